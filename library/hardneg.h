@@ -100,9 +100,9 @@ int64_t hardneg_capacity(hardneg *h);
 int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, int64_t *negative,
                       float *score);
 
-// Whether the sampler, with its options, needs a member of the items that it was built on: "view2",
-// "labels", "edges", "features", "teacher", "groups". 0 for members that are not there.
-int hardneg_needs(hardneg *h, const char *member);
+// Whether the sampler, with its options, needs a member of the items: "view2", "labels", "edges",
+// "features", "teacher" or "groups".
+int hardneg_needs(const hardneg *h, const char *member);
 // SHA-256 in hexadecimal of sampler, seed, batch size and items of the build, whose rows are
 // normalised: processes that have the same one draw the same batches.
 enum { HARDNEG_DIGEST = 65 };

@@ -200,19 +200,16 @@ void hardneg_free(hardneg *h) {
         last_call.h = NULL;
 }
 
-struct hn_sampler_plan hn_library_plan(const hardneg *h, const struct hn_items *items) {
-    return (struct hn_sampler_plan){.n = items->n,
-                                    .batch_size = h->batch_size,
-                                    .has_positive = hn_has_positive(items),
-                                    .has_labels = hn_has_labels(items),
-                                    .has_graph = items->graph,
-                                    .has_features = items->features,
-                                    .has_teacher = items->teacher.data,
-                                    .has_groups = items->group};
-}
-
 static enum hn_code check_fit(const hardneg *h, struct hn_library_build *b) {
-    const struct hn_sampler_plan plan = hn_library_plan(h, &b->items);
+    const struct hn_items *items = &b->items;
+    const struct hn_sampler_plan plan = {.n = items->n,
+                                         .batch_size = h->batch_size,
+                                         .has_positive = hn_has_positive(items),
+                                         .has_labels = hn_has_labels(items),
+                                         .has_graph = items->graph,
+                                         .has_features = items->features,
+                                         .has_teacher = items->teacher.data,
+                                         .has_groups = items->group};
     const char *missing = hn_sampler_missing(h->type, &plan);
     if (missing)
         return hn_fail(&b->ctx, HN_USAGE, "%s needs %s: add it to the items", h->type->name,

@@ -48,7 +48,5 @@ HN_MUST_USE enum hn_code hn_library_take_items(struct hn_library_build *b,
 HN_MUST_USE struct hn_library_build *hn_library_enter(hardneg *h, int *code);
 // Keeps message and note of the call. Returns the code that the caller gets.
 int hn_library_leave(hardneg *h, enum hn_code code);
-// What the sampler of a handle may count on with these items.
-struct hn_sampler_plan hn_library_plan(const hardneg *h, const struct hn_items *items);
 
 #endif

@@ -43,34 +43,36 @@ int hardneg_option(int i, int k, struct hardneg_option *out) {
     return 1;
 }
 
-static bool *find_need(struct hn_sampler_plan *plan, const char *what) {
+static bool *find_need(struct hn_sampler_plan *plan, const char *member) {
     const struct {
         const char *name;
         bool *has;
     } needs[] = {{"view2", &plan->has_positive},  {"labels", &plan->has_labels},
                  {"edges", &plan->has_graph},     {"features", &plan->has_features},
                  {"teacher", &plan->has_teacher}, {"groups", &plan->has_groups}};
-    for (size_t i = 0; what && i < sizeof needs / sizeof needs[0]; i++)
-        if (strcmp(needs[i].name, what) == 0)
+    for (size_t i = 0; member && i < sizeof needs / sizeof needs[0]; i++)
+        if (strcmp(needs[i].name, member) == 0)
             return needs[i].has;
     return NULL;
 }
 
-int hardneg_needs(hardneg *h, const char *what) {
-    int code;
-    struct hn_library_build *b = hn_library_enter(h, &code);
-    if (!b)
+int hardneg_needs(const hardneg *h, const char *member) {
+    struct hn_sampler_plan plan = {.n = INT32_MAX,
+                                   .has_positive = true,
+                                   .has_labels = true,
+                                   .has_graph = true,
+                                   .has_features = true,
+                                   .has_teacher = true,
+                                   .has_groups = true};
+    bool *has = find_need(&plan, member);
+    struct hn_context tried;
+    if (!h || !h->type || !has)
         return 0;
-    struct hn_sampler_plan plan = hn_library_plan(h, &b->items);
-    bool *has = find_need(&plan, what), needs = false;
-    if (has && *has) {
-        struct hn_context tried;
-        hn_context_init(&tried, 1);
-        *has = false;
-        needs = hn_sampler_check(&tried, h->type, h->params, &plan) != HN_OK;
-    }
-    (void)hn_library_leave(h, HN_OK);
-    return needs;
+    hn_context_init(&tried, 1);
+    plan.batch_size = h->batch_size;
+    *has = false;
+    return hn_sampler_missing(h->type, &plan) ||
+           (h->type->check && h->type->check(&tried, h->params, &plan));
 }
 
 static void digest_rows(struct hn_digest *d, const char *name, const void *data, int64_t rows,

@@ -258,7 +258,7 @@ void hn_masker_open(const struct hn_weighting_law *law, double positive, struct 
     if (law->mask == HN_MASK_MARGIN)
         m->limit = positive - law->mask_by;
     if (law->mask == HN_MASK_RATIO)
-        m->limit = positive * (1 - law->mask_by);
+        m->limit = positive - law->mask_by * fabs(positive);
     if (law->mask == HN_MASK_TOP) {
         m->k = (int32_t)law->mask_by;
         m->limit = -INFINITY; // until as many have been seen

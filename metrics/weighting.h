@@ -26,7 +26,7 @@ enum hn_mask {
     HN_MASK_ABOVE,  // drops s_j > by
     HN_MASK_TOP,    // drops the `by` largest s_j, and those that equal the last of them
     HN_MASK_MARGIN, // drops s_j > s+ - by
-    HN_MASK_RATIO   // drops s_j > s+ (1 - by)
+    HN_MASK_RATIO   // drops s_j > s+ - by |s+|
 };
 enum { HN_MASK_TOP_MAX = 256 };
 enum hn_clamp {

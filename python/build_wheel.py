@@ -10,7 +10,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.environ.get("HARDNEG_LIBRARY", os.path.join(HERE, "..", "build", "libhardneg.so"))
-MODULE = ["__init__.py", "_arrays.py", "_library.py"]
+MODULE = ["__init__.py", "_arrays.py", "_files.py", "_library.py", "_sampler.py", "_trainers.py", "py.typed"]
 
 
 def _version():
@@ -27,10 +27,14 @@ def _files(version, tag):
     for name in MODULE:
         yield f"hardneg/{name}", open(os.path.join(HERE, "hardneg", name), "rb").read()
     yield "hardneg/libhardneg.so", open(LIBRARY, "rb").read()
+    yield f"{info}/LICENSE", open(os.path.join(HERE, "..", "LICENSE"), "rb").read()
     yield f"{info}/METADATA", (
         "Metadata-Version: 2.1\nName: hardneg\n" f"Version: {version}\n"
         "Summary: Mini-batches and negatives for contrastive learning, and what batches are like\n"
-        "License: GPL-3.0-or-later\nRequires-Python: >=3.8\nRequires-Dist: numpy\n"
+        "License: GPL-3.0-or-later\nLicense-File: LICENSE\nRequires-Python: >=3.8\nRequires-Dist: numpy\n"
+        "Classifier: License :: OSI Approved :: GNU General Public License v3 or later (GPLv3+)\n"
+        "Classifier: Operating System :: POSIX :: Linux\nClassifier: Programming Language :: Python :: 3\n"
+        "Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence\nClassifier: Typing :: Typed\n"
         "Description-Content-Type: text/markdown\n\n" + readme).encode()
     yield f"{info}/WHEEL", (f"Wheel-Version: 1.0\nGenerator: hardneg\nRoot-Is-Purelib: false\nTag: {tag}\n").encode()
 

@@ -6,13 +6,16 @@
 // positive), and rank 1 the most similar item, an item is kept if, in this order,
 //
 //   rank               min_rank <= rank <= max_rank
+//   copies             s < 1 - 1e-6, with exclude: copies or both
+//   labels             it shares no label with the anchor, with exclude: labels or both
 //   score              min_score <= s <= max_score
 //   absolute_margin    s <= s+ - absolute_margin
 //   relative_margin    s <= s+ - relative_margin |s+|
 //
 // The margins are the positive-aware thresholds of hard-negative mining for text embeddings. What
 // an item fails first it is counted under, by whether it has the anchor's label: table `attrition`.
-// Ranks and comparisons are those of inner products in double.
+// Ranks and comparisons are those of inner products in double, which rounding may leave above 1: s
+// and s+ are at most 1.
 //
 // `take: ambiguous` draws n of what is left without replacement, each with probability in
 // exp(-sharpness (s - s+ - shift)^2) of those that are still there (SimANS: Zhou et al., EMNLP
@@ -29,13 +32,24 @@
 #include <string.h>
 
 enum { TAKE_TOP, TAKE_DRAW, TAKE_AMBIGUOUS, TAKE_ANCE };
-enum { FILTER_RANK, FILTER_SCORE, FILTER_ABSOLUTE, FILTER_RELATIVE, KEPT, STAGES };
+enum { EXCLUDE_NONE, EXCLUDE_LABELS, EXCLUDE_COPIES, EXCLUDE_BOTH };
+enum {
+    FILTER_RANK,
+    FILTER_COPIES,
+    FILTER_LABELS,
+    FILTER_SCORE,
+    FILTER_ABSOLUTE,
+    FILTER_RELATIVE,
+    KEPT,
+    STAGES
+};
+#define COPY 1e-6 // cosines of equal rows differ from 1 by their rounding: 2.4e-7 at most
 enum { RELATION_TRUE, RELATION_FALSE, RELATION_UNKNOWN, RELATIONS };
 
 struct params {
     int64_t r, n, min_rank, max_rank, t;
     double absolute_margin, relative_margin, min_score, max_score, sharpness, shift;
-    int take;
+    int take, exclude;
 };
 
 struct state {
@@ -73,6 +87,26 @@ static bool needs_positive(const struct params *params) {
            params->take == TAKE_AMBIGUOUS;
 }
 
+static bool excludes_labels(const struct params *params) {
+    return params->exclude == EXCLUDE_LABELS || params->exclude == EXCLUDE_BOTH;
+}
+
+static bool excludes_copies(const struct params *params) {
+    return params->exclude == EXCLUDE_COPIES || params->exclude == EXCLUDE_BOTH;
+}
+
+static enum hn_code check_parts(struct hn_context *ctx, const struct params *params,
+                                bool has_positive, bool has_labels) {
+    if (needs_positive(params) && !has_positive)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "mined that looks at the positive needs a second view, which the items do "
+                       "not have");
+    if (excludes_labels(params) && !has_labels)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "mined that excludes labels needs labels, which the items do not have");
+    return HN_OK;
+}
+
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
@@ -91,10 +125,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        params->take == TAKE_AMBIGUOUS
                            ? "take: ambiguous wants sharpness, of which there is no default"
                            : "sharpness and shift are for take: ambiguous alone");
-    if (needs_positive(params) && !plan->has_positive)
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "mined that looks at the positive needs a second view, which the items do "
-                       "not have");
+    if (check_parts(ctx, params, plan->has_positive, plan->has_labels))
+        return ctx->code;
     if (params->r > plan->n - 1)
         hn_note(ctx, "R = %lld taken as %lld, all other items", (long long)params->r,
                 (long long)plan->n - 1);
@@ -120,20 +152,27 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     if (pass > 0)
         return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
-    if (needs_positive(self->params) && !hn_has_positive(items))
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "mined that looks at the positive needs a second view, which these items do "
-                       "not have");
+    if (check_parts(ctx, self->params, hn_has_positive(items), hn_has_labels(items)))
+        return ctx->code;
     hn_knn_lists_free(ctx, &state->near);
     state->near =
         (struct hn_knn_lists){.x = items->x, .y = items->x, .k = state->rows, .skip_self = true};
     return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
 }
 
+// Of rows whose length is 1 up to the rounding of floats.
+static double cosine(const float *x, const float *y, int64_t d) {
+    return fmin(1, hn_dot_exact(x, y, d));
+}
+
 // The first filter that drops an item of that rank and similarity, or KEPT. NaN limits nothing.
-static int stage_of(const struct params *p, int64_t rank, double s, double positive) {
+static int stage_of(const struct params *p, int64_t rank, int relation, double s, double positive) {
     if (rank < p->min_rank || (p->max_rank != INT64_MIN && rank > p->max_rank))
         return FILTER_RANK;
+    if (excludes_copies(p) && s >= 1 - COPY)
+        return FILTER_COPIES;
+    if (excludes_labels(p) && relation == RELATION_FALSE)
+        return FILTER_LABELS;
     if (s < p->min_score || s > p->max_score)
         return FILTER_SCORE;
     if (s > positive - p->absolute_margin)
@@ -157,12 +196,13 @@ static void filter_one(const struct params *params, struct state *state,
     int32_t *candidate = state->near.id + i * state->rows, kept = 0;
     double positive = NAN;
     if (needs_positive(params))
-        positive = hn_dot_exact(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
+        positive = cosine(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
     for (int64_t k = 0; k < state->rows; k++) {
         int32_t found = candidate[k];
-        double s = hn_dot_exact(hn_row(&items->x, i), hn_row(&items->x, found), items->d);
-        int stage = stage_of(params, k + 1, s, positive);
-        attrition[stage][relation_of(items, i, found)]++;
+        double s = cosine(hn_row(&items->x, i), hn_row(&items->x, found), items->d);
+        int relation = relation_of(items, i, found);
+        int stage = stage_of(params, k + 1, relation, s, positive);
+        attrition[stage][relation]++;
         if (stage != KEPT)
             continue;
         double off = s - positive - (isnan(params->shift) ? 0 : params->shift);
@@ -246,8 +286,8 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place
     return count;
 }
 
-static const char *const stages[STAGES] = {"rank", "score", "absolute_margin", "relative_margin",
-                                           "kept"};
+static const char *const stages[STAGES] = {
+    "rank", "copies", "labels", "score", "absolute_margin", "relative_margin", "kept"};
 
 static const struct hn_column columns[] = {
     {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER, HN_ROLE_IDENTITY},
@@ -278,6 +318,7 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
 
 static const char *const takes[] = {"top", "draw", "ambiguous", "ance", NULL};
 static const char *const words[] = {"all", NULL};
+static const char *const exclusions[] = {"none", "labels", "copies", "both", NULL};
 
 #define WHOLE(name, field, initial, help)                                                          \
     HN_INT_OPTION(struct params, field, name, initial, 1, INT32_MAX, help)
@@ -295,6 +336,9 @@ static const struct hn_option options[] = {
     {LIMIT(shift, "of take: ambiguous: b there (default 0)")},
     {WHOLE("min_rank", min_rank, "1", "rank of the first item kept, 1 = the most similar")},
     {WHOLE("max_rank", max_rank, NULL, "rank of the last item kept")},
+    {HN_CHOICE_OPTION(struct params, exclude, "exclude", "none", exclusions,
+                      "items that are no negatives: labels: those that share a label with the "
+                      "anchor; copies: those of its embedding, with a cosine of 1 up to 1e-6")},
     {WHOLE("t", t, NULL, "steps that the ranks are used for (default: always of the step itself)")},
     {LIMIT(min_score, "least similarity kept")},
     {LIMIT(max_score, "largest similarity kept")},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py), the
-# example in C, the surface of the library, a wheel and its installation without a network, and, where python3-torch is
+# The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py) and as it
+# is used (tests/python_use.py), the example in C, the surface of the library, a wheel and its installation without a network, and, where python3-torch is
 # there, a training in two processes against the same in one.
 source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")
@@ -8,10 +8,12 @@ begin python "$build/hardneg"
 library=$build/libhardneg.so
 export HARDNEG_LIBRARY=$library
 
-test_module() {
+test_module() { run_python python.py; }
+test_use() { run_python python_use.py; }
+run_python() { # FILE
     local total p f s
-    with_python "the module" || return 0
-    "$python" "$here/python.py" "$hardneg" >out 2>err
+    with_python "$1" || return 0
+    "$python" "$here/$1" "$hardneg" >out 2>err
     total=$(tail -n 1 out)
     read -r p f s < <(tr -c '0-9\n' ' ' <<<"${total#*: }")
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
@@ -97,5 +99,5 @@ test_processes() {
     check "and otherwise than dealt ones" eval '! equal_embeddings batch-one.npy deal-one.npy'
 }
 
-run_tests "${2:-}" "" test_module test_surface test_example test_wheel test_processes
+run_tests "${2:-}" "" test_module test_use test_surface test_example test_wheel test_processes
 finish

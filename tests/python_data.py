@@ -1,6 +1,7 @@
 """What the tests of the Python module share: items, and what the program makes of them."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,3 +94,13 @@ class Quiet(unittest.TextTestResult):
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
         print(f"    skipped: {test}: {reason}")
+
+
+def run_tests(name, module):
+    """Ends the process as every suite does."""
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0, resultclass=Quiet).run(
+        unittest.defaultTestLoader.loadTestsFromModule(module))
+    bad = len(result.failures) + len(result.errors)
+    shutil.rmtree(work)
+    print(f"{name}: {Quiet.passed} passed, {bad} failed, {len(result.skipped)} skipped")
+    sys.exit(bad > 0)

@@ -124,6 +124,17 @@ cos = x @ x.T; np.fill_diagonal(cos, -2); m = np.load('m.npy')
 assert m.dtype == np.int64 and (m == np.argsort(-cos, kind='stable')[:, :10]).all()
 said = open('said').read(); n, same = len(set(m.ravel())), (y[m] == y[:, None]).mean()
 assert f'hold {n} of 300 items ({n / 3:.1f} %); {100 * same:.1f} % of them' in said, said"
+    check "mined: what becomes of the candidates" grep -qx 'candidates by the filter that drops them: kept 12000' said
+    expect "mined: no items of the anchor's label" 0 '' \
+        sample s.h5 --sampler '{mined: {R: 40, n: all, min_rank: 3, exclude: labels}}' -b 16 -o m.npy
+    cp err said
+    pycheck "mined: what labels drop, against an exhaustive search" "
+import h5py, numpy as np
+f = h5py.File('s.h5'); x = f['embeddings'][-1].astype('f8'); y = f['labels'][:]; x /= np.linalg.norm(x, axis=1)[:, None]
+cos = x @ x.T; np.fill_diagonal(cos, -2); m = np.load('m.npy'); found = np.argsort(-cos, kind='stable')[:, 2:40]
+other = y[found] != y[:, None]
+assert all((row[row >= 0] == ids[keep]).all() for row, ids, keep in zip(m, found, other))
+assert f'drops them: rank 600, labels {(~other).sum()}, kept {other.sum()}\n' in open('said').read(), open('said').read()"
     mkdir -p g
     printf '0 0 0\n1 0 1\n2 1 0 2\n3 1 3\n4 1 0 3\n5 0 4\n' >g/a.features
     printf '0 1\n1 2\n2 3\n3 4\n' >g/a.edges

@@ -301,6 +301,28 @@ static void print_false(const struct work *w) {
                 100.0 * (double)same / (double)labelled);
 }
 
+// What becomes of the items that a miner looks at, by the filter that drops them.
+static enum hn_code print_attrition(struct hn_context *ctx, const struct work *w) {
+    struct hn_table t = {.name = NULL};
+    const struct hn_sampler_type *type = w->chosen->type;
+    HN_SCOPE(ctx);
+    if (!type->table)
+        return HN_OK;
+    if (type->table(ctx, &w->sampler, &t))
+        return ctx->code;
+    const char *separator = "candidates by the filter that drops them: ";
+    for (int64_t r = 0; r < t.rows; r++) {
+        double count = hn_table_real(&t, r, "true_negatives") +
+                       hn_table_real(&t, r, "false_negatives") + hn_table_real(&t, r, "unlabelled");
+        if (count > 0) {
+            fprintf(stderr, "%s%s %.0f", separator, hn_table_text(&t, r, "filter"), count);
+            separator = ", ";
+        }
+    }
+    fputc('\n', stderr);
+    return HN_OK;
+}
+
 static void print_summary(const struct work *w) {
     bool lists = is_per_anchor(w);
     fprintf(stderr, "%s: ", w->p->output);
@@ -338,8 +360,10 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
         code = count_distinct(ctx, &w);
     if (!code)
         code = write_file(ctx, &w);
-    if (!code && !call->quiet)
+    if (!code && !call->quiet) {
         print_summary(&w);
+        code = print_attrition(ctx, &w);
+    }
     hn_file_abort(ctx, &w.file);
     hn_snapshot_close(ctx, w.snapshot);
     return code;

@@ -35,7 +35,7 @@
 // Of the HDF5 library: hdf5.h itself is for the stores alone.
 int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 
-const int hn_results_code_version = 11;
+const int hn_results_code_version = 12;
 
 enum { TEXT_MAX = 1024, TILE = 512, CALIBRATION_DIM = 128, CALIBRATION_REPS = 5 };
 

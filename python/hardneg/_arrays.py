@@ -1,10 +1,16 @@
 """What a caller has at hand, as the C arrays that the library takes."""
+from __future__ import annotations
+
 import operator
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
+Array = Any  # an array of NumPy, a tensor of any device, a memory map, lists
+Matrix = Any  # the same, or a SciPy matrix
 
-def _array(values):
+
+def _array(values: Array) -> np.ndarray:
     """A NumPy array, of a tensor too: on any device, with a gradient, of a type that NumPy lacks."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -12,7 +18,7 @@ def _array(values):
     return np.asarray(values)
 
 
-def floats(array, name, columns=None):
+def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray:
     """A C array of float32 [n, d], copied only if it has to be."""
     if hasattr(array, "set_epoch") or type(array).__name__.endswith("Sampler"):
         raise ValueError(f"{name} is a {type(array).__name__}: a trainer is about to put a sampler of its own in "
@@ -28,7 +34,12 @@ def floats(array, name, columns=None):
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def numbers(labels, n, name="labels"):
+def rows_of(array: Array, used: np.ndarray) -> np.ndarray:
+    """Some rows, of arrays that can give them without the others."""
+    return array[used] if hasattr(array, "detach") or isinstance(array, np.ndarray) else _array(array)[used]
+
+
+def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray:
     """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
     labels = _array(labels)
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
@@ -60,7 +71,7 @@ def _is_list(value):
     return isinstance(value, (list, tuple, set, frozenset)) or getattr(value, "ndim", 0) == 1
 
 
-def several(labels, n):
+def several(labels: Matrix, n: int) -> Optional[Tuple[np.ndarray, np.ndarray]]:
     """Several labels an item as (start, label), in any of four shapes: lists of labels, a matrix of truth
     values [n, classes], a SciPy matrix, or a tuple (indptr, indices). None: one label an item at most."""
     if hasattr(labels, "tocsr"):
@@ -82,12 +93,23 @@ def _wrong(n, shape):
     return ValueError(f"labels: one or several for each of {n} items are wanted, this is {shape}")
 
 
+def _checked(matrix, name):
+    """Offsets and columns of a compressed matrix, which SciPy lets anyone change."""
+    start, column = np.asarray(matrix.indptr), np.asarray(matrix.indices)
+    if (len(start) != matrix.shape[0] + 1 or start[0] != 0 or (start[1:] < start[:-1]).any() or start[-1] > len(column)
+            or (column < 0).any() or (column >= matrix.shape[1]).any() or column.max(initial=0) >= 2**31):
+        raise ValueError(f"{name}: indptr and indices of the matrix do not fit each other or its shape "
+                         f"{tuple(matrix.shape)}: matrix.check_format() finds where")
+    return start.astype(np.int64), column[:start[-1]].astype(np.int32)
+
+
 def _matrix(matrix, n):
     if matrix.shape[0] != n:
         raise _wrong(n, list(matrix.shape))
+    _checked(matrix, "labels")
     matrix = matrix.copy()
     matrix.eliminate_zeros()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return _checked(matrix, "labels")
 
 
 def _truth(matrix, n):
@@ -103,8 +125,8 @@ def _compressed(start, label, n):
     if start.dtype.kind not in "iu" or label.dtype.kind not in "iu" or len(start) != n + 1 or start[-1] != len(label):
         raise ValueError(f"labels: (indptr, indices) are integers, {n + 1} and as many as the last of these; "
                          f"these are {start.dtype}{list(start.shape)} and {label.dtype}{list(label.shape)}")
-    if label.max(initial=0) > 2**31 - 1:
-        raise ValueError("labels: indices are 0 to 2^31 - 1")
+    if label.size and not 0 <= label.min() <= label.max() < 2**31:
+        raise ValueError("labels: indices are 0 and up, to 2^31 - 1")
     return np.ascontiguousarray(start, np.int64), np.ascontiguousarray(label, np.int32)
 
 
@@ -129,7 +151,7 @@ def _starts(counts):
     return start
 
 
-def spec_text(spec):
+def spec_text(spec: Any) -> str:
     """A sampler as job files have it, from a text or from {"batchsampler": {"M": 500}}."""
     def scalar(value):
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -151,7 +173,7 @@ def _ids(values):
     return values.astype(np.int64, order="C", copy=False)
 
 
-def whole(value, name, least, most):
+def whole(value: Any, name: str, least: int, most: int) -> int:
     """A whole number, also NumPy's."""
     try:
         number = operator.index(value)
@@ -162,7 +184,7 @@ def whole(value, name, least, most):
     return number
 
 
-def padded(batches):
+def padded(batches: Any) -> np.ndarray:
     """Lists of ids, or an array that is padded with -1, as int64 [batches, longest]."""
     if hasattr(batches, "detach") or isinstance(batches, np.ndarray) and batches.dtype.kind != "O":
         batches = _array(batches)
@@ -182,17 +204,17 @@ def padded(batches):
     return out
 
 
-def compressed(edges, n):
+def compressed(edges: Matrix, n: int) -> Tuple[np.ndarray, np.ndarray]:
     """Edges [m, 2], or a SciPy matrix, as offsets and targets."""
     if hasattr(edges, "tocsr"):
         edges = edges.tocsr()
         if edges.shape != (n, n):
             raise ValueError(f"edges: a matrix of {n} x {n} is wanted, this is {edges.shape}")
-        return edges.indptr.astype(np.int64), edges.indices.astype(np.int32)
-    edges = np.asarray(edges)
+        return _checked(edges, "edges")
+    edges = _array(edges)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
         raise ValueError("edges: an array of integers [m, 2] is wanted")
     if edges.size and (edges.min() < 0 or edges.max() >= n):
         raise ValueError(f"edges: ids are 0 to {n - 1}")
-    edges = edges[np.argsort(edges[:, 0], kind="stable")]
+    edges = edges.astype(np.int64)[np.argsort(edges[:, 0], kind="stable")]
     return _starts(np.bincount(edges[:, 0], minlength=n)), np.ascontiguousarray(edges[:, 1], np.int32)

@@ -1,16 +1,20 @@
 """libhardneg through ctypes: the structs of hardneg.h, and errors as exceptions."""
+from __future__ import annotations
+
 import ctypes
 import os
 import threading
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import compressed, floats, numbers, several, spec_text, whole
+from ._arrays import Array, Matrix, compressed, floats, numbers, several, spec_text, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
 
-class Items(ctypes.Structure):
+class CItems(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("n", ctypes.c_int64), ("d", ctypes.c_int64),
                 ("x", ctypes.c_void_p), ("view2", ctypes.c_void_p), ("labels", ctypes.c_void_p),
                 ("edge_start", ctypes.c_void_p), ("edge", ctypes.c_void_p),
@@ -21,11 +25,21 @@ class Items(ctypes.Structure):
                 ("teacher_dims", ctypes.c_int64), ("group", ctypes.c_void_p)]
 
 
-class Measure(ctypes.Structure):
+class CMeasure(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("temperature", ctypes.c_double),
                 ("loss", ctypes.c_char_p), ("weighting", ctypes.c_char_p),
                 ("epoch_batches", ctypes.c_int64), ("negative", ctypes.c_void_p),
-                ("room", ctypes.c_int64)]
+                ("capacity", ctypes.c_int64), ("population", ctypes.c_int64)]
+
+
+class CAttrition(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("filter", ctypes.c_char * 32), ("other_label", ctypes.c_int64),
+                ("same_label", ctypes.c_int64), ("unlabelled", ctypes.c_int64)]
+
+
+class COption(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("help", ctypes.c_char_p),
+                ("initial", ctypes.c_char_p), ("range", ctypes.c_char * 256)]
 
 
 def _find():
@@ -58,7 +72,11 @@ def _load():
             ("build", ctypes.c_int, [handle, pointer]),
             ("epoch", ctypes.c_int, [handle, integer, pointer]),
             ("next", ctypes.c_int, [handle, integer, integer, pointer]),
-            ("room", integer, [handle]),
+            ("capacity", integer, [handle]), ("needs", ctypes.c_int, [handle, text]),
+            ("digest", ctypes.c_int, [handle, pointer]),
+            ("attrition", ctypes.c_int, [handle, ctypes.c_int, pointer]),
+            ("type", ctypes.c_int, [ctypes.c_int, pointer, pointer, pointer, pointer]),
+            ("option", ctypes.c_int, [ctypes.c_int, ctypes.c_int, pointer]),
             ("negatives", ctypes.c_int, [handle, integer, integer, pointer, pointer, pointer]),
             ("column", ctypes.c_int, [ctypes.c_int, pointer, pointer, pointer]),
             ("measure_batches", ctypes.c_int,
@@ -72,164 +90,299 @@ def _load():
 lib = _load()
 
 
-def version():
+def version() -> str:
     """Version of the library."""
     return lib.hardneg_version().decode()
 
 
-def columns():
+def columns() -> List[Tuple[str, str, str]]:
     """What measure() gives: (name, unit, meaning) of every column."""
-    found = []
+    found: List[Tuple[str, str, str]] = []
     text = [ctypes.c_char_p() for _ in range(3)]
     while lib.hardneg_column(len(found), *(ctypes.byref(t) for t in text)):
-        found.append(tuple(t.value.decode() for t in text))
+        name, unit, meaning = ((t.value or b"").decode() for t in text)
+        found.append((name, unit, meaning))
     return found
 
 
+class Option(NamedTuple):
+    """An option of a sampler: its default as text (None: unset), the values that it takes, its meaning."""
+    default: Optional[str]
+    range: str
+    help: str
+
+
+class Sampler(NamedTuple):
+    """A sampler. per_anchor: it chooses negatives for each anchor, for mine()."""
+    summary: str
+    source: str
+    per_anchor: bool
+    options: Dict[str, Option]
+
+
+def samplers() -> Dict[str, Sampler]:
+    """All samplers, by name, with their options."""
+    found: Dict[str, Sampler] = {}
+    text, per_anchor = [ctypes.c_char_p() for _ in range(3)], ctypes.c_int()
+    while lib.hardneg_type(len(found), *(ctypes.byref(t) for t in text), ctypes.byref(per_anchor)):
+        options: Dict[str, Option] = {}
+        option = COption(size=ctypes.sizeof(COption))
+        while lib.hardneg_option(len(found), len(options), ctypes.byref(option)):
+            options[option.name.decode()] = Option(option.initial and option.initial.decode(),
+                                                   option.range.decode(), option.help.decode())
+        name, summary, source = ((t.value or b"").decode() for t in text)
+        found[name] = Sampler(summary, source, bool(per_anchor.value), options)
+    return found
+
+
+class Attrition(NamedTuple):
+    """(anchor, item) pairs that end at a filter, by whether the item has another label, the same or one is unknown."""
+    other_label: int
+    same_label: int
+    unlabelled: int
+
+
+class Measures(Dict[str, float]):
+    """Columns by name. note: why some are NaN, or ""."""
+    note = ""
+
+
+class Kept:
+    """Stands for an argument that is not given: what there was is kept."""
+
+    def __repr__(self) -> str:
+        return "KEPT"
+
+
+KEPT: Any = Kept()
+PARTS = ("view2", "labels", "edges", "features", "teacher", "groups")  # of items, which not every sampler needs
+
+
+class Items:
+    """What a sampler is built on, as C arrays."""
+
+    def __init__(self, x: Array, view2: Array = None, labels: Matrix = None, edges: Matrix = None,
+                 features: Array = None, teacher: Array = None, groups: Array = None, progress: float = 0.0,
+                 zero_rows: str = "refuse"):
+        if zero_rows not in ("refuse", "keep"):
+            raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
+        self.x, self.zero_rows, self.progress = floats(x, "x"), zero_rows, float(progress)
+        self.n, d = self.x.shape
+        self.view2 = None if view2 is None else self._rows(view2, "view2", d)
+        self.features = None if features is None else self._rows(features, "features")
+        self.teacher = None if teacher is None else self._rows(teacher, "teacher")
+        self.groups = None if groups is None else numbers(groups, self.n, "groups")
+        self.edges = None if edges is None else compressed(edges, self.n)
+        self.label_sets: Optional[Tuple[np.ndarray, np.ndarray]] = None
+        self.labels: Optional[np.ndarray] = None
+        if labels is not None:
+            self.take_labels(labels, self.n, np.arange(self.n))
+
+    def take_labels(self, labels: Matrix, n: int, used: np.ndarray) -> None:
+        """Of n items those that are used."""
+        sets = several(labels, n)
+        if sets is None:
+            self.labels = numbers(labels, n)[used]
+            return
+        if len(used) == n:
+            self.label_sets = sets
+            return
+        start, label = sets
+        count = np.diff(start)[used]
+        own = np.arange(count.sum()) + np.repeat(start[used] - (np.cumsum(count) - count), count)
+        self.label_sets = np.append(0, np.cumsum(count)), label[own]
+
+    def drop_embeddings(self) -> None:
+        """Leaves what a later build may keep, and whether there were second views."""
+        self.x = np.empty((0, self.x.shape[1]), np.float32)
+        self.view2 = None if self.view2 is None else self.x
+
+    def keep(self, last: Items, names: List[str]) -> None:
+        """Takes parts of the items of before."""
+        for name in names:
+            for field in ("labels", "label_sets") if name == "labels" else (name,):
+                setattr(self, field, getattr(last, field))
+            if name in last.given() and last.n != self.n:
+                raise ValueError(f"x has {self.n} rows, the {name} of the last build are of {last.n} items: give "
+                                 f"{name}= with x, or {name}=None")
+
+    def _rows(self, array: Array, name: str, columns: Optional[int] = None) -> np.ndarray:
+        found = floats(array, name, columns)
+        if found.shape[0] != self.n:
+            raise ValueError(f"{name}: {found.shape[0]} rows, x has {self.n}")
+        return found
+
+    def given(self) -> List[str]:
+        """Names of the parts that there are."""
+        return [name for name in PARTS if getattr(self, name) is not None or name == "labels" and self.label_sets]
+
+    def c(self, index: int) -> CItems:
+        """Borrows the arrays."""
+        items = CItems(size=ctypes.sizeof(CItems), n=self.n, d=self.x.shape[1], index=index, progress=self.progress,
+                       zero_rows=self.zero_rows == "keep")
+        for field, array in (("x", self.x), ("view2", self.view2), ("features", self.features),
+                             ("teacher", self.teacher), ("group", self.groups), ("labels", self.labels)):
+            if array is not None:
+                setattr(items, field, array.ctypes.data)
+        if self.features is not None:
+            items.feature_dims = self.features.shape[1]
+        if self.teacher is not None:
+            items.teacher_dims = self.teacher.shape[1]
+        for field, pair in (("edge", self.edges), ("label", self.label_sets)):
+            if pair is not None:
+                setattr(items, field + "_start", pair[0].ctypes.data)
+                setattr(items, field, pair[1].ctypes.data)
+        return items
+
+
+class _Call:
+    """Calls of the library one after the other, on one thread, up to the first that fails."""
+
+    def __init__(self, handle: Handle, calls: Tuple[Tuple[Any, ...], ...]):
+        self.handle, self.calls, self.done = handle, calls, threading.Event()
+        self.code, self.message, self.note = INTERRUPTED, "", ""
+
+    def run(self) -> None:
+        raw = self.handle.raw
+        try:
+            for function, *arguments in self.calls:
+                self.code = function(raw, *arguments)
+                self.message = lib.hardneg_message(raw).decode(errors="replace")
+                self.note = lib.hardneg_note(raw).decode(errors="replace")
+                if self.code != OK:
+                    break
+        finally:
+            self.done.set()
+
+    def run_aside(self, tick: Optional[Callable[[float], Any]]) -> None:
+        """In a thread of its own, so that Ctrl-C is seen, and ends the call before it is raised here. Not by
+        Thread.join(), which takes the thread for ended once it was interrupted (Python 3.11)."""
+        begun = time.monotonic()
+        try:
+            threading.Thread(target=self.run, name="hardneg").start()
+            while not self.done.wait(0.5 if tick else None):
+                if tick:
+                    tick(time.monotonic() - begun)
+        except BaseException:
+            while not self.done.is_set():  # a call that begins only now does not heed earlier stops
+                lib.hardneg_stop(self.handle.raw)
+                self.done.wait(0.02)
+            raise
+
+
 class Handle:
-    """A handle of the library. Errors are ValueError, MemoryError, KeyboardInterrupt, RuntimeError."""
+    """A handle of the library, which any thread may use. Errors are ValueError, MemoryError, KeyboardInterrupt,
+    RuntimeError."""
 
-    def __init__(self, spec, batch_size, seed, threads=0):
-        self._handle = ctypes.c_void_p()
+    def __init__(self, spec: Any, batch_size: int, seed: int, threads: int = 0):
+        self.raw = ctypes.c_void_p()
         self.batch_size = whole(batch_size, "batch_size", 2, 2**31 - 1)
-        self._check(lib.hardneg_open(spec_text(spec).encode(), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
-                                     whole(threads, "threads", 0, 4096), ctypes.byref(self._handle)))
-        self.n = 0
+        self.n, self.capacity, self.note = 0, 0, ""
+        code = lib.hardneg_open(spec_text(spec).encode(), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
+                                whole(threads, "threads", 0, 4096), ctypes.byref(self.raw))
+        message = lib.hardneg_message(self.raw).decode(errors="replace")
+        self._raise(code, message if self.raw else "not enough memory for a sampler")
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         raise TypeError("a sampler that is built cannot be copied or sent to a process: make one there, of the same "
                         "embeddings and seed")
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Gives the memory back; the handle cannot be used then."""
-        if getattr(self, "_handle", None):
-            lib.hardneg_free(self._handle)
-            self._handle = ctypes.c_void_p()
+        if getattr(self, "raw", None):
+            lib.hardneg_free(self.raw)
+            self.raw = ctypes.c_void_p()
 
-    def _check(self, code):
-        if code == OK:
-            return
-        message = lib.hardneg_message(self._handle).decode(errors="replace")
+    @staticmethod
+    def _raise(code: int, message: str) -> None:
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         if code == MEMORY:
-            raise MemoryError(message if self._handle else "not enough memory for a sampler")
-        raise (ValueError if code in (USAGE, DATA) else RuntimeError)(message)
+            raise MemoryError(message)
+        if code != OK:
+            raise (ValueError if code in (USAGE, DATA) else RuntimeError)(message)
 
-    def _call(self, function, *arguments):
-        """A call that may take long: Ctrl-C ends it."""
-        if threading.current_thread() is not threading.main_thread():
-            self._check(function(self._handle, *arguments))
-            return
-        result = []
-        worker = threading.Thread(target=lambda: result.append(function(self._handle, *arguments)))
-        worker.start()
-        try:
-            while worker.is_alive():
-                worker.join(0.1)
-        except KeyboardInterrupt:
-            while worker.is_alive():  # a call that begins only now forgets earlier stops
-                lib.hardneg_stop(self._handle)
-                worker.join(0.1)
-            raise
-        self._check(result[0])
+    def _call(self, *calls: Tuple[Any, ...], tick: Optional[Callable[[float], Any]] = None) -> str:
+        """The note of the last of some calls. On the main thread Ctrl-C ends them."""
+        call = _Call(self, calls)
+        if threading.current_thread() is threading.main_thread() or tick:
+            call.run_aside(tick)
+        else:
+            call.run()
+        self._raise(call.code, call.message)
+        return call.note
 
     @property
-    def sampler(self):
+    def sampler(self) -> str:
         """The sampler with every option."""
-        return lib.hardneg_sampler(self._handle).decode()
+        return lib.hardneg_sampler(self.raw).decode()
+
+    def build(self, items: Items, index: int = 0, tick: Optional[Callable[[float], Any]] = None) -> None:
+        """Builds the sampler; the library keeps a copy of the items."""
+        self.note = self._call((lib.hardneg_build, ctypes.byref(items.c(index))), tick=tick)
+        self.n, self.capacity = items.n, lib.hardneg_capacity(self.raw)
+
+    def needs(self, part: str) -> bool:
+        """Whether the sampler needs a part of the items that it was built on."""
+        return bool(lib.hardneg_needs(self.raw, part.encode()))
 
     @property
-    def note(self):
-        """What the last call had to say ("M taken as 1999"), or ""."""
-        return lib.hardneg_note(self._handle).decode(errors="replace")
+    def digest(self) -> str:
+        """Of the sampler and its items."""
+        text = ctypes.create_string_buffer(65)
+        self._call((lib.hardneg_digest, text))
+        return text.value.decode()
 
-    def build(self, x, view2=None, labels=None, edges=None, features=None, index=0, progress=0.0,
-              zero_rows="refuse", teacher=None, groups=None):
-        """Builds the sampler on x[n, d]; the library keeps a copy."""
-        if zero_rows not in ("refuse", "keep"):
-            raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
-        x = floats(x, "x")
-        items = Items(size=ctypes.sizeof(Items), n=x.shape[0], d=x.shape[1], x=x.ctypes.data,
-                      index=int(index), progress=float(progress), zero_rows=zero_rows == "keep")
-        keep = [x]
-        if view2 is not None:
-            keep.append(floats(view2, "view2", x.shape[1]))
-            self._rows(keep[-1], x, "view2")
-            items.view2 = keep[-1].ctypes.data
-        if labels is not None:
-            rows = several(labels, x.shape[0])
-            keep += rows or [numbers(labels, x.shape[0])]
-            if rows:
-                items.label_start, items.label = (part.ctypes.data for part in rows)
-            else:
-                items.labels = keep[-1].ctypes.data
-        if edges is not None:
-            start, target = compressed(edges, x.shape[0])
-            keep += [start, target]
-            items.edge_start, items.edge = start.ctypes.data, target.ctypes.data
-        if features is not None:
-            keep.append(floats(features, "features"))
-            self._rows(keep[-1], x, "features")
-            items.features, items.feature_dims = keep[-1].ctypes.data, keep[-1].shape[1]
-        if teacher is not None:
-            keep.append(floats(teacher, "teacher"))
-            self._rows(keep[-1], x, "teacher")
-            items.teacher, items.teacher_dims = keep[-1].ctypes.data, keep[-1].shape[1]
-        if groups is not None:
-            keep.append(numbers(groups, x.shape[0], "groups"))
-            items.group = keep[-1].ctypes.data
-        self.n = 0
-        self._call(lib.hardneg_build, ctypes.byref(items))
-        self.n = x.shape[0]
-
-    @staticmethod
-    def _rows(array, x, name):
-        if array.shape[0] != x.shape[0]:
-            raise ValueError(f"{name}: {array.shape[0]} rows, x has {x.shape[0]}")
-
-    def epoch(self, number):
-        """Begins an epoch; its number of batches."""
+    def epoch(self, number: int) -> int:
+        """Number of batches of an epoch."""
         batches = ctypes.c_int64()
-        self._call(lib.hardneg_epoch, int(number), ctypes.byref(batches))
+        self._call((lib.hardneg_epoch, number, ctypes.byref(batches)))
         return batches.value
 
-    def next(self, first, count):
-        """Batches first .. first + count - 1: int64 [count, batch_size], short ones end with -1."""
+    def _draw(self, epoch: int, function: Any, *arguments: Any) -> None:
+        self._call((lib.hardneg_epoch, epoch, ctypes.byref(ctypes.c_int64())), (function, *arguments))
+
+    def next(self, epoch: int, first: int, count: int) -> np.ndarray:
+        """Batches first .. first + count - 1 of an epoch: int64 [count, batch_size], short ones end with -1."""
         ids = np.empty((count, self.batch_size), np.int64)
-        self._check(lib.hardneg_next(self._handle, first, count, ids.ctypes.data))
+        self._draw(epoch, lib.hardneg_next, first, count, ids.ctypes.data)
         return ids
 
-    @property
-    def room(self):
-        """Most negatives of an anchor; 0 for samplers of batches."""
-        return lib.hardneg_room(self._handle)
-
-    def negatives(self, first, count):
-        """Anchors [count, batch_size], their negatives and cosines [count, batch_size, room]."""
-        shape = (count, self.batch_size, self.room)
+    def negatives(self, epoch: int, first: int, count: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Anchors [count, batch_size], their negatives and cosines [count, batch_size, capacity]."""
+        shape = (count, self.batch_size, self.capacity)
         ids = np.empty(shape[:2], np.int64)
         negative, score = np.empty(shape, np.int64), np.empty(shape, np.float32)
-        self._check(lib.hardneg_negatives(self._handle, first, count, ids.ctypes.data,
-                                          negative.ctypes.data, score.ctypes.data))
+        self._draw(epoch, lib.hardneg_negatives, first, count, ids.ctypes.data, negative.ctypes.data, score.ctypes.data)
         return ids, negative, score
 
-    def measure(self, ids, temperature=0.5, loss=None, weighting=None, epoch_batches=0,
-                negatives=None):
+    def attrition(self) -> Dict[str, Attrition]:
+        """What the filters of the sampler drop, by filter; empty for samplers without filters."""
+        found: Dict[str, Attrition] = {}
+        row = CAttrition(size=ctypes.sizeof(CAttrition))
+        while lib.hardneg_attrition(self.raw, len(found), ctypes.byref(row)):
+            found[row.filter.decode()] = Attrition(row.other_label, row.same_label, row.unlabelled)
+        return found
+
+    def measure(self, ids: np.ndarray, temperature: float = 0.5, loss: Optional[str] = None, weighting: Any = None,
+                epoch_batches: int = 0, negatives: Optional[np.ndarray] = None, population: int = 0) -> Measures:
         """Columns by name, of batches of the items that this was built on."""
-        how = Measure(size=ctypes.sizeof(Measure), temperature=float(temperature),
-                      loss=loss.encode() if loss else None, epoch_batches=int(epoch_batches),
-                      weighting=spec_text(weighting).encode() if weighting else None)
+        how = CMeasure(size=ctypes.sizeof(CMeasure), temperature=float(temperature),
+                       loss=loss.encode() if loss else None, population=population,
+                       epoch_batches=whole(epoch_batches, "epoch_batches", 0, 2**63 - 1),
+                       weighting=spec_text(weighting).encode() if weighting else None)
         if negatives is not None:
             negatives = np.ascontiguousarray(negatives, np.int64)
             if negatives.ndim != 3 or negatives.shape[:2] != ids.shape:
                 raise ValueError("negatives: [batches, batch_size, negatives] is wanted")
-            how.negative, how.room = negatives.ctypes.data, negatives.shape[2]
+            how.negative, how.capacity = negatives.ctypes.data, negatives.shape[2]
         names = [name for name, _, _ in columns()]
         value = np.empty(len(names))
-        self._call(lib.hardneg_measure_batches, ids.ctypes.data, *ids.shape, ctypes.byref(how),
-                   value.ctypes.data)
-        return dict(zip(names, value.tolist()))
+        note = self._call((lib.hardneg_measure_batches, ids.ctypes.data, *ids.shape, ctypes.byref(how),
+                           value.ctypes.data))
+        found = Measures(zip(names, value.tolist()))
+        found.note = note
+        return found

@@ -43,7 +43,7 @@ static struct example masked(const struct hn_weighting_law *law, const struct ex
         bool drop = (law->mask == HN_MASK_ABOVE && s > law->mask_by) ||
                     (law->mask == HN_MASK_TOP && shown[j] >= sorted[last]) ||
                     (law->mask == HN_MASK_MARGIN && s > positive - law->mask_by) ||
-                    (law->mask == HN_MASK_RATIO && s > positive * (1 - law->mask_by));
+                    (law->mask == HN_MASK_RATIO && s > positive - law->mask_by * fabs(positive));
         if (drop)
             continue;
         left.score[left.n] = e->score[j];

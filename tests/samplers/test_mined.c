@@ -11,12 +11,19 @@ struct filters {
     const char *settings;
     int r, n, min_rank, max_rank;
     double min_score, max_score, absolute, relative;
+    bool no_copies, no_labels;
 };
 
-// Whether the naive miner keeps item number `rank` of similarity s.
-static bool keeps(const struct filters *f, int rank, double s, double positive) {
+// Whether the naive miner keeps item number `rank` of similarity s, which may share a label.
+static bool keeps(const struct filters *f, int rank, double s, double positive, bool same) {
     return rank >= f->min_rank && rank <= f->max_rank && s >= f->min_score && s <= f->max_score &&
-           s <= positive - f->absolute && s <= positive - f->relative * fabs(positive);
+           s <= positive - f->absolute && s <= positive - f->relative * fabs(positive) &&
+           !(f->no_labels && same) && !(f->no_copies && s >= 0.999999);
+}
+
+static bool share_label(const struct hn_items *items, int32_t u, int32_t v) {
+    return items->labels && items->labels[u] >= 0 && items->labels[v] >= 0 &&
+           hn_same_label(items->label_sets, items->labels[u], items->labels[v]);
 }
 
 static void check_mined(struct hn_context *ctx, const struct hn_items *items,
@@ -44,7 +51,7 @@ static void check_mined(struct hn_context *ctx, const struct hn_items *items,
                 }
             }
             used[best] = true;
-            if (keeps(f, rank, high, positive))
+            if (keeps(f, rank, fmin(1, high), positive, share_label(items, u, best)))
                 kept[n++] = best;
         }
         CU_ASSERT_EQUAL_FATAL(s.negatives[p], n < f->n ? n : f->n);
@@ -85,6 +92,56 @@ static void test_mined_filters(void) {
                     sampled_open(&ctx, &hn_mined_sampler, cases[i].settings, &items, B, 1, &s),
                     HN_NOT_APPLICABLE, "second view");
         }
+        hn_fixture_items_free(&ctx, &items);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Items 20 to 24 are copies of items 0 to 4, or nearly. Their cosine is 1, or more by rounding.
+static void make_copies(struct hn_items *items) {
+    for (int32_t i = 0; i < 5; i++) {
+        memcpy((float *)hn_row(&items->x, i + 20), hn_row(&items->x, i), D * sizeof(float));
+        ((float *)hn_row(&items->x, i + 20))[1] += (float)i * 1e-8F;
+    }
+}
+
+static void test_exclusions(void) {
+    static const struct filters cases[] = {
+        {"R=39 n=all exclude=labels", 39, 99, 1, 99, -9, 9, -9, -1e9, .no_labels = true},
+        {"R=12 n=3 exclude=labels min_rank=2", 12, 3, 2, 99, -9, 9, -9, -1e9, .no_labels = true},
+        {"R=39 n=all exclude=copies", 39, 99, 1, 99, -9, 9, -9, -1e9, .no_copies = true},
+        {"R=39 n=7 exclude=both", 39, 7, 1, 99, -9, 9, -9, -1e9, true, true},
+        {"R=39 n=all max_score=1", 39, 99, 1, 99, -9, 1, -9, -1e9},
+        {"R=39 n=all exclude=none", 39, 99, 1, 99, -9, 9, -9, -1e9},
+    };
+    static const int64_t start[N + 1] = {0, 2, 4, 5, 5, 7, 8};
+    static const int32_t label[] = {5, 1, 5, 70, 1, 6, 70, 6}; // one and several an item, or none
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    for (int several = 0; several < 2; several++) {
+        int64_t starts[N + 1];
+        int32_t set[N];
+        struct hn_label_sets sets = {0};
+        struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 7);
+        const int32_t *single = items.labels;
+        make_copies(&items);
+        for (int i = 0; i <= N; i++)
+            starts[i] = i < 6 ? start[i] : 8;
+        HN_CHECK(&ctx, hn_label_sets_make(&ctx, N, starts, label, set, &sets));
+        if (several) {
+            items.labels = set;
+            items.label_sets = &sets;
+        }
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            check_mined(&ctx, &items, &cases[i]);
+        items.labels = NULL;
+        struct sampled s;
+        HN_CHECK_FAILS(&ctx,
+                       sampled_open(&ctx, &hn_mined_sampler, "exclude=labels", &items, B, 1, &s),
+                       HN_NOT_APPLICABLE, "excludes labels needs labels");
+        items.labels = single;
+        items.label_sets = NULL;
+        hn_label_sets_free(&ctx, &sets);
         hn_fixture_items_free(&ctx, &items);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -230,7 +287,7 @@ static void test_attrition(void) {
                                 N, 1, &s));
     HN_CHECK(&ctx, s.sampler.type->table(&ctx, &s.sampler, &t));
     double total = 0, kept[2] = {0};
-    CU_ASSERT_EQUAL_FATAL(t.rows, 5);
+    CU_ASSERT_EQUAL_FATAL(t.rows, 7);
     for (int64_t r = 0; r < t.rows; r++) {
         double stage = hn_table_real(&t, r, "true_negatives") +
                        hn_table_real(&t, r, "false_negatives") + hn_table_real(&t, r, "unlabelled");
@@ -243,9 +300,9 @@ static void test_attrition(void) {
         for (int32_t k = 0; k < s.negatives[p]; k++)
             kept[items.labels[s.ids[p]] == items.labels[sampled_negatives(&s, p)[k]]] += 1;
     CU_ASSERT(kept[0] > 0 && kept[1] > 0);
-    CU_ASSERT_STRING_EQUAL(hn_table_text(&t, 4, "filter"), "kept");
-    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, 4, "true_negatives"), kept[0], 0);
-    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, 4, "false_negatives"), kept[1], 0);
+    CU_ASSERT_STRING_EQUAL(hn_table_text(&t, 6, "filter"), "kept");
+    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, 6, "true_negatives"), kept[0], 0);
+    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, 6, "false_negatives"), kept[1], 0);
     hn_table_free(&ctx, &t);
     sampled_close(&ctx, &s);
     hn_fixture_items_free(&ctx, &items);
@@ -253,8 +310,8 @@ static void test_attrition(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"mined_filters", test_mined_filters}, {"mined_draws", test_mined_draws},
-    {"mined_ance", test_mined_ance},       {"mined_ambiguous", test_mined_ambiguous},
-    {"attrition", test_attrition},
+    {"mined_filters", test_mined_filters},     {"mined_draws", test_mined_draws},
+    {"exclusions", test_exclusions},           {"mined_ance", test_mined_ance},
+    {"mined_ambiguous", test_mined_ambiguous}, {"attrition", test_attrition},
 };
 HN_TEST_MAIN("mined", tests)

@@ -1,0 +1,63 @@
+"""Negatives as files, and tables of results."""
+from __future__ import annotations
+
+import json
+import os
+import threading
+from typing import Any, Dict
+
+import numpy as np
+
+
+def check_output(path: str, force: bool) -> None:
+    """Whether a file can be renamed over path: nothing that is no file is replaced, as by the program."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path} is not a regular file: give the name of one; a pipe or a device cannot be replaced by "
+                         "a file that is whole")
+    if os.path.lexists(path) and not force:
+        raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it")
+    if not os.path.isdir(os.path.dirname(path) or "."):
+        raise FileNotFoundError(f"{path}: there is no folder {os.path.dirname(path)}")
+
+
+def write_negatives(path: str, ids: np.ndarray, scores: np.ndarray) -> None:
+    """Whole or not at all."""
+    temporary = f"{path}.tmp-{os.getpid()}-{threading.get_ident()}"
+    try:
+        with open(temporary, "wb") as file:
+            if path.endswith(".npy"):
+                np.save(file, ids)
+            else:
+                for i, (row, score) in enumerate(zip(ids, scores)):
+                    known = row >= 0
+                    line = {"anchor": i, "negatives": row[known].tolist(),
+                            "scores": [round(float(s), 7) for s in score[known]]}
+                    file.write((json.dumps(line) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def read(results: Any, table: str = "runs", frame: bool = False) -> Any:
+    """A table of a results file (or of the folder of a run) as NumPy columns by name; frame: as a
+    pandas DataFrame. Needs h5py."""
+    import h5py
+    if os.path.isdir(results):
+        results = os.path.join(results, "results.h5")
+    with h5py.File(results, "r") as file:
+        path = table if table in file else f"tables/{table}"
+        if path not in file:
+            names = [n for n in file if isinstance(file[n], h5py.Group) and n not in ("tables", "env")]
+            names += list(file.get("tables", ()))
+            raise ValueError(f"{results}: no table {table!r}; there are {', '.join(names)}" if names else
+                             f"{results}: is no results file")
+        found = {name: column.asstr()[()] if column.dtype.kind == "O" else column[()]
+                 for name, column in file[path].items() if isinstance(column, h5py.Dataset)}
+    if not frame:
+        return found
+    import pandas
+    return pandas.DataFrame(found)

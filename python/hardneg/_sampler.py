@@ -1,0 +1,243 @@
+"""Batches of a sampler for a training loop."""
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from ._arrays import Array, Matrix, whole
+from ._library import KEPT, Handle, Items, Measures
+
+AT_ONCE = 64  # batches of a call
+MEASURED = ("view2", "labels", "teacher")  # parts of the items that measure() looks at
+
+
+class _Iteration:
+    """Where an iteration is: in an epoch of a build, before batch `batch` of this process."""
+
+    def __init__(self, handle: Handle, epoch: int, batch: int):
+        self.handle, self.epoch, self.batch, self.over = handle, epoch, batch, False
+
+
+class BatchSampler:
+    """Batches of ids from any sampler, as PyTorch's batch_sampler, for one process or several.
+
+    x            [n, d] embeddings (NumPy, or a tensor); directions count, not lengths
+    sampler      "knn", "{batchsampler: {M: 500}}" or {"batchsampler": {"M": 500}}
+    batch_size   of a process
+    seed         the same seed and embeddings give the same batches
+    rank, world_size
+                 this process, of how many; all of them give the same x and seed
+    split        "deal": whole batches go to the processes in turn: negatives stay in a process;
+                 "batch": a batch of world_size * batch_size is cut over them: for losses that
+                 gather negatives across processes. A short batch may leave the last processes
+                 without ids: set drop_last
+    group        a process group of torch.distributed (True: all processes): every build is compared
+                 over it, as check_ranks() does
+    drop_last    leaves out batches that are short, on all processes alike
+    endless      an iteration goes on with the next epoch, of the last build, and never ends
+    threads      0 = all that the process may use; batches do not depend on them
+    view2, labels, edges, features, teacher, groups
+                 what some samplers need: second views, labels, a graph, raw features, embeddings
+                 of another encoder, the source of each item (labels: one an item, or several: see
+                 measure())
+    progress     training so far, in [0, 1], for options such as alpha=0.2~0.05
+    zero_rows    "refuse", or "keep": a row of zeros has a cosine of 0 to every item
+    on_build     called with the seconds so far, twice a second, while the sampler is built
+
+    What trainers look for is there: batch_size, drop_last, set_epoch, state_dict. Threads may share a sampler.
+    """
+
+    def __init__(self, x: Array, sampler: Any = "uniform", batch_size: int = 256, seed: int = 1, rank: int = 0,
+                 world_size: int = 1, drop_last: bool = False, split: str = "deal", threads: int = 0, *,
+                 group: Any = None, endless: bool = False, view2: Array = None, labels: Matrix = None,
+                 edges: Matrix = None, features: Array = None, teacher: Array = None, groups: Array = None,
+                 progress: float = 0.0, zero_rows: str = "refuse",
+                 on_build: Optional[Callable[[float], Any]] = None):
+        if split not in ("deal", "batch"):
+            raise ValueError(f"split {split!r}: 'deal' or 'batch'")
+        self._world = whole(world_size, "world_size", 1, 2**20)
+        self._rank, self._split, self._group = whole(rank, "rank", 0, self._world - 1), split, group
+        self.batch_size, self.drop_last = whole(batch_size, "batch_size", 1, 2**31 - 1), bool(drop_last)
+        self._endless, self._on_build = bool(endless), on_build
+        together = self.batch_size * (self._world if split == "batch" else 1)
+        self._arguments = sampler, together, seed, threads
+        self._lock = threading.Lock()
+        self._epoch, self._batch = 0, 0  # that the next iteration begins with
+        self._iteration: Optional[_Iteration] = None  # the last one that began, unless an epoch was set since
+        self._wanted: Optional[int] = None  # the build that a state asks for
+        self._build(Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows), 0)
+
+    def _build(self, items: Items, index: int) -> None:
+        """Makes the build aside: what draws from the last one goes on with it, and keeps it if this fails."""
+        handle = Handle(*self._arguments)
+        refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
+        handle.build(items, index, self._on_build)
+        if handle.capacity:
+            raise ValueError(f"{handle.sampler} chooses negatives per anchor: use hardneg.mine()")
+        if self._group:
+            _compare(handle.digest, self._group)
+        items.drop_embeddings()  # the library has a copy
+        self._handle, self._items, self._index, self._wanted = handle, items, index, None
+
+    def refresh(self, x: Array, view2: Array = KEPT, labels: Matrix = KEPT, edges: Matrix = KEPT, features: Array = KEPT,
+                teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT) -> None:
+        """Rebuilds the sampler on new embeddings. What is not given is kept, None drops it; second views are embeddings
+        as well: they are asked for where there were any. If it fails, the sampler is as before. Needs memory
+        for two builds."""
+        if view2 is KEPT and self._items.view2 is not None:
+            raise ValueError("the last build had second views, and x is new: give view2=, or view2=None to go on "
+                             "without them")
+        last, given = self._items, {"labels": labels, "edges": edges, "features": features, "teacher": teacher,
+                                    "groups": groups}
+        items = Items(x, None if view2 is KEPT else view2, progress=last.progress if progress is KEPT else progress,
+                      zero_rows=last.zero_rows if zero_rows is KEPT else zero_rows,
+                      **{name: part for name, part in given.items() if part is not KEPT})
+        items.keep(last, [name for name, part in given.items() if part is KEPT])
+        self._build(items, self._index + 1 if self._wanted is None else self._wanted)
+
+    def set_epoch(self, epoch: int) -> None:
+        """The epoch that the next iteration draws. Without it every iteration is one further on."""
+        number = whole(epoch, "epoch", 0, 2**62)
+        if number != self._epoch or self._iteration:
+            self._batch = 0
+        self._epoch, self._iteration = number, None
+
+    def state_dict(self) -> Dict[str, int]:
+        """For a checkpoint: the epoch, the batch of this process that comes next in it, and the build."""
+        run = self._iteration
+        epoch, batch = (run.epoch, run.batch) if run and not run.over else (self._epoch, self._batch)
+        return {"epoch": epoch, "batch": batch, "build": self._index if self._wanted is None else self._wanted}
+
+    def load_state_dict(self, state: Dict[str, int]) -> None:
+        """The next iteration goes on at a state, with the batch that comes next there. After a later build than the
+        first: refresh(x) comes before batches, with the embeddings that the build had."""
+        build = whole(state["build"], "build", 0, 2**62)
+        self.set_epoch(state["epoch"])
+        self._batch = whole(state.get("batch", 0), "batch", 0, 2**62)
+        self._wanted = build if build != self._index else None
+
+    @property
+    def sampler(self) -> BatchSampler:
+        """Itself: Lightning and accelerate call batch_sampler.sampler.set_epoch()."""
+        return self
+
+    @property
+    def spec(self) -> str:
+        """The sampler with every option."""
+        return self._handle.sampler
+
+    @property
+    def note(self) -> str:
+        """What the last build had to say ("M taken as 1999"), or ""."""
+        return self._handle.note
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of sampler, seed, batch size and items of the build: processes with the same one draw the same
+        batches."""
+        return self._handle.digest
+
+    def check_ranks(self, group: Any = True) -> None:
+        """Compares the build over all processes, each of which calls this: ValueError if two differ, as they do where
+        each embeds on a device of its own. group: a process group of torch.distributed, True for all
+        processes, or a function that gives the list of what all processes gave it."""
+        _compare(self.digest, group)
+
+    def __reduce__(self) -> Any:
+        return self._handle.__reduce__()
+
+    def __repr__(self) -> str:
+        state = self.state_dict()
+        return (f"BatchSampler({self.spec}, {self._handle.n} items, batch_size={self.batch_size}, "
+                + (f"rank={self._rank} of {self._world} by {self._split!r}, " if self._world > 1 else "")
+                + f"epoch={state['epoch']}, build={state['build']})")
+
+    def _check(self) -> Handle:
+        if self._wanted is not None:
+            raise ValueError(f"the state is of build {self._wanted}: refresh(x) comes first")
+        return self._handle
+
+    def _steps(self, handle: Handle, epoch: int) -> int:
+        """How many batches of the epoch this process gets."""
+        batches = handle.epoch(epoch)
+        # Only the last batch of an epoch is ever short.
+        if self.drop_last and handle.next(epoch, batches - 1, 1)[0, -1] < 0:
+            batches -= 1
+        if self._split == "batch" or self._world == 1:
+            return batches
+        # All processes have to make the same number of steps.
+        return batches // self._world
+
+    def _current(self) -> Tuple[Handle, int]:
+        """The build and the epoch that are drawn, or come next."""
+        run = self._iteration
+        return (run.handle, run.epoch) if run and not run.over else (self._check(), self._epoch)
+
+    def __len__(self) -> int:
+        if self._endless:
+            raise TypeError("an endless sampler has no length")
+        return self._steps(*self._current())
+
+    def _blocks(self, handle: Handle, epoch: int, first: int) -> Iterator[np.ndarray]:
+        steps, world = self._steps(handle, epoch), self._world if self._split == "deal" else 1
+        part = slice(self._rank * self.batch_size, (self._rank + 1) * self.batch_size)
+        for step in range(first, steps, AT_ONCE):
+            rows = handle.next(epoch, step * world, min(AT_ONCE, steps - step) * world)
+            yield rows[self._rank::world] if world > 1 else rows[:, part] if self._split == "batch" else rows
+
+    def arrays(self) -> Iterator[np.ndarray]:
+        """The batches of the epoch as arrays [up to 64, batch_size], short ones ending with -1. Does not count as
+        an iteration."""
+        return self._blocks(*self._current(), 0)
+
+    def _begin(self) -> _Iteration:
+        with self._lock:  # of an epoch there is one iteration
+            run = self._iteration = _Iteration(self._check(), self._epoch, self._batch)
+            self._epoch, self._batch = self._epoch + 1, 0
+        return run
+
+    def __iter__(self) -> Iterator[List[int]]:
+        run = self._begin()  # with the first batch: an iterator that is never used is no epoch
+        try:
+            while True:
+                for block in self._blocks(run.handle, run.epoch, run.batch):
+                    for row in block:
+                        run.batch += 1
+                        yield row[row >= 0].tolist() if row[-1] < 0 else row.tolist()
+                if not self._endless:
+                    return
+                run.over = True
+                run = self._begin()
+        finally:  # an epoch that is left early is over, too
+            run.over = True
+
+    def measure(self, temperature: float = 0.5, loss: Optional[str] = None, weighting: Any = None,
+                epoch_batches: int = 0) -> Measures:
+        """measure() of the epoch's batches of all processes."""
+        handle, epoch = self._current()
+        return handle.measure(handle.next(epoch, 0, handle.epoch(epoch)), temperature, loss, weighting, epoch_batches)
+
+
+def refuse_unused(handle: Handle, given: List[str]) -> None:
+    """For parts of the items that nothing would look at."""
+    for name in given:
+        if not handle.needs(name):
+            hint = "; exclude: labels leaves out items of the anchor's label" if (
+                name == "labels" and handle.sampler.startswith("mined ")) else ""
+            raise ValueError(f"{name}: {handle.sampler} does not look at them: leave them out{hint}")
+
+
+def _compare(digest: str, group: Any) -> None:
+    if callable(group):
+        digests = list(group(digest))
+    else:
+        import torch.distributed as dist  # pyright: ignore[reportMissingImports]
+        group = None if group is True else group
+        digests = [""] * dist.get_world_size(group)
+        dist.all_gather_object(digests, digest, group=group)
+    other = [rank for rank, found in enumerate(digests) if found != digests[0]]
+    if other:
+        raise ValueError(f"processes {', '.join(map(str, other[:8]))} have other embeddings, options or seeds than process "
+                         "0, and would draw batches that do not fit each other: embed in one process and broadcast x")
