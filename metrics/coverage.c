@@ -132,14 +132,14 @@ static enum hn_code count_equal(struct hn_context *ctx, const double *record, in
     return HN_OK;
 }
 
+// In whole numbers: the same for every order of the items.
 static double variation(const int64_t *visits, int64_t n) {
-    double sum = 0, square = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)visits[i];
-    double mean = sum / (double)n;
-    for (int64_t i = 0; i < n; i++)
-        square += ((double)visits[i] - mean) * ((double)visits[i] - mean);
-    return sqrt(square / (double)n) / mean;
+    __int128 sum = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += visits[i];
+        square += (__int128)visits[i] * visits[i];
+    }
+    return sqrt((double)(n * square - sum * sum)) / (double)sum;
 }
 
 // The batches that hold an item, by item: batch[first[i] .. first[i + 1]); and marks per thread.

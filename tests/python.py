@@ -1,6 +1,7 @@
 """The module of python/ against the program: `tests/python.py PROGRAM`. Ends as every suite does."""
 import json
 import os
+import stat
 import subprocess
 import sys
 import unittest
@@ -22,13 +23,13 @@ class Measures(unittest.TestCase):
             same(self, row, hardneg.measure(list(sampler), X, LABELS, VIEW2), 0)
 
     def test_teacher_and_groups(self):
-        more = {"view2": VIEW2, "labels": LABELS, "teacher": TEACHER}
         for spec in ("grit", {"tas-b": {"space": "teacher", "cluster": 40}}, {"b3": {"space": "teacher"}}):
-            row = run_of([spec], seeds=[4], epochs=1)
+            row, more = run_of([spec], seeds=[4], epochs=1), {"view2": VIEW2, "labels": LABELS, "teacher": TEACHER}
             if spec != "grit":
-                self.assertRaisesRegex(ValueError, "groups: .* does not look at them", hardneg.BatchSampler, X, spec, B, 4,
-                                       groups=GROUPS, **more)
-            more = {"view2": VIEW2, "labels": LABELS, "teacher": TEACHER, **({"groups": GROUPS} if spec == "grit" else {})}
+                refused = {**more, "groups": GROUPS}
+                self.assertRaisesRegex(ValueError, "groups: .* does not look at them", hardneg.BatchSampler, X, spec, B, 4, **refused)
+            else:
+                more["groups"] = GROUPS
             same(self, row, hardneg.BatchSampler(X, spec, B, 4, **more).measure(), 0)
             for name in more:
                 if name[:5] in str(spec) or (spec == "grit" and name == "groups"):
@@ -82,6 +83,73 @@ class Measures(unittest.TestCase):
         value = hardneg.measure([[0, 1, 2], [3, 4]], X)
         self.assertEqual(value["short_batches"], 0.5 if value["short_batches"] < 1 else 1)
         self.assertTrue(np.isnan(value["fn_ratio"]))
+
+
+class Parts(unittest.TestCase):
+    """measure() of a few batches looks at their rows alone, and gives what it gives with all of them."""
+    sets = [[int(i) % 5, 5 + int(i) % 3] if i % 4 else [] for i in range(N)]
+
+    def both(self, batches, labels, **more):
+        """Of the rows of batches, and of all, with the others spoiled for the first."""
+        ids = hardneg._arrays.padded(batches)
+        used = np.unique(ids)
+        if "negatives" in more:
+            used = np.union1d(used, more["negatives"])
+        spoiled = np.full_like(X, np.nan)
+        spoiled[used[used >= 0]] = X[used[used >= 0]]
+        handle = Handle("uniform", max(2, ids.shape[1]), 1)
+        handle.build(Items(X, labels=labels))
+        part, whole = hardneg.measure(batches, spoiled, labels, **more), handle.measure(ids, **more)
+        np.testing.assert_equal(dict(part), dict(whole))
+        self.assertEqual(part.note, whole.note)
+        return part
+
+    def test_equal(self):
+        for labels in (None, LABELS, self.sets, [f"class {label}" for label in LABELS]):
+            found = self.both([[3, 900, 17], [1499, 4], [17, 3, 5]], labels)
+            self.assertEqual(found["coverage"], 6 / N)
+            self.assertRegex(found.note, "no positive")
+            self.both([list(range(k, N, 30)) for k in range(9)], labels, epoch_batches=4, temperature=0.1)
+            negatives = np.array([[[9, 1200, -1], [7, 3, 8], [30, 31, -1]]])
+            self.both([[0, 77, 1001]], labels, negatives=negatives)
+        self.both([[5, 5], [6, 5], [5, 5]], LABELS)
+        for dtype in (np.float16, np.float64):
+            self.assertEqual(hardneg.measure([[1, 8, 40]], X.astype(dtype), LABELS)["cos_mean"],
+                             hardneg.measure([[0, 1, 2]], X.astype(dtype)[[1, 8, 40]])["cos_mean"])
+
+    def test_memory(self):
+        """Of a memory map only pages of rows in a batch are read, and copied."""
+        path = os.path.join(work, "map.npy")
+        code = ("import numpy as np, hardneg, resource, sys\n"
+                "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+                "hardneg.measure([[0, 1]], np.eye(3))\n"
+                "x = np.load(sys.argv[1], mmap_mode='r'); start = peak()\n"
+                "hardneg.measure([np.arange(0, len(x), 500)], x); print((peak() - start) / x.nbytes)")
+        np.save(path, np.ones((200000, 100), np.float16))
+        done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": sys.path[0]})
+        self.assertLess(float(done.stdout), 0.6)
+
+
+class Lists(unittest.TestCase):
+    def test_samplers(self):
+        """What `hardneg list samplers` says."""
+        listed = json.loads(program("list", "samplers", "--json").stdout)
+        listed = listed.get("samplers", listed) if isinstance(listed, dict) else listed
+        found = hardneg.samplers()
+        self.assertEqual(list(found), [sampler["name"] for sampler in listed])
+        for sampler in listed:
+            own = found[sampler["name"]]
+            self.assertEqual((own.summary, own.source, own.per_anchor),
+                             (sampler["summary"], sampler["paper"], "per_anchor" in sampler["flags"]))
+            self.assertEqual([(name, *option) for name, option in own.options.items()],
+                             [(o["name"], o["default"], o["range"], o["help"]) for o in sampler["parameters"]])
+
+    def test_repr(self):
+        sampler = hardneg.BatchSampler(X, "{gcbs: {quantile: 0.999}}", 64, rank=1, world_size=2)
+        list(sampler)
+        for part in (sampler.spec, "quantile=0.999", "1500 items", "batch_size=64", "rank=1 of 2", "epoch=1", "build=0"):
+            self.assertIn(part, repr(sampler))
 
 
 class SeveralLabels(unittest.TestCase):
@@ -165,6 +233,10 @@ class SeveralLabels(unittest.TestCase):
                             ((np.arange(N + 1)[::-1], np.arange(0)), "label_start"),
                             ((np.arange(N + 1), -np.arange(N)), "0 and up")):
             self.assertRaisesRegex(ValueError, why, hardneg.measure, [[0, 1]], X, labels)
+        wide = np.arange(N, dtype=np.int64)
+        for value in (2**32 + 3, -2**32 + 3, 2**31, -1):
+            wide[9] = value
+            self.assertRaisesRegex(ValueError, "0 and up, to 2.31 - 1", hardneg.measure, [[0, 1]], X, (np.arange(N + 1), wide))
 
 
 class Batches(unittest.TestCase):
@@ -251,6 +323,25 @@ class Batches(unittest.TestCase):
         self.assertEqual(ring.shape, (N, 8))
         self.assertRaisesRegex(ValueError, "needs a graph", hardneg.mine, X, "hops")
         self.assertRaisesRegex(ValueError, "edges", hardneg.mine, X, "hops", edges=[[0, N]])
+        again, _ = hardneg.mine(X, "{hops: {l: 2}}", edges=edges.astype(np.uint64))
+        self.assertTrue((again == ids).all())
+        for wrong in (np.array([[0, 2**64 - 1]], np.uint64), [[2**63, 1]], [[-1, 0]], [[0.5, 1]], [[2**64, 0]]):
+            self.assertRaisesRegex(ValueError, "edges", hardneg.mine, X, "hops", edges=wrong)
+
+    def test_inconsistent_matrices(self):
+        try:
+            import scipy.sparse
+        except ImportError:
+            self.skipTest("no python3-scipy")
+        for change in (lambda m: m.indptr.__setitem__(-1, 10**8), lambda m: m.indptr.__setitem__(0, 1),
+                       lambda m: m.indices.__setitem__(7, N), lambda m: m.indices.__setitem__(7, -1),
+                       lambda m: m.indptr.__setitem__(5, 900), lambda m: setattr(m, "indices", m.indices[:-3])):
+            matrix = scipy.sparse.csr_matrix(scipy.sparse.eye(N))
+            change(matrix)
+            self.assertRaisesRegex(ValueError, "edges: .*check_format", hardneg.mine, X, "hops", edges=matrix)
+            self.assertRaisesRegex(ValueError, "labels: .*check_format", hardneg.measure, [[0, 1]], X, matrix)
+        longer = scipy.sparse.csr_matrix((np.ones(9), np.zeros(9, int), np.minimum(np.arange(N + 1), 4)), shape=(N, 2))
+        self.assertEqual(hardneg.measure([[0, 3], [1, 2]], X, longer)["fn_ratio"], 1)
 
     def test_mine_files(self):
         path = os.path.join(work, "mined.jsonl")
@@ -266,7 +357,68 @@ class Batches(unittest.TestCase):
         hardneg.mine(X[:50], "{mined: {n: 3}}", output=path, force=True)
         self.assertEqual(len(open(path, encoding="utf-8").readlines()), 50)
         self.assertRaises(OSError, hardneg.mine, X[:50], "mined", output=os.path.join(work, "none", "m.npy"))
+        # As the program, it makes files, and does not replace what is none.
+        pipe, target = os.path.join(work, "pipe"), os.path.join(work, "to-null")
+        os.mkfifo(pipe)
+        os.symlink("/dev/null", target)
+        for name in (pipe, target, "/dev/null", work):
+            for force in (False, True):
+                self.assertRaisesRegex(ValueError, "not a regular file", hardneg.mine, X[:50], "mined", output=name, force=force)
+            self.assertEqual(program("sample", snapshot(), "--sampler", "mined", "-o", name, code=2).stdout, "")
+        self.assertTrue(stat.S_ISFIFO(os.lstat(pipe).st_mode) and os.path.islink(target))
         self.assertEqual([name for name in os.listdir(work) if ".tmp" in name], [])
+
+    def test_exclusions(self):
+        """Items that share a label with the anchor, and copies of it, against NumPy."""
+        x = X[:300].copy()
+        x[200:220], x[220:240] = x[:20], 3 * x[20:40]
+        unit = x.astype(np.float64) / np.linalg.norm(x.astype(np.float64), axis=1, keepdims=True)
+        cosine = np.minimum(unit @ unit.T, 1)
+        sets = [[int(i) % 4, 4 + int(i) % 9] if i % 5 else [] for i in range(300)]
+        one, (several, _) = np.where(LABELS[:300] < 0, np.arange(300) + 100, LABELS[:300]), shared(sets)
+        for labels, together in ((LABELS[:300], one[:, None] == one), (sets, several)):
+            for exclude in ("labels", "copies", "both"):
+                out = np.eye(300, dtype=bool)
+                out |= together if exclude != "copies" else False
+                out |= cosine > 1 - 1e-6 if exclude != "labels" else False
+                wanted = [np.flatnonzero(~row) for row in out]
+                given = {} if exclude == "copies" else {"labels": labels}
+                mined = hardneg.mine(x, {"mined": {"R": 299, "n": "all", "exclude": exclude}}, **given)
+                self.assertTrue(all((np.sort(ids[ids >= 0]) == row).all() for ids, row in zip(mined.ids, wanted)))
+                self.assertIs(mined[0], mined.ids)
+                total = np.array([*mined.attrition.values()]).sum()
+                self.assertEqual((total, sum(mined.attrition["kept"])), (300 * 299, sum(map(len, wanted))))
+                if exclude == "labels":
+                    self.assertEqual(mined.attrition["labels"], (0, together.sum() - np.trace(together), 0))
+        # Rounding leaves the cosine of a copy above 1, which limits of 1 do not drop.
+        kept = hardneg.mine(x, "{mined: {n: 1, max_score: 1}}").ids[:40, 0]
+        self.assertEqual(kept.tolist(), list(range(200, 240)))
+
+    def test_unused(self):
+        for spec, parts in (("mined", {"labels": LABELS}), ("mined", {"view2": VIEW2}), ("{mined: {exclude: copies}}", {"labels": LABELS}),
+                            ("random-negatives", {"features": X}), ("{ring: {space: embeddings}}", {"features": X})):
+            self.assertRaisesRegex(ValueError, f"{[*parts][0]}: .* does not look at them", hardneg.mine, X, spec, **parts)
+        for name, part in (("edges", [[0, 1]]), ("features", X), ("groups", GROUPS)):
+            self.assertRaisesRegex(ValueError, name, hardneg.BatchSampler, X, "knn", B, **{name: part})
+        self.assertRaises(TypeError, hardneg.mine, X, "mined", label=LABELS)
+        self.assertRaises(TypeError, hardneg.BatchSampler, X, "knn", bach_size=3)
+
+    def test_relative_margin(self):
+        """A larger margin drops at least as much, also where the positive has a negative score."""
+        def row(cos, axis):
+            x = np.zeros(9)
+            x[0], x[axis] = cos, np.sqrt(1 - cos * cos)
+            return x
+        for positive, near in ((-0.3, -0.31), (-0.7, -0.705), (0.4, 0.39)):
+            x = np.array([row(1, 1), row(near, 2), row(-0.9, 3), row(-0.95, 4)])
+            view2 = x.copy()
+            view2[0] = row(positive, 5)
+            weight = [hardneg.measure([[0, 1, 2, 3]], x, [0, 0, 1, 2], view2, loss="infonce",
+                                      weighting={"gist": {"margin": margin, "strategy": "relative"}})["fn_mass"]
+                      for margin in (0, 0.02, 0.05)]
+            self.assertGreater(weight[0], 0)
+            self.assertEqual(weight, sorted(weight, reverse=True))
+            self.assertLess(weight[2], weight[0])
 
 
 run_tests("python", sys.modules[__name__])

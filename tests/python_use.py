@@ -243,6 +243,7 @@ class Errors(unittest.TestCase):
             self.assertRaisesRegex(ValueError, f"{[*wrong][0]} .*whole number", hardneg.BatchSampler, X, "knn", **wrong)
         self.assertRaisesRegex(TypeError, "make one there", pickle.dumps, hardneg.BatchSampler(X, "uniform", 9))
         self.assertRaisesRegex(ValueError, "this is NoneType", hardneg.BatchSampler, None, "knn")
+        self.assertRaisesRegex(ValueError, "epoch_batches", hardneg.measure, [[0, 1]], X, epoch_batches=2**64)
         self.assertRaisesRegex(ValueError, "is no results file", hardneg.read, snapshot())
         self.assertRaisesRegex(ValueError, "there are .*snapshots", hardneg.read, os.path.dirname(run_file()), "none")
         self.assertEqual(hardneg.measure([[0, 1, 1]], X, LABELS)["cos_mean"], hardneg.measure([[0, 1]], X, LABELS)["cos_mean"])

@@ -4,7 +4,7 @@
     torchrun --nproc_per_node 2 train.py --split deal  each process its own batches
     torchrun --nproc_per_node 2 train.py --split batch one batch over both, which gather their negatives
 
---sampler takes any of `hardneg list samplers`. The loop is that of docs/guide/python.md."""
+--sampler takes any of hardneg.samplers(). The loop is that of docs/guide/python.md."""
 import argparse
 import os
 
@@ -80,7 +80,7 @@ def main():
 
     own, step = x[torch.tensor(train)], 0
     sampler = hardneg.BatchSampler(embed(own), args.sampler, args.batch_size, seed=1, rank=rank, world_size=world,
-                                   split=args.split, drop_last=True)
+                                   split=args.split, drop_last=True, group=world > 1)
     for epoch in range(args.epochs):
         if epoch:
             sampler.refresh(embed(own))  # on the embeddings of now

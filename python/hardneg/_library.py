@@ -60,7 +60,7 @@ def _load():
         lib = ctypes.CDLL(_find())
     except OSError as error:
         raise ImportError(f"{error}. hardneg needs its library, which `make` builds or a wheel holds, and of the system "
-                          "GSL, libyaml, OpenMP and OpenBLAS (Debian: libgsl27 libyaml-0-2 libgomp1 "
+                          "GSL, libyaml, nettle, OpenMP and OpenBLAS (Debian: libgsl27 libyaml-0-2 libnettle8 libgomp1 "
                           "libopenblas0-openmp)") from None
     handle, integer, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
     pointer = ctypes.c_void_p
