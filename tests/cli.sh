@@ -228,9 +228,33 @@ test_summary() {
     check "every sampler is shown" test "$(grep -c '^uniform' out)" = 2
     check "the rest are counted by name" says '^not shown: 14 settings of batchsampler, 148 settings of other steps'
     expect "what was computed is counted" 0 '222 cells \(0 computed, 222 reused\)' run -c many.yaml -o many
+    expect "--seed" 0 '74 cells' run -c many.yaml -o seven --seed 7 --set 'steps=[200]'
+    check "--seed is in the job that is left" grep -qE '^seeds: \[?7\]?$' seven/job.yaml
     expect "another step" 0 '' run -c many.yaml -o many --print-step 100
     check "that one is shown" test "$(grep -cE '^(uniform|batchsampler) +100 ' out)" = 60
     expect "a step that is not there" 2 'print-step 7: the results have no such step' run -c many.yaml -o many --print-step 7
+}
+
+# What a dry run says of cells that cannot apply, and of figures that the metrics cannot give.
+test_foreseen() {
+    expect "a file without extras" 0 '' synth -o plain.h5 --n 90 --dim 8 --classes 3 --steps 1 --views 1
+    printf 'version: 1\nsnapshots: plain.h5\nbatch_size: 8\nbatches: 2\nmetrics: [fn_ratio]\n%s\n%s\n' \
+        'figures: none' 'samplers: [uniform, hops, grit, {b3: {space: teacher}}]' >lacks.yaml
+    expect "a dry run of what does not apply" 0 '4 of 4 cells, 3 of them not applicable' run -c lacks.yaml -o lacks --dry-run
+    check "and why" says '^ +- +- .* hops .*: not applicable: hops needs a graph, which plain.h5 does not have'
+    check "with these parameters" says ' b3 .*: not applicable: .*teacher'
+    check "as the run says itself" test "$("$hardneg" run -c lacks.yaml -o lacks 2>/dev/null | grep -c not_applicable)" = 3
+    printf 'version: 1\nsnapshots: plain.h5\nbatch_size: 8\nbatches: 2\nsamplers: uniform\n%s\n%s\n' \
+        'metrics: [fn_ratio, hardness]' 'figures: [pareto, bs-fig4]' >needs.yaml
+    expect "a figure that the metrics cannot give" 2 'figure bs-fig4 needs histogram: add histogram to metrics' \
+        run -c needs.yaml -o needs
+    check "nothing was run" test ! -e needs
+    expect "nor in a dry run" 2 'add histogram to metrics' run -c needs.yaml -o needs --dry-run
+    expect "a study's figure" 2 'figure bs-prop1 needs prop1: add prop1 to metrics' \
+        run -c needs.yaml -o needs --set 'figures=[bs-prop1]'
+    expect "a figure of a column" 2 'figure bs-fig6 needs fn_ratio: add fn_ratio to metrics' \
+        run -c needs.yaml -o needs --set 'figures=[bs-fig6]' --set 'metrics=[hardness]'
+    expect "with its metric" 0 '1 of 1 cells' run -c needs.yaml -o needs --dry-run --set 'metrics=[fn_ratio, hardness, histogram]'
 }
 
 test_replacing() {
@@ -451,7 +475,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_replacing test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_foreseen test_replacing test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

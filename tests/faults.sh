@@ -523,7 +523,7 @@ test_bounded_time() {
     job s.h5 | sed 's/^metrics:.*/metrics: [fn_ratio]/' >tiny.yaml
     local seeds
     seeds=$(seq -s , 1 4000)
-    LIMIT=200 expect "a dry run of 80,000 cells" 0 '^note: 80000 cells: ' run -c tiny.yaml --dry-run --set "seeds=[$seeds]" \
+    LIMIT=200 expect "a dry run of 80,000 cells" 0 '^note: 80000 cells; ' run -c tiny.yaml --dry-run --set "seeds=[$seeds]" \
         --set 'samplers=[batchsampler: {M: [10, 20, 30, 40], K: [2, 3, 4, 5, 6]}]'
     check "all of them are estimated" grep -q '^80000 of 80000 cells, .* of data ([^)]*)$' err
     expect "more cells than allowed" 2 '80000 cells, and --max-cells allows 79999' run -c tiny.yaml --dry-run \

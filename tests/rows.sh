@@ -73,7 +73,7 @@ test_refused() {
     expect "nodes of a run" 2 '--nodes: only with --dry-run' run -c job.yaml -o no --nodes 2
     expect "items of a run" 2 '--items: only with --dry-run' run -c job.yaml -o no --items 1000000
     expect "few items" 2 'items' run -c job.yaml -o no --dry-run --items 1000
-    expect "a network without nodes" 2 '--bandwidth: only with --nodes' run -c job.yaml -o no --dry-run --bandwidth 2
+    expect "a network without nodes" 2 '--bandwidth requires --nodes' run -c job.yaml -o no --dry-run --bandwidth 2
     check "nothing was written" nothing_left no
 }
 

@@ -1,5 +1,6 @@
 // `hardneg plot`: figures from a results file or a run directory.
 #include "harness/cli/command.h"
+#include "harness/job/job.h"
 #include "plots/page/figure.h"
 
 #include <errno.h>
@@ -135,6 +136,64 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
         return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
     struct plotting p = {ctx, call, own, &results, folder};
     return own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
+}
+
+static bool has_column(const struct hn_column *column, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(column[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// The metric that fills a column of /runs or /snapshots and that the job does not ask for; NULL:
+// none.
+static const char *metric_lacking(const struct hn_job *job, const char *column) {
+    for (const struct hn_metric_type *const *m = hn_metrics; *m; m++) {
+        bool asked = !has_column((*m)->columns, (*m)->n_columns, column);
+        for (int64_t i = 0; i < job->n_metrics; i++)
+            asked |= job->metric[i] == *m;
+        if (!asked)
+            return (*m)->name;
+    }
+    for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++) {
+        bool asked = !has_column((*m)->columns, (*m)->n_columns, column);
+        for (int64_t i = 0; i < job->n_snapshot_metrics; i++)
+            asked |= job->snapshot_metric[i] == *m;
+        if (!asked)
+            return (*m)->name;
+    }
+    return NULL;
+}
+
+static bool asks_for(const struct hn_job *job, const char *study) {
+    for (int64_t i = 0; study && i < job->n_studies; i++)
+        if (strcmp(job->study[i].type->name, study) == 0)
+            return true;
+    return false;
+}
+
+static const char *lacking(const struct hn_job *job, const struct hn_figure *f) {
+    if (asks_for(job, f->or_table))
+        return NULL;
+    if (f->table && hn_study_find(f->table))
+        return asks_for(job, f->table) ? NULL : f->table;
+    for (const char *const *column = f->columns; *column; column++)
+        if (metric_lacking(job, *column))
+            return metric_lacking(job, *column);
+    bool histogram = !f->needs_histogram;
+    for (int64_t i = 0; i < job->n_metrics; i++)
+        histogram |= strcmp(job->metric[i]->name, "histogram") == 0;
+    return histogram ? NULL : "histogram";
+}
+
+enum hn_code hn_figures_check_job(struct hn_context *ctx, const struct hn_job *job) {
+    for (int64_t i = 0; i < job->n_figures; i++) {
+        const char *lacks = lacking(job, hn_figure_find(job->figure[i]));
+        if (lacks)
+            return hn_fail(ctx, HN_USAGE, "%s: figure %s needs %s: add %s to metrics", job->path,
+                           job->figure[i], lacks, lacks);
+    }
+    return HN_OK;
 }
 
 const struct hn_command hn_cmd_plot = {

@@ -47,8 +47,8 @@ static const struct hn_option run_options[] = {
                     "list the cells, with the time and memory that each will take, and stop"),
      .letter = 'n'},
     {HN_INT_OPTION(struct run_params, nodes, "nodes", NULL, 1, 100000,
-                   "with --dry-run: what as many machines like this one would take that share the "
-                   "long computations (--rows): time, memory and traffic of each"),
+                   "with --dry-run: estimate for P machines like this one sharing the long "
+                   "computations (--rows): time, memory and traffic of each"),
      .metavar = "P"},
     {HN_REAL_OPTION(
          struct run_params, bandwidth, "bandwidth", NULL, 1e-6, 1e6,
@@ -275,7 +275,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     hn_host_limit_memory(ctx, p->memory ? p->memory : job->memory_limit);
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
-    if (hn_plan_make(ctx, job, &plan))
+    if (hn_figures_check_job(ctx, job) || hn_plan_make(ctx, job, &plan))
         return ctx->code;
     struct hn_runner run = hn_plan_runner(&plan);
     run.rerun = (enum hn_rerun)p->rerun;
@@ -324,8 +324,9 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
         return hn_fail(ctx, HN_USAGE,
                        "--items: only with --dry-run, which says what so many would take");
     if (!isnan(p->bandwidth) && hn_given(p->nodes, 0) == 0)
-        return hn_fail(ctx, HN_USAGE, "--bandwidth: only with --nodes, whose network it is of");
-    if (open_parts(ctx, p))
+        return hn_fail(ctx, HN_USAGE, "--bandwidth requires --nodes");
+    struct hn_text_list set;
+    if (open_parts(ctx, p) || hn_set_seed(ctx, &p->set, p->seed, &set))
         return ctx->code;
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
@@ -335,12 +336,8 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
         return ctx->code;
     hn_instructions_open(&p->instructions);
     struct hn_job job;
-    enum hn_code code = hn_job_read(ctx, p->job, &p->set, hn_figure_id, &job);
+    enum hn_code code = hn_job_read(ctx, p->job, &set, hn_figure_id, &job);
     if (code == HN_OK) {
-        if (p->seed != INT64_MIN) {
-            job.seed[0] = p->seed;
-            job.n_seeds = 1;
-        }
         job.save_batches = p->save_batches;
         job.max_cells = hn_given(p->max_cells, job.max_cells);
         job.as_items = hn_given(p->items, 0);

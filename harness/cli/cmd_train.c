@@ -179,6 +179,7 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *c
 static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *call,
                                  const struct train_params *p) {
     struct hn_train_job job;
+    struct hn_text_list set;
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     if (!p->output && !p->dry_run)
@@ -190,12 +191,8 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     if (hn_blas_open(ctx))
         return ctx->code;
     hn_host_limit_memory(ctx, p->memory);
-    if (hn_train_job_read(ctx, p->job, &p->set, &job))
+    if (hn_set_seed(ctx, &p->set, p->seed, &set) || hn_train_job_read(ctx, p->job, &set, &job))
         return ctx->code;
-    if (p->seed != INT64_MIN) {
-        job.seed[0] = p->seed;
-        job.n_seeds = 1;
-    }
     regex_t filter;
     struct hn_runner run = {.rows = HN_ROWS_TRAININGS,
                             .unit = "runs",

@@ -49,8 +49,7 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
                    "most memory for data, e.g. 4GiB" more),                                        \
         .metavar = "SIZE"
 #define HN_JOB_SEED_OPTION(type)                                                                   \
-    HN_INT_OPTION(type, seed, "seed", NULL, 0, INFINITY, "replace the job's seeds by this one"),   \
-        .metavar = "S"
+    HN_INT_OPTION(type, seed, "seed", NULL, 0, INFINITY, "short for --set seeds=S"), .metavar = "S"
 #define HN_WORKERS_OPTION(type, what)                                                              \
     HN_INT_OPTION(type, workers, "workers", NULL, 1, HN_PROCESSES_MAX,                             \
                   what " trained at the same time, which share the threads; with 1 each is alone " \
@@ -68,6 +67,11 @@ extern const struct hn_option hn_no_options[]; // of commands that have none of 
 extern const struct hn_command *const hn_commands[];
 const struct hn_command *hn_command_find(struct hn_context *ctx, const char *word); // as below
 
+// The values that replace the job's, with "seeds=SEED" behind them unless it is INT64_MIN: so the
+// job that is stored is the one that ran. What it allocates belongs to the owner of now.
+HN_MUST_USE enum hn_code hn_set_seed(struct hn_context *ctx, const struct hn_text_list *set,
+                                     int64_t seed, struct hn_text_list *out);
+
 // The index of a word in names[n]; -1 (HN_USAGE) with "unknown WHAT 'WORD'", the name that was
 // probably meant, and a hint where all of them are found.
 int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
@@ -83,6 +87,10 @@ HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *arg
 HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,
                                    const char *name);
 HN_MUST_USE enum hn_code hn_folder_make(struct hn_context *ctx, char *path);
+
+// Whether the metrics of a job give what its named figures need; HN_USAGE names what to add.
+struct hn_job;
+HN_MUST_USE enum hn_code hn_figures_check_job(struct hn_context *ctx, const struct hn_job *job);
 
 // Gates as given, owned by the caller (NULL: one is wrong), and the end of a comparison: HN_OK,
 // HN_GATE or HN_NOTHING.

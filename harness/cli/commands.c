@@ -2,6 +2,7 @@
 #include "harness/cli/command.h"
 #include "results/compare.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -42,6 +43,20 @@ static const struct hn_option common_options[] = {
     {0},
 };
 enum { COMMON = sizeof common_options / sizeof common_options[0] - 1 };
+
+enum hn_code hn_set_seed(struct hn_context *ctx, const struct hn_text_list *set, int64_t seed,
+                         struct hn_text_list *out) {
+    *out = *set;
+    if (seed == INT64_MIN)
+        return HN_OK;
+    out->item = hn_alloc(ctx, set->count + 1, sizeof *out->item);
+    if (!out->item)
+        return ctx->code;
+    for (int64_t i = 0; i < set->count; i++)
+        out->item[i] = set->item[i];
+    out->item[out->count] = hn_format(ctx, "seeds=%" PRId64, seed);
+    return out->item[out->count++] ? HN_OK : ctx->code;
+}
 
 void hn_command_options(const struct hn_command *command, size_t shift,
                         struct hn_option table[HN_COMMAND_OPTIONS]) {

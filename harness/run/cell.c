@@ -112,9 +112,8 @@ static enum hn_code set_peak(struct hn_context *ctx, struct hn_results *out) {
     return hn_table_set_int(ctx, &out->runs, 0, "peak_rss", (int64_t)usage.ru_maxrss * 1024);
 }
 
-// HN_NOT_APPLICABLE if the file lacks what the sampler needs, always or with these parameters.
-static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan *plan,
-                                const struct hn_cell *cell) {
+enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
+                           const struct hn_cell *cell) {
     const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const char *missing = hn_plan_missing(info, sampler->type);
@@ -201,7 +200,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
     int64_t order = 0;
     struct hn_cell_work w = open_work(item, state, &order, out);
     w.share = state->cache;
-    if (check_needs(ctx, w.plan, w.cell))
+    if (hn_cell_check(ctx, w.plan, w.cell))
         return ctx->code;
     if (wants_global(w.plan, w.cell) && hn_has_positive(w.items) &&
         hn_cache_global(ctx, w.plan, w.cell, w.items, state->cache, &w.global))

@@ -17,14 +17,16 @@ void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
 enum { AMPLE = 32 };
 
 static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
-                        int64_t shown, int64_t all) {
-    char time[32], memory[32], resident[32];
+                        int64_t shown, int64_t all, int64_t idle) {
+    char time[32], memory[32], resident[32], not_run[64] = "";
+    if (idle > 0)
+        snprintf(not_run, sizeof not_run, ", %" PRId64 " of them not applicable", idle);
     hn_seconds_text(total->seconds, time, sizeof time);
     hn_bytes_text(total->bytes, memory, sizeof memory);
     hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
                   sizeof resident);
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, %s %s and %s of data (%s resident)%s\n",
-            shown, all, total->unknown ? "more than" : "about", time, memory, resident,
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells%s, %s %s and %s of data (%s resident)%s\n",
+            shown, all, not_run, total->unknown ? "more than" : "about", time, memory, resident,
             total->unknown ? "; ?: not estimated" : "");
 }
 
@@ -92,19 +94,25 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
 }
 
 // How many there are.
-static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *run,
-                          const struct hn_estimate *estimate,
+static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
+                          const struct hn_runner *run, const struct hn_estimate *estimate,
                           const struct hn_estimate_total *total) {
-    int64_t shown = 0;
+    int64_t shown = 0, idle = 0;
     for (int64_t i = 0; i < plan->n_items; i++) {
+        const struct hn_item *item = &plan->item[i];
         char label[HN_ITEM_LABEL];
-        if (!hn_run_wants(run, &plan->item[i], label))
+        if (!hn_run_wants(run, item, label))
             continue;
-        hn_print_estimate(&estimate->item[i], label);
         shown++;
+        if (item->kind != &hn_item_cell || !hn_cell_check(ctx, plan, item->of))
+            hn_print_estimate(&estimate->item[i], label);
+        else {
+            printf("%8s %9s  %s: not applicable: %s\n", "-", "-", label, ctx->message);
+            idle++;
+        }
     }
     (void)fflush(stdout); // the total comes last where both go to one file
-    print_total(estimate, total, shown, plan->n_items);
+    print_total(estimate, total, shown, plan->n_items, idle);
     return shown;
 }
 
@@ -130,12 +138,12 @@ enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
     if ((!ctx->memory.limit || ample) && !list)
         return HN_OK;
     if (list)
-        hn_note(ctx, "%" PRId64 " cells: those of a few settings are tried, for at most %d s",
-                plan->n_items, shared ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
+        hn_note(ctx, "%" PRId64 " cells; timing a few of them (at most %d s)", plan->n_items,
+                shared ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
     enum hn_code code = foresee(ctx, plan, run, shared ? &nodes : NULL, &estimate, &total);
     const struct hn_estimate_total need = *held(&total, shared ? &nodes : NULL);
     bool none = !code && list &&
-                list_cells(plan, run, ask || !shared ? &estimate : &nodes.shared,
+                list_cells(ctx, plan, run, ask || !shared ? &estimate : &nodes.shared,
                            ask ? &total : &need) == 0;
     if (!code && ask && !none)
         hn_nodes_print(&nodes);

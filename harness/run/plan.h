@@ -93,6 +93,11 @@ bool hn_plan_shares(const struct hn_job *job);
 // What a sampler's check() and needs are judged by.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size);
+// HN_NOT_APPLICABLE, with the reason, if the cell's file lacks what its sampler needs, always or
+// with these parameters.
+HN_MUST_USE enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
+                                       const struct hn_cell *cell);
+
 // What the sampler needs and the file lacks ("labels"), or NULL.
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
                             const struct hn_sampler_type *type);
