@@ -463,12 +463,40 @@ test_export() {
 f = h5py.File('a/results.h5'); g = f['tables/' + sys.argv[1]] if sys.argv[1] == 'attrition' else f[sys.argv[1]]
 rows = list(csv.DictReader(open('t.csv', newline='')))
 names = [n for n in g if n != 'row']
-assert list(rows[0]) == names and len(rows) == len(g[names[0]])
-for n in names:
+plain = [c.removeprefix('opt_').removeprefix('col_').removesuffix('_2') for c in rows[0]]
+assert plain == names and len(rows) == len(g[names[0]]), plain
+assert len({c.lower() for c in rows[0]}) == len(rows[0]) and 'lambda' not in rows[0] and 'from' not in rows[0]
+for n, c in zip(names, list(rows[0])):
     text = h5py.check_string_dtype(g[n].dtype)
-    for got, want in zip((r[n] for r in rows), g[n].asstr()[:] if text else g[n][:]):
+    for got, want in zip((r[c] for r in rows), g[n].asstr()[:] if text else g[n][:]):
         assert got == want if text else (got == '' and math.isnan(want)) or float(got) == want, (n, got, want)" $table
     done
+}
+
+# A row a setting: means over seeds, their intervals, paired differences.
+test_export_settings() {
+    with_python "export: settings" || return
+    job 'seeds: [1, 2, 3]' 'samplers: [uniform, knn, "null"]' 'metrics: [fn_ratio, hardness]' >three.yaml
+    expect "export: settings: run" 0 '' run -c three.yaml -o three -q
+    expect "export: settings" 0 '' export three --csv --table settings -o t.csv
+    check "export: settings: values" "$python" -c "import csv, h5py, numpy as np, math
+rows = list(csv.DictReader(open('t.csv', newline=''))); r = h5py.File('three/results.h5')['runs']
+assert [x['sampler'] for x in rows] == ['uniform', 'knn', 'file-order'] * 2, rows
+step = r['step'][:]; name = r['sampler'].asstr()[:]
+def of(s, t): return r['fn_ratio'][:][(name == s) & (step == t)]
+def near(got, want): assert abs(float(got) - want) < 1e-12, (got, want)
+for x in rows:
+    v = of(x['sampler'].replace('file-order', 'null'), float(x['step'])); n = len(v)
+    assert int(x['seeds']) == 3
+    near(x['fn_ratio'], v.mean())
+    if x['sampler'] != 'knn': continue
+    d = v - of('uniform', float(x['step']))
+    near(x['fn_ratio_minus_uniform'], d.mean())
+    half = 4.302652729749464 * d.std(ddof=1) / math.sqrt(3)
+    near(x['fn_ratio_minus_uniform_lo'], d.mean() - half)
+    near(x['fn_ratio_minus_uniform_hi'], d.mean() + half)
+    assert x['fn_ratio_against_uniform'] == ('more' if d.mean() > half else 'less' if d.mean() < -half else 'not determined')"
+    expect "the sampler null is no missing value" 0 ',file-order,' export three --csv
 }
 
 # A spreadsheet runs texts that begin as formulas.
@@ -572,5 +600,5 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
 }
 
 run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards \
-    test_studies test_closed_pipe test_rerun test_export test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
+    test_studies test_closed_pipe test_rerun test_export test_export_settings test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

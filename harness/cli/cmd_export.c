@@ -1,12 +1,15 @@
 // `hardneg export`: a table of a results file as CSV (RFC 4180) or LaTeX.
 #include "core/files.h"
 #include "harness/cli/command.h"
+#include "harness/job/list.h"
+#include "plots/page/overview.h"
 #include "plots/report/latex.h"
 #include "results/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 struct export_params {
     char *table, *output;
@@ -18,10 +21,11 @@ static const struct hn_option export_options[] = {
                     "comma-separated values (the default)")},
     {HN_BOOL_OPTION(struct export_params, latex, "latex", NULL,
                     "a tabular for LaTeX with the package booktabs")},
-    {HN_TEXT_OPTION(struct export_params, table, "table",
-                    "runs, timing, snapshots, or any other table of the file; for LaTeX also "
-                    "settings and accuracies, with paired differences and ties (default: runs, "
-                    "and these)"),
+    {HN_TEXT_OPTION(
+         struct export_params, table, "table",
+         "runs, timing, snapshots, or any other table of the file; settings: a row for each "
+         "setting, with means, intervals and paired differences to Uniform; for LaTeX "
+         "also accuracies (default: runs; for LaTeX settings or accuracies)"),
      .metavar = "NAME"},
     {HN_OUTPUT_OPTION(struct export_params, "FILE", "file to write (default: standard output)")},
     {0},
@@ -52,24 +56,69 @@ static void put_text(FILE *out, const char *text) {
     put_quoted(out, text);
 }
 
+// Programs that read CSV take the sampler `null` for a missing value.
+static void put_value(FILE *out, const struct hn_column *column, const char *text) {
+    bool null = strcmp(column->name, "sampler") == 0 && strcmp(text, "null") == 0;
+    put_text(out, null ? "file-order" : text);
+}
+
+static void put_real(FILE *out, double value) {
+    char number[64];
+    if (isnan(value))
+        return;
+    (void)hn_real_text(value, number, sizeof number);
+    fputs(number, out);
+}
+
 // Numbers in the shortest form that reads back equal; NaN as nothing.
 static void put_cell(FILE *out, const struct hn_table *t, int c, int64_t row) {
     const union hn_cells *cells = &t->cells[c];
-    char number[64];
     if (t->column[c].kind == HN_COLUMN_TEXT)
-        put_text(out, cells->text[row] ? cells->text[row] : "");
+        put_value(out, &t->column[c], cells->text[row] ? cells->text[row] : "");
     else if (t->column[c].kind == HN_COLUMN_INT)
         fprintf(out, "%" PRId64, cells->count[row]);
-    else if (!isnan(cells->real[row])) {
-        (void)hn_real_text(cells->real[row], number, sizeof number);
-        fputs(number, out);
-    }
+    else
+        put_real(out, cells->real[row]);
+}
+
+static bool is_option_of(const struct hn_registry *registry, const char *name) {
+    struct hn_registry_entry entry;
+    for (int64_t i = 0; registry->entry(i, &entry); i++)
+        for (const struct hn_option *o = entry.options; o && o->name; o++)
+            if (strcmp(o->name, name) == 0)
+                return true;
+    return false;
+}
+
+static bool is_option(const struct hn_column *column) {
+    static const struct hn_registry *const registries[] = {
+        &hn_sampler_registry, &hn_weighting_registry, &hn_study_registry, &hn_task_registry};
+    for (size_t i = 0;
+         column->role == HN_ROLE_SETTING && i < sizeof registries / sizeof *registries; i++)
+        if (is_option_of(registries[i], column->name))
+            return true;
+    return false;
+}
+
+// Names that data frames and SQL take as they are: an option, as `lambda` or `from`, has a prefix,
+// and `m` behind `M`, which SQL takes for the same, a number.
+static void put_name(FILE *out, const struct hn_table *t, int c) {
+    static const char *const reserved[] = {"order", "group", "from", "to", "by", NULL};
+    const char *name = t->column[c].name;
+    bool word = false, twice = false;
+    for (int i = 0; reserved[i]; i++)
+        word |= strcmp(reserved[i], name) == 0;
+    for (int i = 0; i < c; i++)
+        twice |= strcasecmp(t->column[i].name, name) == 0;
+    fputs(is_option(&t->column[c]) ? "opt_" : word ? "col_" : "", out);
+    put_text(out, name);
+    fputs(twice ? "_2" : "", out);
 }
 
 static void put_table(FILE *out, const struct hn_table *t) {
     for (int c = 0; c < t->n_columns; c++) {
         fputs(c ? "," : "", out);
-        put_text(out, t->column[c].name);
+        put_name(out, t, c);
     }
     fputs("\r\n", out);
     for (int64_t row = 0; row < t->rows; row++) {
@@ -79,6 +128,83 @@ static void put_table(FILE *out, const struct hn_table *t) {
         }
         fputs("\r\n", out);
     }
+}
+
+// What settings are told apart by, and what is measured of them.
+static bool is_key(const struct hn_column *c) {
+    static const char *const keys[] = {"dataset",          "step",        "sampler",
+                                       "params",           "loss",        "weighting",
+                                       "weighting_params", "temperature", "batch_size"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(c->name, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_measure(const struct hn_column *c) {
+    size_t length = strlen(c->name);
+    const char *end = length > 3 ? c->name + length - 3 : "";
+    if (strcmp(end, "_lo") == 0 || strcmp(end, "_hi") == 0) // ends of another's interval
+        return false;
+    return c->kind == HN_COLUMN_REAL &&
+           (c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED || c->role == HN_ROLE_TIME);
+}
+
+// "more", "less" or "no difference shown": of the interval of the difference to Uniform.
+static const char *against(const struct hn_mean *d) {
+    return isnan(d->half)          ? ""
+           : d->mean - d->half > 0 ? "more"
+           : d->mean + d->half < 0 ? "less"
+                                   : "not determined";
+}
+
+static void put_measure(FILE *out, const struct hn_overview *o, int64_t s, const char *name) {
+    struct hn_mean mean = hn_overview_mean(o, s, name), d = {NAN, NAN, 0};
+    if (o->base[s] >= 0 && o->base[s] != s)
+        d = hn_overview_difference(o, s, o->base[s], name);
+    const double values[] = {mean.mean, mean.mean - mean.half, mean.mean + mean.half,
+                             d.mean,    d.mean - d.half,       d.mean + d.half};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        fputc(',', out);
+        put_real(out, values[i]);
+    }
+    fprintf(out, ",%s", against(&d));
+}
+
+// A row a setting: means over its seeds with their 95 % intervals, and differences to Uniform,
+// paired by seed.
+static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results *r, FILE *out) {
+    static const char *const parts[] = {"",
+                                        "_lo",
+                                        "_hi",
+                                        "_minus_uniform",
+                                        "_minus_uniform_lo",
+                                        "_minus_uniform_hi",
+                                        "_against_uniform"};
+    struct hn_overview o;
+    if (hn_overview_make(ctx, r, &o))
+        return ctx->code;
+    for (int64_t s = -1; s < o.settings; s++) { // -1: the names
+        for (int c = 0; c < r->runs.n_columns; c++) {
+            if (!is_key(&r->runs.column[c]))
+                continue;
+            s < 0 ? put_name(out, &r->runs, c) : put_cell(out, &r->runs, c, o.first[s]);
+            fputc(',', out);
+        }
+        s < 0 ? fprintf(out, "seeds,front")
+              : fprintf(out, "%" PRId64 ",%d", hn_overview_seeds(&o, s), o.front[s]);
+        for (int c = 0; c < r->runs.n_columns; c++) {
+            const struct hn_column *column = &r->runs.column[c];
+            if (!is_measure(column))
+                continue;
+            for (size_t i = 0; s < 0 && i < sizeof parts / sizeof *parts; i++)
+                fprintf(out, ",%s%s", column->name, parts[i]);
+            if (s >= 0)
+                put_measure(out, &o, s, column->name);
+        }
+        fputs("\r\n", out);
+    }
+    return HN_OK;
 }
 
 static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r, const char *path,
@@ -97,6 +223,8 @@ struct content {
 };
 
 static enum hn_code put(struct hn_context *ctx, const struct content *c, FILE *out) {
+    if (!c->table && !c->latex)
+        return put_settings(ctx, c->results, out);
     if (!c->table)
         return (c->accuracies ? hn_latex_accuracies : hn_latex_settings)(ctx, c->results, out);
     (c->latex ? hn_latex_table : put_table)(out, c->table);
@@ -126,7 +254,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                    : "settings";
     struct content c = {.results = &r, .latex = p->latex};
     c.accuracies = strcmp(name, "accuracies") == 0;
-    if (!p->latex || (!c.accuracies && strcmp(name, "settings") != 0)) {
+    bool settings = strcmp(name, "settings") == 0;
+    if (!settings && !(p->latex && c.accuracies)) {
         c.table = strcmp(name, "timing") == 0 ? &r.timing : hn_results_table(&r, name);
         if (!c.table)
             return no_table(ctx, &r, call->args[0], name);
@@ -146,12 +275,15 @@ const struct hn_command hn_cmd_export = {
         "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
         "equal, nothing where none applies; a text that a spreadsheet would run as a formula (=, "
         "+, -, "
-        "@ first) has a ' before it. For LaTeX, a tabular: settings has the last step of "
+        "@ first) has a ' before it. Options have the prefix opt_, and the sampler null is "
+        "file-order, so that data frames and SQL take the names. For LaTeX, a tabular: settings "
+        "has the last step of "
         "each "
         "file with means over seeds, differences to Uniform paired by seed, and letters: rows "
         "that share one are not told apart by the 95 % interval of their paired difference; "
         "accuracies has the same of trainings.",
     .examples = "hardneg export results/demo --csv -o runs.csv\n"
+                "hardneg export results/demo --csv --table settings -o settings.csv\n"
                 "hardneg export results/demo --latex -o settings.tex\n"
                 "hardneg export results.h5 --csv --table timing | head",
     .options = export_options,
