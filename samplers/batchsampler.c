@@ -256,8 +256,8 @@ static const struct hn_graph *graph(const struct hn_sampler *self) {
 static const struct hn_column reports[] = {
     {"in_degree_sd", HN_COLUMN_REAL, "edges",
      "standard deviation of the times an item is a neighbour in the graph", HN_NEITHER},
-    {"in_degree_max", HN_COLUMN_REAL, "edges", "most times an item is a neighbour in the graph",
-     HN_NEITHER},
+    {"in_degree_max", HN_COLUMN_REAL, "edges",
+     "maximum number of times that an item is a neighbour in the graph", HN_NEITHER},
 };
 
 static void report(const struct hn_sampler *self, double *values) {

@@ -136,7 +136,7 @@ static const struct hn_option options[] = {
                       "order of the clusters that batches are cut from: random, or each followed "
                       "by the most similar one that is left (tsp)")},
     {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
-                   "maximum number of iterations of k-means; it stops when no item moves")},
+                   "maximum iterations of k-means; stops early on convergence")},
     {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
                    "steps between two clusterings; 0: one for every epoch")},
     {0}};

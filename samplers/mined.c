@@ -325,7 +325,7 @@ static const char *const exclusions[] = {"none", "labels", "copies", "both", NUL
 #define LIMIT(field, help) HN_REAL_OPTION(struct params, field, #field, NULL, -2, 2, help)
 
 static const struct hn_option options[] = {
-    {WHOLE("R", r, "100", "most similar items looked at")},
+    {WHOLE("R", r, "100", "number of most similar items considered")},
     {WHOLE("n", n, "10", "negatives per anchor"), .choices = words},
     {HN_CHOICE_OPTION(struct params, take, "take", "top", takes,
                       "of what the filters leave: top: the most similar; draw: at random; "

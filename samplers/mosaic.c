@@ -261,7 +261,8 @@ static const struct hn_option options[] = {
 
 const struct hn_sampler_type hn_mosaic_sampler = {
     .name = "mosaic",
-    .summary = "a partition into hard batches that keeps apart what is likely of one class",
+    .summary =
+        "partitions the data into hard batches while separating items that probably share a class",
     .source = "this project, docs/notes/mosaic.md",
     .note = "where the BLAS library multiplies (processors without fused multiply-add), batches "
             "may depend on its kernels",

@@ -249,9 +249,8 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, cluster, "cluster", "32", 1, INT32_MAX,
                    "items of a cluster (C); a batch is B / C of them")},
-    {HN_INT_OPTION(
-        struct params, iterations, "iterations", "20", 1, 1000,
-        "maximum number of rounds of 2-means in a node of the tree; it stops when no item moves")},
+    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
+                   "maximum rounds of 2-means in a node of the tree; stops early on convergence")},
     {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
                    "steps between two clusterings; 0: one for every epoch")},
     {0}};

@@ -407,7 +407,7 @@ static const struct hn_option options[] = {
     {HN_REAL_OPTION(struct params, tau, "tau", "1", 0.03, 1000,
                     "temperature of the losses of weights and batches")},
     {HN_INT_OPTION(struct params, iterations, "iterations", "100", 1, 1000,
-                   "most rounds of k-means")},
+                   "maximum rounds of k-means")},
     {HN_INT_OPTION(struct params, starts, "starts", "10", 1, 1000,
                    "starts of k-means, of which the best counts")},
     {0}};

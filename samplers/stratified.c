@@ -137,7 +137,7 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, clusters, "clusters", NULL, 1, INT32_MAX,
                    "k-means clusters (default: the batch size, one item of each per batch)")},
     {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
-                   "most iterations of k-means; fewer if no item moves any more")},
+                   "maximum iterations of k-means; stops early on convergence")},
     {0}};
 
 const struct hn_sampler_type hn_stratified_sampler = {

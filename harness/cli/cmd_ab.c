@@ -11,7 +11,8 @@ struct ab_params {
 };
 
 static const struct hn_option ab_options[] = {
-    {HN_CONFIG_OPTION(struct ab_params, "the job file (YAML), short: it is run twice a round")},
+    {HN_CONFIG_OPTION(struct ab_params,
+                      "the job file (YAML); keep it short, since it runs twice a round")},
     {HN_INT_OPTION(struct ab_params, rounds, "rounds", "11", 1, 1000,
                    "how often each program runs; fewer than 5 gate no times"),
      .metavar = "N"},
@@ -63,7 +64,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_ab = {
     .name = "ab",
     .usage = "hardneg ab OLD NEW -c JOB [options]",
-    .summary = "two programs on one job, in turn: is the new one slower, does it give the same?",
+    .summary = "A/B-test two builds on one job: same results, and is the new one slower?",
     .details = "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and "
                "compares as `hardneg compare` does. The samples of a time are the medians of the "
                "rounds: what differs from process to process is part of the noise.",

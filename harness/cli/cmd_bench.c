@@ -98,7 +98,7 @@ static const struct hn_record_column bench_columns[] = {
     {"ceiling.read_gbs", "GB/s", .width = 6, .digits = 1},
     {"seconds.median", "median s", .width = 10, .digits = 6},
     {"seconds.min", "least s", .width = 10, .digits = 6},
-    {"seconds.max", "most s", .width = 10, .digits = 6},
+    {"seconds.max", "max s", .width = 10, .digits = 6},
     {"share_of_limit", "of best", .width = 7, .digits = 1, .scale = 100, .unit = "%"},
     {"us_per_item", "us/item", .width = 8, .digits = 3},
     {.heading = NULL},
@@ -386,7 +386,7 @@ const struct hn_command hn_cmd_bench = {
     .usage = "hardneg bench "
              "[sgemm|product|knn|proximity|walk|gcbs|loss|sinks|train|all|table|linear]... "
              "[options]",
-    .summary = "how fast the heavy parts are here, as shares of what the machine can do",
+    .summary = "time the heavy parts, as shares of what the machine can do",
     .details =
         "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
         "the machine could do, measured just before: matrix products at this dimension, reading "

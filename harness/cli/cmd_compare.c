@@ -158,7 +158,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_compare = {
     .name = "compare",
     .usage = "hardneg compare BASE NEW [--gate METRIC:LIMIT]... [options]",
-    .summary = "hold results against earlier ones: a table, a verdict, an exit code",
+    .summary = "check results against earlier ones: a table, a verdict, an exit code",
     .details =
         "BASE and NEW are results files or folders of runs. Cells are matched by data, parameters "
         "and seed. Without --gate everything is held: ids, counters and histograms exactly, floats "

@@ -21,7 +21,7 @@ static const struct hn_option doctor_options[] = {
                    "rounds of two runs for the noise of the host"),
      .metavar = "N"},
     {HN_BOOL_OPTION(struct doctor_params, no_noise, "no-noise", NULL,
-                    "leave the noise out, which takes some seconds")},
+                    "skip the noise measurement, which takes some seconds")},
     {HN_THREADS_OPTION(struct doctor_params, "")},
     {0},
 };
@@ -168,11 +168,11 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_doctor = {
     .name = "doctor",
     .usage = "hardneg doctor [options]",
-    .summary = "what this machine has, how noisy its times are, and what to do about it",
+    .summary = "check this machine: hardware, noise of its timings, and what to do about both",
     .details =
         "Looks at the processor, the BLAS kernels, threads and their limits, clock, memory pages "
         "and counters, measures the rates of matrix products and of reading memory, and runs "
-        "itself against itself on a short job: times that differ less than that say nothing.",
+        "itself against itself on a short job: ignore timing differences below this noise.",
     .examples = "hardneg doctor\n"
                 "hardneg compare base.h5 new.h5 --noise-floor $(hardneg doctor --json | jq "
                 "'.noise_floor * 100')",

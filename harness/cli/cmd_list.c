@@ -229,9 +229,9 @@ const struct hn_command hn_cmd_list = {
     .name = "list",
     .usage = "hardneg list [samplers|losses|weightings|metrics|tasks|figures|formats]... [--json]",
     .summary =
-        "samplers, losses, weightings, metrics, tasks and figures, with options and columns; "
-        "formats of files",
-    .details = "Without an argument: all of them.",
+        "list samplers, losses, weightings, metrics, tasks, figures and file formats, with their "
+        "options and columns",
+    .details = "Lists everything unless arguments name some of them.",
     .examples = "hardneg list samplers --json",
     .options = hn_no_options,
     .json = true,

@@ -159,7 +159,7 @@ static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *cal
 const struct hn_command hn_cmd_report = {
     .name = "report",
     .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [-o FILE]",
-    .summary = "one self-contained page: what was run, samplers, claims, figures, provenance",
+    .summary = "write one self-contained page: the job, samplers, claims, figures, provenance",
     .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
                "figures are part of it. Figures that the results do not allow are named with the "
                "reason. Where the results come from `hardneg reproduce`, every figure is drawn "
@@ -217,7 +217,7 @@ static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call
 const struct hn_command hn_cmd_paper = {
     .name = "paper",
     .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [-o DIR]",
-    .summary = "figures and tables for a paper, and the LaTeX that sets them",
+    .summary = "write figures and tables for a paper, and the LaTeX that sets them",
     .details =
         "RESULTS is a results file or the directory of a run. DIR gets figures/ with every "
         "figure that the results allow, as wide as a column or the text of the style and "
@@ -373,7 +373,8 @@ const struct hn_command hn_cmd_sheet = {
     .name = "sheet",
     .usage = "hardneg sheet SNAPSHOT --images DIR | --texts FILE [--anchor ITEM] "
              "[--sampler SAMPLER]... [-o FILE]",
-    .summary = "a page of the pictures or texts in the batch that each sampler puts around an item",
+    .summary =
+        "write a page of the images or texts that each sampler puts into a batch with an item",
     .details =
         "For every sampler epochs are drawn until a batch holds the anchor, and the page shows "
         "its items that are most similar to the anchor and as many at random, with their "

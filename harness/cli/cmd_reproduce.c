@@ -38,7 +38,7 @@ static const struct hn_option reproduce_options[] = {
     {HN_BOOL_OPTION(struct reproduce_params, ready, "ready", NULL,
                     "with --list: only what the data in DIR suffice for")},
     {HN_BOOL_OPTION(struct reproduce_params, dry_run, "dry-run", NULL,
-                    "say what trainings will take, by identifier and in all, and stop"),
+                    "estimate what trainings will take, by identifier and in all, and stop"),
      .letter = 'n'},
     {HN_TEXT_OPTION(struct reproduce_params, data, "data",
                     "folder of snapshots, or one snapshot; for trainings: of data sets"),
@@ -450,14 +450,15 @@ const struct hn_command hn_cmd_reproduce = {
     .name = "reproduce",
     .usage =
         "hardneg reproduce ID... | --all | --training | --list [--data DIR] [-o DIR] [options]",
-    .summary = "figures, tables and claims of the papers, measured here, with verdicts",
+    .summary = "measure figures and tables of the papers on your data, and judge their claims",
     .details =
         "Runs what a figure or table of a paper needs on your snapshots, and judges what the paper "
         "claims of it: holds (the 95 % interval lies wholly on the claimed side), fails (wholly on "
         "the other), inconclusive (with the number of seeds that would settle it), or not tested "
-        "(and what is missing). The program exits with 0 when a claim fails. Leaves in DIR: "
+        "(and what is missing). A claim that fails is a finding, not an error: the exit code is 0. "
+        "Leaves in DIR: "
         "results.h5 with the claims, ids/ (one results file for each identifier), figures/, jobs/ "
-        "and cells/; given again, the same command goes on where it stopped.",
+        "and cells/; repeat the command to resume.",
     .examples = "hardneg reproduce bs-fig4 gc-fig3 --data snapshots -o results/reproduce\n"
                 "hardneg reproduce --list",
     .options = reproduce_options,

@@ -44,7 +44,7 @@ static const struct hn_option run_options[] = {
                     "only cells whose line in --dry-run matches this regular expression"),
      .metavar = "RE"},
     {HN_BOOL_OPTION(struct run_params, dry_run, "dry-run", NULL,
-                    "list the cells, with the time and memory that each will take, and stop"),
+                    "list the cells with an estimate of time and memory, and stop"),
      .letter = 'n'},
     {HN_INT_OPTION(struct run_params, nodes, "nodes", NULL, 1, 100000,
                    "with --dry-run: estimate for P machines like this one sharing the long "
@@ -52,23 +52,23 @@ static const struct hn_option run_options[] = {
      .metavar = "P"},
     {HN_REAL_OPTION(
          struct run_params, bandwidth, "bandwidth", NULL, 1e-6, 1e6,
-         "with --nodes: GB/s at which each of them writes and reads parts (default: 1, a 10 Gbit/s "
+         "with --nodes: GB/s at which each machine writes and reads parts (default: 1, a 10 Gbit/s "
          "network)"),
      .metavar = "GB/s"},
     {HN_INT_OPTION(struct run_params, items, "items", NULL, HN_ESTIMATE_LARGE, INT32_MAX,
-                   "with --dry-run: as if every snapshot had so many items"),
+                   "with --dry-run: estimate as if every snapshot had N items"),
      .metavar = "N"},
     {HN_BOOL_OPTION(struct run_params, explain, "explain", NULL,
-                    "say of every cell why it is run or skipped")},
+                    "say why each cell is run or skipped")},
     {HN_CHOICE_OPTION(
          struct run_params, rerun, "rerun", "missing", rerun_choices,
          "what to run besides what is missing; stale: only what has a result of another version"),
      .metavar = "WHAT"},
     {HN_TEXT_OPTION(struct run_params, shard, "shard",
-                    "only part i of n of the job, i from 1; hardneg merge joins the parts"),
+                    "run only part i of n of the job, i from 1; hardneg merge joins the parts"),
      .metavar = "i/n"},
     {HN_BOOL_OPTION(struct run_params, mpi, "mpi", NULL,
-                    "share the cells out to the ranks of `mpirun -n P hardneg run --mpi`")},
+                    "distribute the cells over the ranks of `mpirun -n P hardneg run --mpi`")},
     {HN_TEXT_OPTION(struct run_params, rows, "rows",
                     "share every long computation, not the cells: part i of n, as a process of its "
                     "own on the same DIR; or, with --mpi, `ranks`: all ranks at one cell"),
@@ -362,9 +362,9 @@ const struct hn_command hn_cmd_run = {
     .name = "run",
     .usage = "hardneg run -c JOB [-o DIR] [options]",
     .summary = "run a job: every sampler on every snapshot, into results.h5 and figures",
-    .details = "Runs each point of the job's grid as a cell and stores it at once, so that a run "
-               "that was interrupted goes on where it stopped when the same command is given "
-               "again. Leaves in DIR: results.h5, job.yaml (the job with every default), figures/, "
+    .details = "Runs each point of the job's grid as a cell and stores it at once: repeat the "
+               "command to resume an interrupted run. Leaves in DIR: results.h5, job.yaml (the job "
+               "with every default), figures/, "
                "and cells/ (one file per cell).",
     .examples = "hardneg run -c harness/jobs/smoke.yaml -o results/smoke --set batches=20",
     .options = run_options,

@@ -374,7 +374,7 @@ const struct hn_command hn_cmd_sample = {
     .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch B] [--epochs E] "
              "[--seed S] -o FILE",
     .summary = "write the batches of a sampler, or its negatives, for your own training",
-    .details = "The file is an array of NumPy, int64 [batches, B], of places in the snapshot "
+    .details = "The file is an array of NumPy, int64 [batches, B], of row numbers of the snapshot "
                "(0-based), a batch in each row; short batches, which may end an epoch, are filled "
                "up with -1. Samplers that choose negatives for each anchor (mined, ring, hops, "
                "random-negatives) write int64 [anchors, K], where K is the length of the longest "

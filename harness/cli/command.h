@@ -46,7 +46,7 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
         .metavar = "N"
 #define HN_MEMORY_OPTION(type, more)                                                               \
     HN_SIZE_OPTION(type, memory, "memory", NULL, 0, INFINITY,                                      \
-                   "most memory for data, e.g. 4GiB" more),                                        \
+                   "maximum memory for data, e.g. 4GiB" more),                                     \
         .metavar = "SIZE"
 #define HN_JOB_SEED_OPTION(type)                                                                   \
     HN_INT_OPTION(type, seed, "seed", NULL, 0, INFINITY, "short for --set seeds=S"), .metavar = "S"
