@@ -495,6 +495,7 @@ for x in rows:
     half = 4.302652729749464 * d.std(ddof=1) / math.sqrt(3)
     near(x['fn_ratio_minus_uniform_lo'], d.mean() - half)
     near(x['fn_ratio_minus_uniform_hi'], d.mean() + half)
+    assert x['no_more_false_negatives'] == ('yes' if d.mean() + half <= .005 else 'no' if d.mean() - half > .005 else 'not determined')
     assert x['fn_ratio_against_uniform'] == ('more' if d.mean() > half else 'less' if d.mean() < -half else 'not determined')"
     expect "the sampler null is no missing value" 0 ',file-order,' export three --csv
 }

@@ -2,8 +2,8 @@
 #include "core/files.h"
 #include "harness/cli/command.h"
 #include "harness/job/list.h"
-#include "plots/page/overview.h"
 #include "plots/report/latex.h"
+#include "results/analysis/overview.h"
 #include "results/rows.h"
 
 #include <inttypes.h>
@@ -150,25 +150,32 @@ static bool is_measure(const struct hn_column *c) {
            (c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED || c->role == HN_ROLE_TIME);
 }
 
-// "more", "less" or "no difference shown": of the interval of the difference to Uniform.
+// What the interval of a difference to Uniform tells.
 static const char *against(const struct hn_mean *d) {
-    return isnan(d->half)          ? ""
-           : d->mean - d->half > 0 ? "more"
-           : d->mean + d->half < 0 ? "less"
-                                   : "not determined";
+    return isnan(d->lo) ? "" : d->lo > 0 ? "more" : d->hi < 0 ? "less" : "not determined";
+}
+
+static struct hn_mean to_uniform(const struct hn_overview *o, int64_t s, const char *name) {
+    bool has = o->base[s] >= 0 && o->base[s] != s;
+    return has ? hn_overview_difference(o, s, o->base[s], name) : hn_no_mean;
 }
 
 static void put_measure(FILE *out, const struct hn_overview *o, int64_t s, const char *name) {
-    struct hn_mean mean = hn_overview_mean(o, s, name), d = {NAN, NAN, 0};
-    if (o->base[s] >= 0 && o->base[s] != s)
-        d = hn_overview_difference(o, s, o->base[s], name);
-    const double values[] = {mean.mean, mean.mean - mean.half, mean.mean + mean.half,
-                             d.mean,    d.mean - d.half,       d.mean + d.half};
+    struct hn_mean mean = hn_overview_mean(o, s, name), d = to_uniform(o, s, name);
+    const double values[] = {mean.mean, mean.lo, mean.hi, d.mean, d.lo, d.hi};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         fputc(',', out);
         put_real(out, values[i]);
     }
     fprintf(out, ",%s", against(&d));
+}
+
+// Whether a setting has no more false negatives than Uniform, within the margin.
+static const char *no_more(const struct hn_overview *o, int64_t s) {
+    static const char *const words[] = {
+        [HN_UNDETERMINED] = "not determined", [HN_WITHIN] = "yes", [HN_BEYOND] = "no"};
+    struct hn_mean d = to_uniform(o, s, "fn_ratio");
+    return isnan(d.mean) ? "" : words[hn_judge(d, HN_MARGIN)];
 }
 
 // A row a setting: means over its seeds with their 95 % intervals, and differences to Uniform,
@@ -191,8 +198,9 @@ static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results
             s < 0 ? put_name(out, &r->runs, c) : put_cell(out, &r->runs, c, o.first[s]);
             fputc(',', out);
         }
-        s < 0 ? fprintf(out, "seeds,front")
-              : fprintf(out, "%" PRId64 ",%d", hn_overview_seeds(&o, s), o.front[s]);
+        s < 0 ? fprintf(out, "seeds,front,no_more_false_negatives")
+              : fprintf(out, "%" PRId64 ",%d,%s", hn_overview_seeds(&o, s), o.front[s],
+                        no_more(&o, s));
         for (int c = 0; c < r->runs.n_columns; c++) {
             const struct hn_column *column = &r->runs.column[c];
             if (!is_measure(column))
