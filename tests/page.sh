@@ -40,7 +40,7 @@ metrics: [fn_ratio, hardness, loss]
 E
     expect "a grid" 0 '' run -c grid.yaml -o grid
     check "its axes head the table" says \
-        '^sampler +step +M +weighting +beta +temperature +batch_size +seeds +fn_ratio .*-uniform .*fn_mass'
+        '^sampler +step +M +weighting +beta +temperature +batch_size +seeds +fn_ratio .*-uniform .*fn_mass +fn_loss_mass +clamp_rate +loss_batch'
     check "a row a setting, and what is left out is said" says '^not shown: 48 settings of other steps \(--print-step\); `hardneg report` shows all'
     check "the step shown is the last" eval '! grep -qE "^batchsampler +0 " out && grep -qE "^batchsampler +100 " out'
     check "means over three seeds" says '^batchsampler +[0-9]+ +50 +hcl +0\.5 +0\.1 +8 +3 +0\.'
@@ -57,6 +57,11 @@ E
 
 # The sentences, against the numbers in the file.
 test_answer() {
+    expect "a margin" 0 '' report grid --margin 3 -o margin.html
+    check "is the first limit, and no lower one follows" test \
+        "$(grep -o 'At most [0-9.]* points' margin.html | sort -u | tr '\n' ',')" = "At most 10 points,At most 3 points,"
+    check "clamped anchors have a column" grep -q 'Clamp (%)' grid/index.html
+    check "the sentence on weightings names them" grep -q '(clamped): <b>hcl beta=0.5</b> (100 % of the anchors)' grid/index.html
     pycheck "the answer" "
 import h5py, numpy as np, re, sys
 from scipy import stats

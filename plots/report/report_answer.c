@@ -191,17 +191,19 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
 
 // Seeds in which no anchor had a true negative have no hardness, and are not left out in silence.
 static void put_without(FILE *html, const struct place *p) {
+    int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         int64_t seeds = mean_of(p, s, "fn_ratio").n, hard = mean_of(p, s, p->hardness->column).n;
-        if (!hn_overview_same_place(p->o, p->first, s) || hard == seeds || seeds == 0)
+        if (!hn_overview_same_place(p->o, p->first, s) || hard >= seeds || n++ >= NAMED_MAX)
             continue;
-        put_name(html, p, s, "<li>%s: ");
-        fprintf(html,
-                "in %" PRId64 " of %" PRId64
-                " seeds no batch had a true negative; hardness is that "
-                "of the others.</li>\n",
-                seeds - hard, seeds);
+        put_name(html, p, s,
+                 n == 1 ? "<li>In some seeds no batch had a true negative, and hardness is that of "
+                          "the others: %s"
+                        : ", %s");
+        fprintf(html, " (%" PRId64 " of %" PRId64 " seeds)", seeds - hard, seeds);
     }
+    end_list(html, n);
+    fputs(n > 0 ? "</li>\n" : "", html);
 }
 
 static bool has_excess(const struct place *p) {

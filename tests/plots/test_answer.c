@@ -161,7 +161,7 @@ static void without_true_negatives(void) {
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", all, lost);
-    says(sentences(), "knn: in 1 of 3 seeds no batch had a true negative", "<b>knn</b>");
+    says(sentences(), "hardness is that of the others: knn (1 of 3 seeds).", "<b>knn</b>");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
