@@ -135,7 +135,10 @@ static void put_ties(FILE *html, const struct place *p, int64_t best, double bud
             hn_told_apart(hn_overview_difference(p->o, s, best, p->hardness->column)) != 0)
             continue;
         if (n++ < NAMED_MAX)
-            put_name(html, p, s, n == 1 ? " Not significantly harder than %s" : ", %s");
+            put_name(html, p, s,
+                     n > 1       ? ", %s"
+                     : p->judged ? " Not significantly harder than %s"
+                                 : " As hard: %s");
     }
     end_list(html, n);
 }
@@ -184,7 +187,7 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
     }
     if (best >= 0)
         put_ties(html, p, best, budget);
-    if (put_undetermined(html, p, best, budget) == 0 && best < 0)
+    if (put_undetermined(html, p, best, budget) == 0 && best < 0 && p->judged)
         fputs(" Uniform batches will do.", html);
     fputs("</li>\n", html);
 }
@@ -197,8 +200,8 @@ static void put_without(FILE *html, const struct place *p) {
         if (!hn_overview_same_place(p->o, p->first, s) || hard >= seeds || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
-                 n == 1 ? "<li>In some seeds no batch had a true negative, and hardness is that of "
-                          "the others: %s"
+                 n == 1 ? "<li>In some seeds no batch had a true negative, so these have no "
+                          "hardness: %s"
                         : ", %s");
         fprintf(html, " (%" PRId64 " of %" PRId64 " seeds)", seeds - hard, seeds);
     }
@@ -312,9 +315,23 @@ static void put_choice(FILE *html, const struct hn_overview *o) {
     fputs("</p>\n", html);
 }
 
+static bool is_measured(const struct hn_overview *o) {
+    bool any = false;
+    for (int64_t s = 0; s < o->settings && !any; s++)
+        any = isfinite(hn_overview_mean(o, s, hn_overview_hardness(o, 0)->column).mean);
+    return any;
+}
+
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
     int places = 0;
     hn_html_weightings(html, o);
+    if (!is_measured(o)) {
+        fputs(
+            "<p>Hardness was not measured, so nothing is ranked: add <code>hardness</code> to the "
+            "job's metrics.</p>\n",
+            html);
+        return;
+    }
     put_choice(html, o);
     for (int i = 0; hn_overview_hardness(o, i); i++) {
         fprintf(html, "<div class=by data-measure=%d>\n", i);

@@ -148,9 +148,11 @@ static void uniform_will_do(void) {
     says(sentences(), "no sampler is shown to be harder than Uniform. Uniform batches will do.",
          "is the hardest");
     struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.11, 0.7),
-                           at("gcbs", 1, 0.3, 0.9)};
-    char *text = sentences_on(cells, 3);
+                           at("gcbs", 1, 0.3, 0.9), at("b3", 1, 0.11, 0.7)};
+    char *text = sentences_on(cells, 4);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 seed gives no interval over seeds"));
+    CU_ASSERT_PTR_NULL(strstr(text, "will do")); // that would need intervals
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "(+1.0 points). As hard: b3."));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: no sampler is harder"));
     says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
 }
@@ -161,7 +163,7 @@ static void without_true_negatives(void) {
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", all, lost);
-    says(sentences(), "hardness is that of the others: knn (1 of 3 seeds).", "<b>knn</b>");
+    says(sentences(), "so these have no hardness: knn (1 of 3 seeds).", "<b>knn</b>");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
@@ -184,6 +186,11 @@ static void unlike_things(void) {
     cells[0].sampler = cells[1].sampler = "uniform";
     cells[0].fn = cells[1].fn = 0.1;
     says(sentences_on(cells, 2), "batches of 16; ", "is the hardest");
+}
+
+static void nothing_measured(void) {
+    struct cell cells[] = {at("uniform", 1, 0.1, NAN), at("knn", 1, 0.2, NAN)};
+    says(sentences_on(cells, 2), "Hardness was not measured", "At most");
 }
 
 // Both measures have their sentences; the first is that of `choose`.
@@ -311,6 +318,7 @@ static const struct hn_test tests[] = {
     {"uniform_will_do", uniform_will_do},
     {"unlike_things", unlike_things},
     {"measures", measures},
+    {"nothing_measured", nothing_measured},
     {"without_true_negatives", without_true_negatives},
     {"weightings", weightings},
     {"rarely_false", rarely_false},
