@@ -86,13 +86,16 @@ void hn_html_end(FILE *html) {
 static void put_head(const struct writer *w) {
     const char *title = hn_results_get(w->results, "title");
     hn_html_begin(w->html, *title ? title : w->report->name, hn_results_get(w->results, "created"));
-    if (is_reproduced(w))
+    if (is_reproduced(w)) {
         put_link(w, "claims", "Claims");
-    put_link(w, "figures", "Figures");
+        put_link(w, "figures", "Figures");
+    }
     if (has_cells(w))
         put_link(w, "samplers", "Samplers");
     if (is_training(w))
         put_link(w, "training", "Training");
+    if (!is_reproduced(w))
+        put_link(w, "figures", "Figures");
     put_link(w, "run", "What was run");
     put_link(w, "provenance", "Provenance");
     put_link(w, "again", "How to do it again");
