@@ -192,7 +192,7 @@ check "not tested is no failure" is 0
 check "data missing" says 'not tested; needs a snapshot file with labels, raw features'
 check "training missing" says 'not tested; needs the folder tudataset/MUTAG below --data data'
 check "a listed one" says 'Code Search Net'
-check "the table of verdicts" says '^0 holds, 0 fails, 0 inconclusive, 3 not tested'
+check "the table of verdicts" says '^0 hold, 0 fail, 0 inconclusive, 3 not tested'
 
 # A graph is imported anew: that of another --data is another one.
 cat >graph.yaml <<'YAML'

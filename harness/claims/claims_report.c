@@ -246,10 +246,13 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
     printf("\n\n");
 }
 
+// "1 holds, 2 fail, 0 inconclusive": a verb that agrees with its number.
 static void print_totals(const char *what, const int64_t *total) {
+    static const char *const several[] = {"hold", "fail"};
     for (int v = 0; v <= HN_NOT_CORRECTED; v++)
         if (total[v] || v < HN_NOT_CORRECTED)
-            printf("%s%" PRId64 " %s", v ? ", " : what, total[v], hn_verdicts[v]);
+            printf("%s%" PRId64 " %s", v ? ", " : what, total[v],
+                   v < 2 && total[v] != 1 ? several[v] : hn_verdicts[v]);
     printf("\n");
 }
 
