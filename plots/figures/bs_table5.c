@@ -17,7 +17,7 @@ static const struct cost costs[] = {{"cost_s", "Cost_S (s)", "Cost_S"},
                                     {"", "sampler's share (%)", ""}};
 
 enum { SAMPLING, BUILDING, SPREAD, TRAINING, SHARE }; // of costs
-enum { COSTS = sizeof costs / sizeof costs[0], MOST_ROWS = 32 };
+enum { COSTS = sizeof costs / sizeof costs[0], MOST_ROWS = 40 };
 
 // What was measured, by name: several rows of a table, such as repetitions, have one.
 struct row {
@@ -81,12 +81,12 @@ static void collect_costs(struct rows *rows, const struct hn_table *t) {
     }
 }
 
-static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
+static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
                                  const struct hn_results *r) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "cost_s", .most_settings = 24};
-    if (hn_groups_make(ctx, r, choice, &g))
-        return ctx->code;
+    struct hn_choice choice = {.wanted = "cost_s", .most_settings = HN_MOST_SETTINGS};
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
     for (int i = 0; i < g.settings; i++) {
         struct row *row = new_row(rows, "");
         if (!row)
@@ -100,7 +100,7 @@ static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
         row->value[SHARE] =
             share_of(row->value[SAMPLING], isnan(spread) ? 0 : spread, row->value[TRAINING]);
     }
-    rows->more |= g.more_settings;
+    hn_page_left_out(page, &g);
     return HN_OK;
 }
 
@@ -156,7 +156,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "costs");
     if (t && t->rows > 0)
         collect_costs(&rows, t);
-    else if (collect_runs(page->ctx, &rows, r))
+    else if (collect_runs(page, &rows, r))
         return page->ctx->code;
     bool trained = false;
     for (int i = 0; i < rows.n; i++)
@@ -164,7 +164,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int c = 0; c < (trained ? COSTS : SHARE); c++)
         draw_cost(page, &rows, c);
     if (rows.more)
-        hn_page_note(page, "Only the first %d settings are drawn.", rows.n);
+        hn_page_note(page, "Only the first %d rows of /tables/costs are drawn.", rows.n);
     hn_page_first_dataset(page, &r->runs);
     page->share_y = true;
     page->columns = COSTS;

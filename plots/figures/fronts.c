@@ -30,35 +30,41 @@ struct setting {
 
 // Of one sampler on one data set, the softest first.
 struct front {
-    struct setting at[HN_MOST_POINTS];
+    struct setting *at; // [settings of the groups]
     int n;
 };
 
 struct view {
     struct hn_page *page;
     const struct hn_groups *g;
+    struct hn_league league;
+    struct front front[HN_MOST_PANELS]; // of a sampler, by data set
     const char *measure;
     bool excess; // over Uniform's, which every data set has
     bool marks;  // some sampler has no line
     double lo[QUANTITIES], hi[QUANTITIES];
 };
 
+static bool is_in(const struct view *v, int setting) {
+    return hn_same_league(hn_league_of(v->g, setting), v->league);
+}
+
 static int by_hardness(const void *a, const void *b) {
     const struct setting *p = a, *q = b;
     return (p->value[HARD] > q->value[HARD]) - (p->value[HARD] < q->value[HARD]);
 }
 
-static double uniform_of(const struct hn_groups *g, int dataset) {
-    for (int s = 0; s < g->settings; s++) {
-        struct hn_where where = {dataset, -1, s, hn_last_step(g, dataset, -1, s, "fn_ratio")};
-        if (strcmp(g->setting[s].sampler, "uniform") == 0 && where.step >= 0)
-            return hn_groups_mean(g, where, "fn_ratio").mean;
+static double uniform_of(const struct view *v, int dataset) {
+    for (int s = 0; s < v->g->settings; s++) {
+        struct hn_where where = hn_last_place(v->g, dataset, s, "fn_ratio");
+        if (strcmp(v->g->setting[s].sampler, "uniform") == 0 && is_in(v, s) && where.step >= 0)
+            return hn_groups_mean(v->g, where, "fn_ratio").mean;
     }
     return NAN;
 }
 
 static struct setting measure_setting(const struct view *v, struct hn_where where) {
-    double base = v->excess ? uniform_of(v->g, where.dataset) : 0;
+    double base = v->excess ? uniform_of(v, where.dataset) : 0;
     double build = hn_groups_mean(v->g, where, "cost_g_over_t").mean;
     double draw = hn_groups_mean(v->g, where, "cost_s").mean;
     double cost = (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
@@ -82,10 +88,10 @@ static void keep_front(struct front *f) {
 static void collect(const struct view *v, int dataset, const char *sampler, struct front *f) {
     f->n = 0;
     for (int s = 0; s < v->g->settings; s++) {
-        int64_t step = hn_last_step(v->g, dataset, -1, s, v->measure);
-        if (step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0)
+        struct hn_where where = hn_last_place(v->g, dataset, s, v->measure);
+        if (where.step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0 || !is_in(v, s))
             continue;
-        struct setting own = measure_setting(v, (struct hn_where){dataset, -1, s, step});
+        struct setting own = measure_setting(v, where);
         if (!isnan(own.value[HARD]) && !isnan(own.value[FALSE_NEGATIVES]))
             f->at[f->n++] = own;
     }
@@ -106,11 +112,13 @@ static double interpolate(const struct front *f, enum quantity at, double place,
     return NAN;
 }
 
-static bool is_first(const struct hn_groups *g, int setting) {
+// Whether it is the first of its sampler in the league.
+static bool is_first(const struct view *v, int setting) {
+    const struct hn_groups *g = v->g;
     for (int s = 0; s < setting; s++)
-        if (strcmp(g->setting[s].sampler, g->setting[setting].sampler) == 0)
+        if (is_in(v, s) && strcmp(g->setting[s].sampler, g->setting[setting].sampler) == 0)
             return false;
-    return true;
+    return is_in(v, setting);
 }
 
 static void widen(struct view *v, const struct front *f) {
@@ -122,29 +130,31 @@ static void widen(struct view *v, const struct front *f) {
 }
 
 static void find_ranges(struct view *v) {
-    struct front f;
+    struct front *f = &v->front[0];
     for (int q = 0; q < QUANTITIES; q++) {
         v->lo[q] = INFINITY;
         v->hi[q] = -INFINITY;
     }
     for (int d = 0; d < v->g->datasets; d++)
         for (int s = 0; s < v->g->settings; s++)
-            if (is_first(v->g, s)) {
-                collect(v, d, v->g->setting[s].sampler, &f);
-                widen(v, &f);
+            if (is_first(v, s)) {
+                collect(v, d, v->g->setting[s].sampler, f);
+                widen(v, f);
             }
 }
 
 // Costs were averaged as logarithms.
 static void add_mean(struct hn_series *to, double x, const double *value, int n,
-                     enum quantity wanted) {
+                     enum quantity wanted, bool excess) {
     struct hn_interval mean = hn_mean_interval(value, 1, n, 0.95);
+    // Of cosines, and of percentages, excess among them.
+    double largest = wanted == HARD ? 1 : 100, least = wanted == HARD || excess ? -largest : 0;
     if (wanted == COST)
         mean.mean = exp(mean.mean);
     if (wanted == COST || n < FROM)
         hn_series_add(to, x, mean.mean);
     else
-        hn_series_add_interval(to, x, mean.mean, mean.hi - mean.mean);
+        hn_series_add_span(to, x, mean.mean, fmax(mean.lo, least), fmin(mean.hi, largest));
 }
 
 // The line of a sampler: the places that all data sets have. Returns their number.
@@ -159,7 +169,7 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
             everywhere &= !isnan(value[d]);
         }
         if (everywhere)
-            add_mean(to, x, value, v->g->datasets, wanted);
+            add_mean(to, x, value, v->g->datasets, wanted, v->excess);
         places += everywhere;
     }
     return places;
@@ -171,40 +181,41 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
     double x = 0, value[HN_MOST_PANELS];
     int datasets = v->g->datasets;
     for (int d = 0; d < datasets; d++) {
-        int64_t step = hn_last_step(v->g, d, -1, setting, v->measure);
-        if (step < 0)
+        struct hn_where where = hn_last_place(v->g, d, setting, v->measure);
+        if (where.step < 0)
             return;
-        struct setting own = measure_setting(v, (struct hn_where){d, -1, setting, step});
+        struct setting own = measure_setting(v, where);
         x += own.value[at] / datasets;
         value[d] = own.value[wanted];
     }
-    add_mean(to, x, value, datasets, wanted);
+    add_mean(to, x, value, datasets, wanted, v->excess);
 }
 
 // Where there is nothing to be matched along, as with one setting, a mark for every setting.
 static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, enum quantity at,
                          enum quantity wanted) {
     const char *sampler = v->g->setting[setting].sampler;
-    struct front front[HN_MOST_PANELS];
     int line = hn_line_of_sampler(&v->g->results->runs, sampler);
     for (int d = 0; d < v->g->datasets; d++)
-        collect(v, d, sampler, &front[d]);
+        collect(v, d, sampler, &v->front[d]);
     struct hn_series *to = hn_panel_series(v->page, panel, sampler, HN_LOOK_PLAIN, line);
-    if (draw_line(v, to, front, at, wanted) > 0)
+    if (draw_line(v, to, v->front, at, wanted) > 0)
         return;
     to->look = HN_LOOK_MARKS;
     v->marks = true;
     for (int s = setting; s < v->g->settings; s++)
-        if (strcmp(v->g->setting[s].sampler, sampler) == 0)
+        if (is_in(v, s) && strcmp(v->g->setting[s].sampler, sampler) == 0)
             draw_mark(v, to, s, at, wanted);
 }
 
 static void draw_panel(struct view *v, const char *x, const char *y, enum quantity at,
                        enum quantity wanted) {
-    struct hn_panel *panel = hn_page_panel(v->page, "", x, y);
+    char title[HN_TITLE_SIZE];
+    hn_league_title(v->g, v->league, title, sizeof title);
+    struct hn_panel *panel = hn_page_panel(v->page, title, x, y);
     panel->y.log = wanted == COST;
     for (int s = 0; s < v->g->settings; s++)
-        if (is_first(v->g, s))
+        if (is_first(v, s))
             draw_sampler(v, panel, s, at, wanted);
 }
 
@@ -218,22 +229,39 @@ static void draw_measure(struct view *v, const char *title) {
     draw_panel(v, title, "seconds a batch", HARD, COST);
 }
 
+// Batch sizes, and negatives per anchor, have fronts of their own.
+static void draw_league(struct view *v, struct hn_league league) {
+    v->league = league;
+    v->excess = true;
+    for (int d = 0; d < v->g->datasets; d++)
+        v->excess &= !isnan(uniform_of(v, d));
+    for (int m = 0; m < MEASURES; m++) {
+        v->measure = measures[m].column;
+        if (hn_table_find(&v->g->results->runs, v->measure) >= 0)
+            draw_measure(v, measures[m].title);
+    }
+}
+
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_POINTS};
+    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
-    struct view v = {.page = page, .g = &g, .excess = true};
-    for (int d = 0; d < g.datasets; d++)
-        v.excess &= !isnan(uniform_of(&g, d));
-    for (int m = 0; m < MEASURES; m++) {
-        v.measure = measures[m].column;
-        if (hn_table_find(&r->runs, v.measure) >= 0)
-            draw_measure(&v, measures[m].title);
+    struct view v = {.page = page, .g = &g};
+    bool excess = false;
+    for (int d = 0; d < g.datasets; d++) {
+        v.front[d].at = hn_alloc(page->ctx, g.settings, sizeof *v.front[d].at);
+        if (!v.front[d].at)
+            return page->ctx->code;
     }
+    for (int s = 0; s < g.settings; s++)
+        if (hn_leads_league(&g, s)) {
+            draw_league(&v, hn_league_of(&g, s));
+            excess |= v.excess;
+        }
     page->columns = 3;
     page->no_end_labels = true;
-    if (v.excess)
+    if (excess)
         hn_page_say(page, "Excess is relative to Uniform.");
     if (v.marks)
         hn_page_say(page, "Markers: samplers whose curves do not overlap across all data sets.");

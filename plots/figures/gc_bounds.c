@@ -29,7 +29,8 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
-        .most_settings = 24,
+        .most_settings = HN_MOST_SETTINGS,
+        .sampler = "gcbs",
         .nothing = "no run has a gap: give snapshots with a second view or /positive"};
     struct hn_groups g;
     if (hn_groups_make(page->ctx, r, choice, &g))
@@ -37,6 +38,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     draw_step(page, &g, 0);
     if (g.steps > 1)
         draw_step(page, &g, g.steps - 1);
+    hn_page_left_out(page, &g);
     hn_page_first_dataset(page, &r->runs);
     page->share_x = page->share_y = true;
     return hn_page_finish(page, "no run has a gap");

@@ -5,27 +5,40 @@
 // of the file, not Random and GCBS alone. The black reference is the global loss of the first
 // setting that has one; a sampler that does not draw all items equally often has a global loss of
 // its own, drawn as a thin line in its colour where it differs.
-#include "plots/page/page.h"
+#include "plots/page/curves.h"
 
 #include <math.h>
 
 static void draw_gap(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                      struct hn_where where) {
-    const struct hn_setting *setting = &g->setting[where.setting];
-    struct hn_series *s = hn_panel_series(page, panel, setting->label, HN_LOOK_LINE, setting->line);
+    struct hn_series *s = hn_setting_curve(page, panel, g, where.setting);
     for (where.step = 0; where.step < g->steps; where.step++) {
         struct hn_mean gap = hn_groups_mean(g, where, "gap");
-        hn_series_add_interval(s, (double)where.step, gap.mean, gap.half);
+        hn_curve_add(s, panel, where, gap.mean, gap.half);
     }
 }
 
 static void draw_loss(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                       struct hn_where where) {
     struct hn_series *s =
-        hn_panel_series(page, panel, "", HN_LOOK_PLAIN, g->setting[where.setting].line);
+        hn_panel_series(page, panel, "", panel->rows ? HN_LOOK_MARKS : HN_LOOK_PLAIN,
+                        g->setting[where.setting].line);
     snprintf(s->end, sizeof s->end, "%s", g->setting[where.setting].label);
     for (where.step = 0; where.step < g->steps; where.step++)
-        hn_series_add(s, (double)where.step, hn_groups_mean(g, where, "loss_train").mean);
+        hn_curve_add(s, panel, where, hn_groups_mean(g, where, "loss_train").mean, NAN);
+}
+
+// The loss over all items: of rows each setting's own, of curves the first one that there is.
+static void draw_global(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                        struct hn_where where) {
+    struct hn_series *all = hn_reference_curve(page, panel, panel->rows ? "all items" : "");
+    snprintf(all->end, sizeof all->end, "global loss");
+    if (panel->rows)
+        for (where.setting = 0; where.setting < g->settings; where.setting++)
+            hn_curve_add(all, panel, where, hn_groups_mean(g, where, "loss_global").mean, NAN);
+    else
+        for (where.step = 0; where.step < g->steps; where.step++)
+            hn_curve_add(all, panel, where, hn_groups_first_mean(g, where, "loss_global"), NAN);
 }
 
 // A global loss that leaves the reference by more than a hundredth of the axis.
@@ -53,27 +66,24 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, struct h
         return;
     hn_place_title(g, where.dataset, where.temperature, title, sizeof title);
     struct hn_panel *gap =
-        hn_page_panel(page, title, "training step", "global minus training loss (nats)");
+        hn_panel_of_settings(page, g, title, "global minus training loss (nats)");
     struct hn_panel *loss =
-        hn_page_panel(page, "global and training loss", "training step", "nats");
-    hn_axis_steps(page, &gap->x, g);
-    hn_axis_steps(page, &loss->x, g);
-    gap->y.zero = true;
-    struct hn_series *all = hn_panel_series(page, loss, "", HN_LOOK_PLAIN, 0);
-    snprintf(all->end, sizeof all->end, "global loss");
-    for (where.step = 0; where.step < g->steps; where.step++)
-        hn_series_add(all, (double)where.step, hn_groups_first_mean(g, where, "loss_global"));
+        hn_panel_of_settings(page, g, gap->rows ? title : "global and training loss",
+                             gap->rows ? "training loss (nats)" : "nats");
+    hn_measure_axis(gap)->zero = true;
+    draw_global(page, loss, g, (struct hn_where){where.dataset, where.temperature, 0, 0});
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
         draw_gap(page, gap, g, where);
         draw_loss(page, loss, g, where);
     }
-    for (where.setting = 0; where.setting < g->settings; where.setting++)
+    for (where.setting = 0; where.setting < g->settings && !loss->rows; where.setting++)
         draw_own_global(page, loss, g, where);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
+        .sampler = "gcbs",
         .nothing = "no run has a gap: the loss needs a positive, so give snapshots with a second "
                    "view or /positive"};
     struct hn_groups g;
@@ -83,8 +93,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         for (int t = 0; t < g.temperatures; t++)
             draw_place(page, &g, (struct hn_where){d, t, 0, 0});
     page->columns = page->panels > 2 ? 2 : 0;
-    page->inset = page->panels == 2;
-    if (page->inset)
+    page->inset = page->panels == 2 && g.steps > 1;
+    page->share_y = g.steps == 1;
+    if (g.steps == 1)
+        hn_page_say(page, "Right: the loss over a sampler's batches, and the loss over all items.");
+    else if (page->inset)
         page->inset_says = "the two losses; the unmarked line is the loss over all items.";
     else
         hn_page_say(page, "Right: the two losses; the unmarked line is the loss over all items.");

@@ -27,32 +27,33 @@ static bool has_rows(const struct hn_groups *g, const struct hn_table *t, int d,
 
 static void draw_random(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                         const struct hn_table *t, int dataset, int temperature) {
-    struct hn_series *s = hn_panel_series(page, panel, "random, 20 deviations", HN_LOOK_PLAIN, 0);
-    for (int64_t step = 0; step < g->steps; step++) {
-        int64_t row = find_row(g, t, dataset, temperature, step);
-        if (row >= 0)
-            hn_series_add_interval(s, (double)step, hn_table_real(t, row, "loss_mean"),
-                                   YARDSTICK * hn_table_real(t, row, "loss_sd"));
-    }
+    struct hn_series *s = hn_reference_curve(page, panel, "random, 20 deviations");
+    struct hn_where where = {dataset, temperature, 0, 0};
+    for (int i = 0; i < (panel->rows ? g->settings : 1); i++)
+        for (where.setting = i, where.step = 0; where.step < g->steps; where.step++) {
+            int64_t row = find_row(g, t, dataset, temperature, where.step);
+            if (row >= 0)
+                hn_curve_add(s, panel, where, hn_table_real(t, row, "loss_mean"),
+                             YARDSTICK * hn_table_real(t, row, "loss_sd"));
+        }
 }
 
 static void draw_settings(struct hn_page *page, struct hn_panel *loss, struct hn_panel *away,
                           const struct hn_groups *g, const struct hn_table *t, int d, int tau) {
-    for (int s = 0; s < g->settings; s++) {
-        const char *label = g->setting[s].label;
-        struct hn_series *own =
-            hn_panel_series(page, loss, label, HN_LOOK_LINE, g->setting[s].line);
-        struct hn_series *deviations =
-            hn_panel_series(page, away, label, HN_LOOK_LINE, g->setting[s].line);
-        for (int64_t step = 0; step < g->steps; step++) {
-            int64_t row = find_row(g, t, d, tau, step);
-            double mean = hn_groups_mean(g, (struct hn_where){d, tau, s, step}, "loss_train").mean;
+    struct hn_where where = {d, tau, 0, 0};
+    for (where.setting = 0; where.setting < g->settings; where.setting++) {
+        struct hn_series *own = hn_setting_curve(page, loss, g, where.setting);
+        struct hn_series *deviations = hn_setting_curve(page, away, g, where.setting);
+        for (where.step = 0; where.step < g->steps; where.step++) {
+            int64_t row = find_row(g, t, d, tau, where.step);
+            double mean = hn_groups_mean(g, where, "loss_train").mean;
             if (row < 0)
                 continue;
-            hn_series_add(own, (double)step, mean);
-            hn_series_add(deviations, (double)step,
-                          (mean - hn_table_real(t, row, "loss_mean")) /
-                              hn_table_real(t, row, "loss_sd"));
+            hn_curve_add(own, loss, where, mean, NAN);
+            hn_curve_add(deviations, away, where,
+                         (mean - hn_table_real(t, row, "loss_mean")) /
+                             hn_table_real(t, row, "loss_sd"),
+                         NAN);
         }
     }
 }
@@ -61,26 +62,30 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, const st
                        int d, int temperature) {
     char title[HN_TITLE_SIZE];
     hn_place_title(g, d, temperature, title, sizeof title);
-    struct hn_panel *loss = hn_page_panel(page, title, "training step", "training loss (nats)");
-    struct hn_panel *away = hn_page_panel(page, title, "training step", "deviations above random");
-    hn_axis_steps(page, &loss->x, g);
-    hn_axis_steps(page, &away->x, g);
+    struct hn_panel *loss = hn_panel_of_settings(page, g, title, "training loss (nats)");
+    struct hn_panel *away = hn_panel_of_settings(page, g, title, "deviations above random");
     draw_random(page, loss, g, t, d, temperature);
     draw_settings(page, loss, away, g, t, d, temperature);
-    struct hn_series *rule = hn_panel_series(page, away, "paper: at least 20", HN_LOOK_RULE, 0);
-    hn_series_add(rule, 0, YARDSTICK);
+    struct hn_series *rule = hn_panel_series(page, away, "paper: at least 20",
+                                             away->rows ? HN_LOOK_UPRIGHT : HN_LOOK_RULE, 0);
+    if (away->rows)
+        hn_series_add(rule, YARDSTICK, 0);
+    else
+        hn_series_add(rule, 0, YARDSTICK);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     const struct hn_table *t = hn_results_table(r, "random_assignments");
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "loss_train"}, &g))
+    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "loss_train", .sampler = "gcbs"},
+                       &g))
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             if (has_rows(&g, t, d, temperature))
                 draw_place(page, &g, t, d, temperature);
     page->columns = 2;
+    page->share_y = g.steps == 1;
     page->own_intervals = true;
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has random assignments beside it");

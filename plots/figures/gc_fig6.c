@@ -2,25 +2,23 @@
 // the one among all keys.
 #include "plots/page/curves.h"
 
+#include <math.h>
+
 static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
     char title[HN_TITLE_SIZE];
     hn_place_title(g, d, temperature, title, sizeof title);
-    struct hn_panel *panel =
-        hn_page_panel(page, title, "training step", "probability of the positive");
-    panel->y.log = true;
-    hn_axis_steps(page, &panel->x, g);
-    struct hn_series *all = hn_panel_series(page, panel, "among all keys", HN_LOOK_PLAIN, 0);
-    for (int64_t step = 0; step < g->steps; step++)
-        hn_series_add(
-            all, (double)step,
-            hn_groups_first_mean(g, (struct hn_where){d, temperature, 0, step}, "pos_prob_global"));
-    for (int s = 0; s < g->settings; s++) {
-        struct hn_series *own =
-            hn_panel_series(page, panel, g->setting[s].label, HN_LOOK_LINE, g->setting[s].line);
-        for (int64_t step = 0; step < g->steps; step++) {
-            struct hn_mean m =
-                hn_groups_mean(g, (struct hn_where){d, temperature, s, step}, "pos_prob");
-            hn_series_add_interval(own, (double)step, m.mean, m.half);
+    struct hn_panel *panel = hn_panel_of_settings(page, g, title, "probability of the positive");
+    hn_measure_axis(panel)->log = true;
+    struct hn_series *all = hn_reference_curve(page, panel, "among all keys");
+    struct hn_where where = {d, temperature, 0, 0};
+    for (int s = 0; s < (panel->rows ? g->settings : 1); s++)
+        for (where.setting = s, where.step = 0; where.step < g->steps; where.step++)
+            hn_curve_add(all, panel, where, hn_groups_first_mean(g, where, "pos_prob_global"), NAN);
+    for (where.setting = 0; where.setting < g->settings; where.setting++) {
+        struct hn_series *own = hn_setting_curve(page, panel, g, where.setting);
+        for (where.step = 0; where.step < g->steps; where.step++) {
+            struct hn_mean m = hn_groups_mean(g, where, "pos_prob");
+            hn_curve_add(own, panel, where, m.mean, m.half);
         }
     }
 }
@@ -28,6 +26,7 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, i
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "pos_prob",
+        .sampler = "gcbs",
         .nothing = "no run has a positive: give snapshots with a second view or /positive"};
     struct hn_groups g;
     if (hn_groups_make(page->ctx, r, choice, &g))
@@ -35,6 +34,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             draw_place(page, &g, d, temperature);
+    page->share_y = g.steps == 1;
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has a probability of the positive");
 }

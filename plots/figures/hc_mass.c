@@ -81,8 +81,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int mass = 0; mass < 2; mass++)
         for (int s = 0; s < g.settings; s++)
             draw_mass(page, &g, s, mass);
-    if (g.more_settings)
-        hn_page_note(page, "Only the first 3 settings are drawn.");
+    hn_page_left_out(page, &g);
     hn_page_first_dataset(page, &r->runs);
     page->columns = g.settings;
     page->no_end_labels = true;

@@ -16,7 +16,8 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
     panel->y.zero = m->zero;
     panel->x.lo = 0, panel->x.hi = 100;
     for (int i = 0; i < 2; i++) {
-        struct hn_series *s = hn_panel_series(page, panel, spaces[i], HN_LOOK_LINE, i + 1);
+        struct hn_series *s =
+            hn_panel_series(page, panel, spaces[i], HN_LOOK_LINE, hn_line_number(i));
         for (double last = -1;;) { // by the middle of the ring
             int next = -1;
             double middle = INFINITY;
@@ -44,7 +45,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_curve_value measure[] = {hn_curve_fn,
                                              {"cos_mean", "mean cosine to the anchor", 1, false}};
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "fn_ratio", .keep = keep, .most_settings = 40};
+    struct hn_choice choice = {
+        .wanted = "fn_ratio", .keep = keep, .most_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (g.settings > 1)

@@ -25,20 +25,39 @@ static int by_place(const void *a, const void *b) {
     return x < 0 || x > 0 ? (x < 0 ? -1 : 1) : (y > 0) - (y < 0);
 }
 
+static double cost_of(const struct hn_groups *g, struct hn_where where) {
+    double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
+    double draw = hn_groups_mean(g, where, "cost_s").mean;
+    return (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
+}
+
+// Of all panels, so that sizes mean the same in each.
+static double dearest_of(const struct hn_groups *g) {
+    double dearest = 0;
+    for (int d = 0; d < g->datasets; d++)
+        for (int s = 0; s < g->settings; s++) {
+            struct hn_where where = hn_last_place(g, d, s, "hard_true_mean");
+            if (where.step >= 0)
+                dearest = fmax(dearest, cost_of(g, where));
+        }
+    return dearest;
+}
+
 // Points by increasing false negatives; returns their number.
-static int collect(const struct hn_groups *g, int dataset, struct point *point) {
+static int collect(const struct hn_groups *g, int dataset, struct hn_league league,
+                   struct point *point) {
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
-        int64_t step = hn_last_step(g, dataset, 0, s, "hard_true_mean");
-        struct hn_where where = {dataset, 0, s, step};
-        double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
-        double draw = hn_groups_mean(g, where, "cost_s").mean;
-        struct point p = {hn_groups_mean(g, where, "fn_ratio"),
-                          hn_groups_mean(g, where, "hard_true_mean"),
-                          (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw), s};
+        struct hn_where where = hn_last_place(g, dataset, s, "hard_true_mean");
+        if (where.step < 0 || !hn_same_league(hn_league_of(g, s), league))
+            continue;
+        struct point p = {.false_negatives = hn_groups_mean(g, where, "fn_ratio"),
+                          .hardness = hn_groups_mean(g, where, "hard_true_mean"),
+                          .cost = cost_of(g, where),
+                          .setting = s};
         p.false_negatives.mean *= 100;
         p.false_negatives.half *= 100;
-        if (step >= 0 && !isnan(p.false_negatives.mean) && !isnan(p.hardness.mean))
+        if (!isnan(p.false_negatives.mean) && !isnan(p.hardness.mean))
             point[n++] = p;
     }
     qsort(point, (size_t)n, sizeof *point, by_place);
@@ -63,6 +82,7 @@ static double size_of(double cost, double dearest) {
 struct view {
     struct hn_page *page;
     const struct hn_groups *g;
+    char size[HN_LABEL_SIZE]; // "B=64": the panel's batch size, as it ends labels; "" = none
     const struct point *point;
     int n;
     double dearest;
@@ -71,15 +91,17 @@ struct view {
 
 static bool is_seen(const struct view *v, int i) { return !v->corner || !v->point[i].away; }
 
-// Means over the discs, of those that have intervals.
+// Of those that have intervals. A share of pairs ends at 0 and 100 %, a cosine at 1.
 static void draw_intervals(const struct view *v, struct hn_panel *panel) {
-    struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_CROSSES, 0);
-    s->size = "half of the interval of false negatives";
+    struct hn_series *stems = hn_panel_series(v->page, panel, "", HN_LOOK_STEMS, 0),
+                     *arms = hn_panel_series(v->page, panel, "", HN_LOOK_ARMS, 0);
     for (int i = 0; i < v->n; i++) {
-        const struct point *p = &v->point[i];
-        if (is_seen(v, i) && (!isnan(p->hardness.half) || !isnan(p->false_negatives.half)))
-            hn_series_add_cross(s, p->false_negatives.mean, p->false_negatives.half,
-                                p->hardness.mean, p->hardness.half);
+        const struct hn_mean x = v->point[i].false_negatives, y = v->point[i].hardness;
+        if (is_seen(v, i) && !isnan(y.half))
+            hn_series_add_span(stems, x.mean, y.mean, y.mean - y.half, fmin(1, y.mean + y.half));
+        if (is_seen(v, i) && !isnan(x.half))
+            hn_series_add_span(arms, x.mean, y.mean, fmax(0, x.mean - x.half),
+                               fmin(100, x.mean + x.half));
     }
 }
 
@@ -105,14 +127,23 @@ static bool is_named(const struct view *v, int i, bool has_corner) {
            (v->corner || !has_corner || p->away);
 }
 
-// The sampler is named once; its colour tells it from then on.
-static const char *name_of(const struct view *v, int i, bool has_corner) {
+// The sampler is named once; its colour tells it from then on. The batch size is in the title.
+static void name_point(const struct view *v, int i, bool has_corner, char name[HN_LABEL_SIZE]) {
     const struct hn_setting *setting = &v->g->setting[v->point[i].setting];
+    const char *label = setting->label;
     for (int k = 0; k < i; k++)
         if (is_named(v, k, has_corner) &&
             strcmp(v->g->setting[v->point[k].setting].sampler, setting->sampler) == 0)
-            return hn_setting_options(setting);
-    return setting->label;
+            label = hn_setting_options(setting);
+    snprintf(name, HN_LABEL_SIZE, "%s", label);
+    char *size = *v->size ? strstr(name, v->size) : NULL;
+    if (size && strcmp(size, v->size) == 0)
+        size[size > name ? -1 : 0] = '\0';
+    size_t n = strlen(name);
+    if (n > 0 && name[n - 1] == ',')
+        name[n - 1] = '\0';
+    if (n == 0)
+        snprintf(name, HN_LABEL_SIZE, "%s", setting->sampler);
 }
 
 // The front's words first: those of the others give way. In the corner all of its points are named,
@@ -127,9 +158,24 @@ static void draw_front(const struct view *v, struct hn_panel *panel, bool has_co
                 continue;
             if (p->front)
                 hn_series_add(front, p->false_negatives.mean, p->hardness.mean);
-            if (is_named(v, i, has_corner))
-                hn_panel_mark(panel, p->false_negatives.mean, p->hardness.mean,
-                              name_of(v, i, has_corner), sampler_line(v->g, p->setting));
+            if (!is_named(v, i, has_corner))
+                continue;
+            char name[HN_LABEL_SIZE];
+            name_point(v, i, has_corner, name);
+            hn_panel_mark(panel, p->false_negatives.mean, p->hardness.mean, name,
+                          v->g->setting[p->setting].sampler, sampler_line(v->g, p->setting));
+        }
+}
+
+// Where Uniform is, from the bottom to the top.
+static void draw_uniform(const struct view *v, struct hn_panel *panel) {
+    for (int i = 0; i < v->n; i++)
+        if (strcmp(v->g->setting[v->point[i].setting].sampler, "uniform") == 0 && is_seen(v, i)) {
+            struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_UPRIGHT,
+                                                  sampler_line(v->g, v->point[i].setting));
+            snprintf(s->end, sizeof s->end, "uniform");
+            hn_series_add(s, v->point[i].false_negatives.mean, v->point[i].hardness.mean);
+            return;
         }
 }
 
@@ -208,39 +254,66 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
     draw_intervals(v, panel);
     draw_front(v, panel, true);
     draw_discs(v, panel);
+    draw_uniform(v, panel);
 }
 
-static void draw_dataset(struct hn_page *page, const struct hn_groups *g, int dataset) {
-    struct point point[HN_MOST_POINTS];
+static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset,
+                        struct hn_league league, bool only) {
+    struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     char title[HN_TITLE_SIZE];
     struct box corner = {0};
-    struct view v = {page, g, point, collect(g, dataset, point)};
-    for (int i = 0; i < v.n; i++)
-        v.dearest = fmax(v.dearest, point[i].cost);
+    if (!point) {
+        page->code = page->ctx->code;
+        return;
+    }
+    char of_league[HN_TITLE_SIZE];
+    struct view v = {.page = page, .g = g, .point = point, .dearest = dearest_of(g)};
+    v.n = collect(g, dataset, league, point);
+    if (v.n == 0)
+        return;
     hn_place_title(g, dataset, -1, title, sizeof title);
+    hn_league_title(g, league, of_league, sizeof of_league);
+    if (strncmp(of_league, "B=", 2) == 0)
+        snprintf(v.size, sizeof v.size, "%.*s", (int)strcspn(of_league, ","), of_league);
+    if (*of_league)
+        hn_append(title, sizeof title, "%s%s", *title ? ", " : "", of_league);
     struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)",
                                            "hardest true negative (mean cosine)");
-    bool crowded = g->datasets == 1 && find_corner(point, v.n, &corner);
+    bool crowded = only && find_corner(point, v.n, &corner);
     draw_intervals(&v, panel);
     draw_front(&v, panel, crowded);
     draw_discs(&v, panel);
-    draw_key(page, panel, v.dearest);
+    draw_uniform(&v, panel);
+    if (page->panels == 1)
+        draw_key(page, panel, v.dearest);
     if (crowded)
         draw_corner(&v, panel, corner);
     page->inset |= crowded;
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
     if (v.n > MOST_NAMED)
-        hn_page_note(page, "Of %d settings those on the front are named.", v.n);
+        hn_page_say(page, "Of %d settings those on the line are named.", v.n);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_POINTS};
+    struct hn_choice choice = {.wanted = "fn_ratio", .most_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
+    int leagues = 0;
+    for (int s = 0; s < g.settings; s++)
+        leagues += hn_leads_league(&g, s);
+    bool only = leagues * g.datasets == 1;
     for (int d = 0; d < g.datasets; d++)
-        draw_dataset(page, &g, d);
-    page->width = g.datasets == 1 ? 6.4 : 0;
+        for (int s = 0; s < g.settings; s++)
+            if (hn_leads_league(&g, s))
+                draw_league(page, &g, d, hn_league_of(&g, s), only);
+    page->width = only ? 6.4 : 0;
+    page->columns = only || g.settings > MOST_NAMED ? 1 : 2;
+    page->panel_height = 2.6;
+    if (g.temperatures > 1)
+        hn_page_say(page, "Temperatures do not change batches: each setting is drawn once.");
+    if (leagues > 1)
+        hn_page_say(page, "Batch sizes and kinds of negatives have a front each.");
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has labels");
 }

@@ -14,6 +14,20 @@ struct hn_curve_value {
 };
 extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 
+// A panel that compares settings: over steps, with a curve each, or, where there is one step alone,
+// with a row each. Its parts: the axis of the measure; a setting's curve or row; a curve or marks
+// of what settings are compared with; a value with half of its interval (NaN = none) at a step or
+// row.
+struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
+                                      const char *title, const char *measure);
+struct hn_axis *hn_measure_axis(struct hn_panel *panel);
+struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
+                                   const struct hn_groups *g, int setting);
+struct hn_series *hn_reference_curve(struct hn_page *page, struct hn_panel *panel,
+                                     const char *label);
+void hn_curve_add(struct hn_series *s, const struct hn_panel *panel, struct hn_where where,
+                  double value, double half);
+
 // A panel of a data set: a curve of the measure per setting over the steps. faint: some of the
 // batches behind the means, of measures that are kept by batch.
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
@@ -44,6 +58,24 @@ bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
 // Whether rows a and b of any table have the same texts and numbers in these columns
 // (NULL-terminated).
 bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
+
+// Settings that may be ranked against each other: batches of one size, or negatives per anchor with
+// one number of anchors. Losses and temperatures do not change a batch: the first that has a value
+// counts.
+struct hn_league {
+    int64_t batch_size;
+    bool per_anchor;
+};
+struct hn_league hn_league_of(const struct hn_groups *g, int setting);
+bool hn_same_league(struct hn_league a, struct hn_league b);
+// Whether it is the first setting of its league: a loop over leagues is one over these.
+bool hn_leads_league(const struct hn_groups *g, int setting);
+// What tells it from the file's other leagues: "B=64, negatives per anchor"; "" if it is the only
+// one.
+void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size);
+// A setting at the last step where it has a value in the column, step -1 if there is none.
+struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,
+                              const char *column);
 
 // Setting of a groups' place, at the last step where it has a value in the column; -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,

@@ -47,9 +47,14 @@ void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn
                         sum += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + j];
             total += pass == 0 ? sum : 0;
             peak = fmax(peak, sum);
-            if (pass == 1 && total > 0 && sum >= what->cut * peak)
-                hn_series_add(s, r->bin_lo + bin_width(r) * (double)b + 0.5 * width,
-                              sum / (total * width));
+            if (pass == 0 || total <= 0 || sum < what->cut * peak)
+                continue;
+            double left = r->bin_lo + bin_width(r) * (double)b;
+            if (b == 0 && sum > 0) // no pair lies beyond the ends: the curve comes down there
+                hn_series_add(s, left, 0);
+            hn_series_add(s, left + 0.5 * width, sum / (total * width));
+            if (b + what->merge >= r->bins && sum > 0)
+                hn_series_add(s, left + width, 0);
         }
 }
 
@@ -122,7 +127,7 @@ static bool choose_heights(struct densities *d) {
 }
 
 // The cosines at which any curve reaches a hundredth of its own peak.
-static enum hn_code choose_range(struct densities *d) {
+static void choose_range(struct densities *d) {
     double half = 0.5 * bin_width(d->groups->results) * (double)d->merge;
     double lo = INFINITY, hi = -INFINITY;
     for (int p = 0; p < d->panels; p++)
@@ -139,9 +144,6 @@ static enum hn_code choose_range(struct densities *d) {
         d->panel[p]->x.lo = lo;
         d->panel[p]->x.hi = hi;
     }
-    return lo < hi
-               ? HN_OK
-               : hn_fail(d->page->ctx, HN_NOT_APPLICABLE, "the histograms of the file are empty");
 }
 
 // Of the pairs that are no positives: the cosine below which a share of them lies.
@@ -190,8 +192,8 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
     }
 }
 
-// More settings than curves can be told apart: a row each, at the first and the last step, the
-// cosines of nine tenths of the pairs and the false-negative ratio.
+// More settings than curves can be told apart, or one step: a row each, at the first and the last
+// step, the cosines of nine tenths of the pairs and the false-negative ratio.
 static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         struct hn_where where = {dataset, 0, 0, 0};
@@ -211,7 +213,16 @@ static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     page->share_y = true;
 }
 
-static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g) {
+static bool has_pairs(const struct hn_groups *g) {
+    const struct hn_results *r = g->results;
+    for (int64_t row = 0; row < r->runs.rows; row++)
+        for (int64_t b = r->bins; b < r->kinds * r->bins && g->place[row].setting >= 0; b++)
+            if (r->histogram[row * r->kinds * r->bins + b] > 0)
+                return true;
+    return false;
+}
+
+static void draw_groups(struct hn_page *page, const struct hn_groups *g) {
     struct densities d = {.page = page, .groups = g, .merge = choose_merge(g)};
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         draw_densities(&d, dataset);
@@ -225,7 +236,7 @@ static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g)
                 "Right: share of same-label pairs.");
     if (choose_heights(&d))
         hn_page_say(page, "Steps with a much sharper peak use their own y-scale.");
-    return choose_range(&d);
+    choose_range(&d);
 }
 
 enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results *r,
@@ -238,10 +249,11 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
     if (what->varied && hn_groups_values(&g, what->varied) < 2)
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone",
                        what->varied);
-    enum hn_code code = HN_OK;
-    if (g.settings > HN_MOST_CURVES)
+    if (!has_pairs(&g))
+        return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the histograms of the file are empty");
+    if (g.settings > HN_MOST_CURVES || g.steps == 1)
         draw_many(page, &g);
     else
-        code = draw_groups(page, &g);
-    return code ? code : hn_page_finish(page, "the histograms of the file are empty");
+        draw_groups(page, &g);
+    return hn_page_finish(page, "the histograms of the file are empty");
 }

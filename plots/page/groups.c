@@ -63,16 +63,12 @@ static int find_temperature(struct hn_groups *g, double value) {
     return g->temperatures++;
 }
 
-static int find_setting(struct hn_groups *g, const struct hn_setting *wanted, int most) {
+static int find_setting(struct hn_groups *g, const struct hn_setting *wanted) {
     for (int i = 0; i < g->settings; i++) {
         const struct hn_setting *s = &g->setting[i];
         if (strcmp(s->sampler, wanted->sampler) == 0 && strcmp(s->params, wanted->params) == 0 &&
             s->batch_size == wanted->batch_size)
             return i;
-    }
-    if (g->settings == most) {
-        g->more_settings = true;
-        return -1;
     }
     g->setting[g->settings] = *wanted;
     return g->settings++;
@@ -154,6 +150,7 @@ const char *hn_setting_options(const struct hn_setting *s) {
 static void collect_steps(struct hn_groups *g) {
     const struct hn_table *runs = &g->results->runs;
     int64_t n = 0;
+    g->steps = 0;
     for (int64_t row = 0; row < runs->rows; row++)
         if (g->place[row].setting >= 0)
             g->step[n++] = whole(runs, row, "step");
@@ -181,7 +178,7 @@ static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice,
                                  hn_table_text(runs, row, "params"), whole(runs, row, "batch_size"),
                                  ""};
     if (p->dataset >= 0 && p->temperature >= 0)
-        p->setting = find_setting(g, &setting, choice.most_settings);
+        p->setting = find_setting(g, &setting);
 }
 
 enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
@@ -191,18 +188,22 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
     out->row = hn_alloc(ctx, r->runs.rows, sizeof *out->row);
-    choice.most_settings = choice.most_settings ? choice.most_settings : HN_MOST_CURVES;
-    int64_t room = r->runs.rows < choice.most_settings ? r->runs.rows : choice.most_settings;
-    out->setting = hn_alloc(ctx, room, sizeof *out->setting);
+    out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
     if (!out->step || !out->place || !out->row || !out->setting)
         return ctx->code;
     bool found = find_value(&r->runs, choice, value);
     for (int64_t row = 0; row < r->runs.rows; row++)
         place_row(out, row, choice, found ? value : NULL);
+    collect_steps(out);
+    int most = choice.most_settings ? choice.most_settings
+               : out->steps > 1     ? HN_MOST_CURVES
+                                    : HN_MOST_SETTINGS;
+    if (hn_groups_choose(ctx, out, most, choice.sampler))
+        return ctx->code;
+    collect_steps(out);
     for (int i = 0; i < out->settings; i++)
         make_label(out, &out->setting[i]);
     hn_groups_lines(out);
-    collect_steps(out);
     if (out->steps > 0)
         return HN_OK;
     if (choice.nothing)

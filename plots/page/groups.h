@@ -11,7 +11,7 @@
 enum {
     HN_MOST_PANELS = 4,
     HN_MOST_SETTINGS = 40, // of a curve or a row each
-    HN_MOST_POINTS = 160,  // of a point each
+    HN_ALL_SETTINGS = 1 << 20,
     HN_MOST_CURVES = 8
 };
 
@@ -31,8 +31,9 @@ struct hn_groups {
     double temperature[HN_MOST_PANELS];
     struct hn_setting *setting; // [settings]
     int datasets, temperatures, settings;
-    bool more_datasets, more_temperatures, more_settings; // than are kept here
-    int64_t *step;                                        // [steps], increasing
+    int settings_in_all;                   // with those that hn_groups_choose() left out
+    bool more_datasets, more_temperatures; // than are kept here
+    int64_t *step;                         // [steps], increasing
     int64_t steps;
     struct hn_place {
         int dataset, temperature, setting; // -1: not kept
@@ -55,13 +56,19 @@ struct hn_choice {
     bool (*keep)(const struct hn_table *runs, int64_t row);
     const char *alike; // of params; NULL: all values
     bool (*to)(const struct hn_table *runs, int64_t row);
-    int most_settings;   // kept at most, figures up to HN_MOST_POINTS; 0 = HN_MOST_CURVES
+    int most_settings; // kept at most; 0 = HN_MOST_CURVES over steps, HN_MOST_SETTINGS at one step
+    const char *sampler; // that the figure is about: kept first, after Uniform; NULL = none
     const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };
 
 // HN_NOT_APPLICABLE if no row is left. What it allocates belongs to the owner.
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
+
+// Keeps `most` settings: one of every sampler before a second of any, in the order of the file, but
+// Uniform and the sampler `first` (NULL: none) before the others.
+HN_MUST_USE enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int most,
+                                          const char *first);
 
 // Where to look; -1 for any data set or temperature.
 struct hn_where {

@@ -11,12 +11,15 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
 }
 
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
-    static const char *const what[] = {"settings", "data sets", "temperatures"};
-    const bool more[] = {g->more_settings, g->more_datasets, g->more_temperatures};
-    const int kept[] = {g->settings, g->datasets, g->temperatures};
-    for (int i = 0; i < 3; i++)
-        if (more[i])
-            hn_page_note(page, "Only the first %d %s of the file are drawn.", kept[i], what[i]);
+    if (g->settings < g->settings_in_all)
+        hn_page_note(page,
+                     "%d of %d settings are drawn, one of every sampler before a second of any.",
+                     g->settings, g->settings_in_all);
+    if (g->more_datasets)
+        hn_page_note(page, "Only the first %d data sets of the file are drawn.", g->datasets);
+    if (g->more_temperatures)
+        hn_page_note(page, "Only the first %d temperatures of the file are drawn.",
+                     g->temperatures);
 }
 
 void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t) {
@@ -40,7 +43,7 @@ double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
 static bool has_data(const struct hn_panel *panel) {
     for (int s = 0; s < panel->n_series; s++)
         if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE &&
-            panel->series[s]->look != HN_LOOK_PAPER)
+            panel->series[s]->look != HN_LOOK_UPRIGHT && panel->series[s]->look != HN_LOOK_PAPER)
             return true;
     return false;
 }
@@ -139,8 +142,8 @@ void hn_series_add_interval(struct hn_series *s, double x, double y, double half
     add(s, (struct hn_datum){x, y, y - half, y + half, NAN});
 }
 
-void hn_series_add_span(struct hn_series *s, double x, int row, double lo, double hi) {
-    add(s, (struct hn_datum){x, row, lo, hi, NAN});
+void hn_series_add_span(struct hn_series *s, double x, double y, double lo, double hi) {
+    add(s, (struct hn_datum){x, y, lo, hi, NAN});
 }
 
 void hn_series_add_row(struct hn_series *s, double x, int row, double half) {
@@ -149,10 +152,6 @@ void hn_series_add_row(struct hn_series *s, double x, int row, double half) {
 
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size) {
     add(s, (struct hn_datum){x, y, NAN, NAN, size});
-}
-
-void hn_series_add_cross(struct hn_series *s, double x, double half_x, double y, double half_y) {
-    add(s, (struct hn_datum){x, y, y - half_y, y + half_y, half_x});
 }
 
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text) {
@@ -187,7 +186,8 @@ void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_g
     axis->hi = (double)(g->steps - 1) + room;
 }
 
-void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line) {
+void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
+                   int line) {
     x = drawable(x);
     y = drawable(y);
     if (panel->n_marks == HN_PANEL_MARKS || isnan(x) || isnan(y))
@@ -195,6 +195,7 @@ void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text,
     struct hn_word *mark = &panel->mark[panel->n_marks++];
     *mark = (struct hn_word){.x = x, .y = y, .line = line};
     snprintf(mark->text, sizeof mark->text, "%s", text);
+    snprintf(mark->of, sizeof mark->of, "%s", of);
 }
 
 void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1) {
@@ -215,15 +216,11 @@ static void grow_by_panel(const struct hn_panel *panel, bool vertical, double *l
     bool log = vertical ? panel->y.log : panel->x.log;
     for (int s = 0; s < panel->n_series; s++) {
         const struct hn_series *series = panel->series[s];
-        bool rule = series->look == HN_LOOK_RULE;
-        for (int64_t i = 0; i < series->n && (vertical || !rule); i++) {
+        bool has_none = series->look == (vertical ? HN_LOOK_UPRIGHT : HN_LOOK_RULE);
+        for (int64_t i = 0; i < series->n && !has_none; i++) {
             const struct hn_datum *d = &series->datum[i];
             grow(lo, hi, vertical ? d->y : d->x, log);
-            if (!vertical && series->look == HN_LOOK_CROSSES) {
-                grow(lo, hi, d->x - d->size, log);
-                grow(lo, hi, d->x + d->size, log);
-            }
-            if (vertical != panel->rows) {
+            if (vertical != (panel->rows || series->look == HN_LOOK_ARMS)) {
                 grow(lo, hi, d->lo, log);
                 grow(lo, hi, d->hi, log);
             }

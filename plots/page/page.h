@@ -9,7 +9,7 @@
 
 #include "plots/page/groups.h"
 
-enum { HN_PAGE_PANELS = 16, HN_PANEL_SERIES = 192, HN_PANEL_MARKS = 64 };
+enum { HN_PAGE_PANELS = 36, HN_PANEL_SERIES = 192, HN_PANEL_MARKS = 64 };
 
 enum hn_look {
     HN_LOOK_LINE,    // marks joined by lines, intervals as a band (a bar where there is one place)
@@ -19,16 +19,18 @@ enum hn_look {
     HN_LOOK_MARKS,   // marks with bars for intervals
     HN_LOOK_FAINT,   // small faint dots: the raw values behind a mean
     HN_LOOK_RULE,    // one value of y, over the whole width
+    HN_LOOK_UPRIGHT, // one value of x, over the whole height
     HN_LOOK_PAPER,   // published values: black crosses
     HN_LOOK_DISCS,   // discs of area `size`, in units of the largest
-    HN_LOOK_CROSSES, // intervals of y, and of x, `size` to either side, behind everything
+    HN_LOOK_STEMS,   // intervals of y, behind everything
+    HN_LOOK_ARMS,    // intervals of x, behind everything
     HN_LOOK_STAIRS,  // a staircase through its places, from the left at the height of each
     HN_LOOK_HEAT     // `size` is the colour at (x, y), a grid
 };
 
 struct hn_datum {
     double x, y;
-    double lo, hi; // interval of y, or of x in a panel of rows; NaN = none
+    double lo, hi; // interval of y, or of x in a panel of rows and of HN_LOOK_ARMS; NaN = none
     double size;   // of discs; colour of heat
 };
 
@@ -63,11 +65,16 @@ struct hn_axis {
     int64_t tic_capacity;
 };
 
-// A word beside a place.
+// A word beside a place; of: what it belongs to, as the page's highlighting knows it.
 struct hn_word {
     double x, y;
-    char text[HN_LABEL_SIZE];
+    char text[HN_LABEL_SIZE], of[HN_LABEL_SIZE];
     int line;
+    struct hn_rectangle { // inches from the panel's lower left corner
+        double left, bottom, right, top;
+    } box;            // set by the layout: hn_page_place_marks()
+    double leader[4]; // x0, y0, x1, y1: from the place to the word, in inches
+    bool hidden;      // there is no room for it
 };
 
 struct hn_panel {
@@ -88,7 +95,7 @@ struct hn_page {
     struct hn_panel panel[HN_PAGE_PANELS], spare_panel;
     struct hn_series spare_series;
     int panels, columns;          // columns 0 = as suits
-    double width;                 // inches, 0 = as suits
+    double width, panel_height;   // inches, 0 = as suits
     double fit_width, fit_height; // of the medium, 0 = none: the width it has, and the height it
                                   // should not exceed
     bool latex;                   // its texts are set by LaTeX
@@ -129,13 +136,13 @@ void hn_series_add(struct hn_series *s, double x, double y);
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half);
 // In a panel of rows: interval of x.
 void hn_series_add_row(struct hn_series *s, double x, int row, double half);
-void hn_series_add_span(struct hn_series *s, double x, int row, double lo, double hi);
+// The ends of the interval, of y, or of x in a panel of rows.
+void hn_series_add_span(struct hn_series *s, double x, double y, double lo, double hi);
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size);
-// Of HN_LOOK_CROSSES: halves of intervals, NaN = none.
-void hn_series_add_cross(struct hn_series *s, double x, double half_x, double y, double half_y);
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text);
 void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per place
-void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line);
+void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
+                   int line);
 void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1);
 // The steps of groups as evenly spaced places of the axis.
 void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g);

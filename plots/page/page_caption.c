@@ -40,13 +40,6 @@ bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s) 
     return (s->look == HN_LOOK_LINE || s->look == HN_LOOK_PLAIN) && s->n > 1 && !panel->rows;
 }
 
-static bool has_cross(const struct hn_series *s) {
-    for (int64_t i = 0; i < s->n; i++)
-        if (s->look == HN_LOOK_CROSSES && !isnan(s->datum[i].size))
-            return true;
-    return false;
-}
-
 static const char *intervals(const struct hn_page *page) {
     bool bands = false, bars = false;
     for (int p = 0; p < page->panels; p++)
@@ -54,7 +47,7 @@ static const char *intervals(const struct hn_page *page) {
             const struct hn_series *s = page->panel[p].series[k];
             bool band = hn_series_is_band(&page->panel[p], s), some = hn_series_has_interval(s);
             bands |= band && some;
-            bars |= (!band && some) || has_cross(s);
+            bars |= !band && some;
         }
     return bands && bars ? "Bands and bars are 95 % intervals."
            : bands       ? "Bands are 95 % intervals."

@@ -1,5 +1,4 @@
-// A panel within another: in a corner of it where nothing is drawn, else above its data, for which
-// the vertical axis is made longer.
+// A panel within another: in a corner of it where nothing is drawn; else it stands beside.
 #include "plots/page/page_private.h"
 
 #include <math.h>
@@ -27,16 +26,14 @@ static bool is_crossed(const struct corner *c, double x0, double y0, double x1, 
 
 // Places, the lines that join them, intervals.
 static bool is_covered(const struct corner *c, const struct hn_series *s) {
-    bool stairs = s->look == HN_LOOK_STAIRS;
-    bool joined = stairs || (s->look != HN_LOOK_DISCS && s->look != HN_LOOK_CROSSES);
+    bool stairs = s->look == HN_LOOK_STAIRS, arms = s->look == HN_LOOK_ARMS;
+    bool joined = stairs || (s->look != HN_LOOK_DISCS && s->look != HN_LOOK_STEMS && !arms);
     for (int64_t i = 0; i < s->n; i++) {
         const struct hn_datum *d = &s->datum[i], *last = joined && i > 0 ? d - 1 : d;
-        double y = stairs ? last->y : d->y, lo = isnan(d->lo) ? d->y : d->lo,
-               hi = isnan(d->hi) ? d->y : d->hi,
-               half = s->look == HN_LOOK_CROSSES && !isnan(d->size) ? d->size : 0;
+        double middle = arms ? d->x : d->y, y = stairs ? last->y : d->y;
+        double lo = isnan(d->lo) ? middle : d->lo, hi = isnan(d->hi) ? middle : d->hi;
         if (is_crossed(c, last->x, last->y, d->x, y) || is_crossed(c, d->x, y, d->x, d->y) ||
-            is_crossed(c, d->x, lo, d->x, hi) ||
-            is_crossed(c, d->x - half, d->y, d->x + half, d->y))
+            (arms ? is_crossed(c, lo, d->y, hi, d->y) : is_crossed(c, d->x, lo, d->x, hi)))
             return true;
     }
     return false;
@@ -59,14 +56,7 @@ void hn_inset_place(struct hn_layout *g) {
         if (!covered)
             return;
     }
-    g->inset_left = 1 - share;
-    g->inset_bottom = 1 - share;
-    g->raised = true;
-}
-
-void hn_inset_raise(const struct hn_axis *axis, struct hn_range *r) {
-    double factor = 1 / (0.95 - share);
-    r->hi = axis->log ? r->lo * pow(r->hi / r->lo, factor) : r->lo + factor * (r->hi - r->lo);
+    g->inset = false;
 }
 
 struct hn_box hn_inset_box(const struct hn_layout *g, struct hn_box outer) {

@@ -56,10 +56,19 @@ static void collect_key(struct hn_layout *g) {
                 key->entries == HN_KEY_MOST || in_key(key, series))
                 continue;
             key->entry[key->entries++] = series;
-            longest = hn_letters(series->label) > longest ? hn_letters(series->label) : longest;
         }
     if (key->entries == 0)
         return;
+    // gnuplot takes a letter to be .0875 inches wide, and warns of titles that do not fit.
+    int most = (int)(g->width / 0.0875 - 1.6);
+    char label[HN_KEY_MOST][HN_LABEL_SIZE];
+    const struct hn_texts labels = {label[0], sizeof label[0], key->entries};
+    for (int i = 0; i < key->entries; i++)
+        snprintf(label[i], sizeof label[i], "%s", key->entry[i]->label);
+    for (int i = 0; i < key->entries; i++) {
+        hn_text_shorten(&labels, i, most, key->text[i], sizeof key->text[i]);
+        longest = hn_letters(key->text[i]) > longest ? hn_letters(key->text[i]) : longest;
+    }
     double cell = key_sample + HN_LETTER * (double)longest;
     key->columns = (int)fmax(1, fmin(key->entries, (g->width - 0.1) / cell));
     key->rows = (key->entries + key->columns - 1) / key->columns;
@@ -120,11 +129,11 @@ static double left_room(const struct hn_layout *g, int p) {
     return 0.14 + 1.08 * HN_LETTER * (double)hn_min((int64_t)longest, g->row_letters);
 }
 
-size_t hn_layout_break(const struct hn_layout *g, const char *title) {
-    size_t most = (size_t)((g->panel_width + g->right) / title_letter), comma = 0, space = 0;
-    if (g->end_labels || hn_letters(title) <= most)
-        return 0;
-    for (size_t at = 1; title[at] && at <= most; at++)
+// Where a title of more than so many letters is broken into two rows: behind a comma, or else a
+// space; 0 = nowhere.
+static size_t break_of(const char *title, int letters) {
+    size_t comma = 0, space = 0;
+    for (size_t at = 1; title[at] && at <= (size_t)letters; at++)
         if (title[at] == ' ') {
             space = at;
             comma = title[at - 1] == ',' ? at : comma;
@@ -132,12 +141,29 @@ size_t hn_layout_break(const struct hn_layout *g, const char *title) {
     return comma ? comma : space;
 }
 
+// Titles too long for two rows lose what they begin with alike; those too long for one are broken,
+// and each row is cut to the width of the panel.
+static void set_titles(struct hn_layout *g) {
+    int panels = g->page->panels, letters = (int)((g->panel_width + g->right) / title_letter) - 1;
+    const struct hn_texts titles = {g->page->panel[0].title, sizeof g->page->panel[0], panels};
+    for (int p = 0; p < panels; p++) {
+        struct hn_layout_title *t = &g->title[p];
+        char rows[2][HN_TITLE_SIZE] = {"", ""}, title[HN_TITLE_SIZE];
+        hn_text_shorten(&titles, p, 2 * letters, title, sizeof title);
+        size_t at = hn_letters(title) > (size_t)letters ? break_of(title, letters) : 0;
+        snprintf(rows[0], sizeof rows[0], "%.*s", (int)at, title);
+        snprintf(rows[1], sizeof rows[1], "%s", title + at + (at > 0));
+        const struct hn_texts own[] = {{rows[0], 0, 1}, {rows[1], 0, 1}};
+        hn_text_shorten(&own[0], 0, letters, t->upper, sizeof t->upper);
+        hn_text_shorten(&own[1], 0, letters, t->lower, sizeof t->lower);
+    }
+}
+
 static int title_rows(const struct hn_layout *g) {
     int rows = 0;
     for (int p = 0; p < g->page->panels - g->inset; p++) {
-        const char *title = g->page->panel[p].title;
-        int of_this = *title ? hn_layout_break(g, title) ? 2 : 1 : 0;
-        rows = of_this > rows ? of_this : rows;
+        int own = *g->title[p].upper ? 2 : *g->title[p].lower ? 1 : 0;
+        rows = own > rows ? own : rows;
     }
     return rows;
 }
@@ -175,11 +201,12 @@ static double default_height(const struct hn_layout *g) {
         return row_letter_height * (most + 0.3);
     if (g->page->equal)
         return g->panel_width;
-    double height = g->inset               ? 3.2
-                    : g->page->panels == 1 ? 2.4
-                    : g->rows == 1         ? 1.9
-                    : g->tall              ? 1.2
-                                           : 1.5;
+    double height = g->inset                    ? 3.2
+                    : g->page->panel_height > 0 ? g->page->panel_height
+                    : g->page->panels == 1      ? 2.4
+                    : g->rows == 1              ? 1.9
+                    : g->tall                   ? 1.2
+                                                : 1.5;
     return g->page->fit_width > 0 ? fmin(height, fmax(1, 0.8 * g->panel_width)) : height;
 }
 
@@ -240,6 +267,7 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
         tall = false;
         set_columns(g, across, tall);
     }
+    set_titles(g);
     g->panel_height = default_height(g);
     collect_key(g);
     g->first_top = g->key.rows > 0 ? 0.1 + key_row * g->key.rows : 0.04;

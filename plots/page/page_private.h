@@ -15,6 +15,7 @@ enum { HN_KEY_MOST = 48 };
 
 struct hn_key {
     const struct hn_series *entry[HN_KEY_MOST];
+    char text[HN_KEY_MOST][HN_LABEL_SIZE]; // their labels, as far as there is room
     int entries, columns, rows;
     double cell; // width of a column, inches
 };
@@ -34,13 +35,15 @@ struct hn_layout {
     bool tall;                       // the last panel stands beside all rows of the others
     bool inset;                      // the last panel stands within the first one
     double inset_left, inset_bottom; // shares of that one where the inset begins
-    bool raised;                     // the first one's vertical axis is made longer for it
     int row_letters;                 // labels of rows are cut there, so that panels keep their room
     int across, columns, rows;       // across: columns without that of a tall panel
     double width, height, first_top, panel_width, panel_height;
     double left[HN_PAGE_PANELS]; // room before each column
     double right;                // room behind each panel
     struct hn_key key;
+    struct hn_layout_title { // of each panel, in one row or two, as far as there is room
+        char upper[HN_TITLE_SIZE], lower[HN_TITLE_SIZE];
+    } title[HN_PAGE_PANELS];
 };
 
 void hn_layout_make(const struct hn_page *page, struct hn_layout *layout);
@@ -50,16 +53,13 @@ int hn_layout_column(const struct hn_layout *layout, int panel);
 bool hn_layout_shows_x_title(const struct hn_layout *layout, int panel);
 // Where a column of the key begins.
 double hn_layout_key_left(const struct hn_layout *layout, int column);
-// Where the title of a panel is broken into two rows: the space between them, or 0, if it fits.
-size_t hn_layout_break(const struct hn_layout *layout, const char *title);
 // How far below a panel the middle of its horizontal axis' title is.
 double hn_layout_x_title_depth(const struct hn_panel *panel);
 bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);
 
-// The inset: where it is to stand; the first panel's vertical range, if it is raised; its box in
-// that of the first panel.
+// The inset: where it is to stand, inset = false where there is no room; its box in that of the
+// first panel.
 void hn_inset_place(struct hn_layout *layout);
-void hn_inset_raise(const struct hn_axis *axis, struct hn_range *r);
 struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
 
 bool hn_series_has_interval(const struct hn_series *s);
@@ -80,7 +80,10 @@ struct hn_figure_size {
 void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
 void hn_page_write_data(struct hn_page *page, FILE *tsv);
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
-// Words beside places, on a panel whose axes have these ranges.
+// Finds where the words of all panels stand, in the layout that the page has by now, and hides
+// those for which there is no room.
+void hn_page_place_marks(struct hn_page *page);
+// The words of a panel whose axes have these ranges, as further plots of its plot command.
 void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel, struct hn_range x,
                          struct hn_range y);
 // Labels at the ends of the first panel's curves; y is its vertical axis.
@@ -101,6 +104,16 @@ const char *hn_series_end(const struct hn_series *s);
 // Share of the axis at a value, from 0 to 1; 0 where it has none.
 double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);
 size_t hn_letters(const char *text); // characters of UTF-8
-double hn_disc_size(double size);    // in gnuplot's units
+// Texts that stand side by side: text[0], and n - 1 more, each `stride` bytes behind the one
+// before.
+struct hn_texts {
+    const char *text;
+    size_t stride;
+    int n;
+};
+// Text number i in at most so many letters. What all the long ones begin with alike is left out of
+// a long one, up to the end of a word; then its beginning, since ends tell texts apart.
+void hn_text_shorten(const struct hn_texts *texts, int i, int letters, char *out, size_t size);
+double hn_disc_size(double size); // in gnuplot's units
 
 #endif

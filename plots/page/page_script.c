@@ -72,17 +72,6 @@ static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, 
     fputs(")\n", gp);
 }
 
-// A label of at most so many letters: longer ones end in dots.
-static void cut_label(const char *label, int most, char text[HN_LABEL_SIZE + 4]) {
-    size_t at = 0;
-    bool whole = hn_letters(label) <= (size_t)hn_max(most, 4);
-    for (int letters = 0; label[at] && (whole || letters < most - 3); letters++) {
-        int n = hn_utf8_length((const unsigned char *)label + at);
-        at += n > 0 ? (size_t)n : 1;
-    }
-    snprintf(text, HN_LABEL_SIZE + 4, "%.*s%s", (int)at, label, whole ? "" : "...");
-}
-
 // Along x, a label that would run into the one before it is left out; its tic stays.
 static void own_tics(const struct hn_layout *g, FILE *gp, char name, const struct hn_axis *axis,
                      struct hn_range r, double inches) {
@@ -94,8 +83,9 @@ static void own_tics(const struct hn_layout *g, FILE *gp, char name, const struc
         half = axis->slanted ? 0 : half;
         bool fits = inches > 0 && (name == 'y' || at - half > end + 0.04);
         fputs(i ? ", " : "", gp);
-        char text[HN_LABEL_SIZE + 4];
-        cut_label(axis->tic[i].text, name == 'y' ? g->row_letters : HN_LABEL_SIZE, text);
+        char text[HN_LABEL_SIZE];
+        const struct hn_texts rows = {axis->tic[0].text, sizeof axis->tic[0], axis->n_tics};
+        hn_text_shorten(&rows, i, name == 'y' ? g->row_letters : HN_LABEL_SIZE, text, sizeof text);
         hn_page_text(g->page, gp, fits ? text : "");
         fprintf(gp, " %.9g", axis->tic[i].at);
         end = fits ? at + half : end;
@@ -110,8 +100,6 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     struct hn_range r;
     char name = vertical ? 'y' : 'x';
     hn_page_range(g->page, panel, vertical, &r.lo, &r.hi);
-    if (vertical && p == 0 && g->raised)
-        hn_inset_raise(axis, &r);
     // The scale comes after the range: gnuplot warns where that of the panel before has no
     // logarithm.
     fprintf(gp, "unset logscale %c; set %crange [%.9g:%.9g]; %c_lo = %.9g; %c_hi = %.9g\n", name,
@@ -135,7 +123,7 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
 static const struct form {
     const char *using, *with;
     const char *words, *key; // width and dash instead of the line's own; in the key, NULL = with
-    enum { AS_LINE, AS_COLOUR, AS_IS } paint;
+    enum { AS_LINE, AS_IS } paint;
     bool joined; // needs two places; one is a point
 } forms[] = {
     [HN_LOOK_LINE] = {"1:2", "linespoints", "", NULL, AS_LINE, true},
@@ -146,13 +134,17 @@ static const struct form {
     [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24", "", NULL, AS_IS, false},
     [HN_LOOK_RULE] = {"(x_lo):2:(x_hi-x_lo):(0)", "vectors nohead", " lw 1 dt (6,3)", "lines",
                       AS_LINE, false},
+    [HN_LOOK_UPRIGHT] = {"1:(y_lo):(0):(y_hi-y_lo)", "vectors nohead", " lw 1 dt (6,3)", "lines",
+                         AS_LINE, false},
     [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", "", NULL, AS_IS,
                        false},
-    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points pt 7 ps variable", "", "points pt 7",
-                       AS_COLOUR, false},
+    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", "", "points", AS_LINE,
+                       false},
     [HN_LOOK_STAIRS] = {"1:2", "steps", " lw 1 dt solid", "lines", AS_LINE, true},
-    [HN_LOOK_CROSSES] = {"1:3:(0):($4-$3)", "vectors nohead", " lw 0.6 dt solid", NULL, AS_LINE,
-                         false},
+    [HN_LOOK_STEMS] = {"1:3:(0):($4-$3)", "vectors nohead", " lw 0.6 dt solid", NULL, AS_LINE,
+                       false},
+    [HN_LOOK_ARMS] = {"3:2:($4-$3):(0)", "vectors nohead", " lw 0.6 dt solid", NULL, AS_LINE,
+                      false},
     [HN_LOOK_HEAT] = {"1:2:($5>cb_lo?$5:cb_lo)", "image", "", NULL, AS_IS, false},
 };
 
@@ -186,8 +178,6 @@ static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
         fprintf(gp, " lc rgb hn_faint(%d)", colour_of(s->line));
     if (form->paint == AS_LINE)
         line_of(gp, s, form->words);
-    else if (form->paint == AS_COLOUR)
-        hn_write_colour(gp, s->line);
 }
 
 static void write_title(const struct hn_page *page, FILE *gp, const char *title) {
@@ -211,7 +201,7 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
     begin_plot(gp, tsv, s);
     if (area || hn_series_is_band(panel, s)) {
         fputs(area ? "using 1:2 with filledcurves y1=0" : "using 1:3:4 with filledcurves", gp);
-        hn_write_colour(gp, s->line);
+        hn_write_colour(gp, s->line % HN_LINE_FADED); // fills are transparent as it is
     } else {
         fputs(panel->rows ? "using 1:2:3:4 with xerrorbars" : "using 1:2:3:4 with yerrorbars", gp);
         line_of(gp, s, " dt solid pt 0");
@@ -228,15 +218,12 @@ static void plot_as(FILE *gp, const char *tsv, const struct hn_series *s, const 
     write_title(s->page, gp, title);
 }
 
-// gnuplot complains of a plot without a place: crosses have arms where there are intervals.
+static bool is_interval(const struct hn_series *s) {
+    return s->look == HN_LOOK_STEMS || s->look == HN_LOOK_ARMS;
+}
+
 static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, const char *title) {
-    bool crosses = s->look == HN_LOOK_CROSSES, wide = false;
-    for (int64_t i = 0; i < s->n; i++)
-        wide |= !isnan(s->datum[i].size);
-    if (crosses && wide)
-        plot_as(gp, tsv, s, "($1-$5):2:(2*$5):(0)", title);
-    if (!crosses || hn_series_has_interval(s))
-        plot_as(gp, tsv, s, forms[s->look].using, title);
+    plot_as(gp, tsv, s, forms[s->look].using, title);
 }
 
 // Half of the range: a text terminal has no colours, of a heat map the warmer half is marked.
@@ -258,7 +245,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
     } else if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
         fprintf(gp, "using 1:($5>=%.9g?$2:NaN) with dots notitle", warm(s));
-    } else if (s->look != HN_LOOK_FAINT && s->look != HN_LOOK_CROSSES)
+    } else if (s->look != HN_LOOK_FAINT && !is_interval(s))
         plot_front(gp, tsv, s, s->label);
 }
 
@@ -267,19 +254,20 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
 static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int p, bool dumb) {
     const struct hn_panel *panel = &g->page->panel[p];
     fputs("plot NaN notitle", gp);
-    for (int layer = dumb ? 2 : 0; layer < 3; layer++) // raw values, intervals, curves
+    // Raw values, intervals, curves, and Uniform's curve over those of the others.
+    for (int layer = dumb ? 2 : 0; layer < 4; layer++)
         for (int k = 0; k < panel->n_series; k++) {
             const struct hn_series *s = panel->series[k];
-            if (s->index < 0)
+            bool uniform = hn_line_colour(s->line) == HN_LINE_UNIFORM;
+            if (s->index < 0 || (layer > 1 && uniform != (layer == 3)))
                 continue;
             if (dumb)
                 plot_dumb(gp, tsv, s);
             else if (layer == 1)
                 plot_behind(gp, tsv, panel, s);
-            else if ((layer == 0) == (s->look == HN_LOOK_FAINT || s->look == HN_LOOK_CROSSES))
+            else if ((layer == 0) == (s->look == HN_LOOK_FAINT || is_interval(s)))
                 plot_front(gp, tsv, s, hn_series_end(s));
         }
-    fputc('\n', gp);
 }
 
 static void script_frames(FILE *gp, const struct hn_panel *panel) {
@@ -309,13 +297,9 @@ static void script_titles(const struct hn_layout *g, FILE *gp, int p, struct hn_
     double below = box.top + box.height + hn_layout_x_title_depth(panel);
     fprintf(gp, "set label 3 at graph 0.5, screen %.5f center\n", 1 - below / g->height);
     write_text(g, gp, "label 3", hn_layout_shows_x_title(g, p) ? panel->x.title : "");
-    size_t at = hn_layout_break(g, panel->title);
-    char upper[HN_TITLE_SIZE];
-    snprintf(upper, sizeof upper, "%.*s", (int)at, panel->title);
-    write_text(g, gp, "label 1 at graph 0, graph 1 left offset 0,0.6",
-               panel->title + at + (at > 0));
-    if (at > 0)
-        write_text(g, gp, "label 4 at graph 0, graph 1 left offset 0,1.6", upper);
+    write_text(g, gp, "label 1 at graph 0, graph 1 left offset 0,0.6", g->title[p].lower);
+    if (*g->title[p].upper)
+        write_text(g, gp, "label 4 at graph 0, graph 1 left offset 0,1.6", g->title[p].upper);
 }
 
 // Heat maps of a page share their colours, whose scale stands beside the last one. A few cells far
@@ -360,7 +344,6 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     place_panel(g, gp, box);
     struct hn_range x = script_axis(g, gp, p, false), y = script_axis(g, gp, p, true);
     script_titles(g, gp, p, box);
-    hn_page_write_marks(g, gp, p, x, y);
     script_frames(gp, &g->page->panel[p]);
     script_colours(g, gp, p);
     if (g->inset && p == 0) // its tics and titles, too, stand on white
@@ -373,19 +356,18 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     if (g->end_labels && p == 0)
         hn_page_write_ends(g, gp, y);
     plot_panel(g, gp, tsv, p, false);
+    hn_page_write_marks(g, gp, p, x, y);
+    fputc('\n', gp);
 }
 
-static void script_entry(const struct hn_layout *g, FILE *gp, const struct hn_series *s) {
+static void script_entry(const struct hn_layout *g, FILE *gp, int entry) {
+    const struct hn_series *s = g->key.entry[entry];
     const struct form *form = &forms[s->look];
-    // gnuplot takes a letter to be .0875 inches wide, and warns of titles that do not fit.
-    int most = (int)(g->width / 0.0875 - 1.6);
-    char text[HN_LABEL_SIZE + 4];
     fputs(", \\\n    keyentry ", gp);
     write_style(gp, s, form->key ? form->key : form->with);
     if (s->look == HN_LOOK_DISCS)
         fprintf(gp, " ps %.3f", s->key_size > 0 ? hn_disc_size(s->key_size) : 0.9);
-    cut_label(s->label, most, text);
-    write_title(g->page, gp, text);
+    write_title(g->page, gp, g->key.text[entry]);
 }
 
 // The key of the page: every column of it is the key of a plot of nothing over all of the page, so
@@ -406,7 +388,7 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
                 "plot NaN notitle",
                 hn_layout_key_left(g, c) / g->width, 1 - 0.02 / g->height);
         for (int i = c * k->rows; i < k->entries && i < (c + 1) * k->rows; i++)
-            script_entry(g, gp, k->entry[i]);
+            script_entry(g, gp, i);
         fputc('\n', gp);
     }
 }
@@ -428,6 +410,7 @@ static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
         (void)script_axis(g, gp, p, false);
         (void)script_axis(g, gp, p, true);
         plot_panel(g, gp, tsv, p, true);
+        fputc('\n', gp);
     }
     fputs("unset multiplot\n", gp);
 }

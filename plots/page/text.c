@@ -103,3 +103,47 @@ void hn_gp_tex(FILE *gp, const char *text) {
     }
     fputc('"', gp);
 }
+
+static const char *text_at(const struct hn_texts *t, int i) {
+    return t->text + (size_t)i * t->stride;
+}
+
+// Bytes that all texts of more than so many letters begin with, up to the end of a word, if two of
+// them differ.
+static size_t shared_start(const struct hn_texts *t, int letters) {
+    const char *first = NULL;
+    size_t shared = 0;
+    bool differ = false;
+    for (int i = 0; i < t->n; i++) {
+        const char *text = text_at(t, i);
+        size_t same = 0;
+        if (hn_letters(text) <= (size_t)letters)
+            continue;
+        if (!first) {
+            first = text;
+            shared = strlen(text);
+        }
+        differ |= strcmp(first, text) != 0;
+        while (same < shared && text[same] == first[same])
+            same++;
+        shared = same;
+    }
+    while (shared > 0 && !strchr(" ,;_-/", first[shared - 1]))
+        shared--;
+    return differ ? shared : 0;
+}
+
+void hn_text_shorten(const struct hn_texts *texts, int i, int letters, char *out, size_t size) {
+    const char *text = text_at(texts, i);
+    letters = letters < 4 ? 4 : letters;
+    if (hn_letters(text) <= (size_t)letters) {
+        snprintf(out, size, "%s", text);
+        return;
+    }
+    text += shared_start(texts, letters);
+    for (size_t left = hn_letters(text); left > (size_t)letters - 3; left--) {
+        int n = hn_utf8_length((const unsigned char *)text);
+        text += n > 0 ? n : 1;
+    }
+    snprintf(out, size, "...%s", text);
+}

@@ -33,6 +33,28 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
     snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
 }
 
+// Settings of its sampler that are drawn before it.
+static int64_t round_of(const struct hn_trained *t, int64_t base, int64_t setting,
+                        const struct hn_training_curves *curves) {
+    int64_t n = 0;
+    for (int64_t k = base; k < setting; k++)
+        n += is_drawn(t, base, k, curves) &&
+             strcmp(hn_trained_text(t, k, "sampler"), hn_trained_text(t, setting, "sampler")) == 0;
+    return n;
+}
+
+// Where there is room for some settings, one of every sampler comes before a second of any.
+static bool is_chosen(const struct hn_trained *t, int64_t base, int64_t setting,
+                      const struct hn_training_curves *curves) {
+    int64_t before = 0, round = round_of(t, base, setting, curves);
+    for (int64_t k = base; k < t->settings; k++)
+        if (is_drawn(t, base, k, curves)) {
+            int64_t other = round_of(t, base, k, curves);
+            before += other < round || (other == round && k < setting);
+        }
+    return is_drawn(t, base, setting, curves) && before < HN_MOST_CURVES;
+}
+
 // As a curve with intervals, or as a thin one without.
 static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_t k,
                          const char *column, const struct steps *steps) {
@@ -84,8 +106,8 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
         hn_series_add(hn_panel_series(page, panel, "untrained encoder", HN_LOOK_RULE, 0), 0,
                       scale * hn_trained_at(t, base, column, 0).mean);
     int shown = 0;
-    for (int64_t k = base; k < t->settings && shown < HN_MOST_CURVES; k++)
-        if (is_drawn(t, base, k, curves)) {
+    for (int64_t k = base; k < t->settings; k++)
+        if (is_chosen(t, base, k, curves)) {
             char label[HN_LABEL_SIZE];
             int line = line_of(t, base, k, shown++, curves);
             hn_trained_label(t, k, label, sizeof label);
@@ -96,7 +118,9 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
                              curves->beside, steps);
         }
     if (drawn > HN_MOST_CURVES)
-        hn_page_note(page, "The first %d settings are drawn.", HN_MOST_CURVES);
+        hn_page_note(page,
+                     "%d of %d settings are drawn, one of every sampler before a second of any.",
+                     HN_MOST_CURVES, (int)drawn);
 }
 
 enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,

@@ -88,6 +88,98 @@ static void insets_where_drawn(void) {
     end(&r);
 }
 
+static void set_text(struct hn_results *r, int64_t row, const char *column, const char *text) {
+    HN_CHECK(&ctx, hn_table_set_text(&ctx, &r->runs, row, column, text));
+}
+
+static void set_real(struct hn_results *r, int64_t row, const char *column, double value) {
+    HN_CHECK(&ctx, hn_table_set_real(&ctx, &r->runs, row, column, value));
+}
+
+// More settings than curves: GCBS, the last sampler of the file, is drawn, and how many are not is
+// said.
+static void chosen_settings(void) {
+    static const char *const figures[] = {"gc-fig3", "gc-fig6", "gc-fig4"};
+    begin();
+    struct hn_results r = results_where(is_anything);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        char params[32];
+        snprintf(params, sizeof params, "M=%d", (int)(row % (r.runs.rows / FIGURES_STEPS)));
+        set_text(&r, row, "params", params);
+        set_text(&r, row, "sampler", row % 48 == 47 ? "gcbs" : row % 48 == 46 ? "knn" : "uniform");
+    }
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+        const char *caption = caption_of(&r, figures[i]);
+        CU_ASSERT(says(caption,
+                       "8 of 48 settings are drawn, one of every sampler before a second of any."));
+        snprintf(name, sizeof name, "%s.tsv", figures[i]);
+        char *tsv = slurp(folder, name);
+        CU_ASSERT(says(tsv, "gcbs") && says(tsv, "knn") && says(tsv, "uniform M=0"));
+        free(tsv);
+    }
+    CU_ASSERT(says(caption_of(&r, "gc-bounds"), "40 of 48 settings are drawn"));
+    end(&r);
+}
+
+// Forty curves at most, and all of each: 48 values of alpha with two of M.
+static void whole_curves(void) {
+    static double cell[64][5];
+    begin();
+    struct hn_results r = results_where(is_anything);
+    CU_ASSERT_EQUAL_FATAL(r.runs.rows, 96);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        char params[64];
+        snprintf(params, sizeof params, "K=10, M=%d, alpha=0.%02d", row < 48 ? 100 : 200,
+                 (int)(row % 48) + 10);
+        set_text(&r, row, "params", params);
+        set_text(&r, row, "sampler", "batchsampler");
+        set_real(&r, row, "step", 0);
+        set_real(&r, row, "seed", 1);
+        set_real(&r, row, "batch_size", 64);
+    }
+    CU_ASSERT(says(caption_of(&r, "bs-M"), "40 of 48 curves are drawn"));
+    for (int block = 0; block < 80; block++) // two measures
+        CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", block, cell, 64), 2);
+    CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", 80, cell, 64), 0);
+    // Of 16 curves, those of each batch size have panels of their own, in the same eight lines.
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        set_real(&r, row, "batch_size", row % 16 < 8 ? 32 : 64);
+        if (row % 48 >= 16)
+            set_text(&r, row, "status", "failed");
+        char params[64];
+        snprintf(params, sizeof params, "K=10, M=%d, alpha=0.%d", row < 48 ? 100 : 200,
+                 (int)(row % 8) + 1);
+        set_text(&r, row, "params", params);
+    }
+    CU_ASSERT(!says(caption_of(&r, "bs-M"), "curves are drawn"));
+    char *tsv = slurp(folder, "bs-M.tsv");
+    CU_ASSERT(says(tsv, "# B=32: alpha=0.1\n") && says(tsv, "# B=64: alpha=0.8\n"));
+    free(tsv);
+    end(&r);
+}
+
+// A single step is no axis: every setting has a row.
+static void single_step(void) {
+    static const char *const figures[] = {"gc-fig3", "gc-fig4", "gc-fig6", "bs-fig4", "bs-fig7"};
+    begin();
+    struct hn_results r = results_where(is_anything);
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (hn_table_real(&r.runs, row, "step") > 0)
+            set_text(&r, row, "status", "failed");
+    for (int i = 0; i < 5; i++) {
+        char name[32];
+        hn_test_entry(figures[i]);
+        CU_ASSERT(*caption_of(&r, figures[i]) != '\0');
+        snprintf(name, sizeof name, "%s.tsv", figures[i]);
+        char *tsv = slurp(folder, name);
+        CU_ASSERT(!says(tsv, "training step\t"));
+        CU_ASSERT(says(tsv, "# places along y: 0 is "));
+        free(tsv);
+    }
+    end(&r);
+}
+
 // No caption names a colour, which the dark page and a style change.
 static void no_colours(void) {
     static const char *const colours[] = {"black", "Black", "grey", "white", "blue", NULL};
@@ -107,6 +199,9 @@ static const struct hn_test tests[] = {
     {"intervals_where_drawn", intervals_where_drawn},
     {"rows_or_densities", rows_or_densities},
     {"insets_where_drawn", insets_where_drawn},
+    {"chosen_settings", chosen_settings},
+    {"whole_curves", whole_curves},
+    {"single_step", single_step},
     {"every_caption_without_colours", no_colours},
 };
 HN_TEST_MAIN("captions", tests)

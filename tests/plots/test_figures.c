@@ -335,7 +335,7 @@ static void front_is_a_front(void) {
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, as("svg")));
-    int n = block_of("pareto", 0, cell, 64);
+    int n = block_of("pareto", 1, cell, 64); // after the intervals
     CU_ASSERT(n > 1);
     for (int i = 0; i < n; i++)
         for (int64_t row = 0; row < r.runs.rows; row += FIGURES_SEEDS) {

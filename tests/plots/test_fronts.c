@@ -61,7 +61,7 @@ static void all_settings_are_drawn(void) {
     hn_context_init(&ctx, 1);
     hn_fixture_folder(folder, sizeof folder);
     struct hn_results r = figures_results(&ctx);
-    CU_ASSERT_FATAL(r.runs.rows > HN_MOST_SETTINGS && r.runs.rows <= HN_MOST_POINTS);
+    CU_ASSERT_FATAL(r.runs.rows > HN_MOST_SETTINGS);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         snprintf(params, sizeof params, "M=%d", (int)row);
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
@@ -80,7 +80,87 @@ static void all_settings_are_drawn(void) {
     hn_fixture_remove(folder);
 }
 
+// The rows below the first heading that holds `heading`; returns their number.
+static int rows_under(const char *tsv, const char *heading, double cell[][4], int most) {
+    const char *at = strstr(tsv, heading);
+    int n = 0;
+    while (at && *at == '#')
+        at = strchr(at, '\n') + 1;
+    for (; at && *at && *at != '\n' && n < most; at = strchr(at, '\n') + 1, n++)
+        CU_ASSERT_EQUAL(
+            sscanf(at, "%lf %lf %lf %lf", &cell[n][0], &cell[n][1], &cell[n][2], &cell[n][3]), 4);
+    return n;
+}
+
+// Batch sizes, and negatives per anchor beside whole batches, have panels and fronts of their own:
+// cells from 9 on are of batches of 128, and those of the ring have negatives of their own.
+static void leagues_have_own_fronts(void) {
+    static const struct {
+        const char *heading;
+        int from, to; // cells
+    } fronts[] = {{"# B=64: front", 0, 8},
+                  {"# B=128: front", 4, 13},
+                  {"# B=128, negatives per anchor: front", 14, 15}};
+    static double cell[64][4];
+    struct hn_context ctx;
+    char folder[256];
+    need_gnuplot();
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    struct hn_results r = figures_results(&ctx);
+    struct hn_column negatives = {.name = "negatives_mean", .kind = HN_COLUMN_REAL};
+    HN_CHECK(&ctx, hn_table_add_column(&ctx, &r.runs, &negatives));
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        int64_t own = row / FIGURES_SEEDS % FIGURES_CELLS;
+        HN_CHECK(&ctx,
+                 hn_table_set_real(&ctx, &r.runs, row, "negatives_mean", own >= 14 ? 10 : NAN));
+        if (own >= 9)
+            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "batch_size", 128));
+        if (own == 5) // an interval that leaves the range of a ratio
+            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "fn_ratio_hi", 3));
+    }
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, as("svg")));
+    char *tsv = slurp(folder, "pareto.tsv"), *gp = slurp(folder, "pareto.gp");
+    for (int i = 0; i < 3; i++) {
+        int n = rows_under(tsv, fronts[i].heading, cell, 64);
+        CU_ASSERT(n >= 2);
+        for (int k = 0; k < n; k++) // hardness is .5 + .04 of the cell
+            CU_ASSERT(cell[k][1] > 0.5 + 0.04 * fronts[i].from - 1e-9 &&
+                      cell[k][1] < 0.5 + 0.04 * fronts[i].to + 1e-9);
+    }
+    bool cut = false; // those of hardness come first
+    const char *arms = strstr(strstr(tsv, "# B=64\n# false-negative") + 1, "\n\n");
+    for (int n = rows_under(arms, "# B=64\n# false-negative", cell, 64), k = 0; k < n; k++) {
+        CU_ASSERT(!(cell[k][3] > 100) && !(cell[k][2] < 0));
+        cut |= cell[k][3] > 99.9;
+    }
+    CU_ASSERT(cut);
+    // Uniform is plotted after all others but for the words, which name their samplers.
+    char *last = NULL, *own = NULL;
+    for (char *at = strstr(gp, "} else {"), *next = strstr(at, "negatives per");
+         (at = strstr(at, "points ps variable")) && at < next; at++)
+        last = at;
+    own = last ? strstr(last, "hn_colour(1)") : NULL;
+    CU_ASSERT(own && own - last < 40);
+    int words = 0;
+    for (char *at = gp; (at = strstr(at, "with labels")); at++, words++) {
+        char *title = strstr(at, "title \"");
+        CU_ASSERT(title && title - at < 60 && strchr("ukbgr", title[7]));
+    }
+    CU_ASSERT(words >= 6);
+    free(tsv);
+    free(gp);
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("fronts"), &r, folder, as("svg")));
+    tsv = slurp(folder, "fronts.tsv");
+    CU_ASSERT(strstr(tsv, "# B=64: ") && strstr(tsv, "# B=128: "));
+    free(tsv);
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
+    {"leagues_have_own_fronts", leagues_have_own_fronts},
     {"fronts_are_interpolated", fronts_are_interpolated},
     {"all_settings_are_drawn", all_settings_are_drawn},
 };

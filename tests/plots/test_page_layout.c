@@ -1,8 +1,6 @@
-// What a page decides: lines of samplers and settings, where an inset stands, rows for many
-// settings, texts for LaTeX.
+// What a page decides: where an inset, words and the key stand, rows for many settings, names.
 #include "datasets/h5.h"
 #include "plots/page/page_private.h"
-#include "samplers/sampler.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 
@@ -20,133 +18,12 @@ static void end(void) {
     hn_fixture_remove(folder);
 }
 
-static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
-    struct hn_groups g;
-    choice.most_settings = HN_MOST_SETTINGS;
-    HN_CHECK(&ctx, hn_groups_make(&ctx, r, choice, &g));
-    return g;
-}
-
-static bool is_no_uniform(const struct hn_table *runs, int64_t row) {
-    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") != 0;
-}
-
-static bool is_walk(const struct hn_table *runs, int64_t row) {
-    return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0;
-}
-
-// How many of colour, dash and mark two lines have in common: dashes come round after 12 styles,
-// marks after 13 (theme.gp).
-static int shared(int a, int b) {
-    return (hn_line_colour(a) == hn_line_colour(b)) +
-           (hn_line_style(a) % 12 == hn_line_style(b) % 12) +
-           (hn_line_style(a) % 13 == hn_line_style(b) % 13);
-}
-
-// The numbers of words that the theme has under a name.
-static int words_of(const char *name) {
-    char start[32];
-    snprintf(start, sizeof start, "%s = \"", name);
-    const char *at = strstr(hn_theme, start);
-    int n = 1;
-    CU_ASSERT_FATAL(at != NULL);
-    for (at += strlen(start); *at != '"'; at++)
-        n += *at == ' ';
-    return n;
-}
-
-// Every registered sampler has a line that differs from the others' in two of colour, dash and
-// mark, whatever the file holds; so have the first forty things of any kind, and of one sampler the
-// first forty settings differ in dash or mark.
-static void look_at_lines(void) {
-    struct hn_results r = figures_results(&ctx);
-    HN_SCOPE(&ctx);
-    CU_ASSERT_EQUAL(words_of("hn_dashes"), 12);
-    CU_ASSERT_EQUAL(words_of("hn_marks"), 13);
-    CU_ASSERT_EQUAL(words_of("hn_sizes"), 13);
-    for (int i = 0; hn_samplers[i]; i++)
-        for (int k = 0; k < i; k++)
-            CU_ASSERT(shared(hn_line_of_sampler(&r.runs, hn_samplers[i]->name),
-                             hn_line_of_sampler(&r.runs, hn_samplers[k]->name)) < 2);
-    CU_ASSERT_EQUAL(hn_line_colour(hn_line_of_sampler(&r.runs, "uniform")), HN_LINE_UNIFORM);
-    for (int i = 0; i < HN_LINE_STYLES; i++)
-        for (int k = 0; k < i; k++) {
-            CU_ASSERT(i == HN_LINE_STYLES - 1 || shared(hn_line_number(i), hn_line_number(k)) < 2);
-            CU_ASSERT(shared(hn_line_ordered(i, 40), hn_line_ordered(k, 40)) < 3);
-            CU_ASSERT(shared(hn_line_shade(302, i), hn_line_shade(302, k)) < 3);
-        }
-    const struct hn_groups all = groups_of(&r, (struct hn_choice){.keep = NULL}),
-                           some = groups_of(&r, (struct hn_choice){.keep = is_no_uniform});
-    for (const struct hn_groups *g = &all; g; g = g == &all ? &some : NULL)
-        for (int i = 0; i < g->settings; i++) {
-            int own = hn_line_of_sampler(&r.runs, g->setting[i].sampler);
-            CU_ASSERT_EQUAL(hn_line_colour(g->setting[i].line), hn_line_colour(own));
-            for (int k = 0; k < i; k++)
-                CU_ASSERT(shared(g->setting[i].line, g->setting[k].line) < 3);
-        }
-    // Of one sampler: by what they differ in, here several options, so by the order of the file.
-    const struct hn_groups walks = groups_of(&r, (struct hn_choice){.keep = is_walk});
-    for (int i = 0; i < walks.settings; i++) {
-        int colour = hn_line_colour(walks.setting[i].line);
-        CU_ASSERT(colour >= HN_LINE_ORDERED && colour < HN_LINE_ORDERED + HN_LINES_ORDERED);
-        CU_ASSERT(i == 0 || colour >= hn_line_colour(walks.setting[i - 1].line));
-    }
-    hn_own(&ctx, scope.outer);
-    hn_results_free(&ctx, &r);
-}
-
-static void lines_of_samplers(void) {
-    begin();
-    look_at_lines();
-    end();
-}
-
-// Samplers of other programs have lines that no other of the file has.
-static void lines_of_strangers(void) {
-    begin();
-    struct hn_results r = figures_results(&ctx);
-    for (int64_t row = 0; row < r.runs.rows; row++) {
-        const char *own = hn_table_text(&r.runs, row, "sampler");
-        const char *other = strcmp(own, "knn") == 0    ? "theirs"
-                            : strcmp(own, "ring") == 0 ? "another"
-                            : strcmp(own, "gcbs") == 0 ? "mosaic"
-                                                       : own;
-        if (other != own)
-            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", other));
-    }
-    static const char *const samplers[] = {"uniform", "theirs", "batchsampler", "mosaic",
-                                           "another"};
-    for (int i = 0; i < 5; i++)
-        for (int k = 0; k < i; k++)
-            CU_ASSERT(hn_line_of_sampler(&r.runs, samplers[i]) !=
-                      hn_line_of_sampler(&r.runs, samplers[k]));
-    hn_results_free(&ctx, &r);
-    end();
-}
-
-// One sampler and one option: lines by its number, whatever the order of the file; a schedule last.
-static void lines_in_order(void) {
-    static const char *const params[] = {"alpha=0.5", "alpha=0.2~0.05", "alpha=0.1", "alpha=2"};
-    static const int wanted[] = {1, 3, 0, 2};
-    struct hn_setting setting[4];
-    struct hn_groups g = {.setting = setting, .settings = 4};
-    for (int i = 0; i < 4; i++)
-        setting[i] = (struct hn_setting){"batchsampler", params[i], 64, "", 0};
-    hn_groups_lines(&g);
-    for (int i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(setting[i].line, hn_line_ordered(wanted[i], 4));
-    CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(0, 4)), HN_LINE_ORDERED);
-    CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(3, 4)), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
-}
-
 // The share of a panel's points that lie in the corner where the inset is to stand.
 static int points_below(const struct hn_layout *g, const struct hn_panel *panel) {
     struct hn_range x, y;
     int n = 0;
     hn_page_range(g->page, panel, false, &x.lo, &x.hi);
     hn_page_range(g->page, panel, true, &y.lo, &y.hi);
-    if (g->raised)
-        hn_inset_raise(&panel->y, &y);
     for (int64_t i = 0; i < panel->series[0]->n; i++) {
         double at = hn_axis_share(&panel->x, panel->series[0]->datum[i].x, x),
                up = hn_axis_share(&panel->y, panel->series[0]->datum[i].y, y);
@@ -156,15 +33,14 @@ static int points_below(const struct hn_layout *g, const struct hn_panel *panel)
     return n;
 }
 
-// An inset stands in a corner without points; if there is none, the axis is made longer; in a
-// narrow figure it is a panel of its own. Bit k of `corners`: points in that corner.
+// An inset stands in a corner without points; if there is none, or in a narrow figure, it is a
+// panel of its own, and no axis is longer than its data. Bit k of `corners`: points in that corner.
 static void place_inset(struct hn_page *page, int corners) {
     struct hn_layout g;
     hn_page_begin(&ctx, page);
     struct hn_panel *outer = hn_page_panel(page, "", "x", "y"),
                     *inner = hn_page_panel(page, "enlarged", "x", "y");
     struct hn_series *s = hn_panel_series(page, outer, "", HN_LOOK_DISCS, 1);
-    hn_series_add_sized(s, 50, 50, 1); // on the corner of all quarters
     for (int k = 0; k < 4; k++)
         if (corners >> k & 1)
             for (int i = 0; i < 9; i++)
@@ -176,8 +52,8 @@ static void place_inset(struct hn_page *page, int corners) {
     HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
     page->width = 7;
     hn_layout_make(page, &g);
-    CU_ASSERT(g.inset);
-    CU_ASSERT_EQUAL(points_below(&g, outer), 0);
+    CU_ASSERT_EQUAL(g.inset, corners != 15);
+    CU_ASSERT(!g.inset || points_below(&g, outer) == 0);
     page->fit_width = 3.25;
     hn_layout_make(page, &g);
     CU_ASSERT(!g.inset);
@@ -187,7 +63,7 @@ static void place_inset(struct hn_page *page, int corners) {
 static void inset_covers_nothing(void) {
     begin();
     struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
-    for (int corners = 0; corners < 16; corners++) {
+    for (int corners = 1; corners < 16; corners++) {
         HN_SCOPE(&ctx);
         place_inset(page, corners);
     }
@@ -266,11 +142,13 @@ static void titles_in_two_rows(void) {
     hn_page_panel(page, title, "x", "y");
     hn_page_panel(page, "short", "x", "y");
     hn_layout_make(page, &narrow);
-    CU_ASSERT_EQUAL(hn_layout_break(&narrow, "short"), 0);
-    CU_ASSERT_STRING_EQUAL(title + hn_layout_break(&narrow, title), " batches of 100");
+    CU_ASSERT_STRING_EQUAL(narrow.title[1].lower, "short");
+    CU_ASSERT_STRING_EQUAL(narrow.title[1].upper, "");
+    CU_ASSERT_STRING_EQUAL(narrow.title[0].upper, "views-mlp batch_norm=false, temperature 0.5,");
+    CU_ASSERT_STRING_EQUAL(narrow.title[0].lower, "batches of 100");
     page->width = 14;
     hn_layout_make(page, &wide);
-    CU_ASSERT_EQUAL(hn_layout_break(&wide, title), 0);
+    CU_ASSERT_STRING_EQUAL(wide.title[0].lower, title);
     CU_ASSERT(hn_layout_box(&narrow, 1).top > hn_layout_box(&wide, 1).top + 0.1);
     hn_free(&ctx, page);
     end();
@@ -340,60 +218,117 @@ static void long_key_is_above_panels(void) {
     end();
 }
 
-static int64_t asked;
-
-static bool is_on_knn_graph(const struct hn_table *runs, int64_t row) {
-    asked++;
-    return hn_row_has(runs, row, "graph", "knn");
+// Ends tell names apart: what long ones begin with alike goes first, at the end of a word.
+static void names_are_shortened(void) {
+    static const char texts[][HN_LABEL_SIZE] = {
+        "batchsampler K=100, alpha=0.1, t=500, B=32", "batchsampler K=100, alpha=0.1, t=500, B=64",
+        "batchsampler K=100, alpha=0.5, t=1, B=32", "uniform", "mosaic lambda=0.9"};
+    const struct hn_texts all = {texts[0], sizeof texts[0], 5},
+                          one = {texts[0], sizeof texts[0], 1};
+    char out[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
+    hn_text_shorten(&all, 0, 42, out, sizeof out);
+    CU_ASSERT_STRING_EQUAL(out, texts[0]);
+    hn_text_shorten(&all, 0, 26, out, sizeof out);
+    CU_ASSERT_STRING_EQUAL(out, "...alpha=0.1, t=500, B=32");
+    hn_text_shorten(&all, 3, 26, out, sizeof out);
+    CU_ASSERT_STRING_EQUAL(out, "uniform");
+    for (int letters = 12; letters < 45; letters++)
+        for (int i = 0; i < 5; i++)
+            for (int k = 0; k < i; k++) {
+                hn_text_shorten(&all, i, letters, out, sizeof out);
+                hn_text_shorten(&all, k, letters, other, sizeof other);
+                CU_ASSERT(hn_letters(out) <= (size_t)letters);
+                CU_ASSERT(letters < 20 || strcmp(out, other) != 0);
+            }
+    hn_text_shorten(&one, 0, 10, out, sizeof out);
+    CU_ASSERT_STRING_EQUAL(out, "...0, B=32");
 }
 
-static bool is_nothing(const struct hn_table *runs, int64_t row) {
-    (void)runs, (void)row;
-    asked++;
-    return false;
-}
-
-// Rows have the value of the first row that they are to be like, which is looked for once: a look
-// for each row made reports of large jobs quadratic.
-static void look_at_rows_alike(void) {
-    struct hn_results r = figures_results(&ctx);
-    HN_SCOPE(&ctx);
-    struct hn_choice choice = {.keep = is_walk, .alike = "alpha", .to = is_on_knn_graph};
-    asked = 0;
-    struct hn_groups g = groups_of(&r, choice);
-    CU_ASSERT(asked > 0 && asked <= r.runs.rows);
-    int with = 0, without = 0;
-    for (int64_t row = 0; row < r.runs.rows; row++)
-        if (is_walk(&r.runs, row)) {
-            bool alike = hn_row_has(&r.runs, row, "alpha", "0.2");
-            CU_ASSERT_EQUAL(g.place[row].setting >= 0, alike);
-            with += alike;
-            without += !alike;
-        }
-    CU_ASSERT(with > 0 && without > 0);
-    choice.to = is_nothing;
-    asked = 0;
-    CU_ASSERT_EQUAL(hn_groups_make(&ctx, &r, choice, &g), HN_NOT_APPLICABLE);
-    CU_ASSERT_EQUAL(asked, r.runs.rows);
-    hn_results_free(&ctx, &r);
-}
-
-static void rows_alike(void) {
+// Panels of files with long names keep the ends of their titles, which stay within the panel.
+static void long_titles_stay_in_panels(void) {
+    static const char *const ends[] = {"_001_run1, step 0", "_001_run1, step 100",
+                                       "_002_run2, step 0"};
+    struct hn_layout g;
     begin();
-    look_at_rows_alike();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    page->ctx = &ctx;
+    for (int p = 0; p < 3; p++) {
+        char title[HN_TITLE_SIZE];
+        snprintf(title, sizeof title,
+                 "contrastive_run_of_an_encoder_with_a_very_long_name_and_all_"
+                 "of_its_settings_in_it_seed%s",
+                 ends[p]);
+        hn_page_panel(page, title, "x", "y");
+    }
+    hn_layout_make(page, &g);
+    for (int p = 0; p < 3; p++) {
+        CU_ASSERT(0.055 * (double)strlen(g.title[p].upper) < g.panel_width + g.right);
+        CU_ASSERT(0.055 * (double)strlen(g.title[p].lower) < g.panel_width + g.right);
+        CU_ASSERT_STRING_EQUAL(g.title[p].upper, "");
+        CU_ASSERT_STRING_EQUAL(g.title[p].lower + 3, ends[p] + 1);
+    }
+    hn_free(&ctx, page);
+    end();
+}
+
+// Words stay in their panel and cover neither discs nor one another; for those without room the
+// caption says so.
+static void crowd(struct hn_page *page, int n, double width) {
+    HN_SCOPE(&ctx);
+    hn_page_begin(&ctx, page);
+    struct hn_panel *panel = hn_page_panel(page, "", "x", "y");
+    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_DISCS, 1);
+    for (int i = 0; i < n; i++) {
+        char text[HN_LABEL_SIZE];
+        double x = 0.01 * i * i, y = 0.1 * i;
+        snprintf(text, sizeof text, "batchsampler K=100, alpha=0.%d, t=500", i);
+        hn_series_add_sized(s, x, y, 0.5);
+        hn_panel_mark(panel, x, y, text, "batchsampler", 1);
+    }
+    HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
+    page->fit_width = width;
+    hn_page_place_marks(page);
+    struct hn_layout g;
+    hn_layout_make(page, &g);
+    int shown = 0;
+    for (int i = 0; i < n; i++) {
+        const struct hn_word *a = &panel->mark[i];
+        shown += !a->hidden;
+        if (a->hidden)
+            continue;
+        CU_ASSERT(a->box.left >= 0 && a->box.right <= g.panel_width);
+        CU_ASSERT(a->box.bottom >= 0 && a->box.top <= g.panel_height);
+        for (int k = 0; k < i; k++) {
+            const struct hn_word *b = &panel->mark[k];
+            double w = fmin(a->box.right, b->box.right) - fmax(a->box.left, b->box.left);
+            double h = fmin(a->box.top, b->box.top) - fmax(a->box.bottom, b->box.bottom);
+            CU_ASSERT(b->hidden || w <= 0 || h <= 0 || w * h <= 1e-3);
+        }
+    }
+    CU_ASSERT(shown > 0 || width < 4);
+    CU_ASSERT_EQUAL(shown < n, strstr(page->note, "for lack of room") != NULL);
+}
+
+static void words_stay_inside(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    crowd(page, 5, 7);
+    crowd(page, 24, 7);
+    crowd(page, 24, 3.25);
+    crowd(page, 8, 2.2); // narrower than a word
+    hn_free(&ctx, page);
     end();
 }
 
 static const struct hn_test tests[] = {
     {"titles_in_two_rows", titles_in_two_rows},
     {"families", families},
-    {"lines_of_samplers", lines_of_samplers},
-    {"lines_of_strangers", lines_of_strangers},
-    {"lines_in_order", lines_in_order},
+    {"words_stay_inside", words_stay_inside},
     {"key_columns_fit", key_columns_fit},
+    {"names_are_shortened", names_are_shortened},
+    {"long_titles_stay_in_panels", long_titles_stay_in_panels},
     {"long_key_is_above_panels", long_key_is_above_panels},
     {"inset_covers_nothing", inset_covers_nothing},
     {"rows_of_many", rows_of_many},
-    {"rows_alike", rows_alike},
 };
 HN_TEST_MAIN("page_parts", tests)

@@ -197,7 +197,7 @@ static void look_at_densities(const struct hn_results *r) {
             int bins =
                 drawn_block(folder, "bs-fig4.tsv", step * FIXTURE_SAMPLERS + s, cell, FIXTURE_BINS);
             CU_ASSERT_FATAL(bins > 10);
-            double width = cell[1][0] - cell[0][0], area = 0, mean = 0, pairs = 0, sum = 0;
+            double width = cell[2][0] - cell[1][0], area = 0, mean = 0, pairs = 0, sum = 0;
             for (int b = 0; b < bins; b++) {
                 area += cell[b][1] * width;
                 mean += cell[b][1] * width * cell[b][0];

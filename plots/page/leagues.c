@@ -1,0 +1,46 @@
+// Which settings are ranked against each other.
+#include "plots/page/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct hn_league hn_league_of(const struct hn_groups *g, int setting) {
+    struct hn_league league = {g->setting[setting].batch_size, false};
+    for (int64_t row = 0; row < g->results->runs.rows && !league.per_anchor; row++)
+        league.per_anchor = g->place[row].setting == setting &&
+                            !isnan(hn_table_real(&g->results->runs, row, "negatives_mean"));
+    return league;
+}
+
+bool hn_same_league(struct hn_league a, struct hn_league b) {
+    return a.batch_size == b.batch_size && a.per_anchor == b.per_anchor;
+}
+
+bool hn_leads_league(const struct hn_groups *g, int setting) {
+    const struct hn_league own = hn_league_of(g, setting);
+    for (int i = 0; i < setting; i++)
+        if (hn_same_league(hn_league_of(g, i), own))
+            return false;
+    return true;
+}
+
+void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size) {
+    bool sizes = false;
+    *text = '\0';
+    for (int i = 0; i < g->settings; i++)
+        sizes |= g->setting[i].batch_size != league.batch_size;
+    if (sizes)
+        snprintf(text, size, "B=%" PRId64, league.batch_size);
+    if (league.per_anchor)
+        hn_append(text, size, "%snegatives per anchor", *text ? ", " : "");
+}
+
+struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,
+                              const char *column) {
+    struct hn_where where = {dataset, 0, setting, -1};
+    for (int t = 0; t < g->temperatures && where.step < 0; t++) {
+        where.temperature = t;
+        where.step = hn_last_step(g, dataset, t, setting, column);
+    }
+    return where;
+}

@@ -1,0 +1,348 @@
+// A measure over an option of samplers: a curve where all else is the same (BS table 4 and its
+// kind).
+#include "plots/page/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FACETS = 6 };
+
+// A sweep sorted out. Settings that differ by the option alone are of one kind, which is a curve;
+// where there are more curves than can be told apart in a panel, panels have one value of a second
+// option each.
+struct setting {
+    double x;    // its place on the axis; NaN = none
+    int kind;    // of all else
+    int ordered; // number i holds the i-th setting by x
+};
+
+struct kind {
+    int settings;              // with a place
+    int first;                 // of its settings
+    char label[HN_LABEL_SIZE]; // without the option, and without that of the panels
+    char facet[HN_LABEL_SIZE]; // its value of the panels' option
+    bool drawn;                // two places or more, and among those for which there is room
+    int number;                // of its label among those of its sampler
+};
+
+struct sorted {
+    const struct hn_groups *g;
+    const struct hn_option_curves *sweep;
+    struct setting *setting;   // [g->settings]
+    struct kind *kind;         // [kinds]
+    int kinds, curves, drawn;  // curves: of two places or more
+    char facet[HN_LABEL_SIZE]; // option that panels differ in, "" = none
+};
+
+// Takes "option=value" out of a text of options joined by ", ".
+static void without(const char *text, const char *option, char *out, size_t size) {
+    char token[HN_LABEL_SIZE];
+    snprintf(token, sizeof token, "%s=", option);
+    const char *at = text;
+    while ((at = strstr(at, token)) && at > text && at[-1] != ' ')
+        at++;
+    if (!at) {
+        snprintf(out, size, "%s", text);
+        return;
+    }
+    const char *end = strstr(at, ", ");
+    int before = (int)(at - text);
+    if (!end && before >= 2 && strncmp(at - 2, ", ", 2) == 0)
+        before -= 2;
+    else if (!end && before >= 1)
+        before -= 1;
+    snprintf(out, size, "%.*s%s", before, text, end ? end + 2 : "");
+}
+
+static double place_of(const struct hn_setting *s, const char *option) {
+    return strcmp(option, "batch_size") == 0 ? (double)s->batch_size
+                                             : hn_option_number(s->params, option);
+}
+
+static bool same_kind(const struct hn_setting *a, const struct hn_setting *b, const char *option) {
+    char rest_a[512], rest_b[512];
+    bool batch = strcmp(option, "batch_size") == 0;
+    without(a->params, option, rest_a, sizeof rest_a);
+    without(b->params, option, rest_b, sizeof rest_b);
+    return strcmp(a->sampler, b->sampler) == 0 && strcmp(rest_a, rest_b) == 0 &&
+           (batch || a->batch_size == b->batch_size);
+}
+
+static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const struct hn_groups *g,
+                             const struct hn_option_curves *sweep) {
+    *s = (struct sorted){.g = g, .sweep = sweep};
+    s->setting = hn_alloc(ctx, g->settings, sizeof *s->setting);
+    s->kind = hn_zalloc(ctx, g->settings, sizeof *s->kind);
+    if (!s->setting || !s->kind)
+        return ctx->code;
+    for (int i = 0; i < g->settings; i++) {
+        struct setting *own = &s->setting[i];
+        own->x = place_of(&g->setting[i], sweep->option);
+        own->kind = 0;
+        while (own->kind < s->kinds &&
+               !same_kind(&g->setting[i], &g->setting[s->kind[own->kind].first], sweep->option))
+            own->kind++;
+        if (own->kind == s->kinds)
+            s->kind[s->kinds++].first = i;
+        s->kind[own->kind].settings += !isnan(own->x);
+        int at = i;
+        for (; at > 0 && !(s->setting[s->setting[at - 1].ordered].x <= own->x); at--)
+            s->setting[at].ordered = s->setting[at - 1].ordered;
+        s->setting[at].ordered = i;
+    }
+    for (int k = 0; k < s->kinds; k++) {
+        s->kind[k].drawn = s->kind[k].settings > 1;
+        s->curves += s->kind[k].drawn;
+    }
+    s->drawn = s->curves;
+    return HN_OK;
+}
+
+static const struct hn_setting *setting_of(const struct sorted *s, int kind) {
+    return &s->g->setting[s->kind[kind].first];
+}
+
+static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
+
+// Whole curves alone: as settings are chosen (groups_choice.c), one of every sampler first.
+static void choose_curves(struct sorted *s, int most) {
+    int left = most;
+    if (s->curves <= most)
+        return;
+    for (int k = 0; k < s->kinds; k++)
+        s->kind[k].drawn = false;
+    for (int round = 0; left > 0; round++)
+        for (int k = 0; k < s->kinds && left > 0; k++) {
+            int before = 0;
+            for (int i = 0; i < k; i++)
+                before += s->kind[i].settings > 1 &&
+                          strcmp(setting_of(s, i)->sampler, setting_of(s, k)->sampler) == 0;
+            if (s->kind[k].settings > 1 && before == round) {
+                s->kind[k].drawn = true;
+                left--;
+            }
+        }
+    s->drawn = most;
+}
+
+// The value of an option, or the batch size, of a kind; false if it has none.
+static bool value_of(const struct sorted *s, int kind, const char *option,
+                     char value[HN_LABEL_SIZE]) {
+    const struct hn_setting *setting = setting_of(s, kind);
+    if (!is_size(option))
+        return hn_option_value(setting->params, option, value, HN_LABEL_SIZE);
+    snprintf(value, HN_LABEL_SIZE, "%" PRId64, setting->batch_size);
+    return true;
+}
+
+// How many values, 2 to `most`, an option has that all curves have, else 0; the most curves of one.
+static int divides(const struct sorted *s, const char *option, int most, int *curves) {
+    char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
+    int values = 0;
+    *curves = 0;
+    if (strcmp(option, s->sweep->option) == 0)
+        return 0;
+    for (int k = 0; k < s->kinds; k++) {
+        int before = 0, all = 0;
+        if (!s->kind[k].drawn)
+            continue;
+        if (!value_of(s, k, option, value))
+            return 0;
+        for (int i = 0; i < s->kinds; i++)
+            if (s->kind[i].drawn && value_of(s, i, option, other) && strcmp(value, other) == 0) {
+                before += i < k;
+                all++;
+            }
+        values += before == 0;
+        *curves = all > *curves ? all : *curves;
+    }
+    return values > 1 && values <= most ? values : 0;
+}
+
+// The option with fewest values that leaves no more curves to a panel than can be told apart; if
+// there is none, the one that leaves fewest.
+static void choose_facet(struct sorted *s, int measures) {
+    int most = (int)hn_min(HN_PAGE_PANELS / (measures * s->g->datasets), MOST_FACETS), curves,
+        least = s->drawn, fewest = most + 1;
+    struct hn_option_part part = {"batch_size", strlen("batch_size")};
+    const char *rest = setting_of(s, s->setting[0].kind)->params;
+    for (int k = 0; k < s->kinds; k++)
+        if (s->kind[k].drawn) {
+            rest = setting_of(s, k)->params;
+            break;
+        }
+    do {
+        char option[HN_LABEL_SIZE];
+        snprintf(option, sizeof option, "%.*s", (int)part.length, part.text);
+        option[strcspn(option, "=")] = '\0';
+        int values = divides(s, option, most, &curves);
+        bool fits = curves <= HN_MOST_CURVES, fitted = least <= HN_MOST_CURVES;
+        if (values > 0 && (fits && fitted ? values < fewest : curves < least)) {
+            least = curves;
+            fewest = values;
+            snprintf(s->facet, sizeof s->facet, "%s", option);
+        }
+    } while (hn_option_next(&rest, &part));
+    for (int k = 0; *s->facet && k < s->kinds; k++)
+        if (!value_of(s, k, s->facet, s->kind[k].facet))
+            *s->kind[k].facet = '\0';
+}
+
+// As options stand in labels.
+static const char *in_label(const char *option) { return is_size(option) ? "B" : option; }
+
+// Labels of curves, and their numbers: a curve has the same line in all panels.
+static void name_curves(struct sorted *s) {
+    for (int k = 0; k < s->kinds; k++) {
+        struct kind *own = &s->kind[k];
+        char label[HN_LABEL_SIZE];
+        without(setting_of(s, k)->label, in_label(s->sweep->option), label, sizeof label);
+        snprintf(own->label, sizeof own->label, "%s", label);
+        if (*s->facet)
+            without(label, in_label(s->facet), own->label, sizeof own->label);
+        int next = 0;
+        own->number = -1;
+        for (int i = 0; i < k && own->drawn; i++) {
+            if (!s->kind[i].drawn ||
+                strcmp(setting_of(s, i)->sampler, setting_of(s, k)->sampler) != 0)
+                continue;
+            if (strcmp(s->kind[i].label, own->label) == 0)
+                own->number = s->kind[i].number;
+            next = s->kind[i].number >= next ? s->kind[i].number + 1 : next;
+        }
+        own->number = own->number < 0 ? next : own->number;
+    }
+}
+
+// As settings have them (hn_groups_lines()).
+static int line_of_kind(const struct sorted *s, int kind) {
+    const char *sampler = setting_of(s, kind)->sampler;
+    int highest = 0;
+    bool one = true;
+    for (int k = 0; k < s->kinds; k++)
+        if (s->kind[k].drawn) {
+            one &= strcmp(setting_of(s, k)->sampler, sampler) == 0;
+            highest = s->kind[k].number > highest ? s->kind[k].number : highest;
+        }
+    int line = hn_line_of_sampler(&s->g->results->runs, sampler);
+    return one ? hn_line_ordered(s->kind[kind].number, highest + 1)
+               : hn_line_shade(line, s->kind[kind].number);
+}
+
+static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
+                      struct hn_where where, int64_t first, int kind,
+                      const struct hn_curve_value *m) {
+    char label[HN_LABEL_SIZE];
+    bool by_step = s->drawn == 1;
+    int line = by_step ? hn_line_ordered((int)(where.step - first), (int)(s->g->steps - first))
+                       : line_of_kind(s, kind);
+    if (by_step)
+        snprintf(label, sizeof label, "step %" PRId64, s->g->step[where.step]);
+    else
+        snprintf(label, sizeof label, "%s", s->kind[kind].label);
+    struct hn_series *curve = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
+    for (int i = 0; i < s->g->settings; i++) {
+        const struct setting *setting = &s->setting[s->setting[i].ordered];
+        if (setting->kind != kind || isnan(setting->x))
+            continue;
+        where.setting = s->setting[i].ordered;
+        struct hn_mean mean = hn_groups_mean(s->g, where, m->column);
+        hn_series_add_interval(curve, setting->x, m->scale * mean.mean, m->scale * mean.half);
+        if (!isnan(mean.mean))
+            hn_axis_tic_number(page, &panel->x, setting->x);
+    }
+}
+
+// The setting that is drawn as a rule in panels with that value of their option; -1 = none.
+static int find_rule(const struct sorted *s, const char *facet) {
+    for (int i = 0; s->sweep->rule && i < s->g->settings; i++) {
+        bool its = strcmp(s->g->setting[i].sampler, s->sweep->rule) == 0;
+        const char *own = s->kind[s->setting[i].kind].facet;
+        if (its && (!is_size(s->facet) || strcmp(own, facet) == 0))
+            return i;
+    }
+    return -1;
+}
+
+static void draw_rule(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
+                      struct hn_where where, const char *facet, const struct hn_curve_value *m) {
+    where.setting = find_rule(s, facet);
+    if (where.setting < 0)
+        return;
+    struct hn_series *rule =
+        hn_panel_series(page, panel, s->sweep->rule, HN_LOOK_RULE,
+                        hn_line_of_sampler(&s->g->results->runs, s->sweep->rule));
+    hn_series_add(rule, 0, m->scale * hn_groups_mean(s->g, where, m->column).mean);
+}
+
+static void draw_measure(struct hn_page *page, const struct sorted *s, int dataset,
+                         const char *facet, const struct hn_curve_value *m) {
+    char title[HN_TITLE_SIZE];
+    const struct hn_groups *g = s->g;
+    hn_place_title(g, dataset, -1, title, sizeof title);
+    if (*facet)
+        hn_append(title, sizeof title, "%s%s=%s", *title ? ", " : "", in_label(s->facet), facet);
+    struct hn_panel *panel = hn_page_panel(page, title, s->sweep->title, m->title);
+    panel->x.log = s->sweep->log;
+    panel->y.zero = m->zero;
+    struct hn_where where = {dataset, 0, 0, g->steps - 1};
+    int64_t first = s->drawn > 1 ? g->steps - 1 : g->steps > 6 ? g->steps - 6 : 0;
+    for (int k = 0; k < s->kinds; k++)
+        for (where.step = first;
+             s->kind[k].drawn && strcmp(s->kind[k].facet, facet) == 0 && where.step < g->steps;
+             where.step++)
+            draw_kind(page, panel, s, where, first, k, m);
+    where.step = g->steps - 1;
+    draw_rule(page, panel, s, where, facet, m);
+}
+
+// The panels of every value of the second option, in the order of the file.
+static void draw_dataset(struct hn_page *page, const struct sorted *s, int dataset, int measures) {
+    for (int k = 0; k < s->kinds; k++) {
+        bool again = !s->kind[k].drawn;
+        for (int i = 0; i < k && !again; i++)
+            again = s->kind[i].drawn && strcmp(s->kind[i].facet, s->kind[k].facet) == 0;
+        for (int m = 0; m < measures && !again; m++)
+            draw_measure(page, s, dataset, s->kind[k].facet, s->sweep->measure[m]);
+    }
+}
+
+static void say(struct hn_page *page, const struct sorted *s) {
+    hn_page_say(page, s->drawn > 1 ? "One curve per setting, at the last step."
+                                   : "One curve per training step.");
+    if (find_rule(s, s->kind[s->setting[0].kind].facet) >= 0)
+        hn_page_say(page, "The horizontal line is %s at the last step.", s->sweep->rule);
+    if (s->drawn < s->curves)
+        hn_page_note(page,
+                     "%d of %d curves are drawn, one of every sampler before a second of any.",
+                     s->drawn, s->curves);
+    hn_page_left_out(page, s->g);
+}
+
+enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
+                           const struct hn_option_curves *sweep) {
+    struct hn_context *ctx = page->ctx;
+    struct hn_groups g;
+    struct sorted s;
+    struct hn_choice choice = sweep->choice;
+    int measures = 0;
+    while (measures < HN_SWEEP_MEASURES && sweep->measure[measures])
+        measures++;
+    choice.most_settings = HN_ALL_SETTINGS;
+    if (hn_groups_make(ctx, r, choice, &g) || sort_out(ctx, &s, &g, sweep))
+        return ctx->code;
+    choose_curves(&s, HN_LINE_STYLES);
+    if (s.drawn > HN_MOST_CURVES)
+        choose_facet(&s, measures);
+    name_curves(&s);
+    for (int d = 0; d < g.datasets && s.drawn > 0; d++)
+        draw_dataset(page, &s, d, measures);
+    page->columns = measures;
+    say(page, &s);
+    char reason[128];
+    snprintf(reason, sizeof reason, "the runs have no two values of %s with all else the same",
+             sweep->option);
+    return hn_page_finish(page, reason);
+}

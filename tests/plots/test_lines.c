@@ -1,0 +1,191 @@
+// Lines of samplers and settings, and which rows of a file belong together.
+#include "datasets/h5.h"
+#include "plots/page/page_private.h"
+#include "samplers/sampler.h"
+#include "tests/figures_fixture.h"
+#include "tests/plots/drawn.h"
+
+static struct hn_context ctx;
+static char folder[256];
+
+static void begin(void) {
+    hn_context_init(&ctx, 1);
+    hn_h5_quiet();
+    hn_fixture_folder(folder, sizeof folder);
+}
+
+static void end(void) {
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+    hn_fixture_remove(folder);
+}
+
+static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
+    struct hn_groups g;
+    choice.most_settings = HN_MOST_SETTINGS;
+    HN_CHECK(&ctx, hn_groups_make(&ctx, r, choice, &g));
+    return g;
+}
+
+static bool is_no_uniform(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") != 0;
+}
+
+static bool is_walk(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0;
+}
+
+// How many of colour, dash and mark two lines have in common: dashes come round after 12 styles,
+// marks after 13 (theme.gp).
+static int shared(int a, int b) {
+    return (hn_line_colour(a) == hn_line_colour(b)) +
+           (hn_line_style(a) % 12 == hn_line_style(b) % 12) +
+           (hn_line_style(a) % 13 == hn_line_style(b) % 13);
+}
+
+// The numbers of words that the theme has under a name.
+static int words_of(const char *name) {
+    char start[32];
+    snprintf(start, sizeof start, "%s = \"", name);
+    const char *at = strstr(hn_theme, start);
+    int n = 1;
+    CU_ASSERT_FATAL(at != NULL);
+    for (at += strlen(start); *at != '"'; at++)
+        n += *at == ' ';
+    return n;
+}
+
+// Every registered sampler has a line that differs from the others' in two of colour, dash and
+// mark, whatever the file holds; so have the first forty things of any kind, and of one sampler the
+// first forty settings differ in dash or mark.
+static void look_at_lines(void) {
+    struct hn_results r = figures_results(&ctx);
+    HN_SCOPE(&ctx);
+    CU_ASSERT_EQUAL(words_of("hn_dashes"), 12);
+    CU_ASSERT_EQUAL(words_of("hn_marks"), 13);
+    CU_ASSERT_EQUAL(words_of("hn_sizes"), 13);
+    for (int i = 0; hn_samplers[i]; i++)
+        for (int k = 0; k < i; k++)
+            CU_ASSERT(shared(hn_line_of_sampler(&r.runs, hn_samplers[i]->name),
+                             hn_line_of_sampler(&r.runs, hn_samplers[k]->name)) < 2);
+    CU_ASSERT_EQUAL(hn_line_colour(hn_line_of_sampler(&r.runs, "uniform")), HN_LINE_UNIFORM);
+    for (int i = 0; i < HN_LINE_STYLES; i++)
+        for (int k = 0; k < i; k++) {
+            CU_ASSERT(i == HN_LINE_STYLES - 1 || shared(hn_line_number(i), hn_line_number(k)) < 2);
+            CU_ASSERT(shared(hn_line_ordered(i, 40), hn_line_ordered(k, 40)) < 3);
+            CU_ASSERT(shared(hn_line_shade(302, i), hn_line_shade(302, k)) < 3);
+        }
+    const struct hn_groups all = groups_of(&r, (struct hn_choice){.keep = NULL}),
+                           some = groups_of(&r, (struct hn_choice){.keep = is_no_uniform});
+    for (const struct hn_groups *g = &all; g; g = g == &all ? &some : NULL)
+        for (int i = 0; i < g->settings; i++) {
+            int own = hn_line_of_sampler(&r.runs, g->setting[i].sampler);
+            CU_ASSERT_EQUAL(hn_line_colour(g->setting[i].line), hn_line_colour(own));
+            for (int k = 0; k < i; k++)
+                CU_ASSERT(shared(g->setting[i].line, g->setting[k].line) < 3);
+        }
+    // Of one sampler: by what they differ in, here several options, so by the order of the file.
+    const struct hn_groups walks = groups_of(&r, (struct hn_choice){.keep = is_walk});
+    for (int i = 0; i < walks.settings; i++) {
+        int colour = hn_line_colour(walks.setting[i].line);
+        CU_ASSERT(colour >= HN_LINE_ORDERED && colour < HN_LINE_ORDERED + HN_LINES_ORDERED);
+        CU_ASSERT(i == 0 || colour >= hn_line_colour(walks.setting[i - 1].line));
+    }
+    hn_own(&ctx, scope.outer);
+    hn_results_free(&ctx, &r);
+}
+
+static void lines_of_samplers(void) {
+    begin();
+    look_at_lines();
+    end();
+}
+
+// Samplers of other programs have lines that no other of the file has.
+static void lines_of_strangers(void) {
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        const char *own = hn_table_text(&r.runs, row, "sampler");
+        const char *other = strcmp(own, "knn") == 0    ? "theirs"
+                            : strcmp(own, "ring") == 0 ? "another"
+                            : strcmp(own, "gcbs") == 0 ? "mosaic"
+                                                       : own;
+        if (other != own)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", other));
+    }
+    static const char *const samplers[] = {"uniform", "theirs", "batchsampler", "mosaic",
+                                           "another"};
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < i; k++)
+            CU_ASSERT(hn_line_of_sampler(&r.runs, samplers[i]) !=
+                      hn_line_of_sampler(&r.runs, samplers[k]));
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// One sampler and one option: lines by its number, whatever the order of the file; a schedule last.
+static void lines_in_order(void) {
+    static const char *const params[] = {"alpha=0.5", "alpha=0.2~0.05", "alpha=0.1", "alpha=2"};
+    static const int wanted[] = {1, 3, 0, 2};
+    struct hn_setting setting[4];
+    struct hn_groups g = {.setting = setting, .settings = 4};
+    for (int i = 0; i < 4; i++)
+        setting[i] = (struct hn_setting){"batchsampler", params[i], 64, "", 0};
+    hn_groups_lines(&g);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(setting[i].line, hn_line_ordered(wanted[i], 4));
+    CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(0, 4)), HN_LINE_ORDERED);
+    CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(3, 4)), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
+}
+
+static int64_t asked;
+
+static bool is_on_knn_graph(const struct hn_table *runs, int64_t row) {
+    asked++;
+    return hn_row_has(runs, row, "graph", "knn");
+}
+
+static bool is_nothing(const struct hn_table *runs, int64_t row) {
+    (void)runs, (void)row;
+    asked++;
+    return false;
+}
+
+// Rows have the value of the first row that they are to be like, which is looked for once: a look
+// for each row made reports of large jobs quadratic.
+static void look_at_rows_alike(void) {
+    struct hn_results r = figures_results(&ctx);
+    HN_SCOPE(&ctx);
+    struct hn_choice choice = {.keep = is_walk, .alike = "alpha", .to = is_on_knn_graph};
+    asked = 0;
+    struct hn_groups g = groups_of(&r, choice);
+    CU_ASSERT(asked > 0 && asked <= r.runs.rows);
+    int with = 0, without = 0;
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (is_walk(&r.runs, row)) {
+            bool alike = hn_row_has(&r.runs, row, "alpha", "0.2");
+            CU_ASSERT_EQUAL(g.place[row].setting >= 0, alike);
+            with += alike;
+            without += !alike;
+        }
+    CU_ASSERT(with > 0 && without > 0);
+    choice.to = is_nothing;
+    asked = 0;
+    CU_ASSERT_EQUAL(hn_groups_make(&ctx, &r, choice, &g), HN_NOT_APPLICABLE);
+    CU_ASSERT_EQUAL(asked, r.runs.rows);
+    hn_results_free(&ctx, &r);
+}
+
+static void rows_alike(void) {
+    begin();
+    look_at_rows_alike();
+    end();
+}
+
+static const struct hn_test tests[] = {
+    {"lines_of_samplers", lines_of_samplers},
+    {"lines_of_strangers", lines_of_strangers},
+    {"lines_in_order", lines_in_order},
+    {"rows_alike", rows_alike},
+};
+HN_TEST_MAIN("lines", tests)
