@@ -95,6 +95,7 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
     hn_dataset_title(t->dataset, title, sizeof title);
     struct hn_panel *panel = hn_page_panel(page, title, axis, "");
     panel->rows = true;
+    panel->x.largest = t->scale > 1 ? 100 : 0;
     name_rows(page, panel, t);
     for (int i = 0; i < t->rows; i++) {
         const struct row *row = &t->row[i];

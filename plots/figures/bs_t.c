@@ -40,7 +40,7 @@ static double mean_of(const struct ages *a, double build, double step, const cha
 static void draw_measure(struct hn_page *page, const struct ages *a,
                          const struct hn_curve_value *m) {
     struct hn_panel *panel = hn_page_panel(page, "", "training step that is judged", m->title);
-    panel->y.zero = m->zero;
+    hn_axis_of_measure(&panel->y, m);
     panel->x.lo = -0.25;
     panel->x.hi = a->steps - 0.75;
     for (int i = 0; i < a->steps; i++)
@@ -62,9 +62,9 @@ static void draw_measure(struct hn_page *page, const struct ages *a,
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     static const struct hn_curve_value measure[] = {
-        {"cos_mean", "mean in-batch cosine", 1, false},
-        {"fn_ratio", "false-negative ratio (%)", 100, true},
-        {"graph_overlap", "edges that still hold (%)", 100, true}};
+        {"cos_mean", "mean in-batch cosine", 1, false, -1, 1},
+        {"fn_ratio", "false-negative ratio (%)", 100, true, 0, 100},
+        {"graph_overlap", "edges that still hold (%)", 100, true, 0, 100}};
     struct ages a = {.table = hn_results_table(r, "staleness")};
     a.builds = hn_distinct(a.table, "build_step", a.build, 64);
     a.steps = hn_distinct(a.table, "step", a.step, 64);

@@ -145,16 +145,14 @@ static void find_ranges(struct view *v) {
 
 // Costs were averaged as logarithms.
 static void add_mean(struct hn_series *to, double x, const double *value, int n,
-                     enum quantity wanted, bool excess) {
+                     enum quantity wanted) {
     struct hn_interval mean = hn_mean_interval(value, 1, n, 0.95);
-    // Of cosines, and of percentages, excess among them.
-    double largest = wanted == HARD ? 1 : 100, least = wanted == HARD || excess ? -largest : 0;
     if (wanted == COST)
         mean.mean = exp(mean.mean);
     if (wanted == COST || n < FROM)
         hn_series_add(to, x, mean.mean);
     else
-        hn_series_add_span(to, x, mean.mean, fmax(mean.lo, least), fmin(mean.hi, largest));
+        hn_series_add_span(to, x, mean.mean, mean.lo, mean.hi);
 }
 
 // The line of a sampler: the places that all data sets have. Returns their number.
@@ -169,7 +167,7 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
             everywhere &= !isnan(value[d]);
         }
         if (everywhere)
-            add_mean(to, x, value, v->g->datasets, wanted, v->excess);
+            add_mean(to, x, value, v->g->datasets, wanted);
         places += everywhere;
     }
     return places;
@@ -188,7 +186,7 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
         x += own.value[at] / datasets;
         value[d] = own.value[wanted];
     }
-    add_mean(to, x, value, datasets, wanted, v->excess);
+    add_mean(to, x, value, datasets, wanted);
 }
 
 // Where there is nothing to be matched along, as with one setting, a mark for every setting.
@@ -214,6 +212,10 @@ static void draw_panel(struct view *v, const char *x, const char *y, enum quanti
     hn_league_title(v->g, v->league, title, sizeof title);
     struct hn_panel *panel = hn_page_panel(v->page, title, x, y);
     panel->y.log = wanted == COST;
+    if (wanted != COST)
+        panel->y.largest = wanted == HARD ? 1 : 100;
+    if (wanted == HARD || (wanted != COST && v->excess))
+        panel->y.least = -panel->y.largest;
     for (int s = 0; s < v->g->settings; s++)
         if (is_first(v, s))
             draw_sampler(v, panel, s, at, wanted);

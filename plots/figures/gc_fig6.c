@@ -9,6 +9,7 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, i
     hn_place_title(g, d, temperature, title, sizeof title);
     struct hn_panel *panel = hn_panel_of_settings(page, g, title, "probability of the positive");
     hn_measure_axis(panel)->log = true;
+    hn_measure_axis(panel)->largest = 1;
     struct hn_series *all = hn_reference_curve(page, panel, "among all keys");
     struct hn_where where = {d, temperature, 0, 0};
     for (int s = 0; s < (panel->rows ? g->settings : 1); s++)

@@ -13,7 +13,7 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
     static const char *const spaces[] = {"features", "embeddings"};
     struct hn_panel *panel =
         hn_page_panel(page, "", "ring: percentile of similarity to the anchor", m->title);
-    panel->y.zero = m->zero;
+    hn_axis_of_measure(&panel->y, m);
     panel->x.lo = 0, panel->x.hi = 100;
     for (int i = 0; i < 2; i++) {
         struct hn_series *s =
@@ -42,8 +42,8 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
-    const struct hn_curve_value measure[] = {hn_curve_fn,
-                                             {"cos_mean", "mean cosine to the anchor", 1, false}};
+    const struct hn_curve_value measure[] = {
+        hn_curve_fn, {"cos_mean", "mean cosine to the anchor", 1, false, -1, 1}};
     struct hn_groups g;
     struct hn_choice choice = {
         .wanted = "fn_ratio", .keep = keep, .most_settings = HN_ALL_SETTINGS};

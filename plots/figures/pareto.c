@@ -91,17 +91,17 @@ struct view {
 
 static bool is_seen(const struct view *v, int i) { return !v->corner || !v->point[i].away; }
 
-// Of those that have intervals. A share of pairs ends at 0 and 100 %, a cosine at 1.
 static void draw_intervals(const struct view *v, struct hn_panel *panel) {
     struct hn_series *stems = hn_panel_series(v->page, panel, "", HN_LOOK_STEMS, 0),
                      *arms = hn_panel_series(v->page, panel, "", HN_LOOK_ARMS, 0);
+    panel->x.largest = 100;
+    panel->y.least = -1, panel->y.largest = 1;
     for (int i = 0; i < v->n; i++) {
         const struct hn_mean x = v->point[i].false_negatives, y = v->point[i].hardness;
         if (is_seen(v, i) && !isnan(y.half))
-            hn_series_add_span(stems, x.mean, y.mean, y.mean - y.half, fmin(1, y.mean + y.half));
+            hn_series_add_span(stems, x.mean, y.mean, y.mean - y.half, y.mean + y.half);
         if (is_seen(v, i) && !isnan(x.half))
-            hn_series_add_span(arms, x.mean, y.mean, fmax(0, x.mean - x.half),
-                               fmin(100, x.mean + x.half));
+            hn_series_add_span(arms, x.mean, y.mean, x.mean - x.half, x.mean + x.half);
     }
 }
 

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct hn_curve_value hn_curve_fn = {"fn_ratio", "false-negative ratio (%)", 100, true};
-const struct hn_curve_value hn_curve_start = {"fn_start", "pairs with the start's label (%)", 100,
-                                              true};
-const struct hn_curve_value hn_curve_cos = {"cos_mean", "mean in-batch cosine", 1, false};
+const struct hn_curve_value hn_curve_fn = {"fn_ratio", "false-negative ratio (%)", 100, true, 0,
+                                           100};
+const struct hn_curve_value hn_curve_start = {
+    "fn_start", "pairs with the start's label (%)", 100, true, 0, 100};
+const struct hn_curve_value hn_curve_cos = {"cos_mean", "mean in-batch cosine", 1, false, -1, 1};
 
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row) {
     char value[HN_LABEL_SIZE];
@@ -99,6 +100,12 @@ struct hn_axis *hn_measure_axis(struct hn_panel *panel) {
     return panel->rows ? &panel->x : &panel->y;
 }
 
+void hn_axis_of_measure(struct hn_axis *axis, const struct hn_curve_value *measure) {
+    axis->zero = measure->zero;
+    axis->least = measure->least;
+    axis->largest = measure->largest;
+}
+
 struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
                                    const struct hn_groups *g, int setting) {
     const struct hn_setting *s = &g->setting[setting];
@@ -140,7 +147,7 @@ void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, i
     char title[HN_TITLE_SIZE];
     hn_place_title(g, dataset, -1, title, sizeof title);
     struct hn_panel *panel = hn_panel_of_settings(page, g, title, measure->title);
-    hn_measure_axis(panel)->zero = measure->zero;
+    hn_axis_of_measure(hn_measure_axis(panel), measure);
     for (int s = 0; s < g->settings; s++)
         draw_setting(page, panel, g, (struct hn_where){dataset, 0, s, 0}, measure, faint);
 }

@@ -11,6 +11,7 @@ struct hn_curve_value {
     const char *column, *title; // title with unit
     double scale;               // 100 for percent
     bool zero;                  // the axis begins at 0
+    double least, largest;      // what it can be, in units of the axis; equal = anything
 };
 extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 
@@ -21,6 +22,7 @@ extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
                                       const char *title, const char *measure);
 struct hn_axis *hn_measure_axis(struct hn_panel *panel);
+void hn_axis_of_measure(struct hn_axis *axis, const struct hn_curve_value *measure);
 struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
                                    const struct hn_groups *g, int setting);
 struct hn_series *hn_reference_curve(struct hn_page *page, struct hn_panel *panel,

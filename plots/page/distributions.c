@@ -82,7 +82,7 @@ static void draw_densities(struct densities *d, int dataset) {
     const struct hn_groups *g = d->groups;
     int64_t most = g->datasets > 1 ? MOST_STEPS_OF_MANY : MOST_STEPS, n = hn_min(g->steps, most);
     for (int64_t i = 0; i < n; i++) {
-        char title[HN_TITLE_SIZE], name[HN_LABEL_SIZE];
+        char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
         int64_t step = hn_shown_step(g, i, n);
         hn_place_title(g, dataset, -1, name, sizeof name);
         snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "", g->step[step]);
@@ -170,13 +170,15 @@ enum part { COSINES, RATIO };
 
 static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn_where where,
                       enum part part) {
-    char title[HN_TITLE_SIZE], name[HN_LABEL_SIZE];
+    char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
     hn_place_title(g, where.dataset, -1, name, sizeof name);
     snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "",
              g->step[where.step]);
     struct hn_panel *panel =
         hn_page_panel(page, title, part == COSINES ? "cosine of pairs" : hn_curve_fn.title, "");
     panel->rows = true;
+    hn_axis_of_measure(&panel->x, part == COSINES ? &hn_curve_cos : &hn_curve_fn);
+    panel->x.zero = false;
     for (int s = 0; s < g->settings; s++)
         hn_axis_tic(page, &panel->y, s, g->setting[s].label);
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
@@ -192,15 +194,26 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
     }
 }
 
+// Of that data set: series may be of different length.
+static int64_t last_step(const struct hn_groups *g, int dataset) {
+    int64_t last = 0;
+    for (int64_t row = 0; row < g->results->runs.rows; row++)
+        if (g->place[row].setting >= 0 && g->place[row].dataset == dataset)
+            last = g->place[row].step > last ? g->place[row].step : last;
+    return last;
+}
+
 // More settings than curves can be told apart, or one step: a row each, at the first and the last
 // step, the cosines of nine tenths of the pairs and the false-negative ratio.
 static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         struct hn_where where = {dataset, 0, 0, 0};
+        int64_t last = last_step(g, dataset);
         if (g->steps > 1)
             draw_rows(page, g, where, COSINES);
-        where.step = g->steps - 1;
-        draw_rows(page, g, where, COSINES);
+        where.step = last;
+        if (last > 0 || g->steps == 1)
+            draw_rows(page, g, where, COSINES);
         draw_rows(page, g, where, RATIO);
     }
     hn_page_say(page,

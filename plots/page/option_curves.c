@@ -286,7 +286,7 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
         hn_append(title, sizeof title, "%s%s=%s", *title ? ", " : "", in_label(s->facet), facet);
     struct hn_panel *panel = hn_page_panel(page, title, s->sweep->title, m->title);
     panel->x.log = s->sweep->log;
-    panel->y.zero = m->zero;
+    hn_axis_of_measure(&panel->y, m);
     struct hn_where where = {dataset, 0, 0, g->steps - 1};
     int64_t first = s->drawn > 1 ? g->steps - 1 : g->steps > 6 ? g->steps - 6 : 0;
     for (int k = 0; k < s->kinds; k++)

@@ -48,6 +48,22 @@ static bool has_data(const struct hn_panel *panel) {
     return false;
 }
 
+static void cut(const struct hn_axis *axis, struct hn_datum *d) {
+    if (axis->least < axis->largest) {
+        d->lo = isnan(d->lo) ? NAN : fmax(d->lo, axis->least);
+        d->hi = isnan(d->hi) ? NAN : fmin(d->hi, axis->largest);
+    }
+}
+
+static void cut_intervals(struct hn_panel *panel) {
+    for (int s = 0; s < panel->n_series; s++) {
+        struct hn_series *series = panel->series[s];
+        bool of_x = panel->rows || series->look == HN_LOOK_ARMS;
+        for (int64_t i = 0; i < series->n; i++)
+            cut(of_x ? &panel->x : &panel->y, &series->datum[i]);
+    }
+}
+
 // Panels without data are taken out, and series are numbered as they stand in the .tsv.
 enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     int kept = 0, index = 0;
@@ -62,6 +78,7 @@ enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     page->panels = kept;
     page->inset &= kept == 2;
     for (int p = 0; p < kept; p++) {
+        cut_intervals(&page->panel[p]);
         for (int s = 0; s < page->panel[p].n_series; s++) {
             struct hn_series *series = page->panel[p].series[s];
             series->index = series->n > 0 ? index++ : -1;

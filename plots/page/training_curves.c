@@ -102,6 +102,7 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
                      axis, sizeof axis);
     struct hn_panel *panel = hn_page_panel(page, title, "training step", axis);
     double scale = hn_trained_is_share(column) ? 100 : 1;
+    panel->y.largest = scale > 1 ? 100 : 0;
     if (curves->untrained)
         hn_series_add(hn_panel_series(page, panel, "untrained encoder", HN_LOOK_RULE, 0), 0,
                       scale * hn_trained_at(t, base, column, 0).mean);

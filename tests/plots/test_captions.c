@@ -180,6 +180,32 @@ static void single_step(void) {
     end(&r);
 }
 
+// Bands and bars of a ratio end at 0 and 100 %, however wide the interval is.
+static void intervals_end_at_range(void) {
+    static const char *const figures[] = {"bs-M", "bs-fig7", "bs-fig4", "pareto"};
+    static double cell[64][5];
+    begin();
+    struct hn_results r = results_where(is_anything);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        set_real(&r, row, "fn_ratio_lo", -3);
+        set_real(&r, row, "fn_ratio_hi", 3);
+    }
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        int ends = 0;
+        hn_test_entry(figures[i]);
+        caption_of(&r, figures[i]);
+        snprintf(name, sizeof name, "%s.tsv", figures[i]);
+        for (int block = 0; block < 60; block++)
+            for (int n = drawn_block(folder, name, block, cell, 64), k = 0; k < n; k++) {
+                CU_ASSERT(!(cell[k][2] < -1) && !(cell[k][3] > 100));
+                ends += cell[k][3] > 99.99 && cell[k][2] < 0.01;
+            }
+        CU_ASSERT(ends > 0);
+    }
+    end(&r);
+}
+
 // No caption names a colour, which the dark page and a style change.
 static void no_colours(void) {
     static const char *const colours[] = {"black", "Black", "grey", "white", "blue", NULL};
@@ -202,6 +228,7 @@ static const struct hn_test tests[] = {
     {"chosen_settings", chosen_settings},
     {"whole_curves", whole_curves},
     {"single_step", single_step},
+    {"intervals_end_at_range", intervals_end_at_range},
     {"every_caption_without_colours", no_colours},
 };
 HN_TEST_MAIN("captions", tests)
