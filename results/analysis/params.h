@@ -4,7 +4,7 @@
 
 #include "core/table.h"
 
-enum { HN_LABEL_SIZE = 64, HN_TITLE_SIZE = 320 // holds the name of any file };
+enum { HN_LABEL_SIZE = 64, HN_TITLE_SIZE = 320 }; // a title holds the name of any file
 
 // One option: text[0 .. length).
 struct hn_option_part {
