@@ -66,6 +66,12 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
             return ctx->code;
         *wanted[i].text = text;
     }
+    if (!info->stored_sha256[0] && H5Aexists(s->file, "content_sha256") > 0)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: the attribute content_sha256 is not one text, so that the values cannot "
+            "be checked; make or copy the file again",
+            s->path);
     s->info.normalized = hn_h5_get_int(s->file, "normalized", 0) != 0;
     s->info.zero_rows =
         hn_h5_get_int(s->file, "zero_rows", 0) != 0 ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;

@@ -145,6 +145,20 @@ class Lists(unittest.TestCase):
             self.assertEqual([(name, *option) for name, option in own.options.items()],
                              [(o["name"], o["default"], o["range"], o["help"]) for o in sampler["parameters"]])
 
+    def test_digest_of_another_shape(self):
+        """A file whose digest is no text is not taken for one without."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("no python3-h5py")
+        path = os.path.join(work, "digest.h5")
+        for value in (["a" * 64] * 2, np.zeros(4), ""):
+            with open(snapshot(), "rb") as source, open(path, "wb") as copy:
+                copy.write(source.read())
+            with h5py.File(path, "r+") as file:
+                file.attrs["content_sha256"] = value
+            self.assertIn("content_sha256 is not one text", program("info", path, code=3).stderr)
+
     def test_repr(self):
         sampler = hardneg.BatchSampler(X, "{gcbs: {quantile: 0.999}}", 64, rank=1, world_size=2)
         list(sampler)

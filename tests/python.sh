@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py) and as it
-# is used (tests/python_use.py), the example in C, the surface of the library, a wheel and its installation without a network, and, where python3-torch is
-# there, a training in two processes against the same in one.
+# is used (tests/python_use.py), the example in C, the surface of the library, a wheel and its installation without a
+# network, and, where python3-torch is there, a training in two processes against the same in one.
 source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")
 begin python "$build/hardneg"
@@ -65,6 +65,10 @@ test_wheel() {
     cp "$found" first.whl
     "$python" "$root/python/build_wheel.py" "$work/wheels" >out
     check "the same again" cmp -s first.whl "$found"
+    check "with the licence, its types and every file of the module" "$python" -c 'import sys, os, zipfile
+found = {os.path.basename(name) for name in zipfile.ZipFile(sys.argv[1]).namelist()}
+wanted = {"LICENSE", "py.typed", *(n for n in os.listdir(sys.argv[2]) if n.endswith(".py"))}
+assert wanted <= found, wanted - found' "$found" "$root/python/hardneg"
     "$python" -c 'import venv, ensurepip' 2>/dev/null || { skip "pip install" "no python3-venv"; return 0; }
     "$python" -m venv --system-site-packages venv
     for what in "$found" "$root/python"; do

@@ -26,7 +26,7 @@ __all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "
 __version__ = version()
 
 
-class Mined(Tuple[np.ndarray, np.ndarray]):
+class Mined(Tuple[Any, Any]):
     """ids, scores = mine(...), and
     attrition    (anchor, item) pairs that each filter drops, and that are kept; of `mined` alone
     note         what the build had to say"""
@@ -34,12 +34,12 @@ class Mined(Tuple[np.ndarray, np.ndarray]):
     note: str
 
     @property
-    def ids(self) -> np.ndarray:
+    def ids(self) -> np.ndarray[Any, Any]:
         """[n, negatives], -1 where there are fewer."""
         return self[0]
 
     @property
-    def scores(self) -> np.ndarray:
+    def scores(self) -> np.ndarray[Any, Any]:
         """Cosines of anchors and negatives, NaN where there are fewer."""
         return self[1]
 
@@ -76,7 +76,7 @@ def mine(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, threads: 
 
 def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, temperature: float = 0.5,
             loss: Optional[str] = None, weighting: Any = None, epoch_batches: int = 0,
-            negatives: Optional[np.ndarray] = None, threads: int = 0, zero_rows: str = "refuse",
+            negatives: Optional[np.ndarray[Any, Any]] = None, threads: int = 0, zero_rows: str = "refuse",
             teacher: Array = None) -> Measures:
     """What any batches are like: false negatives, hardness, coverage, and with view2 the gap to the
     global loss, by name (columns() explains them; NaN where something is missing, and .note says what). batches:
@@ -99,7 +99,7 @@ def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, 
     return handle.measure(ids, *how, negatives)
 
 
-def _measure_part(ids: np.ndarray, x: Array, labels: Matrix, negatives: Optional[np.ndarray], how: Tuple[Any, ...],
+def _measure_part(ids: np.ndarray[Any, Any], x: Array, labels: Matrix, negatives: Optional[np.ndarray[Any, Any]], how: Tuple[Any, ...],
                   threads: int, zero_rows: str) -> Optional[Measures]:
     """measure() on the rows that are in a batch; None if these are too few, or not rows of x."""
     n, listed = len(x), [ids.ravel()] + ([] if negatives is None else [np.asarray(negatives).ravel()])

@@ -10,7 +10,7 @@ Array = Any  # an array of NumPy, a tensor of any device, a memory map, lists
 Matrix = Any  # the same, or a SciPy matrix
 
 
-def _array(values: Array) -> np.ndarray:
+def _array(values: Array) -> np.ndarray[Any, Any]:
     """A NumPy array, of a tensor too: on any device, with a gradient, of a type that NumPy lacks."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -18,7 +18,7 @@ def _array(values: Array) -> np.ndarray:
     return np.asarray(values)
 
 
-def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray:
+def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:
     """A C array of float32 [n, d], copied only if it has to be."""
     if hasattr(array, "set_epoch") or type(array).__name__.endswith("Sampler"):
         raise ValueError(f"{name} is a {type(array).__name__}: a trainer is about to put a sampler of its own in "
@@ -34,12 +34,13 @@ def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def rows_of(array: Array, used: np.ndarray) -> np.ndarray:
+def rows_of(array: Array, used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Some rows, of arrays that can give them without the others."""
-    return array[used] if hasattr(array, "detach") or isinstance(array, np.ndarray) else _array(array)[used]
+    rows: np.ndarray[Any, Any] = array[used] if hasattr(array, "detach") or isinstance(array, np.ndarray) else _array(array)[used]
+    return rows
 
 
-def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray:
+def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]:
     """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
     labels = _array(labels)
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
@@ -58,26 +59,26 @@ def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray:
     return out
 
 
-def _missing(label):
+def _missing(label: Any) -> bool:
     return label is None or label != label  # None, NaN
 
 
-def _numbered(values):
+def _numbered(values: Any) -> Any:
     values = values.astype(str) if values.dtype.kind == "O" else values
     return np.unique(values, return_inverse=True)[1]
 
 
-def _is_list(value):
+def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple, set, frozenset)) or getattr(value, "ndim", 0) == 1
 
 
-def several(labels: Matrix, n: int) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+def several(labels: Matrix, n: int) -> Optional[Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
     """Several labels an item as (start, label), in any of four shapes: lists of labels, a matrix of truth
     values [n, classes], a SciPy matrix, or a tuple (indptr, indices). None: one label an item at most."""
     if hasattr(labels, "tocsr"):
         return _matrix(labels.tocsr(), n)
     if isinstance(labels, tuple) and len(labels) == 2 and all(np.ndim(part) == 1 for part in labels):
-        return _compressed(*labels, n)
+        return _compressed(labels[0], labels[1], n)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2:
         # A column is one label an item, unless it holds truth values.
@@ -89,11 +90,11 @@ def several(labels: Matrix, n: int) -> Optional[Tuple[np.ndarray, np.ndarray]]:
     return _lists(rows, n)
 
 
-def _wrong(n, shape):
+def _wrong(n: int, shape: Any) -> ValueError:
     return ValueError(f"labels: one or several for each of {n} items are wanted, this is {shape}")
 
 
-def _checked(matrix, name):
+def _checked(matrix: Any, name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Offsets and columns of a compressed matrix, which SciPy lets anyone change."""
     start, column = np.asarray(matrix.indptr), np.asarray(matrix.indices)
     if (len(start) != matrix.shape[0] + 1 or start[0] != 0 or (start[1:] < start[:-1]).any() or start[-1] > len(column)
@@ -103,7 +104,7 @@ def _checked(matrix, name):
     return start.astype(np.int64), column[:start[-1]].astype(np.int32)
 
 
-def _matrix(matrix, n):
+def _matrix(matrix: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     if matrix.shape[0] != n:
         raise _wrong(n, list(matrix.shape))
     _checked(matrix, "labels")
@@ -112,7 +113,7 @@ def _matrix(matrix, n):
     return _checked(matrix, "labels")
 
 
-def _truth(matrix, n):
+def _truth(matrix: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     if matrix.shape[0] != n or not np.isin(matrix, (0, 1)).all():
         raise ValueError(f"labels: a matrix holds truth values [{n}, classes], this is "
                          f"{matrix.dtype}{list(matrix.shape)}; lists of labels may be of any length")
@@ -120,7 +121,7 @@ def _truth(matrix, n):
     return _starts(np.bincount(item, minlength=n)), label.astype(np.int32)
 
 
-def _compressed(start, label, n):
+def _compressed(start: Any, label: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     start, label = _array(start), _array(label)
     if start.dtype.kind not in "iu" or label.dtype.kind not in "iu" or len(start) != n + 1 or start[-1] != len(label):
         raise ValueError(f"labels: (indptr, indices) are integers, {n + 1} and as many as the last of these; "
@@ -130,7 +131,7 @@ def _compressed(start, label, n):
     return np.ascontiguousarray(start, np.int64), np.ascontiguousarray(label, np.int32)
 
 
-def _lists(rows, n):
+def _lists(rows: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     if len(rows) != n:
         raise _wrong(n, f"a list of {len(rows)}")
     rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]
@@ -145,7 +146,7 @@ def _lists(rows, n):
     return start, _numbered(np.array([str(label) for label in labels])).astype(np.int32)
 
 
-def _starts(counts):
+def _starts(counts: Any) -> np.ndarray[Any, Any]:
     start = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=start[1:])
     return start
@@ -153,7 +154,7 @@ def _starts(counts):
 
 def spec_text(spec: Any) -> str:
     """A sampler as job files have it, from a text or from {"batchsampler": {"M": 500}}."""
-    def scalar(value):
+    def scalar(value: Any) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(spec, str):
         return spec
@@ -165,12 +166,13 @@ def spec_text(spec: Any) -> str:
     return f"{{{name}: {{{inner}}}}}"
 
 
-def _ids(values):
+def _ids(values: Any) -> np.ndarray[Any, Any]:
     items = isinstance(values, (list, tuple)) and any(getattr(value, "ndim", 0) > 0 for value in values)
     values = np.empty(1, object) if items else _array(values)
     if values.dtype.kind not in "iu" and values.size:
         raise ValueError("batches: ids are integers, places in x; a data loader gives items, its batch_sampler ids")
-    return values.astype(np.int64, order="C", copy=False)
+    ids: np.ndarray[Any, Any] = values.astype(np.int64, order="C", copy=False)
+    return ids
 
 
 def whole(value: Any, name: str, least: int, most: int) -> int:
@@ -184,7 +186,7 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
     return number
 
 
-def padded(batches: Any) -> np.ndarray:
+def padded(batches: Any) -> np.ndarray[Any, Any]:
     """Lists of ids, or an array that is padded with -1, as int64 [batches, longest]."""
     if hasattr(batches, "detach") or isinstance(batches, np.ndarray) and batches.dtype.kind != "O":
         batches = _array(batches)
@@ -204,7 +206,7 @@ def padded(batches: Any) -> np.ndarray:
     return out
 
 
-def compressed(edges: Matrix, n: int) -> Tuple[np.ndarray, np.ndarray]:
+def compressed(edges: Matrix, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Edges [m, 2], or a SciPy matrix, as offsets and targets."""
     if hasattr(edges, "tocsr"):
         edges = edges.tocsr()

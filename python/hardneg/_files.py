@@ -20,7 +20,7 @@ def check_output(path: str, force: bool) -> None:
         raise FileNotFoundError(f"{path}: there is no folder {os.path.dirname(path)}")
 
 
-def write_negatives(path: str, ids: np.ndarray, scores: np.ndarray) -> None:
+def write_negatives(path: str, ids: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
     """Whole or not at all."""
     temporary = f"{path}.tmp-{os.getpid()}-{threading.get_ident()}"
     try:

@@ -42,7 +42,7 @@ class COption(ctypes.Structure):
                 ("initial", ctypes.c_char_p), ("range", ctypes.c_char * 256)]
 
 
-def _find():
+def _find() -> str:
     """Beside this file (a wheel), in the build folder of a checkout, or where the system looks."""
     here = os.path.dirname(os.path.abspath(__file__))
     wanted = os.environ.get("HARDNEG_LIBRARY")
@@ -55,7 +55,7 @@ def _find():
     return wanted or "libhardneg.so.1"
 
 
-def _load():
+def _load() -> Any:
     try:
         lib = ctypes.CDLL(_find())
     except OSError as error:
@@ -92,7 +92,7 @@ lib = _load()
 
 def version() -> str:
     """Version of the library."""
-    return lib.hardneg_version().decode()
+    return str(lib.hardneg_version().decode())
 
 
 def columns() -> List[Tuple[str, str, str]]:
@@ -173,12 +173,12 @@ class Items:
         self.teacher = None if teacher is None else self._rows(teacher, "teacher")
         self.groups = None if groups is None else numbers(groups, self.n, "groups")
         self.edges = None if edges is None else compressed(edges, self.n)
-        self.label_sets: Optional[Tuple[np.ndarray, np.ndarray]] = None
-        self.labels: Optional[np.ndarray] = None
+        self.label_sets: Optional[Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = None
+        self.labels: Optional[np.ndarray[Any, Any]] = None
         if labels is not None:
             self.take_labels(labels, self.n, np.arange(self.n))
 
-    def take_labels(self, labels: Matrix, n: int, used: np.ndarray) -> None:
+    def take_labels(self, labels: Matrix, n: int, used: np.ndarray[Any, Any]) -> None:
         """Of n items those that are used."""
         sets = several(labels, n)
         if sets is None:
@@ -206,7 +206,7 @@ class Items:
                 raise ValueError(f"x has {self.n} rows, the {name} of the last build are of {last.n} items: give "
                                  f"{name}= with x, or {name}=None")
 
-    def _rows(self, array: Array, name: str, columns: Optional[int] = None) -> np.ndarray:
+    def _rows(self, array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:
         found = floats(array, name, columns)
         if found.shape[0] != self.n:
             raise ValueError(f"{name}: {found.shape[0]} rows, x has {self.n}")
@@ -318,7 +318,7 @@ class Handle:
     @property
     def sampler(self) -> str:
         """The sampler with every option."""
-        return lib.hardneg_sampler(self.raw).decode()
+        return str(lib.hardneg_sampler(self.raw).decode())
 
     def build(self, items: Items, index: int = 0, tick: Optional[Callable[[float], Any]] = None) -> None:
         """Builds the sampler; the library keeps a copy of the items."""
@@ -345,13 +345,13 @@ class Handle:
     def _draw(self, epoch: int, function: Any, *arguments: Any) -> None:
         self._call((lib.hardneg_epoch, epoch, ctypes.byref(ctypes.c_int64())), (function, *arguments))
 
-    def next(self, epoch: int, first: int, count: int) -> np.ndarray:
+    def next(self, epoch: int, first: int, count: int) -> np.ndarray[Any, Any]:
         """Batches first .. first + count - 1 of an epoch: int64 [count, batch_size], short ones end with -1."""
         ids = np.empty((count, self.batch_size), np.int64)
         self._draw(epoch, lib.hardneg_next, first, count, ids.ctypes.data)
         return ids
 
-    def negatives(self, epoch: int, first: int, count: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def negatives(self, epoch: int, first: int, count: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Anchors [count, batch_size], their negatives and cosines [count, batch_size, capacity]."""
         shape = (count, self.batch_size, self.capacity)
         ids = np.empty(shape[:2], np.int64)
@@ -367,8 +367,8 @@ class Handle:
             found[row.filter.decode()] = Attrition(row.other_label, row.same_label, row.unlabelled)
         return found
 
-    def measure(self, ids: np.ndarray, temperature: float = 0.5, loss: Optional[str] = None, weighting: Any = None,
-                epoch_batches: int = 0, negatives: Optional[np.ndarray] = None, population: int = 0) -> Measures:
+    def measure(self, ids: np.ndarray[Any, Any], temperature: float = 0.5, loss: Optional[str] = None, weighting: Any = None,
+                epoch_batches: int = 0, negatives: Optional[np.ndarray[Any, Any]] = None, population: int = 0) -> Measures:
         """Columns by name, of batches of the items that this was built on."""
         how = CMeasure(size=ctypes.sizeof(CMeasure), temperature=float(temperature),
                        loss=loss.encode() if loss else None, population=population,

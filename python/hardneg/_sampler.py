@@ -180,14 +180,14 @@ class BatchSampler:
             raise TypeError("an endless sampler has no length")
         return self._steps(*self._current())
 
-    def _blocks(self, handle: Handle, epoch: int, first: int) -> Iterator[np.ndarray]:
+    def _blocks(self, handle: Handle, epoch: int, first: int) -> Iterator[np.ndarray[Any, Any]]:
         steps, world = self._steps(handle, epoch), self._world if self._split == "deal" else 1
         part = slice(self._rank * self.batch_size, (self._rank + 1) * self.batch_size)
         for step in range(first, steps, AT_ONCE):
             rows = handle.next(epoch, step * world, min(AT_ONCE, steps - step) * world)
             yield rows[self._rank::world] if world > 1 else rows[:, part] if self._split == "batch" else rows
 
-    def arrays(self) -> Iterator[np.ndarray]:
+    def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """The batches of the epoch as arrays [up to 64, batch_size], short ones ending with -1. Does not count as
         an iteration."""
         return self._blocks(*self._current(), 0)
