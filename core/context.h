@@ -75,6 +75,7 @@ struct hn_context {
                                   // NULL: this process, all. Borrowed
     struct hn_notes notes;
     uint64_t said[16];            // digests of what hn_note_once() said; 0 = none
+    char program[48];             // which program this is, once it was asked for; "": not yet
     enum hn_code code;            // of the last failure
     char message[HN_MESSAGE_MAX]; // one sentence: file, place, remedy
 };

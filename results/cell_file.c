@@ -39,6 +39,13 @@ enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder, cons
     return code == HN_DATA ? HN_OK : code; // a damaged shard is a missing one
 }
 
+bool hn_cell_file_is_of(struct hn_context *ctx, const char *folder, const char *run_key,
+                        const char *program) {
+    HN_SCOPE(ctx);
+    char *path = shard_path(ctx, folder, run_key);
+    return path && hn_checksum_holds(ctx, path, program);
+}
+
 enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder, const char *run_key,
                                 const struct hn_results *results) {
     HN_SCOPE(ctx);

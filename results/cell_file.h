@@ -11,6 +11,9 @@ HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const cha
 // failed is NULL where that is not asked, which is quicker.
 HN_MUST_USE enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder,
                                             const char *run_key, bool *present, bool *failed);
+// Whether a whole shard says that this program made it.
+bool hn_cell_file_is_of(struct hn_context *ctx, const char *folder, const char *run_key,
+                        const char *program);
 HN_MUST_USE enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder,
                                             const char *run_key, const struct hn_results *results);
 HN_MUST_USE enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder,

@@ -5,6 +5,7 @@
 // kernels, and are compared to a tolerance (docs/reference/methods.md, "Decisions
 // are exact").
 #include "results/compare.h"
+#include "results/programs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -171,12 +172,16 @@ static enum hn_code open_columns(struct work *w, const char *name, const struct 
     if (!out->column)
         return w->ctx->code;
     out->other = out->column + base->n_columns;
+    bool older = hn_results_version(w->out->now) < hn_results_version(w->out->base);
     for (int c = 0; c < base->n_columns; c++) {
         enum hn_role role = base->column[c].role;
         if (role == HN_ROLE_IDENTITY || role == HN_ROLE_SETTING || role == HN_ROLE_TIME)
             continue;
+        int other = hn_table_find(now, base->column[c].name);
+        if (other < 0 && older) // its program does not know the column
+            continue;
         out->column[out->n] = c;
-        out->other[out->n++] = hn_table_find(now, base->column[c].name);
+        out->other[out->n++] = other;
         if (add_line(w, name, &base->column[c]) < 0)
             return w->ctx->code;
     }
@@ -417,6 +422,37 @@ static enum hn_code compare_values(struct work *w) {
     return HN_OK;
 }
 
+// What changed numbers between the two files, and whether NEW is of one program.
+static enum hn_code say_first(struct hn_context *ctx, struct hn_comparison *c) {
+    enum { SIZE = sizeof c->said_first };
+    struct hn_results_changes changes;
+    struct hn_programs programs = {0};
+    char text[512];
+    int was = hn_results_version(c->base), is = hn_results_version(c->now);
+    hn_results_changes(c->base, c->now, &changes);
+    if (was && is && was != is)
+        hn_append(c->said_first, SIZE,
+                  "Numbers changed between: BASE is of results version %d, NEW of %d.\n", was, is);
+    else if (was != is)
+        hn_append(c->said_first, SIZE,
+                  "%s is from before files said their results version, %s of version %d. Numbers "
+                  "changed up to there:\n",
+                  was ? "NEW" : "BASE", was ? "BASE" : "NEW", was ? was : is);
+    for (int64_t i = 0; i < changes.n; i++)
+        hn_append(c->said_first, SIZE, "- version %d: %s\n", changes.first[i].version,
+                  changes.first[i].what);
+    if (was != is)
+        hn_append(c->said_first, SIZE,
+                  "Differences may be these changes: make BASE again with the program of NEW.\n");
+    if (hn_programs_add(ctx, c->now, &programs))
+        return ctx->code;
+    hn_programs_text(&programs, text, sizeof text);
+    if (programs.n > 1)
+        hn_append(c->said_first, SIZE, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n,
+                  text);
+    return HN_OK;
+}
+
 enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
                         const struct hn_results *now, int64_t n_now,
                         const struct hn_compare_options *options, struct hn_comparison *out) {
@@ -426,7 +462,8 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
     if (!(out->memory = hn_alloc(ctx, 0, 1)))
         return ctx->code;
     void *outer = hn_own(ctx, out->memory);
-    bool failed = hn_compare_check_gates(ctx, base, options) || compare_values(&w) ||
+    bool failed = say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
+                  compare_values(&w) ||
                   hn_compare_times(ctx, base, n_base, now, n_now, options, out);
     hn_own(ctx, outer);
     if (failed)

@@ -85,7 +85,8 @@ struct hn_comparison {
     double noise, floor; // measured in the samples and calibrations; the larger of that and what
                          // the user gave
     enum hn_compare_end end;
-    char verdict[512]; // one line
+    char said_first[2048]; // lines about the files themselves: versions, programs; "": nothing
+    char verdict[512];     // one line
 };
 
 // Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: of one file

@@ -5,12 +5,13 @@ static const char *const ends[] = {"pass", "fail", "nothing", "nothing"};
 
 static json_t *file_json(const struct hn_results *r) {
     json_t *file = json_object();
-    static const char *const env[] = {"tool_version", "git_commit", "machine_class", "threads",
+    static const char *const env[] = {"program",     "results_version", "tool_version",
+                                      "git_commit",  "machine_class",   "threads",
                                       "sgemm_gflops"};
     static const char *const root[] = {"created", "status", "config_sha256"};
     for (int i = 0; i < 3; i++)
         json_object_set_new(file, root[i], hn_json_text(hn_results_get(r, root[i])));
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 7; i++)
         json_object_set_new(file, env[i], hn_json_text(hn_results_get_env(r, env[i])));
     return file;
 }
@@ -72,15 +73,16 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     for (int64_t i = 0; i < c->n_times; i++)
         json_array_append_new(times, time_json(c, &c->time[i]));
     json_t *all = json_pack(
-        "{s:s, s:i, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:o, s:o}, s:{s:I, s:I, s:I}, s:o, s:o, "
+        "{s:s, s:i, s:o, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:o, s:o}, s:{s:I, s:I, s:I}, s:o, "
+        "s:o, "
         "s:{s:b, s:o, s:o, s:f, s:I, s:I, s:o}}",
-        "schema", "hardneg-compare", "schema_version", 1, "verdict", ends[c->end], "message",
-        hn_json_text(c->verdict), "base", file_json(c->base), "new", file_json(c->now), "cells",
-        "matched", (json_int_t)c->matched, "only_base", (json_int_t)c->only_base, "only_new",
-        (json_int_t)c->only_now, "missing", hn_compare_missing(c, true), "new",
-        hn_compare_missing(c, false), "values", "compared", (json_int_t)c->values, "differ",
-        (json_int_t)c->differ, "failed", (json_int_t)c->failed, "columns", lines, "changes",
-        changes, "times", "comparable", c->comparable, "why_not",
+        "schema", "hardneg-compare", "schema_version", 1, "said_first", hn_json_text(c->said_first),
+        "verdict", ends[c->end], "message", hn_json_text(c->verdict), "base", file_json(c->base),
+        "new", file_json(c->now), "cells", "matched", (json_int_t)c->matched, "only_base",
+        (json_int_t)c->only_base, "only_new", (json_int_t)c->only_now, "missing",
+        hn_compare_missing(c, true), "new", hn_compare_missing(c, false), "values", "compared",
+        (json_int_t)c->values, "differ", (json_int_t)c->differ, "failed", (json_int_t)c->failed,
+        "columns", lines, "changes", changes, "times", "comparable", c->comparable, "why_not",
         c->comparable ? json_null() : hn_json_text(c->why_not), "noise", hn_json_real(c->floor),
         "alpha", hn_compare_alpha, "tested", (json_int_t)c->times_tested, "slower",
         (json_int_t)c->times_failed, "of", times);

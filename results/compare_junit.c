@@ -4,17 +4,23 @@
 
 #include <string.h>
 
-// Text of an attribute. XML has no way to write most control characters.
-static void put_attribute(FILE *out, const char *name, const char *text) {
-    fprintf(out, " %s=\"", name);
+// Text of an attribute or an element. XML has no way to write most control characters.
+static void put_escaped(FILE *out, const char *text) {
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s < ' ' || *s == 0x7F)
+        if ((*s < ' ' && *s != '\n') || *s == 0x7F)
             fputc(' ', out);
+        else if (*s == '\n')
+            fputs("&#10;", out);
         else if (strchr("<>&\"'", *s))
             fprintf(out, "&#%d;", *s);
         else
             fputc(*s < 0x80 ? *s : '?', out);
     }
+}
+
+static void put_attribute(FILE *out, const char *name, const char *text) {
+    fprintf(out, " %s=\"", name);
+    put_escaped(out, text);
     fputc('"', out);
 }
 
@@ -76,6 +82,11 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
             "tests=\"%lld\" failures=\"%lld\" errors=\"0\" skipped=\"%lld\">\n",
             (long long)count.tests, (long long)count.failures, (long long)count.skipped);
     put_cases(c, &written);
+    if (*c->said_first) {
+        fputs("  <system-out>", out);
+        put_escaped(out, c->said_first);
+        fputs("</system-out>\n", out);
+    }
     fputs("</testsuite>\n", out);
     return HN_OK;
 }

@@ -7,7 +7,8 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     (void)ctx;
     static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;", "&#9888;&#65039;"};
     json_t *rows = hn_compare_rows(c);
-    fprintf(out, "### %s hardneg compare\n\n", mark[c->end]);
+    fprintf(out, "### %s hardneg compare\n\n%s%s", mark[c->end], c->said_first,
+            *c->said_first ? "\n" : "");
     hn_markdown_put(out, c->verdict);
     fputs("\n\n", out);
     if (json_array_size(rows) > 0)

@@ -6,6 +6,7 @@
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     (void)ctx;
     json_t *rows = hn_compare_rows(c);
+    fputs(c->said_first, out);
     if (json_array_size(rows) > 0)
         hn_records_print(hn_compare_columns, rows, out);
     for (size_t i = 0; i < json_array_size(rows); i++) {

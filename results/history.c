@@ -2,6 +2,7 @@
 #include "results/history.h"
 #include "core/options/option.h"
 #include "results/gate.h"
+#include "results/programs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +21,7 @@ struct past {
     char *path;
     char created[TIME_TEXT], commit[16], machine[128], threads[16];
     time_t changed;
+    int version;
     bool used;
 };
 
@@ -110,6 +112,7 @@ static enum hn_code take_points(struct history *h, const struct hn_results *r, i
         return no_column(h, &r->runs);
     copy_text(past->created, sizeof past->created, hn_results_get(r, "created"));
     copy_text(past->commit, 8, hn_results_get_env(r, "git_commit"));
+    past->version = hn_results_version(r);
     copy_text(past->machine, sizeof past->machine, hn_results_get_env(r, "machine_class"));
     copy_text(past->threads, sizeof past->threads, hn_results_get_env(r, "threads"));
     copy_text(h->units, sizeof h->units, r->runs.column[c].units);
@@ -185,6 +188,21 @@ static void leave_machines_out(struct history *h) {
         }
         h->n_used += past->used;
     }
+}
+
+// Numbers that a change of the program moved are no trend.
+static void note_versions(const struct history *h) {
+    int low = INT32_MAX, high = 0;
+    for (int64_t i = 0; i < h->n_past; i++)
+        if (h->past[i].used) {
+            low = (int)hn_min(low, h->past[i].version);
+            high = (int)hn_max(high, h->past[i].version);
+        }
+    if (low < high)
+        hn_note(h->ctx,
+                "files of results versions %d to %d are in one line: CHANGELOG.md says which "
+                "numbers changed between",
+                low, high);
 }
 
 static int by_key(const void *a, const void *b) {
@@ -311,8 +329,10 @@ enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, cons
     HN_SCOPE(ctx);
     bool failed = find_files(&h, folder) || read_files(&h);
     hn_own(ctx, scope.outer);
-    if (!failed)
+    if (!failed) {
         leave_machines_out(&h);
+        note_versions(&h);
+    }
     failed = failed || fill(&h, out);
     if (failed)
         hn_results_free(ctx, out);

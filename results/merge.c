@@ -2,6 +2,7 @@
 // so that parts of other jobs are refused, missing cells named, and the order is that of one run.
 #include "results/merge.h"
 #include "results/compare.h"
+#include "results/programs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -380,8 +381,13 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_results *pa
         if (*hn_results_get(&part[0], job[i]) &&
             hn_results_set(ctx, out, job[i], hn_results_get(&part[0], job[i])))
             return ctx->code;
+    const char *created = ""; // of the newest part: what was measured is as old as that
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(hn_results_get(&part[i], "created"), created) > 0)
+            created = hn_results_get(&part[i], "created");
     if (hn_results_describe(ctx, out, summary->missing ? "partial" : "complete", &part[0]) ||
-        merge_env(ctx, part, n, out))
+        (*created && hn_results_set(ctx, out, "created", created)) ||
+        merge_env(ctx, part, n, out) || hn_programs_describe(ctx, out))
         return ctx->code;
     if (!summary->missing)
         return HN_OK;
@@ -389,16 +395,37 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_results *pa
     return t ? hn_table_append(ctx, t, plan) : ctx->code;
 }
 
+// Numbers of several programs are one result only if that is wanted.
+static enum hn_code check_programs(struct hn_context *ctx, const struct hn_results *part,
+                                   const char *const *name, int64_t n) {
+    struct hn_programs programs = {0};
+    char text[512];
+    HN_SCOPE(ctx);
+    for (int64_t i = 0; i < n; i++) {
+        if (hn_programs_add(ctx, &part[i], &programs))
+            return ctx->code;
+        hn_programs_text(&programs, text, sizeof text);
+        if (programs.n > 1)
+            return hn_fail(ctx, HN_DATA,
+                           "%s%s%s: made by different programs (%s): run the parts with one of "
+                           "them, or join them with --allow-mixed, and column `program` says which "
+                           "made each row",
+                           i ? name[0] : "", i ? " and " : "", name[i], text);
+    }
+    return HN_OK;
+}
+
 enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
-                      const char *const *name, int64_t n, struct hn_results *out,
+                      const char *const *name, int64_t n, bool mixed, struct hn_results *out,
                       struct hn_merge_summary *summary) {
     struct hn_table plan;
     struct cells all;
     *summary = (struct hn_merge_summary){0};
     HN_SCOPE(ctx);
     struct index *x = hn_zalloc(ctx, n, sizeof *x);
-    if (!x || read_plan(ctx, &part[0], &plan) || check_plans(ctx, part, name, n, &plan) ||
-        list_all(ctx, part, n, &all) || check_overlaps(ctx, part, name, n, &all))
+    if (!x || (!mixed && check_programs(ctx, part, name, n)) || read_plan(ctx, &part[0], &plan) ||
+        check_plans(ctx, part, name, n, &plan) || list_all(ctx, part, n, &all) ||
+        check_overlaps(ctx, part, name, n, &all))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         if (make_index(ctx, &part[i], &x[i]))

@@ -17,8 +17,9 @@ struct hn_merge_summary {
 // those of one run. Cells that several parts hold must agree, times apart; the first that did not
 // fail is taken. What is missing is left out and noted, *out then has a table `plan` again. Sets
 // the attributes but argv. HN_DATA: parts of different jobs, or that disagree.
+// mixed: parts of several programs are joined; else they are HN_DATA.
 HN_MUST_USE enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
-                                  const char *const *name, int64_t n, struct hn_results *out,
-                                  struct hn_merge_summary *summary);
+                                  const char *const *name, int64_t n, bool mixed,
+                                  struct hn_results *out, struct hn_merge_summary *summary);
 
 #endif

@@ -61,6 +61,15 @@ enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_results *r, co
     return set_pair(ctx, &r->env, &r->n_env, name, value);
 }
 
+void hn_results_drop_env(struct hn_context *ctx, struct hn_results *r, const char *name) {
+    struct hn_text_pair *pair = find_pair(r->env, r->n_env, name);
+    if (!pair)
+        return;
+    hn_free(ctx, pair->name);
+    hn_free(ctx, pair->value);
+    *pair = r->env[--r->n_env];
+}
+
 const char *hn_results_get(const struct hn_results *r, const char *name) {
     const struct hn_text_pair *pair = find_pair(r->attribute, r->n_attributes, name);
     return pair ? pair->value : "";
@@ -96,8 +105,9 @@ static enum hn_code copy_pairs(struct hn_context *ctx, struct hn_results *to,
     bool attributes = to->n_attributes == 0;
     for (int64_t i = 0; attributes && i < from->n_attributes; i++) {
         const struct hn_text_pair *pair = &from->attribute[i];
-        // The key of one cell does not apply to a merged file.
-        if (strcmp(pair->name, "run_key") != 0 && hn_results_set(ctx, to, pair->name, pair->value))
+        // What one cell says of itself does not apply to a merged file.
+        bool own = strcmp(pair->name, "run_key") == 0 || strcmp(pair->name, "program") == 0;
+        if (!own && hn_results_set(ctx, to, pair->name, pair->value))
             return ctx->code;
     }
     return to->n_env == 0 ? copy_env(ctx, to, from) : HN_OK;

@@ -43,6 +43,7 @@ HN_MUST_USE enum hn_code hn_results_set(struct hn_context *ctx, struct hn_result
                                         const char *value); // root attribute, replaced if present
 HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_results *r,
                                             const char *name, const char *value);
+void hn_results_drop_env(struct hn_context *ctx, struct hn_results *r, const char *name);
 // Sets created (now), status, and what `env` says of the machine.
 HN_MUST_USE enum hn_code hn_results_describe(struct hn_context *ctx, struct hn_results *r,
                                              const char *status, const struct hn_results *env);

@@ -4,6 +4,7 @@
 #include "core/checksum.h"
 #include "core/options/option.h"
 #include "core/pairs.h"
+#include "results/programs.h"
 #include "results/store_private.h"
 
 #include <inttypes.h>
@@ -277,6 +278,14 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
                 !hn_store_read_table(&r, r.file, "timing", false, &out->timing) &&
                 !hn_store_read_tables(&r, out) && !read_groups(&r, out);
     hn_h5_close(r.file);
+    if (good && hn_results_version(out) > hn_results_code_version) {
+        (void)hn_fail(ctx, HN_DATA,
+                      "%s: is of results version %d, made by program %.60s, and this program knows "
+                      "versions up to %d: use a program that is as new",
+                      path, hn_results_version(out), hn_results_get_env(out, "program"),
+                      hn_results_code_version);
+        good = false;
+    }
     if (good)
         return HN_OK;
     hn_results_free(ctx, out);

@@ -321,6 +321,63 @@ END
     check_same "Slurm: the same" whole/results.h5 slurm/parts/results.h5
 }
 
+# A folder that is kept while the program changes: what it holds, and what is claimed of it. The other program is of
+# another commit, and another digest.
+make_other_program() {
+    local commit
+    commit=$("$python" -c "import h5py; print(h5py.File('kept/results.h5')['env'].attrs['git_commit'])")
+    LC_ALL=C sed "s/$commit/f00df00d$(cut -c 9- <<<"$commit")/g" "$hardneg" >other-hardneg
+    echo >>other-hardneg
+    chmod +x other-hardneg
+}
+programs() { "$python" -c "import h5py, sys
+f = h5py.File(sys.argv[1]); print(len(set(f['runs/program'].asstr()[:])), 'git_commit' in f['env'].attrs, 'sgemm_gflops' in f['env'].attrs)" "$1"; }
+test_kept_folder() {
+    local mine=$hardneg
+    with_python "a kept folder" || return
+    expect "kept: a run" 0 '' run -c quick.yaml -o kept --quiet
+    make_other_program
+    check "one program" test "$(programs kept/results.h5)" = '1 True True'
+    hardneg=$work/other-hardneg
+    expect "kept: said first" 0 'note: 2[0-9] of 2[0-9] cells here were made by another program' run -c quick.yaml -o kept
+    check "kept: they are kept" complains '--fresh makes them anew'
+    check "kept: /env does not name the one that made nothing" test "$(programs kept/results.h5)" = '1 False False'
+    CI=true expect "in CI" 0 'they are made anew' run -c quick.yaml -o kept
+    check "in CI: they are" complains '2[0-9] computed, 0 reused'
+    check "in CI: one program" test "$(programs kept/results.h5)" = '1 True True'
+    expect "again" 0 '\(0 computed' run -c quick.yaml -o kept
+    expect "a part of the other" 0 '' run -c quick.yaml -o mixed2 --shard 2/2 --quiet
+    hardneg=$mine
+    expect "--fresh" 0 '2[0-9] computed, 0 reused' run -c quick.yaml -o kept --fresh
+    expect "a part of this one" 0 '' run -c quick.yaml -o mixed1 --shard 1/2 --quiet
+    expect "parts of two programs" 3 'mixed1 and mixed2: made by different programs' merge mixed1 mixed2 -o mixed.h5
+    check "are not joined" test ! -e mixed.h5
+    expect "unless asked for" 0 '' merge mixed1 mixed2 -o mixed.h5 --allow-mixed
+    check "and each row says which" test "$(programs mixed.h5)" = '2 False False'
+    expect "compare says it first" 0 '^NEW holds rows of 2 programs: ' compare kept mixed.h5 --gate counters:=0
+}
+
+# Files of programs whose numbers were others: said first, with what changed; a newer one is refused by name.
+test_versions() {
+    with_python "versions" || return
+    spoiled a/results.h5 v8.h5 "f['env'].attrs['results_version'] = '8'; f['env'].attrs.pop('program')"
+    spoiled a/results.h5 v0.h5 "del f['env'].attrs['results_version']; del r['program']"
+    spoiled a/results.h5 v99.h5 "f['env'].attrs['results_version'] = '99'; f['env'].attrs['program'] = 'feedc0de0000'"
+    expect "versions between" 0 '^Numbers changed between: BASE is of results version 8' compare v8.h5 a --gate counters:=0 --junit v.xml --markdown v.md
+    check "which changes" says '^- version 9: random streams'
+    check "no others" test -z "$(grep '^- version 8' out)"
+    check "and the remedy" says 'make BASE again'
+    check "in JUnit and Markdown" test "$(grep -l 'version 9: random streams' v.xml v.md | wc -l)" = 2
+    expect "a file that does not say" 0 '^BASE is from before files said' compare v0.h5 a --gate counters:=0
+    spoiled v8.h5 less8.h5 "del r['n_draw']"
+    expect "an older program lacks columns" 0 '^PASS' compare a less8.h5 --gate counters:=0
+    for c in "compare v99.h5 a" "compare a v99.h5" "plot v99.h5" "export v99.h5" "merge a v99.h5 -o v.h5"; do
+        # shellcheck disable=SC2086
+        expect "a newer file: $c" 3 'v99.h5: is of results version 99, made by program feedc0de0000' $c
+    done
+    expect "history over versions" '0|6' 'results versions 0 to' compare --history . --metric n_dot -o drawn
+}
+
 # Cells of studies and their tables: in parts as in one piece, and compared like the others. The file
 # one.h5 has a single view, so that one study does not apply and its table is empty.
 test_studies() {
@@ -600,6 +657,6 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
-run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards \
+run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards test_kept_folder test_versions \
     test_studies test_closed_pipe test_rerun test_export test_export_settings test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

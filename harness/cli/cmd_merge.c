@@ -8,10 +8,13 @@
 
 struct merge_params {
     char *output;
+    bool mixed;
 };
 
 static const struct hn_option merge_options[] = {
     {HN_OUTPUT_OPTION(struct merge_params, "FILE", "the merged results file")},
+    {HN_BOOL_OPTION(struct merge_params, mixed, "allow-mixed", NULL,
+                    "join parts that different programs made")},
     {0},
 };
 
@@ -52,7 +55,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     for (int i = 0; i < call->n_args; i++)
         if (read_part(ctx, call->args[i], &part[i]))
             return ctx->code;
-    if (hn_merge(ctx, part, call->args, call->n_args, &out, &summary) ||
+    if (hn_merge(ctx, part, call->args, call->n_args, p->mixed, &out, &summary) ||
         hn_results_set(ctx, &out, "argv", call->line) || hn_results_write(ctx, &out, p->output))
         return ctx->code;
     if (summary.repeated)
@@ -71,7 +74,9 @@ const struct hn_command hn_cmd_merge = {
     .details =
         "Gives the tables of one run, in its order, whatever the parts were. Parts of other jobs "
         "are refused; cells that several parts hold must agree; cells that none holds are named "
-        "(exit code 4, and the merged file is partial: run the missing parts, and merge again).",
+        "(exit code 4, and the merged file is partial: run the missing parts, and merge again). "
+        "Parts "
+        "that different programs made are refused unless --allow-mixed asks for it.",
     .examples = "for i in 1 2 3; do hardneg run -c job.yaml -o part$i --shard $i/3; done\n"
                 "hardneg merge part1 part2 part3 -o results.h5",
     .options = merge_options,

@@ -23,7 +23,7 @@ struct run_params {
     int64_t threads, memory, seed, max_cells, wait, nodes, items, print_step;
     double bandwidth;
     int rerun, term;
-    bool dry_run, explain, save_batches, force, mpi;
+    bool dry_run, explain, save_batches, force, fresh, mpi;
     // No options: opened before any thread is started.
     struct hn_instructions instructions;
     struct hn_ranks *ranks; // NULL: alone
@@ -64,6 +64,7 @@ static const struct hn_option run_options[] = {
          struct run_params, rerun, "rerun", "missing", rerun_choices,
          "what to run besides what is missing; stale: only what has a result of another version"),
      .metavar = "WHAT"},
+    {HN_BOOL_OPTION(struct run_params, fresh, "fresh", NULL, HN_FRESH_HELP)},
     {HN_TEXT_OPTION(struct run_params, shard, "shard",
                     "run only part i of n of the job, i from 1; hardneg merge joins the parts"),
      .metavar = "i/n"},
@@ -283,6 +284,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     run.ranks = p->ranks;
     run.quiet = call->quiet || hn_ranks_number(p->ranks) > 0;
     run.explain = p->explain;
+    run.fresh = p->fresh;
     run.shard = part.shard;
     run.shards = part.shards;
     char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);

@@ -19,7 +19,7 @@ struct train_params {
     char *job, *output, *data, *cache, *filter, *shard;
     struct hn_text_list set;
     int64_t threads, workers, memory, seed;
-    bool dry_run, again, force, mpi;
+    bool dry_run, again, force, mpi, fresh;
     struct hn_ranks *ranks; // NULL: alone
 };
 
@@ -49,6 +49,7 @@ static const struct hn_option train_options[] = {
     {HN_WORKERS_OPTION(struct train_params, "runs")},
     {HN_BOOL_OPTION(struct train_params, mpi, "mpi", NULL,
                     "share the runs out to the ranks of `mpirun -n P hardneg train --mpi`")},
+    {HN_BOOL_OPTION(struct train_params, fresh, "fresh", NULL, HN_FRESH_HELP)},
     {HN_MEMORY_OPTION(struct train_params, "")},
     {HN_JOB_SEED_OPTION(struct train_params)},
     {0},
@@ -199,6 +200,7 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
                             .folder = p->output,
                             .rerun = p->again ? HN_RERUN_FAILED : HN_RERUN_MISSING,
                             .ranks = p->ranks,
+                            .fresh = p->fresh,
                             .quiet = call->quiet || hn_ranks_number(p->ranks) > 0,
                             .verbose = call->verbose};
     enum hn_code code =

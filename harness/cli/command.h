@@ -55,6 +55,7 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
                   what " trained at the same time, which share the threads; with 1 each is alone " \
                        "(default: one for each thread that has 2 GiB of memory)"),                 \
         .metavar = "N"
+#define HN_FRESH_HELP "make results anew that another program left in DIR, as is done where CI=true"
 #define HN_CONFIG_OPTION(type, help)                                                               \
     HN_TEXT_OPTION(type, job, "config", help), .letter = 'c', .metavar = "JOB"
 #define HN_OUTPUT_OPTION(type, value, help)                                                        \

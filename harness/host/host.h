@@ -3,15 +3,16 @@
 #define HN_HARNESS_HOST_HOST_H
 
 #include "core/version.h"
-#include "results/store.h"
+#include "results/programs.h"
 
-// Version of the code that affects results: raise it whenever a change alters any number that a
-// cell stores (resume goes by it).
-extern const int hn_results_code_version;
+// The program that runs: its commit, and where its sources had changes or there is no commit, a
+// digest of the program itself (results/programs.h). Computed once. HN_IO: it cannot be read.
+HN_MUST_USE enum hn_code hn_host_program(struct hn_context *ctx);
 
-// Fills /env of `r`: tool_version, git_commit, git_dirty, compiler, cflags, os, kernel, cpu_model,
-// n_cpu, mem_bytes, library versions, openblas_core, openblas_config, threads, machine_class, and
-// (calibrate) sgemm_gflops and read_gbs, measured in a second or less.
+// Fills /env of `r`: program, results_version, tool_version, git_commit, git_dirty, compiler,
+// cflags, os, kernel, cpu_model, n_cpu, mem_bytes, library versions, openblas_core,
+// openblas_config, threads, machine_class, and (calibrate) sgemm_gflops and read_gbs, measured in a
+// second or less.
 HN_MUST_USE enum hn_code hn_host_describe(struct hn_context *ctx, struct hn_results *r,
                                           bool calibrate);
 

@@ -47,12 +47,24 @@ bool hn_item_fails_alone(enum hn_code code, const struct hn_item_env *env) {
     return code != HN_INTERRUPTED && code != HN_WAITING;
 }
 
+// The rows that name an item.
+static struct hn_table *rows_of(struct hn_results *out) {
+    return out->runs.rows > 0 ? &out->runs : out->table;
+}
+
 static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                           const struct hn_item_env *env, struct hn_results *out) {
     memset(out, 0, sizeof *out);
-    if (item->kind->begin(ctx, item, env, out))
+    if (hn_host_program(ctx) || item->kind->begin(ctx, item, env, out))
         return ctx->code;
-    return hn_results_set(ctx, out, "run_key", item->run_key);
+    struct hn_table *rows = rows_of(out);
+    for (int64_t r = 0; r < rows->rows; r++)
+        if (hn_table_set_text(ctx, rows, r, "program", ctx->program))
+            return ctx->code;
+    return hn_results_set(ctx, out, "run_key", item->run_key) ||
+                   hn_results_set(ctx, out, "program", ctx->program)
+               ? ctx->code
+               : HN_OK;
 }
 
 // What failed keeps its rows, the reason, and nothing else.
@@ -63,7 +75,7 @@ static enum hn_code mark(struct hn_context *ctx, const struct hn_item *item,
     hn_results_free(ctx, out);
     if (begin(ctx, item, env, out))
         return ctx->code;
-    struct hn_table *rows = out->runs.rows > 0 ? &out->runs : out->table;
+    struct hn_table *rows = rows_of(out);
     for (int64_t r = 0; r < rows->rows; r++)
         if (HN_TABLE_SET(
                 ctx, rows, r,

@@ -1,6 +1,7 @@
 #include "harness/run/runner.h"
 #include "core/digest.h"
 #include "core/files.h"
+#include "harness/host/host.h"
 #include "harness/host/parts.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
@@ -11,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MANY = 1000 }; // items whose results take some time to be put together
@@ -31,6 +33,8 @@ struct work {
     int64_t n_todo;
     struct pending pending;
     struct hn_cell_file_list earlier; // results of any version, for HN_RERUN_STALE
+    bool fresh;                       // results of other programs are made anew
+    int64_t foreign;                  // of the wanted items, those with such a result
 };
 
 enum { DONE = -1 };
@@ -55,7 +59,15 @@ bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
                     (!run->filter || regexec(run->filter, label, 0, NULL, 0) == 0));
 }
 
-static const char *why(bool present, bool failed, bool stale, bool needed) {
+// In CI a result says something of the program that was built there, or nothing.
+static bool in_ci(void) {
+    const char *ci = getenv("CI");
+    return ci && (strcmp(ci, "true") == 0 || strcmp(ci, "1") == 0);
+}
+
+static const char *why(bool present, bool failed, bool stale, bool foreign, bool needed) {
+    if (foreign && needed)
+        return "to run again: its result is of another program";
     if (stale)
         return "to run again: its result is of another version, metrics or timing";
     if (!present)
@@ -75,13 +87,17 @@ static enum hn_code needs_run(struct work *w, const struct hn_item *item, const 
         return w->ctx->code;
     bool stale =
         !present && rerun == HN_RERUN_STALE && hn_cell_file_list_has(&w->earlier, item->cell_key);
+    bool foreign =
+        present && !hn_cell_file_is_of(w->ctx, w->run->folder, item->run_key, w->ctx->program);
     *needed = rerun == HN_RERUN_STALE
                   ? stale
                   : !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
+    *needed |= foreign && w->fresh;
+    w->foreign += foreign;
     w->summary->wanted++;
     w->summary->present += present && !*needed;
     if (w->run->explain)
-        fprintf(stderr, "%s: %s\n", label, why(present, failed, stale, *needed));
+        fprintf(stderr, "%s: %s\n", label, why(present, failed, stale, foreign, *needed));
     return HN_OK;
 }
 
@@ -165,7 +181,8 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
     if (!parts->ranks && w->run->rerun == HN_RERUN_MISSING &&
         hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, NULL))
         return w->ctx->code;
-    if (present) {
+    if (present && !(w->fresh &&
+                     !hn_cell_file_is_of(w->ctx, w->run->folder, item->run_key, w->ctx->program))) {
         w->summary->present++;
         return HN_OK;
     }
@@ -314,6 +331,7 @@ static enum hn_code check_plan(struct work *w) {
     char own[HN_DIGEST_TEXT], first[HN_DIGEST_TEXT];
     struct hn_digest digest;
     hn_digest_begin(&digest);
+    hn_digest_add_text(&digest, w->ctx->program);
     for (int64_t i = 0; i < run->n; i++)
         hn_digest_add_text(&digest, run->item[i].run_key);
     hn_digest_end(&digest, own);
@@ -337,6 +355,14 @@ static enum hn_code prepare(struct work *w) {
         return w->ctx->code;
     if (choose(w))
         return w->ctx->code;
+    if (w->foreign > 0)
+        hn_note(w->ctx,
+                "%" PRId64 " of %" PRId64 " %s here were made by another program than this one "
+                "(%s): %s",
+                w->foreign, w->summary->wanted, run->unit, w->ctx->program,
+                w->fresh ? "they are made anew"
+                         : "they are kept, and column `program` says which it was; --fresh makes "
+                           "them anew, as CI=true does");
     if (w->summary->wanted == 0 && run->filter)
         return hn_fail(w->ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
                        run->unit);
@@ -358,7 +384,9 @@ static enum hn_code prepare_all(struct work *w) {
 enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     *summary = (struct hn_run_summary){0};
-    struct work w = {.ctx = ctx, .run = run, .summary = summary};
+    struct work w = {.ctx = ctx, .run = run, .summary = summary, .fresh = run->fresh || in_ci()};
+    if (hn_host_program(ctx))
+        return ctx->code;
     HN_SCOPE(ctx);
     w.todo = hn_alloc(ctx, run->n, sizeof *w.todo);
     w.pending.item = hn_alloc(ctx, run->n, sizeof *w.pending.item);
@@ -435,7 +463,10 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_run_record 
     hn_free(ctx, name);
     if (failed)
         return ctx->code;
-    return hn_results_describe(ctx, out, complete ? "complete" : "partial", record->env);
+    return hn_results_describe(ctx, out, complete ? "complete" : "partial", record->env) ||
+                   hn_programs_describe(ctx, out)
+               ? ctx->code
+               : HN_OK;
 }
 
 enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,

@@ -33,6 +33,7 @@ struct hn_runner {
     // Long computations of every item are shared with other processes (harness/host/parts.h), of
     // which ranks all run every item; NULL: not.
     struct hn_file_parts *parts;
+    bool fresh; // results that another program made are made anew; in CI they are in any case
     bool quiet, verbose, explain;
 };
 

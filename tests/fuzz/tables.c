@@ -131,7 +131,7 @@ static enum hn_code merge(struct hn_context *ctx, const struct hn_results *a,
     static const char *const name[] = {"a", "b"};
     struct hn_results out = {0};
     struct hn_merge_summary summary = {0};
-    enum hn_code code = hn_merge(ctx, part, name, 2, &out, &summary);
+    enum hn_code code = hn_merge(ctx, part, name, 2, true, &out, &summary);
     hn_fuzz_must(ctx, code || out.runs.rows <= a->runs.rows + b->runs.rows, "no row comes twice");
     hn_results_free(ctx, &out);
     return code;

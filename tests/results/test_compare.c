@@ -324,7 +324,7 @@ static void test_studies(void) {
     const char *const name[] = {"one", "two"};
     struct hn_results out = {0};
     struct hn_merge_summary summary;
-    HN_CHECK(&ctx, hn_merge(&ctx, part, name, 2, &out, &summary));
+    HN_CHECK(&ctx, hn_merge(&ctx, part, name, 2, true, &out, &summary));
     CU_ASSERT(summary.cells == 3 && summary.failed == 0 && summary.repeated == 3);
     const struct hn_table *own = hn_results_table(&out, "prop1");
     CU_ASSERT_FATAL(own && own->rows == 6);
@@ -355,7 +355,7 @@ static enum hn_code compare_and_merge(const struct hn_results *a, const struct h
     const char *const name[] = {"one", "two"};
     struct hn_results out = {0};
     struct hn_merge_summary summary;
-    code = hn_merge(&ctx, part, name, 2, &out, &summary);
+    code = hn_merge(&ctx, part, name, 2, true, &out, &summary);
     if (code == HN_OK) {
         CU_ASSERT(summary.cells == 3 && summary.repeated == 3 && summary.missing == 0);
         CU_ASSERT(out.runs.rows == 2 && out.timing.rows == a->timing.rows);
