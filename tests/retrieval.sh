@@ -81,5 +81,58 @@ near = [np.mean([q[i] @ p[j] for j in s]) for i, s in enumerate(t)]
 assert np.mean(near) > .5 > np.mean(q @ p.T) + .3"
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth
+test_mine() {
+    make_files
+    [ -e t.h5 ] || run import "${files[@]}" --qrels trec.txt --truth truth.txt -o t.h5
+    # Known: a of 7, c of 007, and d, which has the text of c. Of 7: a is known, b (judged 0, but true) is the hidden one (0: judged).
+    expect "mine" 0 'kept +[0-9]+ +0 +1$' mine t.h5 -n 2 -o n.jsonl
+    check "mine: what was taken away" says '^known +3 +3 +0$'
+    check "mine: equal texts" says '^duplicate +[1-9]'
+    check "mine: the query itself" says '^self +1 '
+    check "mine: queries without a positive" says '2 queries without a positive or a negative are not in the file'
+    pycheck "an object a line" "import json
+rows = [json.loads(l) for l in open('n.jsonl')]
+assert [r['query_id'] for r in rows] == ['7', '007'], rows
+assert rows[0]['query'] == 'one' and rows[0]['pos'] == ['red'] and rows[0]['pos_id'] == ['a'] and rows[0]['neg_id'] == ['b', 'f']
+assert rows[0]['neg'] == ['blue', 'four'] and abs(rows[0]['neg_scores'][0] - .9939) < 1e-4
+assert not {'c', 'd'} & set(rows[1]['neg_id'])"
+    run mine t.h5 -n 2 -o n.trec
+    check "a run" grep -qE '^7 Q0 b 1 0\.99[0-9]+ hardneg$' n.trec
+    check "a run: every query" test "$(wc -l <n.trec)" = 8
+    run mine t.h5 -n 9 -o n.npy --scores s.npy
+    pycheck "indices and scores" "import numpy as np
+i, s = np.load('n.npy'), np.load('s.npy')
+assert i.shape == s.shape == (4, 9) and i.dtype == np.int64 and s.dtype == np.float64
+assert ((i < 0) == np.isnan(s)).all() and i[0, 0] == 1 and (np.diff(s[0, :3]) <= 0).all()"
+    local format want
+    while read -r format want; do
+        expect "format $format" 0 '' mine t.h5 -n 2 --format "$format" -o "$format.jsonl"
+        check "format $format: the first line" test "$(head -n 1 "$format.jsonl")" = "$want"
+    done <<'F'
+triplet {"query":"one","positive":"red","negative":"blue"}
+n-tuple {"query":"one","positive":"red","negative_1":"blue","negative_2":"four"}
+labeled-pair {"query":"one","passage":"red","label":1}
+labeled-list {"query":"one","passages":["red","blue","four"],"labels":[1,0,0]}
+F
+    expect "mine --json" 0 '"false_negatives": 0\.[0-9]' mine t.h5 -n 2 -o n.jsonl --json
+    expect "no format" 2 'does not tell the format' mine t.h5 -o negatives
+    expect "scores of a run" 2 'goes with --format npy' mine t.h5 -o n.trec --scores s.npy
+    expect "no teacher" 3 'has no teacher' mine t.h5 --filter-by teacher -o n.jsonl
+    expect "a window that is too small" 2 'ranks 3 to 4 hold fewer' mine t.h5 --min-rank 3 --max-rank 4 -n 3 -o n.jsonl
+    run synth -o i.h5 --n 50 --force
+    expect "of one set of items" 3 'import --queries' mine i.h5 -o n.jsonl
+}
+
+test_threads() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    local t
+    for t in 1 2 4; do
+        run mine many.h5 --preset flagembedding --threads $t -o "t$t.trec" --quiet
+    done
+    check "threads: the same bytes" cmp -s t1.trec t2.trec
+    check "four threads: the same bytes" cmp -s t1.trec t4.trec
+    check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
+}
+
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_threads
 finish

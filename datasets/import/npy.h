@@ -15,5 +15,8 @@ HN_MUST_USE enum hn_code hn_npy_head(struct hn_context *ctx, struct hn_source *s
 // commits it, or aborts it on failure (HN_IO). 1 <= rank <= HN_ARRAY_RANK_MAX.
 HN_MUST_USE enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
                                       const int64_t *shape, const int64_t *value);
+// The same of double.
+HN_MUST_USE enum hn_code hn_npy_write_reals(struct hn_context *ctx, struct hn_new_file *file,
+                                            int rank, const int64_t *shape, const double *value);
 
 #endif

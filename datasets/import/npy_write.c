@@ -10,7 +10,7 @@ enum { ALIGNMENT = 64, HEADER = 4 * ALIGNMENT, PREFIX = 10 };
 
 // Magic word, version, length and the dictionary, filled with blanks so that the values are
 // aligned.
-static size_t write_header(char header[HEADER], int rank, const int64_t *shape) {
+static size_t write_header(char header[HEADER], char kind, int rank, const int64_t *shape) {
     static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
     char sizes[HN_ARRAY_RANK_MAX * 24] = "";
     for (int k = 0; k < rank; k++)
@@ -20,8 +20,8 @@ static size_t write_header(char header[HEADER], int rank, const int64_t *shape) 
         sizes[strlen(sizes) - 1] = '\0'; // only a tuple of one needs its comma
     memset(header, ' ', HEADER);
     int length = snprintf(header + PREFIX, HEADER - PREFIX,
-                          "{'descr': '%ci8', 'fortran_order': False, 'shape': (%s), }",
-                          BYTE_ORDER == LITTLE_ENDIAN ? '<' : '>', sizes);
+                          "{'descr': '%c%c8', 'fortran_order': False, 'shape': (%s), }",
+                          BYTE_ORDER == LITTLE_ENDIAN ? '<' : '>', kind, sizes);
     header[PREFIX + length] = ' ';
     size_t size = ((size_t)(PREFIX + length) / ALIGNMENT + 1) * ALIGNMENT;
     memcpy(header, magic, sizeof magic);
@@ -31,18 +31,29 @@ static size_t write_header(char header[HEADER], int rank, const int64_t *shape) 
     return size;
 }
 
-enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
-                          const int64_t *shape, const int64_t *value) {
+// Values of eight bytes of that kind.
+static enum hn_code write_values(struct hn_context *ctx, struct hn_new_file *file, char kind,
+                                 int rank, const int64_t *shape, const void *value) {
     char header[HEADER];
     int64_t count = 1, bytes;
     for (int k = 0; k < rank; k++)
-        if (!hn_mul(count, shape[k], &count) || !hn_mul(count, sizeof *value, &bytes)) {
+        if (!hn_mul(count, shape[k], &count) || !hn_mul(count, 8, &bytes)) {
             enum hn_code code = hn_fail(ctx, HN_INTERNAL, "%s: the array is too large", file->path);
             hn_file_abort(ctx, file);
             return code;
         }
-    size_t size = write_header(header, rank, shape);
+    size_t size = write_header(header, kind, rank, shape);
     (void)fwrite(header, 1, size, file->out); // what fails is seen when the file is committed
-    (void)fwrite(value, sizeof *value, (size_t)count, file->out);
+    (void)fwrite(value, 8, (size_t)count, file->out);
     return hn_file_commit(ctx, file);
+}
+
+enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
+                          const int64_t *shape, const int64_t *value) {
+    return write_values(ctx, file, 'i', rank, shape, value);
+}
+
+enum hn_code hn_npy_write_reals(struct hn_context *ctx, struct hn_new_file *file, int rank,
+                                const int64_t *shape, const double *value) {
+    return write_values(ctx, file, 'f', rank, shape, value);
 }

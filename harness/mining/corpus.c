@@ -1,0 +1,53 @@
+#include "harness/mining/corpus.h"
+
+static enum hn_code find_step(struct hn_context *ctx, const struct hn_snapshot_info *info,
+                              int64_t step, int64_t *index) {
+    *index = info->steps - 1;
+    if (step == INT64_MIN)
+        return HN_OK;
+    for (*index = 0; *index < info->steps; ++*index)
+        if (info->step[*index] == step)
+            return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "--step %lld is not in %s, which has %lld steps from %lld to %lld",
+                   (long long)step, info->path, (long long)info->steps, (long long)info->step[0],
+                   (long long)info->step[info->steps - 1]);
+}
+
+static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus *c) {
+    int64_t index;
+    if (find_step(ctx, c->info->file, step, &index))
+        return ctx->code;
+    for (int side = 0; side < HN_SETS; side++) {
+        if (hn_retrieval_rows(ctx, c->file, side, index, &c->data.rows[side]) ||
+            hn_retrieval_ids(ctx, c->file, side, &c->id[side]) ||
+            hn_retrieval_texts(ctx, c->file, side, &c->text[side]))
+            return ctx->code;
+        if (c->info->teacher_d > 0 &&
+            hn_retrieval_teacher(ctx, c->file, side, &c->data.teacher[side]))
+            return ctx->code;
+        c->data.group[side] = c->info->group[side];
+        c->data.id[side] = &c->id[side];
+    }
+    c->data.qrels = c->info->qrels;
+    c->data.truth = c->info->truth;
+    c->data.scores = c->info->scores;
+    return HN_OK;
+}
+
+enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
+                            struct hn_corpus *out) {
+    *out = (struct hn_corpus){.file = NULL};
+    if (hn_retrieval_open(ctx, path, &out->file))
+        return ctx->code;
+    out->info = hn_retrieval_info(out->file);
+    enum hn_code code = load(ctx, step, out);
+    if (code)
+        hn_corpus_close(ctx, out);
+    return code;
+}
+
+void hn_corpus_close(struct hn_context *ctx, struct hn_corpus *c) {
+    hn_retrieval_close(ctx, c->file);
+    c->file = NULL;
+}

@@ -1,0 +1,19 @@
+// A snapshot of queries and a corpus with one step of its rows in memory, as mining wants it.
+#ifndef HN_HARNESS_MINING_CORPUS_H
+#define HN_HARNESS_MINING_CORPUS_H
+
+#include "retrieval/mine.h"
+
+struct hn_corpus {
+    struct hn_retrieval *file;
+    const struct hn_retrieval_info *info;
+    struct hn_mine_data data;
+    struct hn_strings id[HN_SETS], text[HN_SETS]; // text: n = 0 where there are none
+};
+// step: of the series, INT64_MIN: the last. Arrays belong to the owner of the time. HN_USAGE: there
+// is no such step.
+HN_MUST_USE enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
+                                        struct hn_corpus *out);
+void hn_corpus_close(struct hn_context *ctx, struct hn_corpus *c); // zeroed is fine
+
+#endif

@@ -1,0 +1,288 @@
+#include "harness/mining/output.h"
+#include "datasets/import/npy.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+const char *const hn_mine_formats[] = {"auto",         "jsonl",        "trec", "triplet", "n-tuple",
+                                       "labeled-pair", "labeled-list", "npy",  NULL};
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcmp(path + length - own, ending) == 0;
+}
+
+static enum hn_code find_format(struct hn_context *ctx, const char *path, const char *scores,
+                                enum hn_mine_format *format) {
+    if (*format == HN_MINE_BY_NAME)
+        *format = ends_in(path, ".jsonl")                           ? HN_MINE_JSONL
+                  : ends_in(path, ".npy")                           ? HN_MINE_NPY
+                  : ends_in(path, ".run") || ends_in(path, ".trec") ? HN_MINE_TREC
+                                                                    : HN_MINE_BY_NAME;
+    if (*format == HN_MINE_BY_NAME)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: its name does not tell the format: end it in .jsonl, .trec or .npy, or "
+                       "give --format",
+                       path);
+    if (scores && *format != HN_MINE_NPY)
+        return hn_fail(ctx, HN_USAGE, "--scores goes with --format npy alone: leave it out");
+    return HN_OK;
+}
+
+enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path, const char *scores,
+                                  enum hn_mine_format format, int64_t queries,
+                                  struct hn_mine_output *out) {
+    *out = (struct hn_mine_output){.format = format, .queries = queries};
+    if (find_format(ctx, path, scores, &out->format) || hn_file_begin(ctx, path, &out->file))
+        return ctx->code;
+    if (!scores || !hn_file_begin(ctx, scores, &out->scores))
+        return HN_OK;
+    hn_file_abort(ctx, &out->file);
+    return ctx->code;
+}
+
+// A row in work.
+struct line {
+    struct hn_mine_output *out;
+    int64_t query;
+    const int32_t *positive; // merged passages
+    int64_t positives, n;
+    const int32_t *id; // [n]
+    const double *score;
+};
+
+static const char *id_of(const struct line *l, enum hn_set side, int64_t i) {
+    return hn_string(&l->out->id[side], i);
+}
+
+// The text of an item, or its id where texts are not known.
+static const char *text_of(const struct line *l, enum hn_set side, int64_t i) {
+    return l->out->text[side].n ? hn_string(&l->out->text[side], i) : id_of(l, side, i);
+}
+
+static int32_t positive_of(const struct line *l, int64_t k) {
+    const int32_t *passage = l->out->miner->passage;
+    return passage ? passage[l->positive[k]] : l->positive[k];
+}
+
+// What fails to be written is seen when the file is committed.
+static enum hn_code put(struct hn_context *ctx, const struct line *l, json_t *object) {
+    if (!object)
+        return hn_fail(ctx, HN_DATA,
+                       "query %s: its text, or that of one of its passages, is not UTF-8",
+                       id_of(l, HN_QUERIES, l->query));
+    (void)!json_dumpf(object, l->out->file.out, JSON_COMPACT);
+    json_decref(object);
+    (void)fputc('\n', l->out->file.out);
+    return HN_OK;
+}
+
+// A list of n passages; NULL where a text is not UTF-8.
+static json_t *names(const struct line *l, const int32_t *id, int64_t n,
+                     const char *(*name)(const struct line *, enum hn_set, int64_t)) {
+    json_t *list = json_array();
+    for (int64_t k = 0; k < n; k++)
+        if (json_array_append_new(list, json_string(name(l, HN_CORPUS, id[k])))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *numbers(const double *value, int64_t n) {
+    json_t *list = json_array();
+    for (int64_t k = 0; k < n; k++)
+        json_array_append_new(list, isfinite(value[k]) ? json_real(value[k]) : json_null());
+    return list;
+}
+
+static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
+    const struct hn_miner *m = l->out->miner;
+    HN_SCOPE(ctx);
+    int32_t *positive = hn_alloc(ctx, l->positives, sizeof *positive);
+    double *score = hn_alloc(ctx, l->positives, sizeof *score);
+    if (!positive || !score)
+        return ctx->code;
+    for (int64_t k = 0; k < l->positives; k++) {
+        positive[k] = positive_of(l, k);
+        score[k] = hn_miner_score(m, (enum hn_score_by)m->o.filter_by, l->query, l->positive[k]);
+    }
+    return put(ctx, l,
+               json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "query",
+                         text_of(l, HN_QUERIES, l->query), "pos",
+                         names(l, positive, l->positives, text_of), "neg",
+                         names(l, l->id, l->n, text_of), "query_id", id_of(l, HN_QUERIES, l->query),
+                         "pos_id", names(l, positive, l->positives, id_of), "neg_id",
+                         names(l, l->id, l->n, id_of), "pos_scores", numbers(score, l->positives),
+                         "neg_scores", numbers(l->score, l->n)));
+}
+
+static enum hn_code put_triplets(struct hn_context *ctx, const struct line *l) {
+    for (int64_t p = 0; p < l->positives; p++)
+        for (int64_t k = 0; k < l->n; k++)
+            if (put(ctx, l,
+                    json_pack("{s:s, s:s, s:s}", "query", text_of(l, HN_QUERIES, l->query),
+                              "positive", text_of(l, HN_CORPUS, positive_of(l, p)), "negative",
+                              text_of(l, HN_CORPUS, l->id[k]))))
+                return ctx->code;
+    return HN_OK;
+}
+
+static json_t *tuple(const struct line *l, int64_t p) {
+    char key[40];
+    json_t *object = json_pack("{s:s, s:s}", "query", text_of(l, HN_QUERIES, l->query), "positive",
+                               text_of(l, HN_CORPUS, positive_of(l, p)));
+    for (int64_t k = 0; object && k < l->n; k++) {
+        (void)snprintf(key, sizeof key, "negative_%lld", (long long)k + 1);
+        if (json_object_set_new(object, key, json_string(text_of(l, HN_CORPUS, l->id[k])))) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+// As sentence-transformers does it: of queries with all negatives alone.
+static enum hn_code put_tuples(struct hn_context *ctx, const struct line *l) {
+    for (int64_t p = 0; p < l->positives && l->n == l->out->n; p++)
+        if (put(ctx, l, tuple(l, p)))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code put_pair(struct hn_context *ctx, const struct line *l, int64_t passage,
+                             int label) {
+    return put(ctx, l,
+               json_pack("{s:s, s:s, s:i}", "query", text_of(l, HN_QUERIES, l->query), "passage",
+                         text_of(l, HN_CORPUS, passage), "label", label));
+}
+
+static enum hn_code put_pairs(struct hn_context *ctx, const struct line *l) {
+    for (int64_t p = 0; p < l->positives; p++)
+        if (put_pair(ctx, l, positive_of(l, p), 1))
+            return ctx->code;
+    for (int64_t k = 0; k < l->n; k++)
+        if (put_pair(ctx, l, l->id[k], 0))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code put_lists(struct hn_context *ctx, const struct line *l) {
+    for (int64_t p = 0; p < l->positives && l->n > 0; p++) {
+        json_t *passages = names(l, l->id, l->n, text_of), *labels = json_array();
+        bool good = passages &&
+                    !json_array_insert_new(passages, 0,
+                                           json_string(text_of(l, HN_CORPUS, positive_of(l, p))));
+        for (int64_t k = 0; k <= l->n; k++)
+            json_array_append_new(labels, json_integer(k == 0));
+        if (!good) {
+            json_decref(passages);
+            passages = NULL;
+        }
+        if (put(ctx, l,
+                json_pack("{s:s, s:o, s:o}", "query", text_of(l, HN_QUERIES, l->query), "passages",
+                          passages, "labels", labels)))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
+    char score[40];
+    const char *query = id_of(l, HN_QUERIES, l->query), *blank = strchr(query, ' ') ? query : NULL;
+    for (int64_t k = 0; k < l->n && !blank; k++) {
+        const char *id = id_of(l, HN_CORPUS, l->id[k]);
+        blank = strchr(id, ' ') ? id : NULL;
+        hn_real_text(l->score[k], score, sizeof score);
+        fprintf(l->out->file.out, "%s Q0 %s %lld %s hardneg\n", query, id, (long long)k + 1, score);
+    }
+    return blank ? hn_fail(ctx, HN_DATA,
+                           "the id \"%.60s\" holds a blank, which a run of TREC cannot: take "
+                           "--format jsonl",
+                           blank)
+                 : HN_OK;
+}
+
+static void put_indices(const struct line *l) {
+    int64_t at = l->query * l->out->n;
+    for (int64_t k = 0; k < l->out->n; k++) {
+        l->out->ids[at + k] = k < l->n ? l->id[k] : -1;
+        if (l->out->score)
+            l->out->score[at + k] = k < l->n ? l->score[k] : NAN;
+    }
+}
+
+// Whether a query has lines in a format.
+static bool has_line(const struct line *l) {
+    switch (l->out->format) {
+    case HN_MINE_NPY:
+    case HN_MINE_TREC: return true;
+    case HN_MINE_PAIR: return l->positives + l->n > 0;
+    case HN_MINE_N_TUPLE: return l->positives > 0 && l->n == l->out->n;
+    default: return l->positives > 0 && l->n > 0;
+    }
+}
+
+static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
+    if (!has_line(l)) {
+        l->out->left_out++;
+        return HN_OK;
+    }
+    switch (l->out->format) {
+    case HN_MINE_TREC: return put_run(ctx, l);
+    case HN_MINE_TRIPLET: return put_triplets(ctx, l);
+    case HN_MINE_N_TUPLE: return put_tuples(ctx, l);
+    case HN_MINE_PAIR: return put_pairs(ctx, l);
+    case HN_MINE_LIST: return put_lists(ctx, l);
+    case HN_MINE_NPY: put_indices(l); return HN_OK;
+    default: return put_jsonl(ctx, l);
+    }
+}
+
+static enum hn_code make_arrays(struct hn_context *ctx, struct hn_mine_output *out) {
+    int64_t size;
+    if (!hn_mul(out->queries, out->n, &size))
+        return hn_fail(ctx, HN_MEMORY, "the negatives of all queries are too many");
+    out->ids = hn_alloc(ctx, size, sizeof *out->ids);
+    if (out->ids && out->scores.out)
+        out->score = hn_alloc(ctx, size, sizeof *out->score);
+    return out->ids && (out->score || !out->scores.out) ? HN_OK : ctx->code;
+}
+
+enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *out, int64_t from,
+                                const struct hn_mined *m) {
+    const struct hn_qrels *q = &out->miner->data.qrels;
+    if (out->format == HN_MINE_NPY && !out->ids && make_arrays(ctx, out))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    int32_t *positive = hn_alloc(ctx, hn_qrels_summarize(q).most, sizeof *positive);
+    if (!positive)
+        return ctx->code;
+    for (int64_t i = 0; i < m->count; i++) {
+        struct line l = {.out = out,
+                         .query = from + i,
+                         .positive = positive,
+                         .n = m->n[i],
+                         .id = m->id + i * m->width,
+                         .score = m->score + i * m->width};
+        for (int64_t e = q->start[from + i]; e < q->start[from + i + 1]; e++)
+            if (q->grade[e] > 0)
+                positive[l.positives++] = q->passage[e];
+        if (put_line(ctx, &l))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_mine_output_end(struct hn_context *ctx, struct hn_mine_output *out,
+                                enum hn_code code) {
+    const int64_t shape[] = {out->queries, out->n};
+    if (code == HN_OK && out->scores.out)
+        code = hn_npy_write_reals(ctx, &out->scores, 2, shape, out->score);
+    else
+        hn_file_abort(ctx, &out->scores);
+    if (code == HN_OK && out->format == HN_MINE_NPY)
+        return hn_npy_write(ctx, &out->file, 2, shape, out->ids);
+    return hn_file_end(ctx, &out->file, code);
+}

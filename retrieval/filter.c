@@ -1,0 +1,128 @@
+#include "retrieval/filter.h"
+#include "core/random.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const hn_stage_name[HN_STAGES] = {
+    "known",     "self",  "duplicate", "rank", "absolute_margin", "relative_margin", "max_score",
+    "min_score", "guide", "beyond n",  "kept"};
+
+// A row in work.
+struct row {
+    const struct hn_filter *f;
+    const struct hn_candidates *c;
+    uint8_t *left;
+    struct hn_attrition *a;
+};
+
+static void count(struct row *r, enum hn_stage stage, int64_t i) {
+    uint8_t flags = r->c->flags[i];
+    r->a->all[stage]++;
+    r->a->known[stage] += (flags & HN_IS_KNOWN) != 0;
+    r->a->hidden[stage] += (flags & HN_IS_HIDDEN) != 0;
+}
+
+static void drop(struct row *r, enum hn_stage stage, int64_t i) {
+    r->left[i] = 0;
+    count(r, stage, i);
+}
+
+static void drop_marked(struct row *r, enum hn_stage stage, uint8_t flag) {
+    for (int64_t i = 0; i < r->c->n; i++)
+        if (r->left[i] && r->c->flags[i] & flag)
+            drop(r, stage, i);
+}
+
+static void drop_ranks(struct row *r) {
+    int64_t place = 0;
+    for (int64_t i = 0; i < r->c->n; i++) {
+        place += r->f->rank_of == HN_RANK_RAW || r->left[i];
+        if (r->left[i] && (place < r->f->min_rank || place > r->f->max_rank))
+            drop(r, HN_STAGE_RANK, i);
+    }
+}
+
+// Whether a score passes a stage; bounds themselves do. In float every step is rounded, as torch
+// does it.
+static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
+    const struct hn_filter *f = r->f;
+    double s = r->c->score[i], p = r->c->positive;
+    if (f->single) {
+        float a = (float)f->absolute_margin, m = (float)f->relative_margin, t = (float)s,
+              b = (float)p;
+        switch (stage) {
+        case HN_STAGE_ABSOLUTE: return t + a <= b;
+        case HN_STAGE_RELATIVE: return t <= b - fabsf(b) * m;
+        case HN_STAGE_MAX: return t <= (float)f->max_score;
+        default: return t >= (float)f->min_score;
+        }
+    }
+    switch (stage) {
+    case HN_STAGE_ABSOLUTE: return s + f->absolute_margin <= p;
+    case HN_STAGE_RELATIVE: return s <= p - fabs(p) * f->relative_margin;
+    case HN_STAGE_MAX: return s <= f->max_score;
+    default: return s >= f->min_score;
+    }
+}
+
+static void drop_scores(struct row *r, enum hn_stage stage, double bound) {
+    for (int64_t i = 0; i < r->c->n && !isnan(bound); i++)
+        if (r->left[i] && !passes(r, stage, i))
+            drop(r, stage, i);
+}
+
+static void drop_guided(struct row *r) {
+    for (int64_t i = 0; i < r->c->n && !isnan(r->f->guide); i++)
+        if (r->left[i] && !(r->c->guide[i] <= r->c->guide_positive - r->f->guide))
+            drop(r, HN_STAGE_GUIDE, i);
+}
+
+// Marks n of the survivors, which are in survivor[m], at random.
+static void draw(const struct row *r, int32_t *survivor, int64_t m) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, r->f->seed, "mine.draw", 0, 0, r->c->query);
+    for (int64_t k = 0; k < r->f->n; k++) {
+        int64_t other = k + hn_stream_below(&stream, (uint32_t)(m - k));
+        int32_t chosen = survivor[other];
+        survivor[other] = survivor[k];
+        r->left[chosen] = 2;
+    }
+}
+
+int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, uint8_t *left,
+                      int32_t *draw_scratch, int32_t *place, struct hn_attrition *attrition) {
+    struct row r = {f, c, left, attrition};
+    int64_t m = 0, kept = 0;
+    memset(left, 1, (size_t)c->n);
+    if (f->known)
+        drop_marked(&r, HN_STAGE_KNOWN, HN_IS_KNOWN);
+    if (f->self)
+        drop_marked(&r, HN_STAGE_SELF, HN_IS_SELF);
+    if (f->duplicates)
+        drop_marked(&r, HN_STAGE_DUPLICATE, HN_IS_DUPLICATE);
+    if (f->rank_of != HN_RANK_SURVIVORS)
+        drop_ranks(&r);
+    drop_scores(&r, HN_STAGE_ABSOLUTE, f->absolute_margin);
+    drop_scores(&r, HN_STAGE_RELATIVE, f->relative_margin);
+    drop_scores(&r, HN_STAGE_MAX, f->max_score);
+    drop_scores(&r, HN_STAGE_MIN, f->min_score);
+    drop_guided(&r);
+    if (f->rank_of == HN_RANK_SURVIVORS)
+        drop_ranks(&r);
+    for (int64_t i = 0; i < c->n; i++)
+        if (left[i])
+            draw_scratch[m++] = (int32_t)i;
+    bool choose = f->draw && m > f->n;
+    if (choose)
+        draw(&r, draw_scratch, m);
+    for (int64_t i = 0; i < c->n; i++) {
+        if (!left[i])
+            continue;
+        bool taken = choose ? left[i] == 2 : kept < f->n;
+        count(&r, taken ? HN_STAGE_KEPT : HN_STAGE_BEYOND, i);
+        if (taken)
+            place[kept++] = (int32_t)i;
+    }
+    return kept;
+}

@@ -1,0 +1,113 @@
+// What the options of mining and its presets mean.
+#include "retrieval/mine.h"
+
+#include <math.h>
+
+const char *const hn_mine_presets[] = {"none", "sentence-transformers", "flagembedding", "tevatron",
+                                       NULL};
+const char *const hn_mine_rank_of[] = {"default", "candidates", "raw", "survivors", NULL};
+const char *const hn_mine_score_by[] = {"default", "model", "teacher", "scores", NULL};
+const char *const hn_mine_equal_texts[] = {"default", "filter", "merge", "apart", NULL};
+const char *const hn_mine_self[] = {"default", "none", "text", "id", "both", NULL};
+const char *const hn_mine_take[] = {"default", "top", "draw", NULL};
+const char *const hn_mine_fill[] = {"default", "keep", "drop", "draw", NULL};
+const char *const hn_mine_positive[] = {"min", "max", "mean", NULL};
+
+// The first choice of all is "default".
+static void choose(int *choice, int otherwise) {
+    if (*choice == 0)
+        *choice = otherwise;
+}
+
+static void give(int64_t *value, int64_t otherwise) {
+    if (*value == INT64_MIN)
+        *value = otherwise;
+}
+
+static bool has_margin(const struct hn_mine_options *o) {
+    return !isnan(o->absolute_margin) || !isnan(o->relative_margin) || !isnan(o->max_score);
+}
+
+// mine_hard_negatives(): the window is of what passes all filters, ten times as wide where filters
+// take some away; another scorer is asked only where a margin or a ceiling is given, and its order
+// is then that of the ranks.
+static void like_sentence_transformers(struct hn_mine_options *o, int64_t most) {
+    give(&o->n, 3);
+    give(&o->min_rank, 1);
+    give(&o->max_rank, o->min_rank - 1 + o->n * (has_margin(o) ? 10 : 1) + most);
+    give(&o->depth, o->max_rank + most);
+    choose(&o->rank_of, HN_RANK_SURVIVORS);
+    choose(&o->self, HN_SELF_NONE);
+    choose(&o->equal_texts, HN_EQUAL_MERGE);
+    if (!has_margin(o))
+        o->filter_by = HN_BY_MODEL;
+    choose(&o->rank_by, o->filter_by);
+}
+
+static void like_flagembedding(struct hn_mine_options *o) {
+    give(&o->n, 15);
+    give(&o->min_rank, 11);
+    give(&o->max_rank, 210);
+    give(&o->depth, o->max_rank);
+    choose(&o->rank_of, HN_RANK_RAW);
+    choose(&o->take, HN_TAKE_DRAW);
+    choose(&o->fill, HN_FILL_DRAW);
+    choose(&o->equal_texts, HN_EQUAL_MERGE);
+}
+
+static void like_tevatron(struct hn_mine_options *o) {
+    give(&o->min_rank, 1);
+    give(&o->depth, o->max_rank == INT64_MIN ? 100 : o->max_rank);
+    give(&o->max_rank, o->depth);
+    give(&o->n, hn_max(1, o->max_rank - o->min_rank + 1));
+    choose(&o->rank_of, HN_RANK_RAW);
+    choose(&o->self, HN_SELF_NONE);
+    choose(&o->equal_texts, HN_EQUAL_APART);
+}
+
+enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, int64_t most) {
+    if (o->preset == HN_PRESET_SENTENCE_TRANSFORMERS)
+        like_sentence_transformers(o, most);
+    if (o->preset == HN_PRESET_FLAGEMBEDDING)
+        like_flagembedding(o);
+    if (o->preset == HN_PRESET_TEVATRON)
+        like_tevatron(o);
+    choose(&o->rank_of, HN_RANK_CANDIDATES);
+    choose(&o->filter_by, HN_BY_MODEL);
+    choose(&o->rank_by, HN_BY_MODEL);
+    choose(&o->equal_texts, HN_EQUAL_FILTER);
+    choose(&o->self, HN_SELF_TEXT);
+    choose(&o->take, HN_TAKE_TOP);
+    choose(&o->fill, HN_FILL_KEEP);
+    give(&o->n, 10);
+    give(&o->min_rank, 1);
+    // Ranks of what filters leave reach beyond those of all passages.
+    if (o->max_rank != INT64_MIN)
+        give(&o->depth, o->max_rank + (o->rank_of == HN_RANK_RAW ? 0 : most));
+    give(&o->depth, 200);
+    give(&o->max_rank, o->depth);
+    if (o->min_rank > o->max_rank || o->n > o->max_rank - o->min_rank + 1)
+        return hn_fail(ctx, HN_USAGE,
+                       "ranks %lld to %lld hold fewer than the %lld negatives wanted: raise "
+                       "--max-rank or --depth, or lower --negatives",
+                       (long long)o->min_rank, (long long)o->max_rank, (long long)o->n);
+    return HN_OK;
+}
+
+struct hn_filter hn_mine_filter(const struct hn_mine_options *o) {
+    return (struct hn_filter){.n = o->n,
+                              .min_rank = o->min_rank,
+                              .max_rank = o->max_rank,
+                              .rank_of = (enum hn_rank_of)o->rank_of,
+                              .absolute_margin = o->absolute_margin,
+                              .relative_margin = o->relative_margin,
+                              .max_score = o->max_score,
+                              .min_score = o->min_score,
+                              .guide = o->guide,
+                              .known = !o->include_positives,
+                              .self = o->self != HN_SELF_NONE,
+                              .duplicates = o->equal_texts == HN_EQUAL_FILTER,
+                              .single = o->preset == HN_PRESET_SENTENCE_TRANSFORMERS,
+                              .draw = o->take == HN_TAKE_DRAW,
+                              .seed = (uint64_t)o->seed};
+}

@@ -1,0 +1,329 @@
+// Data as a dialect of mining sees them, and the candidates of queries in them.
+#include "retrieval/mine.h"
+#include "retrieval/ranking.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum hn_code check_data(struct hn_context *ctx, const struct hn_mine_data *d,
+                               const struct hn_mine_options *o, const char *path) {
+    bool teacher = o->filter_by == HN_BY_TEACHER || o->rank_by == HN_BY_TEACHER;
+    bool listed = o->filter_by == HN_BY_LISTED || o->rank_by == HN_BY_LISTED;
+    if (teacher && !d->teacher[0].data)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has no teacher, by whose scores to filter or rank: import "
+                       "--query-teacher and --corpus-teacher",
+                       path);
+    if (listed && !d->scores.start)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has no scores of pairs to filter or rank by: import --scores", path);
+    if (!isnan(o->guide) && !d->teacher[0].data && !d->scores.start)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has neither a teacher nor scores of pairs, which --guide compares: "
+                       "import --query-teacher and --corpus-teacher, or --scores",
+                       path);
+    if (!d->qrels.start)
+        return hn_fail(ctx, HN_DATA, "%s: has no /qrels: nothing says which passages are positives",
+                       path);
+    return HN_OK;
+}
+
+// The first passage of each text: *kept of them in first[n], and to[n] from a passage to its text's
+// place among them.
+static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int64_t n,
+                               int32_t *first, int32_t *to, int64_t *kept) {
+    int64_t largest = 0;
+    HN_SCOPE(ctx);
+    for (int64_t i = 0; i < n; i++)
+        largest = hn_max(largest, group[i]);
+    // Numbers of texts may be any: sorted places of equal ones stand beside each other.
+    struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
+    struct hn_qrels by_text;
+    if (!list)
+        return ctx->code;
+    if (largest > INT32_MAX - 1)
+        return hn_fail(ctx, HN_DATA, "numbers of texts (/corpus_group) must be below 2^31");
+    for (int64_t i = 0; i < n; i++)
+        list[i] = (struct hn_judgement){(int32_t)group[i], (int32_t)i, 1};
+    if (hn_qrels_build(ctx, list, n, largest + 1, &by_text))
+        return ctx->code;
+    *kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t least = by_text.passage[by_text.start[group[i]]];
+        if (least == i)
+            first[(*kept)++] = (int32_t)i;
+        to[i] = least == i ? (int32_t)(*kept - 1) : to[least];
+    }
+    return HN_OK;
+}
+
+// Relevance of merged passages, shared by the queries of one text.
+static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_mine_data *d,
+                                const int32_t *to, struct hn_qrels *q) {
+    int64_t count = q->start ? q->start[q->n] : 0, total = 0, largest = -1;
+    const int64_t *group = d->group[HN_QUERIES];
+    if (!q->start)
+        return HN_OK;
+    HN_SCOPE(ctx);
+    for (int64_t i = 0; group && i < q->n; i++)
+        largest = hn_max(largest, group[i]);
+    if (largest > INT32_MAX - 1)
+        return hn_fail(ctx, HN_DATA, "numbers of texts (/query_group) must be below 2^31");
+    // By text first, then for each query what its text has.
+    struct hn_judgement *list = hn_alloc(ctx, count, sizeof *list);
+    struct hn_qrels by_text;
+    if (!list)
+        return ctx->code;
+    for (int64_t i = 0; i < q->n; i++)
+        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
+            list[e] = (struct hn_judgement){(int32_t)(group ? group[i] : i), to[q->passage[e]],
+                                            q->grade[e]};
+    if (hn_qrels_build(ctx, list, count, group ? largest + 1 : q->n, &by_text))
+        return ctx->code;
+    for (int64_t i = 0; i < q->n; i++) {
+        int64_t t = group ? group[i] : i;
+        total += by_text.start[t + 1] - by_text.start[t];
+    }
+    struct hn_judgement *all = hn_alloc(ctx, total, sizeof *all);
+    if (!all)
+        return ctx->code;
+    total = 0;
+    for (int64_t i = 0; i < q->n; i++) {
+        int64_t t = group ? group[i] : i;
+        for (int64_t e = by_text.start[t]; e < by_text.start[t + 1]; e++)
+            all[total++] = (struct hn_judgement){(int32_t)i, by_text.passage[e], by_text.grade[e]};
+    }
+    hn_own(ctx, scope.outer);
+    return hn_qrels_build(ctx, all, total, q->n, q);
+}
+
+static enum hn_code merge_scores(struct hn_context *ctx, const struct hn_mine_data *d,
+                                 const int32_t *to, struct hn_pair_scores *s) {
+    int64_t n = d->rows[HN_QUERIES].rows, count = s->start ? s->start[n] : 0;
+    if (!s->start)
+        return HN_OK;
+    struct hn_qrels q;
+    struct hn_judgement *list = hn_alloc(ctx, count, sizeof *list);
+    float *score = hn_alloc(ctx, count, sizeof *score);
+    if (!list || !score)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t e = s->start[i]; e < s->start[i + 1]; e++)
+            list[e] = (struct hn_judgement){(int32_t)i, to[s->passage[e]], (int32_t)e};
+    if (hn_qrels_build(ctx, list, count, n, &q))
+        return ctx->code;
+    for (int64_t e = 0; e < q.start[n]; e++)
+        score[e] = s->score[q.grade[e]];
+    *s = (struct hn_pair_scores){q.start, q.passage, score};
+    return HN_OK;
+}
+
+static enum hn_code merge_rows(struct hn_context *ctx, const int32_t *first, int64_t kept,
+                               struct hn_matrix *m) {
+    if (!m->data)
+        return HN_OK;
+    float *x = hn_alloc(ctx, kept * m->cols, sizeof *x);
+    if (!x)
+        return ctx->code;
+    hn_gather_rows(m, first, kept, x);
+    *m = (struct hn_matrix){x, kept, m->cols, m->cols};
+    return HN_OK;
+}
+
+// One passage for each text.
+static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
+    struct hn_mine_data *d = &m->data;
+    int64_t n = d->rows[HN_CORPUS].rows, kept = 0;
+    int32_t *first = hn_alloc(ctx, n, sizeof *first), *to = hn_alloc(ctx, n, sizeof *to);
+    if (!first || !to || find_first(ctx, d->group[HN_CORPUS], n, first, to, &kept))
+        return ctx->code;
+    int64_t *group = hn_alloc(ctx, kept, sizeof *group);
+    if (!group)
+        return ctx->code;
+    for (int64_t i = 0; i < kept; i++)
+        group[i] = d->group[HN_CORPUS][first[i]];
+    if (merge_qrels(ctx, d, to, &d->qrels) || merge_qrels(ctx, d, to, &d->truth) ||
+        merge_scores(ctx, d, to, &d->scores))
+        return ctx->code;
+    if (kept < n && (merge_rows(ctx, first, kept, &d->rows[HN_CORPUS]) ||
+                     merge_rows(ctx, first, kept, &d->teacher[HN_CORPUS])))
+        return ctx->code;
+    d->group[HN_CORPUS] = group;
+    m->passage = first;
+    return HN_OK;
+}
+
+// The passage that has the query's id.
+static enum hn_code find_own_ids(struct hn_context *ctx, struct hn_miner *m) {
+    const struct hn_strings *q = m->data.id[HN_QUERIES], *p = m->data.id[HN_CORPUS];
+    struct hn_string_index index;
+    m->self_id = hn_alloc(ctx, q->n, sizeof *m->self_id);
+    if (!m->self_id || hn_string_index_open(ctx, p->n, p, &index))
+        return ctx->code;
+    for (int64_t i = 0; i < p->n; i++)
+        (void)hn_string_put(&index, i);
+    for (int64_t i = 0; i < q->n; i++)
+        m->self_id[i] = hn_string_find(&index, hn_string(q, i));
+    hn_free(ctx, index.slot);
+    return HN_OK;
+}
+
+enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *data,
+                           const struct hn_mine_options *o, const char *path,
+                           struct hn_miner *out) {
+    *out = (struct hn_miner){.o = *o, .data = *data};
+    // Most is decided without the number of positives, which depends on how texts are merged.
+    if (hn_mine_resolve(ctx, &out->o, 0) || check_data(ctx, data, &out->o, path))
+        return ctx->code;
+    bool ids = out->o.self == HN_SELF_ID || out->o.self == HN_SELF_BOTH;
+    bool texts = out->o.equal_texts != HN_EQUAL_APART;
+    if (out->o.equal_texts == HN_EQUAL_MERGE && data->group[HN_CORPUS] && merge(ctx, out))
+        return ctx->code;
+    const int64_t *group = texts ? out->data.group[HN_CORPUS] : NULL;
+    if (hn_relevance_build(ctx, &out->data.qrels, group, &out->known) ||
+        hn_relevance_build(ctx, &out->data.truth, group, &out->truth) ||
+        (ids && data->id[0] && find_own_ids(ctx, out)))
+        return ctx->code;
+    struct hn_qrels_summary s = hn_qrels_summarize(&out->data.qrels);
+    out->o = *o;
+    return hn_mine_resolve(ctx, &out->o, s.most);
+}
+
+double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,
+                      int32_t passage) {
+    const struct hn_pair_scores *s = &m->data.scores;
+    const struct hn_matrix *x = by == HN_BY_TEACHER ? m->data.teacher : m->data.rows;
+    if (by != HN_BY_LISTED)
+        return hn_score(hn_row(&x[HN_QUERIES], query), hn_row(&x[HN_CORPUS], passage), x->cols);
+    const struct hn_qrels rows = {.start = s->start, .passage = s->passage};
+    int64_t e = hn_qrels_find(&rows, query, passage);
+    return e < 0 ? NAN : (double)s->score[e];
+}
+
+// That of a query's positives which margins are taken from; NaN without any that has a score.
+static double positive_of(const struct hn_miner *m, enum hn_score_by by, int64_t query) {
+    const struct hn_qrels *q = &m->data.qrels;
+    double sum = 0, least = INFINITY, most = -INFINITY;
+    int64_t n = 0;
+    for (int64_t e = q->start[query]; e < q->start[query + 1]; e++) {
+        if (q->grade[e] <= 0)
+            continue;
+        double s = hn_miner_score(m, by, query, q->passage[e]);
+        if (isnan(s))
+            continue;
+        n++;
+        sum += s;
+        least = s < least ? s : least;
+        most = s > most ? s : most;
+    }
+    return n == 0                             ? NAN
+           : m->o.positive == HN_POSITIVE_MIN ? least
+           : m->o.positive == HN_POSITIVE_MAX ? most
+                                              : sum / (double)n;
+}
+
+static enum hn_score_by guide_by(const struct hn_miner *m) {
+    return m->data.teacher[0].data ? HN_BY_TEACHER : HN_BY_LISTED;
+}
+
+// Puts candidates in the order of another scorer: descending, then the lower index; those without a
+// score last.
+static void reorder(const struct hn_miner *m, int64_t query, int32_t *id, int64_t width,
+                    double *key) {
+    for (int64_t i = 0; i < width; i++) {
+        double s = hn_miner_score(m, (enum hn_score_by)m->o.rank_by, query, id[i]);
+        int32_t moved = id[i];
+        double value = isnan(s) ? -INFINITY : s;
+        int64_t k = i;
+        for (; k > 0 && (key[k - 1] < value || (key[k - 1] == value && id[k - 1] > moved)); k--) {
+            key[k] = key[k - 1];
+            id[k] = id[k - 1];
+        }
+        key[k] = value;
+        id[k] = moved;
+    }
+}
+
+int64_t hn_miner_key(const struct hn_miner *m, int32_t passage) {
+    return m->known.group ? m->known.group[passage] : passage;
+}
+
+bool hn_miner_is_self(const struct hn_miner *m, int64_t query, int32_t passage) {
+    const int64_t *q = m->data.group[HN_QUERIES], *p = m->data.group[HN_CORPUS];
+    bool text = m->o.self == HN_SELF_TEXT || m->o.self == HN_SELF_BOTH;
+    return (text && q && p && p[passage] == q[query]) ||
+           (m->self_id && (m->passage ? m->passage[passage] : passage) == m->self_id[query]);
+}
+
+static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t i) {
+    uint8_t flags = 0;
+    if (hn_relevance_has(&m->known, query, id[i]))
+        flags |= HN_IS_KNOWN;
+    else if (hn_relevance_has(&m->truth, query, id[i]))
+        flags |= HN_IS_HIDDEN;
+    if (hn_miner_is_self(m, query, id[i]))
+        flags |= HN_IS_SELF;
+    if (m->o.equal_texts == HN_EQUAL_FILTER && m->known.group)
+        for (int64_t k = 0; k < i && !(flags & HN_IS_DUPLICATE); k++)
+            if (hn_miner_key(m, id[k]) == hn_miner_key(m, id[i]))
+                flags |= HN_IS_DUPLICATE;
+    return flags;
+}
+
+static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t row) {
+    int64_t query = p->from + row, at = row * p->width;
+    int32_t *id = p->id + at;
+    enum hn_score_by by = (enum hn_score_by)m->o.filter_by;
+    if (m->o.rank_by != HN_BY_MODEL)
+        reorder(m, query, id, p->width, p->score + at);
+    for (int64_t i = 0; i < p->width; i++) {
+        p->score[at + i] = hn_miner_score(m, HN_BY_MODEL, query, id[i]);
+        if (p->by != p->score)
+            p->by[at + i] = hn_miner_score(m, by, query, id[i]);
+        if (p->guide)
+            p->guide[at + i] = hn_miner_score(m, guide_by(m), query, id[i]);
+        p->flags[at + i] = flags_of(m, query, id, i);
+    }
+    p->positive[row] = positive_of(m, by, query);
+    p->guide_positive[row] = p->guide ? positive_of(m, guide_by(m), query) : NAN;
+}
+
+enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int64_t from,
+                           int64_t count, struct hn_pool *out) {
+    const struct hn_matrix *all = &m->data.rows[HN_QUERIES];
+    const struct hn_matrix q = {hn_row(all, from), count, all->cols, all->stride};
+    struct hn_ranking r;
+    *out = (struct hn_pool){.from = from, .count = count};
+    if (hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
+        return ctx->code;
+    int64_t size = count * r.kept; // the sweep's lists have it
+    out->width = r.kept;
+    out->id = r.id;
+    bool good = (out->score = hn_alloc(ctx, size, sizeof(double))) &&
+                (out->flags = hn_alloc(ctx, size, 1)) &&
+                (out->positive = hn_alloc(ctx, count, sizeof(double))) &&
+                (out->guide_positive = hn_alloc(ctx, count, sizeof(double)));
+    out->by = out->score;
+    if (good && m->o.filter_by != HN_BY_MODEL)
+        good = (out->by = hn_alloc(ctx, size, sizeof(double)));
+    if (good && !isnan(m->o.guide))
+        good = (out->guide = hn_alloc(ctx, size, sizeof(double)));
+    if (!good)
+        return ctx->code;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+    for (int64_t i = 0; i < count; i++)
+        fill_row(m, out, i);
+    return HN_OK;
+}
+
+struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row) {
+    int64_t at = row * p->width;
+    return (struct hn_candidates){.query = p->from + row,
+                                  .n = p->width,
+                                  .id = p->id + at,
+                                  .score = p->by + at,
+                                  .guide = p->guide ? p->guide + at : NULL,
+                                  .flags = p->flags + at,
+                                  .positive = p->positive[row],
+                                  .guide_positive = p->guide_positive[row]};
+}

@@ -1,0 +1,121 @@
+// Negatives of a pool of candidates, and what fills rows that have too few.
+#include "core/random.h"
+#include "retrieval/mine.h"
+
+enum { TRIES = 64 }; // draws for a negative before passages are taken in turn
+
+// What a thread needs for a row.
+struct scratch {
+    uint8_t *left;
+    int32_t *draw, *place;
+    struct hn_attrition attrition;
+    int64_t fewer, none, drawn;
+};
+
+// Whether a passage may fill a row whose n negatives, as indices of merged passages, are in id[].
+static bool may_fill(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t n,
+                     int32_t passage) {
+    bool good =
+        !hn_relevance_has(&m->known, query, passage) && !hn_miner_is_self(m, query, passage);
+    for (int64_t k = 0; good && k < n; k++)
+        good = hn_miner_key(m, id[k]) != hn_miner_key(m, passage);
+    return good;
+}
+
+// Draws until there are m->o.n of them, or no passage is left; those drawn come behind the others,
+// by descending score.
+static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, double *score,
+                    int64_t n) {
+    int64_t passages = m->data.rows[HN_CORPUS].rows, chosen = n;
+    struct hn_stream stream;
+    hn_stream_open(&stream, (uint64_t)m->o.seed, "mine.fill", 0, 0, query);
+    for (; n < m->o.n; n++) {
+        int64_t p = 0, tried = 0;
+        bool found = false;
+        while (!found && tried++ < TRIES) {
+            p = hn_stream_below(&stream, (uint32_t)passages);
+            found = may_fill(m, query, id, n, (int32_t)p);
+        }
+        for (tried = 0; !found && tried < passages; tried++) {
+            p = (p + 1) % passages;
+            found = may_fill(m, query, id, n, (int32_t)p);
+        }
+        if (!found)
+            break;
+        double s = hn_miner_score(m, (enum hn_score_by)m->o.filter_by, query, (int32_t)p);
+        int64_t k = n;
+        for (; k > chosen && score[k - 1] < s; k--) {
+            score[k] = score[k - 1];
+            id[k] = id[k - 1];
+        }
+        score[k] = s;
+        id[k] = (int32_t)p;
+    }
+    return n;
+}
+
+static void take_row(const struct hn_miner *m, const struct hn_filter *f,
+                     const struct hn_pool *pool, int64_t row, struct scratch *s,
+                     const struct hn_mined *out) {
+    const struct hn_candidates c = hn_pool_row(pool, row);
+    int32_t *id = out->id + row * out->width;
+    double *score = out->score + row * out->width;
+    int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->place, &s->attrition);
+    for (int64_t k = 0; k < n; k++) {
+        id[k] = c.id[s->place[k]];
+        score[k] = c.score[s->place[k]];
+    }
+    s->fewer += n < f->n;
+    s->none += n == 0;
+    if (n < f->n && m->o.fill == HN_FILL_DRAW) {
+        int64_t all = fill(m, c.query, id, score, n);
+        s->drawn += all - n;
+        n = all;
+    }
+    if (n < f->n && m->o.fill == HN_FILL_DROP)
+        n = 0;
+    for (int64_t k = 0; m->passage && k < n; k++)
+        id[k] = m->passage[id[k]];
+    out->n[row] = (int32_t)n;
+}
+
+static void add(struct hn_mined *out, const struct scratch *s) {
+    for (int stage = 0; stage < HN_STAGES; stage++) {
+        out->attrition.all[stage] += s->attrition.all[stage];
+        out->attrition.known[stage] += s->attrition.known[stage];
+        out->attrition.hidden[stage] += s->attrition.hidden[stage];
+    }
+    out->fewer += s->fewer;
+    out->none += s->none;
+    out->drawn += s->drawn;
+}
+
+enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
+                           const struct hn_pool *pool, struct hn_mined *out) {
+    const struct hn_filter f = hn_mine_filter(&m->o);
+    int64_t size, width = pool->width;
+    out->count = pool->count;
+    out->width = m->o.fill == HN_FILL_DRAW ? m->o.n : hn_min(m->o.n, width);
+    if (!hn_mul(out->count, out->width, &size))
+        return hn_fail(ctx, HN_MEMORY, "the negatives of all queries are too many");
+    out->id = hn_alloc(ctx, size, sizeof *out->id);
+    out->score = hn_alloc(ctx, size, sizeof *out->score);
+    out->n = hn_alloc(ctx, out->count, sizeof *out->n);
+    HN_SCOPE(ctx);
+    struct scratch *s = hn_zalloc(ctx, ctx->threads, sizeof *s);
+    bool good = out->id && out->score && out->n && s;
+    for (int t = 0; good && t < ctx->threads; t++)
+        good = (s[t].left = hn_alloc(ctx, width, 1)) &&
+               (s[t].draw = hn_alloc(ctx, width, sizeof *s->draw)) &&
+               (s[t].place = hn_alloc(ctx, width, sizeof *s->place));
+    if (!good)
+        return ctx->code;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+    for (int t = 0; t < ctx->threads; t++)
+        for (int64_t i = pool->count * t / ctx->threads; i < pool->count * (t + 1) / ctx->threads;
+             i++)
+            take_row(m, &f, pool, i, &s[t], out);
+    for (int t = 0; t < ctx->threads; t++)
+        add(out, &s[t]);
+    return HN_OK;
+}
