@@ -123,6 +123,17 @@ F
     expect "of one set of items" 3 'import --queries' mine i.h5 -o n.jsonl
 }
 
+test_evaluate() {
+    make_files
+    [ -e t.h5 ] || run import "${files[@]}" --qrels trec.txt --truth truth.txt -o t.h5
+    expect "evaluate" 0 'by /truth, convention trec, over 2 queries; 2 without' evaluate t.h5 --k 1,2
+    check "evaluate: values" says '^mrr +1 +1\.0000'
+    expect "evaluate by what is known" 0 'by /qrels' evaluate t.h5 --by qrels
+    expect "evaluate: no cutoff" 2 'whole numbers from 1' evaluate t.h5 --k 1,x
+    expect "evaluate: no truth" 3 'has no /truth' evaluate r.h5 --by truth
+    expect "evaluate --json" 0 '"convention": "st"' evaluate t.h5 --convention st --json
+}
+
 test_threads() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     local t
@@ -134,5 +145,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_threads
 finish

@@ -1,0 +1,255 @@
+// Edges of mining, one at a time, on corpora small enough to see the answer.
+#include "core/sweep/blas.h"
+#include "tests/retrieval/mining_fixture.h"
+
+static struct hn_context ctx;
+
+// One query (1, 0) and passages of scores 1, .5, 0, -.5, -1; the first is its positive.
+static const float line_q[] = {1, 0};
+static const float line_p[] = {1, 0, .5F, .8660254F, 0, 1, -.5F, .8660254F, -1, 0};
+
+static void line(struct hn_mine_data *data, int32_t positive) {
+    struct hn_judgement known[] = {{0, positive, 1}};
+    *data = (struct hn_mine_data){.rows = {{line_q, 1, 2, 2}, {line_p, 5, 2, 2}}};
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 1, 1, &data->qrels));
+}
+
+static void expect_ids(const struct hn_mine_data *data, const struct hn_mine_options *o, int n,
+                       const int32_t *want) {
+    struct hn_miner m;
+    struct hn_mined got;
+    HN_SCOPE(&ctx);
+    mine_all(&ctx, data, o, &m, &got);
+    CU_ASSERT_EQUAL(got.n[0], n);
+    for (int k = 0; k < n && k < got.n[0]; k++)
+        CU_ASSERT_EQUAL(got.id[k], want[k]);
+}
+#define EXPECT_IDS(data, o, ...)                                                                   \
+    expect_ids(data, o, (int)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)),                 \
+               (const int32_t[]){__VA_ARGS__})
+
+static struct hn_mine_options three(void) {
+    struct hn_mine_options o = no_options(HN_PRESET_NONE);
+    o.n = 3;
+    return o;
+}
+
+static void test_bounds_stay(void) {
+    struct hn_mine_data data;
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    line(&data, 0);
+    EXPECT_IDS(&data, &o, 1, 2, 3);
+    o.absolute_margin = .5;
+    EXPECT_IDS(&data, &o, 1, 2, 3);
+    o.absolute_margin = .5000001;
+    EXPECT_IDS(&data, &o, 2, 3, 4);
+    o = three();
+    o.relative_margin = 1;
+    EXPECT_IDS(&data, &o, 2, 3, 4);
+    o.min_score = -.5;
+    EXPECT_IDS(&data, &o, 2, 3);
+    o = three();
+    o.max_score = 0;
+    EXPECT_IDS(&data, &o, 2, 3, 4);
+    // A positive below 0: the margin goes down from it, not towards 0.
+    line(&data, 3);
+    o = three();
+    o.relative_margin = .1;
+    EXPECT_IDS(&data, &o, 4);
+}
+
+static void test_without_positives(void) {
+    struct hn_mine_data data;
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    line(&data, 0);
+    data.qrels.grade[0] = 0; // judged and not relevant: a candidate like others
+    EXPECT_IDS(&data, &o, 0, 1, 2);
+    o.relative_margin = 0;
+    expect_ids(&data, &o, 0, NULL);
+}
+
+static void test_other_scores(void) {
+    static const float tq[] = {0, 1}, tp[] = {0, 1, 1, 0, 0, 1, -1, 0, 0, -1};
+    int64_t start[] = {0, 3};
+    int32_t passage[] = {0, 2, 3};
+    float score[] = {5, 6, 4};
+    struct hn_mine_data data;
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    line(&data, 0);
+    struct hn_miner m;
+    o.guide = 1;
+    HN_CHECK_FAILS(&ctx, hn_miner_open(&ctx, &data, &o, "f.h5", &m), HN_DATA, "--guide");
+    data.scores = (struct hn_pair_scores){start, passage, score};
+    EXPECT_IDS(&data, &o, 3); // 4 <= 5 - 1; what is not listed does not pass
+    o = three();
+    o.filter_by = HN_BY_LISTED;
+    o.max_score = 6;
+    EXPECT_IDS(&data, &o, 2, 3);
+    o.rank_by = HN_BY_LISTED;
+    EXPECT_IDS(&data, &o, 2, 3);
+    // The teacher's scores of 1 to 4 are 0, 1, 0, -1.
+    data.teacher[0] = (struct hn_matrix){tq, 1, 2, 2};
+    data.teacher[1] = (struct hn_matrix){tp, 5, 2, 2};
+    o = three();
+    o.guide = 1;
+    EXPECT_IDS(&data, &o, 1, 3, 4);
+    o = three();
+    o.filter_by = HN_BY_TEACHER;
+    o.max_score = 0;
+    EXPECT_IDS(&data, &o, 1, 3, 4);
+    o.rank_by = HN_BY_TEACHER;
+    o.max_score = NAN;
+    EXPECT_IDS(&data, &o, 2, 1, 3);
+    // sentence-transformers asks another scorer only where a margin or a ceiling is given.
+    o = no_options(HN_PRESET_SENTENCE_TRANSFORMERS);
+    o.filter_by = HN_BY_TEACHER;
+    EXPECT_IDS(&data, &o, 1, 2, 3);
+    o.max_score = 2;
+    EXPECT_IDS(&data, &o, 2, 1, 3);
+}
+
+static void test_own_id(void) {
+    struct hn_mine_data data;
+    struct hn_mine_options o = three();
+    struct hn_strings q = {0}, p = {0};
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    line(&data, 0);
+    HN_CHECK(&ctx, hn_strings_add(&ctx, &q, "07", 2));
+    for (int i = 0; i < 5; i++)
+        HN_CHECK(&ctx, hn_strings_add(&ctx, &p, ((const char *[]){"a", "7", "07", "b", "c"})[i],
+                                      i == 2 ? 2 : 1));
+    data.id[0] = &q;
+    data.id[1] = &p;
+    EXPECT_IDS(&data, &o, 1, 2, 3);
+    o.self = HN_SELF_ID;
+    EXPECT_IDS(&data, &o, 1, 3, 4);
+}
+
+static void test_presets(void) {
+    struct hn_mine_options o = no_options(HN_PRESET_SENTENCE_TRANSFORMERS);
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 2));
+    CU_ASSERT(o.n == 3 && o.min_rank == 1 && o.max_rank == 5 && o.depth == 7);
+    o = no_options(HN_PRESET_SENTENCE_TRANSFORMERS);
+    o.min_rank = 5;
+    o.max_score = .9;
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 2));
+    CU_ASSERT(o.max_rank == 4 + 30 + 2 && o.depth == o.max_rank + 2);
+    o = no_options(HN_PRESET_SENTENCE_TRANSFORMERS);
+    o.min_score = .1; // does not widen the window
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 1));
+    CU_ASSERT_EQUAL(o.max_rank, 4);
+    o = no_options(HN_PRESET_FLAGEMBEDDING);
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 9));
+    CU_ASSERT(o.n == 15 && o.min_rank == 11 && o.max_rank == 210 && o.depth == 210);
+    o = no_options(HN_PRESET_TEVATRON);
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 9));
+    CU_ASSERT(o.n == 100 && o.depth == 100 && o.rank_of == HN_RANK_RAW);
+    o = no_options(HN_PRESET_NONE);
+    o.min_rank = 5;
+    o.max_rank = 8;
+    o.n = 5;
+    HN_CHECK_FAILS(&ctx, hn_mine_resolve(&ctx, &o, 1), HN_USAGE, "ranks 5 to 8");
+}
+
+// Drawn ones are among those that top would leave, as many, other ones with another seed; what
+// fills up is no positive, no text of one, and nowhere twice.
+static void test_draws(void) {
+    struct hn_stream s;
+    int64_t differ = 0, filled = 0;
+    hn_context_init(&ctx, 3);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    for (int64_t k = 0; k < 100; k++) {
+        struct small data;
+        struct hn_miner m;
+        struct hn_mined all, some, other, full;
+        struct hn_mine_options o = no_options(HN_PRESET_FLAGEMBEDDING);
+        HN_SCOPE(&ctx);
+        hn_stream_open(&s, 2, "test.draws", 0, 0, k);
+        make_small(&ctx, &s, &data);
+        o.min_rank = 1;
+        o.fill = HN_FILL_KEEP;
+        o.n = PASSAGES;
+        o.take = HN_TAKE_TOP;
+        mine_all(&ctx, &data.data, &o, &m, &all);
+        o.n = 4;
+        o.take = HN_TAKE_DRAW;
+        mine_all(&ctx, &data.data, &o, &m, &some);
+        o.seed = 2;
+        mine_all(&ctx, &data.data, &o, &m, &other);
+        o.fill = HN_FILL_DRAW;
+        mine_all(&ctx, &data.data, &o, &m, &full);
+        for (int64_t q = 0; q < data.n[HN_QUERIES]; q++) {
+            CU_ASSERT_EQUAL(some.n[q], hn_min(4, all.n[q]));
+            int32_t at = 0;
+            for (int32_t i = 0; i < some.n[q]; i++) { // in the order of all, so by score
+                while (at < all.n[q] && all.id[q * all.width + at] != some.id[q * some.width + i])
+                    at++;
+                CU_ASSERT(at < all.n[q]);
+                differ += some.id[q * some.width + i] != other.id[q * other.width + i];
+            }
+            CU_ASSERT_EQUAL(memcmp(full.id + q * full.width, other.id + q * other.width,
+                                   (size_t)other.n[q] * 4),
+                            0);
+            for (int32_t i = 0; i < full.n[q]; i++) {
+                int32_t p = full.id[q * full.width + i];
+                for (int32_t other_i = 0; other_i < i; other_i++)
+                    CU_ASSERT_NOT_EQUAL(data.group[1][p],
+                                        data.group[1][full.id[q * full.width + other_i]]);
+                for (int64_t e = m.known.start[q]; e < m.known.start[q + 1]; e++)
+                    CU_ASSERT_NOT_EQUAL(data.group[1][p], m.known.key[e]);
+            }
+            filled += full.n[q] - other.n[q];
+        }
+        CU_ASSERT_EQUAL(full.drawn, filled);
+        filled = 0;
+    }
+    CU_ASSERT(differ > 100);
+}
+
+// More passages that are the query itself, up to rounding, than are looked at: the lower indices.
+static void test_equal_to_the_query(void) {
+    enum { COPIES = 30, D = 7 };
+    float q[D], p[COPIES * D];
+    struct hn_mine_data data = {.rows = {{q, 1, D, D}, {p, COPIES, D, D}}};
+    struct hn_judgement none[1];
+    struct hn_mine_options o = three();
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    for (int k = 0; k < D; k++)
+        q[k] = 1.0F + (float)k;
+    HN_CHECK(&ctx, hn_normalize_rows(&ctx, q, 1, D, "q"));
+    // A little too long, by different amounts.
+    for (int i = 0; i < COPIES * D; i++)
+        p[i] = q[i % D] * (1 + (float)(2 + i / D * 7 % COPIES) * 1.2e-7F);
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, none, 0, 1, &data.qrels));
+    int above = 0;
+    for (int i = 0; i < COPIES; i++)
+        above += hn_dot_exact(q, p + i * D, D) > 1;
+    CU_ASSERT_EQUAL_FATAL(above, COPIES); // else nothing is shown
+    o.depth = 3;
+    EXPECT_IDS(&data, &o, 0, 1, 2);
+}
+
+static const struct hn_test tests[] = {
+    {"bounds_stay", test_bounds_stay},
+    {"without_positives", test_without_positives},
+    {"other_scores", test_other_scores},
+    {"own_id", test_own_id},
+    {"presets", test_presets},
+    {"draws", test_draws},
+    {"equal_to_the_query", test_equal_to_the_query},
+};
+HN_TEST_MAIN("mining_edges", tests)
