@@ -134,6 +134,24 @@ test_evaluate() {
     expect "evaluate --json" 0 '"convention": "st"' evaluate t.h5 --convention st --json
 }
 
+test_price() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    expect "price" 0 '700 queries, by /truth' price many.h5
+    check "price: windows, margins, ceilings" test "$(grep -cE '^--(min-rank|relative-margin|absolute-margin|max-score) ' out)" -ge 25
+    expect "price --recommend" 0 'The hardest within 40 % false' price many.h5 --recommend --max-fn 0.4
+    local line
+    line=$(grep '^hardneg mine' out)
+    # shellcheck disable=SC2086 # words are wanted
+    expect "what is recommended can be run" 0 'false negatives$' ${line#hardneg }
+    check "it costs what was said" test "$(grep -oE '[0-9.]+ % of those' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % of those"
+    expect "nothing is within" 0 'No setting has at most 0 %' price many.h5 --recommend --max-fn 0
+    expect "no limit" 2 'needs --max-fn' price many.h5 --recommend
+    make_files
+    [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
+    expect "no truth" 3 'has no /truth' price r.h5
+    expect "price --json" 0 '"settings"' price many.h5 --json
+}
+
 test_threads() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     local t
@@ -145,5 +163,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_threads
 finish

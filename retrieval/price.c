@@ -1,0 +1,186 @@
+#include "retrieval/price.h"
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+
+const char *const hn_price_option[] = {"min-rank", "relative-margin", "absolute-margin",
+                                       "max-score", "guide"};
+
+enum { NEAR = 4 }; // candidates behind the first 1 / NEAR of them are far
+
+static const double ranks[] = {1, 2, 4, 6, 11, 21, 31, 51, 101};
+static const double relative[] = {0, .01, .02, .05, .1, .2, .3, .5};
+static const double absolute[] = {0, .01, .02, .05, .1, .2};
+static const double quantiles[] = {.9, .75, .5, .25, .1};
+static const double guides[] = {0, .02, .05, .1, .2};
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static int add(struct hn_price_setting *out, int n, enum hn_price_family family,
+               const double *value, int count) {
+    for (int k = 0; k < count; k++)
+        out[n++] = (struct hn_price_setting){family, value[k]};
+    return n;
+}
+
+// Score of the best candidate that is no known positive; NaN: there is none.
+static double best_of(const struct hn_candidates *c) {
+    for (int64_t i = 0; i < c->n; i++)
+        if (!(c->flags[i] & (HN_IS_KNOWN | HN_IS_SELF)))
+            return c->score[i];
+    return NAN;
+}
+
+int hn_price_settings(const struct hn_miner *m, const struct hn_pool *pool, double *best,
+                      struct hn_price_setting *out) {
+    int64_t rows = 0;
+    int n = 0;
+    for (int k = 0; k < COUNT(ranks); k++)
+        if (ranks[k] - 1 + (double)m->o.n <= (double)pool->width)
+            n = add(out, n, HN_PRICE_RANK, &ranks[k], 1);
+    n = add(out, n, HN_PRICE_RELATIVE, relative, COUNT(relative));
+    n = add(out, n, HN_PRICE_ABSOLUTE, absolute, COUNT(absolute));
+    for (int64_t i = 0; i < pool->count; i++) {
+        const struct hn_candidates c = hn_pool_row(pool, i);
+        double s = best_of(&c);
+        if (!isnan(s))
+            best[rows++] = s;
+    }
+    gsl_sort(best, 1, (size_t)rows);
+    for (int k = 0; k < COUNT(quantiles) && rows > 0; k++) {
+        // Rounded down to what is typed: the ceiling that is priced is the one that is printed.
+        double s = floor(best[(int64_t)(quantiles[k] * (double)(rows - 1))] * 1000) / 1000;
+        n = add(out, n, HN_PRICE_CEILING, &s, 1);
+    }
+    return pool->guide ? add(out, n, HN_PRICE_GUIDE, guides, COUNT(guides)) : n;
+}
+
+static struct hn_filter filter_of(const struct hn_miner *m, const struct hn_price_setting *s) {
+    struct hn_filter f = hn_mine_filter(&m->o);
+    f.guide = NAN; // the miner's makes the pool score it
+    if (s->family == HN_PRICE_RANK)
+        f.min_rank = (int64_t)s->value;
+    else if (s->family == HN_PRICE_RELATIVE)
+        f.relative_margin = s->value;
+    else if (s->family == HN_PRICE_ABSOLUTE)
+        f.absolute_margin = s->value;
+    else if (s->family == HN_PRICE_CEILING)
+        f.max_score = s->value;
+    else
+        f.guide = s->value;
+    return f;
+}
+
+// Mean and deviation of the scores of a query's far candidates.
+static void find_far(const struct hn_candidates *c, double *mean, double *deviation) {
+    double sum = 0, square = 0;
+    int64_t n = 0;
+    for (int64_t i = c->n / NEAR; i < c->n; i++) {
+        if (c->flags[i] & HN_IS_KNOWN)
+            continue;
+        sum += c->score[i];
+        n++;
+    }
+    *mean = n > 0 ? sum / (double)n : 0;
+    for (int64_t i = c->n / NEAR; i < c->n; i++)
+        if (!(c->flags[i] & HN_IS_KNOWN))
+            square += (c->score[i] - *mean) * (c->score[i] - *mean);
+    *deviation = n > 1 ? sqrt(square / (double)n) : 0;
+}
+
+// By query: how many negatives, how many of them false, the sum of their hardness.
+struct columns {
+    double *count, *wrong, *hard;
+};
+
+static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f,
+                               const struct hn_pool *pool, const struct columns *to) {
+    HN_SCOPE(ctx);
+    int64_t width = pool->width;
+    uint8_t *left = hn_alloc(ctx, ctx->threads * width, 1);
+    int32_t *draw = hn_alloc(ctx, ctx->threads * width, sizeof *draw);
+    int32_t *place = hn_alloc(ctx, ctx->threads * width, sizeof *place);
+    if (!left || !draw || !place)
+        return ctx->code;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+    for (int t = 0; t < ctx->threads; t++) {
+        struct hn_attrition unused = {{0}};
+        for (int64_t i = pool->count * t / ctx->threads; i < pool->count * (t + 1) / ctx->threads;
+             i++) {
+            const struct hn_candidates c = hn_pool_row(pool, i);
+            int32_t *chosen = place + t * width;
+            double mean, deviation, wrong = 0, hard = 0;
+            int64_t n = hn_filter_row(f, &c, left + t * width, draw + t * width, chosen, &unused);
+            find_far(&c, &mean, &deviation);
+            for (int64_t k = 0; k < n; k++) {
+                wrong += (c.flags[chosen[k]] & HN_IS_HIDDEN) != 0;
+                hard += deviation > 0 ? (c.score[chosen[k]] - mean) / deviation : 0;
+            }
+            to->count[i] = (double)n;
+            to->wrong[i] = wrong;
+            to->hard[i] = hard;
+        }
+    }
+    return HN_OK;
+}
+
+static void mark_front(struct hn_price *p, int n) {
+    for (int i = 0; i < n; i++) {
+        p[i].front = p[i].negatives > 0 && !isnan(p[i].false_share.mean);
+        for (int k = 0; k < n && p[i].front; k++) {
+            double dh = p[k].hardness.mean - p[i].hardness.mean;
+            double df = p[k].false_share.mean - p[i].false_share.mean;
+            p[i].front = p[k].negatives == 0 || !(dh >= 0 && df <= 0 && (dh > 0 || df < 0));
+        }
+    }
+}
+
+// Where no negative is false the ratio's interval is a point: the upper end is then the share with
+// which none of so many would be false once in forty times.
+static struct hn_interval false_share(const struct columns *to, int64_t rows, double negatives) {
+    struct hn_interval share = hn_ratio_interval(to->wrong, to->count, 1, rows, 0.95);
+    if (share.mean == 0)
+        share = (struct hn_interval){0, 0, 1 - pow(0.025, 1 / negatives)};
+    return share;
+}
+
+enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
+                          const struct hn_pool *pool, const struct hn_price_setting *setting, int n,
+                          struct hn_price *out) {
+    HN_SCOPE(ctx);
+    int64_t rows = pool->count;
+    const struct columns to = {hn_alloc(ctx, rows, sizeof(double)),
+                               hn_alloc(ctx, rows, sizeof(double)),
+                               hn_alloc(ctx, rows, sizeof(double))};
+    if (!to.count || !to.wrong || !to.hard)
+        return ctx->code;
+    for (int s = 0; s < n; s++) {
+        const struct hn_filter f = filter_of(m, &setting[s]);
+        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, &to))
+            return ctx->code;
+        double negatives = 0, fewer = 0, none = 0;
+        for (int64_t i = 0; i < rows; i++) {
+            negatives += to.count[i];
+            fewer += to.count[i] < (double)f.n;
+            none += to.count[i] == 0;
+        }
+        out[s] = (struct hn_price){.setting = setting[s],
+                                   .negatives = (int64_t)negatives,
+                                   .false_share = false_share(&to, rows, negatives),
+                                   .hardness = hn_ratio_interval(to.hard, to.count, 1, rows, 0.95),
+                                   .fewer = fewer / (double)rows,
+                                   .none = none / (double)rows};
+        if (!m->truth.start)
+            out[s].false_share = (struct hn_interval){NAN, NAN, NAN};
+    }
+    mark_front(out, n);
+    return HN_OK;
+}
+
+int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none) {
+    int best = -1;
+    for (int i = 0; i < n; i++)
+        if (price[i].false_share.hi <= max_fn && price[i].none <= max_none &&
+            (best < 0 || price[i].hardness.mean > price[best].hardness.mean))
+            best = i;
+    return best;
+}

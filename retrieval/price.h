@@ -1,0 +1,53 @@
+// What settings of mining cost: how hard the negatives are that they leave, how many of them are
+// false, and how many queries get too few.
+#ifndef HN_RETRIEVAL_PRICE_H
+#define HN_RETRIEVAL_PRICE_H
+
+#include "core/stats.h"
+#include "retrieval/mine.h"
+
+enum hn_price_family {
+    HN_PRICE_RANK,
+    HN_PRICE_RELATIVE,
+    HN_PRICE_ABSOLUTE,
+    HN_PRICE_CEILING,
+    HN_PRICE_GUIDE,
+    HN_PRICE_FAMILIES
+};
+// The option of `mine` that a family varies.
+extern const char *const hn_price_option[HN_PRICE_FAMILIES];
+
+// A setting: one option at a value, all else as the miner has it.
+struct hn_price_setting {
+    enum hn_price_family family;
+    double value;
+};
+
+struct hn_price {
+    struct hn_price_setting setting;
+    int64_t negatives;
+    struct hn_interval
+        false_share;             // of the negatives, over queries; NaN without complete relevance
+    struct hn_interval hardness; // mean score, above the mean of the query's far candidates, in
+                                 // their standard deviations; likewise
+    double fewer, none;          // share of queries with fewer than n negatives; with none
+    bool front;                  // no other setting is as hard with fewer false ones, or harder
+};
+
+enum { HN_PRICES_MAX = 64 };
+// The settings that are compared, into out[HN_PRICES_MAX]: ranks, margins, ceilings at quantiles of
+// the queries' best candidates, and guides where the miner has one. Returns their number. `best` is
+// scratch for as many as the pool has queries.
+int hn_price_settings(const struct hn_miner *m, const struct hn_pool *pool, double *best,
+                      struct hn_price_setting *out);
+
+// Prices of `n` settings over the candidates of a pool, of all queries.
+HN_MUST_USE enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
+                                      const struct hn_pool *pool,
+                                      const struct hn_price_setting *setting, int n,
+                                      struct hn_price *out);
+// The hardest setting whose share of false negatives is at most max_fn even at the upper end of its
+// interval, and that leaves at most max_none of the queries without a negative; -1: none is.
+int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none);
+
+#endif
