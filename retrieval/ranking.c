@@ -1,14 +1,16 @@
 #include "retrieval/ranking.h"
 #include "core/sweep/knn_lists.h"
 
-#include <string.h>
+#include <math.h>
 
-// Multiplications of a part.
-static const double part = 4e12;
+// Of a part: multiplications and candidates, at most, and queries, at least.
+static const double most_products = 4e12, most_candidates = 1 << 24;
+enum { LEAST = 1024 };
 
-int64_t hn_ranking_rows(int64_t queries, int64_t passages, int64_t d) {
-    double rows = part / ((double)passages * (double)d);
-    return rows >= (double)queries ? queries : hn_max(1024, (int64_t)rows);
+int64_t hn_ranking_rows(int64_t queries, const struct hn_matrix *p, int64_t depth) {
+    double rows = fmin(most_products / ((double)p->rows * (double)p->cols),
+                       most_candidates / (double)hn_min(depth, p->rows));
+    return rows >= (double)queries ? queries : hn_min(queries, hn_max(LEAST, (int64_t)rows));
 }
 
 // The sweep orders by products, of which those above 1, by rounding, are one score here: then the

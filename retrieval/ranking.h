@@ -20,8 +20,8 @@ HN_MUST_USE enum hn_code hn_ranking_run(struct hn_context *ctx, const struct hn_
                                         const struct hn_matrix *p, int64_t depth,
                                         struct hn_ranking *out);
 
-// Queries that are ranked at once: so many that a part takes some seconds at least, for the sweep
-// prepares the corpus anew for each, and few enough that progress is seen.
-int64_t hn_ranking_rows(int64_t queries, int64_t passages, int64_t d);
+// Queries that are ranked at once: so many that a part takes some seconds, for the sweep prepares
+// the corpus anew for each; few enough that progress is seen, and candidates fit into memory.
+int64_t hn_ranking_rows(int64_t queries, const struct hn_matrix *p, int64_t depth);
 
 #endif

@@ -113,7 +113,7 @@ static enum hn_code evaluate_file(struct hn_context *ctx, struct work *w, const 
         return ctx->code;
     int64_t n = w->qrels->n, size = n * w->n_k * HN_RETRIEVAL_METRICS;
     const struct hn_matrix *p = &w->corpus.data.rows[HN_CORPUS];
-    int64_t part = hn_ranking_rows(n, p->rows, p->cols);
+    int64_t part = hn_ranking_rows(n, p, w->deepest);
     if (!(w->value = hn_alloc(ctx, size, sizeof *w->value)))
         return ctx->code;
     for (int64_t from = 0; from < n; from += part)

@@ -112,7 +112,7 @@ static enum hn_code mine_part(struct hn_context *ctx, struct work *w, int64_t fr
 
 static enum hn_code mine_all(struct hn_context *ctx, struct work *w, bool quiet) {
     const struct hn_matrix *p = &w->miner.data.rows[HN_CORPUS];
-    int64_t part = hn_ranking_rows(w->queries, p->rows, p->cols);
+    int64_t part = hn_ranking_rows(w->queries, p, w->miner.o.depth);
     struct hn_progress progress;
     enum hn_code code = HN_OK;
     hn_progress_begin(&progress, w->queries, 0, quiet);
@@ -127,6 +127,15 @@ static enum hn_code mine_all(struct hn_context *ctx, struct work *w, bool quiet)
     return code;
 }
 
+// Texts are large, and not all formats have them.
+static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
+    bool wanted = w->file.format != HN_MINE_NPY && w->file.format != HN_MINE_TREC;
+    for (int side = 0; side < HN_SETS && wanted; side++)
+        if (hn_retrieval_texts(ctx, w->corpus.file, side, &w->file.text[side]))
+            return ctx->code;
+    return HN_OK;
+}
+
 static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char *path,
                               bool quiet) {
     const struct mine_params *p = w->p;
@@ -138,10 +147,10 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
                              &w->file))
         return ctx->code;
     w->file.id = w->corpus.id;
-    w->file.text = w->corpus.text;
     w->file.miner = &w->miner;
     w->file.n = w->miner.o.n;
-    return hn_mine_output_end(ctx, &w->file, mine_all(ctx, w, quiet));
+    enum hn_code code = read_texts(ctx, w);
+    return hn_mine_output_end(ctx, &w->file, code ? code : mine_all(ctx, w, quiet));
 }
 
 static double share_of(int64_t part, int64_t all) {

@@ -20,8 +20,7 @@ static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus 
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++) {
         if (hn_retrieval_rows(ctx, c->file, side, index, &c->data.rows[side]) ||
-            hn_retrieval_ids(ctx, c->file, side, &c->id[side]) ||
-            hn_retrieval_texts(ctx, c->file, side, &c->text[side]))
+            hn_retrieval_ids(ctx, c->file, side, &c->id[side]))
             return ctx->code;
         if (c->info->teacher_d > 0 &&
             hn_retrieval_teacher(ctx, c->file, side, &c->data.teacher[side]))

@@ -8,7 +8,7 @@ struct hn_corpus {
     struct hn_retrieval *file;
     const struct hn_retrieval_info *info;
     struct hn_mine_data data;
-    struct hn_strings id[HN_SETS], text[HN_SETS]; // text: n = 0 where there are none
+    struct hn_strings id[HN_SETS];
 };
 // step: of the series, INT64_MIN: the last. Arrays belong to the owner of the time. HN_USAGE: there
 // is no such step.

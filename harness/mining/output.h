@@ -17,11 +17,12 @@ enum hn_mine_format {
 };
 extern const char *const hn_mine_formats[];
 
-// A file in work. Its arrays belong to the owner of the time; ids and texts are borrowed.
+// A file in work. Its arrays belong to the owner of the time; ids are borrowed.
 struct hn_mine_output {
     enum hn_mine_format format;
-    struct hn_new_file file, scores;    // scores: of format npy, where asked for
-    const struct hn_strings *id, *text; // [HN_SETS]
+    struct hn_new_file file, scores; // scores: of format npy, where asked for
+    const struct hn_strings *id;     // [HN_SETS]
+    struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them
     const struct hn_miner *miner;
     int64_t queries, n; // of a row: negatives wanted
     int64_t *ids;       // [queries x n] of format npy
