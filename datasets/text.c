@@ -43,13 +43,23 @@ char *hn_input_text(struct hn_context *ctx, const char *path, int64_t most, cons
     return text;
 }
 
+char *hn_text_begin(char *text) { return text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); }
+
+enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes) {
+    bool wide = strncmp(bytes, "\xff\xfe", 2) == 0 || strncmp(bytes, "\xfe\xff", 2) == 0;
+    return hn_fail(ctx, HN_DATA, "%s: %s", path,
+                   wide ? "is text in UTF-16; save it as UTF-8"
+                        : "holds a zero byte; it is no text file");
+}
+
 static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
     t->rest = t->text = hn_input_text(ctx, t->path, bytes_max, "a text file of at most 1 GiB",
                                       "check the path", &t->bytes);
     if (!t->text)
         return ctx->code;
     if (strlen(t->text) != (size_t)t->bytes)
-        return hn_fail(ctx, HN_DATA, "%s: holds a zero byte; it is no text file", t->path);
+        return hn_text_not(ctx, t->path, t->text);
+    t->rest = hn_text_begin(t->text);
     t->lines = 1;
     for (const char *c = t->text; *c; c++)
         t->lines += *c == '\n';

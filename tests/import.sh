@@ -70,7 +70,7 @@ test_refused() {
     with_python "refused" || return
     local code pattern words
     "$python" -c "import numpy as np, json, struct
-np.save('ints.npy', np.eye(4, dtype=int)); np.save('wide.npy', np.ones((3, 5), 'f4')); np.save('huge.npy', np.ones((600, 600), 'f4'))
+np.save('truth.npy', np.eye(4, dtype=bool)); np.save('wide.npy', np.ones((3, 5), 'f4')); np.save('huge.npy', np.ones((600, 600), 'f4'))
 np.save('latin.npy', np.array([b'k\xe4se', b'brot'] * 12)); np.save('other.npy', np.array(['ant', 'yak'] * 12)); open('text.xyz', 'w').write('1 2\n'); open('ragged.tsv', 'w').write('1 2\n3\n')
 open('words.tsv', 'w').write('1 2\n3 four\n'); open('nul.tsv', 'wb').write(b'1 2\n\0\n'); open('table.tsv', 'w').write('a\tb\n1\n')
 open('one.tsv', 'w').write('a\nb\n'); np.save('empty.npy', np.ones((3, 0), 'f4'))
@@ -97,7 +97,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 says_it_has_24_rows -e x.u8bin
 3 line_2:_value_2_is_missing -e ragged.tsv
 3 line_2:_value_2_is_no_number:_four -e words.tsv
-3 no_columns_with_names -e x.npy -l one.tsv --label-tensor b
+3 there_is_no_column_'b',_as_its_first_line_names_none -e x.npy -l one.tsv --label-tensor b
 3 empty.npy:_its_rows_are_empty -e empty.npy
 3 zero_byte -e nul.tsv
 2 --tensor_x:_x.npy_does_not_hold_several -e x.npy --tensor x
@@ -106,12 +106,12 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 2 --label-tensor_y:_y.npy_does_not_hold_several -e x.npy -l y.npy --label-tensor y
 2 --label-tensor_y:_x.npy_does_not_hold_several -e x.npy --label-tensor y
 3 word,_kind -e x.npy -l metadata.tsv
-3 line_2_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
+3 line_2:_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
 3 text\.xyz:_neither -e text.xyz
 3 no_whole_number_of_rows -e x.f4 --raw float32 --dim 5
 2 need_--raw -e x.f4 --format raw
 2 need_--raw -e x.f4 --raw float32
-3 integers -e ints.npy
+3 holds_truth_values -e truth.npy
 3 rows_of_5_values -e x.npy -e wide.npy
 3 y0.npy_has_10_labels -e x.npy -l y0.npy
 3 parts_hold_the_same -e x.npy -l y0.npy -l texts.npy
@@ -135,7 +135,7 @@ test_zero_rows() {
     "$python" -c "import numpy as np
 x = np.load('x.npy'); np.save('x2.npy', x); x[3] = 0; x[7, 2] = np.nan; np.save('holes.npy', x); np.save('none.npy', 0 * x)
 v = np.load('x2.npy'); v[5, 0] = np.inf; np.save('view.npy', v)"
-    expect "zero rows: refused" 3 'holes.npy: row 3 is zero: .*--zero-rows skip' import -e holes.npy -l y.npy -o holes.h5
+    expect "zero rows: refused" 3 'holes.npy: row 3 is all zeros, so cosine is undefined; .*--zero-rows skip' import -e holes.npy -l y.npy -o holes.h5
     expect "zero rows: of a view" 3 'row 5 of the second view holds infinity' import -e x.npy -l y.npy --view2 view.npy -o holes.h5
     expect "zero rows: left out" 0 '3 of 24 rows have no direction .*row 3 the first' \
         import -e holes.npy -l texts.npy --view2 view.npy --zero-rows skip -o holes.h5
@@ -145,12 +145,12 @@ f, x, y, stay = h5py.File('holes.h5'), np.load('x.npy'), np.load('y.npy'), np.de
 assert list(f['sample']) == list(stay) and list(f['labels']) == list(y[stay])
 for name in 'embeddings', 'view2': assert np.array_equal(f[name][:], [x[stay]] * 2)"
     expect "zero rows: not all" 3 'no row has a direction' import -e none.npy -l y.npy --zero-rows skip -o no.h5
-    expect "zero rows: no other ones in a series" 3 'row 0 of the second view is zero' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
+    expect "zero rows: no other ones in a series" 3 'row 0 of the second view is all zeros' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
     # Item 10 of the series is row 13 of the file, item 9 row 12: messages count as the file does.
     "$python" -c "import numpy as np
 x = np.load('x2.npy'); x[13] = 0; np.save('later.npy', x)
 y = np.load('texts.npy').copy(); y[12] = 'yak'; np.save('yak.npy', y)"
-    expect "zero rows: a row by its number in the file" 3 'later.npy: row 13 is zero: .*the same items' \
+    expect "zero rows: a row by its number in the file" 3 'later.npy: row 13 is all zeros, so cosine is undefined; .*the same items' \
         import -e later.npy -l texts.npy --view2 x.npy --zero-rows skip --step 9 -o holes.h5
     expect "zero rows: a label, too" 3 "'yak' of row 12 differs" \
         import -e x.npy -l yak.npy --view2 x.npy --zero-rows skip --step 9 -o holes.h5
@@ -158,7 +158,7 @@ y = np.load('texts.npy').copy(); y[12] = 'yak'; np.save('yak.npy', y)"
     printf '# features=3\n0 1 0 2\n1 0\n2 1 1\n3 0 0 1\n' >g/a.features
     printf '0 1\n1 2\n2 3\n0 3\n' >g/a.edges
     printf '0 train\n1 val\n2 test\n3 none\n' >g/a.split
-    expect "a node without features" 3 'g: row 1 is zero' import --linqs g -o g.h5
+    expect "a node without features" 3 'g: row 1 is all zeros' import --linqs g -o g.h5
     expect "is left out" 0 '1 of 4 rows' import --linqs g --zero-rows skip -o g.h5
     pycheck "of graph, split and features too" "import h5py
 f = h5py.File('g.h5'); l = lambda name: list(f[name][:])
@@ -291,5 +291,13 @@ assert np.array_equal(h5py.File('by-snapshot.h5')['teacher'][:], np.load('x.npy'
     check "no temporary file" none_temporary .
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras
+# Labels, rows and groups in texts as many programs write them.
+test_texts() {
+    with_python "texts" || return
+    mkdir -p texts && cd texts || return
+    check "texts of other programs" "$python" "$here/import_texts.py" "$hardneg"
+    cd ..
+}
+
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts
 finish

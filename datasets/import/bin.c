@@ -11,16 +11,13 @@ enum { NONE, FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT8, UINT8 };
 const char *const hn_raw_names[] = {"none",    "float16", "bfloat16", "float32",
                                     "float64", "int8",    "uint8",    NULL};
 const struct hn_array_type hn_raw_types[] = {
-    [FLOAT16] = {'f', 2},
-    [BFLOAT16] = {'e', 2},
-    [FLOAT32] = {'f', 4},
-    [FLOAT64] = {'f', 8},
-    [INT8] = {'i', 1, .as_float = true},
-    [UINT8] = {'u', 1, .as_float = true},
+    [FLOAT16] = {'f', 2}, [BFLOAT16] = {'e', 2}, [FLOAT32] = {'f', 4},
+    [FLOAT64] = {'f', 8}, [INT8] = {'i', 1},     [UINT8] = {'u', 1, .numbers = true},
 };
 
 // out: as many rows of `dim` values as are left.
-static enum hn_code read_rows(struct hn_context *ctx, struct hn_source *s, int raw, int64_t dim,
+static enum hn_code read_rows(struct hn_context *ctx, struct hn_source *s,
+                              const struct hn_wanted *want, int raw, int64_t dim,
                               struct hn_array *out) {
     struct hn_array_type type = hn_raw_types[raw];
     int64_t row = dim * type.width;
@@ -33,7 +30,7 @@ static enum hn_code read_rows(struct hn_context *ctx, struct hn_source *s, int r
     out->rank = 2;
     out->shape[0] = s->left / row;
     out->shape[1] = dim;
-    return hn_array_read(ctx, s, type, out);
+    return hn_array_read(ctx, s, want, type, out);
 }
 
 static enum hn_code read_raw(struct hn_context *ctx, struct hn_source *s,
@@ -41,42 +38,51 @@ static enum hn_code read_raw(struct hn_context *ctx, struct hn_source *s,
     if (want->raw == NONE || want->dim < 1 || want->dim > DIM_MAX)
         return hn_fail(ctx, HN_USAGE, "%s: values without a header need --raw TYPE and --dim D",
                        s->path);
-    return read_rows(ctx, s, want->raw, want->dim, out);
+    return read_rows(ctx, s, want, want->raw, want->dim, out);
 }
 
 static const struct {
     const char *ending;
     int raw;
-} kinds[] = {{".fbin", FLOAT32}, {".u8bin", UINT8}, {".i8bin", INT8}};
+} kinds[] = {{".fbin", FLOAT32}, {".f16bin", FLOAT16}, {".u8bin", UINT8}, {".i8bin", INT8}};
 
 static enum hn_code read_bin(struct hn_context *ctx, struct hn_source *s,
                              const struct hn_wanted *want, struct hn_array *out) {
     unsigned char head[HEAD];
-    const char *dot = strrchr(s->path, '.');
-    int raw = FLOAT32;
-    (void)want;
-    for (size_t i = 0; dot && i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(dot, kinds[i].ending) == 0)
+    int raw = want->raw;
+    for (size_t i = 0; !raw && i < sizeof kinds / sizeof *kinds; i++)
+        if (hn_path_ends(s->path, kinds[i].ending))
             raw = kinds[i].raw;
+    if (!raw)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: its name does not say what its values are; give --raw float32, "
+                       "float16, uint8 or int8",
+                       s->path);
     if (hn_source_take(ctx, s, head, HEAD, "the header"))
         return ctx->code;
     int64_t n = (int64_t)hn_little_endian(head, 4), d = (int64_t)hn_little_endian(head + 4, 4);
     if (d < 1 || d > DIM_MAX)
         return hn_fail(ctx, HN_DATA, "%s: says its rows have %lld values; 1 to %d are read",
                        s->path, (long long)d, DIM_MAX);
-    if (s->left != n * d * hn_raw_types[raw].width)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: says it has %lld rows of %lld %s, and %lld bytes follow; copy it again",
-                       s->path, (long long)n, (long long)d, hn_raw_names[raw], (long long)s->left);
-    return read_rows(ctx, s, raw, d, out);
+    int64_t there = s->left / (d * hn_raw_types[raw].width);
+    bool part = want->rows > 0 && want->rows <= hn_min(n, there);
+    if (s->left != n * d * hn_raw_types[raw].width && !part)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: says it has %lld rows of %lld %s, and %lld are there; copy it again, or "
+            "take its first rows with --rows N",
+            s->path, (long long)n, (long long)d, hn_raw_names[raw], (long long)there);
+    s->left = (part ? want->rows : n) * d * hn_raw_types[raw].width;
+    return read_rows(ctx, s, want, raw, d, out);
 }
 
-static const char *const bin_endings[] = {".fbin", ".u8bin", ".i8bin", NULL};
+static const char *const bin_endings[] = {".fbin", ".f16bin", ".u8bin", ".i8bin", NULL};
 static const char *const no_endings[] = {NULL};
 
 const struct hn_format hn_format_bin = {
     .name = "bin",
-    .summary = "rows, dimensions and values of float32, uint8 or int8 (big-ann-benchmarks)",
+    .summary =
+        "rows, dimensions and values of float32, float16, uint8 or int8 (big-ann-benchmarks)",
     .endings = bin_endings,
     .read = read_bin,
 };

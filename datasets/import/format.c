@@ -10,10 +10,16 @@ const struct hn_format *const hn_formats[] = {HN_FORMATS(X) NULL};
 const char *const hn_format_names[] = {"auto", HN_FORMATS(X) NULL};
 #undef X
 
+bool hn_path_ends(const char *path, const char *ending) {
+    const char *crop = strstr(path, ".crop_nb_");
+    bool cropped = crop && strspn(crop + 9, "0123456789") == strlen(crop + 9);
+    size_t length = cropped ? (size_t)(crop - path) : strlen(path), own = strlen(ending);
+    return length > own && strncmp(path + length - own, ending, own) == 0;
+}
+
 static bool ends_in(const char *path, const char *const *ending) {
-    size_t length = strlen(path);
     for (; *ending; ending++)
-        if (length > strlen(*ending) && strcmp(path + length - strlen(*ending), *ending) == 0)
+        if (hn_path_ends(path, *ending))
             return true;
     return false;
 }
@@ -21,9 +27,14 @@ static bool ends_in(const char *path, const char *const *ending) {
 // By the first bytes, then by the name. Standard input that begins with nothing known is text.
 static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, const char *path,
                          const struct hn_format **out) {
-    char first[8] = "";
-    size_t n = fread(first, 1, sizeof first, s->file);
+    static const char pointer[] = "version https://git-lfs";
+    char first[sizeof pointer] = "";
+    size_t n = fread(first, 1, sizeof first - 1, s->file);
     rewind(s->file);
+    if (strcmp(first, pointer) == 0)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: is a pointer of Git LFS, not the file itself; get it with git lfs pull",
+                       path);
     for (const struct hn_format *const *f = hn_formats; *f; f++)
         if ((*f)->magic && n >= (*f)->magic_bytes &&
             memcmp(first, (*f)->magic, (*f)->magic_bytes) == 0) {
@@ -44,35 +55,16 @@ static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, cons
                    path);
 }
 
-static enum hn_code check(struct hn_context *ctx, const struct hn_source *s,
-                          const struct hn_wanted *want, const struct hn_array *a) {
-    if (want->labels && (a->real || a->rank != 1))
-        return hn_fail(
-            ctx, HN_DATA,
-            "%s: labels are a list of integers or texts, this is an array of %s of %d dimension%s",
-            s->path,
-            a->real   ? "floats"
-            : a->text ? "texts"
-                      : "integers",
-            a->rank, a->rank == 1 ? "" : "s");
-    if (!want->labels && !a->real)
-        return hn_fail(ctx, HN_DATA, "%s: holds %s; embeddings are floats", s->path,
-                       a->text ? "texts" : "integers");
-    if (!want->labels && a->rank != 2)
-        return hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
-                       s->path, a->rank);
-    if (!want->labels && a->shape[1] < 1)
-        return hn_fail(ctx, HN_DATA, "%s: its rows are empty; embeddings have one value or more",
-                       s->path);
-    return HN_OK;
-}
-
 static enum hn_code read_as(struct hn_context *ctx, const struct hn_format *format,
                             struct hn_source *s, const char *path, const struct hn_wanted *want,
                             struct hn_array *out) {
     if (format->by_name && strcmp(path, "-") == 0)
         return hn_fail(ctx, HN_DATA, "standard input: %s cannot be read from a pipe; give the file",
                        format->name);
+    if (want->labels && !format->has_labels)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: a file of the format %s holds no labels; give them in another one",
+                       s->path, format->name);
     return format->read(ctx, s, want, out);
 }
 
@@ -82,15 +74,21 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
     const struct hn_format *format = choice != HN_FORMAT_auto ? hn_formats[choice - 1] : NULL;
     memset(out, 0, sizeof *out);
     bool good = !hn_source_open(ctx, path, &s) && (format || !find(ctx, &s, path, &format)) &&
-                !read_as(ctx, format, &s, path, want, out) && !check(ctx, &s, want, out);
+                !read_as(ctx, format, &s, path, want, out);
     hn_source_close(&s);
     out->named = good && (want->labels ? format->labels_named : format->rows_named);
     return good ? HN_OK : ctx->code;
 }
 
-static bool fits(const struct hn_wanted *want, const struct hn_entry *e) {
-    return want->labels ? e->rank == 1 && e->kind && strchr("iubSU", e->kind)
-                        : e->rank == 2 && e->kind && strchr("fe", e->kind);
+// What could be meant, and, where nothing else is there, what can be read as such: labels as floats
+// or as a column, rows of integers.
+static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool strict) {
+    if (!e->kind)
+        return false;
+    if (want->labels)
+        return (e->rank == 1 && (!strict || strchr("iubSU", e->kind))) ||
+               (!strict && e->rank == 2 && e->columns == 1);
+    return e->rank == 2 && strchr(strict ? "fe" : "feiu", e->kind);
 }
 
 static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
@@ -115,10 +113,12 @@ static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
 enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path, const struct hn_wanted *want,
                            const struct hn_entry *entry, int64_t n, int64_t *picked) {
     int64_t found = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (want->name ? strcmp(entry[i].name, want->name) == 0 : fits(want, &entry[i])) {
-            *picked = i;
-            found++;
-        }
+    for (int strict = 1; strict >= 0 && found == 0; strict--)
+        for (int64_t i = 0; i < n; i++)
+            if (want->name ? strcmp(entry[i].name, want->name) == 0
+                           : fits(want, &entry[i], strict)) {
+                *picked = i;
+                found++;
+            }
     return found == 1 ? HN_OK : fail_pick(ctx, path, want, entry, n, found);
 }

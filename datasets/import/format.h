@@ -5,21 +5,13 @@
 
 #include "datasets/import/array.h"
 
-// What is wanted of a file.
-struct hn_wanted {
-    bool labels;      // a list of integers or texts; else rows of floats
-    bool snapshots;   // of a snapshot the last step's embeddings, or its groups; else it is refused
-    const char *name; // of the tensor or column; NULL: the only one that will do
-    int raw;          // of bare values: place of their type in hn_raw_types, 0 = not given
-    int64_t dim;      // and dimensions of a row, below 1: not given
-};
-
 struct hn_format {
     const char *name, *summary;
     const char *const *endings; // of the names of files, ended by NULL
     const char *magic;          // the first bytes of every file, NULL: none are known
     size_t magic_bytes;
     bool by_name;                  // s->path is opened again, and cannot be standard input
+    bool has_labels;               // files may hold labels
     bool rows_named, labels_named; // files hold several, of which one has hn_wanted.name
     // Rows or labels. s stands at the begin of the file. out is zeroed; its values belong to the
     // owner of the time, also after a failure. HN_DATA names file and place and what is wrong.
@@ -56,12 +48,17 @@ HN_MUST_USE enum hn_code hn_format_read(struct hn_context *ctx, const char *path
                                         enum hn_format_choice choice, const struct hn_wanted *want,
                                         struct hn_array *out);
 
+// Whether the name of a file has an ending, or had it before it was cropped
+// ("base.u8bin.crop_nb_1000").
+bool hn_path_ends(const char *path, const char *ending);
+
 // For formats whose files hold several arrays: what is there, and the one that is wanted. HN_DATA
 // names those that there are.
 struct hn_entry {
     const char *name;
     int rank;
-    char kind; // of struct hn_array_type
+    char kind;       // of struct hn_array_type
+    int64_t columns; // second dimension, where there are two
 };
 HN_MUST_USE enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path,
                                        const struct hn_wanted *want, const struct hn_entry *entry,

@@ -58,6 +58,7 @@ const struct hn_format hn_format_hdf5 = {
     .name = "hdf5",
     .summary = "the data set train, in the layout of ann-benchmarks",
     .endings = endings,
+    .has_labels = true,
     .magic = "\x89HDF\r\n\x1a\n",
     .magic_bytes = 8,
     .by_name = true,

@@ -13,9 +13,18 @@ static const int64_t dense_max = (int64_t)1 << 30;
 enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *part, float **rows, int64_t *n, int64_t *d,
                               bool *named) {
-    const struct hn_wanted want = {
-        .name = o->tensor, .raw = o->raw, .dim = o->dim, .snapshots = part == &o->teacher};
-    enum hn_format_choice choice = o->raw ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
+    const struct hn_wanted want = {.name = o->tensor,
+                                   .raw = o->raw,
+                                   .dim = o->dim,
+                                   .snapshots = part == &o->teacher,
+                                   .rows = o->rows,
+                                   .header = (enum hn_header)o->header,
+                                   .skip = o->skip};
+    bool bare = o->raw && o->format == HN_FORMAT_auto;
+    enum hn_format_choice choice = bare ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
+    if (o->rows > 0 && part->count > 1)
+        return hn_fail(ctx, HN_USAGE, "--rows takes the first rows of one file, not of %lld parts",
+                       (long long)part->count);
     int64_t capacity = 0;
     for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
@@ -144,7 +153,9 @@ enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher, const
                               const char *from, int64_t n, struct hn_import_extras *out) {
     char *item[] = {(char *)teacher, (char *)group}; // only read
     const struct hn_import o = {.teacher = {&item[0], teacher != NULL},
-                                .group = {&item[1], group != NULL}};
+                                .group = {&item[1], group != NULL},
+                                .rows = INT64_MIN,
+                                .skip = INT64_MIN};
     struct hn_import_input in = {.from = from, .n = n};
     *out = (struct hn_import_extras){.group = NULL};
     if (read_teacher(ctx, &o, &in) || hn_import_groups(ctx, &o, &in))

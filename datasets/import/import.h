@@ -21,6 +21,9 @@ struct hn_import {
     int64_t step;                             // INT64_MIN: not given
     int64_t compress;                         // deflate level of a new file, 0 = none
     int64_t dim;                              // of a row of bare values; INT64_MIN: not given
+    int64_t rows;                             // the first of every file; INT64_MIN: all
+    int64_t skip;                             // columns of text before a row; INT64_MIN: not given
+    int header;                               // enum hn_header of text
     int type;                                 // enum hn_float_type of a new file
     int format, raw;                          // of rows: hn_format_names, hn_raw_names
     int zero_rows;                            // enum hn_undirected: rows without direction

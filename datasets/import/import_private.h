@@ -61,6 +61,24 @@ HN_MUST_USE enum hn_code hn_label_lists_read(struct hn_context *ctx, const struc
 // The item of an entry.
 int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry);
 
+// numbering.c. Texts that are all numbers in their own decimal form, or empty, become these: 7, but
+// not 07, +7, "7 " or 7.0. Empty ones are -1.
+HN_MUST_USE enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a);
+// How integers are numbered: as they are, or, beyond 2^31 - 1, in their order.
+struct hn_numbering {
+    const char *path, *what;            // "label", "group", for messages
+    const struct hn_label_lists *lists; // whose entries they are; NULL: rows'
+    bool none;                          // those below 0 are none, -1; else refused
+};
+HN_MUST_USE enum hn_code hn_number_integers(struct hn_context *ctx, const struct hn_numbering *o,
+                                            const struct hn_array *a, int32_t *out);
+// Notes on labels that are of no use: all the same, or no two the same.
+HN_MUST_USE enum hn_code hn_note_classes(struct hn_context *ctx, const char *path,
+                                         const int32_t *label, int64_t n);
+// alike.c. A note if names look the same.
+HN_MUST_USE enum hn_code hn_note_alike(struct hn_context *ctx, const char *path,
+                                       const char *const *name, int64_t n);
+
 // undirected.c. Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.
 HN_MUST_USE enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in,

@@ -1,7 +1,7 @@
 // Labels and groups as integers or texts, which are numbered.
 #include "datasets/import/import_private.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static enum hn_code check_names(struct hn_context *ctx, const char *path, int64_
 
 static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o,
                                struct hn_import_input *in) {
-    const struct hn_wanted want = {.labels = true};
+    const struct hn_wanted want = {.labels = true, .header = HN_HEADER_NO, .lists = true};
     struct hn_array a;
     if (!o->label_names)
         return HN_OK;
@@ -44,9 +44,15 @@ static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o
 }
 
 // The parts of the labels, or of groups, joined; all integers or all texts.
-static enum hn_code read_parts(struct hn_context *ctx, const struct hn_text_list *part,
-                               const char *tensor, bool groups, struct hn_array *all) {
-    const struct hn_wanted want = {.labels = true, .name = tensor, .snapshots = groups};
+static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o, bool groups,
+                               struct hn_array *all) {
+    const struct hn_text_list *part = groups ? &o->group : &o->labels;
+    const struct hn_wanted want = {.labels = true,
+                                   .name = groups ? NULL : o->label_tensor,
+                                   .snapshots = groups,
+                                   .rows = o->rows,
+                                   .header = (enum hn_header)o->header,
+                                   .lists = !groups && o->label_separator};
     *all = (struct hn_array){.rank = 1};
     for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
@@ -65,26 +71,9 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_text_list
         memcpy((char *)to + (size_t)before * size, a.text ? (void *)a.text : a.integer,
                (size_t)a.shape[0] * size);
         all->shape[0] = n;
+        all->above |= a.above;
         all->named |= a.named;
     }
-    return HN_OK;
-}
-
-// Texts that are all whole numbers, or empty, are numbers: -1 for empty ones.
-static enum hn_code take_numbers(struct hn_context *ctx, struct hn_array *a) {
-    int64_t n = a->shape[0];
-    int64_t *value = hn_alloc(ctx, n, sizeof *value);
-    if (!value)
-        return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        char *end;
-        errno = 0;
-        value[i] = a->text[i][0] ? strtoll(a->text[i], &end, 10) : -1;
-        if (a->text[i][0] && (*end || errno))
-            return HN_OK;
-    }
-    a->integer = value;
-    a->text = NULL;
     return HN_OK;
 }
 
@@ -136,32 +125,21 @@ static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import 
     return HN_OK;
 }
 
-static enum hn_code take_integers(struct hn_context *ctx, const struct hn_import *o,
-                                  const struct hn_array *a, const struct hn_label_lists *lists,
-                                  int32_t *out) {
-    int64_t least = lists ? 0 : -1;
-    for (int64_t i = 0; i < a->shape[0]; i++) {
-        if (a->integer[i] < least || a->integer[i] > INT32_MAX)
-            return hn_fail(ctx, HN_DATA,
-                           "%s: label %lld of row %lld is out of range; labels are %s to 2^31 - 1",
-                           o->labels.item[0], (long long)a->integer[i],
-                           (long long)(lists ? hn_label_lists_item(lists, i) : i),
-                           lists ? "0" : "-1 (unlabelled)");
-        out[i] = (int32_t)a->integer[i];
-    }
-    return HN_OK;
-}
-
 static enum hn_code number_labels(struct hn_context *ctx, const struct hn_import *o,
                                   struct hn_array *a, const struct hn_label_lists *lists,
                                   struct hn_import_input *in, int32_t *out) {
-    if (a->text && take_numbers(ctx, a))
+    const char *path = o->labels.item[0];
+    if (a->text && hn_numbers_of_texts(ctx, a))
         return ctx->code;
     if (a->integer)
-        return take_integers(ctx, o, a, lists, out);
-    if (!in->name && name_classes(ctx, o->labels.item[0], a, in))
+        return hn_number_integers(ctx, &(struct hn_numbering){path, "label", lists, lists == NULL},
+                                  a, out);
+    if (!in->name && name_classes(ctx, path, a, in))
         return ctx->code;
-    return number_texts(ctx, o, a, lists, in, out);
+    return hn_note_alike(ctx, path, in->name, in->n_names) ||
+                   number_texts(ctx, o, a, lists, in, out)
+               ? ctx->code
+               : HN_OK;
 }
 
 static enum hn_code take_several(struct hn_context *ctx, const struct hn_import *o,
@@ -173,6 +151,20 @@ static enum hn_code take_several(struct hn_context *ctx, const struct hn_import 
     return hn_label_sets_make(ctx, in->n, lists->start, label, in->labels, &in->label_sets);
 }
 
+// A first line too many, or too few, may be a header that was taken for a label, or the reverse.
+static enum hn_code fail_rows(struct hn_context *ctx, const struct hn_import *o,
+                              const struct hn_import_input *in, const struct hn_array *a,
+                              int64_t rows) {
+    char hint[128] = "";
+    if (a->text && o->header != HN_HEADER_YES && rows == in->n + 1)
+        snprintf(hint, sizeof hint, "; if '%.40s' is the name of a column, give --header yes",
+                 a->text[0]);
+    else if (a->text && o->header != HN_HEADER_NO && rows == in->n - 1)
+        snprintf(hint, sizeof hint, "; if the first line is a label, give --header no");
+    return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree%s",
+                   o->labels.item[0], (long long)rows, in->from, (long long)in->n, hint);
+}
+
 static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *o,
                                 struct hn_import_input *in) {
     struct hn_array a = {.rank = 1};
@@ -181,20 +173,23 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *
     if (several && !o->label_separator) {
         if (hn_label_lists_read(ctx, o, &lists))
             return ctx->code;
-    } else if (read_parts(ctx, &o->labels, o->label_tensor, false, &a) ||
+    } else if (read_parts(ctx, o, false, &a) ||
                (several && hn_label_lists_cut(ctx, o, &a, &lists))) {
         return ctx->code;
     }
     in->labels_named = a.named || lists.entry.named;
     int64_t rows = several ? lists.n : a.shape[0];
     if (rows != in->n)
-        return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree",
-                       o->labels.item[0], (long long)rows, in->from, (long long)in->n);
+        return fail_rows(ctx, o, in, &a, rows);
     in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
     if (!in->labels)
         return ctx->code;
-    return several ? take_several(ctx, o, &lists, in)
-                   : number_labels(ctx, o, &a, NULL, in, in->labels);
+    if (several)
+        return take_several(ctx, o, &lists, in);
+    return number_labels(ctx, o, &a, NULL, in, in->labels) ||
+                   hn_note_classes(ctx, o->labels.item[0], in->labels, in->n)
+               ? ctx->code
+               : HN_OK;
 }
 
 // Every label needs a name, where there are names.
@@ -246,7 +241,7 @@ enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
     if (o->group.count == 0)
         return HN_OK;
     const char *path = o->group.item[0];
-    if (read_parts(ctx, &o->group, NULL, true, &a))
+    if (read_parts(ctx, o, true, &a))
         return ctx->code;
     int64_t n = a.shape[0];
     if (in->n > 0 && n != in->n)
@@ -256,14 +251,10 @@ enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
     in->group = hn_alloc(ctx, n, sizeof *in->group);
     if (!in->group)
         return ctx->code;
+    if (a.text && hn_numbers_of_texts(ctx, &a))
+        return ctx->code;
     if (a.text)
         return number_groups(ctx, &a, in->group);
-    for (int64_t i = 0; i < n; i++) {
-        if (a.integer[i] < 0 || a.integer[i] > INT32_MAX)
-            return hn_fail(ctx, HN_DATA,
-                           "%s: group %lld of row %lld is out of range; groups are 0 to 2^31 - 1",
-                           path, (long long)a.integer[i], (long long)i);
-        in->group[i] = (int32_t)a.integer[i];
-    }
-    return HN_OK;
+    return hn_number_integers(ctx, &(struct hn_numbering){path, "group", NULL, false}, &a,
+                              in->group);
 }

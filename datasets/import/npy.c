@@ -58,6 +58,7 @@ static bool take_number(const char **at, int64_t *number) {
     for (; **at >= '0' && **at <= '9'; ++*at)
         if (!hn_mul(*number, 10, number) || !hn_add(*number, **at - '0', number))
             return false;
+    *at += **at == 'L'; // NumPy on Python 2
     return true;
 }
 
@@ -88,9 +89,15 @@ static bool parse_text_type(const char *text, struct hn_array_type *type) {
     return true;
 }
 
+// NumPy has no bfloat16: an array of it, of JAX say, is saved as one of values of two bytes.
 static bool parse_number_type(const char *text, struct hn_array_type *type) {
+    if (strcmp(text, "V2") == 0) {
+        type->kind = 'e';
+        type->width = 2;
+        return true;
+    }
     static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4",
-                                        "i8", "u1", "u2", "u4", "b1"};
+                                        "i8", "u1", "u2", "u4", "u8", "b1"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(text, known[i]) == 0) {
             type->kind = text[0];
@@ -111,7 +118,7 @@ static enum hn_code parse_type(struct hn_context *ctx, const struct hn_source *s
     return hn_fail(
         ctx, HN_DATA,
         "%s: values of type '%s' are not read; store float16, float32, float64, integers of up to "
-        "64 bits (unsigned up to 32) or texts",
+        "64 bits or texts",
         s->path, text);
 }
 
@@ -138,8 +145,7 @@ static enum hn_code parse_header(struct hn_context *ctx, const struct hn_source 
     }
     if (!shaped || !type[0])
         return bad(ctx, s, "the header lacks shape or descr; save the array again with numpy.save");
-    if (fortran && a->rank > 1)
-        return bad(ctx, s, "the array is in Fortran order; save numpy.ascontiguousarray of it");
+    stored->fortran = fortran && a->rank > 1;
     return parse_type(ctx, s, type, stored);
 }
 
@@ -166,11 +172,19 @@ enum hn_code hn_npy_head(struct hn_context *ctx, struct hn_source *s, struct hn_
     return parse_header(ctx, s, text, type, a);
 }
 
+enum hn_code hn_npy_values(struct hn_context *ctx, struct hn_source *s,
+                           const struct hn_wanted *want, struct hn_array_type type,
+                           struct hn_array *out) {
+    if (type.kind == 'e')
+        hn_note_once(ctx, "%s: values of the type V2 are read as bfloat16", s->path);
+    return hn_array_read(ctx, s, want, type, out);
+}
+
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
                                const struct hn_wanted *want, struct hn_array *out) {
     struct hn_array_type type;
-    (void)want;
-    return hn_npy_head(ctx, s, &type, out) || hn_array_read(ctx, s, type, out) ? ctx->code : HN_OK;
+    return hn_npy_head(ctx, s, &type, out) || hn_npy_values(ctx, s, want, type, out) ? ctx->code
+                                                                                     : HN_OK;
 }
 
 static const char *const endings[] = {".npy", NULL};
@@ -179,6 +193,7 @@ const struct hn_format hn_format_npy = {
     .name = "npy",
     .summary = "an array of NumPy, as numpy.save writes it",
     .endings = endings,
+    .has_labels = true,
     .magic = magic,
     .magic_bytes = sizeof magic - 1,
     .read = read_array,

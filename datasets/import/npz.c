@@ -222,9 +222,10 @@ static void close_member(struct unpacker *u, struct hn_source *member) {
         (void)inflateEnd(&u->z);
 }
 
-// The header of a member, and of the wanted one the values as well.
+// The header of a member, and, where something is wanted of it, the values as well.
 static enum hn_code read_member(struct hn_context *ctx, struct hn_source *s, const struct member *m,
-                                bool values, struct hn_array_type *type, struct hn_array *out) {
+                                const struct hn_wanted *want, struct hn_array_type *type,
+                                struct hn_array *out) {
     struct hn_source member;
     HN_SCOPE(ctx);
     struct unpacker *u = hn_alloc(ctx, 1, sizeof *u);
@@ -233,10 +234,10 @@ static enum hn_code read_member(struct hn_context *ctx, struct hn_source *s, con
     enum hn_code code = open_member(ctx, s, m, u, &member);
     if (!code)
         code = hn_npy_head(ctx, &member, type, out);
-    if (!code && values) {
+    if (!code && want) {
         hn_own(ctx, scope.outer);
-        code = hn_array_read(ctx, &member, *type, out);
-        if (!code && u->crc != m->crc)
+        code = hn_npy_values(ctx, &member, want, *type, out);
+        if (!code && member.left == 0 && u->crc != m->crc) // else it was not read to its end
             code = hn_fail(ctx, HN_DATA, "%s: its checksum is wrong; copy or make the file again",
                            member.path);
     }
@@ -254,10 +255,10 @@ static enum hn_code pick(struct hn_context *ctx, struct hn_source *s, const stru
         struct hn_array_type type = {.kind = 0};
         struct hn_array head = {.rank = 0};
         // Members that are not read, pickled ones say, are none to choose from.
-        enum hn_code code = read_member(ctx, s, &m[i], false, &type, &head);
+        enum hn_code code = read_member(ctx, s, &m[i], NULL, &type, &head);
         if (code && code != HN_DATA)
             return code;
-        entry[i] = (struct hn_entry){m[i].name, head.rank, code ? 0 : type.kind};
+        entry[i] = (struct hn_entry){m[i].name, head.rank, code ? 0 : type.kind, head.shape[1]};
     }
     return hn_entry_pick(ctx, s->path, want, entry, n, picked);
 }
@@ -269,7 +270,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     int64_t n = 0, picked = 0;
     if (read_directory(ctx, s, &m, &n) || pick(ctx, s, want, m, n, &picked))
         return ctx->code;
-    return read_member(ctx, s, &m[picked], true, &type, out);
+    return read_member(ctx, s, &m[picked], want, &type, out);
 }
 
 static const char *const endings[] = {".npz", NULL};
@@ -278,6 +279,7 @@ const struct hn_format hn_format_npz = {
     .name = "npz",
     .summary = "arrays by name in an archive of NumPy (numpy.savez, numpy.savez_compressed)",
     .endings = endings,
+    .has_labels = true,
     .magic = "PK\3\4",
     .magic_bytes = 4,
     .rows_named = true,

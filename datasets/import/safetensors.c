@@ -14,7 +14,8 @@ static const struct {
     struct hn_array_type type;
 } kinds[] = {{"F16", {'f', 2}}, {"BF16", {'e', 2}}, {"F32", {'f', 4}}, {"F64", {'f', 8}},
              {"I8", {'i', 1}},  {"I16", {'i', 2}},  {"I32", {'i', 4}}, {"I64", {'i', 8}},
-             {"U8", {'u', 1}},  {"U16", {'u', 2}},  {"U32", {'u', 4}}, {"BOOL", {'b', 1}}};
+             {"U8", {'u', 1}},  {"U16", {'u', 2}},  {"U32", {'u', 4}}, {"U64", {'u', 8}},
+             {"BOOL", {'b', 1}}};
 
 static struct hn_array_type type_of(const json_t *tensor) {
     const char *name = json_string_value(json_object_get(tensor, "dtype"));
@@ -44,6 +45,12 @@ static enum hn_code load_header(struct hn_context *ctx, struct hn_source *s, jso
                                              s->path, *header ? "another value" : error.text);
 }
 
+// An element of an array as a number from 0 on, or -1.
+static int64_t number_at(const json_t *array, size_t i) {
+    const json_t *value = json_array_get(array, i);
+    return json_is_integer(value) ? hn_max(-1, json_integer_value(value)) : -1;
+}
+
 static enum hn_code pick(struct hn_context *ctx, const struct hn_source *s,
                          const struct hn_wanted *want, json_t *header, const char **name) {
     int64_t n = 0, picked;
@@ -55,20 +62,15 @@ static enum hn_code pick(struct hn_context *ctx, const struct hn_source *s,
         return ctx->code;
     json_object_foreach(header, key, tensor) if (strcmp(key, "__metadata__") != 0) entry[n++] =
         (struct hn_entry){key, (int)json_array_size(json_object_get(tensor, "shape")),
-                          type_of(tensor).kind};
+                          type_of(tensor).kind, number_at(json_object_get(tensor, "shape"), 1)};
     if (hn_entry_pick(ctx, s->path, want, entry, n, &picked))
         return ctx->code;
     *name = entry[picked].name;
     return HN_OK;
 }
 
-// An element of an array as a number from 0 on, or -1.
-static int64_t number_at(const json_t *array, size_t i) {
-    const json_t *value = json_array_get(array, i);
-    return json_is_integer(value) ? hn_max(-1, json_integer_value(value)) : -1;
-}
-
-static enum hn_code read_tensor(struct hn_context *ctx, struct hn_source *s, const char *name,
+static enum hn_code read_tensor(struct hn_context *ctx, struct hn_source *s,
+                                const struct hn_wanted *want, const char *name,
                                 const json_t *tensor, struct hn_array *out) {
     const json_t *shape = json_object_get(tensor, "shape");
     const json_t *offsets = json_object_get(tensor, "data_offsets");
@@ -82,7 +84,7 @@ static enum hn_code read_tensor(struct hn_context *ctx, struct hn_source *s, con
     if (!type.kind || !good)
         return hn_fail(ctx, HN_DATA,
                        "%s: tensor '%.60s' is none of 1 to %d dimensions of floats or integers "
-                       "that are read (F16, BF16, F32, F64, I8 to I64, U8 to U32, BOOL)",
+                       "that are read (F16, BF16, F32, F64, I8 to I64, U8 to U64, BOOL)",
                        s->path, name, HN_ARRAY_RANK_MAX);
     if (json_array_size(offsets) != 2 || begin < 0 || end < begin || end > rest)
         return hn_fail(ctx, HN_DATA,
@@ -92,7 +94,8 @@ static enum hn_code read_tensor(struct hn_context *ctx, struct hn_source *s, con
     out->rank = (int)json_array_size(shape);
     type.swapped = type.width > 1 && BYTE_ORDER == BIG_ENDIAN;
     at = (int64_t)ftello(s->file) + begin;
-    return hn_source_go(ctx, s, at, end - begin, "the values") || hn_array_read(ctx, s, type, out)
+    return hn_source_go(ctx, s, at, end - begin, "the values") ||
+                   hn_array_read(ctx, s, want, type, out)
                ? ctx->code
                : HN_OK;
 }
@@ -102,7 +105,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     json_t *header = NULL;
     const char *name = NULL;
     bool good = !load_header(ctx, s, &header) && !pick(ctx, s, want, header, &name) &&
-                !read_tensor(ctx, s, name, json_object_get(header, name), out);
+                !read_tensor(ctx, s, want, name, json_object_get(header, name), out);
     json_decref(header);
     return good ? HN_OK : ctx->code;
 }
@@ -113,6 +116,7 @@ const struct hn_format hn_format_safetensors = {
     .name = "safetensors",
     .summary = "tensors by name (Hugging Face): F16, BF16, F32, F64 and integers",
     .endings = endings,
+    .has_labels = true,
     .rows_named = true,
     .labels_named = true,
     .read = read_array,

@@ -73,7 +73,8 @@ enum hn_code hn_source_text(struct hn_context *ctx, struct hn_source *s, char **
     *text = hn_zalloc(ctx, bytes + 1, 1);
     if (!*text || hn_source_take(ctx, s, *text, bytes, "the text"))
         return ctx->code;
-    return strlen(*text) == (size_t)bytes
-               ? HN_OK
-               : hn_fail(ctx, HN_DATA, "%s: holds a zero byte; it is no text file", s->path);
+    if (strlen(*text) != (size_t)bytes)
+        return hn_text_not(ctx, s->path, *text);
+    *text = hn_text_begin(*text);
+    return HN_OK;
 }

@@ -1,123 +1,173 @@
-// Text of the embedding projector: vectors.tsv, a row of numbers on each line, between tabs, blanks
-// or commas; metadata.tsv, a label on each line, or, where there are several columns, between tabs
-// with their names on the first line.
-#include "datasets/import/format.h"
-#include "datasets/text.h"
+// Text: rows of numbers, one on each line, or labels, one on each line or in a column of a table
+// (columns.c). The first line may name the columns.
+#include "datasets/import/columns.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DIM_MAX = 1 << 20 };
 
-static int64_t count_lines(const char *text) {
-    int64_t lines = 0;
-    for (const char *c = text; *c; c++)
-        lines += *c == '\n' || !c[1];
-    return lines;
+static char separator_of(const char *line) {
+    static const char separators[] = ";,\t";
+    for (const char *s = separators; *s; s++)
+        if (hn_cells_count(line, *s) > 0)
+            return *s;
+    return ' ';
 }
 
-static int64_t count_words(struct hn_text t) {
-    int64_t words = 0;
-    for (const char *c = t.word; *c; words++) {
-        c += strcspn(c, " \t,");
-        c += strspn(c, " \t,");
+static bool number_of(const char *cell, double *value) {
+    char *end;
+    *value = strtod(cell, &end);
+    return end != cell && end[strspn(end, " \t")] == '\0';
+}
+
+// The columns of a row, from the first that is a value.
+struct rows {
+    const struct hn_wanted *want;
+    struct hn_cells cells;
+    int64_t skip, d, n, capacity;
+    double *value; // [d]
+    bool counts;   // the first column is 0, 1, 2 ... or 1, 2, 3 ... so far
+};
+
+enum first { VALUES, NAMES, EITHER };
+
+// What the first line is, by itself: values, names of columns, or 0, 1, 2 ..., which both can be.
+// *index: a nameless column comes before those that are named.
+static enum first judge_first(const struct hn_cells *c, int64_t skip, bool *index) {
+    int64_t numbers = 0, counting = 0;
+    double value;
+    bool first_named = c->n > skip && !number_of(c->cell[skip], &value);
+    *index = first_named && skip == 0 && c->n > 1 && !*c->cell[0];
+    int64_t from = skip + (first_named ? 1 : 0);
+    for (int64_t k = from; k < c->n; k++) {
+        bool number = number_of(c->cell[k], &value);
+        numbers += number;
+        counting += number && value == (double)(k - from);
     }
-    return words;
+    if (first_named && (numbers == 0 || counting == c->n - from))
+        return NAMES;
+    return !first_named && c->n - from > 1 && counting == c->n - from ? EITHER : VALUES;
 }
 
-// The numbers of one line into row[d].
-static enum hn_code read_row(struct hn_context *ctx, struct hn_text *t, int64_t d, float *row) {
-    for (int64_t k = 0; k < d; k++) {
-        char *end, *word = hn_text_word(t);
-        row[k] = word ? strtof(word, &end) : 0;
-        if (!word || end == word || *end)
-            return hn_fail(ctx, HN_DATA, "%s: line %lld: value %lld is %s%.40s", t->path,
-                           (long long)t->number, (long long)k + 1, word ? "no number: " : "missing",
-                           word ? word : "");
-    }
-    return hn_text_end(ctx, t);
+static bool all_whole(const struct hn_cells *c, int64_t skip) {
+    double value;
+    for (int64_t k = skip; k < c->n; k++)
+        if (!number_of(c->cell[k], &value) || value != (double)(int64_t)value)
+            return false;
+    return true;
 }
 
-// Every value takes two bytes at least, the last one of a text aside: so many lines of d values
-// there can be.
-static enum hn_code read_rows(struct hn_context *ctx, const char *path, char *text,
-                              struct hn_array *out) {
-    int64_t bytes = (int64_t)strlen(text), n = count_lines(text), d = 0, i = 0;
-    struct hn_text t = {.path = (char *)path, .text = text, .rest = text, .bytes = bytes};
-    for (; hn_text_line(&t); i++) {
-        if (i == 0) {
-            d = hn_max(1, count_words(t)); // a line that holds something
-            n = hn_min(n, (bytes + 1) / (2 * d));
-            if (d > DIM_MAX || !(out->real = hn_alloc(ctx, n * d, sizeof *out->real)))
-                return d > DIM_MAX ? hn_text_fail(ctx, &t, "holds more than 2^20 values")
-                                   : hn_fail_in(ctx, "%s", path);
-        }
-        if (read_row(ctx, &t, d, out->real + i * d))
+// The next line that holds something; false at the end.
+static enum hn_code next_row(struct hn_context *ctx, struct hn_cells *c, bool *more) {
+    do {
+        if (hn_cells_next(ctx, c, more))
             return ctx->code;
-    }
-    if (i == 0)
-        return hn_fail(ctx, HN_DATA, "%s: holds no line with numbers", path);
-    out->rank = 2;
-    out->shape[0] = i;
-    out->shape[1] = d;
+    } while (*more && (c->n == 0 || (c->n == 1 && !*c->cell[0])));
     return HN_OK;
 }
 
-// The cell at place `column` of a line, which becomes texts; NULL: there are fewer.
-static char *cell_of(char *line, int64_t column) {
-    char *cell = NULL;
-    for (int64_t k = 0; k <= column; k++)
-        if (!(cell = strsep(&line, "\t")))
-            return NULL;
-    return cell;
-}
-
-// The column that is wanted, by the names on the first line, which becomes texts.
-static enum hn_code pick_column(struct hn_context *ctx, const char *path,
-                                const struct hn_wanted *want, char *line, int64_t *column) {
-    int64_t n = 1;
-    for (const char *c = line; *c; c++)
-        n += *c == '\t';
-    HN_SCOPE(ctx);
-    struct hn_entry *entry = hn_alloc(ctx, n, sizeof *entry);
-    if (!entry)
+// Stands at the first row of values afterwards.
+static enum hn_code skip_header(struct hn_context *ctx, struct rows *r, bool *more) {
+    struct hn_cells *c = &r->cells;
+    bool index;
+    if (next_row(ctx, c, more) || !*more)
         return ctx->code;
-    for (int64_t k = 0; k < n; k++)
-        entry[k] = (struct hn_entry){strsep(&line, "\t"), 1, 'S'};
-    return hn_entry_pick(ctx, path, want, entry, n, column);
-}
-
-static char *next_line(char **rest) {
-    char *line = strsep(rest, "\n");
-    if (!line || (!*rest && !*line)) // the last line has its end
-        return NULL;
-    line[strcspn(line, "\r")] = 0;
-    return line;
-}
-
-static enum hn_code read_labels(struct hn_context *ctx, const char *path,
-                                const struct hn_wanted *want, char *text, struct hn_array *out) {
-    int64_t column = 0, n = 0;
-    char *rest = text, *line;
-    bool table = strchr(text, '\t') && strchr(text, '\t') < text + strcspn(text, "\n");
-    out->text = hn_alloc(ctx, count_lines(text), sizeof *out->text);
-    if (!out->text)
+    r->skip = hn_max(0, r->want->skip);
+    enum first first = judge_first(c, r->skip, &index);
+    if (r->want->header == HN_HEADER_NO || (r->want->header == HN_HEADER_AUTO && first == VALUES))
+        return HN_OK;
+    int64_t line = c->line;
+    if (next_row(ctx, c, more))
         return ctx->code;
-    if (!table && want->name)
+    if (r->want->header == HN_HEADER_AUTO && first == EITHER && all_whole(c, r->skip))
         return hn_fail(ctx, HN_DATA,
-                       "%s: has no tabs on its first line, and so no columns with names; leave out "
-                       "--label-tensor",
-                       path);
-    if (table && pick_column(ctx, path, want, next_line(&rest), &column))
-        return ctx->code;
-    while ((line = next_line(&rest)))
-        if (!(out->text[n++] = cell_of(line, column)))
-            return hn_fail(ctx, HN_DATA, "%s: line %lld has no column %lld", path,
-                           (long long)n + table, (long long)column + 1);
-    out->rank = 1;
-    out->shape[0] = n;
+                       "%s: line %lld counts 0, 1, 2 ...: it names the columns, as pandas writes "
+                       "them, with --header yes, and is a row with --header no",
+                       c->path, (long long)line);
+    if (r->want->skip < 0 && index) {
+        r->skip = 1;
+        hn_note(ctx, "%s: its first column has no name and is left out, as the index of a table",
+                c->path);
+    }
+    if (r->want->header == HN_HEADER_AUTO)
+        hn_note(ctx, "%s: line %lld names the columns, and is no row", c->path, (long long)line);
     return HN_OK;
+}
+
+static enum hn_code fail_value(struct hn_context *ctx, const struct rows *r, int64_t k) {
+    const struct hn_cells *c = &r->cells;
+    const char *cell = k < c->n ? c->cell[k] : "";
+    if (!*cell)
+        return hn_cells_fail(ctx, c, "value %lld is missing", (long long)(k - r->skip) + 1);
+    const char *remedy = "";
+    if (c->separator == ';' && strchr(cell, ','))
+        remedy = "; write decimal points, not commas";
+    else if (k == 0)
+        remedy = "; --skip-columns 1 leaves out the first column";
+    return hn_cells_fail(ctx, c, "value %lld is no number: %.40s%s", (long long)(k - r->skip) + 1,
+                         cell, remedy);
+}
+
+static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_array *out) {
+    const struct hn_cells *c = &r->cells;
+    for (int64_t k = 0; k < r->d; k++) {
+        int64_t column = r->skip + k;
+        if (column >= c->n || !number_of(c->cell[column], r->value + k))
+            return fail_value(ctx, r, column);
+    }
+    if (c->n > r->skip + r->d)
+        return hn_cells_fail(ctx, c,
+                             "there is more than the line should hold: %lld values, not %lld as "
+                             "before; --header yes leaves out a first line",
+                             (long long)(c->n - r->skip), (long long)r->d);
+    if (hn_grow(ctx, &out->real, &r->capacity, (r->n + 1) * r->d, sizeof *out->real))
+        return hn_fail_in(ctx, "%s", c->path);
+    hn_row_of_doubles(r->value, r->d, out->real + r->n * r->d);
+    if (r->n == 0)
+        r->counts = r->value[0] == 0 || r->value[0] == 1;
+    else
+        r->counts &= r->value[0] == (double)out->real[0] + (double)r->n;
+    r->n++;
+    return HN_OK;
+}
+
+static enum hn_code end_rows(struct hn_context *ctx, const struct rows *r) {
+    const char *path = r->cells.path;
+    if (r->n == 0)
+        return hn_fail(ctx, HN_DATA, "%s: holds no line with numbers", path);
+    if (r->n < r->want->rows)
+        return hn_fail(ctx, HN_DATA, "%s: has %lld rows, fewer than the %lld of --rows", path,
+                       (long long)r->n, (long long)r->want->rows);
+    if (r->counts && r->n > 2 && r->d > 1 && r->want->skip < 0)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: its column %lld counts the rows: --skip-columns %lld leaves it out, "
+                       "--skip-columns %lld reads it",
+                       path, (long long)r->skip + 1, (long long)r->skip + 1, (long long)r->skip);
+    return HN_OK;
+}
+
+static enum hn_code read_rows(struct hn_context *ctx, const char *path,
+                              const struct hn_wanted *want, char *text, struct hn_array *out) {
+    struct rows r = {.want = want};
+    bool more;
+    hn_cells_begin(&r.cells, path, text);
+    r.cells.separator = separator_of(text + strspn(text, "\r\n"));
+    r.cells.quotes = true;
+    if (skip_header(ctx, &r, &more))
+        return ctx->code;
+    r.d = hn_max(1, r.cells.n - r.skip);
+    if (r.d > DIM_MAX)
+        return hn_cells_fail(ctx, &r.cells, "holds more than 2^20 values");
+    if (!(r.value = hn_alloc(ctx, r.d, sizeof *r.value)))
+        return ctx->code;
+    while (more && (want->rows < 1 || r.n < want->rows))
+        if (take_row(ctx, &r, out) || next_row(ctx, &r.cells, &more))
+            return ctx->code;
+    out->rank = 2;
+    out->shape[0] = r.n;
+    out->shape[1] = r.d;
+    return end_rows(ctx, &r);
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
@@ -125,16 +175,17 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     char *text;
     if (hn_source_text(ctx, s, &text))
         return ctx->code;
-    return want->labels ? read_labels(ctx, s->path, want, text, out)
-                        : read_rows(ctx, s->path, text, out);
+    return want->labels ? hn_columns_read(ctx, s->path, want, text, out)
+                        : read_rows(ctx, s->path, want, text, out);
 }
 
 static const char *const endings[] = {".tsv", ".txt", ".csv", NULL};
 
 const struct hn_format hn_format_tsv = {
     .name = "tsv",
-    .summary = "text: a row of numbers, or a label, on each line (embedding projector)",
+    .summary = "text: a row of numbers, or a label, on each line, or a column of a table",
     .endings = endings,
+    .has_labels = true,
     .labels_named = true,
     .read = read_array,
 };

@@ -89,23 +89,23 @@ int64_t hn_import_row(const struct hn_import_input *in, int64_t i) {
     return in->sample ? in->sample[i] : i;
 }
 
-#define SKIP "mend it, or leave out such rows with --zero-rows skip"
+#define SKIP "fix it, or skip such rows with --zero-rows skip"
 #define KEEP_OR_SKIP SKIP ", or keep them with --zero-rows keep"
 
 static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
                            struct fault f, const char *remedy) {
-    char what[64] = "is zero";
+    char what[64] = "is all zeros, so cosine is undefined";
     if (f.what[0] != 'z')
         snprintf(what, sizeof what, "holds %s at column %lld", f.what, (long long)f.column);
-    return hn_fail(ctx, HN_DATA, "%s: row %lld%s %s: it has no direction; %s", in->from,
-                   (long long)hn_import_row(in, i), series_name[f.series], what, remedy);
+    return hn_fail(ctx, HN_DATA, "%s: row %lld%s %s; %s", in->from, (long long)hn_import_row(in, i),
+                   series_name[f.series], what, remedy);
 }
 
 enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import_input *in) {
     for (int64_t i = 0; i < in->n; i++) {
         struct fault f = fault_of(in, i);
         if (f.what && !(in->zero_rows && f.what[0] == 'z'))
-            return refuse(ctx, in, i, f, "mend it: all steps of a series hold the same items");
+            return refuse(ctx, in, i, f, "fix it: all steps of a series hold the same items");
     }
     return HN_OK;
 }

@@ -6,9 +6,9 @@
 
 enum { LENGTH_BYTES = 4, DIM_MAX = 1 << 20 };
 
-// One row, of `width` bytes a value, into out[d]; row is room for it.
+// One row, of `width` bytes a value, into out[d]; row and value[d] are room for it.
 static enum hn_code read_row(struct hn_context *ctx, struct hn_source *s, int64_t i, int64_t d,
-                             int width, unsigned char *row, float *out) {
+                             int width, unsigned char *row, double *value, float *out) {
     if (hn_source_take(ctx, s, row, LENGTH_BYTES + d * width, "the rows"))
         return ctx->code;
     int64_t length = (int64_t)hn_little_endian(row, LENGTH_BYTES);
@@ -18,17 +18,17 @@ static enum hn_code read_row(struct hn_context *ctx, struct hn_source *s, int64_
     for (int64_t k = 0; k < d; k++) {
         const unsigned char *at = row + LENGTH_BYTES + k * width;
         uint32_t bits = (uint32_t)hn_little_endian(at, width);
-        if (width == 1)
-            out[k] = (float)bits;
-        else
-            memcpy(&out[k], &bits, sizeof bits);
+        float single;
+        memcpy(&single, &bits, sizeof bits);
+        value[k] = width == 1 ? (double)bits : (double)single;
     }
+    hn_row_of_doubles(value, d, out);
     return HN_OK;
 }
 
 // Rows and their length by the first one and the size of the file.
-static enum hn_code measure(struct hn_context *ctx, struct hn_source *s, int width,
-                            struct hn_array *out) {
+static enum hn_code measure(struct hn_context *ctx, struct hn_source *s,
+                            const struct hn_wanted *want, int width, struct hn_array *out) {
     unsigned char first[LENGTH_BYTES];
     int64_t bytes = s->left;
     if (hn_source_take(ctx, s, first, LENGTH_BYTES, "the first row"))
@@ -40,7 +40,12 @@ static enum hn_code measure(struct hn_context *ctx, struct hn_source *s, int wid
     out->rank = 2;
     out->shape[0] = bytes / stored;
     out->shape[1] = d;
-    if (bytes % stored)
+    if (want->rows > out->shape[0])
+        return hn_fail(ctx, HN_DATA, "%s: has %lld rows, fewer than the %lld of --rows", s->path,
+                       (long long)out->shape[0], (long long)want->rows);
+    if (want->rows > 0)
+        out->shape[0] = want->rows;
+    else if (bytes % stored)
         return hn_fail(ctx, HN_DATA,
                        "%s: row %lld is cut short: %lld bytes are no whole number of rows of %lld "
                        "values",
@@ -50,10 +55,8 @@ static enum hn_code measure(struct hn_context *ctx, struct hn_source *s, int wid
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
                                const struct hn_wanted *want, struct hn_array *out) {
-    size_t length = strlen(s->path);
-    int width = length > 6 && strcmp(s->path + length - 6, ".bvecs") == 0 ? 1 : 4;
-    (void)want;
-    if (measure(ctx, s, width, out))
+    int width = hn_path_ends(s->path, ".bvecs") ? 1 : 4;
+    if (measure(ctx, s, want, width, out))
         return ctx->code;
     int64_t n = out->shape[0], d = out->shape[1];
     out->real = hn_alloc(ctx, n * d, sizeof *out->real);
@@ -61,10 +64,13 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
         return hn_fail_in(ctx, "%s", s->path);
     HN_SCOPE(ctx);
     unsigned char *row = hn_alloc(ctx, LENGTH_BYTES + d * width, 1);
-    for (int64_t i = 0; row && i < n; i++)
-        if (read_row(ctx, s, i, d, width, row, out->real + i * d))
+    double *value = hn_alloc(ctx, d, sizeof *value);
+    if (!row || !value)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        if (read_row(ctx, s, i, d, width, row, value, out->real + i * d))
             return ctx->code;
-    return row ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
 static const char *const endings[] = {".fvecs", ".bvecs", NULL};

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static const char *const type_names[] = {"float16", "float32", "float64", NULL};
+static const char *const header_names[] = {"auto", "yes", "no", NULL}; // enum hn_header
 static const char *const zero_rows_names[] = {"refuse", "skip", "keep", NULL};
 static const char *const unknown_names[] = {"refuse", "skip", NULL};
 
@@ -79,16 +80,24 @@ static const struct hn_option import_options[] = {
     {FIELD(TEXT, tensor, "tensor", "array of the rows, in files that hold several"),
      .metavar = "NAME"},
     {FIELD(TEXT, label_tensor, "label-tensor",
-           "array of the labels, in files that hold several, or column of a table; "
+           "array of the labels, in files that hold several, or column of a table, by its name or "
+           "its number from 1; "
            "indptr,indices: compressed rows, several labels an item"),
      .metavar = "NAME"},
     {FIELD(TEXT, label_separator, "label-separator",
            "labels are lists, with this text between two labels of an item"),
      .metavar = "TEXT"},
     {FIELD(CHOICE, raw, "raw", "none", hn_raw_names,
-           "type of the values, in files that hold nothing else"),
+           "type of the values, in files that hold nothing else, or, with --format bin, whose "
+           "names do not say it"),
      .metavar = "TYPE"},
     {FIELD(INT, dim, "dim", NULL, 1, 1 << 20, "values of a row, with --raw"), .metavar = "D"},
+    {FIELD(INT, rows, "rows", NULL, 1, 9e15, "only the first rows of every file"), .metavar = "N"},
+    {FIELD(CHOICE, header, "header", "auto", header_names,
+           "whether the first line of a text names its columns; auto: where it cannot be a row")},
+    {FIELD(INT, skip, "skip-columns", NULL, 0, 1 << 20,
+           "columns of a text before the values of a row: an index, words"),
+     .metavar = "K"},
     {FIELD(CHOICE, zero_rows, "zero-rows", "refuse", zero_rows_names,
            "rows that are zero or not finite: refuse the file, or leave them out; keep: zero rows "
            "stay, "
@@ -214,9 +223,9 @@ const struct hn_command hn_cmd_import = {
     .summary = "make a snapshot of your own embeddings, or append a step to one",
     .details =
         "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
-        "says which files are read. Texts are numbered in their order, unless --label-names "
-        "lists them; the empty one is no label, and without labels all items are "
-        "unlabelled. Two items with several labels are of one class where they share one. "
+        "says which files are read. Text labels are numbered in byte-sorted order, unless "
+        "--label-names lists them; the empty one is no label, and without labels all items are "
+        "unlabelled. Multi-label items count as the same class if they share any label. "
         "A file that exists gets one more step: items and labels must be the same, and the "
         "step must come after its last. --teacher and --group alone add a teacher's rows, "
         "or groups, to a file that exists. With --queries and --corpus the file is of the kind "

@@ -1,5 +1,5 @@
 // Where the pictures and texts of items come from.
-#include "datasets/import/npy.h"
+#include "datasets/import/format.h"
 #include "harness/sheet/sheet.h"
 #include "training/images/augment.h"
 
@@ -9,18 +9,11 @@
 // Numbers of records from a file.
 static enum hn_code read_order(struct hn_context *ctx, const char *path, int64_t n,
                                const int64_t **record) {
-    struct hn_source source;
-    struct hn_array_type type;
-    struct hn_array array = {0};
-    if (hn_source_open(ctx, path, &source))
+    const struct hn_wanted want = {.labels = true};
+    struct hn_array array;
+    if (hn_format_read(ctx, path, HN_FORMAT_npy, &want, &array))
         return ctx->code;
-    enum hn_code code = hn_npy_head(ctx, &source, &type, &array);
-    if (!code)
-        code = hn_array_read(ctx, &source, type, &array);
-    hn_source_close(&source);
-    if (code)
-        return code;
-    if (!array.integer || array.rank != 1 || array.shape[0] != n)
+    if (!array.integer || array.shape[0] != n)
         return hn_fail(ctx, HN_DATA,
                        "%s: the order of %" PRId64 " items is an array of as many integers, the "
                        "number of each item's picture",

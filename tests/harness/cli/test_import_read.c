@@ -233,8 +233,6 @@ static void put_bad_files(void) {
     write_npy("cube.npy", "<f4", "(12, 5, 1)", x, sizeof x);
     labels[4] = 9;
     write_npy("other.npy", "<i8", "(12,)", labels, sizeof labels);
-    labels[4] = -2;
-    write_npy("low.npy", "<i8", "(12,)", labels, sizeof labels);
     rows(x, 0);
     x[3 * D + 2] = NAN;
     write_npy("nan.npy", "<f4", "(12, 5)", x, sizeof x);
@@ -248,12 +246,10 @@ static void test_refused(void) {
     HN_CHECK_FAILS(&ctx, IMPORT(OUT), HN_USAGE, "--embeddings is missing");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy"), HN_USAGE, "--output is missing");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/none.npy", "-l", "@/y.npy", OUT), HN_DATA, "none.npy");
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/y.npy", "-l", "@/y.npy", OUT), HN_DATA, "holds integers");
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/y.npy", "-l", "@/y.npy", OUT), HN_DATA, "1 dimensions");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/cube.npy", "-l", "@/y.npy", OUT), HN_DATA, "3 dimensions");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/x0.npy", OUT), HN_DATA,
                    "list of integers");
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/low.npy", OUT), HN_DATA,
-                   "label -2 of row 4 is out of range");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/short.npy", OUT), HN_DATA,
                    "short.npy has 11 labels but ");
     CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "x0.npy has 12 rows"));
@@ -405,7 +401,7 @@ static void test_linqs_refused(void) {
         {"0 -2 1\n", good_edges, "", "line 1: the label is '-2'"},
         {"0 1\n", good_edges, "", "holds no node with a feature"},
         {"", good_edges, "", "holds no node"},
-        {"0 1 2\n1 1\n", "", "", "row 1 is zero"},
+        {"0 1 2\n1 1\n", "", "", "row 1 is all zeros"},
         {good_features, "0 1\n1 4\n", "", "toy.edges: line 2: the second node is '4'"},
         {good_features, "0 1\n\n-1 2\n", "", "toy.edges: line 3: the first node is '-1'"},
         {good_features, "0 1 2\n", "", "toy.edges: line 1: there is more"},

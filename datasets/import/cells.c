@@ -1,0 +1,90 @@
+#include "datasets/import/cells.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum hn_code hn_cells_fail(struct hn_context *ctx, const struct hn_cells *c, const char *fmt, ...) {
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", c->path, (long long)c->line, text);
+}
+
+void hn_cells_begin(struct hn_cells *c, const char *path, char *text) {
+    *c = (struct hn_cells){.path = path, .rest = text};
+    if (!strchr(text, '\n')) // as old programs of the Mac end lines
+        for (char *end = text; (end = strchr(end, '\r')); end++)
+            *end = '\n';
+}
+
+int64_t hn_cells_count(const char *text, char separator) {
+    int64_t n = 0;
+    bool quoted = false;
+    for (; *text && (quoted || *text != '\n'); text++) {
+        quoted ^= *text == '"';
+        n += !quoted && *text == separator;
+    }
+    return n;
+}
+
+// A quoted cell, whose opening quote is at `from`: its text moves there, and *end is behind it.
+static enum hn_code unquote(struct hn_context *ctx, struct hn_cells *c, char *from, char **end) {
+    char *to = from, *at = from + 1;
+    for (; *at != '"' || at[1] == '"'; at++) {
+        if (!*at)
+            return hn_cells_fail(ctx, c, "a quote does not end");
+        c->lines += *at == '\n';
+        at += *at == '"';
+        *to++ = *at;
+    }
+    *end = at + 1 + strspn(at + 1, " \t\r");
+    *to = '\0';
+    return **end && **end != '\n' && **end != c->separator
+               ? hn_cells_fail(ctx, c, "there is more behind a quote that ends its cell")
+               : HN_OK;
+}
+
+static void trim_end(const struct hn_cells *c, char *from, char *end) {
+    if (end > from && *end != c->separator && end[-1] == '\r')
+        *--end = '\0';
+    while (c->separator && c->separator != '\t' && end > from && strchr(" \t", end[-1]))
+        *--end = '\0';
+}
+
+// The cell at c->rest, which goes behind it; *last: it ends the line.
+static enum hn_code take(struct hn_context *ctx, struct hn_cells *c, bool *last) {
+    const char ends[] = {'\n', c->separator, c->separator == ' ' ? '\t' : '\0', '\0'};
+    bool trimmed = c->separator && c->separator != '\t', quoted = false;
+    char *from = c->rest + (trimmed ? strspn(c->rest, " \t") : 0);
+    char *end = from + strcspn(from, ends);
+    if (c->separator == ' ' && (!*from || strchr("\r\n", *from))) {
+        end = from + strcspn(from, "\n");
+    } else {
+        quoted = c->quotes && *from == '"';
+        if ((quoted && unquote(ctx, c, from, &end)) ||
+            hn_grow(ctx, &c->cell, &c->capacity, c->n + 1, sizeof *c->cell))
+            return ctx->code;
+        c->cell[c->n++] = from;
+    }
+    *last = !*end || *end == '\n';
+    c->rest = end + (*end != '\0');
+    if (!quoted) {
+        trim_end(c, from, end);
+        *end = '\0';
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_cells_next(struct hn_context *ctx, struct hn_cells *c, bool *more) {
+    *more = *c->rest != '\0';
+    c->n = 0;
+    if (*more)
+        c->line = ++c->lines;
+    for (bool last = !*more; !last;)
+        if (take(ctx, c, &last))
+            return ctx->code;
+    return HN_OK;
+}

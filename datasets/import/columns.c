@@ -1,0 +1,182 @@
+// Labels of a text: on lines of their own, or in a column of a table.
+#include "datasets/import/columns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool hn_is_decimal(const char *text, int64_t *value, bool *above) {
+    const char *digits = text + (*text == '-');
+    size_t length = strspn(digits, "0123456789");
+    if (length == 0 || digits[length] || (*digits == '0' && (length > 1 || *text == '-')))
+        return false;
+    errno = 0;
+    *value = strtoll(text, NULL, 10);
+    *above = errno != 0 && *text != '-';
+    if (*above) {
+        errno = 0;
+        *value = (int64_t)strtoull(text, NULL, 10);
+    }
+    return errno == 0;
+}
+
+// All cells: [rows x columns], the names of the columns aside.
+struct columns {
+    const struct hn_wanted *want;
+    struct hn_cells cells;
+    char **cell, **name; // name: [columns], NULL: they have numbers
+    int64_t rows, columns;
+};
+
+// Whether all lines hold the same number of commas, one at least, as those of a table do.
+static bool is_comma_table(const char *text) {
+    int64_t first = hn_cells_count(text, ','), lines = 0;
+    for (; first > 0 && *text; lines++) {
+        size_t length = strcspn(text, "\n");
+        if (strspn(text, " \t\r") < length && hn_cells_count(text, ',') != first)
+            return false;
+        text += length + (text[length] == '\n');
+    }
+    return first > 0 && lines > 1;
+}
+
+static void choose_separator(struct columns *t) {
+    struct hn_cells *c = &t->cells;
+    bool csv = hn_path_ends(c->path, ".csv");
+    if (hn_cells_count(c->rest, '\t') > 0) {
+        c->separator = '\t';
+    } else if (!t->want->lists && (csv || is_comma_table(c->rest))) {
+        bool semicolons = hn_cells_count(c->rest, ',') == 0 && hn_cells_count(c->rest, ';') > 0;
+        c->separator = semicolons ? ';' : ',';
+    }
+    c->quotes = csv || c->separator == ',' || c->separator == ';';
+}
+
+// Empty lines of a table are none; of lines alone they are empty labels.
+static enum hn_code read_cells(struct hn_context *ctx, struct columns *t) {
+    struct hn_cells *c = &t->cells;
+    int64_t capacity = 0;
+    bool more = true;
+    while (more) {
+        if (hn_cells_next(ctx, c, &more))
+            return ctx->code;
+        if (!more || (t->columns > 1 && c->n == 1 && !*c->cell[0]))
+            continue;
+        if (t->columns == 0)
+            t->columns = c->n;
+        if (c->n < t->columns)
+            return hn_cells_fail(ctx, c, "has no column %lld", (long long)c->n + 1);
+        if (c->n > t->columns)
+            return hn_cells_fail(ctx, c,
+                                 "has %lld columns, the first line %lld; put texts that hold the "
+                                 "separator in double quotes",
+                                 (long long)c->n, (long long)t->columns);
+        if (hn_grow(ctx, &t->cell, &capacity, (t->rows + 1) * t->columns, sizeof *t->cell))
+            return ctx->code;
+        memcpy(t->cell + t->rows * t->columns, c->cell, (size_t)t->columns * sizeof *c->cell);
+        t->rows++;
+    }
+    return t->rows > 0 ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no line", c->path);
+}
+
+// One column under a text, and all the rest numbers: its name.
+static bool is_name(const struct columns *t) {
+    int64_t value, numbers = 0;
+    bool above;
+    for (int64_t i = 1; i < t->rows; i++) {
+        const char *cell = t->cell[i];
+        bool number = hn_is_decimal(cell, &value, &above);
+        if (*cell && !number)
+            return false;
+        numbers += number;
+    }
+    char *end;
+    (void)strtod(t->cell[0], &end);
+    return numbers > 0 && *t->cell[0] && *end; // "0.0" and "+1" are odd labels, but no names
+}
+
+static void take_header(struct hn_context *ctx, struct columns *t) {
+    enum hn_header header = t->want->header;
+    bool given = t->columns == 1 && t->want->name && strcmp(t->cell[0], t->want->name) == 0;
+    bool found = t->columns == 1 && !t->want->lists && is_name(t);
+    if (header == HN_HEADER_NO || (header == HN_HEADER_AUTO && t->columns == 1 && !given && !found))
+        return;
+    if (header == HN_HEADER_AUTO && found && !given)
+        hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is no label", t->cells.path,
+                t->cell[0]);
+    t->name = t->cell;
+    t->cell += t->columns;
+    t->rows--;
+}
+
+// Whether a column counts the rows, from 0 or 1.
+static bool is_index(const struct columns *t, int64_t column) {
+    int64_t value, first = 0;
+    bool above;
+    for (int64_t i = 0; i < t->rows; i++) {
+        if (!hn_is_decimal(t->cell[i * t->columns + column], &value, &above) || above)
+            return false;
+        if (i == 0)
+            first = value;
+        if (first < 0 || first > 1 || value != first + i)
+            return false;
+    }
+    return t->rows > 1;
+}
+
+static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64_t *column) {
+    const struct hn_wanted *want = t->want;
+    int64_t number;
+    bool above, named = false;
+    HN_SCOPE(ctx);
+    struct hn_entry *entry = hn_alloc(ctx, t->columns, sizeof *entry);
+    if (!entry)
+        return ctx->code;
+    for (int64_t k = 0; k < t->columns; k++) {
+        char *name = t->name ? t->name[k] : hn_format(ctx, "%lld", (long long)k + 1);
+        if (!name)
+            return ctx->code;
+        entry[k] = (struct hn_entry){name, 1, 'S', 1};
+        named |= t->name && want->name && strcmp(name, want->name) == 0;
+    }
+    if (want->name && !named && hn_is_decimal(want->name, &number, &above) && number >= 1 &&
+        number <= t->columns) {
+        *column = number - 1;
+        return HN_OK;
+    }
+    if (!want->name && t->columns == 2 && is_index(t, 0)) {
+        *column = 1;
+        hn_note(ctx, "%s: labels are the column '%.60s'; '%.60s' counts the rows", t->cells.path,
+                entry[1].name, entry[0].name);
+        return HN_OK;
+    }
+    if (want->name && !t->name)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: there is no column '%.60s', as its first line names none: give the "
+                       "column's number, from 1, or --header yes",
+                       t->cells.path, want->name);
+    return hn_entry_pick(ctx, t->cells.path, want, entry, t->columns, column);
+}
+
+enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const struct hn_wanted *want,
+                             char *text, struct hn_array *out) {
+    struct columns t = {.want = want};
+    int64_t column = 0;
+    hn_cells_begin(&t.cells, path, text);
+    choose_separator(&t);
+    if (read_cells(ctx, &t))
+        return ctx->code;
+    take_header(ctx, &t);
+    if ((t.columns > 1 || want->name) && pick_column(ctx, &t, &column))
+        return ctx->code;
+    if (t.rows < want->rows)
+        return hn_fail(ctx, HN_DATA, "%s: has %lld labels, fewer than the %lld of --rows", path,
+                       (long long)t.rows, (long long)want->rows);
+    int64_t n = want->rows > 0 ? want->rows : t.rows;
+    out->text = hn_alloc(ctx, n, sizeof *out->text);
+    for (int64_t i = 0; out->text && i < n; i++)
+        out->text[i] = t.cell[i * t.columns + column];
+    out->rank = 1;
+    out->shape[0] = n;
+    return out->text ? HN_OK : ctx->code;
+}
