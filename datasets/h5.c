@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -190,15 +191,26 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback) {
     return get_number(object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &value) ? value : fallback;
 }
 
+// 0, or errno of why a file cannot be locked to be read, as HDF5 does it.
+static int lock_fault(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fault = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 ? errno : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return fault;
+}
+
 // Strong close: an identifier that was left open cannot keep the file open. The same for every
-// file, since HDF5 refuses to open one file with two degrees. Locks are skipped where there are
-// none.
-static hid_t access_list(bool newest) {
+// file, since HDF5 refuses to open one file with two degrees. Without locks on disks that have
+// none, of a network or a container, where HDF5 itself opens nothing.
+static hid_t access_list(const char *path, bool newest) {
+    int fault = lock_fault(path);
+    bool locks = fault != ENOLCK && fault != EOPNOTSUPP && fault != ENOTSUP && fault != ENOSYS;
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     H5F_libver_t oldest = newest ? H5F_LIBVER_LATEST : H5F_LIBVER_V18;
     return hn_h5_keep(list, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0 &&
                                 H5Pset_libver_bounds(list, oldest, H5F_LIBVER_LATEST) >= 0 &&
-                                H5Pset_file_locking(list, true, true) >= 0);
+                                H5Pset_file_locking(list, locks, true) >= 0);
 }
 
 static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
@@ -214,22 +226,34 @@ static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
     return HN_OK;
 }
 
+static enum hn_code fail_open(struct hn_context *ctx, const char *path) {
+    int fault = lock_fault(path);
+    if (fault == EWOULDBLOCK)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: is open in another program that may write it (its lock: %s); close it "
+                       "there, or, if nothing writes it, set HDF5_USE_FILE_LOCKING=FALSE",
+                       path, strerror(fault));
+    if (fault)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: HDF5 cannot lock it (%s): set HDF5_USE_FILE_LOCKING=FALSE", path,
+                       strerror(fault));
+    return hn_fail(ctx, HN_DATA,
+                   "%s: HDF5 cannot open it: truncated or damaged; make or copy it again", path);
+}
+
 enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     *file = H5I_INVALID_HID;
     enum hn_code code = check_readable(ctx, path);
     if (code != HN_OK)
         return code;
-    hid_t list = access_list(false);
+    hid_t list = access_list(path, false);
     if (list < 0)
         return hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     if (H5Fis_hdf5(path) <= 0)
         code = hn_fail(ctx, HN_DATA, "%s: is not an HDF5 file; other formats are read by import",
                        path);
     else if ((*file = H5Fopen(path, H5F_ACC_RDONLY, list)) < 0)
-        code = hn_fail(ctx, HN_DATA,
-                       "%s: HDF5 cannot open it: truncated, damaged, or being written by another "
-                       "program; make or copy it again",
-                       path);
+        code = fail_open(ctx, path);
     hn_h5_close(list);
     return code;
 }
@@ -263,7 +287,7 @@ static herr_t visit_object(hid_t file, const char *name, const H5O_info_t *info,
 // What a reader does before it reads values. Errors are left for the reader to find and explain.
 static void visit_file(const char *path, void *data) {
     (void)data;
-    hid_t list = access_list(false);
+    hid_t list = access_list(path, false);
     hid_t file = list >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, list) : H5I_INVALID_HID;
     if (file >= 0)
         (void)H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit_object, NULL, H5O_INFO_BASIC);
@@ -315,7 +339,7 @@ enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
 
 static hid_t create_file(const char *name, bool newest) {
     hid_t file = H5I_INVALID_HID;
-    hid_t access = access_list(newest);
+    hid_t access = access_list(name, newest);
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     // No times in object headers: the same content gives the same bytes.
     if (access >= 0 && creation >= 0 &&

@@ -6,33 +6,57 @@
 
 enum { FOLDS_MAX = 1000 };
 
-// The file NAME<ending>, one number per line, each in [lo, hi] and called `what`: `wanted` of them,
-// one for each graph or node. *value [wanted] is the caller's.
+// The file NAME<ending>, one number per line, each in [lo, hi] and called `what`.
 struct column {
     const char *ending, *what;
-    int64_t lo, hi, wanted;
+    int64_t lo, hi;
+    const char *remedy; // where a line is no such number
 };
+static const char one_class[] =
+    "labels are classes, one whole number a line: sort measured values into classes, and keep one "
+    "of several columns";
 
+// *value[*n] is the caller's.
 static enum hn_code read_column(struct hn_context *ctx, const struct hn_tudataset *set,
-                                const char *folder, const struct column *column, int64_t **value) {
+                                const char *folder, const struct column *column, int64_t **value,
+                                int64_t *n) {
     struct hn_text t;
-    int64_t n = 0;
     HN_SCOPE(ctx);
+    *n = 0;
     if (hn_text_open(ctx, folder, set->name, column->ending, &t))
         return ctx->code;
     hn_own(ctx, scope.outer);
     *value = hn_alloc(ctx, t.lines, sizeof **value);
     if (!*value)
         return ctx->code;
-    for (; hn_text_line(&t); n++)
-        if (hn_text_number(ctx, &t, column->what, column->lo, column->hi, *value + n) ||
+    for (; hn_text_line(&t); ++*n)
+        if (hn_text_number(ctx, &t, column->what, column->lo, column->hi, *value + *n) ||
             hn_text_end(ctx, &t))
-            return ctx->code;
-    if (n == column->wanted)
-        return HN_OK;
-    return hn_fail(ctx, HN_DATA, "%s: holds %lld numbers, but %s_graph_indicator.txt has %lld %s",
-                   t.path, (long long)n, set->name, (long long)column->wanted,
-                   column->wanted == set->graphs ? "graphs" : "nodes");
+            return column->remedy ? hn_fail(ctx, HN_DATA, "%s; %s", ctx->message, column->remedy)
+                                  : ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code fail_count(struct hn_context *ctx, const struct hn_tudataset *set,
+                               const char *folder, const char *ending, int64_t n, int64_t wanted,
+                               const char *what) {
+    return hn_fail(ctx, HN_DATA,
+                   "%s/%s%s: holds %lld numbers, but %s_graph_indicator.txt has %lld %s", folder,
+                   set->name, ending, (long long)n, set->name, (long long)wanted, what);
+}
+
+// The numbers of a file with a line for every graph, of those that have nodes.
+static enum hn_code read_of_graphs(struct hn_context *ctx, const struct hn_tudataset *set,
+                                   const char *folder, const struct column *column, int64_t **value,
+                                   int64_t *lines) {
+    int64_t last = set->number[set->graphs - 1];
+    if (read_column(ctx, set, folder, column, value, lines))
+        return ctx->code;
+    if (*lines < last)
+        return fail_count(ctx, set, folder, column->ending, *lines, last, "graphs");
+    for (int64_t g = 0; g < set->graphs; g++)
+        (*value)[g] = (*value)[set->number[g] - 1];
+    return HN_OK;
 }
 
 static int compare(const void *a, const void *b) {
@@ -68,15 +92,24 @@ static enum hn_code read_indicator(struct hn_context *ctx, const char *folder,
     if (hn_text_open(ctx, folder, out->name, "_graph_indicator.txt", &t))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    if (!(out->start = hn_alloc(ctx, t.lines + 1, sizeof *out->start)))
+    out->start = hn_alloc(ctx, t.lines + 1, sizeof *out->start);
+    out->number = hn_alloc(ctx, t.lines, sizeof *out->number);
+    if (!out->start || !out->number)
         return ctx->code;
     for (; hn_text_line(&t); out->nodes++) {
-        // The graph of the node before, or the next one: so that no graph is without nodes.
-        if (hn_text_number(ctx, &t, "graph", hn_max(1, out->graphs), out->graphs + 1, &graph) ||
-            hn_text_end(ctx, &t))
-            return ctx->code;
-        if (graph > out->graphs)
+        int64_t before = out->graphs > 0 ? out->number[out->graphs - 1] : 0;
+        if (hn_text_number(ctx, &t, "graph", 1, INT32_MAX, &graph) || hn_text_end(ctx, &t))
+            return hn_fail(ctx, HN_DATA, "%s; graphs are numbered from 1", ctx->message);
+        if (graph < before)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: line %lld: a node of graph %lld comes after one of graph %lld; "
+                           "number the nodes graph by graph, here and in %s_A.txt",
+                           t.path, (long long)t.number, (long long)graph, (long long)before,
+                           out->name);
+        if (graph > before) {
+            out->number[out->graphs] = graph;
             out->start[out->graphs++] = out->nodes;
+        }
     }
     if (out->nodes == 0 || out->nodes >= INT32_MAX)
         return hn_fail(ctx, HN_DATA, "%s: holds %lld nodes", t.path, (long long)out->nodes);
@@ -98,13 +131,15 @@ static int64_t graph_of(const struct hn_tudataset *set, int64_t node) {
 
 static enum hn_code check_edge(struct hn_context *ctx, const struct hn_text *t, const void *data,
                                int64_t from, int64_t to) {
-    int64_t own = graph_of(data, from), other = graph_of(data, to);
+    const struct hn_tudataset *set = data;
+    int64_t own = graph_of(set, from), other = graph_of(set, to);
     return own == other ? HN_OK
                         : hn_fail(ctx, HN_DATA,
                                   "%s: line %lld: an edge between node %lld of graph %lld and node "
                                   "%lld of graph %lld",
                                   t->path, (long long)t->number, (long long)from + 1,
-                                  (long long)own + 1, (long long)to + 1, (long long)other + 1);
+                                  (long long)set->number[own], (long long)to + 1,
+                                  (long long)set->number[other]);
 }
 
 static enum hn_code read_edges(struct hn_context *ctx, const char *folder,
@@ -115,29 +150,47 @@ static enum hn_code read_edges(struct hn_context *ctx, const char *folder,
 }
 
 // Labels, numbered from 0.
-static enum hn_code read_labels(struct hn_context *ctx, const struct hn_tudataset *set,
-                                const char *folder, const char *ending, int64_t wanted,
-                                int32_t **label, int32_t *distinct) {
-    const struct column column = {ending, "label", INT64_MIN, INT64_MAX, wanted};
+static enum hn_code read_graph_labels(struct hn_context *ctx, const char *folder,
+                                      struct hn_tudataset *out, int64_t *lines) {
+    const struct column column = {"_graph_labels.txt", "label", INT64_MIN, INT64_MAX, one_class};
     int64_t *value;
-    if (!(*label = hn_alloc(ctx, wanted, sizeof **label)))
+    if (!(out->label = hn_alloc(ctx, out->graphs, sizeof *out->label)))
         return ctx->code;
     HN_SCOPE(ctx);
-    return read_column(ctx, set, folder, &column, &value) ||
-                   number(ctx, value, wanted, *label, distinct)
-               ? ctx->code
-               : HN_OK;
+    if (read_of_graphs(ctx, out, folder, &column, &value, lines) ||
+        number(ctx, value, out->graphs, out->label, &out->classes))
+        return ctx->code;
+    if (*lines > out->graphs)
+        hn_note(ctx, "%s: %lld of %lld graphs have no nodes, and are left out", folder,
+                (long long)(*lines - out->graphs), (long long)*lines);
+    return HN_OK;
 }
 
-static enum hn_code read_folds(struct hn_context *ctx, const char *folder,
+static enum hn_code read_node_labels(struct hn_context *ctx, const char *folder,
+                                     struct hn_tudataset *out) {
+    const struct column column = {"_node_labels.txt", "label", INT64_MIN, INT64_MAX, one_class};
+    int64_t *value, n;
+    if (!(out->node_label = hn_alloc(ctx, out->nodes, sizeof *out->node_label)))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    if (read_column(ctx, out, folder, &column, &value, &n))
+        return ctx->code;
+    return n == out->nodes ? number(ctx, value, n, out->node_label, &out->node_labels)
+                           : fail_count(ctx, out, folder, column.ending, n, out->nodes, "nodes");
+}
+
+static enum hn_code read_folds(struct hn_context *ctx, const char *folder, int64_t graphs,
                                struct hn_tudataset *out) {
-    const struct column column = {"_folds.txt", "fold", 0, FOLDS_MAX, out->graphs};
-    int64_t *value;
+    const struct column column = {"_folds.txt", "fold", 0, FOLDS_MAX, NULL};
+    int64_t *value, lines;
     if (!(out->fold = hn_alloc(ctx, out->graphs, sizeof *out->fold)))
         return ctx->code;
     HN_SCOPE(ctx);
-    if (read_column(ctx, out, folder, &column, &value))
+    if (read_of_graphs(ctx, out, folder, &column, &value, &lines))
         return ctx->code;
+    if (lines != graphs)
+        return hn_fail(ctx, HN_DATA, "%s/%s_folds.txt: holds %lld numbers, for %lld graphs", folder,
+                       out->name, (long long)lines, (long long)graphs);
     for (int64_t i = 0; i < out->graphs; i++) {
         out->fold[i] = (int32_t)value[i] - 1;
         out->folds = value[i] > out->folds ? (int32_t)value[i] : out->folds;
@@ -149,15 +202,13 @@ enum hn_code hn_tudataset_read(struct hn_context *ctx, const char *folder,
                                struct hn_tudataset *out) {
     memset(out, 0, sizeof *out);
     bool node_labels = false, folds = false;
+    int64_t graphs = 0;
     if (hn_text_find(ctx, folder, "_A.txt", &out->name) || read_indicator(ctx, folder, out) ||
-        read_edges(ctx, folder, out) ||
-        read_labels(ctx, out, folder, "_graph_labels.txt", out->graphs, &out->label,
-                    &out->classes) ||
+        read_edges(ctx, folder, out) || read_graph_labels(ctx, folder, out, &graphs) ||
         hn_text_there(ctx, folder, out->name, "_node_labels.txt", &node_labels) ||
-        (node_labels && read_labels(ctx, out, folder, "_node_labels.txt", out->nodes,
-                                    &out->node_label, &out->node_labels)) ||
+        (node_labels && read_node_labels(ctx, folder, out)) ||
         hn_text_there(ctx, folder, out->name, "_folds.txt", &folds) ||
-        (folds && read_folds(ctx, folder, out)))
+        (folds && read_folds(ctx, folder, graphs, out)))
         return ctx->code;
     return HN_OK;
 }

@@ -1,7 +1,8 @@
 // Sets of small graphs in the text layout of TUDataset (Morris et al. 2020), one set per folder:
 //
 //   NAME_A.txt                a line `u, v` per edge, nodes from 1 over the whole set
-//   NAME_graph_indicator.txt  a line per node: its graph, from 1, never falling
+//   NAME_graph_indicator.txt  a line per node: its graph, from 1, never falling; graphs without
+//                             nodes are left out, with a note
 //   NAME_graph_labels.txt     a line per graph: any whole number
 //   NAME_node_labels.txt      optional, a line per node: any whole number
 //   NAME_folds.txt            optional, not of the official layout, a line per graph: the fold,
@@ -16,7 +17,8 @@
 struct hn_tudataset {
     char *name; // "MUTAG"
     int64_t graphs, nodes;
-    int64_t *start; // [graphs + 1] graph g has the nodes start[g] .. start[g + 1], at least one
+    int64_t *number; // [graphs] in the files, from 1
+    int64_t *start;  // [graphs + 1] graph g has the nodes start[g] .. start[g + 1], at least one
     struct hn_graph edges; // over all nodes: both directions, no self loops or repeats, ascending
     int32_t *label;        // [graphs]
     int32_t classes;

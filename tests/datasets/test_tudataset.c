@@ -64,9 +64,16 @@ static void test_faults(void) {
         {"T_A.txt", "0, 1\n", "the first node is '0'"},
         {"T_A.txt", "1, 2\n\n4, 5\n",
          "line 3: an edge between node 4 of graph 1 and node 5 of graph 2"},
-        {"T_graph_indicator.txt", "1\n3\n", "T_graph_indicator.txt: line 2: the graph is '3'"},
+        {"T_graph_indicator.txt", "0\n0\n1\n",
+         "line 1: the graph is '0', not a whole number from 1"},
+        {"T_graph_indicator.txt", "1\n1\n1\n1\n2\n2\n5\n",
+         "T_graph_labels.txt: holds 3 numbers, but T_graph_indicator.txt has 5 graphs"},
         {"T_graph_indicator.txt", "1\n2\n1\n",
-         "line 3: the graph is '1', not a whole number from 2"},
+         "line 3: a node of graph 1 comes after one of graph 2; number the nodes graph by graph"},
+        {"T_graph_labels.txt", "0.5\n1.25\n3\n", "'0.5', not a whole number from"},
+        {"T_graph_labels.txt", "0\n1.0\n1\n", "sort measured values into classes"},
+        {"T_node_labels.txt", "1, 2\n1, 3\n",
+         "line 1: there is more than the line should hold; labels"},
         {"T_graph_indicator.txt", "", "holds 0 nodes"},
         {"T_graph_labels.txt", "1\n2\n", "T_graph_labels.txt: holds 2 numbers, but T_graph_ind"},
         {"T_graph_labels.txt", "1\n2\nthree\n", "T_graph_labels.txt: line 3: the label is 'three'"},
@@ -91,6 +98,39 @@ static void test_faults(void) {
         hn_fixture_remove(folder);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
     }
+}
+
+// Graphs without nodes, in the middle and at the end, as Fingerprint has them.
+static void test_gaps(void) {
+    struct hn_context ctx;
+    struct hn_tudataset t;
+    struct hn_scope scope;
+    char note[HN_MESSAGE_MAX] = "";
+    hn_context_init(&ctx, 1);
+    ctx.notes = (struct hn_notes){hn_keep_note, note};
+    put_all();
+    put("T_graph_indicator.txt", "2\n2\n2\n2\n4\n4\n5\n");
+    put("T_graph_labels.txt", "9\n7\n9\n-1\n8\n9\n");
+    put("T_folds.txt", "1\n2\n1\n0\n3\n1\n\n");
+    hn_scope_begin(&ctx, &scope);
+    HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
+    const int64_t start[] = {0, 4, 6, 7}, number[] = {2, 4, 5};
+    const int32_t label[] = {1, 0, 2}, fold[] = {1, -1, 2}; // 9 is no class: its graphs are gone
+    CU_ASSERT(t.graphs == 3 && t.classes == 3 && t.folds == 3);
+    CU_ASSERT_EQUAL(memcmp(t.start, start, sizeof start), 0);
+    CU_ASSERT_EQUAL(memcmp(t.number, number, sizeof number), 0);
+    CU_ASSERT_EQUAL(memcmp(t.label, label, sizeof label), 0);
+    CU_ASSERT_EQUAL(memcmp(t.fold, fold, sizeof fold), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, "3 of 6 graphs have no nodes"));
+    put("T_A.txt", "1, 5\n");
+    HN_CHECK_FAILS(&ctx, hn_tudataset_read(&ctx, folder, &t), HN_DATA,
+                   "node 1 of graph 2 and node 5 of graph 4");
+    put("T_A.txt", "1, 2\n");
+    put("T_folds.txt", "1\n2\n1\n0\n3\n");
+    HN_CHECK_FAILS(&ctx, hn_tudataset_read(&ctx, folder, &t), HN_DATA,
+                   "holds 5 numbers, for 6 graphs");
+    hn_scope_end(&scope);
+    hn_fixture_remove(folder);
 }
 
 // Counts of ../shared/datasets/README.md.
@@ -332,6 +372,7 @@ static void test_allocations_may_fail(void) {
 static const struct hn_test tests[] = {
     {"reads", test_reads},
     {"faults", test_faults},
+    {"graphs without nodes", test_gaps},
     {"real sets", test_real},
     {"augment", test_augment},
     {"augment limits", test_augment_limits},
