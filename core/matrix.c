@@ -66,7 +66,7 @@ double hn_dot_bound(int64_t d) {
 // Why the row cannot be normalised, or NULL; *length is its Euclidean length.
 static const char *row_fault(const float *row, int64_t cols, double *length, int64_t *at) {
     *length = sqrt(hn_dot_exact(row, row, cols));
-    if (isfinite(*length) && *length >= 1e-30)
+    if (isfinite(*length) && *length > 0)
         return NULL;
     for (*at = 0; *at < cols; ++*at)
         if (!isfinite(row[*at]))

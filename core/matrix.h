@@ -30,8 +30,8 @@ double hn_sum(const float *x, int64_t n);
 // Stability of Numerical Algorithms, 2nd ed., eq. 3.5, with Cauchy-Schwarz).
 double hn_dot_bound(int64_t d);
 
-// "zero" (length below 1e-30), "NaN" or "infinity" (*at: its column) for a row[d] that has no
-// direction, else NULL.
+// "zero" (length 0 in double precision), "NaN" or "infinity" (*at: its column) for a row[d] that
+// has no direction, else NULL.
 const char *hn_row_fault(const float *row, int64_t d, int64_t *at);
 // Makes every row of x[rows x cols] (contiguous) unit length, computed in double and rounded once.
 // Fails (HN_DATA) at the first row, in order, that has no direction,

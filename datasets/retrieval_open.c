@@ -12,6 +12,8 @@ const char *const hn_retrieval_set_name[] = {"queries", "passages"};
 
 bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
     HN_SCOPE(ctx);
+    if (H5Aexists(file, "kind") <= 0) // without memory, which could be missing
+        return false;
     const char *kind = hn_h5_get_text(ctx, file, "kind", "");
     return kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
 }

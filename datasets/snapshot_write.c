@@ -310,7 +310,7 @@ static int64_t first_bad_row(const struct hn_context *ctx, const float *row, int
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < count; i++) {
         double square = hn_dot_exact(row + i * d, row + i * d, d);
-        if (!isfinite(square) || (zero == HN_ZERO_ROWS_REFUSED && sqrt(square) < 1e-30))
+        if (!isfinite(square) || (zero == HN_ZERO_ROWS_REFUSED && square == 0))
             bad = i < bad ? i : bad;
     }
     return bad < count ? bad : -1;

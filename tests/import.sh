@@ -101,7 +101,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 empty.npy:_its_rows_are_empty -e empty.npy
 3 zero_byte -e nul.tsv
 2 --tensor_x:_x.npy_does_not_hold_several -e x.npy --tensor x
-2 train.hdf5_does_not_hold_several -e train.hdf5 --tensor test
+3 there_is_no_'test';_it_holds_train -e train.hdf5 --tensor test
 2 does_not_hold_several -e vectors.tsv --view2 x.npy --tensor x
 2 --label-tensor_y:_y.npy_does_not_hold_several -e x.npy -l y.npy --label-tensor y
 2 --label-tensor_y:_x.npy_does_not_hold_several -e x.npy --label-tensor y
@@ -299,5 +299,16 @@ test_texts() {
     cd ..
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts
+# The same arrays and labels through every format, and through Python.
+test_doors() {
+    with_python "formats and Python" || return
+    local library
+    library=$(dirname "$hardneg")/libhardneg.so
+    [ -e "$library" ] || { skip "formats and Python" "no libhardneg.so beside the program"; return; }
+    mkdir -p doors && cd doors || return
+    check "one digest, or one refusal" env HARDNEG_LIBRARY="$library" "$python" "$here/import_doors.py" "$hardneg"
+    cd ..
+}
+
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_doors
 finish

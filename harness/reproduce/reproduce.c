@@ -83,8 +83,12 @@ static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *re
     char *data = hn_format(ctx, "%s/data", rep->folder);
     if (!output || !version || !data)
         return ctx->code;
-    const struct hn_import import = {
-        .linqs = rep->graph, .output = output, .step = INT64_MIN, .type = HN_FLOAT32};
+    const struct hn_import import = {.linqs = rep->graph,
+                                     .output = output,
+                                     .step = INT64_MIN,
+                                     .rows = INT64_MIN,
+                                     .skip = INT64_MIN,
+                                     .type = HN_FLOAT32};
     int64_t n, d;
     mkdir(data, 0777); // a failure shows when the file is written
     if (unlink(output) != 0 && errno != ENOENT)

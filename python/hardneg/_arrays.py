@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any, Optional, Tuple
 
 import numpy as np
@@ -14,8 +15,12 @@ def _array(values: Array) -> np.ndarray[Any, Any]:
     """A NumPy array, of a tensor too: on any device, with a gradient, of a type that NumPy lacks."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
-        values = (values.float() if values.is_floating_point() else values).numpy()
-    return np.asarray(values)
+        narrow = values.is_floating_point() and values.element_size() < 8
+        values = (values.float() if narrow else values).numpy()
+    values = np.asarray(values)
+    if values.dtype.kind == "V" and values.dtype.itemsize == 2 and not values.dtype.names:  # bfloat16, saved by NumPy
+        return (np.ascontiguousarray(values).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return values
 
 
 def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:
@@ -30,8 +35,21 @@ def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray
                          f"{f'{array.dtype}{list(array.shape)}' if array.ndim else given}")
     if columns is not None and array.shape[1] != columns:
         raise ValueError(f"{name}: {array.shape[1]} columns, x has {columns}")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 4:
+        array = _scaled(array)
     with np.errstate(over="ignore"):  # what becomes infinite is refused with its row
         return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _scaled(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Rows that float32 cannot hold times a power of two: their direction is what counts."""
+    with np.errstate(invalid="ignore"):
+        largest = np.maximum(array.max(axis=1, initial=0), -array.min(axis=1, initial=0))
+    far = np.isfinite(largest) & (largest > 0) & ((largest < 2.0**-100) | (largest > 2.0**100))
+    if far.any():
+        array = np.array(array)
+        array[far] = np.ldexp(array[far], -np.frexp(largest[far])[1][:, None])
+    return array
 
 
 def rows_of(array: Array, used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -46,6 +64,7 @@ def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if labels.shape != (n,):
         raise ValueError(f"{name}: one for each of {n} items is wanted, this is {list(labels.shape)}")
+    labels = _classes(labels, name)
     if labels.dtype.kind in "iu":
         known = labels >= 0 if labels.dtype.kind == "i" else np.ones(n, bool)
         if labels.max(initial=0) < 2**31 - 1:
@@ -60,7 +79,30 @@ def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]
 
 
 def _missing(label: Any) -> bool:
-    return label is None or label != label  # None, NaN
+    return bool(label is None or label != label or (isinstance(label, (str, bytes)) and not label))  # None, NaN, ""
+
+
+def _classes(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """As `import` reads them: numbers where every text is its number's own decimal form, or empty; whole floats."""
+    if labels.dtype.kind in "USO":
+        texts = [text.decode() if isinstance(text, bytes) else text for text in labels.tolist()]
+        known = [text for text in texts if not _missing(text)]
+        if not known or not all(isinstance(text, str) and re.fullmatch("0|-?[1-9][0-9]*", text) for text in known):
+            return labels
+        values = [int(text) for text in known]
+        if min(values) < -2**63 or max(values) >= 2**63:
+            return labels
+        labels = np.array([-1 if _missing(text) else int(text) for text in texts], np.int64)
+    if labels.dtype.kind == "f":
+        whole = np.isnan(labels) | ((labels == np.floor(labels)) & (np.abs(labels) < 2.0**63))
+        if not whole.all():
+            raise ValueError(f"{name}: {labels[np.argmin(whole)]} of item {np.argmin(whole)} is not a whole number; labels "
+                             "are classes, integers or texts: sort measured values into some")
+    below = np.flatnonzero(labels < -1) if labels.dtype.kind in "if" else np.empty(0, np.int64)
+    if len(below) and np.nanmax(labels) > 2**31 - 1:
+        raise ValueError(f"{name}: {labels[below[0]]} of item {below[0]} is below 0, as labels that are none, and others go "
+                         "beyond 2^31 - 1, as hashes do: make hashes unsigned integers or texts")
+    return labels
 
 
 def _numbered(values: Any) -> Any:

@@ -1,0 +1,176 @@
+"""The same arrays and labels through every door of the program: `import_doors.py PROGRAM [--table]` in an empty folder.
+.npy, .npz, text, HDF5, safetensors, .fbin and Python give one digest, or one refusal, for each."""
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hardneg  # noqa: E402
+from format_files import safetensors  # noqa: E402
+
+N, D = 12, 4
+BASE = (np.random.default_rng(7).integers(1, 120, size=(N, D)) / 8).astype("f4")
+CLASSES = np.arange(N) % 3
+TENSORS = {"f2": "F16", "f4": "F32", "f8": "F64", "i1": "I8", "i2": "I16", "i4": "I32", "i8": "I64", "u1": "U8", "u2": "U16",
+           "u4": "U32", "u8": "U64", "b1": "BOOL"}
+BINS = {"f2": "f16bin", "f4": "fbin", "u1": "u8bin", "i1": "i8bin"}
+
+
+def but(row, value):
+    x = BASE.astype("f8")
+    x[row] = value
+    return x
+
+
+# name: array; True: it is read, else what the refusal says
+ROWS = {
+    "float32": (BASE, True), "float64": (BASE.astype("f8"), True), "float16": (BASE.astype("f2"), True),
+    "big-endian float32": (BASE.astype(">f4"), True), "big-endian float16": (BASE.astype(">f2"), True),
+    "Fortran order": (np.asfortranarray(BASE), True), "Fortran order float64": (np.asfortranarray(BASE.astype("f8")), True),
+    "transposed": (np.ascontiguousarray(BASE.T).T, True), "every other column": (np.repeat(BASE, 2, axis=1)[:, ::2], True),
+    "int8": ((BASE * 8 - 60).astype("i1"), True), "uint8": ((BASE * 8).astype("u1"), True),
+    "int16": ((BASE * 8).astype("i2"), True), "int64": ((BASE * 8).astype("i8"), True), "uint32": ((BASE * 8).astype("u4"), True),
+    "one column": (BASE[:, :1], True), "a tiny row": (but(3, [1e-300, 3e-300, -2e-300, 0]), True),
+    "a huge row": (but(3, [1e300, 3e300, -2e300, 0]), True), "denormal float32": (but(3, [2**-140, 3 * 2**-140, 0, 0]).astype("f4"), True),
+    "bfloat16": ((BASE.view("u4") >> 16).astype("u2").view("V2"), True),
+    "truth values": (BASE > 7, "truth values|bool|no array that could be|no number: True"), "one dimension": (BASE[:, 0], r"1 dimension|\[n, d\]|no array that could be"),
+    "three dimensions": (BASE[None], r"3 dimension|\[n, d\]|no array that could be"), "a row of zeros": (but(5, 0), "all zeros|is zero"),
+    "NaN": (but(5, np.nan), "NaN|not a number"), "an infinity": (but(5, np.inf), "infinity|infinite"),
+}
+LABELS = {
+    "int64": (CLASSES, True), "int8": (CLASSES.astype("i1"), True), "uint64": (CLASSES.astype("u8"), True),
+    "truth values": (CLASSES == 1, True), "a column": (CLASSES[:, None], True), "big-endian": (CLASSES.astype(">i4"), True),
+    "whole floats": (CLASSES.astype("f8"), True), "NaN is none": (np.where(CLASSES == 2, np.nan, CLASSES), True),
+    "-100 is none": (np.where(CLASSES == 2, -100, CLASSES), True), "beyond 2^31": (CLASSES + 2**40, True),
+    "beyond 2^63": (CLASSES.astype("u8") + np.uint64(2**63 + 5), True),
+    "texts": (np.array(["cow", "ant", "bee"])[CLASSES], True), "bytes": (np.array([b"cow", b"ant", b"bee"])[CLASSES], True),
+    "an empty text": (np.array(["cow", "", "bee"])[CLASSES], True), "accents": (np.array(["ko\u017e", "\u00e9t\u00e9", "\u4eba"])[CLASSES], True),
+    "zeros in front": (np.array(["007", "07", "7"])[CLASSES], True), "numbers as texts": (np.array(["10", "9", "-1"])[CLASSES], True),
+    "a blank": (np.array(["a", "a ", "b"])[CLASSES], True),
+    "halves": (CLASSES / 2, "whole number"), "hashes": (np.where(CLASSES == 2, -7, CLASSES + 2**40), "hashes"),
+    "too few": (CLASSES[:-1], "agree|one for each of"),
+}
+
+
+def write_tensor(path, array):
+    kind = "BF16" if array.dtype.kind == "V" else TENSORS.get(array.dtype.str[1:])
+    if not kind or array.dtype.str[0] == ">":
+        return False
+    safetensors(path, {"x": (kind, np.ascontiguousarray(array))})
+    return True
+
+
+def write_text(path, array):
+    if array.dtype.kind == "V" or array.ndim > 2:
+        return False
+    rows = array.tolist() if array.dtype.kind != "b" else array.astype("U").tolist()
+    if array.dtype.kind == "b" and array.ndim == 1:
+        rows = array.astype(int).tolist()  # labels: texts would be classes of that name, with names
+    if array.dtype.kind == "f" and array.ndim == 1:
+        return False  # 0.0 is a text, not its number's own form
+    cell = lambda v: v.decode() if isinstance(v, bytes) else str(v)  # noqa: E731
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines("\t".join(map(cell, row if isinstance(row, list) else [row])) + "\n" for row in rows)
+    return True
+
+
+def write_h5(path, array):
+    if array.dtype.kind == "V":
+        return False
+    with h5py.File(path, "w") as f:
+        f["x"] = array.astype(object) if array.dtype.kind == "U" else array
+    return True
+
+
+def write_bin(path, array):
+    kind = BINS.get(array.dtype.str[1:])
+    if array.ndim != 2 or array.dtype.str[0] == ">" or not kind:
+        return False
+    with open(path, "wb") as f:
+        f.write(struct.pack("<II", *array.shape) + np.ascontiguousarray(array).tobytes())
+    os.rename(path, f"{path}.{kind}")
+    return f"{path}.{kind}"
+
+
+DOORS = {
+    ".npy": lambda p, a: np.save(p + ".npy", a) or p + ".npy", ".npz": lambda p, a: np.savez_compressed(p + ".npz", x=a) or p + ".npz",
+    "text": lambda p, a: write_text(p + ".tsv", a) and p + ".tsv", "HDF5": lambda p, a: write_h5(p + ".hdf5", a) and p + ".hdf5",
+    "safetensors": lambda p, a: write_tensor(p + ".safetensors", a) and p + ".safetensors", ".fbin": write_bin,
+}
+
+
+def read_file(words):
+    done = subprocess.run([sys.argv[1], "import", *words, "-o", "out.h5"], capture_output=True, text=True)
+    if done.returncode:
+        return None, done.stderr
+    with h5py.File("out.h5") as f:
+        digest, x, y = f.attrs["content_sha256"], f["embeddings"][0], f["labels"][:]
+    os.remove("out.h5")
+    return (digest, x, y), done.stderr
+
+
+def alike(x, y, rows, labels):
+    """Python's answer: whether these are the rows and labels that were read."""
+    batches = [list(range(N)), list(range(0, N, 2))]
+    a, b = (hardneg.measure(batches, *both) for both in ((x, y), (rows, labels)))
+    return a == b or all(a[k] == b[k] or (np.isnan(a[k]) and np.isnan(b[k])) for k in a)
+
+
+def python(array, what, read):
+    x, y = (array, CLASSES) if what == "rows" else (BASE, array)
+    try:
+        if read is None:
+            hardneg.measure([[0, 1]], x, y)
+            return "read", ""
+        # A blank of a class is the class's own: groups are compared, which int32 numbers them.
+        return ("same" if alike(x, y, read[1], read[2]) else "other"), ""
+    except (ValueError, RuntimeError) as error:
+        return "refused", str(error)
+
+
+def through_all(name, array, wanted, what):
+    row, first = {}, None
+    for door, write in DOORS.items():
+        path = write("a", array)
+        if not path or (door == ".fbin" and what == "labels"):
+            row[door] = "-"
+            continue
+        named = ["--tensor" if what == "rows" else "--label-tensor", "x"] if door in ("HDF5", "safetensors") else []
+        words = ["-e", path, *named, "-l", "y.npy"] if what == "rows" else ["-e", "x.npy", "-l", path, *named]
+        read, text = read_file(words)
+        os.remove(path)
+        if read is None:
+            row[door] = "refused" if wanted is not True and re.search(wanted, text) else "REFUSED: " + text.strip()
+        elif first is None:
+            first, row[door] = read, read[0][:8]
+        else:
+            row[door] = read[0][:8]
+    row["Python"], text = python(array, what, first)
+    if row["Python"] == "same":
+        row["Python"] = first[0][:8]
+    elif row["Python"] == "refused" and (wanted is True or not re.search(wanted, text)):
+        row["Python"] = "REFUSED: " + text
+    good = {v for v in row.values() if v != "-"} == ({"refused"} if wanted is not True else {first[0][:8]} if first else {"?"})
+    if "--table" in sys.argv:
+        print(f"| {name} |", " | ".join(row.values()), "|")
+    elif not good:
+        print(f"{what}, {name}: {row}", file=sys.stderr)
+    return good
+
+
+def main():
+    np.save("x.npy", BASE)
+    np.save("y.npy", CLASSES)
+    good = [through_all(name, *case, "rows") for name, case in ROWS.items()]
+    good += [through_all(name, *case, "labels") for name, case in LABELS.items()]
+    print(f"{len(good)} arrays through {len(DOORS) + 1} doors, {good.count(False)} differ")
+    return not all(good)
+
+
+sys.exit(main())
