@@ -258,6 +258,7 @@ interrupt_command() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it wri
         wait $!
         rc=$?
         ended=$((ended + (rc == 130)))
+        [ $rc != 0 ] || whole_ms=$((drawn + 1))
         check "$name: an interrupt ends with 130, or too late with 0" test $rc = 130 -o $rc = 0
         check "$name: files are the old or the new ones" old_or_new "$folder" "whole-$name" "earlier-$name"
         [ $rc = 130 ] || check "$name: all are there" diff -rq -x run.log "$folder" "whole-$name"
