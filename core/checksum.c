@@ -74,6 +74,8 @@ enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
     bool good = !sealed || (digest_file(fd, about.st_size - SEAL, digest) &&
                             memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0);
     (void)close(fd);
+    if (!good && hn_file_lock_fault(path) == EWOULDBLOCK)
+        return hn_file_fail_locked(ctx, path);
     return good ? HN_OK
                 : hn_fail(ctx, HN_DATA,
                           "%s: the file is damaged: its SHA-256 is not the one it was sealed with; "

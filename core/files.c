@@ -18,6 +18,21 @@ enum { TRIES = 1000, MARK = 8, PATIENCE = 24 * 3600, END_MAX = 6, LINKS = 40 };
 
 static const char infix[] = ".tmp-";
 
+int hn_file_lock_fault(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fault = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 ? errno : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return fault;
+}
+
+enum hn_code hn_file_fail_locked(struct hn_context *ctx, const char *path) {
+    return hn_fail(ctx, HN_DATA,
+                   "%s: is open in another program that may write it (its lock: %s); close it "
+                   "there, or, if nothing writes it, set HDF5_USE_FILE_LOCKING=FALSE",
+                   path, strerror(EWOULDBLOCK));
+}
+
 // One process number may be alive on two machines that share a disk.
 static void find_mark(char mark[HN_DIGEST_TEXT]) {
     char text[256] = "";

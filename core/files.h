@@ -21,6 +21,12 @@ HN_MUST_USE char *hn_path_beside(struct hn_context *ctx, const char *file, const
 // in *why: "No such file or directory", "it is a folder; give a regular file".
 HN_MUST_USE FILE *hn_file_open(const char *path, int64_t *bytes, const char **why);
 
+// 0, or errno of why a file cannot be locked to be read, as HDF5 locks it: EWOULDBLOCK while
+// another program may write it, ENOLCK and others on disks without locks.
+int hn_file_lock_fault(const char *path);
+// HN_DATA for a file that another program may write.
+enum hn_code hn_file_fail_locked(struct hn_context *ctx, const char *path);
+
 // A file that is written under a temporary name, and is either whole or not there; or what is added
 // to one, which is added whole or not at all.
 struct hn_new_file {

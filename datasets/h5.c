@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -191,21 +190,12 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback) {
     return get_number(object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &value) ? value : fallback;
 }
 
-// 0, or errno of why a file cannot be locked to be read, as HDF5 does it.
-static int lock_fault(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int fault = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 ? errno : 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return fault;
-}
-
 // Strong close: an identifier that was left open cannot keep the file open. The same for every
 // file, since HDF5 refuses to open one file with two degrees. Without locks on disks that have
 // none, of a network or a container, where HDF5 itself opens nothing.
 static hid_t access_list(const char *path, bool newest) {
-    int fault = lock_fault(path);
-    bool locks = fault != ENOLCK && fault != EOPNOTSUPP && fault != ENOTSUP && fault != ENOSYS;
+    int fault = hn_file_lock_fault(path);
+    bool locks = fault != ENOLCK && fault != EOPNOTSUPP && fault != ENOSYS;
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     H5F_libver_t oldest = newest ? H5F_LIBVER_LATEST : H5F_LIBVER_V18;
     return hn_h5_keep(list, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0 &&
@@ -227,12 +217,9 @@ static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
 }
 
 static enum hn_code fail_open(struct hn_context *ctx, const char *path) {
-    int fault = lock_fault(path);
+    int fault = hn_file_lock_fault(path);
     if (fault == EWOULDBLOCK)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: is open in another program that may write it (its lock: %s); close it "
-                       "there, or, if nothing writes it, set HDF5_USE_FILE_LOCKING=FALSE",
-                       path, strerror(fault));
+        return hn_file_fail_locked(ctx, path);
     if (fault)
         return hn_fail(ctx, HN_DATA,
                        "%s: HDF5 cannot lock it (%s): set HDF5_USE_FILE_LOCKING=FALSE", path,

@@ -155,7 +155,7 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *
         return ctx->code;
     HN_SCOPE(ctx);
     double *real = hn_alloc(ctx, kind == 'f' ? n : 0, sizeof *real);
-    signed char *truth = hn_alloc(ctx, kind == 'b' ? n : 0, 1);
+    unsigned char *truth = hn_alloc(ctx, kind == 'b' ? n : 0, 1);
     if (!real || !truth)
         return ctx->code;
     bool good = kind == 'f' ? read_block(data, 0, n, H5T_NATIVE_DOUBLE, real)

@@ -1,4 +1,5 @@
 // HDF5 files on disks without locks, and files that other programs have locked.
+#include "core/checksum.h"
 #include "datasets/h5.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
@@ -21,13 +22,13 @@ __attribute__((visibility("default"))) int flock(int fd, int operation) {
     return fault ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
-static enum hn_code make(void) {
+static enum hn_code make(bool sealed) {
     hid_t file;
     char *temporary;
     if (hn_h5_create(&ctx, path, false, &file, &temporary))
         return ctx.code;
     return hn_h5_set_int(&ctx, file, "answer", 42) ||
-                   hn_h5_commit(&ctx, file, temporary, path, false)
+                   hn_h5_commit(&ctx, file, temporary, path, sealed)
                ? ctx.code
                : HN_OK;
 }
@@ -55,7 +56,7 @@ static void test_no_locks(void) {
     for (int i = 0; i < 4; i++) {
         int64_t answer = 0;
         fault = faults[i];
-        HN_CHECK(&ctx, make());
+        HN_CHECK(&ctx, make(false));
         HN_CHECK(&ctx, look(&answer));
         CU_ASSERT_EQUAL(answer, 42);
     }
@@ -66,7 +67,7 @@ static void test_no_locks(void) {
 static void test_locked(void) {
     int64_t answer = 0;
     begin();
-    HN_CHECK(&ctx, make());
+    HN_CHECK(&ctx, make(false));
     int fd = open(path, O_RDWR | O_CLOEXEC);
     CU_ASSERT_FATAL(fd >= 0 && flock(fd, LOCK_EX) == 0); // as a writer does
     HN_CHECK_FAILS(&ctx, look(&answer), HN_DATA, "Resource temporarily unavailable");
@@ -84,8 +85,22 @@ static void test_locked(void) {
     hn_fixture_remove(folder);
 }
 
+// A writer changes marks in the file as soon as it has opened it, so that its checksum is wrong.
+static void test_sealed(void) {
+    begin();
+    HN_CHECK(&ctx, make(true));
+    HN_CHECK(&ctx, hn_checksum_check(&ctx, path));
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    CU_ASSERT_FATAL(fd >= 0 && flock(fd, LOCK_EX) == 0 && pwrite(fd, "\1", 1, 11) == 1);
+    HN_CHECK_FAILS(&ctx, hn_checksum_check(&ctx, path), HN_DATA, "is open in another program");
+    close(fd);
+    HN_CHECK_FAILS(&ctx, hn_checksum_check(&ctx, path), HN_DATA, "the file is damaged");
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
     {"disks without locks", test_no_locks},
     {"locked files", test_locked},
+    {"a results file that is open for writing", test_sealed},
 };
 HN_TEST_MAIN("locks", tests)
