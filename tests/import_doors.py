@@ -130,7 +130,7 @@ def python(array, what, read):
     x, y = (array, CLASSES) if what == "rows" else (BASE, array)
     try:
         if read is None:
-            hardneg.measure([[0, 1]], x, y)
+            hardneg.measure([list(range(N))], x, y)
             return "read", ""
         return ("equal" if alike(x, y, read[1], read[2]) else "other"), ""
     except (ValueError, RuntimeError) as error:
