@@ -5,15 +5,15 @@
 
 const char *const hn_mine_presets[] = {"none", "sentence-transformers", "flagembedding", "tevatron",
                                        NULL};
-const char *const hn_mine_rank_of[] = {"default", "candidates", "raw", "survivors", NULL};
-const char *const hn_mine_score_by[] = {"default", "model", "teacher", "scores", NULL};
-const char *const hn_mine_equal_texts[] = {"default", "filter", "merge", "apart", NULL};
-const char *const hn_mine_self[] = {"default", "none", "text", "id", "both", NULL};
-const char *const hn_mine_take[] = {"default", "top", "draw", NULL};
-const char *const hn_mine_fill[] = {"default", "keep", "drop", "draw", NULL};
+const char *const hn_mine_rank_of[] = {"auto", "candidates", "raw", "survivors", NULL};
+const char *const hn_mine_score_by[] = {"auto", "model", "teacher", "scores", NULL};
+const char *const hn_mine_equal_texts[] = {"auto", "filter", "merge", "apart", NULL};
+const char *const hn_mine_self[] = {"auto", "none", "text", "id", "both", NULL};
+const char *const hn_mine_take[] = {"auto", "top", "draw", NULL};
+const char *const hn_mine_fill[] = {"auto", "keep", "drop", "draw", NULL};
 const char *const hn_mine_positive[] = {"min", "max", "mean", NULL};
 
-// The first choice of all is "default".
+// The first choice of all is "auto".
 static void choose(int *choice, int otherwise) {
     if (*choice == 0)
         *choice = otherwise;
