@@ -453,7 +453,7 @@ char *hn_scratch_make(struct hn_context *ctx) {
         return NULL;
     hn_temporary_sweep_for(path); // of processes that were killed
     char *folder = hn_temporary_folder(ctx, path);
-    if (!folder)
+    if (!folder && ctx->code != HN_MEMORY)
         (void)hn_fail(ctx, HN_IO, "%s: no folder can be made beside it; set TMPDIR", path);
     return folder;
 }

@@ -343,6 +343,25 @@ static void test_open(void) {
     hn_fixture_remove(folder);
 }
 
+// Without memory the error is HN_MEMORY, and no remedy for the disk is given.
+static void test_scratch(void) {
+    struct hn_context ctx;
+    int64_t failed = 0;
+    char *made = NULL;
+    hn_context_init(&ctx, 1);
+    for (int64_t k = 1; !made && k < 20; k++) {
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = k;
+        made = hn_scratch_make(&ctx);
+        failed += !made && ctx.code == HN_MEMORY;
+        CU_ASSERT(made || ctx.code == HN_MEMORY);
+    }
+    ctx.memory.fail_at = 0;
+    CU_ASSERT(failed > 0 && made && exists(made));
+    hn_scratch_remove(&ctx, made);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {{"of dead processes", test_of_dead_processes},
                                        {"of living processes", test_of_living_processes},
                                        {"of others", test_of_others},
@@ -350,6 +369,7 @@ static const struct hn_test tests[] = {{"of dead processes", test_of_dead_proces
                                        {"new files", test_new_files},
                                        {"links", test_links},
                                        {"failing files", test_failing_files},
+                                       {"scratch folders", test_scratch},
                                        {"adding", test_adding},
                                        {"open", test_open}};
 
