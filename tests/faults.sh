@@ -265,7 +265,7 @@ test_flipped_cells() {
         flipped sound.h5 "$cell" "$at"
         run run -c job.yaml -o again
         ended "a cell with byte $at changed" 0
-        check "a cell with byte $at changed is run again" grep -q '(1 run, ' err
+        check "a cell with byte $at changed is run again" grep -q '(1 computed, ' err
     done
     check_same "and the results are the same" whole/results.h5 again/results.h5
 }

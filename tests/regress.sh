@@ -472,15 +472,15 @@ stopped_at_a_full_pipe() {
 # What a reader leaves unread is no error, and ends a program as it ends others (141: SIGPIPE). The
 # status is that of the program, not of the pipe.
 into_closed_pipe() { # COMMAND...: its status in $rc
-    exec 8<>closed
-    exec 9>closed 8>&-
+    exec 8<>pipe
+    exec 9>pipe 8>&-
     "$hardneg" "$@" >&9 2>err
     rc=$?
     exec 9>&-
 }
 test_closed_pipe() {
     local what
-    mkfifo closed
+    mkfifo pipe
     for what in "export a" "list metrics --json" "man" "--help" "compare a a"; do
         # shellcheck disable=SC2086
         into_closed_pipe $what
@@ -502,7 +502,7 @@ test_closed_pipe() {
 
 test_rerun() {
     cp -r whole stale
-    expect "stale: nothing is" 0 '0 run' run -c quick.yaml -o stale --rerun stale
+    expect "stale: nothing is" 0 '0 computed' run -c quick.yaml -o stale --rerun stale
     job 'seeds: [1, 2]' 'metrics: [fn_ratio]' 'samplers: [uniform, stratified]' >stale.yaml
     expect "stale: only what has a result" 0 'never run' run -c stale.yaml -o stale --rerun stale --explain
     check "stale: what it did" grep -q 'of another version, metrics or timing' err
@@ -648,7 +648,7 @@ assert any('hardneg compare' in s.get('run', '') for s in steps)
 assert all('uses' in s or 'run' in s for s in steps)"
     check ".github/workflows/ci.yml is a workflow" "$python" -c "import yaml
 jobs = yaml.safe_load(open('$root/.github/workflows/ci.yml'))['jobs']
-assert set(jobs) == {'test', 'lint', 'sanitizers'}, set(jobs)
+assert set(jobs) == {'test', 'kernels', 'lint', 'sanitizers'}, set(jobs)
 assert [m['compiler'] for m in jobs['test']['strategy']['matrix']['include']] == ['gcc', 'clang']
 assert jobs['sanitizers']['strategy']['matrix']['sanitizer'] == ['asan', 'tsan']
 assert all(j['container'] == 'debian:bookworm' for j in jobs.values())

@@ -1,6 +1,7 @@
 // All samplers and settings at once: hardness of true negatives against false negatives, cost as
 // the size of a mark. Of no paper.
 #include "plots/page/curves.h"
+#include "results/analysis/overview.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,11 +33,11 @@ static double cost_of(const struct hn_groups *g, struct hn_where where) {
 }
 
 // Of all panels, so that sizes mean the same in each.
-static double dearest_of(const struct hn_groups *g) {
+static double dearest_of(const struct hn_groups *g, const char *hardness) {
     double dearest = 0;
     for (int d = 0; d < g->datasets; d++)
         for (int s = 0; s < g->settings; s++) {
-            struct hn_where where = hn_last_place(g, d, s, "hard_true_mean");
+            struct hn_where where = hn_last_place(g, d, s, hardness);
             if (where.step >= 0)
                 dearest = fmax(dearest, cost_of(g, where));
         }
@@ -45,14 +46,14 @@ static double dearest_of(const struct hn_groups *g) {
 
 // Points by increasing false negatives; returns their number.
 static int collect(const struct hn_groups *g, int dataset, struct hn_league league,
-                   struct point *point) {
+                   const char *hardness, struct point *point) {
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
-        struct hn_where where = hn_last_place(g, dataset, s, "hard_true_mean");
+        struct hn_where where = hn_last_place(g, dataset, s, hardness);
         if (where.step < 0 || !hn_same_league(hn_league_of(g, s), league))
             continue;
         struct point p = {.false_negatives = hn_groups_mean(g, where, "fn_ratio"),
-                          .hardness = hn_groups_mean(g, where, "hard_true_mean"),
+                          .hardness = hn_groups_mean(g, where, hardness),
                           .cost = cost_of(g, where),
                           .setting = s};
         p.false_negatives.mean *= 100;
@@ -267,8 +268,10 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         return;
     }
     char of_league[HN_TITLE_SIZE];
-    struct view v = {.page = page, .g = g, .point = point, .dearest = dearest_of(g)};
-    v.n = collect(g, dataset, league, point);
+    const struct hn_hardness *hardness = hn_hardness_measure(g->results, 0);
+    struct view v = {
+        .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
+    v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
         return;
     hn_place_title(g, dataset, -1, title, sizeof title);
@@ -277,8 +280,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         snprintf(v.size, sizeof v.size, "%.*s", (int)strcspn(of_league, ","), of_league);
     if (*of_league)
         hn_append(title, sizeof title, "%s%s", *title ? ", " : "", of_league);
-    struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)",
-                                           "hardest true negative (mean cosine)");
+    struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)", hardness->axis);
     bool crowded = only && find_corner(point, v.n, &corner);
     draw_intervals(&v, panel);
     draw_front(&v, panel, crowded);

@@ -234,7 +234,7 @@ static void put_head(FILE *tex, const struct rows *r) {
 }
 
 static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overview *o, FILE *tex) {
-    struct rows r = {.o = o, .hardness = hn_overview_hardness(o, 0)};
+    struct rows r = {.o = o, .hardness = hn_hardness_measure(o->results, 0)};
     const char *between = "";
     r.setting = hn_alloc(ctx, o->settings, sizeof *r.setting);
     r.letters = hn_alloc(ctx, o->settings, sizeof *r.letters);

@@ -304,13 +304,13 @@ static int put_places(FILE *html, const struct hn_overview *o, const struct hn_h
 
 // Which measure is shown is a choice on the page, by its style sheet alone.
 static void put_choice(FILE *html, const struct hn_overview *o) {
-    if (!hn_overview_hardness(o, 1))
+    if (!hn_hardness_measure(o->results, 1))
         return;
     fputs("<p class=measure>Hardness by", html);
-    for (int i = 0; hn_overview_hardness(o, i); i++) {
+    for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         fprintf(html, " <label><input type=radio name=measure value=%d%s>", i,
                 i == 0 ? " checked" : "");
-        hn_html(html, "%s</label>", hn_overview_hardness(o, i)->name);
+        hn_html(html, "%s</label>", hn_hardness_measure(o->results, i)->name);
     }
     fputs("</p>\n", html);
 }
@@ -318,7 +318,7 @@ static void put_choice(FILE *html, const struct hn_overview *o) {
 static bool is_measured(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings && !any; s++)
-        any = isfinite(hn_overview_mean(o, s, hn_overview_hardness(o, 0)->column).mean);
+        any = isfinite(hn_overview_mean(o, s, hn_hardness_measure(o->results, 0)->column).mean);
     return any;
 }
 
@@ -333,9 +333,9 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
         return;
     }
     put_choice(html, o);
-    for (int i = 0; hn_overview_hardness(o, i); i++) {
+    for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         fprintf(html, "<div class=by data-measure=%d>\n", i);
-        places = put_places(html, o, hn_overview_hardness(o, i), margin);
+        places = put_places(html, o, hn_hardness_measure(o->results, i), margin);
         fputs("</div>\n", html);
     }
     if (places > PLACES_MAX)

@@ -56,7 +56,7 @@ static void put_front(FILE *html, const struct hn_html_column *c, const void *of
     const struct row *row = of;
     (void)c;
     hn_html(html, "<td data-v=%s>", row->front[row->setting] ? "0" : "1");
-    for (int i = 0; hn_overview_hardness(row->o, i); i++)
+    for (int i = 0; hn_hardness_measure(row->o->results, i); i++)
         if (row->front[i * row->o->settings + row->setting])
             fprintf(html,
                     "<span class=\"front by\" data-measure=%d title=\"on the front\">●<span "
@@ -304,11 +304,12 @@ static void put_table(FILE *html, const struct table *t) {
 
 static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
     int n = 0;
-    while (hn_overview_hardness(t->o, n))
+    while (hn_hardness_measure(t->o->results, n))
         n++;
     bool *front = hn_alloc(ctx, t->o->settings, n * (int64_t)sizeof *front);
     for (int i = 0; i < n && front; i++)
-        hn_overview_front(t->o, hn_overview_hardness(t->o, i)->column, front + i * t->o->settings);
+        hn_overview_front(t->o, hn_hardness_measure(t->o->results, i)->column,
+                          front + i * t->o->settings);
     t->front = front;
     return front ? HN_OK : ctx->code;
 }

@@ -278,7 +278,7 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         return ctx->code;
     hn_free(ctx, scratch);
     find_axes(out);
-    hn_overview_front(out, hn_overview_hardness(out, 0)->column, out->front);
+    hn_overview_front(out, hn_hardness_measure(r, 0)->column, out->front);
     return find_last(ctx, out);
 }
 
@@ -415,23 +415,25 @@ struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setti
                                     hn_overview_cells(o, base), column);
 }
 
-static bool is_measured_somewhere(const struct hn_overview *o, const char *column) {
-    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++)
-        if (hn_cell_has(o->results, cell, column))
+static bool is_measured_somewhere(const struct hn_results *r, const char *column) {
+    for (int64_t cell = 0; cell < r->runs.rows; cell++)
+        if (hn_cell_has(r, cell, column))
             return true;
     return false;
 }
 
-const struct hn_hardness *hn_overview_hardness(const struct hn_overview *o, int i) {
-    static const struct hn_hardness labelled[] =
-        {{"true_mean", "mean cosine of true negatives", "Mean true neg."},
-         {"hard_true_mean", "cosine of the hardest true negative of each anchor",
-          "Hardest true neg."},
-         {"true_p99", "99th percentile of the cosines of true negatives", "P99 true neg."}},
-                                    all = {"cos_mean", "mean cosine of negatives", "Mean cosine"};
+const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i) {
+    static const struct hn_hardness
+        labelled[] = {{"true_mean", "mean cosine of true negatives", "Mean true neg.",
+                       "true negatives (mean cosine)"},
+                      {"hard_true_mean", "cosine of the hardest true negative of each anchor",
+                       "Hardest true neg.", "hardest true negative (mean cosine)"},
+                      {"true_p99", "99th percentile of the cosines of true negatives",
+                       "P99 true neg.", "true negatives (99th percentile)"}},
+        all = {"cos_mean", "mean cosine of negatives", "Mean cosine", "negatives (mean cosine)"};
     bool labels = false;
     for (size_t k = 0; k < sizeof labelled / sizeof *labelled; k++)
-        if (is_measured_somewhere(o, labelled[k].column)) {
+        if (is_measured_somewhere(r, labelled[k].column)) {
             labels = true;
             if (i-- == 0)
                 return &labelled[k];

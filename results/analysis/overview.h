@@ -69,11 +69,12 @@ struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setti
                                       const char *column);
 // What hardness is measured by.
 struct hn_hardness {
-    const char *column, *name, *heading; // "mean cosine of true negatives"; of a table
+    // A column of /runs; "mean cosine of true negatives"; the heading of a table; of an axis.
+    const char *column, *name, *heading, *axis;
 };
 // Measure i of those that the results hold, NULL behind the last. The first is the one that
-// sentences, table, front and `choose` rank by; without labels, of all negatives.
-const struct hn_hardness *hn_overview_hardness(const struct hn_overview *o, int i);
+// sentences, table, figure `pareto` and `choose` rank by; without labels, of all negatives.
+const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i);
 // front[settings]: no other of its place is told apart from it as better in false negatives or
 // hardness (hn_told_apart()) without being told apart as worse in the other.
 void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front);

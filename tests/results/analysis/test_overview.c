@@ -275,8 +275,8 @@ static void front(void) {
     CU_ASSERT(o.front[7]);
     CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "fn_ratio").mean, 0);
     CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "hard_true_mean").mean, 0);
-    CU_ASSERT_STRING_EQUAL(hn_overview_hardness(&o, 0)->column, "hard_true_mean");
-    CU_ASSERT_PTR_NULL(hn_overview_hardness(&o, 1));
+    CU_ASSERT_STRING_EQUAL(hn_hardness_measure(o.results, 0)->column, "hard_true_mean");
+    CU_ASSERT_PTR_NULL(hn_hardness_measure(o.results, 1));
     end();
 }
 
