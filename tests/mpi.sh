@@ -54,7 +54,7 @@ test_same() {
         with_python "ranks of /env" && check "$n ranks: /env says so" test "$(environment "over$n/results.h5" n_ranks)" = $n
     done
     ranks 2 -c job.yaml -o over2
-    check "again: nothing to do" complains 'over2/results.h5: .*\(0 run, '
+    check "again: nothing to do" complains 'over2/results.h5: .*\(0 computed, '
     check "rank 0 alone speaks" said_once 'over2/results.h5'
     ranks 2 -c job.yaml -o timed --quiet --set 'timing={reps: 3, warmup: 1, interleave: true}'
     expect "timed in one process" 0 '' run -c job.yaml -o timed1 --quiet --set 'timing={reps: 3, warmup: 1, interleave: true}'

@@ -472,15 +472,15 @@ stopped_at_a_full_pipe() {
 # What a reader leaves unread is no error, and ends a program as it ends others (141: SIGPIPE). The
 # status is that of the program, not of the pipe.
 into_closed_pipe() { # COMMAND...: its status in $rc
-    exec 8<>pipe
-    exec 9>pipe 8>&-
+    exec 8<>gone
+    exec 9>gone 8>&-
     "$hardneg" "$@" >&9 2>err
     rc=$?
     exec 9>&-
 }
 test_closed_pipe() {
     local what
-    mkfifo pipe
+    mkfifo gone
     for what in "export a" "list metrics --json" "man" "--help" "compare a a"; do
         # shellcheck disable=SC2086
         into_closed_pipe $what
