@@ -109,11 +109,11 @@ enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_
         return HN_OK;
     if (fault[0] == 'z')
         return hn_fail(ctx, HN_DATA,
-                       "%s row %lld is zero: it has no direction; remove the item or mend "
-                       "its embedding",
+                       "%s row %lld is all zeros, so cosine is undefined: remove the item or "
+                       "fix its embedding",
                        what, (long long)bad);
     return hn_fail(ctx, HN_DATA,
-                   "%s row %lld is not finite (%s at column %lld): remove the item or mend "
+                   "%s row %lld is not finite (%s at column %lld): remove the item or fix "
                    "its embedding",
                    what, (long long)bad, fault, (long long)at);
 }

@@ -60,7 +60,7 @@ static enum hn_code check_rows(struct hn_context *ctx, const struct writer *w, c
         if (fault)
             return hn_fail(ctx, HN_DATA,
                            "%s: row %lld of data set %s has no direction (%s, as it is stored); "
-                           "mend its embedding",
+                           "fix its embedding",
                            w->path, (long long)i, path, fault);
     }
     return HN_OK;

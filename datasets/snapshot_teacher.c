@@ -64,7 +64,7 @@ enum hn_code hn_snapshot_write_teacher(struct hn_context *ctx, struct hn_snapsho
         const char *fault = hn_row_fault(hn_row(teacher, i), teacher->cols, &at);
         if (fault)
             return hn_fail(ctx, HN_DATA,
-                           "row %lld of the teacher has no direction (%s); mend its embedding",
+                           "row %lld of the teacher has no direction (%s); fix its embedding",
                            (long long)i, fault);
     }
     const struct hn_h5_array array = {"/teacher",

@@ -325,13 +325,13 @@ static enum hn_code fail_row(struct hn_context *ctx, const struct hn_snapshot_wr
     if (k == w->d)
         return hn_fail(
             ctx, HN_DATA,
-            "%s: row %lld of data set %s is zero as %s: it has no direction; remove the item "
-            "or mend its embedding",
+            "%s: row %lld of data set %s is all zeros as %s, so cosine is undefined: remove the "
+            "item or fix its embedding",
             w->path, (long long)row, path, name[w->type]);
     return hn_fail(
         ctx, HN_DATA,
         "%s: row %lld of data set %s is not finite as %s (%s at column %lld); remove the "
-        "item or mend its embedding",
+        "item or fix its embedding",
         w->path, (long long)row, path, name[w->type], isnan(stored[k]) ? "NaN" : "infinity",
         (long long)k);
 }

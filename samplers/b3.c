@@ -7,8 +7,8 @@
 // other (`edges: mutual`, as the authors' code has it, data_processing/spectral_clustering4_ibn.py)
 // or where one does (`union`).
 //
-// Deviations. The authors cut the graph with METIS and mend its parts, which are not of one size,
-// by moving items from the end of large ones; here parts are of one size and exchange nodes
+// Deviations. The authors cut the graph with METIS and correct its parts, which are not of one
+// size, by moving items from the end of large ones; here parts are of one size and exchange nodes
 // (graph_parts.h). By default the embeddings themselves rank, the paper's teacher is `space:
 // teacher`. Its p is 30 or 70 by data set. Mined hard negatives, which the paper adds to a batch,
 // are left out.
@@ -163,9 +163,10 @@ const struct hn_sampler_type hn_b3_sampler = {
     .name = "b3",
     .summary = "random clusters of a graph of near, but not the nearest, items",
     .source = "B3 (Thirukovalluru et al., NeurIPS 2025), smart batch mining",
-    .note = "the paper's teacher is `space: teacher`; the graph is cut into clusters of one size "
-            "by growing and exchanging, the authors use METIS and mend its sizes; hard negatives "
-            "that the paper adds to a batch are left out; p is 30 or 70 in the paper, by data set",
+    .note =
+        "the paper's teacher is `space: teacher`; the graph is cut into clusters of one size "
+        "by growing and exchanging, the authors use METIS and correct its sizes; hard negatives "
+        "that the paper adds to a batch are left out; p is 30 or 70 in the paper, by data set",
     .flags = HN_SAMPLER_PARTITION,
     .options = options,
     .params_size = sizeof(struct params),

@@ -431,12 +431,13 @@ static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold 
 }
 
 static enum hn_code fail_crowd(struct hn_context *ctx, const struct hn_threshold *t) {
-    return hn_fail(ctx, HN_DATA,
-                   "more than %lld of the %lld inner products lie above the threshold, or so near "
-                   "that floats do not tell which do: many items are almost the same, as in a "
-                   "collapsed representation; leave this step out, or take another sampler",
-                   (long long)hn_max(t->pairs.room, t->pairs.room_close),
-                   (long long)(t->x.rows * (t->x.rows - 1)));
+    return hn_fail(
+        ctx, HN_DATA,
+        "more than %lld of the %lld inner products lie above the threshold, or too close "
+        "to it for floats to decide: many items are almost the same, as in a "
+        "collapsed representation; leave this step out, or use another sampler",
+        (long long)hn_max(t->pairs.room, t->pairs.room_close),
+        (long long)(t->x.rows * (t->x.rows - 1)));
 }
 
 // After a sweep that did not do: more room, up to a limit, a lower value, or no guess above.

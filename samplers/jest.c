@@ -9,7 +9,7 @@
 //     L_ij = log(1 + e^(-z (scale s_ij + offset))),   z = 1 for i = j, else -1,
 //
 // s_ij = x1_i . x2_j of the learner. A chunk is drawn without replacement, each item with
-// probability in e^score of those that are left: Gumbel's keys, the largest first.
+// probability proportional to exp(score) of those that are left: Gumbel's keys, the largest first.
 //
 // `score: hard` is the learner's loss alone, `easy` the reference's, negative (the paper's
 // ablations).

@@ -23,7 +23,7 @@ struct hn_kmeans {
 // Room for n items in k clusters, 1 <= k <= n; it belongs to the sampler's state.
 HN_MUST_USE enum hn_code hn_kmeans_open(struct hn_context *ctx, const struct hn_sampler *self,
                                         int64_t n, int64_t k, struct hn_kmeans *out);
-// Clusters the unit rows x[n x d] in at most `iterations` rounds, fewer if no item moves any more.
+// Clusters the unit rows x[n x d] in at most `iterations` rounds, and stops early on convergence.
 // The first centroids come from the stream `purpose` of the build. Adds to self->build.
 HN_MUST_USE enum hn_code hn_kmeans_build(struct hn_context *ctx, struct hn_sampler *self,
                                          struct hn_kmeans *m, const struct hn_matrix *x,

@@ -253,7 +253,7 @@ class Errors(unittest.TestCase):
     def test_zero_rows(self):
         x = X.copy()
         x[::5] = 0
-        self.assertRaisesRegex(ValueError, "x row 0 is zero", hardneg.BatchSampler, x, "knn", B)
+        self.assertRaisesRegex(ValueError, "x row 0 is all zeros", hardneg.BatchSampler, x, "knn", B)
         self.assertRaisesRegex(ValueError, "zero_rows", hardneg.BatchSampler, x, "knn", B, zero_rows="yes")
         self.assertRaisesRegex(ValueError, "row 3 is not finite", hardneg.measure, [[0, 1], [9, 3]],
                                np.where(np.arange(N)[:, None] == 3, np.nan, x), zero_rows="keep")

@@ -159,7 +159,7 @@ for i, (row, d) in enumerate(zip(a, lines)):
     assert len(ids) == 0 or np.abs(x[ids] @ x[i % len(x)] - d['scores']).max() < 1e-6"
     done
     expect "an anchor without any" 0 'without any' sample g.h5 --sampler hops -b 2 -o n.npy
-    expect "hops without a graph" 3 's.h5: lacks a graph, which hops needs' sample s.h5 --sampler hops -b 16 -o no.npy
+    expect "hops without a graph" 3 's.h5: hops needs a graph and the file has none' sample s.h5 --sampler hops -b 16 -o no.npy
     expect "batches are no JSON lines" 2 'no.jsonl: batches are written as .npy' sample s.h5 --sampler knn -b 16 -o no.jsonl
     check "refused negatives leave nothing" eval 'test ! -e no.npy && test ! -e no.jsonl'
     (trap '' XFSZ; ulimit -f 1; "$hardneg" sample s.h5 --sampler mined -b 16 -o full.jsonl >out 2>err)

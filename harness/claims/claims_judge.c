@@ -403,7 +403,7 @@ static void reason_of(struct hn_claim_outcome *o, const char *why) {
     if (*why || !first)
         snprintf(o->reason, sizeof o->reason, "%s",
                  *why                   ? why
-                 : o->entry->claims > 0 ? "only identities and questions of ours"
+                 : o->entry->claims > 0 ? "only proved identities and questions of this project"
                                         : "no paper claims anything of it");
     else if (o->verdict == HN_HOLDS && count > 1)
         snprintf(o->reason, sizeof o->reason, "all %" PRId64 " claims hold", count);

@@ -24,7 +24,7 @@ static const char *const needs_texts[] = {
     [HN_NEEDS_ENCODER] = "needs a pretrained encoder: ",
     [HN_NEEDS_METHOD] = "needs other papers' methods: ",
     [HN_NEEDS_MACHINE] = "needs another machine: ",
-    [HN_NEEDS_LOOK] = "needs a look: ",
+    [HN_NEEDS_LOOK] = "visual check only: ",
 };
 static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};

@@ -1,4 +1,4 @@
-// `hardneg ab`: two programs on one job, in turn.
+// `hardneg ab`: A/B test of two builds on one job.
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "results/compare.h"

@@ -302,8 +302,8 @@ static enum hn_code sheet_batch(struct hn_context *ctx, const struct sheet_param
         return ctx->code;
     const char *missing = hn_plan_missing(info, (*sampler)->type);
     if (missing)
-        return hn_fail(ctx, HN_DATA, "%s lacks %s, which %s needs: take another sampler",
-                       info->path, missing, (*sampler)->type->name);
+        return hn_fail(ctx, HN_DATA, "%s: %s needs %s and the file has none: use another sampler",
+                       info->path, (*sampler)->type->name, missing);
     if (hn_sampler_check(ctx, (*sampler)->type, (*sampler)->params, &plan))
         return hn_fail_in(ctx, "%s {%s}", (*sampler)->type->name, (*sampler)->text);
     return hn_sheet_draw(ctx, *sampler, items, (int32_t)p->batch, (uint64_t)p->seed, anchor,

@@ -88,9 +88,10 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
                        " items: lower --batch",
                        info->path, w->p->batch, info->n);
     if (missing)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: lacks %s, which %s needs: add it, or take another sampler", info->path,
-                       missing, type->name);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: %s needs %s and the file has none: add it (hardneg import) or use another sampler",
+            info->path, type->name, missing);
     struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)w->p->batch);
     if (!is_per_anchor(w) && is_json(w->p->output))
         return hn_fail(ctx, HN_USAGE, "%s: batches are written as .npy; give another name",

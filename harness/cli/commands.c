@@ -35,7 +35,7 @@ const struct hn_option hn_no_options[] = {
 };
 
 static const struct hn_option common_options[] = {
-    {HN_BOOL_OPTION(struct hn_call, quiet, "quiet", NULL, "say nothing but errors"), .letter = 'q'},
+    {HN_BOOL_OPTION(struct hn_call, quiet, "quiet", NULL, "print errors only"), .letter = 'q'},
     {HN_BOOL_OPTION(struct hn_call, verbose, "verbose", NULL, "say more"), .letter = 'v'},
     {HN_BOOL_OPTION(struct hn_call, help, "help", NULL, "show this help"), .letter = 'h'},
     {HN_BOOL_OPTION(struct hn_call, version, "version", NULL, "show the version")},

@@ -203,10 +203,10 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
 static void put_head(FILE *tex, const struct rows *r) {
     char columns[HN_GRID_AXES + WEIGHED + 8] = "l", common[512];
     hn_overview_common(r->o, common, sizeof common);
-    fputs(
-        "% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
-        "paired by\n% seed. Rows of a place that share a letter are not told apart in hardness.\n",
-        tex);
+    fputs("% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
+          "paired by\n% seed. Rows of a group that share a letter do not differ significantly in "
+          "hardness.\n",
+          tex);
     if (*common) {
         fputs("% All: ", tex);
         hn_tex_text(tex, common);

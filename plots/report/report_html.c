@@ -39,7 +39,7 @@ static void put_plain(FILE *html, double value) {
     fprintf(html, "%.*f", before >= 3 ? 0 : 3 - (before < -6 ? -6 : before), value);
 }
 
-// In a format with decimals; what these would round to 0 is told from 0.
+// In a format with decimals; values that these would round to 0 differ from 0.
 static void put_rounded(FILE *html, const char *format, double value) {
     char text[64];
     snprintf(text, sizeof text, format, value);

@@ -189,7 +189,7 @@ static void test_normalize(void) {
                        "emb row 3 is not finite (NaN at column 1)");
         float zero[3 * 2] = {1, 0, 0, 0, INFINITY, 1};
         HN_CHECK_FAILS(&ctx, hn_normalize_rows(&ctx, zero, 3, 2, "emb"), HN_DATA,
-                       "emb row 1 is zero");
+                       "emb row 1 is all zeros");
         float infinite[2] = {1, -INFINITY};
         HN_CHECK_FAILS(&ctx, hn_normalize_rows(&ctx, infinite, 1, 2, "emb"), HN_DATA,
                        "infinity at column 1");

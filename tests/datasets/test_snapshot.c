@@ -335,8 +335,8 @@ static void test_writer_refuses(void) {
                 "row 4 of data set /embeddings is not finite as float16 (at most 65504) (NaN "
                 "at column 2)"},
                {1e6F, false, "infinity at column 2"},
-               {0, true, "row 4 of data set /embeddings is zero"},
-               {1e-9F, true, "row 4 of data set /embeddings is zero"}};
+               {0, true, "row 4 of data set /embeddings is all zeros"},
+               {1e-9F, true, "row 4 of data set /embeddings is all zeros"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct hn_snapshot_writer *w;
         float *x = rows_of(0, 0);

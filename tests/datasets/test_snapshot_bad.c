@@ -280,7 +280,7 @@ static void test_refused(void) {
          "column 3)"},
         {one_infinity,
          "step 0 (place 1 in the series), row 5 is not finite (infinity at column 6)"},
-        {one_zero_row, "step 10 (place 2 in the series), row 11 is zero"},
+        {one_zero_row, "step 10 (place 2 in the series), row 11 is all zeros"},
         {other_value, "not those that were written"},
     };
     begin(1);

@@ -172,7 +172,7 @@ static void test_items(void) {
                      {HARDNEG_DATA, "12 items of 922"},
                      {HARDNEG_USAGE, "x is NULL"},
                      {HARDNEG_DATA, "x row 1 is not finite"},
-                     {HARDNEG_DATA, "view2 row 1 is zero"},
+                     {HARDNEG_DATA, "view2 row 1 is all zeros"},
                      {HARDNEG_DATA, "label -2 of item 2"},
                      {HARDNEG_DATA, "edge_start[2]"},
                      {HARDNEG_DATA, "edge_start[0] is not 0"},
