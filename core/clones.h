@@ -14,11 +14,18 @@
 #define HN_CLANG_SANITIZED 0
 #endif
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) &&                 \
-    !defined(__SANITIZE_THREAD__) && !HN_CLANG_SANITIZED
-#define HN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
+// A program for tests may have the narrower clones alone: make CPPFLAGS=-DHN_SIMD_MAX=0.
+#ifndef HN_SIMD_MAX
+#define HN_SIMD_MAX 2
+#endif
+
+#if HN_SIMD_MAX == 0 || !defined(__x86_64__) || !defined(__linux__) ||                             \
+    defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HN_CLANG_SANITIZED
 #define HN_CLONES
+#elif HN_SIMD_MAX == 1
+#define HN_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define HN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 
 #endif

@@ -1,15 +1,49 @@
-// exp() that compilers turn into vectors, of which every operation is one of IEEE 754: the same
-// bits for any width of them. x = k ln 2 + r, |r| <= ln 2 / 2, and the first eight terms of e^r,
-// which leave out less than 6e-9 of it; the error is below 2^-22, mostly of rounding (tested).
-// Arguments below -87 give e^-87, as good as 0 in sums; arguments above 88 are not asked for.
+// exp() that compilers turn into vectors (core/clones.h), of which every operation is one of
+// IEEE 754: the same bits for any width of them. x = k ln 2 + r, |r| <= ln 2 / 2, and a polynomial
+// for e^r.
 #ifndef HN_CORE_EXP_H
 #define HN_CORE_EXP_H
 
 #include <stdint.h>
 #include <string.h>
 
+// Within 1.1 units in the last place of the true value for every x (tested); subnormal results, 0,
+// infinity and NaN where exp() of the library has them. The polynomial of degree 11 is minimax in
+// (e^r - 1 - r) / r^2 and leaves out less than 2e-17 of e^r.
+static inline double hn_exp(double x) {
+    const double magic = 0x1.8p52; // adding it rounds to an integer and leaves that in the low bits
+    x = x < -746 ? -746 : x;       // e^-746 = 0 and e^710 = infinity, as further out
+    x = x > 710 ? 710 : x;
+    double k = (x * 0x1.71547652b82fep0 + magic) - magic;
+    double r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33; // the first part exact
+    double p = 0x1.af632bd579fc1p-26;
+    p = p * r + 0x1.28918606e1a89p-22;
+    p = p * r + 0x1.71ddf6b35affep-19;
+    p = p * r + 0x1.a019b90c8b607p-16;
+    p = p * r + 0x1.a01a01b00c685p-13;
+    p = p * r + 0x1.6c16c1788c092p-10;
+    p = p * r + 0x1.111111110f803p-7;
+    p = p * r + 0x1.5555555553d62p-5;
+    p = p * r + 0x1.5555555555558p-3;
+    p = p * r + 0.5;
+    p = (p * (r * r) + r) + 1;
+    // 2^k in two factors, each in range where 2^k is not; the first product is exact.
+    double half = k * 0.5 + magic, rest = (k - (half - magic)) + magic, first, second;
+    uint64_t bits[2];
+    memcpy(&bits[0], &half, sizeof half);
+    memcpy(&bits[1], &rest, sizeof rest);
+    bits[0] = (bits[0] + 1023) << 52;
+    bits[1] = (bits[1] + 1023) << 52;
+    memcpy(&first, &bits[0], sizeof first);
+    memcpy(&second, &bits[1], sizeof second);
+    return p * first * second;
+}
+
+// In single precision: the first eight terms of e^r leave out less than 6e-9 of it; the error is
+// below 2^-22, mostly of rounding (tested). Arguments below -87 give e^-87, as good as 0 in sums;
+// arguments above 88 are not asked for.
 static inline float hn_expf(float x) {
-    const float magic = 0x1.8p23F; // adding it rounds to an integer and leaves that in the low bits
+    const float magic = 0x1.8p23F;
     x = x < -87.0F ? -87.0F : x;
     float shifted = x * 1.44269504F + magic, k = shifted - magic;
     float r = (x - k * 0.693145752F) - k * 1.42860677e-6F; // ln 2 in two parts, the first exact
@@ -28,5 +62,10 @@ static inline float hn_expf(float x) {
     memcpy(&p, &bits, sizeof p);
     return p;
 }
+
+// to[j] = hn_exp(rate (s[j] - high)).
+void hn_exp_each(const float *s, int64_t n, double high, double rate, double *to);
+// The sum of the same, in a fixed order of its own.
+double hn_exp_sum(const float *s, int64_t n, double high, double rate);
 
 #endif

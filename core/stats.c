@@ -16,6 +16,7 @@
 // of 999 resamples, which costs time and is infinite for few batches. How often, and where both
 // fall short: docs/notes/intervals.md.
 #include "core/stats.h"
+#include "core/clones.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -88,4 +89,17 @@ double hn_median(double *value, int64_t n) {
         return NAN;
     gsl_sort(value, 1, (size_t)n);
     return gsl_stats_median_from_sorted_data(value, 1, (size_t)n);
+}
+
+HN_CLONES
+static void cosine_bins(const float *v, int64_t n, double bins, int32_t *bin) {
+    for (int64_t j = 0; j < n; j++) {
+        double place = ((double)v[j] + 1.0) * 0.5 * bins;
+        place = place > 0 ? place : 0;
+        bin[j] = (int32_t)(place < bins - 1 ? place : bins - 1);
+    }
+}
+
+void hn_cosine_bins(const float *v, int64_t n, int64_t bins, int32_t *bin) {
+    cosine_bins(v, n, (double)bins, bin);
 }

@@ -26,6 +26,8 @@ static inline int64_t hn_cosine_bin(float v, int64_t bins) {
     int64_t bin = (int64_t)place;
     return place <= 0 ? 0 : bin >= bins ? bins - 1 : bin;
 }
+// bin[j] = hn_cosine_bin(v[j], bins); bins below 2^31.
+void hn_cosine_bins(const float *v, int64_t n, int64_t bins, int32_t *bin);
 // Median of value[n] (sorted in place; mean of the middle two if n is even); NaN if n = 0.
 double hn_median(double *value, int64_t n);
 

@@ -7,6 +7,9 @@
 // Percentiles come from counts in 2^21 equal bins on [-1, 1]: a percentile between two order
 // statistics is interpolated as usual (type 7 of Hyndman and Fan 1996, as GSL and NumPy do), each
 // order statistic within the bin that holds it. Error: at most one bin, 2^-20 < 1e-6.
+#include "core/clones.h"
+#include "core/lanes.h"
+#include "metrics/block.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -58,6 +61,18 @@ static void spill(const struct state *s, int thread) {
     s->pending[thread] = 0;
 }
 
+HN_CLONES
+static double sum_floats(const float *v, int32_t n) {
+    double lane[HN_LANES] = {0};
+    int32_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += (double)v[j + l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += (double)v[j];
+    return hn_add_lanes(lane);
+}
+
 // Adds the cosines of the pairs that anchor a brings, and returns their sum.
 static double count_once(const struct state *s, const struct hn_pairs *p, int32_t a, int thread,
                          double *pairs) {
@@ -66,9 +81,12 @@ static double count_once(const struct state *s, const struct hn_pairs *p, int32_
     int64_t n = hn_pairs_runs(p, a, true, run);
     double sum = 0;
     for (int r = 0; r < 2; r++)
-        for (int32_t b = 0; b < run[r].count; b++) {
-            sum += (double)run[r].cosine[b];
-            count[hn_cosine_bin(run[r].cosine[b], BINS)]++;
+        for (int32_t from = 0; from < run[r].count; from += HN_BLOCK) {
+            int32_t bin[HN_BLOCK], m = hn_block(run[r].count, from);
+            sum += sum_floats(run[r].cosine + from, m);
+            hn_cosine_bins(run[r].cosine + from, m, BINS, bin);
+            for (int32_t b = 0; b < m; b++)
+                count[bin[b]]++;
         }
     *pairs += (double)n;
     // An anchor has fewer than 2^31 negatives, so no counter passes 2^32.
@@ -83,20 +101,23 @@ struct hardest {
     float any, true_negative;
 };
 
+HN_CLONES
+static void add_block(struct hardest *high, const float *v, const uint8_t *kind, int32_t n) {
+    float of_true[HN_BLOCK];
+    for (int32_t b = 0; b < n; b++)
+        of_true[b] = kind[b] == HN_PAIR_TRUE_NEGATIVE ? v[b] : -INFINITY;
+    high->any = hn_lane_max(v, n, high->any);
+    high->true_negative = hn_lane_max(of_true, n, high->true_negative);
+}
+
 static struct hardest find_hardest(const struct hn_pairs *p, int32_t a) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, false, run);
     struct hardest high = {-INFINITY, -INFINITY};
-    int32_t label = p->label[a];
     for (int r = 0; r < 2; r++)
-        for (int32_t b = 0; b < run[r].count; b++) {
-            float v = run[r].cosine[b];
-            int32_t other = run[r].label[b];
-            high.any = v > high.any ? v : high.any;
-            if (label >= 0 && other >= 0 && v > high.true_negative &&
-                !hn_same_label(p->label_sets, label, other))
-                high.true_negative = v;
-        }
+        for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
+            add_block(&high, run[r].cosine + from, run[r].kind + from,
+                      hn_block(run[r].count, from));
     return high;
 }
 

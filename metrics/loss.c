@@ -44,14 +44,12 @@ static struct sides sides_of(enum hn_loss loss, int view) {
 static void add_run(const struct hn_run *run, const float *score, struct hn_anchor *anchor) {
     if (run->count > 0)
         anchor->run[anchor->runs++] =
-            (struct hn_anchor_run){score, run->guide, run->label, run->count};
+            (struct hn_anchor_run){score, run->guide, run->kind, run->count};
 }
 
 static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides, int view,
                                     int32_t a) {
-    struct hn_anchor anchor = {.positive = (double)hn_pairs_positive(p, a),
-                               .label = p->label[a],
-                               .label_sets = p->label_sets};
+    struct hn_anchor anchor = {.positive = (double)hn_pairs_positive(p, a)};
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, false, run);
     for (int r = 0; r < 2 && sides.own; r++)

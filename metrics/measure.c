@@ -14,6 +14,7 @@ struct workspace {
     float *cosine, *score, *score_t; // [batch_size x batch_size]
     float *same[2], *guide;          // [batch_size x batch_size], NULL where not wanted
     int32_t *id, *times, *label;     // [batch_size]
+    uint8_t *kind;                   // [batch_size x batch_size]
     int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
     // Negatives per anchor: [batch_size x room], as are the products then; no rows are gathered.
     int32_t *negative, *negative_label;
@@ -96,6 +97,7 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
     }
     w->row[0] = hn_alloc(ctx, lists ? 0 : b, (size_t)row);
     w->row[1] = hn_alloc(ctx, views && !lists ? b : 0, (size_t)row);
+    w->kind = hn_alloc(ctx, b, width);
     w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
     w->score = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score);
     w->score_t = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score_t);
@@ -113,8 +115,9 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
     w->times = hn_alloc(ctx, b, sizeof *w->times);
     w->label = hn_alloc(ctx, b, sizeof *w->label);
     w->place = hn_zalloc(ctx, env->items->n, sizeof *w->place);
-    bool all = w->row[0] && w->row[1] && w->cosine && w->score && w->score_t && w->id && w->times &&
-               w->label && w->place && w->negative && w->negative_label && w->start && w->positive;
+    bool all = w->row[0] && w->row[1] && w->kind && w->cosine && w->score && w->score_t && w->id &&
+               w->times && w->label && w->place && w->negative && w->negative_label && w->start &&
+               w->positive;
     return all ? HN_OK : ctx->code;
 }
 
@@ -212,8 +215,7 @@ static struct hn_pairs distinct(const struct hn_metric_env *env, const struct wo
                              .n = n,
                              .id = w->id,
                              .times = w->times,
-                             .label = w->label,
-                             .label_sets = env->items->label_sets};
+                             .label = w->label};
 }
 
 static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure *m, int32_t count,
@@ -263,10 +265,8 @@ static struct hn_pairs listed(const struct hn_metric_env *env, const struct work
                              .id = w->id,
                              .times = w->times,
                              .label = w->label,
-                             .label_sets = env->items->label_sets,
                              .start = w->start,
-                             .negative = w->negative,
-                             .negative_label = w->negative_label};
+                             .negative = w->negative};
 }
 
 // In blocks, so that neither side strides through memory for long.
@@ -343,11 +343,20 @@ static void multiply_lists(const struct hn_items *items, const struct workspace 
     p->guide = w->guide;
 }
 
+// The kinds of all pairs, once for all metrics.
+static void relate(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
+    for (int32_t a = 0; a < p->n; a++) {
+        int64_t at = p->start ? p->start[a] : (int64_t)a * p->n;
+        hn_pair_kinds(items->label_sets, p->label[a], p->start ? w->negative_label + at : p->label,
+                      p->start ? p->start[a + 1] - at : p->n, w->kind + at);
+    }
+    p->kind = w->kind;
+}
+
 static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {
-    if (p->start)
-        multiply_lists(m->env.items, &m->work[thread], p);
-    else
-        multiply(m->env.items, &m->work[thread], p);
+    const struct workspace *w = &m->work[thread];
+    (p->start ? multiply_lists : multiply)(m->env.items, w, p);
+    relate(m->env.items, w, p);
     for (int i = 0; i < m->n_slots; i++) {
         const struct slot *slot = &m->slot[i];
         if (slot->run)

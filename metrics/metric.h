@@ -22,9 +22,9 @@ struct hn_pairs {
     int32_t n;            // distinct ids, in order of first draw; id[0] is the start item
     const int32_t *id;    // [n]
     const int32_t *times; // [n] how often each was drawn (1 unless drawn with replacement)
-    const int32_t *label; // [n], -1 = unlabelled; see hn_same_label()
-    const struct hn_label_sets *label_sets; // of the items
-    const float *cosine;                    // [pairs] clean cosines x_a . x_b
+    const int32_t *label; // [n], -1 = unlabelled
+    const uint8_t *kind;  // [pairs] HN_PAIR_TRUE_NEGATIVE, _FALSE_NEGATIVE or _UNLABELLED
+    const float *cosine;  // [pairs] clean cosines x_a . x_b
     const float *score;   // [pairs] x1_a . x2_b; the diagonal of a batch holds the positives, which
                           // are those of hn_dot_exact(), rounded; NULL without positives
     const float *score_t; // [pairs] x2_a . x1_b, NULL without
@@ -33,16 +33,16 @@ struct hn_pairs {
     const float *same1, *same2; // [pairs]
     const float *guide;         // [pairs] the teacher's t_a . t_b: under a guided law, else NULL
     // Negatives per anchor, NULL for a batch.
-    const int64_t *start;          // [n + 1]
-    const int32_t *negative;       // [pairs]
-    const int32_t *negative_label; // [pairs]
-    const float *positive;         // [n] as the diagonal above
+    const int64_t *start;    // [n + 1]
+    const int32_t *negative; // [pairs]
+    const float *positive;   // [n] as the diagonal above
 };
 
 // A run of negatives of one anchor; what the products of `struct hn_pairs` lack is NULL here too.
 struct hn_run {
     int32_t count;
-    const int32_t *id, *label;
+    const int32_t *id;
+    const uint8_t *kind;
     const float *cosine, *score, *score_t, *same1, *same2, *guide;
 };
 
@@ -115,8 +115,8 @@ struct hn_metric_type {
     // of calls (integer counts).
     void (*batch)(void *state, const struct hn_metric_env *env, const struct hn_pairs *pairs,
                   int thread, double *record);
-    // Optional. Called for every batch in order, on one thread; ids, times and labels only, the
-    // products are NULL.
+    // Optional. Called for every batch in order, on one thread; ids, times and labels only;
+    // kinds and products are NULL.
     void (*visit)(void *state, const struct hn_metric_env *env, const struct hn_pairs *pairs);
     // Required. Reduces record[batches x record_size] to value[n_columns] (NaN before), and fills
     // what arrays it owns.

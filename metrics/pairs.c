@@ -3,10 +3,10 @@
 
 // `count` negatives from entry `at` of the products on.
 static struct hn_run run_of(const struct hn_pairs *p, int64_t at, const int32_t *id,
-                            const int32_t *label, int64_t count) {
+                            int64_t count) {
     return (struct hn_run){.count = (int32_t)count,
                            .id = id,
-                           .label = label,
+                           .kind = p->kind ? p->kind + at : NULL,
                            .cosine = p->cosine ? p->cosine + at : NULL,
                            .score = p->score ? p->score + at : NULL,
                            .score_t = p->score_t ? p->score_t + at : NULL,
@@ -19,11 +19,11 @@ int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_
     if (p->start) {
         int64_t at = p->start[a];
         run[0] = (struct hn_run){0};
-        run[1] = run_of(p, at, p->negative + at, p->negative_label + at, p->start[a + 1] - at);
+        run[1] = run_of(p, at, p->negative + at, p->start[a + 1] - at);
     } else {
         int64_t row = (int64_t)a * p->n, next = a + 1;
-        run[0] = run_of(p, row, p->id, p->label, once ? 0 : a);
-        run[1] = run_of(p, row + next, p->id + next, p->label + next, p->n - next);
+        run[0] = run_of(p, row, p->id, once ? 0 : a);
+        run[1] = run_of(p, row + next, p->id + next, p->n - next);
     }
     return (int64_t)run[0].count + run[1].count;
 }

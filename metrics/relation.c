@@ -7,6 +7,7 @@
 // Check value: for uniform batches its expectation is sum_c n_c (n_c - 1) / (N (N - 1)). fn_start
 // looks at the start item of a walk only, and says something else: how pure the neighbourhood of
 // the start is, not how pure the batch is.
+#include "core/clones.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -25,16 +26,23 @@ static const struct hn_column columns[COLUMNS] = {
      "share of the other labelled items of a batch with the label of its start item", HN_SMALLER},
 };
 
-// Of the negatives of anchor a, those with a label, and those with its label.
+HN_CLONES
+static int32_t count_kind(const uint8_t *kind, int32_t n, uint8_t wanted) {
+    int32_t count = 0;
+    for (int32_t j = 0; j < n; j++)
+        count += kind[j] == wanted;
+    return count;
+}
+
+// Of the negatives of anchor a, which has a label, those with a label, and those with its label.
 static void count_labels(const struct hn_pairs *p, int32_t a, int64_t *labelled, int64_t *same) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, false, run);
     *labelled = *same = 0;
-    for (int r = 0; r < 2; r++)
-        for (int32_t b = 0; b < run[r].count; b++) {
-            *labelled += run[r].label[b] >= 0;
-            *same += hn_same_label(p->label_sets, p->label[a], run[r].label[b]);
-        }
+    for (int r = 0; r < 2; r++) {
+        *labelled += run[r].count - count_kind(run[r].kind, run[r].count, HN_PAIR_UNLABELLED);
+        *same += count_kind(run[r].kind, run[r].count, HN_PAIR_FALSE_NEGATIVE);
+    }
 }
 
 static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,

@@ -9,6 +9,10 @@
 //
 // No paper. Check value: two pairs with cosines 0 and c have true_lme = tau log((1 + e^{c/tau}) /
 // 2).
+#include "core/clones.h"
+#include "core/exp.h"
+#include "core/lanes.h"
+#include "metrics/block.h"
 #include "metrics/metric.h"
 #include "metrics/percentile.h"
 
@@ -38,11 +42,32 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return s->count ? HN_OK : ctx->code;
 }
 
-static bool is_true_negative(const struct hn_label_sets *sets, int32_t a, int32_t b) {
-    return a >= 0 && b >= 0 && !hn_same_label(sets, a, b);
+// Adds the true negatives of a block, of which power[n] are the exponentials.
+HN_CLONES
+static void add_true(const float *cosine, const uint8_t *kind, int32_t n, const double *power,
+                     double *record) {
+    double weight[HN_BLOCK], value[HN_BLOCK];
+    for (int32_t b = 0; b < n; b++) {
+        weight[b] = kind[b] == HN_PAIR_TRUE_NEGATIVE;
+        value[b] = (double)cosine[b];
+    }
+    record[PAIRS] += hn_lane_sum(weight, n);
+    record[COSINES] += hn_lane_dot(weight, value, n);
+    record[EXPONENTIALS] += hn_lane_dot(weight, power, n);
 }
 
 // Exponentials are of s - 1, so that none overflows at a low temperature.
+static void add_block(const float *cosine, const uint8_t *kind, int32_t n, double temperature,
+                      uint32_t *count, double *record) {
+    double power[HN_BLOCK];
+    int32_t bin[HN_BLOCK];
+    hn_exp_each(cosine, n, 1, 1 / temperature, power);
+    add_true(cosine, kind, n, power, record);
+    hn_cosine_bins(cosine, n, HN_FINE_BINS, bin);
+    for (int32_t b = 0; b < n; b++)
+        count[bin[b]] += kind[b] == HN_PAIR_TRUE_NEGATIVE;
+}
+
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
     const struct state *s = self;
@@ -52,15 +77,9 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
         struct hn_run run[2];
         (void)hn_pairs_runs(p, a, true, run);
         for (int r = 0; r < 2; r++)
-            for (int32_t b = 0; b < run[r].count; b++) {
-                if (!is_true_negative(p->label_sets, p->label[a], run[r].label[b]))
-                    continue;
-                double v = (double)run[r].cosine[b];
-                record[PAIRS] += 1;
-                record[COSINES] += v;
-                record[EXPONENTIALS] += exp((v - 1) / env->temperature);
-                count[hn_cosine_bin(run[r].cosine[b], HN_FINE_BINS)]++;
-            }
+            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
+                add_block(run[r].cosine + from, run[r].kind + from, hn_block(run[r].count, from),
+                          env->temperature, count, record);
     }
     if (record[PAIRS] > 0)
         record[P99] = hn_fine_percentile(count, (uint64_t)record[PAIRS], 0.99);

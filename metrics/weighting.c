@@ -28,6 +28,10 @@
 // where the authors' code fits it once, in one epoch, to 100 columns, and keeps the weights; scores
 // of one view have weights of their own, in the code those of the other view's.
 #include "metrics/weighting.h"
+#include "core/clones.h"
+#include "core/exp.h"
+#include "core/lanes.h"
+#include "metrics/block.h"
 
 #include <math.h>
 #include <string.h>
@@ -290,24 +294,8 @@ struct sums {
 };
 
 // What the mask looks at.
-static double shown(const struct hn_anchor_run *run, int32_t j) {
-    return (double)(run->guide ? run->guide : run->score)[j];
-}
-
-// mask: NULL where all negatives count.
-static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
-                      struct sums *s) {
-    float high = -INFINITY;
-    for (int r = 0; r < anchor->runs; r++) {
-        const struct hn_anchor_run *run = &anchor->run[r];
-        for (int32_t j = 0; j < run->n; j++) {
-            if (mask && hn_masker_drops(mask, shown(run, j)))
-                continue;
-            high = run->score[j] > high ? run->score[j] : high;
-            s->n++;
-        }
-    }
-    s->high = (double)high;
+static const float *shown(const struct hn_anchor_run *run) {
+    return run->guide ? run->guide : run->score;
 }
 
 static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor *anchor,
@@ -315,30 +303,103 @@ static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor
     hn_masker_open(law, anchor->positive, m);
     for (int r = 0; r < anchor->runs && law->mask == HN_MASK_TOP; r++)
         for (int32_t j = 0; j < anchor->run[r].n; j++)
-            hn_masker_see(m, shown(&anchor->run[r], j));
+            hn_masker_see(m, (double)shown(&anchor->run[r])[j]);
 }
 
-// Terms far below the largest may vanish; the largest is 1 in all sums, so none does.
-static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *run,
-                    const struct hn_masker *mask, const struct hn_mixture *mixture, double slope,
-                    double tau, struct sums *s) {
-    for (int32_t j = 0; j < run->n; j++) {
-        if (mask && hn_masker_drops(mask, shown(run, j)))
-            continue;
-        double below = (double)run->score[j] - s->high;
-        double v = mixture     ? hn_mixture_weight(mixture, (double)run->score[j])
-                   : slope > 0 ? exp(slope * below)
-                               : 1;
-        double mass = v * exp(below / tau);
-        s->weight += v;
-        s->mass += mass;
-        if (anchor->label < 0 || run->label[j] < 0)
-            continue;
-        s->weight_labelled += v;
-        if (hn_same_label(anchor->label_sets, anchor->label, run->label[j])) {
-            s->weight_same += v;
-            s->mass_same += mass;
+// to[n]: the scores, -infinity for those that the mask drops.
+HN_CLONES
+static void drop(const float *score, const float *seen, int32_t n, const struct hn_masker *mask,
+                 float *to) {
+    const double limit = mask->limit;
+    const bool at_limit = mask->mask == HN_MASK_TOP; // as hn_masker_drops() has it
+    for (int32_t j = 0; j < n; j++) {
+        bool drops = (double)seen[j] > limit || (at_limit && (double)seen[j] >= limit);
+        to[j] = drops ? -INFINITY : score[j];
+    }
+}
+
+// The negatives of a block of a run: score[n] with those that are dropped at -infinity.
+struct block {
+    int32_t n;
+    const float *score;
+    const uint8_t *kind;
+};
+
+static struct block block_of(const struct hn_anchor_run *run, int32_t from,
+                             const struct hn_masker *mask, float room[HN_BLOCK]) {
+    struct block b = {hn_block(run->n, from), run->score + from, run->kind + from};
+    if (mask) {
+        drop(b.score, shown(run) + from, b.n, mask, room);
+        b.score = room;
+    }
+    return b;
+}
+
+HN_CLONES
+static float highest(const float *score, int32_t n, float high) {
+    return hn_lane_max(score, n, high);
+}
+
+HN_CLONES
+static int32_t count_left(const float *score, int32_t n) {
+    int32_t left = 0;
+    for (int32_t j = 0; j < n; j++)
+        left += score[j] > -INFINITY;
+    return left;
+}
+
+// mask: NULL where all negatives count.
+static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
+                      struct sums *s) {
+    float high = -INFINITY, room[HN_BLOCK];
+    for (int r = 0; r < anchor->runs; r++)
+        for (int32_t from = 0; from < anchor->run[r].n; from += HN_BLOCK) {
+            struct block b = block_of(&anchor->run[r], from, mask, room);
+            high = highest(b.score, b.n, high);
+            s->n += mask ? count_left(b.score, b.n) : b.n;
         }
+    s->high = (double)high;
+}
+
+// v of a block: terms far below the largest may vanish; the largest is 1, so none is lost.
+static void weigh(const struct block *b, const struct hn_mixture *mixture, double slope,
+                  double high, double v[HN_BLOCK]) {
+    if (slope > 0 && !mixture) {
+        hn_exp_each(b->score, b->n, high, slope, v);
+        return;
+    }
+    for (int32_t j = 0; j < b->n; j++) {
+        bool left = b->score[j] > -INFINITY;
+        v[j] = left && mixture ? hn_mixture_weight(mixture, (double)b->score[j]) : left;
+    }
+}
+
+// mass[n]: neg_j.
+HN_CLONES
+static void add_block(const uint8_t *kind, int32_t n, const double *v, const double *mass,
+                      struct sums *s) {
+    double labelled[HN_BLOCK], same[HN_BLOCK], both[HN_BLOCK];
+    for (int32_t j = 0; j < n; j++) {
+        labelled[j] = kind[j] != HN_PAIR_UNLABELLED;
+        same[j] = kind[j] == HN_PAIR_FALSE_NEGATIVE;
+        both[j] = v[j] * mass[j];
+    }
+    s->weight += hn_lane_sum(v, n);
+    s->mass += hn_lane_sum(both, n);
+    s->weight_labelled += hn_lane_dot(labelled, v, n);
+    s->weight_same += hn_lane_dot(same, v, n);
+    s->mass_same += hn_lane_dot(same, both, n);
+}
+
+static void add_run(const struct hn_anchor_run *run, const struct hn_masker *mask,
+                    const struct hn_mixture *mixture, double slope, double tau, struct sums *s) {
+    for (int32_t from = 0; from < run->n; from += HN_BLOCK) {
+        float room[HN_BLOCK];
+        double v[HN_BLOCK], mass[HN_BLOCK];
+        struct block b = block_of(run, from, mask, room);
+        weigh(&b, mixture, slope, s->high, v);
+        hn_exp_each(b.score, b.n, s->high, 1 / tau, mass);
+        add_block(b.kind, b.n, v, mass, s);
     }
 }
 
@@ -359,8 +420,7 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double 
     // most = 0: all scores are 0, and so are all exponents.
     double slope = law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / tau;
     for (int r = 0; r < anchor->runs; r++)
-        add_run(anchor, &anchor->run[r], mask, law->by_mixture ? &law->mixture : NULL, slope, tau,
-                &s);
+        add_run(&anchor->run[r], mask, law->by_mixture ? &law->mixture : NULL, slope, tau, &s);
     double n = (double)s.n, log_rest = log1p(-law->tau_plus);
     double scale = law->log_factor + log(n / s.weight) + s.high / tau;
     double taken = log(n * law->tau_plus) + anchor->positive / tau;

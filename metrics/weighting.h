@@ -2,8 +2,8 @@
 #ifndef HN_METRICS_WEIGHTING_H
 #define HN_METRICS_WEIGHTING_H
 
-#include "core/label_sets.h"
 #include "core/options/option.h"
+#include "core/pairs.h"
 #include "metrics/mixture.h"
 
 enum hn_loss { HN_LOSS_NTXENT, HN_LOSS_INFONCE, HN_LOSS_OTHER_VIEW };
@@ -88,13 +88,11 @@ const char *hn_ambiguous_loss(const char *name);
 enum { HN_ANCHOR_RUNS = 4 };
 struct hn_anchor {
     double positive;
-    int32_t label;                          // -1 = unlabelled
-    const struct hn_label_sets *label_sets; // of the items
     int runs;
     struct hn_anchor_run {
         const float *score;
-        const float *guide; // what a guided law's mask looks at; NULL otherwise
-        const int32_t *label;
+        const float *guide;  // what a guided law's mask looks at; NULL otherwise
+        const uint8_t *kind; // as hn_pair_kinds() says
         int32_t n;
     } run[HN_ANCHOR_RUNS];
 };

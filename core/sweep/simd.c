@@ -1,5 +1,6 @@
 // The portable path of the scans, and the choice among the paths. Lanes are added and compared in
 // the same order as on the paths for x86-64.
+#include "core/clones.h"
 #include "core/matrix.h"
 #include "core/sweep/simd_private.h"
 
@@ -195,10 +196,7 @@ const struct hn_simd *hn_simd_path(int path) {
     return NULL;
 }
 
-// A program for tests may be built with the narrower kernels alone: make CPPFLAGS=-DHN_SIMD_MAX=0.
-#ifndef HN_SIMD_MAX
-#define HN_SIMD_MAX (HN_SCAN_PATHS - 1)
-#endif
+_Static_assert(HN_SIMD_MAX < HN_SCAN_PATHS, "core/clones.h counts the paths as this file does");
 
 const struct hn_simd *hn_simd_best(void) {
     const struct hn_simd *best = NULL;

@@ -5,23 +5,21 @@
 #include <string.h>
 
 struct state {
-    bool labelled;                    // the file knows classes
-    const struct hn_label_sets *sets; // of the items
-    uint32_t *count;                  // [threads x HN_FINE_BINS] clear between batches
+    bool labelled;   // the file knows classes
+    uint32_t *count; // [threads x HN_FINE_BINS] clear between batches
 };
 
 static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     struct state *s = self;
     s->labelled = hn_has_labels(env->items);
-    s->sets = env->items->label_sets;
     s->count = hn_zalloc(ctx, (int64_t)env->threads * HN_FINE_BINS, sizeof *s->count);
     return s->count ? HN_OK : ctx->code;
 }
 
-// Whether the pair of two labels counts for hardness.
-static bool counts(const struct state *s, int32_t a, int32_t b) {
-    return !s->labelled || (a >= 0 && b >= 0 && !hn_same_label(s->sets, a, b));
+// Whether a pair of this kind counts for hardness.
+static bool counts(const struct state *s, uint8_t kind) {
+    return !s->labelled || kind == HN_PAIR_TRUE_NEGATIVE;
 }
 
 // The pairs of anchor a with the items behind it.
@@ -29,17 +27,14 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
                         double *record) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, true, run);
-    int32_t label = p->label[a];
     for (int r = 0; r < 2; r++)
         for (int32_t b = 0; b < run[r].count; b++) {
             float v = run[r].cosine[b];
-            int32_t other = run[r].label[b];
+            uint8_t kind = run[r].kind[b];
             record[HN_MEASURED_COUNTS + hn_cosine_bin(v, HN_HISTOGRAM_BINS)] += 1;
-            if (label >= 0 && other >= 0) {
-                record[HN_MEASURED_LABELLED] += 1;
-                record[HN_MEASURED_SAME] += hn_same_label(s->sets, label, other);
-            }
-            if (!counts(s, label, other))
+            record[HN_MEASURED_LABELLED] += kind != HN_PAIR_UNLABELLED;
+            record[HN_MEASURED_SAME] += kind == HN_PAIR_FALSE_NEGATIVE;
+            if (!counts(s, kind))
                 continue;
             record[HN_MEASURED_HARD + HN_GOAL_MEAN] += (double)v;
             record[HN_MEASURED_COUNTED + HN_GOAL_MEAN] += 1;
@@ -54,7 +49,7 @@ static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_
     (void)hn_pairs_runs(p, a, false, run);
     for (int r = 0; r < 2; r++)
         for (int32_t b = 0; b < run[r].count; b++)
-            if (counts(s, p->label[a], run[r].label[b]) && run[r].cosine[b] > high)
+            if (counts(s, run[r].kind[b]) && run[r].cosine[b] > high)
                 high = run[r].cosine[b];
     if (!isfinite(high))
         return;

@@ -32,7 +32,7 @@ static int larger(const void *a, const void *b) {
 
 // What the mask leaves of an example.
 static struct example masked(const struct hn_weighting_law *law, const struct example *e) {
-    struct example left = {.anchor = e->anchor};
+    struct example left = {.own = e->own, .anchor = e->anchor};
     float sorted[MOST_NEGATIVES];
     const float *shown = law->guided ? e->guide : e->score;
     memcpy(sorted, shown, sizeof sorted);
@@ -62,8 +62,8 @@ static struct direct evaluate(const struct hn_weighting_law *law, double tau, do
     for (int32_t j = 0; j < e->n; j++) {
         long double v = direct_weight(law, tau, most, (double)e->score[j]) / mean;
         long double mass = expl(law->log_factor) * v * expl((long double)e->score[j] / tau);
-        bool known = e->anchor.label >= 0 && e->label[j] >= 0;
-        bool equal = known && e->label[j] == e->anchor.label;
+        bool known = e->own >= 0 && e->label[j] >= 0;
+        bool equal = known && e->label[j] == e->own;
         sum += mass;
         sum_same += equal ? mass : 0;
         same += equal ? v : 0;
@@ -155,8 +155,8 @@ static void direct_evaluation_agrees(void) {
 
 // Scores 1 | 0.5, 0 at temperature 0.5: pos = e^2, neg = e, 1; the first shares the label.
 static void by_hand(void) {
-    struct example e = {.score = {0.5F, 0}, .label = {7, 8}, .n = 2};
-    e.anchor = (struct hn_anchor){.positive = 1, .label = 7};
+    struct example e = {.score = {0.5F, 0}, .own = 7, .label = {7, 8}, .n = 2};
+    e.anchor = (struct hn_anchor){.positive = 1};
     cut_runs(&e, 1);
     const double e1 = exp(1), e2 = exp(2);
     struct hn_weighting_law law = law_of("none", "");

@@ -49,17 +49,19 @@ static inline bool close_to(double got, double wanted, double relative) {
 enum { MOST_NEGATIVES = 64 };
 struct example {
     float score[MOST_NEGATIVES], guide[MOST_NEGATIVES]; // the guide is that of a guided law
-    int32_t label[MOST_NEGATIVES];
+    int32_t own, label[MOST_NEGATIVES];                 // of the anchor, of its negatives
+    uint8_t kind[MOST_NEGATIVES];                       // as cut_runs() finds them
     int32_t n;
     struct hn_anchor anchor;
 };
 
 static inline void cut_runs(struct example *e, int runs) {
     e->anchor.runs = 0;
+    hn_pair_kinds(NULL, e->own, e->label, e->n, e->kind);
     for (int r = 0; r < runs; r++) {
         int32_t from = e->n * r / runs, to = e->n * (r + 1) / runs;
         e->anchor.run[e->anchor.runs++] =
-            (struct hn_anchor_run){e->score + from, NULL, e->label + from, to - from};
+            (struct hn_anchor_run){e->score + from, NULL, e->kind + from, to - from};
     }
 }
 
@@ -74,7 +76,7 @@ static inline void draw_example(struct example *e, uint64_t number) {
     memset(e, 0, sizeof *e);
     e->n = 1 + (int32_t)hn_stream_below(&s, MOST_NEGATIVES);
     e->anchor.positive = (float)(0.3 + 0.69 * uniform01(&s));
-    e->anchor.label = (int32_t)hn_stream_below(&s, 4) - 1;
+    e->own = (int32_t)hn_stream_below(&s, 4) - 1;
     for (int32_t j = 0; j < e->n; j++) {
         e->score[j] = (float)(1.7 * uniform01(&s) - 0.9);
         e->label[j] = (int32_t)hn_stream_below(&s, 4) - 1;

@@ -132,7 +132,7 @@ static bool is_found(const struct hn_weighting_law *law, const double score[2 * 
     case HN_MASK_ABOVE: return score[j] > law->mask_by;
     case HN_MASK_TOP: return larger < law->mask_by;
     case HN_MASK_MARGIN: return score[j] > positive - law->mask_by;
-    case HN_MASK_RATIO: return score[j] > positive * (1 - law->mask_by);
+    case HN_MASK_RATIO: return score[j] > positive - law->mask_by * fabs(positive);
     default: return false;
     }
 }
@@ -337,7 +337,7 @@ static void test_same_value(void) {
         for (int n = 1; n < 40; n += 6) {
             hn_real score[40];
             float same[40], guide[40];
-            int32_t label[40] = {0};
+            const uint8_t kind[40] = {0};
             fill(score, 40, 30 + law);
             for (int j = 0; j < 40; j++)
                 score[j] = same[j] = (float)score[j];
@@ -352,7 +352,7 @@ static void test_same_value(void) {
                 spec.law = (struct hn_weighting_law){
                     .mask = HN_MASK_MARGIN, .mask_by = 0.4, .guided = true};
             struct hn_anchor anchor = {.positive = score[39], .runs = 1};
-            anchor.run[0] = (struct hn_anchor_run){same, guided ? guide : NULL, label, n};
+            anchor.run[0] = (struct hn_anchor_run){same, guided ? guide : NULL, kind, n};
             struct hn_anchor_loss wanted = hn_anchor_loss(&spec.law, 0.3, 0.9, &anchor);
             if (guided)
                 CU_ASSERT_EQUAL(wanted.n, n - (n + 2) / 3);

@@ -24,7 +24,7 @@ static void relu_back(const hn_real *restrict y, const hn_real *restrict dy, hn_
 HN_CLONES
 static void elu(const hn_real *restrict x, hn_real *restrict y, int64_t n) {
     for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] > 0 ? x[i] : hn_exp(x[i] < 0 ? x[i] : 0) - 1;
+        y[i] = x[i] > 0 ? x[i] : hn_real_exp(x[i] < 0 ? x[i] : 0) - 1;
 }
 
 HN_CLONES

@@ -1,16 +1,14 @@
-// exp() of a parameter: of floats one that compilers turn into vectors (core/exp.h), of doubles the
-// library's.
+// exp() of a parameter, which compilers turn into vectors.
 #ifndef HN_TRAINING_NET_EXP_H
 #define HN_TRAINING_NET_EXP_H
 
+#include "core/exp.h"
 #include "training/net/real.h"
 
 #ifdef HN_REAL_DOUBLE
-#include <math.h>
-static inline double hn_exp(double x) { return exp(x); }
+static inline double hn_real_exp(double x) { return hn_exp(x); }
 #else
-#include "core/exp.h"
-static inline float hn_exp(float x) { return hn_expf(x); }
+static inline float hn_real_exp(float x) { return hn_expf(x); }
 #endif
 
 #endif

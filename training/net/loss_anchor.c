@@ -47,12 +47,12 @@ static double powers(const hn_real *s, int64_t n, hn_real rate, hn_real high, hn
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES)
         for (int l = 0; l < LANES; l++) {
-            hn_real e = hn_exp(rate * (s[j + l] - high));
+            hn_real e = hn_real_exp(rate * (s[j + l] - high));
             to[j + l] = e;
             lane[l] += e;
         }
     for (int l = 0; j < n; j++, l++) {
-        to[j] = hn_exp(rate * (s[j] - high));
+        to[j] = hn_real_exp(rate * (s[j] - high));
         lane[l] += to[j];
     }
     return sum_lanes(lane);
@@ -64,9 +64,9 @@ static double sum_powers(const hn_real *s, int64_t n, hn_real rate, hn_real high
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES)
         for (int l = 0; l < LANES; l++)
-            lane[l] += hn_exp(rate * (s[j + l] - high));
+            lane[l] += hn_real_exp(rate * (s[j + l] - high));
     for (int l = 0; j < n; j++, l++)
-        lane[l] += hn_exp(rate * (s[j] - high));
+        lane[l] += hn_real_exp(rate * (s[j] - high));
     return sum_lanes(lane);
 }
 
@@ -82,7 +82,7 @@ static void differences(hn_real *s, int64_t n, hn_real high, const hn_real rate[
                         const hn_real by[2]) {
     for (int64_t j = 0; j < n; j++) {
         hn_real t = s[j] - high;
-        s[j] = by[0] * hn_exp(rate[0] * t) - by[1] * hn_exp(rate[1] * t);
+        s[j] = by[0] * hn_real_exp(rate[0] * t) - by[1] * hn_real_exp(rate[1] * t);
     }
 }
 

@@ -1,0 +1,55 @@
+// Sums in a fixed number of lanes, element j in lane j modulo their number, which compilers turn
+// into vectors (core/clones.h): the same bits for any width of them.
+#ifndef HN_CORE_LANES_H
+#define HN_CORE_LANES_H
+
+#include <stdint.h>
+
+enum { HN_LANES = 16 };
+
+static inline double hn_add_lanes(double lane[HN_LANES]) {
+    for (int width = HN_LANES / 2; width > 0; width /= 2)
+        for (int l = 0; l < width; l++)
+            lane[l] += lane[l + width];
+    return lane[0];
+}
+
+static inline double hn_lane_sum(const double *v, int64_t n) {
+    double lane[HN_LANES] = {0};
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += v[j + l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += v[j];
+    return hn_add_lanes(lane);
+}
+
+static inline double hn_lane_dot(const double *v, const double *w, int64_t n) {
+    double lane[HN_LANES] = {0};
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += v[j + l] * w[j + l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += v[j] * w[j];
+    return hn_add_lanes(lane);
+}
+
+// The largest of high and v[n].
+static inline float hn_lane_max(const float *v, int64_t n, float high) {
+    float lane[HN_LANES];
+    for (int l = 0; l < HN_LANES; l++)
+        lane[l] = high;
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] = v[j + l] > lane[l] ? v[j + l] : lane[l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] = v[j] > lane[l] ? v[j] : lane[l];
+    for (int l = 0; l < HN_LANES; l++)
+        high = lane[l] > high ? lane[l] : high;
+    return high;
+}
+
+#endif
