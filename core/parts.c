@@ -115,7 +115,7 @@ enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *wo
     char key[HN_DIGEST_TEXT];
     hn_parts_key_int(work->key, work->parts);
     hn_digest_end(work->key, key);
-    if (ctx->parts->begin(ctx, ctx->parts->self, key, work->cut, work->parts))
+    if (ctx->parts->begin(ctx, ctx->parts->self, key, work->parts))
         return ctx->code;
     enum hn_code code = compute_some(ctx, work);
     code = ctx->parts->end(ctx, ctx->parts->self, code);

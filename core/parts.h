@@ -26,17 +26,15 @@ bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n);
 // For what was read from a file but cannot be: HN_DATA.
 HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
 
-enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_PARTS_ROWS = 1 << 15, HN_CUT_WHAT = 48 };
+enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_PARTS_ROWS = 1 << 15 };
 
 // How long a computation is, and how it may be cut.
 struct hn_cut {
-    char what[HN_CUT_WHAT];        // "nearest", or the sinks of a sweep; for people
-    double multiplications, whole; // of all its parts together; of it without parts
-    int64_t coarse;                // its parts are so many times as long as those of others
+    double multiplications; // of all its parts together
+    int64_t coarse;         // its parts are so many times as long as those of others
     bool dealt; // what is found of a row comes from one part alone, so that more parts write no
                 // more bytes: one for every HN_PARTS_ROWS rows, where that is more than the most
     int64_t rows, block; // a part has one block of rows at least
-    int64_t block_most;  // rows of a block, where there are many
 };
 
 struct hn_parts_fill {
@@ -49,7 +47,7 @@ struct hn_parts {
     void *self; // borrowed
     // A computation in so many parts; the same key: the same results. HN_OK: to be ended.
     HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self, const char *key,
-                                      const struct hn_cut *cut, int64_t parts);
+                                      int64_t parts);
     // The next part for this process to compute, or HN_PARTS_NONE.
     int64_t (*next)(void *self);
     // What that part has found; borrowed.
@@ -95,7 +93,6 @@ void hn_parts_key_real(struct hn_digest *key, double value);
 
 struct hn_parts_work {
     struct hn_digest *key; // begun by hn_parts_key(); ended here
-    const struct hn_cut *cut;
     int64_t parts;
     void *data; // of the calls
     // Computes a part, and adds what it found to *found.

@@ -38,8 +38,6 @@ HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *pa
                                           struct hn_snapshot **out);
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s);
-// For estimates of larger files: the info says n items from now on. Nothing else may be read.
-void hn_snapshot_suppose(struct hn_snapshot *s, int64_t n);
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]
 // Of which these are numbers; NULL where an item has one label at most.
 const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s);

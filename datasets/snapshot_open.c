@@ -365,7 +365,6 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
 }
 
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s) { return &s->info; }
-void hn_snapshot_suppose(struct hn_snapshot *s, int64_t n) { s->info.n = n; }
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s) { return s->labels; }
 const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s) {
     return s->info.several_labels ? &s->label_sets : NULL;

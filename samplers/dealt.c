@@ -279,14 +279,8 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
 static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
     double products = (double)b->x->rows * (double)(b->spec->m + 1) * (double)b->x->cols;
     int64_t tile = hn_max(1, b->x->rows / hn_max(1, b->tiles));
-    const struct hn_cut cut = {.what = "dealt",
-                               .multiplications = products,
-                               .whole = products,
-                               .coarse = 1,
-                               .dealt = true,
-                               .rows = b->x->rows,
-                               .block = tile,
-                               .block_most = tile};
+    const struct hn_cut cut = {
+        .multiplications = products, .coarse = 1, .dealt = true, .rows = b->x->rows, .block = tile};
     b->parts = hn_min(hn_parts_count(ctx, &cut), b->tiles);
     if (b->parts == 1)
         return build_tiles(ctx, b);
@@ -297,12 +291,8 @@ static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
     hn_parts_key_int(&key, b->spec->tile);
     hn_parts_key_int(&key, (int64_t)b->spec->seed);
     hn_parts_key_int(&key, b->spec->built_index);
-    const struct hn_parts_work work = {.key = &key,
-                                       .cut = &cut,
-                                       .parts = b->parts,
-                                       .data = b,
-                                       .compute = compute_part,
-                                       .take = take_part};
+    const struct hn_parts_work work = {
+        .key = &key, .parts = b->parts, .data = b, .compute = compute_part, .take = take_part};
     shuffle_tiles(b); // parts are by its order, whoever computes them
     if (hn_parts_run(ctx, &work))
         return ctx->code;

@@ -113,7 +113,6 @@ struct rows { // of the graph that is built
     struct hn_graph *out;
     struct scratch *scratch;
     int64_t parts;
-    struct hn_cut cut;
 };
 
 static enum hn_code choose_rows(struct hn_context *ctx, const struct rows *r, int64_t begin,
@@ -167,12 +166,8 @@ static enum hn_code choose_parts(struct hn_context *ctx, struct rows *r) {
     hn_parts_key_int(&key, (int64_t)spec->seed);
     hn_parts_key_int(&key, spec->built_index);
     hn_parts_key_int(&key, r->gather->repeated);
-    const struct hn_parts_work work = {.key = &key,
-                                       .cut = &r->cut,
-                                       .parts = r->parts,
-                                       .data = r,
-                                       .compute = compute_part,
-                                       .take = take_part};
+    const struct hn_parts_work work = {
+        .key = &key, .parts = r->parts, .data = r, .compute = compute_part, .take = take_part};
     return hn_parts_run(ctx, &work);
 }
 
@@ -183,21 +178,15 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
         return hn_fail(ctx, HN_USAGE, "M = %" PRId64 " is too large for %" PRId64 " items",
                        g->spec->m, n);
     HN_SCOPE(ctx);
-    double all = (double)products * (double)g->x->cols;
-    struct rows r = {.gather = g,
-                     .out = out,
-                     .cut = {.what = "proximity",
-                             .multiplications = all,
-                             .whole = all,
-                             .coarse = 1,
-                             .dealt = true,
-                             .rows = n,
-                             .block = 1,
-                             .block_most = 1}};
+    const struct hn_cut cut = {.multiplications = (double)products * (double)g->x->cols,
+                               .coarse = 1,
+                               .dealt = true,
+                               .rows = n,
+                               .block = 1};
+    struct rows r = {.gather = g, .out = out, .parts = hn_parts_count(ctx, &cut)};
     r.scratch = scratch_new(ctx, n, g->spec->m, ctx->threads);
     if (!r.scratch)
         return ctx->code;
-    r.parts = hn_parts_count(ctx, &r.cut);
     work->dot += products;
     work->draw += products;
     work->bytes += products * g->x->cols * (int64_t)sizeof(float);

@@ -70,32 +70,29 @@ test_refused() {
     expect "a part beyond the last" 2 '--rows 3/2: give part i of n' run -c job.yaml -o no --rows 3/2
     expect "not a part" 2 '--rows 1/2x: give part i of n' run -c job.yaml -o no --rows 1/2x
     expect "parts of two kinds" 2 '--rows and --shard' run -c job.yaml -o no --rows 1/2 --shard 1/2
-    expect "nodes of a run" 2 '--nodes: only with --dry-run' run -c job.yaml -o no --nodes 2
-    expect "items of a run" 2 '--items: only with --dry-run' run -c job.yaml -o no --items 1000000
-    expect "few items" 2 'items' run -c job.yaml -o no --dry-run --items 1000
-    expect "a network without nodes" 2 '--bandwidth requires --nodes' run -c job.yaml -o no --dry-run --bandwidth 2
     check "nothing was written" nothing_left no
 }
 
-# Many more items than there are: bands of rows take no more memory than lists as a whole.
+# Bands of rows take less memory than lists as a whole: a limit between the two is below what one process needs alone.
 test_foreseen() {
-    printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 30' 'batches: 4' 'figures: none' 'metrics: [fn_ratio]' \
-        'timing: {reps: 1, warmup: 0}' 'samplers: [batchsampler: {graph: knn, K: 20}]' >knn.yaml
-    expect "two million items are foreseen" 0 'nearest +61 ' run -c knn.yaml -o no --dry-run --nodes 8 --items 2000000
+    expect "synth" 0 '' synth -o wide.h5 --n 16000 --dim 16 --steps 1 --seed 2
+    printf '%s\n' 'version: 1' 'snapshots: [wide.h5]' 'batch_size: 30' 'batches: 4' 'figures: none' 'metrics: [fn_ratio]' \
+        'timing: {reps: 1, warmup: 0}' 'samplers: [batchsampler: {graph: knn, K: 50}]' >knn.yaml
+    expect "one process is foreseen" 0 '1 of 1 cells' run -c knn.yaml -o no --dry-run
+    cp "$work/err" alone.txt
+    expect "one of those who share is foreseen" 0 '1 of 1 cells' run -c knn.yaml -o no --dry-run --rows 1/2
+    cp "$work/err" among.txt
     check "nothing was written" nothing_left no
-    pycheck "memory of a node" 'import re, sys
-text = open(sys.argv[1]).read()
-unit = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-size = lambda before: max(float(n) * unit[u] for n, u in re.findall(before + r" +([\d.]+) (\wiB)", text))
-alone, node = size(r"(?m)^ *[\d:.]+(?: \w+)?"), size("of a node:")
-assert 2e6 * 32 * 4 < node < .9 * alone
-print("%.0fKiB" % ((node + alone) / 2048), file=open("between", "w"))' "$work/out"
-    local big=(run -c knn.yaml -o no --dry-run --items 2000000 --memory "$(cat between)")
-    expect "a limit that one process is above: bands" 0 'in bands of items, and pools' "${big[@]}"
-    expect "a limit that one of those who share is below" 0 '' "${big[@]}" --rows 1/2
+    pycheck "memory of those who share" 'import re
+unit = {"KiB": 1, "MiB": 2**10, "GiB": 2**20}
+size = lambda f: next(float(n) * unit[u] for n, u in re.findall(r"and ([\d.]+) (\wiB) of data", open(f).read()))
+alone, shared = size("alone.txt"), size("among.txt")
+assert 16000 * 16 * 4 / 2**10 < shared < .9 * alone, (shared, alone)
+print("%.0fKiB" % ((shared + alone) / 2), file=open("between", "w"))'
+    local between=(run -c knn.yaml -o no --dry-run --memory "$(cat between)")
+    expect "a limit that one process is above: bands" 0 'in bands of items, and pools' "${between[@]}"
+    expect "a limit that one of those who share is below" 0 '' "${between[@]}" --rows 1/2
     check "it takes the quickest way" test "$(grep -c quickest "$work/err")" = 0
-    expect "more than any machine has" 0 'is needed, and this machine has .*; with --memory' \
-        run -c knn.yaml -o no --dry-run --items 2147483647
 }
 
 # A part whose file was damaged is removed, and computed again.

@@ -22,18 +22,6 @@ static int64_t whole_dots(const struct hn_knn_lists *near) {
     return one_view(near) ? hn_sweep_symmetric_dots(n) : n * near->y.rows;
 }
 
-static struct hn_cut cut_of(const struct hn_knn_lists *near) {
-    double d = (double)near->x.cols;
-    return (struct hn_cut){.what = "nearest",
-                           .multiplications = (double)near->x.rows * (double)near->y.rows * d,
-                           .whole = (double)whole_dots(near) * d,
-                           .coarse = COARSE,
-                           .dealt = true,
-                           .rows = near->x.rows,
-                           .block = 1,
-                           .block_most = 1};
-}
-
 static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     int64_t size, n = near->x.rows;
     bool fits = n <= INT32_MAX && near->y.rows <= INT32_MAX;
@@ -41,7 +29,12 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     near->bands = ctx->memory.lean && fits ? hn_max(1, hn_min(HN_KNN_BANDS, n)) : 1;
     near->shared = false;
     if (ctx->parts && fits && near->kept > 0) {
-        const struct hn_cut cut = cut_of(near);
+        const struct hn_cut cut = {.multiplications =
+                                       (double)n * (double)near->y.rows * (double)near->x.cols,
+                                   .coarse = COARSE,
+                                   .dealt = true,
+                                   .rows = n,
+                                   .block = 1};
         int64_t parts = hn_parts_count(ctx, &cut);
         near->shared = parts > 1 && n >= HN_PARTS_MOST;
         near->bands = near->shared ? parts : near->bands;
@@ -130,12 +123,10 @@ static enum hn_code take_found(struct hn_context *ctx, void *data, int64_t part,
 
 static enum hn_code run_shared(struct hn_context *ctx, struct hn_knn_lists *near) {
     struct hn_digest key;
-    const struct hn_cut cut = cut_of(near);
     hn_parts_key(&key, "nearest", &near->x, &near->y);
     hn_parts_key_int(&key, near->kept);
     hn_parts_key_int(&key, near->skip_self);
     const struct hn_parts_work work = {.key = &key,
-                                       .cut = &cut,
                                        .parts = near->bands,
                                        .data = near,
                                        .compute = compute_band,

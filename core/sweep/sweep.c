@@ -33,8 +33,7 @@ struct plan {
     const struct hn_packed *y;
     bool screened;
     struct hn_screen screen;
-    int64_t dots; // of all tiles, those of a sweep without a screen
-    struct hn_cut cut;
+    int64_t dots;        // of all tiles, those of a sweep without a screen
     int64_t part, parts; // what is swept of it; parts = 0: all
 };
 
@@ -431,32 +430,16 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
     return code;
 }
 
-static struct hn_cut cut_of(const struct plan *plan) {
-    const struct hn_sweep *sweep = plan->sweep;
-    double all = (double)plan->dots * (double)sweep->x.cols;
-    struct hn_cut cut = {.multiplications = all,
-                         .whole = all,
-                         .coarse = 1,
-                         .rows = sweep->x.rows,
-                         .block = plan->block,
-                         .block_most = sweep->block > 0                    ? plan->block
-                                       : plan->screened && plan->symmetric ? BLOCK_SCREENED
-                                                                           : BLOCK_MOST};
-    size_t at = 0;
-    for (int k = 0; k < sweep->n_sinks && at < sizeof cut.what; k++)
-        if (!strstr(cut.what, sweep->sink[k].type->name))
-            at += (size_t)snprintf(cut.what + at, sizeof cut.what - at, "%s%s", k > 0 ? ", " : "",
-                                   sweep->sink[k].type->name);
-    return cut;
-}
-
 // In how many parts it is swept, 0: as a whole.
-static int64_t count_parts(const struct hn_context *ctx, struct plan *plan) {
+static int64_t count_parts(const struct hn_context *ctx, const struct plan *plan) {
     bool able = ctx->parts != NULL;
     for (int k = 0; k < plan->sweep->n_sinks; k++)
         able = able && plan->sweep->sink[k].type->parted;
-    plan->cut = cut_of(plan);
-    int64_t parts = able ? hn_parts_count(ctx, &plan->cut) : 1;
+    const struct hn_cut cut = {.multiplications = (double)plan->dots * (double)plan->sweep->x.cols,
+                               .coarse = 1,
+                               .rows = plan->sweep->x.rows,
+                               .block = plan->block};
+    int64_t parts = able ? hn_parts_count(ctx, &cut) : 1;
     return parts > 1 ? parts : 0;
 }
 
@@ -470,12 +453,8 @@ static enum hn_code do_parts(struct hn_context *ctx, struct plan *plan) {
         hn_parts_key_int(&key, sweep->sink[k].side);
         sweep->sink[k].type->parted->key(sweep->sink[k].self, &key);
     }
-    const struct hn_parts_work work = {.key = &key,
-                                       .cut = &plan->cut,
-                                       .parts = plan->parts,
-                                       .data = plan,
-                                       .compute = sweep_part,
-                                       .take = take_part};
+    const struct hn_parts_work work = {
+        .key = &key, .parts = plan->parts, .data = plan, .compute = sweep_part, .take = take_part};
     return hn_parts_run(ctx, &work);
 }
 

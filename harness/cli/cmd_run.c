@@ -12,7 +12,6 @@
 #include "plots/page/figure.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,8 +19,7 @@
 struct run_params {
     char *job, *output, *filter, *shard, *rows;
     struct hn_text_list set;
-    int64_t threads, memory, seed, max_cells, wait, nodes, items, print_step;
-    double bandwidth;
+    int64_t threads, memory, seed, max_cells, wait, print_step;
     int rerun, term;
     bool dry_run, explain, save_batches, force, fresh, mpi;
     // No options: opened before any thread is started.
@@ -46,18 +44,6 @@ static const struct hn_option run_options[] = {
     {HN_BOOL_OPTION(struct run_params, dry_run, "dry-run", NULL,
                     "list the cells with an estimate of time and memory, and stop"),
      .letter = 'n'},
-    {HN_INT_OPTION(struct run_params, nodes, "nodes", NULL, 1, 100000,
-                   "with --dry-run: estimate for P machines like this one sharing the long "
-                   "computations (--rows): time, memory and traffic of each"),
-     .metavar = "P"},
-    {HN_REAL_OPTION(
-         struct run_params, bandwidth, "bandwidth", NULL, 1e-6, 1e6,
-         "with --nodes: GB/s at which each machine writes and reads parts (default: 1, a 10 Gbit/s "
-         "network)"),
-     .metavar = "GB/s"},
-    {HN_INT_OPTION(struct run_params, items, "items", NULL, HN_ESTIMATE_LARGE, INT32_MAX,
-                   "with --dry-run: estimate as if every snapshot had N items"),
-     .metavar = "N"},
     {HN_BOOL_OPTION(struct run_params, explain, "explain", NULL,
                     "say why each cell is run or skipped")},
     {HN_CHOICE_OPTION(
@@ -249,14 +235,10 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
                               const struct hn_plan *plan, const struct hn_runner *run,
                               int64_t limit) {
     enum hn_code code = HN_OK;
-    const struct hn_run_foresight asked = {.list = p->dry_run,
-                                           .rows = p->rows != NULL,
-                                           .nodes = hn_given(p->nodes, 0),
-                                           .bandwidth = isnan(p->bandwidth) ? 1 : p->bandwidth};
     if (hn_ranks_number(p->ranks) == 0) {
         bool lost = !p->dry_run && hn_run_check_folder(ctx, run, p->force);
         ctx->memory.limit = limit;
-        code = lost || hn_run_foresee(ctx, plan, run, &asked) ? ctx->code : HN_OK;
+        code = lost || hn_run_foresee(ctx, plan, run, p->dry_run) ? ctx->code : HN_OK;
     }
     ctx->memory.limit = limit;
     code = hn_ranks_agree(ctx, p->ranks, code);
@@ -319,14 +301,6 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
                                  struct run_params *p) {
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
-    if (hn_given(p->nodes, 0) > 0 && !p->dry_run)
-        return hn_fail(ctx, HN_USAGE,
-                       "--nodes: only with --dry-run, which says what they would take");
-    if (hn_given(p->items, 0) > 0 && !p->dry_run)
-        return hn_fail(ctx, HN_USAGE,
-                       "--items: only with --dry-run, which says what so many would take");
-    if (!isnan(p->bandwidth) && hn_given(p->nodes, 0) == 0)
-        return hn_fail(ctx, HN_USAGE, "--bandwidth requires --nodes");
     struct hn_text_list set;
     if (open_parts(ctx, p) || hn_set_seed(ctx, &p->set, p->seed, &set))
         return ctx->code;
@@ -342,7 +316,6 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     if (code == HN_OK) {
         job.save_batches = p->save_batches;
         job.max_cells = hn_given(p->max_cells, job.max_cells);
-        job.as_items = hn_given(p->items, 0);
         code = planned(ctx, call, p, &job, p->filter ? &filter : NULL);
     }
     hn_instructions_close(&p->instructions);

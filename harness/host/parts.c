@@ -74,27 +74,10 @@ enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_file_parts *p,
     return same ? same : code;
 }
 
-static enum hn_code begin_record(struct hn_context *ctx, struct hn_file_parts *p,
-                                 const struct hn_cut *cut, int64_t parts) {
-    if (!p->logs)
-        return HN_OK;
-    if (hn_grow(ctx, &p->log, &p->log_capacity, p->n_log + 1, sizeof *p->log))
-        return ctx->code;
-    p->log[p->n_log++] = (struct hn_parts_record){.cut = *cut, .parts = parts};
-    return HN_OK;
-}
-
-// Of the computation in work; NULL: none is kept.
-static struct hn_parts_record *record_of(const struct hn_file_parts *p) {
-    return p->n_log > 0 ? &p->log[p->n_log - 1] : NULL;
-}
-
-static enum hn_code begin(struct hn_context *ctx, void *self, const char *key,
-                          const struct hn_cut *cut, int64_t parts) {
+static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
     struct hn_file_parts *p = self;
     void *owner = hn_own(ctx, NULL);
     enum hn_code code = make_names(ctx, p, key);
-    code = code ? code : begin_record(ctx, p, cut, parts);
     p->n = parts;
     p->next = p->part - 1;
     p->count.computations++;
@@ -171,13 +154,8 @@ enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder) {
 static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
                         const struct hn_bytes *found) {
     struct hn_file_parts *p = self;
-    struct hn_parts_record *record = record_of(p);
     int64_t took = hn_wall_ns() - p->given_ns;
     p->count.compute_ns += took;
-    if (record) {
-        record->computed++;
-        record->compute_ns += took;
-    }
     if (write_part(ctx, p, part, found))
         return hn_file_parts_fail(ctx, p->path);
     p->count.computed++;
@@ -267,8 +245,6 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
     enum hn_code code = read_whole(ctx, path, line, out);
     p->count.read += code == HN_OK;
     p->count.bytes_read += out->n;
-    if (record_of(p))
-        record_of(p)->bytes += out->n;
     return code;
 }
 
@@ -304,12 +280,7 @@ void hn_file_parts_begin(struct hn_file_parts *p, const char *data_sha256) {
     p->parts.elsewhere = false;
 }
 
-void hn_file_parts_close(struct hn_context *ctx, struct hn_file_parts *p) {
-    forget(ctx, p);
-    hn_free(ctx, p->log);
-    p->log = NULL;
-    p->n_log = p->log_capacity = 0;
-}
+void hn_file_parts_close(struct hn_context *ctx, struct hn_file_parts *p) { forget(ctx, p); }
 
 void hn_file_parts_remove(struct hn_context *ctx, const struct hn_file_parts *p) {
     char *path = hn_format(ctx, "%s/parts", p->folder);

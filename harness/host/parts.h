@@ -21,14 +21,6 @@ struct hn_parts_count {
     int64_t wait_ns;    // until others are at the same place, or have done their parts
 };
 
-// A computation, for estimates.
-struct hn_parts_record {
-    struct hn_cut cut;
-    int64_t parts, computed; // computed: of these, by this process
-    int64_t bytes;           // of all its parts
-    int64_t compute_ns;
-};
-
 struct hn_file_parts {
     struct hn_parts parts;      // for a context: its self is this struct
     struct hn_ranks *ranks;     // borrowed; NULL: processes that know nothing of each other
@@ -37,9 +29,6 @@ struct hn_file_parts {
     const char *folder;         // of the output; borrowed
     char scope[HN_DIGEST_TEXT]; // of what is computed now: see hn_file_parts_begin()
     struct hn_parts_count count;
-    bool logs; // keeps records
-    struct hn_parts_record *log;
-    int64_t n_log, log_capacity;
     // The computation in work.
     char *path, *name; // its folder; how its files begin
     int64_t n, next;

@@ -73,9 +73,8 @@ struct hn_job {
     // Of the command line, not of the file: keep the ids of all batches; most cells of the grid.
     bool save_batches;
     int64_t max_cells;
-    int64_t as_items; // for estimates alone: every file as if it had so many items; 0: as it is
-    char *resolved;   // the job as resolved, YAML, with every default: goes into results. Read as a
-                      // job file it gives the same job and the same text.
+    char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
+                    // job file it gives the same job and the same text.
     char resolved_sha256[HN_DIGEST_TEXT]; // of the bytes of `resolved`
 };
 

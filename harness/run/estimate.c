@@ -5,11 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum {
-    ROUNDING = 1 << 13, // bytes that rounding of allocations adds or hides, of a few dozen of them
-    TILES = 100,        // part of a peak that whole tiles add or hide
-    TILE_ROWS = 544     // of the sweep's largest tile, which small files do not reach
-};
+enum { TILE_ROWS = 544 }; // of the sweep's largest tile, which small files do not reach
 
 // What merging keeps of the results of a cell: tables that double as they grow, a column of them
 // old beside new, and one part.
@@ -29,34 +25,17 @@ static int64_t whole_bytes(double bytes) {
     return bytes >= 9.2e18 ? INT64_MAX : bytes > 0 ? (int64_t)bytes : 0;
 }
 
-int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, int64_t n) {
-    if (count < 3)
+int64_t hn_estimate_bytes(const double *at, const int64_t *bytes, int sizes, double n) {
+    if (sizes < HN_PROBE_SIZES)
         return bytes[0];
-    double x0 = (double)at[0], x1 = (double)at[1], x2 = (double)at[2], x = (double)n;
-    double y0 = (double)bytes[0], y1 = (double)bytes[1], y2 = (double)bytes[2];
-    // Newton's form. A curvature that is below the rounding of y1, or of the tiles in it, is none:
-    // a hundred times as many items would make ten thousand times as much of it.
-    double slope = (y2 - y0) / (x2 - x0), bend = 0;
-    double off = y1 - (y0 + slope * (x1 - x0));
-    if (fabs(off) > fmax(ROUNDING, y1 / TILES))
-        bend = -off / ((x1 - x0) * (x2 - x1));
-    double value = y0 + slope * (x - x0) + bend * (x - x0) * (x - x2);
-    if (n >= at[2])
-        value = fmax(value, fmax(y0, fmax(y1, y2)));
-    return whole_bytes(value);
-}
-
-int64_t hn_estimate_entries(const double *entries, const int64_t *bytes, int count, double at_n) {
-    if (count < 3)
-        return bytes[0];
-    double y0 = (double)bytes[0], y2 = (double)bytes[2], more = entries[2] - entries[0];
-    double slope = more > 0 ? (y2 - y0) / more : y2 / fmax(1, entries[2]);
-    return whole_bytes(fmax(fmax(y0, y2), y2 + slope * (at_n - entries[2])));
+    double y0 = (double)bytes[0], y1 = (double)bytes[1], more = at[1] - at[0];
+    double slope = more > 0 ? (y1 - y0) / more : y1 / fmax(1, at[1]);
+    return whole_bytes(fmax(fmax(y0, y1), y1 + slope * (n - at[1])));
 }
 
 // Growth of something that took `value` at the largest size, as the counters grow.
-double hn_probe_grow(const struct hn_probe_file *file, const double *counter, double otherwise,
-                     double n) {
+static double grow(const struct hn_probe_file *file, const double *counter, double otherwise,
+                   double n) {
     if (file->sizes == 1)
         return 1;
     double from = (double)file->n[0], to = (double)file->n[HN_PROBE_SIZES - 1], power = otherwise;
@@ -78,8 +57,7 @@ static double build_seconds(const struct hn_probe_file *file, const struct hn_pr
             pairs = (all - p->build[0] * items) / (1 - items / dots);
     }
     pairs = fmax(all / 4, fmin(all, pairs));
-    return pairs * hn_probe_grow(file, p->dot_build, 1, n) +
-           (all - pairs) * n / (double)file->n[last];
+    return pairs * grow(file, p->dot_build, 1, n) + (all - pairs) * n / (double)file->n[last];
 }
 
 // Of what is swept: all pairs, if the times say that it is not just every item.
@@ -101,20 +79,18 @@ struct asked {
     const struct hn_job_sampler *tried;   // the one that stands for it
 };
 
-static int64_t at_n(const struct asked *a, const int64_t *bytes) {
-    return hn_estimate_bytes(a->file->n, bytes, a->file->sizes, a->info->n);
-}
-
-// Of what a sampler builds.
-static int64_t built_at_n(const struct asked *a, const int64_t *bytes) {
-    double entries[HN_PROBE_SIZES] = {0};
-    const struct hn_job_sampler *sampler = a->sampler;
-    if (!sampler->type->entries)
-        return at_n(a, bytes);
-    for (int i = 0; i < a->file->sizes; i++)
-        entries[i] = sampler->type->entries(a->ctx, a->tried->params, a->file->n[i]);
-    return hn_estimate_entries(entries, bytes, a->file->sizes,
-                               sampler->type->entries(a->ctx, sampler->params, a->info->n));
+// Bytes at the job's number of items. sampler: of what that one builds; NULL: of anything else.
+static int64_t at_n(const struct asked *a, const struct hn_job_sampler *sampler,
+                    const int64_t *bytes) {
+    double at[HN_PROBE_SIZES], n = (double)a->info->n;
+    for (int i = 0; i < HN_PROBE_SIZES; i++)
+        at[i] = (double)a->file->n[i];
+    if (sampler && sampler->type->entries) {
+        for (int i = 0; i < a->file->sizes; i++)
+            at[i] = sampler->type->entries(a->ctx, a->tried->params, a->file->n[i]);
+        n = sampler->type->entries(a->ctx, sampler->params, a->info->n);
+    }
+    return hn_estimate_bytes(at, bytes, a->file->sizes, n);
 }
 
 // A step that is read: embeddings, the views, and a teacher's.
@@ -151,9 +127,9 @@ static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
                  cell->weighting == 0;
     if (hn_plan_shares(job) && !first)
         build = 0;
-    double begin = p->first_epoch * hn_probe_grow(file, NULL, 1, n);
-    double later = p->epoch * hn_probe_grow(file, p->edge, 1, n);
-    double next = p->next * hn_probe_grow(file, p->dot_batch, 0, n);
+    double begin = p->first_epoch * grow(file, NULL, 1, n);
+    double later = p->epoch * grow(file, p->edge, 1, n);
+    double next = p->next * grow(file, p->dot_batch, 0, n);
     int64_t loss = 0;
     while (loss < job->n_losses - 1 && job->loss[loss] != cell->loss)
         loss++;
@@ -189,15 +165,15 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
     int64_t extra[HN_PROBE_SIZES] = {0};
     for (int i = 0; i < a->file->sizes; i++)
         extra[i] = p->cell_bytes[i] - p->kept_bytes[i];
-    int64_t kept = built_at_n(a, p->kept_bytes), build = built_at_n(a, p->build_bytes);
-    int64_t drawn = hn_bytes_add(built_at_n(a, extra), whole_bytes(more * p->batch_bytes));
+    int64_t kept = at_n(a, a->sampler, p->kept_bytes), build = at_n(a, a->sampler, p->build_bytes);
+    int64_t drawn = hn_bytes_add(at_n(a, a->sampler, extra), whole_bytes(more * p->batch_bytes));
     int64_t need = hn_max(build, hn_bytes_add(kept, drawn));
     if (stale)
         need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), items_bytes(a->info));
     *held = hn_bytes_add(*held, whole_bytes(more * p->held_batch_bytes));
     out->bytes =
         hn_bytes_add(hn_bytes_add(need, items_bytes(a->info)),
-                     hn_bytes_add(at_n(a, a->file->global.bytes), tiles_bytes(ctx, a->file)));
+                     hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles_bytes(ctx, a->file)));
 }
 
 // What is swept: the items of a step besides, `matrices` of them at a time. times: as often.
@@ -212,7 +188,7 @@ static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
     out->seconds = cost->seconds[file->sizes - 1] * times *
                    grow_swept(file, cost->seconds, (double)a->info->n);
     out->bytes =
-        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, cost->bytes), tiles_bytes(ctx, file)));
+        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, NULL, cost->bytes), tiles_bytes(ctx, file)));
 }
 
 // What the items of a step share.
@@ -322,62 +298,40 @@ static int64_t share_of_time(int64_t end, int64_t shares) {
     return now + (end - now) / shares;
 }
 
-// Of one file; and then, with nodes, of the same in parts.
-static enum hn_code try_data(struct hn_context *ctx, const struct hn_plan *plan,
-                             const struct hn_runner *run, int64_t data, int64_t end,
-                             struct hn_estimate *out, struct hn_nodes *nodes) {
+static enum hn_code try_data(struct hn_context *ctx, const struct hn_plan *plan, bool parts,
+                             int64_t data, int64_t end, struct hn_estimate *out) {
     struct hn_probe_file file;
-    int64_t trials = nodes ? 2 : 1, left = trials * (plan->n_data - data);
-    if (hn_probe_file(ctx, plan, data, share_of_time(end, left), &file))
+    if (hn_probe_file(ctx, plan, data, parts, share_of_time(end, plan->n_data - data), &file))
         return ctx->code;
     struct asked asked = {ctx,  plan, &file, hn_snapshot_info(plan->data[data].snapshot),
                           NULL, NULL};
     fill_data(ctx, &asked, data, out);
-    if (!nodes)
-        return HN_OK;
-    const struct hn_nodes_file shared = {plan, run, data, &file};
-    enum hn_code code = hn_nodes_add(ctx, &shared, share_of_time(end, left - 1), nodes);
-    if (!code)
-        fill_data(ctx, &asked, data, &nodes->shared);
-    return code;
-}
-
-static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, struct hn_estimate *out,
-                            struct hn_nodes *nodes) {
-    int64_t seconds = nodes ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS;
-    int64_t end = hn_wall_ns() + seconds * INT64_C(1000000000);
-    enum hn_code code = open_estimate(ctx, plan, out);
-    if (!code && nodes)
-        code = open_estimate(ctx, plan, &nodes->shared);
-    void *outer = hn_own(ctx, out->item);
-    for (int64_t i = 0; i < plan->n_data && !code; i++)
-        code = try_data(ctx, plan, run, i, end, out, nodes);
-    hn_own(ctx, outer);
-    if (code)
-        return code;
-    add_results(plan, out);
-    if (nodes)
-        add_results(plan, &nodes->shared);
     return HN_OK;
 }
 
-enum hn_code hn_estimate_make_nodes(struct hn_context *ctx, const struct hn_plan *plan,
-                                    const struct hn_runner *run, struct hn_estimate *out,
-                                    struct hn_nodes *nodes) {
+static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan, bool parts,
+                            struct hn_estimate *out) {
+    int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
+    enum hn_code code = open_estimate(ctx, plan, out);
+    void *outer = hn_own(ctx, out->item);
+    for (int64_t i = 0; i < plan->n_data && !code; i++)
+        code = try_data(ctx, plan, parts, i, end, out);
+    hn_own(ctx, outer);
+    if (!code)
+        add_results(plan, out);
+    return code;
+}
+
+enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan, bool parts,
+                              struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
     ctx->memory.limit = 0;
-    enum hn_code code = try_all(ctx, plan, run, out, nodes);
+    enum hn_code code = try_all(ctx, plan, parts, out);
     ctx->memory.limit = limit;
     atomic_store(&ctx->memory.peak, hn_max(peak, atomic_load(&ctx->memory.live)));
     if (code)
         hn_estimate_free(ctx, out);
     return code;
-}
-
-enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
-                              struct hn_estimate *out) {
-    return hn_estimate_make_nodes(ctx, plan, NULL, out, NULL);
 }
 
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {

@@ -1,11 +1,19 @@
-// Shared by harness/estimate*.c only: what trying the cells of a file has shown.
+// Shared by harness/run/estimate*.c only: a job tried on small files, or on its own file where that
+// is small, and the costs found.
 #ifndef HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
 #define HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
 
-#include "core/parts.h"
+#include "harness/host/parts.h"
+#include "harness/run/cells.h"
 #include "harness/run/estimate.h"
 
-enum { HN_PROBE_SIZES = 3 };
+enum { HN_PROBE_SIZES = 2 };
+
+// Seconds and peak of memory at each size.
+struct hn_probe_cost {
+    double seconds[HN_PROBE_SIZES];
+    int64_t bytes[HN_PROBE_SIZES];
+};
 
 // A sampler with a batch size, tried at every size.
 struct hn_probe {
@@ -27,12 +35,6 @@ struct hn_probe {
     double held_batch_bytes;             // more of them per batch
 };
 
-// What something took at every size, and its peak of memory.
-struct hn_probe_cost {
-    double seconds[HN_PROBE_SIZES];
-    int64_t bytes[HN_PROBE_SIZES];
-};
-
 // A study, tried at every size on the last step of the file.
 struct hn_probe_study {
     bool known, late;
@@ -52,68 +54,78 @@ struct hn_probe_file {
     double *weight;               // [n_losses x n_weightings] measuring, relative
     double load, store;           // seconds: a step read, a result stored and read again
     struct hn_probe_cost global;  // the quantities of all pairs of the two views
-    struct hn_probe_cost step;    // what needs no sampler
+    struct hn_probe_cost step;    // the snapshot metrics
 };
 
-// Tries until `end` (hn_wall_ns()); what has not come to an end by then is not known. What it
-// allocates belongs to the owner of now.
+// Tries until `end` (hn_wall_ns()); what has not come to an end by then is not known. parts: as
+// hn_estimate_make(). What it allocates belongs to the owner of now.
 HN_MUST_USE enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan,
-                                       int64_t data, int64_t end, struct hn_probe_file *out);
-
-// What of a step may be shared by processes comes in units: the quantities of all pairs, what needs
-// no sampler, then the studies of the job, then its samplers by their batch sizes.
-enum { HN_UNIT_GLOBAL, HN_UNIT_STEP, HN_UNITS };
-
-// What a unit computes of one kind (of the same sinks), together, when it is cut into parts.
-struct hn_probe_task {
-    int64_t unit, times;                    // times: so many computations
-    struct hn_cut cut;                      // of the last of them at the largest size
-    double multiplications[HN_PROBE_SIZES]; // of all
-    double parts[HN_PROBE_SIZES][2];        // cut twice, the second time finer
-    double bytes[HN_PROBE_SIZES][2];        // of what these found
-    double fresh;                           // multiplications that no unit before has done
-    double seconds;                         // of these, at the largest size
-    bool per_seed;                          // another seed has them computed anew
-};
-
-struct hn_probe_sharing {
-    bool known;                 // false: trying took too long
-    struct hn_probe_task *task; // [n]
-    int64_t n, capacity;
-};
-// Tries the units that are wanted ([HN_UNITS + n_studies + n_samplers x n_batch_sizes]) in parts,
-// on files of the sizes of *file, whose bytes become those of the trial: of builds, steps, studies
-// and the quantities of all pairs. Tries until `end`. Belongs to the owner of now.
-HN_MUST_USE enum hn_code hn_probe_share(struct hn_context *ctx, const struct hn_plan *plan,
-                                        int64_t data, const bool *wanted, int64_t end,
-                                        struct hn_probe_file *file, struct hn_probe_sharing *out);
-// How much more there is of something at n items than at the largest size: its counter grows with a
-// power of n, `otherwise` where it is NULL or zero.
-double hn_probe_grow(const struct hn_probe_file *file, const double *counter, double otherwise,
-                     double n);
-
-// What processes would share of file number `data`, added to *nodes.
-struct hn_nodes_file {
-    const struct hn_plan *plan;
-    const struct hn_runner *run;
-    int64_t data;
-    struct hn_probe_file *file;
-};
-HN_MUST_USE enum hn_code hn_nodes_add(struct hn_context *ctx, const struct hn_nodes_file *f,
-                                      int64_t end, struct hn_nodes *nodes);
+                                       int64_t data, bool parts, int64_t end,
+                                       struct hn_probe_file *out);
 
 // Of a job's samplers, in the order of the file, those that are tried: all where they are few.
 bool hn_probe_tries(const struct hn_job *job, int64_t sampler);
-// Sizes and items of what is tried for a file.
+// Sizes and items of the files that are tried.
 void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
                            const struct hn_snapshot_info *info, struct hn_probe_file *out);
-// Whether planning has to say the same of a sampler at n items as it has at the job's. *all_fit
-// becomes false if it refuses either.
+// True if planning says the same of a sampler at n items as it has at the job's. *all_fit becomes
+// false if it refuses either.
 bool hn_probe_same_sampler(struct hn_context *ctx, const struct hn_plan *plan,
                            const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
                            bool *all_fit);
 // The same of a study.
 bool hn_probe_same_study(struct hn_context *ctx, const struct hn_job_study *study, int64_t n_job,
                          int64_t n_trial);
+
+enum { HN_TRIAL_BATCHES = 4, HN_TRIAL_PATH = 600 }; // of a short cell
+
+// The job on one file at one size.
+struct hn_trial {
+    const struct hn_plan *plan; // of the job
+    int64_t data;
+    struct hn_job job; // the job, on the file that is tried; borrows
+    struct hn_plan small;
+    const struct hn_plan_step *step;
+    struct hn_cell_state state;
+    const struct hn_items *items;
+    char *folder, path[HN_TRIAL_PATH + 32];
+    char *snapshot;
+    bool in_parts;
+    struct hn_file_parts parts;
+    int size; // index of it
+    bool last;
+    int64_t end, left; // of all trials; things yet to be tried
+    struct hn_probe_file *out;
+};
+
+// Opens the file of size t->size, with its items, and closes it.
+HN_MUST_USE enum hn_code hn_trial_open(struct hn_context *ctx, struct hn_trial *t);
+void hn_trial_close(struct hn_context *ctx, struct hn_trial *t);
+
+// Gives the next of the things to be tried its time: an equal share of what is left, or more.
+void hn_trial_begin_share(struct hn_context *ctx, struct hn_trial *t);
+// True if its time is what ended it; then that is no failure.
+bool hn_trial_end_share(struct hn_context *ctx, enum hn_code *code);
+
+// When something that is tried began, and what was allocated then.
+struct hn_mark {
+    int64_t begun, live;
+};
+// Starts a new peak; and parts that an earlier trial has computed are computed anew.
+struct hn_mark hn_trial_mark(struct hn_context *ctx, struct hn_trial *t);
+int64_t hn_trial_peak(struct hn_context *ctx, struct hn_mark m); // bytes above
+void hn_trial_keep_cost(struct hn_context *ctx, const struct hn_trial *t, struct hn_mark m,
+                        struct hn_probe_cost *cost);
+
+// The first cell of the step with these.
+struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t batch_size,
+                             int64_t loss, int64_t weighting);
+HN_MUST_USE enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
+                                       const struct hn_item_kind *kind, const void *of,
+                                       const char *cell_key, const char *run_key,
+                                       struct hn_results *out);
+// A build alone, for its memory.
+HN_MUST_USE enum hn_code hn_trial_build(struct hn_context *ctx, struct hn_trial *t,
+                                        const struct hn_cell *cell, struct hn_probe *p);
 
 #endif

@@ -1,6 +1,6 @@
 // Trying the cells of a job on a file of few items.
 #include "core/files.h"
-#include "harness/run/estimate_trial_private.h"
+#include "harness/run/estimate_private.h"
 #include "harness/run/timed.h"
 #include "results/cell_file.h"
 
@@ -13,21 +13,30 @@ enum {
     COPIES = 8
 };
 
-// What the cells of a step share: its embeddings, and the quantities of all pairs.
-static enum hn_code try_reading(struct hn_context *ctx, struct hn_trial *t) {
-    struct hn_probe_file *out = t->out;
+static enum hn_code try_global(struct hn_context *ctx, struct hn_trial *t) {
     const struct hn_global *global;
-    struct hn_mark begin = hn_trial_mark(ctx);
-    if (hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &t->items))
-        return ctx->code;
-    out->load = hn_seconds_since(begin.begun);
-    begin = hn_trial_mark(ctx);
-    if (hn_trial_needs_global(t) &&
+    unsigned needs = hn_measure_needs(t->job.metric, (int)t->job.n_metrics);
+    struct hn_mark begin = hn_trial_mark(ctx, t);
+    if (hn_has_positive(t->items) && (needs & HN_METRIC_NEEDS_GLOBAL) &&
         hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell], t->items,
                         t->state.cache, &global))
         return ctx->code;
-    hn_trial_keep_cost(ctx, t, begin, &out->global);
+    hn_trial_keep_cost(ctx, t, begin, &t->out->global);
     return HN_OK;
+}
+
+static enum hn_code try_step(struct hn_context *ctx, struct hn_trial *t) {
+    struct hn_results results = {0};
+    struct hn_probe_file *out = t->out;
+    if (t->job.n_snapshot_metrics == 0)
+        return HN_OK;
+    struct hn_mark begin = hn_trial_mark(ctx, t);
+    enum hn_code code = hn_trial_item(ctx, t, &hn_item_step, t->step, t->step->cell_key,
+                                      t->step->run_key, &results);
+    hn_trial_keep_cost(ctx, t, begin, &out->step);
+    out->step.bytes[t->size] += out->global.bytes[t->size];
+    hn_results_free(ctx, &results);
+    return code;
 }
 
 static enum hn_code time_store(struct hn_context *ctx, const struct hn_trial *t,
@@ -51,7 +60,7 @@ static int64_t unused_room(const struct hn_table *table) {
 static enum hn_code try_study(struct hn_context *ctx, struct hn_trial *t,
                               const struct hn_plan_study *cell, struct hn_probe_study *p) {
     struct hn_results results = {0};
-    struct hn_mark begin = hn_trial_mark(ctx);
+    struct hn_mark begin = hn_trial_mark(ctx, t);
     if (hn_trial_item(ctx, t, &hn_item_study, cell, cell->cell_key, cell->run_key, &results)) {
         hn_results_free(ctx, &results);
         return ctx->code;
@@ -114,7 +123,7 @@ struct run {
 static enum hn_code run_once(struct hn_context *ctx, struct hn_trial *t, const struct hn_cell *cell,
                              int64_t batches, struct run *run) {
     t->job.batches = batches;
-    struct hn_mark begin = hn_trial_mark(ctx);
+    struct hn_mark begin = hn_trial_mark(ctx, t);
     if (hn_trial_item(ctx, t, &hn_item_cell, cell, cell->cell_key, cell->run_key, &run->results))
         return ctx->code;
     double wall = hn_seconds_since(begin.begun);
@@ -145,13 +154,13 @@ static void keep_counters(const struct hn_trial *t, const struct hn_cell *cell,
                           const struct run *few, struct hn_probe *p) {
     const struct hn_table *runs = &few->results.runs;
     struct phase build = phase(&few->results.timing, "build", 0);
-    p->build[t->place] = mean(build.seconds, build.samples);
+    p->build[t->size] = mean(build.seconds, build.samples);
     p->applies = strcmp(hn_table_text(runs, 0, "status"), "not_applicable") != 0;
     p->known = strcmp(hn_table_text(runs, 0, "status"), "failed") != 0;
-    p->dot_build[t->place] = hn_table_real(runs, 0, "n_dot_build");
-    p->dot_batch[t->place] = hn_table_real(runs, 0, "n_dot") - p->dot_build[t->place];
-    p->edge[t->place] = hn_table_real(runs, 0, "n_edge");
-    p->cell_bytes[t->place] = few->bytes;
+    p->dot_build[t->size] = hn_table_real(runs, 0, "n_dot_build");
+    p->dot_batch[t->size] = hn_table_real(runs, 0, "n_dot") - p->dot_build[t->size];
+    p->edge[t->size] = hn_table_real(runs, 0, "n_edge");
+    p->cell_bytes[t->size] = few->bytes;
     p->epoch_batches = phase(&few->results.timing, "epoch", 0).last /
                        (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
 }
@@ -276,7 +285,7 @@ static int64_t things_to_try(const struct hn_job *job) {
 static enum hn_code begin_size(struct hn_context *ctx, struct hn_trial *t, bool *late) {
     hn_trial_begin_share(ctx, t);
     enum hn_code code =
-        hn_trial_open(ctx, t) || try_reading(ctx, t) || hn_trial_step(ctx, t) ? ctx->code : HN_OK;
+        hn_trial_open(ctx, t) || try_global(ctx, t) || try_step(ctx, t) ? ctx->code : HN_OK;
     *late = hn_trial_end_share(ctx, &code);
     return code;
 }
@@ -285,8 +294,8 @@ static enum hn_code try_sizes(struct hn_context *ctx, struct hn_trial *t) {
     enum hn_code code = HN_OK;
     bool late = false;
     t->left = t->out->sizes * (1 + things_to_try(&t->job));
-    for (t->place = 0; t->place < t->out->sizes && !code; t->place++) {
-        t->last = t->place == t->out->sizes - 1;
+    for (t->size = 0; t->size < t->out->sizes && !code; t->size++) {
+        t->last = t->size == t->out->sizes - 1;
         code = begin_size(ctx, t, &late);
         if (!code && !late && (try_cells(ctx, t) || try_studies(ctx, t)))
             code = ctx->code;
@@ -298,9 +307,10 @@ static enum hn_code try_sizes(struct hn_context *ctx, struct hn_trial *t) {
 }
 
 enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, int64_t data,
-                           int64_t end, struct hn_probe_file *out) {
+                           bool parts, int64_t end, struct hn_probe_file *out) {
     const struct hn_job *job = plan->job;
-    struct hn_trial t;
+    struct hn_trial t = {
+        .plan = plan, .data = data, .in_parts = parts, .out = out, .end = end, .job = *job};
     *out = (struct hn_probe_file){.few = HN_TRIAL_BATCHES};
     if (job->batches)
         out->few = hn_min(HN_TRIAL_BATCHES, job->batches);
@@ -310,8 +320,9 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     out->weight = hn_zalloc(ctx, job->n_losses * job->n_weightings, sizeof *out->weight);
     if (!out->probe || !out->study || !out->weight)
         return ctx->code;
-    if (hn_trial_begin(ctx, plan, data, end, out, &t))
-        return ctx->code;
+    t.folder = hn_scratch_make(ctx);
+    if (!t.folder)
+        return hn_fail_in(ctx, "trying the job");
     const struct hn_notes said = ctx->notes;
     ctx->notes.to = NULL; // said when the job was planned
     enum hn_code code = try_sizes(ctx, &t);

@@ -15,8 +15,6 @@ enum {
     SETTINGS_MOST = 64     // samplers with their options that are tried, or a few more
 };
 
-_Static_assert(HN_ESTIMATE_LARGE > 2 * TRIED_MOST, "it would be tried itself");
-
 bool hn_probe_tries(const struct hn_job *job, int64_t sampler) {
     int64_t stride = (job->n_samplers * job->n_batch_sizes + SETTINGS_MOST - 1) / SETTINGS_MOST;
     return sampler % stride == 0 || job->sampler[sampler].type != job->sampler[sampler - 1].type;
@@ -99,5 +97,5 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
     else if (fit && n <= TRIED_MOST && 2 * n * info->d <= VALUES_MOST)
         out->sizes = HN_PROBE_SIZES;
     for (int i = 0; i < out->sizes; i++)
-        out->n[i] = out->sizes == 1 ? info->n : n + i * n / 2;
+        out->n[i] = out->sizes == 1 ? info->n : n << i;
 }

@@ -1,11 +1,14 @@
 #include "core/files.h"
 #include "datasets/synth.h"
-#include "harness/run/estimate_trial_private.h"
+#include "harness/run/estimate_private.h"
 #include "harness/run/timed.h"
 
 #include <stdio.h>
 
-enum { SHARE = 3 }; // one thing takes at most this part of the time that is left
+enum {
+    SHARE = 3, // one thing takes at most this part of the time that is left
+    PARTS = 4  // of each long computation on a synthetic file
+};
 
 void hn_trial_begin_share(struct hn_context *ctx, struct hn_trial *t) {
     int64_t now = hn_wall_ns(), parts = hn_max(1, hn_min(SHARE, t->left--));
@@ -19,7 +22,9 @@ bool hn_trial_end_share(struct hn_context *ctx, enum hn_code *code) {
     return late;
 }
 
-struct hn_mark hn_trial_mark(struct hn_context *ctx) {
+struct hn_mark hn_trial_mark(struct hn_context *ctx, struct hn_trial *t) {
+    if (ctx->parts)
+        hn_file_parts_remove(ctx, &t->parts);
     int64_t live = atomic_load(&ctx->memory.live);
     atomic_store(&ctx->memory.peak, live);
     return (struct hn_mark){hn_wall_ns(), live};
@@ -31,8 +36,8 @@ int64_t hn_trial_peak(struct hn_context *ctx, struct hn_mark m) {
 
 void hn_trial_keep_cost(struct hn_context *ctx, const struct hn_trial *t, struct hn_mark m,
                         struct hn_probe_cost *cost) {
-    cost->seconds[t->place] = hn_seconds_since(m.begun);
-    cost->bytes[t->place] = hn_trial_peak(ctx, m);
+    cost->seconds[t->size] = hn_seconds_since(m.begun);
+    cost->bytes[t->size] = hn_trial_peak(ctx, m);
 }
 
 static enum hn_code write_synthetic(struct hn_context *ctx, const struct hn_snapshot_info *info,
@@ -54,6 +59,19 @@ static enum hn_code write_synthetic(struct hn_context *ctx, const struct hn_snap
     return hn_synth_write(ctx, &synth);
 }
 
+// Synthetic files are too small to be cut by the rule for long computations.
+static enum hn_code open_parts(struct hn_context *ctx, struct hn_trial *t) {
+    if (!t->in_parts)
+        return HN_OK;
+    if (hn_file_parts_open(ctx, NULL, NULL, &t->parts))
+        return ctx->code;
+    t->parts.folder = t->folder;
+    t->parts.parts.count = t->out->sizes == 1 ? 0 : PARTS;
+    hn_file_parts_begin(&t->parts, "a trial");
+    ctx->parts = &t->parts.parts;
+    return HN_OK;
+}
+
 enum hn_code hn_trial_open(struct hn_context *ctx, struct hn_trial *t) {
     const struct hn_plan_data *data = &t->plan->data[t->data];
     const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
@@ -61,24 +79,32 @@ enum hn_code hn_trial_open(struct hn_context *ctx, struct hn_trial *t) {
     snprintf(t->path, sizeof t->path, "%s/items.h5", t->folder);
     if (t->out->sizes == 1)
         snprintf(t->path, sizeof t->path, "%s", info->path);
-    else if (write_synthetic(ctx, info, t->out->n[t->place], t->path))
+    else if (write_synthetic(ctx, info, t->out->n[t->size], t->path))
         return ctx->code;
     t->job = *t->plan->job;
     t->job.snapshot = t->job.snapshot_written = &t->snapshot;
     t->job.n_snapshots = t->job.n_seeds = 1;
     t->job.step = NULL;
-    t->job.n_steps = t->job.as_items = 0;
+    t->job.n_steps = 0;
     t->job.batches = t->out->few;
     t->job.epochs = 0;
     t->job.max_cells = INT64_MAX;
     if (hn_plan_make(ctx, &t->job, &t->small))
         return ctx->code;
     t->step = &t->small.step[t->small.n_steps - 1];
+    int64_t begun = hn_wall_ns();
     t->state.cache = hn_cell_cache_open(ctx, false);
-    return t->state.cache ? HN_OK : ctx->code;
+    if (!t->state.cache ||
+        hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &t->items))
+        return ctx->code;
+    t->out->load = hn_seconds_since(begun);
+    return open_parts(ctx, t);
 }
 
 void hn_trial_close(struct hn_context *ctx, struct hn_trial *t) {
+    if (ctx->parts)
+        hn_file_parts_close(ctx, &t->parts);
+    ctx->parts = NULL;
     hn_cell_cache_close(ctx, t->state.cache);
     hn_plan_free(ctx, &t->small);
     t->state.cache = NULL;
@@ -96,11 +122,6 @@ struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t 
     return fresh;
 }
 
-bool hn_trial_needs_global(const struct hn_trial *t) {
-    unsigned needs = hn_measure_needs(t->job.metric, (int)t->job.n_metrics);
-    return hn_has_positive(t->items) && (needs & HN_METRIC_NEEDS_GLOBAL);
-}
-
 enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
                            const struct hn_item_kind *kind, const void *of, const char *cell_key,
                            const char *run_key, struct hn_results *out) {
@@ -109,38 +130,17 @@ enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
     return hn_item_run(ctx, &item, &env, out);
 }
 
-enum hn_code hn_trial_build(struct hn_context *ctx, const struct hn_trial *t,
-                            const struct hn_cell *cell, struct hn_probe *p) {
+enum hn_code hn_trial_build(struct hn_context *ctx, struct hn_trial *t, const struct hn_cell *cell,
+                            struct hn_probe *p) {
     const struct hn_job_sampler *sampler = &t->job.sampler[cell->sampler];
     struct hn_sampler open;
-    struct hn_mark begin = hn_trial_mark(ctx);
+    struct hn_mark begin = hn_trial_mark(ctx, t);
     if (hn_sampler_open(ctx, sampler->type, sampler->params, t->items->n, cell->batch_size,
                         cell->seed, &open))
         return ctx->code;
     enum hn_code code = hn_sampler_build(ctx, &open, t->items, t->items->index);
-    p->build_bytes[t->place] = hn_trial_peak(ctx, begin);
-    p->kept_bytes[t->place] = atomic_load(&ctx->memory.live) - begin.live;
+    p->build_bytes[t->size] = hn_trial_peak(ctx, begin);
+    p->kept_bytes[t->size] = atomic_load(&ctx->memory.live) - begin.live;
     hn_sampler_close(ctx, &open);
     return code;
-}
-
-enum hn_code hn_trial_step(struct hn_context *ctx, struct hn_trial *t) {
-    struct hn_results results = {0};
-    struct hn_probe_file *out = t->out;
-    if (t->job.n_snapshot_metrics == 0)
-        return HN_OK;
-    struct hn_mark begin = hn_trial_mark(ctx);
-    enum hn_code code = hn_trial_item(ctx, t, &hn_item_step, t->step, t->step->cell_key,
-                                      t->step->run_key, &results);
-    hn_trial_keep_cost(ctx, t, begin, &out->step);
-    out->step.bytes[t->place] += out->global.bytes[t->place];
-    hn_results_free(ctx, &results);
-    return code;
-}
-
-enum hn_code hn_trial_begin(struct hn_context *ctx, const struct hn_plan *plan, int64_t data,
-                            int64_t end, struct hn_probe_file *out, struct hn_trial *t) {
-    *t = (struct hn_trial){.plan = plan, .data = data, .out = out, .end = end, .job = *plan->job};
-    t->folder = hn_scratch_make(ctx);
-    return t->folder ? HN_OK : hn_fail_in(ctx, "trying the job");
 }

@@ -42,39 +42,22 @@ static void note_lean(struct hn_context *ctx, int64_t quickest) {
         quick, limit, ctx->memory.lean == HN_LEANEST ? ", without a screen" : "");
 }
 
-static enum hn_code estimate_once(struct hn_context *ctx, const struct hn_plan *plan,
-                                  const struct hn_runner *run, struct hn_nodes *nodes,
-                                  struct hn_estimate *estimate, struct hn_estimate_total *total) {
-    if (hn_estimate_make_nodes(ctx, plan, run, estimate, nodes) ||
-        hn_estimate_sum(ctx, plan, estimate, run, total))
-        return ctx->code;
-    return nodes ? hn_nodes_sum(ctx, plan, run, total, nodes) : HN_OK;
-}
-
-// What the limit holds for: a process of its own, or one of those that share long computations.
-static const struct hn_estimate_total *held(const struct hn_estimate_total *total,
-                                            const struct hn_nodes *nodes) {
-    return nodes ? &nodes->memory : total;
-}
-
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
 static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, struct hn_nodes *nodes,
-                            struct hn_estimate *estimate, struct hn_estimate_total *total) {
-    int64_t most = ctx->memory.limit, quickest = 0;
+                            const struct hn_runner *run, struct hn_estimate *estimate,
+                            struct hn_estimate_total *total) {
+    int64_t limit = ctx->memory.limit, quickest = 0;
     for (ctx->memory.lean = HN_QUICKEST;; ctx->memory.lean++) {
-        if (estimate_once(ctx, plan, run, nodes, estimate, total))
+        if (hn_estimate_make(ctx, plan, run->parts != NULL, estimate) ||
+            hn_estimate_sum(ctx, plan, estimate, run, total))
             return ctx->code;
-        int64_t bytes = held(total, nodes)->bytes;
         if (ctx->memory.lean == HN_QUICKEST)
-            quickest = bytes;
-        if (!most || bytes <= most || ctx->memory.lean == HN_LEANEST)
+            quickest = total->bytes;
+        if (!limit || total->bytes <= limit || ctx->memory.lean == HN_LEANEST)
             break;
         hn_estimate_free(ctx, estimate);
-        if (nodes)
-            hn_nodes_clear(ctx, nodes);
     }
-    if (ctx->memory.lean > HN_QUICKEST && held(total, nodes)->bytes <= most)
+    if (ctx->memory.lean > HN_QUICKEST && total->bytes <= limit)
         note_lean(ctx, quickest);
     return HN_OK;
 }
@@ -129,9 +112,7 @@ static void note_machine(struct hn_context *ctx, const struct hn_estimate_total 
 }
 
 enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, const struct hn_run_foresight *asked) {
-    bool list = asked->list, ask = asked->nodes > 0, shared = ask || asked->rows;
-    struct hn_nodes nodes = {.nodes = ask ? asked->nodes : 1, .bandwidth = asked->bandwidth * 1e9};
+                            const struct hn_runner *run, bool list) {
     struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
     bool ample = ctx->memory.remedy && ctx->memory.limit / AMPLE > hn_plan_step_bytes(plan);
@@ -139,19 +120,13 @@ enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
         return HN_OK;
     if (list)
         hn_note(ctx, "%" PRId64 " cells; timing a few of them (at most %d s)", plan->n_items,
-                shared ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
-    enum hn_code code = foresee(ctx, plan, run, shared ? &nodes : NULL, &estimate, &total);
-    const struct hn_estimate_total need = *held(&total, shared ? &nodes : NULL);
-    bool none = !code && list &&
-                list_cells(ctx, plan, run, ask || !shared ? &estimate : &nodes.shared,
-                           ask ? &total : &need) == 0;
-    if (!code && ask && !none)
-        hn_nodes_print(&nodes);
+                HN_ESTIMATE_SECONDS);
+    enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
+    bool none = !code && list && list_cells(ctx, plan, run, &estimate, &total) == 0;
     if (!code && list && !none)
-        note_machine(ctx, &need);
+        note_machine(ctx, &total);
     hn_estimate_free(ctx, &estimate);
-    hn_nodes_clear(ctx, &nodes);
     if (none && run->filter)
         return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
-    return code ? code : judge_memory(ctx, &need);
+    return code ? code : judge_memory(ctx, &total);
 }

@@ -9,16 +9,9 @@
 // A line of a dry run: "  12.3 s    34 MiB  label"; ? where nothing is known.
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
 
-struct hn_run_foresight {
-    bool list;        // print each cell (--dry-run)
-    bool rows;        // long computations are shared (--rows)
-    int64_t nodes;    // of so many machines, 0 = none (--nodes)
-    double bandwidth; // of each, GB/s
-};
-// Estimates what `run` wants of the plan, if it is to be listed or there is a memory limit; sets
-// ctx->memory.lean. HN_USAGE: it does not fit the limit, or --filter matches nothing.
+// Estimates what `run` wants of the plan, if it is to be listed (--dry-run) or there is a memory
+// limit; sets ctx->memory.lean. HN_USAGE: it does not fit the limit, or --filter matches nothing.
 HN_MUST_USE enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                                        const struct hn_runner *run,
-                                        const struct hn_run_foresight *asked);
+                                        const struct hn_runner *run, bool list);
 
 #endif

@@ -71,12 +71,10 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
         struct hn_plan_data *data = &plan->data[i];
         data->name = hn_base_name(job->snapshot[i]);
         if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
-            (job->as_items == 0 && check_size(ctx, hn_snapshot_info(data->snapshot))) ||
+            check_size(ctx, hn_snapshot_info(data->snapshot)) ||
             hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256) ||
             check_contents(ctx, plan, i))
             return ctx->code;
-        if (job->as_items > 0)
-            hn_snapshot_suppose(data->snapshot, job->as_items);
     }
     return HN_OK;
 }

@@ -34,12 +34,9 @@ static const struct stored *find(const struct player *p, int64_t part) {
     return NULL;
 }
 
-static enum hn_code begin(struct hn_context *ctx, void *self, const char *key,
-                          const struct hn_cut *cut, int64_t parts) {
+static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
     struct player *p = self;
     (void)ctx;
-    CU_ASSERT(cut->multiplications >= cut->whole && cut->whole > 0 && cut->what[0] != 0);
-    CU_ASSERT(cut->block <= cut->block_most && parts <= (cut->rows + cut->block - 1) / cut->block);
     snprintf(p->key, sizeof p->key, "%s", key);
     p->n = parts;
     p->next = p->part;

@@ -4,7 +4,6 @@
 #include "datasets/synth.h"
 #include "harness/run/estimate_private.h"
 #include "tests/job_fixture.h"
-#include "tests/run_fixture.h"
 
 #include <math.h>
 
@@ -23,37 +22,28 @@ static void test_sizes_stop(void) {
     CU_ASSERT_EQUAL(hn_bytes_add(n, -3), n);
 }
 
-static const int64_t at[3] = {2048, 3072, 4096};
-
 static void check_close(int64_t got, double wanted) {
     CU_ASSERT(fabs((double)got - wanted) <= 1e-6 * wanted + 1);
 }
 
-// Bytes that grow with n, or with its square, are foreseen at any n; nothing overflows at 2^31.
+// Bytes that grow with n, or with a number of entries, are foreseen at any n; nothing overflows.
 static void test_growth(void) {
-    int64_t flat[3], line[3], square[3], rounded[3], steep[3];
-    for (int i = 0; i < 3; i++) {
-        flat[i] = 12345678;
-        line[i] = 64 + 1000 * at[i];
-        square[i] = 64 + 100 * at[i] + 12 * at[i] * at[i];
-        rounded[i] = 1000 * at[i] + (i == 1 ? 4000 : 0); // no curvature, though it seems so
-        steep[i] = (at[i] * at[i]) << 36;
-    }
+    const double at[2] = {2048, 4096}, entries[2] = {2048. * 2048, 4096. * 4096}, same[2] = {9, 9};
+    const int64_t flat[2] = {12345678, 12345678}, line[2] = {64 + 2048000, 64 + 4096000};
+    const int64_t square[2] = {64 + 12 * 2048 * 2048, 64 + 12 * 4096 * 4096};
     for (int shift = 12; shift <= 31; shift++) {
-        int64_t n = (INT64_C(1) << shift) - 1;
-        double x = (double)hn_max(n, at[2]);
-        CU_ASSERT_EQUAL(hn_estimate_bytes(at, flat, 3, (int64_t)x), 12345678);
-        check_close(hn_estimate_bytes(at, line, 3, (int64_t)x), 64 + 1000 * x);
-        check_close(hn_estimate_bytes(at, rounded, 3, (int64_t)x), 1000 * x);
-        double wanted = 64 + 100 * x + 12 * x * x;
-        if (wanted < 9e18)
-            check_close(hn_estimate_bytes(at, square, 3, (int64_t)x), wanted);
+        double n = fmax(4096, ldexp(1, shift) - 1);
+        CU_ASSERT_EQUAL(hn_estimate_bytes(at, flat, 2, n), 12345678);
+        check_close(hn_estimate_bytes(at, line, 2, n), 64 + 1000 * n);
+        if (n < 8e8)
+            check_close(hn_estimate_bytes(entries, square, 2, n * n), 64 + 12 * n * n);
     }
-    CU_ASSERT_EQUAL(hn_estimate_bytes(at, steep, 3, INT32_MAX), INT64_MAX);
-    CU_ASSERT_EQUAL(hn_estimate_bytes(at, line, 1, INT32_MAX), line[0]); // tried on the file itself
-    // What shrinks towards larger files is not trusted to.
-    const int64_t falling[3] = {9000000, 8000000, 3000000};
-    CU_ASSERT_EQUAL(hn_estimate_bytes(at, falling, 3, 100000), 9000000);
+    CU_ASSERT_EQUAL(hn_estimate_bytes(entries, square, 2, 1e30), INT64_MAX);
+    CU_ASSERT_EQUAL(hn_estimate_bytes(at, line, 1, 1e9), line[0]); // tried on the file itself
+    check_close(hn_estimate_bytes(same, line, 2, 18), 2. * (double)line[1]);
+    // Bytes that shrink towards larger files are not carried on.
+    const int64_t falling[2] = {9000000, 3000000};
+    CU_ASSERT_EQUAL(hn_estimate_bytes(at, falling, 2, 100000), 9000000);
 }
 
 static void check_bytes_text(int64_t bytes, const char *wanted) {
@@ -100,22 +90,32 @@ static void make_series(struct bench *b, const char *n, const char *dim) {
     hn_options_free(&b->ctx, hn_synth_options, &synth);
 }
 
-// Runs the job in the fixture's folder; returns its peak of allocated memory.
-static int64_t run_job(struct bench *b, const struct hn_plan *plan) {
+// Runs the job in the fixture's folder, in parts or not; returns its peak of allocated memory.
+static int64_t run_job(struct bench *b, const struct hn_plan *plan, bool in_parts) {
     char out[600];
     snprintf(out, sizeof out, "%s/out", b->folder);
     struct hn_run_summary summary;
-    struct hn_results results;
+    struct hn_cell_state state = {0};
+    struct hn_file_parts parts;
+    struct hn_runner run = hn_plan_runner(plan);
+    HN_CHECK(&b->ctx, hn_file_parts_open(&b->ctx, NULL, NULL, &parts));
+    parts.folder = run.folder = out;
+    run.quiet = true;
+    run.parts = in_parts ? &parts : NULL;
     atomic_store(&b->ctx.memory.peak, 0);
-    HN_CHECK(&b->ctx, fixture_run_plan(&b->ctx, plan, out, NULL, &summary, &results));
+    HN_CHECK(&b->ctx, hn_plan_run(&b->ctx, plan, &run, &state, &summary));
+    struct hn_results results = {0};
+    HN_CHECK(&b->ctx, hn_run_collect(&b->ctx, &run, &results, &summary));
     CU_ASSERT_EQUAL(summary.failed, 0);
+    CU_ASSERT(parts.count.computed > 0 || !in_parts);
     hn_results_free(&b->ctx, &results);
+    hn_file_parts_close(&b->ctx, &parts);
     return b->ctx.memory.peak;
 }
 
 // The peak is within 1.1 times the estimate, and the estimate no more than twice the peak. Times
 // are printed: what else runs on the machine decides them, too.
-static void check_job(struct bench *b, const char *name, const char *text) {
+static void check_job(struct bench *b, const char *name, const char *text, bool parts) {
     struct hn_job job;
     struct hn_plan plan;
     struct hn_estimate estimate;
@@ -123,13 +123,13 @@ static void check_job(struct bench *b, const char *name, const char *text) {
     HN_CHECK(&b->ctx, read_text(b, text, NULL, &job));
     HN_CHECK(&b->ctx, hn_plan_make(&b->ctx, &job, &plan));
     int64_t live = b->ctx.memory.live;
-    HN_CHECK(&b->ctx, hn_estimate_make(&b->ctx, &plan, &estimate));
+    HN_CHECK(&b->ctx, hn_estimate_make(&b->ctx, &plan, parts, &estimate));
     HN_CHECK(&b->ctx, hn_estimate_sum(&b->ctx, &plan, &estimate, NULL, &total));
     CU_ASSERT_EQUAL(total.unknown, 0);
     CU_ASSERT_EQUAL(estimate.live, live);
     hn_estimate_free(&b->ctx, &estimate);
     CU_ASSERT_EQUAL(b->ctx.memory.live, live);
-    int64_t begin = hn_wall_ns(), peak = run_job(b, &plan);
+    int64_t begin = hn_wall_ns(), peak = run_job(b, &plan, parts);
     printf("    %-28s %6.2f MiB used, %6.2f foreseen; %5.2f s, %5.2f foreseen\n", name,
            (double)peak / 1048576, (double)total.bytes / 1048576,
            (double)(hn_wall_ns() - begin) * 1e-9, total.seconds);
@@ -151,7 +151,7 @@ static void check_samplers(const char *n, const char *dim, const char *const *sa
                  "version: 1\nsnapshots: s.h5\nsteps: [60]\nbatch_size: 32\nbatches: 60\n"
                  "samplers: [%s]\nmetrics: [fn_ratio, loss, coverage]\nfigures: none\n",
                  sampler[i]);
-        check_job(&b, sampler[i], text);
+        check_job(&b, sampler[i], text, false);
         tear_down(&b);
     }
 }
@@ -169,7 +169,7 @@ static void test_small_file(void) {
     check_samplers("900", "16", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
 }
 
-// Carried on from synthetic files of 2,048 to 4,096 items.
+// Carried on from synthetic files of 2,048 and 4,096 items.
 static void test_large_file(void) {
     const char *const sampler[] = {"uniform",
                                    "batchsampler: {M: 100, K: 50}",
@@ -196,8 +196,24 @@ static void test_stale(void) {
     check_job(&b, "stale graph, all metrics",
               "version: 1\nsnapshots: s.h5\nbatch_size: [32, 64]\nepochs: 1\n"
               "samplers: [batchsampler: {M: 300, K: 100, t: 100}]\nloss: [ntxent, infonce]\n"
-              "weightings: [none, debiased]\nfigures: none\n");
+              "weightings: [none, debiased]\nfigures: none\n",
+              false);
     tear_down(&b);
+}
+
+// Cut into parts, as --rows does it: carried on from synthetic files, and on the file itself.
+static void test_parts(void) {
+    static const char *const n[] = {"12000", "5000"};
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        set_up(&b);
+        make_series(&b, n[i], "64");
+        check_job(&b, "in parts",
+                  "version: 1\nsnapshots: s.h5\nsteps: [60]\nbatch_size: 32\nbatches: 5\n"
+                  "samplers: [mined, gcbs: {keep: 64}]\nmetrics: [fn_ratio]\nfigures: none\n",
+                  true);
+        tear_down(&b);
+    }
 }
 
 // Studies of both steps: on the file itself, and carried on from files of one step.
@@ -218,7 +234,7 @@ static void test_studies(void) {
                      "samplers: [uniform]\nmetrics: [fn_ratio, %s]\nseeds: [1, 2]\n"
                      "figures: none\n",
                      study[k]);
-            check_job(&b, study[k], text);
+            check_job(&b, study[k], text, false);
             tear_down(&b);
         }
 }
@@ -233,7 +249,7 @@ static void test_many_cells(void) {
     for (int seed = 2; seed <= 300; seed++)
         hn_append(text, sizeof text, ", %d", seed);
     hn_append(text, sizeof text, "]\n");
-    check_job(&b, "300 cells", text);
+    check_job(&b, "300 cells", text, false);
     tear_down(&b);
 }
 
@@ -259,12 +275,12 @@ static void test_bounded(void) {
         tried += hn_probe_tries(&job, s);
     CU_ASSERT(job.n_samplers == 218 && tried > 50 && tried < 70);
     CU_ASSERT(hn_probe_tries(&job, 0) && hn_probe_tries(&job, 1) && hn_probe_tries(&job, 217));
-    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, false, &estimate));
     for (int64_t i = 0; i < plan.n_items; i++)
         CU_ASSERT(estimate.item[i].known && estimate.item[i].bytes > 1000);
     hn_estimate_free(&b.ctx, &estimate);
     void *all = hn_alloc(&b.ctx, 1, 1), *outer = hn_own(&b.ctx, all);
-    HN_CHECK(&b.ctx, hn_probe_file(&b.ctx, &plan, 0, hn_wall_ns(), &file));
+    HN_CHECK(&b.ctx, hn_probe_file(&b.ctx, &plan, 0, false, hn_wall_ns(), &file));
     hn_own(&b.ctx, outer);
     CU_ASSERT_EQUAL(file.sizes, 0);
     CU_ASSERT_EQUAL(b.ctx.deadline, 0);
@@ -312,7 +328,7 @@ static void test_lacking(void) {
                                "samplers: [hops]\nmetrics: [fn_ratio]\nfigures: none\n",
                                NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
-    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, false, &estimate));
     CU_ASSERT(estimate.item[0].known);        // not applicable takes next to nothing
     CU_ASSERT(estimate.item[0].seconds < 10); // a small file stored, on a slow disk
     hn_estimate_free(&b.ctx, &estimate);
@@ -336,13 +352,13 @@ static void test_no_memory(void) {
                        NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
     int64_t live = b.ctx.memory.live, from = b.ctx.memory.calls, failed = 0;
-    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, false, &estimate));
     hn_estimate_free(&b.ctx, &estimate);
     int64_t calls = b.ctx.memory.calls - from, stride = hn_max(1, calls / 40);
     for (int64_t k = 1; k <= calls; k += k < 12 ? 1 : stride) {
         b.ctx.memory.calls = 0;
         b.ctx.memory.fail_at = k;
-        enum hn_code code = hn_estimate_make(&b.ctx, &plan, &estimate);
+        enum hn_code code = hn_estimate_make(&b.ctx, &plan, false, &estimate);
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);
         failed += code == HN_MEMORY;
         hn_estimate_free(&b.ctx, &estimate);
@@ -363,6 +379,7 @@ static const struct hn_test tests[] = {
     {"large file", test_large_file},
     {"lean", test_lean},
     {"stale graph", test_stale},
+    {"parts", test_parts},
     {"studies", test_studies},
     {"many cells", test_many_cells},
     {"bounded", test_bounded},

@@ -114,12 +114,6 @@ static void test_numbers(void) {
         CU_ASSERT_EQUAL(hn_batches_per_epoch(n, 2), (n + 1) / 2);
         CU_ASSERT_EQUAL(hn_batches_per_epoch(n, INT32_MAX), 1);
     }
-    const double entries[3] = {1e5, 2e5, 3e5};
-    const int64_t bytes[3] = {1000000, 2000000, 3000000};
-    CU_ASSERT_EQUAL(hn_estimate_entries(entries, bytes, 3, 3e5), 3000000);
-    CU_ASSERT_EQUAL(hn_estimate_entries(entries, bytes, 3, 6e5), 6000000);
-    CU_ASSERT_EQUAL(hn_estimate_entries(entries, bytes, 3, 4.6e18), INT64_MAX);
-    CU_ASSERT_EQUAL(hn_estimate_entries(entries, bytes, 1, 4.6e18), 1000000);
 }
 
 static const struct hn_test tests[] = {
