@@ -87,13 +87,34 @@ static void find_far(const struct hn_candidates *c, double *mean, double *deviat
     *deviation = n > 1 ? sqrt(square / (double)n) : 0;
 }
 
-// By query: how many negatives, how many of them false, the sum of their hardness.
+// By query: how many negatives, how many of them false (or expected to be), the sum of their
+// hardness, and the probability that a row of a sheet is one of them.
 struct columns {
-    double *count, *wrong, *hard;
+    double *count, *wrong, *hard, *drawn;
+    bool *inside; // [verdicts] whether the pair is a negative
 };
 
+// What an estimate says of the negatives chosen[n] of a row.
+static void expect_row(const struct hn_share_estimate *e, const struct columns *to, int64_t row,
+                       const int32_t *chosen, int64_t n) {
+    int64_t at = row * e->population->pool->width;
+    double wrong = 0, drawn = 0;
+    for (int64_t k = 0; k < n; k++) {
+        wrong += e->predicted[at + chosen[k]];
+        drawn += hn_population_probability(e->population, e->population->place[at + chosen[k]]);
+    }
+    for (int64_t v = e->start[row], k = 0; v < e->start[row + 1]; v++) {
+        while (k < n && chosen[k] < e->verdict[v].at.position)
+            k++;
+        to->inside[v] = k < n && chosen[k] == e->verdict[v].at.position;
+    }
+    to->wrong[row] = wrong;
+    to->drawn[row] = drawn;
+}
+
 static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f,
-                               const struct hn_pool *pool, const struct columns *to) {
+                               const struct hn_pool *pool, const struct hn_share_estimate *e,
+                               const struct columns *to) {
     HN_SCOPE(ctx);
     int64_t width = pool->width;
     uint8_t *left = hn_alloc(ctx, ctx->threads * width, 1);
@@ -118,6 +139,8 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
             to->count[i] = (double)n;
             to->wrong[i] = wrong;
             to->hard[i] = hard;
+            if (e)
+                expect_row(e, to, i, chosen, n);
         }
     }
     return HN_OK;
@@ -139,38 +162,70 @@ static void mark_front(struct hn_price *p, int n) {
 static struct hn_interval false_share(const struct columns *to, int64_t rows, double negatives) {
     struct hn_interval share = hn_ratio_interval(to->wrong, to->count, 1, rows, 0.95);
     if (share.mean == 0)
-        share = (struct hn_interval){0, 0, 1 - pow(0.025, 1 / negatives)};
+        return (struct hn_interval){0, 0, 1 - pow(0.025, 1 / negatives)};
+    share.lo = fmax(share.lo, 0);
     return share;
 }
 
+static double between(double low, double x, double high) { return fmin(fmax(x, low), high); }
+
+static struct hn_interval expected_share(struct hn_share_estimate *e, const struct columns *to,
+                                         int64_t rows, struct hn_price *p) {
+    struct hn_mined_pairs mined = {.negatives = (double)p->negatives, .inside = to->inside};
+    for (int64_t i = 0; i < rows; i++) {
+        mined.predicted += to->wrong[i];
+        mined.probability += to->drawn[i];
+    }
+    p->drawn = mined.probability;
+    if (p->negatives == 0)
+        return (struct hn_interval){NAN, NAN, NAN};
+    struct hn_interval share = hn_estimate_share(e, &mined, 0.95);
+    p->model = mined.predicted / mined.negatives;
+    share.mean = between(0, share.mean, 1);
+    if (e->verdicts > 0) { // NaN else
+        share.lo = between(0, share.lo, 1);
+        share.hi = between(0, share.hi, 1);
+    }
+    return share;
+}
+
+static struct hn_price price_of(const struct columns *to, int64_t rows, int64_t wanted) {
+    double negatives = 0, fewer = 0, none = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        negatives += to->count[i];
+        fewer += to->count[i] < (double)wanted;
+        none += to->count[i] == 0;
+    }
+    return (struct hn_price){.negatives = (int64_t)negatives,
+                             .false_share = {NAN, NAN, NAN},
+                             .hardness = hn_ratio_interval(to->hard, to->count, 1, rows, 0.95),
+                             .fewer = fewer / (double)rows,
+                             .none = none / (double)rows,
+                             .model = NAN,
+                             .drawn = NAN};
+}
+
 enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
-                          const struct hn_pool *pool, const struct hn_price_setting *setting, int n,
-                          struct hn_price *out) {
+                          const struct hn_pool *pool, struct hn_share_estimate *estimate,
+                          const struct hn_price_setting *setting, int n, struct hn_price *out) {
     HN_SCOPE(ctx);
     int64_t rows = pool->count;
-    const struct columns to = {hn_alloc(ctx, rows, sizeof(double)),
-                               hn_alloc(ctx, rows, sizeof(double)),
-                               hn_alloc(ctx, rows, sizeof(double))};
-    if (!to.count || !to.wrong || !to.hard)
+    const struct columns to = {
+        hn_alloc(ctx, rows, sizeof(double)), hn_alloc(ctx, rows, sizeof(double)),
+        hn_alloc(ctx, rows, sizeof(double)), hn_alloc(ctx, rows, sizeof(double)),
+        hn_alloc(ctx, estimate ? estimate->verdicts : 0, sizeof(bool))};
+    if (!to.count || !to.wrong || !to.hard || !to.drawn || !to.inside)
         return ctx->code;
     for (int s = 0; s < n; s++) {
         const struct hn_filter f = filter_of(m, &setting[s]);
-        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, &to))
+        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, estimate, &to))
             return ctx->code;
-        double negatives = 0, fewer = 0, none = 0;
-        for (int64_t i = 0; i < rows; i++) {
-            negatives += to.count[i];
-            fewer += to.count[i] < (double)f.n;
-            none += to.count[i] == 0;
-        }
-        out[s] = (struct hn_price){.setting = setting[s],
-                                   .negatives = (int64_t)negatives,
-                                   .false_share = false_share(&to, rows, negatives),
-                                   .hardness = hn_ratio_interval(to.hard, to.count, 1, rows, 0.95),
-                                   .fewer = fewer / (double)rows,
-                                   .none = none / (double)rows};
-        if (!m->truth.start)
-            out[s].false_share = (struct hn_interval){NAN, NAN, NAN};
+        out[s] = price_of(&to, rows, f.n);
+        out[s].setting = setting[s];
+        if (estimate)
+            out[s].false_share = expected_share(estimate, &to, rows, &out[s]);
+        else if (m->truth.start)
+            out[s].false_share = false_share(&to, rows, (double)out[s].negatives);
     }
     mark_front(out, n);
     return HN_OK;
@@ -183,4 +238,14 @@ int hn_price_recommend(const struct hn_price *price, int n, double max_fn, doubl
             (best < 0 || price[i].hardness.mean > price[best].hardness.mean))
             best = i;
     return best;
+}
+
+// Upper end of a 95 % interval around a share f of which n pairs are judged, of a Poisson count:
+// about f + 1.96 sqrt(f / n) + 2.5 / n (Jeffreys' at f = 0).
+double hn_price_pairs_needed(const struct hn_price *price, double max_fn) {
+    double f = price->false_share.mean;
+    if (!(f < max_fn) || !(price->drawn > 0))
+        return INFINITY;
+    double root = (sqrt(1.96 * 1.96 * f + 10 * (max_fn - f)) - 1.96 * sqrt(f)) / 5; // 1 / sqrt(n)
+    return 1 / (root * root) / price->drawn;
 }

@@ -3,8 +3,7 @@
 #ifndef HN_RETRIEVAL_PRICE_H
 #define HN_RETRIEVAL_PRICE_H
 
-#include "core/stats.h"
-#include "retrieval/mine.h"
+#include "retrieval/estimate.h"
 
 enum hn_price_family {
     HN_PRICE_RANK,
@@ -26,12 +25,14 @@ struct hn_price_setting {
 struct hn_price {
     struct hn_price_setting setting;
     int64_t negatives;
-    struct hn_interval
-        false_share;             // of the negatives, over queries; NaN without complete relevance
-    struct hn_interval hardness; // mean score, above the mean of the query's far candidates, in
-                                 // their standard deviations; likewise
-    double fewer, none;          // share of queries with fewer than n negatives; with none
-    bool front;                  // no other setting is as hard with fewer false ones, or harder
+    struct hn_interval false_share; // of the negatives; see hn_price_run()
+    struct hn_interval hardness;    // mean score, above the mean of the query's far candidates, in
+                                    // their standard deviations; likewise
+    double model;                   // the share by the model's predictions alone; NaN without
+    double fewer, none;             // share of queries with fewer than n negatives; with none
+    double drawn; // probability that a row of a sheet is one of the negatives; NaN
+                  // without a population
+    bool front;   // no other setting is as hard with fewer false ones, or harder
 };
 
 enum { HN_PRICES_MAX = 64 };
@@ -41,13 +42,19 @@ enum { HN_PRICES_MAX = 64 };
 int hn_price_settings(const struct hn_miner *m, const struct hn_pool *pool, double *best,
                       struct hn_price_setting *out);
 
-// Prices of `n` settings over the candidates of a pool, of all queries.
+// Prices of `n` settings over the candidates of a pool, of all queries. False negatives are those
+// of the complete relevance, with an interval over queries; or, with an estimate, expected ones,
+// between 0 and 1, with the estimate's interval.
 HN_MUST_USE enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
                                       const struct hn_pool *pool,
+                                      struct hn_share_estimate *estimate,
                                       const struct hn_price_setting *setting, int n,
                                       struct hn_price *out);
 // The hardest setting whose share of false negatives is at most max_fn even at the upper end of its
 // interval, and that leaves at most max_none of the queries without a negative; -1: none is.
 int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none);
+// About how many judged pairs it takes, in all, until the interval of a setting ends within max_fn,
+// if its share is as estimated; INFINITY: the share itself is above.
+double hn_price_pairs_needed(const struct hn_price *price, double max_fn);
 
 #endif

@@ -136,7 +136,7 @@ test_evaluate() {
 
 test_price() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
-    expect "price" 0 '700 queries, by /truth' price many.h5
+    expect "price" 0 '700 queries; false ones by /truth' price many.h5
     check "price: windows, margins, ceilings" test "$(grep -cE '^--(min-rank|relative-margin|absolute-margin|max-score) ' out)" -ge 25
     expect "price --recommend" 0 'The hardest within 40 % false' price many.h5 --recommend --max-fn 0.4
     local line
@@ -146,10 +146,95 @@ test_price() {
     check "it costs what was said" test "$(grep -oE '[0-9.]+ % of those' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % of those"
     expect "nothing is within" 0 'No setting has at most 0 %' price many.h5 --recommend --max-fn 0
     expect "no limit" 2 'needs --max-fn' price many.h5 --recommend
+    expect "price --json" 0 '"by": "truth"' price many.h5 --json
+}
+
+# Fills in a sheet from /truth of many.h5: SHEET OUT.
+judge() {
+    "$python" - "$1" "$2" <<'P'
+import sys, h5py
+f = h5py.File('many.h5')
+at, ids = f['truth/indptr'][:], f['truth/indices'][:]
+head, *rows = open(sys.argv[1]).read().splitlines()
+true = lambda q, p: p in ids[at[q]:at[q + 1]]
+with open(sys.argv[2], 'w') as out:
+    print(head, *(r + str(int(true(*map(int, r.split('\t')[:2])))) for r in rows), sep='\n', file=out)
+P
+}
+
+test_sheet() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    expect "price --sheet" 0 '^sheet.tsv: 400 pairs of 139300' price many.h5 --sheet 400 -o sheet.tsv
+    check "sheet: a row for each pair" test "$(wc -l <sheet.tsv)" = 401
+    check "sheet: no pair twice" test "$(cut -f 1,2 sheet.tsv | sort -u | wc -l)" = 401
+    run price many.h5 --sheet 400 -o again.tsv --threads 4
+    check "sheet: the same for any threads" cmp -s sheet.tsv again.tsv
+    run price many.h5 --sheet 300 -o other.tsv --seed 2
+    expect "sheet: too many pairs" 2 'at most [0-9]+ pairs' price many.h5 --sheet 100000 -o no.tsv
+    check "sheet: nothing is written then" test ! -e no.tsv
+    expect "sheet without a file" 2 'go together' price many.h5 --sheet 5
+    expect "sheet: not filled in" 3 'sheet.tsv: line 2: column 4, relevant, is empty' price many.h5 --judged sheet.tsv
     make_files
     [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
-    expect "no truth" 3 'has no /truth' price r.h5
-    expect "price --json" 0 '"settings"' price many.h5 --json
+    expect "no truth, no sheet: the place model" 0 'by the place model alone, no pair is judged' price r.h5
+    expect "sheet: texts" 0 '' price r.h5 -n 2 --depth 3 --sheet 2 -o texts.tsv
+    check "sheet: texts of both" grep -qE '^[^	]+	[^	]+	[0-9.e-]+	[^	]+	[^	]+	$' texts.tsv
+    with_python "judged sheets" || return 0
+    judge sheet.tsv judged.tsv
+    judge other.tsv second.tsv
+    expect "price --judged" 0 'estimated from 400 judged pairs \(b = [0-9.]+\)' price many.h5 --judged judged.tsv
+    run price many.h5 --json
+    cp out truth.json
+    run price many.h5 --judged judged.tsv --judged second.tsv --json
+    cp out one.json
+    run price many.h5 --judged second.tsv --judged judged.tsv --json --threads 4
+    check "judged: order of sheets and threads do not matter" cmp -s out one.json
+    pycheck "judged: the truth is near, in its intervals" "import json
+t, j = (json.load(open(f)) for f in ('truth.json', 'one.json'))
+assert t['by'] == 'truth' and j['by'] == 'judged' and 690 <= j['judged'] <= 700
+pairs = [(a, b) for a, b in zip(t['settings'], j['settings']) if a['negatives']]
+assert len(pairs) > 20 and all(a['negatives'] == b['negatives'] and a['hardness'] == b['hardness'] for a, b in pairs)
+held = sum(b['false_lo'] <= a['false_negatives'] <= b['false_hi'] for a, b in pairs)
+assert held >= .8 * len(pairs), held
+first = pairs[0]
+assert abs(first[0]['false_negatives'] - first[1]['false_negatives']) < .06 and first[1]['false_hi'] - first[1]['false_lo'] < .12"
+    # A second judge, in a copy and in a column of its own: the same numbers.
+    awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "relevant_2" : $4 }' judged.tsv >two.tsv
+    cp judged.tsv copy.tsv
+    run price many.h5 --judged judged.tsv --json
+    cp out one.json
+    run price many.h5 --judged two.tsv --json
+    check "judged: a column of a second judge" cmp -s out one.json
+    run price many.h5 --judged judged.tsv --judged copy.tsv --json
+    pycheck "judged: a copy of a second judge" "import json
+a, b = json.load(open('one.json')), json.load(open('out'))
+assert all(abs(x['false_hi'] - y['false_hi']) < 1e-9 for x, y in zip(a['settings'], b['settings']) if x['negatives'])"
+    # Windows line ends, quotes and another order of columns, as spreadsheets write them.
+    awk -F '\t' -v OFS='\t' '{ print $4, "\"" $1 "\"", $3, $2 "\r" }' judged.tsv >moved.tsv
+    run price many.h5 --judged moved.tsv --json
+    check "judged: as spreadsheets write it" cmp -s out one.json
+    head -n 101 judged.tsv >part.tsv
+    expect "judged: the first rows" 0 'from 100 judged pairs' price many.h5 --judged part.tsv
+    expect "judged: another depth" 3 'line 2: the pair was not drawn with probability .* --depth' price many.h5 --judged judged.tsv --depth 150
+    local script why
+    while IFS='|' read -r script why; do
+        sed "$script" judged.tsv >bad.tsv
+        expect "judged: $script" 3 "bad.tsv: line $why" price many.h5 --judged bad.tsv
+    done <<'F'
+5s/.$/2/|5: column 4, relevant, is 2
+7s/.$/yes/|7: column 4, relevant, is yes
+9s/.$//|9: column 4, relevant, is empty
+3s/^[0-9]*/x7/|3: the id x7 of a query is not in many.h5
+4s/\t[0-9]*\t/\t99999\t/|4: the id 99999 of a passage
+6p|7: the pair of line 6 again
+8s/$/	1/|8: has 5 columns, and the first line 4
+1s/probability/p/|1: has no column probability
+F
+    head -n 5 judged.tsv >few.tsv
+    expect "judged: too few" 3 '4 pairs are judged; judge at least 10' price many.h5 --judged few.tsv
+    expect "recommend by judged pairs" 0 'The hardest within 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
+    expect "recommend: how many more" 0 'About [0-9]+ more judged pairs' price many.h5 --judged judged.tsv --recommend --max-fn 0.005
+    expect "recommend without judged pairs" 0 'About [0-9]+ more judged pairs' price r.h5 --recommend --max-fn 0.3 --max-none 1
 }
 
 test_threads() {
@@ -163,5 +248,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_sheet test_threads
 finish

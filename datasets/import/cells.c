@@ -40,7 +40,7 @@ static enum hn_code unquote(struct hn_context *ctx, struct hn_cells *c, char *fr
         at += *at == '"';
         *to++ = *at;
     }
-    *end = at + 1 + strspn(at + 1, " \t\r");
+    *end = at + 1 + strspn(at + 1, c->separator == '\t' ? " \r" : " \t\r");
     *to = '\0';
     return **end && **end != '\n' && **end != c->separator
                ? hn_cells_fail(ctx, c, "there is more behind a quote that ends its cell")

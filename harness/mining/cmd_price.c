@@ -2,7 +2,7 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/mining/corpus.h"
+#include "harness/mining/sheet.h"
 #include "results/records.h"
 #include "retrieval/price.h"
 
@@ -10,6 +10,9 @@ struct price_params {
     int64_t n, depth, step, threads, memory;
     double max_fn, max_none;
     bool recommend;
+    int64_t sheet, seed;
+    struct hn_text_list judged;
+    char *output;
 };
 
 static const struct hn_option price_options[] = {
@@ -18,6 +21,16 @@ static const struct hn_option price_options[] = {
     {HN_INT_OPTION(struct price_params, depth, "depth", "200", 1, INT32_MAX,
                    "passages of each query that are looked at"),
      .metavar = "K"},
+    {HN_INT_OPTION(struct price_params, sheet, "sheet", NULL, 1, INT32_MAX,
+                   "draw so many pairs to be judged, and write them to --output"),
+     .metavar = "N"},
+    {HN_OUTPUT_OPTION(struct price_params, "FILE", "sheet that --sheet writes")},
+    {HN_LIST_OPTION(struct price_params, judged, "judged",
+                    "estimate false negatives from this sheet, filled in; may be given again"),
+     .metavar = "FILE"},
+    {HN_INT_OPTION(struct price_params, seed, "seed", "1", 0, INFINITY,
+                   "seed of the sheet's draw and of the estimate's intervals"),
+     .metavar = "S"},
     {HN_BOOL_OPTION(struct price_params, recommend, "recommend", NULL,
                     "name the hardest setting within --max-fn")},
     {HN_REAL_OPTION(struct price_params, max_fn, "max-fn", NULL, 0, 1,
@@ -34,15 +47,60 @@ static const struct hn_option price_options[] = {
     {0},
 };
 
+// What false negatives are known by.
+enum known_by { BY_TRUTH, BY_JUDGED, BY_PLACES };
+static const char *const by_name[] = {"truth", "judged", "places"};
+
 struct work {
     const struct price_params *p;
     struct hn_corpus corpus;
     struct hn_miner miner;
+    struct hn_population population;
+    struct hn_sheets sheets;
+    struct hn_share_estimate estimate;
+    enum known_by by;
     struct hn_price price[HN_PRICES_MAX];
     int n, recommended; // recommended: -1: none, or not asked for
 };
 
-static enum hn_code price_file(struct hn_context *ctx, struct work *w, const char *path) {
+static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
+    int64_t n = w->p->sheet;
+    struct hn_pair_place *pair = hn_alloc(ctx, n, sizeof *pair);
+    if (!pair || hn_population_draw(ctx, &w->population, n, (uint64_t)w->p->seed, pair))
+        return ctx->code;
+    return hn_sheet_write(ctx, &w->corpus, &w->population, pair, n, w->p->output);
+}
+
+// How false negatives are known, from what there is: sheets before /truth, so that an estimate can
+// be compared with it.
+static enum hn_code prepare(struct hn_context *ctx, struct work *w) {
+    w->by = w->p->judged.count ? BY_JUDGED : w->corpus.data.truth.start ? BY_TRUTH : BY_PLACES;
+    if (w->by == BY_TRUTH)
+        return HN_OK;
+    if (hn_sheets_read(ctx, &w->corpus, &w->population, &w->p->judged, &w->sheets))
+        return ctx->code;
+    if (w->by == BY_JUDGED && w->sheets.n == 0)
+        return hn_fail(ctx, HN_DATA, "%s: has no judged pair", w->p->judged.item[0]);
+    return hn_estimate_open(ctx, &w->miner, &w->population, w->sheets.verdict, w->sheets.n,
+                            w->sheets.rows, (uint64_t)w->p->seed, &w->estimate);
+}
+
+static enum hn_code price_pool(struct hn_context *ctx, struct work *w, const struct hn_pool *pool) {
+    struct hn_price_setting setting[HN_PRICES_MAX];
+    double *best = hn_alloc(ctx, pool->count, sizeof *best);
+    if (!best || prepare(ctx, w))
+        return ctx->code;
+    w->n = hn_price_settings(&w->miner, pool, best, setting);
+    if (hn_price_run(ctx, &w->miner, pool, w->by == BY_TRUTH ? NULL : &w->estimate, setting, w->n,
+                     w->price))
+        return ctx->code;
+    w->recommended =
+        w->p->recommend ? hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none) : -1;
+    return HN_OK;
+}
+
+static enum hn_code price_file(struct hn_context *ctx, struct work *w, const char *path,
+                               struct hn_pool *pool) {
     struct hn_mine_options o = {.n = w->p->n,
                                 .depth = w->p->depth,
                                 .min_rank = INT64_MIN,
@@ -53,29 +111,15 @@ static enum hn_code price_file(struct hn_context *ctx, struct work *w, const cha
                                 .max_score = NAN,
                                 .min_score = NAN,
                                 .guide = NAN};
-    struct hn_price_setting setting[HN_PRICES_MAX];
-    struct hn_pool pool;
     if (hn_corpus_open(ctx, path, w->p->step, &w->corpus))
         return ctx->code;
-    if (!w->corpus.data.truth.start)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: has no /truth: complete relevance, for some queries at least, says "
-                       "which negatives are false; import it with --truth",
-                       path);
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;
     if (hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) ||
-        hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], &pool))
+        hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], pool) ||
+        hn_population_build(ctx, pool, &w->population))
         return ctx->code;
-    double *best = hn_alloc(ctx, pool.count, sizeof *best);
-    if (!best)
-        return ctx->code;
-    w->n = hn_price_settings(&w->miner, &pool, best, setting);
-    if (hn_price_run(ctx, &w->miner, &pool, setting, w->n, w->price))
-        return ctx->code;
-    w->recommended =
-        w->p->recommend ? hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none) : -1;
-    return HN_OK;
+    return w->p->sheet > 0 ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);
 }
 
 static void setting_text(const struct hn_price_setting *s, char *text, size_t size) {
@@ -90,30 +134,56 @@ static json_t *rows_of(const struct work *w) {
         setting_text(&p->setting, text, sizeof text);
         json_array_append_new(
             rows,
-            json_pack("{s:s, s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
+            json_pack("{s:s, s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
                       "setting", text, "family", hn_price_option[p->setting.family], "value",
                       p->setting.value, "negatives", (json_int_t)p->negatives, "hardness",
                       hn_json_real(p->hardness.mean), "hardness_lo", hn_json_real(p->hardness.lo),
                       "hardness_hi", hn_json_real(p->hardness.hi), "false_negatives",
                       hn_json_real(p->false_share.mean), "false_lo",
                       hn_json_real(p->false_share.lo), "false_hi", hn_json_real(p->false_share.hi),
-                      "fewer", hn_json_real(p->fewer), "none", hn_json_real(p->none), "front",
-                      p->front ? "*" : ""));
+                      "model", hn_json_real(p->model), "fewer", hn_json_real(p->fewer), "none",
+                      hn_json_real(p->none), "front", p->front ? "*" : ""));
     }
     return rows;
 }
 
+// About how many more pairs are to be judged until a setting is within --max-fn, and which; 0: none
+// is expected to be.
+static double pairs_wanted(const struct work *w, const struct hn_price **which) {
+    double least = INFINITY;
+    for (int i = 0; i < w->n; i++) {
+        double needed = hn_price_pairs_needed(&w->price[i], w->p->max_fn);
+        if (w->price[i].none <= w->p->max_none && needed < least) {
+            least = needed;
+            *which = &w->price[i];
+        }
+    }
+    if (isinf(least))
+        return 0;
+    double more = fmax(least - (double)w->sheets.n, 0.1 * (double)w->sheets.n);
+    double unit = pow(10, floor(log10(more)) - 1);
+    return fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
+}
+
 static void print_recommended(const struct work *w) {
     char text[64];
+    const struct hn_price *p = NULL;
     if (!w->p->recommend)
         return;
     if (w->recommended < 0) {
+        double more = w->by == BY_TRUTH ? 0 : pairs_wanted(w, &p);
         printf("\nNo setting has at most %g %% false negatives, at the upper end of its interval, "
                "with at most %g %% of the queries empty.\n",
                100 * w->p->max_fn, 100 * w->p->max_none);
+        if (more > 0) {
+            setting_text(&p->setting, text, sizeof text);
+            printf("About %.0f more judged pairs will show whether %s has (draw them with "
+                   "--sheet and another --seed).\n",
+                   more, text);
+        }
         return;
     }
-    const struct hn_price *p = &w->price[w->recommended];
+    p = &w->price[w->recommended];
     setting_text(&p->setting, text, sizeof text);
     printf("\nThe hardest within %g %% false negatives: %.2f %% [%.2f, %.2f], hardness %.2f.\n"
            "hardneg mine %s -n %lld --depth %lld %s -o negatives.jsonl\n",
@@ -122,66 +192,125 @@ static void print_recommended(const struct work *w) {
            (long long)w->miner.o.n, (long long)w->miner.o.depth, text);
 }
 
+static void print_source(const struct work *w) {
+    if (w->by == BY_TRUTH)
+        printf("by /truth.");
+    else if (w->by == BY_JUDGED)
+        printf("estimated from %lld judged pairs (b = %.2f).", (long long)w->sheets.n,
+               w->estimate.slope);
+    else
+        printf("by the place model alone, no pair is judged: it takes each query to have as many "
+               "hidden positives as known ones, at the places where known ones are, and has no "
+               "interval. Judge some: --sheet 300 -o sheet.tsv.");
+}
+
 static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, bool json) {
-    static const struct hn_record_column columns[] = {{"setting", "setting", -24},
-                                                      {"hardness", "hardness", 8, 2},
-                                                      {"false_negatives", "false, %", 8, 3, 100},
-                                                      {"false_lo", "95 % from", 9, 3, 100},
-                                                      {"false_hi", "to", 7, 3, 100},
-                                                      {"fewer", "fewer, %", 8, 1, 100},
-                                                      {"none", "none, %", 7, 1, 100},
-                                                      {"front", "front", -5},
-                                                      {NULL}};
+    struct hn_record_column columns[] = {{"setting", "setting", -24},
+                                         {"hardness", "hardness", 8, 2},
+                                         {"false_negatives", "false, %", 8, 3, 100},
+                                         {"false_lo", "95 % from", 9, 3, 100},
+                                         {"false_hi", "to", 7, 3, 100},
+                                         {"fewer", "fewer, %", 8, 1, 100},
+                                         {"none", "none, %", 7, 1, 100},
+                                         {"front", "front", -5},
+                                         {"model", "model, %", 8, 3, 100}, // of judged pairs alone
+                                         {NULL}};
     char text[64] = "";
     json_t *rows = rows_of(w);
+    if (w->by != BY_JUDGED)
+        columns[8].heading = NULL;
     if (w->recommended >= 0)
         setting_text(&w->price[w->recommended].setting, text, sizeof text);
+    const struct hn_price *which;
+    double more =
+        w->p->recommend && w->recommended < 0 && w->by != BY_TRUTH ? pairs_wanted(w, &which) : 0;
     if (json)
         return hn_json_print(
             ctx,
-            json_pack("{s:s, s:I, s:I, s:I, s:s, s:o}", "file", w->corpus.info->file->path,
-                      "queries", (json_int_t)w->corpus.info->n[HN_QUERIES], "negatives",
-                      (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
-                      "recommended", text, "settings", rows),
+            json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:f, s:o}", "file",
+                      w->corpus.info->file->path, "by", by_name[w->by], "judged",
+                      (json_int_t)w->sheets.n, "queries", (json_int_t)w->corpus.info->n[HN_QUERIES],
+                      "negatives", (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
+                      "recommended", text, "pairs_wanted", more, "settings", rows),
             stdout);
-    printf(
-        "%s: %lld negatives of each of %lld queries, by /truth. Hardness: score above the "
-        "query's far candidates, in their deviations. fewer, none: queries with fewer than %lld, "
-        "without any. *: no other setting is harder with fewer false ones.\n\n",
-        w->corpus.info->file->path, (long long)w->miner.o.n,
-        (long long)w->corpus.info->n[HN_QUERIES], (long long)w->miner.o.n);
+    printf("%s: %lld negatives of each of %lld queries; false ones ", w->corpus.info->file->path,
+           (long long)w->miner.o.n, (long long)w->corpus.info->n[HN_QUERIES]);
+    print_source(w);
+    printf(" Hardness: score above the query's far candidates, in their deviations. fewer, none: "
+           "queries with fewer than %lld, without any. *: no other setting is harder with fewer "
+           "false ones.%s\n\n",
+           (long long)w->miner.o.n,
+           w->by == BY_JUDGED ? " model: by its predictions alone, biased where it is wrong." : "");
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
     print_recommended(w);
     return HN_OK;
 }
 
+static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p) {
+    if (p->recommend && isnan(p->max_fn))
+        return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
+    if ((p->sheet > 0) != (p->output != NULL))
+        return hn_fail(ctx, HN_USAGE,
+                       "--sheet N and --output FILE go together: N pairs are drawn, "
+                       "and written to FILE");
+    if (p->sheet > 0 && (p->judged.count || p->recommend))
+        return hn_fail(ctx, HN_USAGE,
+                       "--sheet only draws pairs; give --judged and --recommend in a "
+                       "call of their own");
+    return HN_OK;
+}
+
+static enum hn_code print_sheet(struct hn_context *ctx, const struct work *w, bool json) {
+    if (json)
+        return hn_json_print(ctx,
+                             json_pack("{s:s, s:I, s:I}", "file", w->p->output, "pairs",
+                                       (json_int_t)w->p->sheet, "of",
+                                       (json_int_t)w->population.pairs),
+                             stdout);
+    printf("%s: %lld pairs of %lld. Write 1 into the column relevant if the passage answers the "
+           "query, else 0; then\nhardneg price %s --depth %lld --judged %s\n",
+           w->p->output, (long long)w->p->sheet, (long long)w->population.pairs,
+           w->corpus.info->file->path, (long long)w->p->depth, w->p->output);
+    return HN_OK;
+}
+
 static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params, .recommended = -1};
-    if (w.p->recommend && isnan(w.p->max_fn))
-        return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
+    struct hn_pool pool;
+    if (check_options(ctx, w.p))
+        return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
     if (hn_blas_open(ctx))
         return ctx->code;
-    enum hn_code code = price_file(ctx, &w, call->args[0]);
-    if (!code)
+    enum hn_code code = price_file(ctx, &w, call->args[0], &pool);
+    if (!code && w.p->sheet < 1)
         code = print_prices(ctx, &w, call->json);
+    else if (!code && (call->json || !call->quiet))
+        code = print_sheet(ctx, &w, call->json);
     hn_corpus_close(ctx, &w.corpus);
     return code;
 }
 
 const struct hn_command hn_cmd_price = {
     .name = "price",
-    .usage = "hardneg price FILE [-n N] [--depth K] [--recommend --max-fn SHARE]",
+    .usage = "hardneg price FILE [-n N] [--depth K] [--sheet N -o FILE | --judged FILE ...] "
+             "[--recommend --max-fn SHARE]",
     .summary = "show what mining settings cost in false negatives",
     .details =
         "For rank windows, relative and absolute margins, ceilings on the score, and guides where "
         "the file has a teacher or scores: how hard the negatives are that `mine` would take, the "
-        "share of them that is false by /truth, with intervals over queries, and the share of "
-        "queries that get too few or none. Ceilings are quantiles of the scores of the queries' "
-        "best candidates.",
-    .examples = "hardneg price r.h5\nhardneg price r.h5 --recommend --max-fn 0.002",
+        "share of them that is false, and the share of queries that get too few or none. Ceilings "
+        "are quantiles of the scores of the queries' best candidates. With /truth false negatives "
+        "are counted, with intervals over queries. Without, judge some: --sheet draws pairs, more "
+        "of them near the top, and writes them with their texts as a table between tabs; fill in "
+        "the column relevant with 0 and 1. Sheets of several seeds are merged; several judges "
+        "fill in copies, or further columns whose names begin with relevant. The estimate has no "
+        "bias whatever was judged relevant; its intervals are bootstrapped over judged pairs. "
+        "Without a sheet the places of the known positives alone say what may be expected.",
+    .examples = "hardneg price r.h5\nhardneg price r.h5 --sheet 300 -o sheet.tsv\n"
+                "hardneg price r.h5 --judged sheet.tsv --recommend --max-fn 0.02",
     .options = price_options,
     .params_size = sizeof(struct price_params),
     .json = true,

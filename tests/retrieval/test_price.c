@@ -66,7 +66,7 @@ static void test_against_mining(void) {
         HN_CHECK(&ctx, hn_miner_open(&ctx, &data.data, &o, "test", &m));
         HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, data.n[HN_QUERIES], &pool));
         int n = hn_price_settings(&m, &pool, best, setting);
-        HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, setting, n, price));
+        HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, n, price));
         for (int i = 0; i < n; i++) {
             families |= 1 << price[i].setting.family;
             check_price(&data.data, &o, &price[i]);
@@ -97,7 +97,7 @@ static void test_by_hand(void) {
     HN_CHECK(&ctx, hn_qrels_build(&ctx, all, 2, 1, &data.truth));
     HN_CHECK(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m));
     HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, 1, &pool));
-    HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, setting, 3, price));
+    HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, 3, price));
     CU_ASSERT_DOUBLE_EQUAL(price[0].false_share.mean, .5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(price[0].hardness.mean, .5 / sqrt(.3125), 1e-6);
     CU_ASSERT_EQUAL(price[1].false_share.mean, 0);

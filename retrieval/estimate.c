@@ -1,0 +1,132 @@
+// Difference estimator (Cassel, Sarndal and Wretman 1976) of the relevant pairs among mined ones:
+// sum of the predictions, plus the sum over judged ones of (relevant - predicted) / (times expected
+// in the sheets). A pair is predicted by a model fitted without its fifth of the judged pairs, so
+// that the estimate has no bias however wrong the model is. Intervals: Bayesian bootstrap (Rubin
+// 1981) over judged pairs, with half a relevant pair more: that is Jeffreys' interval for a share
+// where all weights are equal, and has an upper end where no relevant pair was judged.
+#include "retrieval/estimate.h"
+#include "core/random.h"
+#include "retrieval/pair_model.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+
+enum { FOLDS = 5, REPLICATES = 1000 };
+
+static enum hn_code draw_weights(struct hn_context *ctx, struct hn_share_estimate *e,
+                                 uint64_t seed) {
+    e->weight = hn_alloc(ctx, REPLICATES * e->verdicts, sizeof(double));
+    e->extra = hn_alloc(ctx, REPLICATES, sizeof(double));
+    e->value = hn_alloc(ctx, REPLICATES, sizeof(double));
+    if (!e->weight || !e->extra || !e->value)
+        return ctx->code;
+    for (int64_t r = 0; r < REPLICATES; r++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, seed, "price.bootstrap", 0, 0, r);
+        const gsl_rng rng = hn_stream_gsl(&stream);
+        double z = gsl_ran_ugaussian(&rng), sum = z * z / 2;
+        double *w = e->weight + r * e->verdicts;
+        e->extra[r] = sum; // gamma of 1/2
+        for (int64_t i = 0; i < e->verdicts; i++)
+            sum += w[i] = gsl_ran_exponential(&rng, 1);
+        for (int64_t i = 0; i < e->verdicts; i++)
+            w[i] *= (double)e->verdicts / sum;
+        e->extra[r] *= (double)e->verdicts / sum;
+    }
+    return HN_OK;
+}
+
+static double expected(const struct hn_share_estimate *e, const struct hn_judged_pair *v) {
+    int64_t k = v->at.query * e->population->pool->width + v->at.position;
+    return (double)e->rows * hn_population_probability(e->population, e->population->place[k]);
+}
+
+// Predictions become the mean of the folds', weighted by their pairs.
+static enum hn_code fit_folds(struct hn_context *ctx, const struct hn_pair_model *model,
+                              struct hn_share_estimate *e, uint64_t seed) {
+    double w[HN_PAIR_TERMS];
+    HN_SCOPE(ctx);
+    int32_t *order = hn_alloc(ctx, e->verdicts, sizeof *order);
+    uint8_t *fold = hn_alloc(ctx, e->verdicts, 1);
+    if (!order || !fold)
+        return ctx->code;
+    hn_permute(seed, "price.folds", 0, 0, 0, order, e->verdicts);
+    for (int64_t k = 0; k < e->verdicts; k++)
+        fold[order[k]] = (uint8_t)(k % FOLDS);
+    for (int f = 0; f < FOLDS; f++) {
+        int64_t here = 0;
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        hn_pair_model_fit(model, e->verdict, e->verdicts, fold, f, w);
+        for (int64_t i = 0; i < e->verdicts; i++) {
+            const struct hn_judged_pair *v = &e->verdict[i];
+            if (fold[i] != f)
+                continue;
+            here++;
+            e->error[i] = (double)v->rows * (v->relevant - hn_pair_model_at(model, w, v->at)) /
+                          expected(e, v);
+        }
+        hn_pair_model_add(ctx, model, w, (double)here / (double)e->verdicts, e->predicted);
+    }
+    hn_pair_model_fit(model, e->verdict, e->verdicts, fold, FOLDS, w);
+    e->slope = w[1];
+    return HN_OK;
+}
+
+enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
+                              const struct hn_population *population,
+                              const struct hn_judged_pair *verdict, int64_t verdicts, int64_t rows,
+                              uint64_t seed, struct hn_share_estimate *out) {
+    struct hn_pair_model model;
+    const struct hn_pool *pool = population->pool;
+    *out = (struct hn_share_estimate){
+        .population = population, .verdict = verdict, .verdicts = verdicts, .rows = rows};
+    if (verdicts > 0 && verdicts < HN_VERDICTS_MIN)
+        return hn_fail(ctx, HN_DATA, "%lld pairs are judged; judge at least %d",
+                       (long long)verdicts, HN_VERDICTS_MIN);
+    out->predicted = hn_zalloc(ctx, pool->count * pool->width, sizeof(double));
+    out->start = hn_zalloc(ctx, pool->count + 1, sizeof *out->start);
+    out->error = hn_alloc(ctx, verdicts, sizeof(double));
+    if (!out->predicted || !out->start || !out->error ||
+        hn_pair_model_open(ctx, m, population, &model))
+        return ctx->code;
+    for (int64_t i = 0; i < verdicts; i++)
+        out->start[verdict[i].at.query + 1]++;
+    for (int64_t q = 0; q < pool->count; q++)
+        out->start[q + 1] += out->start[q];
+    if (verdicts == 0) {
+        hn_pair_model_places(&model, out->predicted);
+        return HN_OK;
+    }
+    return draw_weights(ctx, out, seed) ? ctx->code : fit_folds(ctx, &model, out, seed);
+}
+
+struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
+                                     const struct hn_mined_pairs *mined, double level) {
+    struct hn_interval share = {mined->predicted / mined->negatives, NAN, NAN};
+    bool found = false;
+    if (e->verdicts == 0)
+        return share;
+    // A judged pair of the setting counts for so many, on average.
+    double extra = mined->negatives / ((double)e->verdicts * mined->probability);
+    for (int64_t r = 0; r < REPLICATES; r++) {
+        const double *w = e->weight + r * e->verdicts;
+        double sum = mined->predicted + extra * e->extra[r];
+        for (int64_t i = 0; i < e->verdicts; i++)
+            if (mined->inside[i])
+                sum += w[i] * e->error[i];
+        e->value[r] = sum / mined->negatives;
+    }
+    for (int64_t i = 0; i < e->verdicts; i++) {
+        share.mean += mined->inside[i] ? e->error[i] / mined->negatives : 0;
+        found = found || (mined->inside[i] && e->verdict[i].relevant > 0);
+    }
+    gsl_sort(e->value, 1, REPLICATES);
+    share.lo = gsl_stats_quantile_from_sorted_data(e->value, 1, REPLICATES, (1 - level) / 2);
+    share.hi = gsl_stats_quantile_from_sorted_data(e->value, 1, REPLICATES, (1 + level) / 2);
+    share.lo = found ? fmin(share.lo, share.mean) : fmin(0, share.mean);
+    share.hi = fmax(share.hi, share.mean);
+    return share;
+}

@@ -1,0 +1,46 @@
+// The share of false negatives where complete relevance is not known: from judged pairs, with the
+// help of a model, or by the places of the known positives alone. docs/reference/mining.md.
+#ifndef HN_RETRIEVAL_ESTIMATE_H
+#define HN_RETRIEVAL_ESTIMATE_H
+
+#include "core/stats.h"
+#include "retrieval/population.h"
+
+enum { HN_VERDICTS_MIN = 10 }; // the model is fitted without a fifth of them
+
+struct hn_share_estimate {
+    const struct hn_population *population;
+    double *predicted; // [count x width] probability that a candidate is relevant
+    const struct hn_judged_pair *verdict; // [verdicts] by query and position
+    int64_t verdicts;                     // 0: predictions are those of the places alone
+    int64_t rows;                         // of all sheets
+    int64_t *start;                       // [count + 1] verdicts of a query
+    double *error;          // [verdicts] (relevant - predicted without it) / (times that
+                            // the pair is expected in the sheets)
+    double *weight, *extra; // of the bootstrap: [replicates x verdicts], [replicates]
+    double *value;          // [replicates] scratch
+    double slope;           // b of the model: near 1 where known positives are like a
+                            // random draw of the relevant passages
+};
+// Verdicts in ascending order, each pair once; `rows`: of all sheets. `seed` is that of the folds
+// and the bootstrap. Arrays belong to the owner of the time; the arguments are borrowed. HN_DATA:
+// fewer than HN_VERDICTS_MIN, but not none.
+HN_MUST_USE enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
+                                          const struct hn_population *population,
+                                          const struct hn_judged_pair *verdict, int64_t verdicts,
+                                          int64_t rows, uint64_t seed,
+                                          struct hn_share_estimate *out);
+
+// What a setting mines.
+struct hn_mined_pairs {
+    double negatives;   // their number, > 0
+    double predicted;   // sum of the predictions
+    double probability; // that a row of a sheet is one of them
+    const bool *inside; // [verdicts] whether a judged pair is
+};
+// The share of them that is relevant. Without verdicts lo and hi are NaN; an estimate from verdicts
+// has no bias and may be below 0.
+struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
+                                     const struct hn_mined_pairs *mined, double level);
+
+#endif

@@ -1,0 +1,323 @@
+// Drawing pairs, the model of them, and estimates from judged ones, against slow and obvious
+// computations and by simulation from known relevance.
+#include "core/sweep/blas.h"
+#include "retrieval/pair_model.h"
+#include "retrieval/price.h"
+#include "tests/retrieval/mining_fixture.h"
+
+#include <gsl/gsl_randist.h>
+
+static struct hn_context ctx;
+enum { NQ = 120, NP = 200, D = 8, DEPTH = 40 };
+
+// Queries and passages at random; the label of a query is one of its first five passages.
+struct world {
+    float row[HN_SETS][NP * D];
+    struct hn_mine_data data;
+    struct hn_miner miner;
+    struct hn_pool pool;
+    struct hn_population population;
+    bool relevant[NQ * DEPTH];
+};
+
+static void make_world(struct world *w) {
+    struct hn_judgement known[NQ];
+    struct hn_mine_options o = no_options(HN_PRESET_NONE);
+    struct hn_stream s;
+    hn_stream_open(&s, 5, "test.world", 0, 0, 0);
+    const gsl_rng rng = hn_stream_gsl(&s);
+    memset(w, 0, sizeof *w);
+    for (int side = 0; side < HN_SETS; side++) {
+        int64_t n = side == HN_QUERIES ? NQ : NP;
+        for (int64_t k = 0; k < n * D; k++)
+            w->row[side][k] = (float)gsl_ran_ugaussian(&rng);
+        HN_CHECK(&ctx, hn_normalize_rows(&ctx, w->row[side], n, D, "row"));
+        w->data.rows[side] = (struct hn_matrix){w->row[side], n, D, D};
+    }
+    o.n = 5;
+    o.depth = DEPTH;
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    for (int32_t q = 0; q < NQ; q++)
+        known[q] = (struct hn_judgement){q, 0, 1};
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &w->data.qrels));
+    HN_CHECK(&ctx, hn_miner_open(&ctx, &w->data, &o, "test", &w->miner));
+    HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, &w->pool));
+    for (int32_t q = 0; q < NQ; q++)
+        known[q] = (struct hn_judgement){q, w->pool.id[q * DEPTH + below(&s, 5)], 1};
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &w->data.qrels));
+    HN_CHECK(&ctx, hn_miner_open(&ctx, &w->data, &o, "test", &w->miner));
+    HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, &w->pool));
+    HN_CHECK(&ctx, hn_population_build(&ctx, &w->pool, &w->population));
+}
+
+// Relevant with probability `top` / place^fall.
+static void set_relevant(struct world *w, double top, double fall) {
+    struct hn_stream s;
+    hn_stream_open(&s, 9, "test.relevant", 0, 0, 0);
+    for (int64_t k = 0; k < NQ * DEPTH; k++) {
+        double p = w->population.place[k] ? top * pow(w->population.place[k], -fall) : 0;
+        w->relevant[k] = hn_stream_uniform(&s) < p;
+    }
+}
+
+static int64_t cell(struct hn_pair_place at) { return at.query * DEPTH + at.position; }
+
+static int by_cell(const void *a, const void *b) {
+    int64_t x = cell(((const struct hn_judged_pair *)a)->at),
+            y = cell(((const struct hn_judged_pair *)b)->at);
+    return (x > y) - (x < y);
+}
+
+static void judge(const struct world *w, int64_t n, uint64_t seed, struct hn_judged_pair *v) {
+    struct hn_pair_place pair[400];
+    HN_CHECK(&ctx, hn_population_draw(&ctx, &w->population, n, seed, pair));
+    for (int64_t i = 0; i < n; i++)
+        v[i] = (struct hn_judged_pair){pair[i], w->relevant[cell(pair[i])], 1};
+    qsort(v, (size_t)n, sizeof *v, by_cell);
+}
+
+// The pairs at the places from .. to.
+static bool in_window(const struct world *w, int64_t k, int from, int to) {
+    return w->population.place[k] >= from && w->population.place[k] <= to;
+}
+
+static struct hn_mined_pairs window(const struct world *w, const struct hn_share_estimate *e,
+                                    int from, int to, bool *inside) {
+    struct hn_mined_pairs m = {.inside = inside};
+    for (int64_t k = 0; k < NQ * DEPTH; k++)
+        if (in_window(w, k, from, to)) {
+            m.negatives++;
+            m.predicted += e->predicted[k];
+            m.probability += hn_population_probability(&w->population, w->population.place[k]);
+        }
+    for (int64_t i = 0; i < e->verdicts; i++)
+        inside[i] = in_window(w, cell(e->verdict[i].at), from, to);
+    return m;
+}
+
+static double true_share(const struct world *w, int from, int to) {
+    double n = 0, relevant = 0;
+    for (int64_t k = 0; k < NQ * DEPTH; k++)
+        if (in_window(w, k, from, to)) {
+            n++;
+            relevant += w->relevant[k];
+        }
+    return relevant / n;
+}
+
+// Of 600 sheets each pair is in n times its probability, so it
+// is among the first third of their rows.
+static void test_draw(void) {
+    enum { SHEETS = 600, N = 60 };
+    static struct world w;
+    static int64_t hit[NQ * DEPTH], first[NQ * DEPTH];
+    double sum = 0;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_world(&w);
+    for (uint64_t s = 0; s < SHEETS; s++) {
+        struct hn_pair_place pair[N];
+        bool seen[NQ * DEPTH] = {false};
+        HN_CHECK(&ctx, hn_population_draw(&ctx, &w.population, N, s, pair));
+        for (int i = 0; i < N; i++) {
+            CU_ASSERT_FALSE(seen[cell(pair[i])]);
+            seen[cell(pair[i])] = true;
+            hit[cell(pair[i])]++;
+            first[cell(pair[i])] += i < N / 3;
+        }
+    }
+    int64_t off = 0, place_hit[DEPTH + 1] = {0}, place_first[DEPTH + 1] = {0};
+    double p_at[DEPTH + 1] = {0};
+    for (int64_t k = 0; k < NQ * DEPTH; k++) {
+        int32_t place = w.population.place[k];
+        double p = place ? hn_population_probability(&w.population, place) : 0;
+        sum += p;
+        off += fabs((double)hit[k] - SHEETS * N * p) > 4 * sqrt(SHEETS * N * p) + 1e-9;
+        place_hit[place] += hit[k];
+        place_first[place] += first[k];
+        p_at[place] += p;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(sum, 1, 1e-12);
+    CU_ASSERT(off <= 3); // of 4,680
+    CU_ASSERT_EQUAL(place_hit[0], 0);
+    for (int k = 1; k <= DEPTH; k++) {
+        CU_ASSERT(fabs((double)place_hit[k] - SHEETS * N * p_at[k]) < SHEETS); // within one a sheet
+        double expect = SHEETS * N / 3. * p_at[k];
+        CU_ASSERT(fabs((double)place_first[k] - expect) <= 4.5 * sqrt(expect));
+    }
+    struct hn_pair_place *all = hn_alloc(&ctx, 5000, sizeof *all);
+    CU_ASSERT_EQUAL(
+        hn_population_draw(&ctx, &w.population, (int64_t)w.population.total + 1, 1, all), HN_USAGE);
+    ctx.code = HN_OK;
+    HN_CHECK(&ctx, hn_population_draw(&ctx, &w.population, (int64_t)w.population.total, 1, all));
+}
+
+// Isotonic regression by its definition: the largest, over ends, of the least mean, over begins.
+static void test_place_shares(void) {
+    struct hn_stream s;
+    hn_context_init(&ctx, 1);
+    hn_stream_open(&s, 2, "test.shares", 0, 0, 0);
+    for (int round = 0; round < 200; round++) {
+        enum { N = 9 };
+        int64_t place[40], labels = 1 + below(&s, 40);
+        double raw[N] = {0}, share[N];
+        for (int64_t i = 0; i < labels; i++) {
+            place[i] = 1 + below(&s, N + 3);
+            if (place[i] <= N)
+                raw[place[i] - 1] += 1 / (double)labels;
+        }
+        hn_place_shares(place, labels, share, N);
+        for (int k = 0; k < N; k++) {
+            double best = -1;
+            for (int to = k; to < N; to++) {
+                double least = INFINITY;
+                for (int from = 0; from <= k; from++) {
+                    double sum = 0;
+                    for (int i = from; i <= to; i++)
+                        sum += raw[i];
+                    least = fmin(least, sum / (to - from + 1));
+                }
+                best = fmax(best, least);
+            }
+            CU_ASSERT_DOUBLE_EQUAL(share[k], best, 1e-12);
+        }
+    }
+}
+
+// log posterior, written out.
+static double log_posterior(const struct world *w, const struct hn_pair_model *m,
+                            const struct hn_judged_pair *v, int64_t n, const double *c) {
+    double sum = -.5 * (1e-4 * c[0] * c[0] + 4 * (c[1] - 1) * (c[1] - 1) + c[2] * c[2]);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = cell(v[i].at);
+        double gap = (w->pool.score[k] - w->pool.positive[v[i].at.query]) / m->deviation;
+        double eta = c[0] + c[1] * m->log_share[w->population.place[k] - 1] +
+                     c[2] * (gap > 4    ? 4
+                             : gap < -4 ? -4
+                                        : gap);
+        double p = 1 / (1 + exp(-eta));
+        sum += v[i].relevant * log(p) + (1 - v[i].relevant) * log(1 - p);
+    }
+    return sum;
+}
+
+static void test_fit(void) {
+    static struct world w;
+    struct hn_pair_model m;
+    struct hn_judged_pair v[200];
+    uint8_t fold[200] = {0};
+    double c[HN_PAIR_TERMS];
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_world(&w);
+    set_relevant(&w, .6, .8);
+    judge(&w, 200, 1, v);
+    HN_CHECK(&ctx, hn_pair_model_open(&ctx, &w.miner, &w.population, &m));
+    CU_ASSERT_EQUAL(m.positives, 1);
+    hn_pair_model_fit(&m, v, 200, fold, 1, c);
+    double best = log_posterior(&w, &m, v, 200, c);
+    for (int a = 0; a < HN_PAIR_TERMS; a++)
+        for (int side = -1; side <= 1; side += 2) {
+            double other[HN_PAIR_TERMS] = {c[0], c[1], c[2]};
+            other[a] += side * 1e-3;
+            CU_ASSERT(log_posterior(&w, &m, v, 200, other) < best);
+        }
+    // Places alone: each query has one known positive, so that shares are probabilities.
+    double *to = hn_zalloc(&ctx, NQ * DEPTH, sizeof *to), sum = 0;
+    hn_pair_model_places(&m, to);
+    for (int64_t k = 0; k < DEPTH; k++)
+        sum += m.share[k];
+    CU_ASSERT(sum <= 1 + 1e-12 && sum > .9);
+    for (int64_t k = 0; k < NQ * DEPTH; k++) {
+        int32_t place = w.population.place[k];
+        CU_ASSERT_EQUAL(to[k], place ? m.share[place - 1] : 0);
+    }
+}
+
+// Two judges of one sheet who agree are as one; where they do not, the mean of the two.
+static void test_judges(void) {
+    static struct world w;
+    struct hn_judged_pair one[100], two[100];
+    struct hn_share_estimate a, b;
+    bool inside[100];
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_world(&w);
+    set_relevant(&w, .6, .8);
+    judge(&w, 100, 1, one);
+    for (int i = 0; i < 100; i++)
+        two[i] = (struct hn_judged_pair){one[i].at, one[i].relevant, 2};
+    HN_CHECK(&ctx, hn_estimate_open(&ctx, &w.miner, &w.population, one, 100, 100, 1, &a));
+    ctx.threads = 4;
+    HN_CHECK(&ctx, hn_estimate_open(&ctx, &w.miner, &w.population, two, 100, 200, 1, &b));
+    const struct hn_mined_pairs m = window(&w, &a, 1, 5, inside);
+    struct hn_interval x = hn_estimate_share(&a, &m, .95), y = hn_estimate_share(&b, &m, .95);
+    CU_ASSERT(x.lo < x.mean && x.mean < x.hi && x.lo > 0);
+    CU_ASSERT_DOUBLE_EQUAL(x.mean, y.mean, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(x.lo, y.lo, 1e-12);
+    // The mean by hand, with the predictions of the folds put back into the errors.
+    double sum = m.predicted;
+    for (int i = 0; i < 100; i++)
+        sum += inside[i] ? a.error[i] : 0;
+    CU_ASSERT_DOUBLE_EQUAL(x.mean, sum / m.negatives, 1e-12);
+    CU_ASSERT_EQUAL(hn_estimate_open(&ctx, &w.miner, &w.population, one, 9, 9, 1, &a), HN_DATA);
+}
+
+enum { JUDGED = 100 };
+// The 80 % interval of the places from .. to by the sheet of a seed.
+static struct hn_interval sheet_interval(const struct world *w, uint64_t seed, int from, int to) {
+    struct hn_judged_pair v[JUDGED];
+    struct hn_share_estimate e;
+    bool inside[JUDGED];
+    HN_SCOPE(&ctx);
+    judge(w, JUDGED, 100 + seed, v);
+    HN_CHECK(&ctx, hn_estimate_open(&ctx, &w->miner, &w->population, v, JUDGED, JUDGED, seed, &e));
+    const struct hn_mined_pairs m = window(w, &e, from, to, inside);
+    return hn_estimate_share(&e, &m, .8);
+}
+
+// Over 150 sheets: the mean is the truth to 3.5 standard errors, whether relevance is as the model
+// has it, does not fall at all, or is rare; and 80 % intervals hold it in 70 to 92 %.
+static void test_coverage(void) {
+    enum { SHEETS = 150 };
+    static const struct {
+        double top, fall;
+        int from, to;
+    } c[] = {{.5, 1, 1, 5}, {.5, 1, 6, 20}, {.35, 0, 1, 10}, {.35, 0, 11, 40}, {.06, .5, 1, 10}};
+    static struct world w;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_world(&w);
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
+        double sum = 0, square = 0, held = 0;
+        set_relevant(&w, c[k].top, c[k].fall);
+        double truth = true_share(&w, c[k].from, c[k].to);
+        for (uint64_t s = 0; s < SHEETS; s++) {
+            struct hn_interval x = sheet_interval(&w, s, c[k].from, c[k].to);
+            sum += x.mean;
+            square += x.mean * x.mean;
+            held += x.lo <= truth && truth <= x.hi;
+        }
+        double mean = sum / SHEETS, se = sqrt((square / SHEETS - mean * mean) / SHEETS);
+        CU_ASSERT(fabs(mean - truth) < 3.5 * se);
+        CU_ASSERT(held / SHEETS >= .70 && held / SHEETS <= .92);
+    }
+}
+
+// Where the share is 0, a number of pairs ends Jeffreys' interval within the limit; where it is
+// above, none does.
+static void test_pairs_needed(void) {
+    const struct hn_price none = {.false_share = {0, 0, .1}, .drawn = .25};
+    const struct hn_price some = {.false_share = {.01, 0, .1}, .drawn = .25};
+    CU_ASSERT_DOUBLE_EQUAL(hn_price_pairs_needed(&none, .02), 2.5 / .02 / .25, 1e-6);
+    double n = hn_price_pairs_needed(&some, .02) * .25;
+    CU_ASSERT_DOUBLE_EQUAL(.01 + 1.96 * sqrt(.01 / n) + 2.5 / n, .02, 1e-9);
+    CU_ASSERT(isinf(hn_price_pairs_needed(&some, .01)));
+}
+
+static const struct hn_test tests[] = {
+    {"draw", test_draw},         {"place_shares", test_place_shares},
+    {"fit", test_fit},           {"judges", test_judges},
+    {"coverage", test_coverage}, {"pairs_needed", test_pairs_needed},
+};
+HN_TEST_MAIN("judged_pairs", tests)
