@@ -47,7 +47,7 @@ library_manual_is_whole() {
         grep -qE "^(\\\\fB)?[a-z].*\\b$name( \\{|\\()" "$library_page" || { echo "$name is not in the manual page"; return 1; }
         n=$((n + 1))
     done
-    [ $n -gt 15 ] && grep -q '^Asks the call that another thread is in' "$library_page"
+    [ $n -gt 15 ] && grep -q '^Asks the calls that other threads are in' "$library_page"
 }
 check "the header is in the manual page" library_manual_is_whole
 
