@@ -32,7 +32,7 @@ enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label, int64
     return HN_OK;
 }
 
-int32_t hn_classes_place(const struct hn_classes *c, int32_t label) {
+int32_t hn_classes_index(const struct hn_classes *c, int32_t label) {
     const int32_t *found = bsearch(&label, c->label, (size_t)c->n, sizeof label, ascending);
     return found ? (int32_t)(found - c->label) : -1;
 }

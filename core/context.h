@@ -1,5 +1,5 @@
-// What every fallible function is given: an account of memory, a place for the error message, the
-// number of threads, and the flag of an interrupt. There is no global state besides it.
+// What every fallible function is given: an account of memory, a position for the error message,
+// the number of threads, and the flag of an interrupt. There is no global state besides it.
 #ifndef HN_CORE_CONTEXT_H
 #define HN_CORE_CONTEXT_H
 
@@ -77,7 +77,7 @@ struct hn_context {
     uint64_t said[16];            // digests of what hn_note_once() said; 0 = none
     char program[48];             // which program this is, once it was asked for; "": not yet
     enum hn_code code;            // of the last failure
-    char message[HN_MESSAGE_MAX]; // one sentence: file, place, remedy
+    char message[HN_MESSAGE_MAX]; // one sentence: file, position, remedy
 };
 
 // A context with the given number of threads (0 = as many as the process may use) and no limit.
@@ -135,9 +135,9 @@ HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, si
 HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity,
                                  int64_t wanted, size_t size);
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
-// `bytes` bytes of an open file, from its place HN_MAPPED_FROM on: in memory once for all processes
-// of a machine that map it. What is written to them is this process's own. Owned, counted and given
-// back like what is allocated. NULL: HN_IO, HN_MEMORY.
+// `bytes` bytes of an open file, from its position HN_MAPPED_FROM on: in memory once for all
+// processes of a machine that map it. What is written to them is this process's own. Owned, counted
+// and given back like what is allocated. NULL: HN_IO, HN_MEMORY.
 enum { HN_MAPPED_FROM = 1 << 16 };
 HN_MUST_USE void *hn_map(struct hn_context *ctx, int fd, int64_t bytes);
 // From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given

@@ -86,9 +86,9 @@ char *hn_path_beside(struct hn_context *ctx, const char *file, const char *path)
 
 // What is given open under a name of its own, as a shell's <(command) is.
 static bool is_given_open(const char *path) {
-    static const char *const place[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof place / sizeof *place; i++)
-        if (strncmp(path, place[i], strlen(place[i])) == 0)
+    static const char *const position[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof position / sizeof *position; i++)
+        if (strncmp(path, position[i], strlen(position[i])) == 0)
             return true;
     return false;
 }

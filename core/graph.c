@@ -61,7 +61,7 @@ static enum hn_code check_edges(struct hn_context *ctx, int64_t n, int64_t m, co
     return HN_OK;
 }
 
-// start[v] becomes the place of row v among the entries of both directions, self loops left out.
+// start[v] becomes the position of row v among the entries of both directions, self loops left out.
 static void count_rows(struct hn_graph *g, int64_t m, const int32_t *from, const int32_t *to) {
     memset(g->start, 0, ((size_t)g->n + 1) * sizeof *g->start);
     for (int64_t e = 0; e < m; e++)

@@ -35,10 +35,10 @@ enum hn_root {
     HN_ROOT_GEORGE_LIU  // a pseudo-peripheral node found from it (George and Liu 1979)
 };
 
-// Cuthill-McKee order of a symmetric graph: order[k] is the node at place k. Components follow each
-// other in the order in which their roots are found; children of a node come by ascending degree,
-// then ascending index, as if node item[k] had index k (item[n]: a permutation; NULL: every node
-// its own). reverse: the whole order is reversed (Chan and George 1980).
+// Cuthill-McKee order of a symmetric graph: order[k] is the node at position k. Components follow
+// each other in the order in which their roots are found; children of a node come by ascending
+// degree, then ascending index, as if node item[k] had index k (item[n]: a permutation; NULL: every
+// node its own). reverse: the whole order is reversed (Chan and George 1980).
 HN_MUST_USE enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_graph *g,
                                                 const int32_t *item, enum hn_root root,
                                                 bool reverse, int32_t *order);

@@ -25,7 +25,7 @@ struct hn_qrels {
 // grade counts. Queries and passages are below n and 2^31.
 HN_MUST_USE enum hn_code hn_qrels_build(struct hn_context *ctx, struct hn_judgement *list,
                                         int64_t count, int64_t n, struct hn_qrels *out);
-// The place of a pair, or -1.
+// The position of a pair, or -1.
 int64_t hn_qrels_find(const struct hn_qrels *q, int64_t query, int32_t passage);
 
 static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, int32_t passage) {

@@ -21,8 +21,8 @@ struct ranking {
     double twice_u, ties;
 };
 
-static double value_at(struct hn_samples x, struct hn_samples y, size_t place) {
-    return place < (size_t)x.n ? x.value[place] : y.value[place - (size_t)x.n];
+static double value_at(struct hn_samples x, struct hn_samples y, size_t position) {
+    return position < (size_t)x.n ? x.value[position] : y.value[position - (size_t)x.n];
 }
 
 static void rank_groups(struct hn_samples x, struct hn_samples y, const size_t *order,
@@ -151,21 +151,21 @@ enum hn_code hn_spearman(struct hn_context *ctx, const double *x, const double *
 
 enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n) {
     HN_SCOPE(ctx);
-    size_t *place = hn_alloc(ctx, n, sizeof *place);
+    size_t *position = hn_alloc(ctx, n, sizeof *position);
     size_t *order = hn_alloc(ctx, n, sizeof *order);
     double *tested = hn_alloc(ctx, n, sizeof *tested), least = 0;
-    if (!place || !order || !tested)
+    if (!position || !order || !tested)
         return ctx->code;
     int64_t tests = 0;
     for (int64_t i = 0; i < n; i++)
         if (!isnan(p[i])) {
-            place[tests] = (size_t)i;
+            position[tests] = (size_t)i;
             tested[tests++] = p[i];
         }
     gsl_sort_index(order, tested, 1, (size_t)tests);
     for (int64_t i = 0; i < tests; i++) {
         least = fmax(least, fmin(1, tested[order[i]] * (double)(tests - i)));
-        p[place[order[i]]] = least;
+        p[position[order[i]]] = least;
     }
     return HN_OK;
 }

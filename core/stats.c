@@ -94,9 +94,9 @@ double hn_median(double *value, int64_t n) {
 HN_CLONES
 static void cosine_bins(const float *v, int64_t n, double bins, int32_t *bin) {
     for (int64_t j = 0; j < n; j++) {
-        double place = ((double)v[j] + 1.0) * 0.5 * bins;
-        place = place > 0 ? place : 0;
-        bin[j] = (int32_t)(place < bins - 1 ? place : bins - 1);
+        double position = ((double)v[j] + 1.0) * 0.5 * bins;
+        position = position > 0 ? position : 0;
+        bin[j] = (int32_t)(position < bins - 1 ? position : bins - 1);
     }
 }
 

@@ -22,9 +22,9 @@ struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t
 
 // Bin of v among `bins` equal bins on [-1, 1]; values outside go to the end bins.
 static inline int64_t hn_cosine_bin(float v, int64_t bins) {
-    double place = ((double)v + 1.0) * 0.5 * (double)bins;
-    int64_t bin = (int64_t)place;
-    return place <= 0 ? 0 : bin >= bins ? bins - 1 : bin;
+    double position = ((double)v + 1.0) * 0.5 * (double)bins;
+    int64_t bin = (int64_t)position;
+    return position <= 0 ? 0 : bin >= bins ? bins - 1 : bin;
 }
 // bin[j] = hn_cosine_bin(v[j], bins); bins below 2^31.
 void hn_cosine_bins(const float *v, int64_t n, int64_t bins, int32_t *bin);

@@ -32,8 +32,8 @@ static inline void hn_wide_add(const struct hn_wide_layout *layout, int64_t *dig
         value = shift > -64 ? value >> -shift : 0;
         shift = 0;
     }
-    int place = shift / 32 < layout->digits - 3 ? shift / 32 : layout->digits - 3;
-    digit += place; // a term that is too large is wrong, but stays within the sum
+    int position = shift / 32 < layout->digits - 3 ? shift / 32 : layout->digits - 3;
+    digit += position; // a term that is too large is wrong, but stays within the sum
     shift %= 32;
     uint64_t low = value << shift, high = shift > 0 ? value >> (64 - shift) : 0;
     digit[0] += (int64_t)(low & UINT32_MAX);

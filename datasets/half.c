@@ -16,7 +16,7 @@ static inline float float_of(uint32_t bits) {
     return value;
 }
 
-// The exponent and fraction, moved to their places in a float, stand for 2^-112 times the value,
+// The exponent and fraction, moved to their positions in a float, stand for 2^-112 times the value,
 // also where the half is subnormal: a product with a power of two is exact.
 static inline float widen(uint16_t half) {
     uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;

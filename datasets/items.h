@@ -34,7 +34,7 @@ struct hn_items {
     struct hn_matrix teacher; // [n x any] unit rows of another encoder; data = NULL: none
     const int32_t *group;     // [n] source or data set of an item, 0 or more; NULL: none
     int64_t step;             // optimiser step of the snapshot
-    int64_t index;   // its place in the series, from 0; in a training the step. It names random
+    int64_t index;   // its position in the series, from 0; in a training the step. It names random
                      // streams, so that labels of steps change no value
     double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file
 };

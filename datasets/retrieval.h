@@ -38,7 +38,7 @@ struct hn_retrieval_info {
 
 struct hn_retrieval; // an open file, read-only
 
-// Opens and checks everything but the values of rows and texts. HN_DATA with file, place and
+// Opens and checks everything but the values of rows and texts. HN_DATA with file, position and
 // remedy.
 HN_MUST_USE enum hn_code hn_retrieval_open(struct hn_context *ctx, const char *path,
                                            struct hn_retrieval **out);

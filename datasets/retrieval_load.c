@@ -10,13 +10,13 @@ static enum hn_code read_unit(struct hn_context *ctx, const struct hn_snapshot *
     int64_t n = data->rows, d = data->cols; // below 2^31 and 2^20: the product fits
     float *x = hn_alloc(ctx, n * d, sizeof *x);
     HN_SCOPE(ctx);
-    char *place =
+    char *position =
         x ? hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
                       data->path, (long long)s->step[index], (long long)index + 1)
           : NULL;
-    if (!place || hn_check_stop(ctx) ||
+    if (!position || hn_check_stop(ctx) ||
         hn_data_read_step(ctx, s, data, data->steps > 1 ? index : 0, x) ||
-        hn_normalize_rows(ctx, x, n, d, place)) {
+        hn_normalize_rows(ctx, x, n, d, position)) {
         hn_free(ctx, x);
         return ctx->code;
     }

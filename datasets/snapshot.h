@@ -32,8 +32,8 @@ struct hn_snapshot_info {
 
 // Opens and checks structure: schema, ranks, counts, labels, partners, steps, graph (everything but
 // the embedding values). A file in the layout of ann-benchmarks has labels -1. HN_DATA with file,
-// place and remedy: missing file, not HDF5, wrong schema or version, wrong rank, labels too short,
-// steps that do not increase, indices out of range.
+// position and remedy: missing file, not HDF5, wrong schema or version, wrong rank, labels too
+// short, steps that do not increase, indices out of range.
 HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path,
                                           struct hn_snapshot **out);
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
@@ -48,8 +48,8 @@ HN_MUST_USE enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct
 const int8_t *hn_snapshot_split(const struct hn_snapshot *s);   // [n] or NULL
 const int32_t *hn_snapshot_groups(const struct hn_snapshot *s); // [n] or NULL
 
-// Loads step number `index` (0-based place in the series): reads, checks and normalises rows. NaN
-// and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s
+// Loads step number `index` (0-based position in the series): reads, checks and normalises rows.
+// NaN and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s
 // labels, graph, features and groups and own the rest: free with hn_items_free() before closing s.
 HN_MUST_USE enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s,
                                           int64_t index, struct hn_items *out);

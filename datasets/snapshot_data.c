@@ -175,8 +175,8 @@ static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *
                       "cannot be read; the file is truncated or damaged, make or copy it again");
 }
 
-// Puts value[count] into out[first ...] of `width` bytes each; returns the place of the first value
-// out of range, or -1.
+// Puts value[count] into out[first ...] of `width` bytes each; returns the position of the first
+// value out of range, or -1.
 static int64_t put_checked(const int64_t *value, int64_t first, int64_t count,
                            struct hn_data_range range, void *out) {
     for (int64_t i = 0; i < count; i++) {

@@ -27,9 +27,11 @@ enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s
     if (hn_check_stop(ctx) || hn_snapshot_read_raw(ctx, s, which, index, x))
         return ctx->code;
     HN_SCOPE(ctx);
-    char *place = hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
-                            s->series[which].path, (long long)s->step[index], (long long)index + 1);
-    return place ? hn_unit_rows(ctx, x, s->info.n, s->info.d, s->info.zero_rows, place) : ctx->code;
+    char *position =
+        hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
+                  s->series[which].path, (long long)s->step[index], (long long)index + 1);
+    return position ? hn_unit_rows(ctx, x, s->info.n, s->info.d, s->info.zero_rows, position)
+                    : ctx->code;
 }
 
 enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s, int64_t *out) {
@@ -45,20 +47,20 @@ enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot
     return code;
 }
 
-struct place {
+struct position {
     struct hn_snapshot *s;
     int which;
     int64_t index;
 };
 
 static enum hn_code write_rows(struct hn_context *ctx, void *data, void *out) {
-    const struct place *at = data;
+    const struct position *at = data;
     return hn_snapshot_read_unit(ctx, at->s, at->which, at->index, out);
 }
 
 static enum hn_code load_rows(struct hn_context *ctx, struct hn_snapshot *s, int which,
                               int64_t index, struct hn_matrix *out) {
-    struct place at = {s, which, index};
+    struct position at = {s, which, index};
     const struct hn_parts_fill fill = {&at, write_rows};
     int64_t n = s->info.n, d = s->info.d; // below 2^31 and 2^20: the product fits
     char name[64];

@@ -34,12 +34,13 @@ enum hn_code hn_snapshot_read_teacher(struct hn_context *ctx, struct hn_snapshot
     int64_t n = s->info.n, d = s->teacher.cols; // below 2^31 and 2^20: the product fits
     float *x = hn_alloc(ctx, n * d, sizeof *x);
     HN_SCOPE(ctx);
-    char *place = x ? hn_format(ctx, "%s: data set /teacher, step %lld (place %lld in the series),",
-                                s->path, (long long)s->step[index], (long long)index + 1)
-                    : NULL;
-    if (!place || hn_check_stop(ctx) ||
+    char *position =
+        x ? hn_format(ctx, "%s: data set /teacher, step %lld (place %lld in the series),", s->path,
+                      (long long)s->step[index], (long long)index + 1)
+          : NULL;
+    if (!position || hn_check_stop(ctx) ||
         hn_data_read_step(ctx, s, &s->teacher, s->teacher.steps > 1 ? index : 0, x) ||
-        hn_normalize_rows(ctx, x, n, d, place)) {
+        hn_normalize_rows(ctx, x, n, d, position)) {
         hn_free(ctx, x);
         return ctx->code;
     }

@@ -12,14 +12,14 @@ static const char *const relations[] = {[HN_STS_NEUTRAL] = "NEUTRAL",
                                         [HN_STS_ENTAILMENT] = "ENTAILMENT",
                                         [HN_STS_CONTRADICTION] = "CONTRADICTION"};
 
-// A sentence at a place among all that were read.
-struct place {
+// A sentence at a position among all that were read.
+struct position {
     const char *text;
     int64_t at;
 };
 
-struct places {
-    struct place *one;
+struct positions {
+    struct position *one;
     int64_t n, capacity;
 };
 
@@ -74,7 +74,7 @@ static enum hn_code read_relation(struct hn_context *ctx, const struct hn_text *
 }
 
 static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_text *t, int column,
-                                 const char *text, struct places *places) {
+                                 const char *text, struct positions *positions) {
     bool words = false;
     size_t length = strlen(text);
     for (const char *c = text; *c && !words; c++)
@@ -87,16 +87,17 @@ static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_text *t
     if (length > HN_STS_SENTENCE_MAX)
         return hn_fail(ctx, HN_DATA, "%s: line %lld: %s has %zu bytes; shorten it to %d", t->path,
                        (long long)t->number, columns[column], length, HN_STS_SENTENCE_MAX);
-    if (hn_grow(ctx, &places->one, &places->capacity, places->n + 1, sizeof *places->one))
+    if (hn_grow(ctx, &positions->one, &positions->capacity, positions->n + 1,
+                sizeof *positions->one))
         return ctx->code;
-    places->one[places->n] = (struct place){text, places->n};
-    places->n++;
+    positions->one[positions->n] = (struct position){text, positions->n};
+    positions->n++;
     return HN_OK;
 }
 
 // Sentences of a pair are named when all are there.
 static enum hn_code read_pair(struct hn_context *ctx, struct hn_text *t, int wanted,
-                              struct hn_sts_pair *pair, struct places *places) {
+                              struct hn_sts_pair *pair, struct positions *positions) {
     char *field[FIELDS];
     int n = take_fields(t, field);
     if (n != wanted)
@@ -106,14 +107,14 @@ static enum hn_code read_pair(struct hn_context *ctx, struct hn_text *t, int wan
     *pair = (struct hn_sts_pair){.relation = HN_STS_NONE};
     if (read_score(ctx, t, field[SCORE], &pair->score) ||
         (n > RELATION && read_relation(ctx, t, field[RELATION], &pair->relation)) ||
-        add_sentence(ctx, t, FIRST, field[FIRST], places))
+        add_sentence(ctx, t, FIRST, field[FIRST], positions))
         return ctx->code;
-    return add_sentence(ctx, t, SECOND, field[SECOND], places);
+    return add_sentence(ctx, t, SECOND, field[SECOND], positions);
 }
 
 // The file's text stays: sentences are parts of it.
 static enum hn_code read_set(struct hn_context *ctx, const char *folder, const char *name,
-                             struct places *places, struct hn_sts_pair **pair, int64_t *n) {
+                             struct positions *positions, struct hn_sts_pair **pair, int64_t *n) {
     struct hn_text t;
     int wanted;
     if (hn_text_open(ctx, folder, name, ".tsv", &t) || read_head(ctx, &t, &wanted))
@@ -123,36 +124,36 @@ static enum hn_code read_set(struct hn_context *ctx, const char *folder, const c
     if (!*pair)
         return ctx->code;
     while (hn_text_row(&t))
-        if (read_pair(ctx, &t, wanted, &(*pair)[(*n)++], places))
+        if (read_pair(ctx, &t, wanted, &(*pair)[(*n)++], positions))
             return ctx->code;
     return *n > 0 ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no pair below its first line", t.path);
 }
 
 static int by_text(const void *a, const void *b) {
-    const struct place *p = a, *q = b;
+    const struct position *p = a, *q = b;
     int order = strcmp(p->text, q->text);
     return order ? order : (p->at > q->at) - (p->at < q->at);
 }
 
-// number[places->n]: of the sentence at every place. Sorting, unlike hashing, is fast whatever the
-// sentences are.
-static enum hn_code number_sentences(struct hn_context *ctx, struct places *places,
+// number[positions->n]: of the sentence at every position. Sorting, unlike hashing, is fast
+// whatever the sentences are.
+static enum hn_code number_sentences(struct hn_context *ctx, struct positions *positions,
                                      struct hn_sts *out, int32_t *number) {
-    if (places->n > INT32_MAX)
+    if (positions->n > INT32_MAX)
         return hn_fail(ctx, HN_DATA, "more than %d sentences: leave out some pairs", INT32_MAX);
-    struct place *one = places->one;
-    out->sentence = hn_alloc(ctx, places->n, sizeof *out->sentence);
+    struct position *one = positions->one;
+    out->sentence = hn_alloc(ctx, positions->n, sizeof *out->sentence);
     if (!out->sentence)
         return ctx->code;
-    for (int64_t i = 0; i < places->n; i++)
+    for (int64_t i = 0; i < positions->n; i++)
         out->sentence[i] = one[i].text;
-    qsort(one, (size_t)places->n, sizeof *one, by_text);
-    for (int64_t i = 0, first = 0; i < places->n; i++) {
+    qsort(one, (size_t)positions->n, sizeof *one, by_text);
+    for (int64_t i = 0, first = 0; i < positions->n; i++) {
         if (strcmp(one[first].text, one[i].text) != 0)
             first = i;
         number[one[i].at] = (int32_t)one[first].at; // where it appears first
     }
-    for (int64_t at = 0; at < places->n; at++) {
+    for (int64_t at = 0; at < positions->n; at++) {
         bool is_first = number[at] == at;
         if (is_first)
             out->sentence[out->n] = out->sentence[at];
@@ -163,14 +164,14 @@ static enum hn_code number_sentences(struct hn_context *ctx, struct places *plac
 
 enum hn_code hn_sts_read(struct hn_context *ctx, const char *folder, const char *const *names,
                          struct hn_sts *out) {
-    struct places places = {NULL, 0, 0};
+    struct positions positions = {NULL, 0, 0};
     int sets = 0;
     *out = (struct hn_sts){.n = 0};
     for (; names[sets]; sets++)
-        if (read_set(ctx, folder, names[sets], &places, &out->set[sets].pair, &out->set[sets].n))
+        if (read_set(ctx, folder, names[sets], &positions, &out->set[sets].pair, &out->set[sets].n))
             return ctx->code;
-    int32_t *number = hn_alloc(ctx, places.n, sizeof *number);
-    if (!number || number_sentences(ctx, &places, out, number))
+    int32_t *number = hn_alloc(ctx, positions.n, sizeof *number);
+    if (!number || number_sentences(ctx, &positions, out, number))
         return ctx->code;
     const int32_t *next = number;
     for (int s = 0; s < sets; s++)
@@ -178,6 +179,6 @@ enum hn_code hn_sts_read(struct hn_context *ctx, const char *folder, const char 
             for (int k = 0; k < 2; k++)
                 out->set[s].pair[i].sentence[k] = *next++;
     hn_free(ctx, number);
-    hn_free(ctx, places.one);
+    hn_free(ctx, positions.one);
     return HN_OK;
 }

@@ -40,7 +40,7 @@ void hn_synth_normal(struct hn_stream *stream, int64_t d, float *out);
 // mean[classes x dim]: unit rows.
 HN_MUST_USE enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_synth *o,
                                         float *mean);
-// How far normal values are shifted along a class mean at place `index` of the series.
+// How far normal values are shifted along a class mean at position `index` of the series.
 float hn_synth_shift(const struct hn_synth *o, int64_t index);
 
 #endif

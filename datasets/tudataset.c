@@ -64,9 +64,9 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// place[count] = rank of each value among the *distinct ones.
+// position[count] = rank of each value among the *distinct ones.
 static enum hn_code number(struct hn_context *ctx, const int64_t *value, int64_t count,
-                           int32_t *place, int32_t *distinct) {
+                           int32_t *position, int32_t *distinct) {
     int64_t *sorted = hn_alloc(ctx, count, sizeof *sorted);
     if (!sorted)
         return ctx->code;
@@ -79,7 +79,7 @@ static enum hn_code number(struct hn_context *ctx, const int64_t *value, int64_t
     for (int64_t i = 0; i < count; i++) {
         const int64_t *found =
             bsearch(&value[i], sorted, (size_t)*distinct, sizeof *sorted, compare);
-        place[i] = found ? (int32_t)(found - sorted) : 0;
+        position[i] = found ? (int32_t)(found - sorted) : 0;
     }
     return HN_OK;
 }

@@ -54,7 +54,7 @@ static enum hn_code number_labels(struct hn_context *ctx, const int32_t *label, 
         return ctx->code;
     s->classes = (int32_t)classes.n;
     for (int64_t i = 0; i < n; i++)
-        s->class_of[i] = hn_classes_place(&classes, label[i]);
+        s->class_of[i] = hn_classes_index(&classes, label[i]);
     return HN_OK;
 }
 

@@ -44,11 +44,11 @@ struct deck {
 
 // Of one thread.
 struct scratch {
-    uint64_t *marks;                 // [hn_bitset_words(n)] rows of a block; clear between blocks
-    int32_t *self;                   // [BLOCK] place of a row's own item in its pool, -1: not in it
-    float *rows;                     // [BLOCK x d]
-    float *panel;                    // [PANEL x d]
-    float *score;                    // [block x stride]
+    uint64_t *marks; // [hn_bitset_words(n)] rows of a block; clear between blocks
+    int32_t *self;   // [BLOCK] position of a row's own item in its pool, -1: not in it
+    float *rows;     // [BLOCK x d]
+    float *panel;    // [PANEL x d]
+    float *score;    // [block x stride]
     struct hn_select_scratch select; // [m]
 };
 
@@ -104,7 +104,7 @@ static void shuffle_tiles(struct build *b) {
     b->deck.draws = 0;
 }
 
-// A random item of item[from .. n) that the pool does not hold yet; its place.
+// A random item of item[from .. n) that the pool does not hold yet; its position.
 static int64_t draw_new(struct deck *deck, int64_t from) {
     int64_t at;
     do {

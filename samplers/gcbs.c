@@ -29,7 +29,7 @@ struct state {
     struct hn_threshold threshold;
     struct hn_graph graph; // symmetric
     int32_t *item;         // [n] item of a random number
-    int32_t *place;        // [n] place of an item in the order: scratch
+    int32_t *position;     // [n] position of an item in the order: scratch
     int64_t ordered;       // epoch that `order` is of
     struct figures figures;
 };
@@ -48,8 +48,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     state->item = hn_alloc(ctx, n, sizeof *state->item);
-    state->place = hn_alloc(ctx, n, sizeof *state->place);
-    return state->item && state->place ? HN_OK : ctx->code;
+    state->position = hn_alloc(ctx, n, sizeof *state->position);
+    return state->item && state->position ? HN_OK : ctx->code;
 }
 
 static double quantile_of(const struct params *params, int64_t n) {
@@ -99,13 +99,13 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
     return HN_OK;
 }
 
-// Of the places of target[n]: the least, the largest, and how many lie in [from, from + batch).
+// Of the positions of target[n]: the least, the largest, and how many lie in [from, from + batch).
 HN_CLONES
-static int64_t survey(const int32_t *target, int64_t n, const int32_t *place, int32_t from,
+static int64_t survey(const int32_t *target, int64_t n, const int32_t *position, int32_t from,
                       int32_t batch, int32_t *least, int32_t *most) {
     int32_t low = INT32_MAX, high = -1, inside = 0;
     for (int64_t e = 0; e < n; e++) {
-        int32_t p = place[target[e]];
+        int32_t p = position[target[e]];
         low = p < low ? p : low;
         high = p > high ? p : high;
         inside += (uint32_t)(p - from) < (uint32_t)batch;
@@ -118,10 +118,10 @@ static int64_t survey(const int32_t *target, int64_t n, const int32_t *place, in
 static void describe(struct hn_context *ctx, const struct hn_sampler *self) {
     struct state *state = self->state;
     const struct hn_graph *g = &state->graph;
-    int32_t *place = state->place, batch = self->batch_size;
+    int32_t *position = state->position, batch = self->batch_size;
     int64_t isolated = 0, before = 0, after = 0, inside = 0, edges = hn_graph_edges(g);
     for (int64_t k = 0; k < g->n; k++)
-        place[self->order[k]] = (int32_t)k;
+        position[self->order[k]] = (int32_t)k;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)                                \
     reduction(+ : isolated, inside) reduction(max : before, after)
     for (int64_t v = 0; v < g->n; v++) {
@@ -132,8 +132,8 @@ static void describe(struct hn_context *ctx, const struct hn_sampler *self) {
             continue;
         }
         int32_t least, most;
-        inside += survey(target, size, place, place[v] / batch * batch, batch, &least, &most);
-        after = hn_max(after, hn_max((int64_t)place[v] - least, (int64_t)most - place[v]));
+        inside += survey(target, size, position, position[v] / batch * batch, batch, &least, &most);
+        after = hn_max(after, hn_max((int64_t)position[v] - least, (int64_t)most - position[v]));
         before = hn_max(before, hn_max(v - target[0], target[size - 1] - v)); // ascending
     }
     double n = (double)g->n;

@@ -1,7 +1,7 @@
 // Packing: S is cut into square cells. Threads write, into chunks of a pool made beforehand,
 // segments: a cell's number, then for every row of the cell that has entries a mark with the row's
-// place in the cell and the places of its columns, all in 16 bits. So an entry takes little more
-// than two bytes where others need twelve: first-touch page faults are expensive, more so on a
+// position in the cell and the positions of its columns, all in 16 bits. So an entry takes little
+// more than two bytes where others need twelve: first-touch page faults are expensive, more so on a
 // virtual machine.
 //
 // A pool has room for `room` entries however threads share it out, as long as the sweep's strips
@@ -24,7 +24,7 @@ struct writer {
     uint16_t *segment;    // the open one, NULL = none
     int64_t cell_row, cell_col;
     struct hn_close_pair *close, *close_end; // likewise
-    int32_t *place;                          // [block + slack] what the filter lets through
+    int32_t *position;                       // [block + slack] what the filter lets through
     int32_t *near;                           // [block + slack] of it, what is below `high`
     float *dense;                            // [block + slack] products of a screened row
     int64_t sure, close_count;               // entries, of both orders
@@ -71,22 +71,23 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     int64_t filled = CHUNK - 2 * HEADER - 1 - work->cell;
     work->chunks = words_for(p->room, shape, work->cell) / filled + shape->threads + 1;
     p->chunks = p->room_close / HN_CLOSE_CHUNK + shape->threads + 1;
-    int64_t places = shape->block + HN_SCAN_SLACK;
+    int64_t positions = shape->block + HN_SCAN_SLACK;
     void *outer = hn_own(ctx, work);
-    bool good = (work->pool = hn_alloc(ctx, work->chunks, CHUNK * sizeof *work->pool)) &&
-                (work->used = hn_zalloc(ctx, work->chunks, sizeof *work->used)) &&
-                (p->pool = hn_alloc(ctx, p->chunks, HN_CLOSE_CHUNK * sizeof *p->pool)) &&
-                (p->used = hn_zalloc(ctx, p->chunks, sizeof *p->used)) &&
-                (work->place = hn_alloc(ctx, 2 * shape->threads * places, sizeof *work->place)) &&
-                (work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer));
+    bool good =
+        (work->pool = hn_alloc(ctx, work->chunks, CHUNK * sizeof *work->pool)) &&
+        (work->used = hn_zalloc(ctx, work->chunks, sizeof *work->used)) &&
+        (p->pool = hn_alloc(ctx, p->chunks, HN_CLOSE_CHUNK * sizeof *p->pool)) &&
+        (p->used = hn_zalloc(ctx, p->chunks, sizeof *p->used)) &&
+        (work->position = hn_alloc(ctx, 2 * shape->threads * positions, sizeof *work->position)) &&
+        (work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer));
     if (good && shape->screen)
         good = (work->limit = hn_alloc(ctx, shape->rows, sizeof *work->limit)) &&
-               (work->dense = hn_alloc(ctx, shape->threads * places, sizeof *work->dense));
+               (work->dense = hn_alloc(ctx, shape->threads * positions, sizeof *work->dense));
     hn_own(ctx, outer);
     for (int k = 0; k < shape->threads && good; k++) {
-        work->writer[k].place = work->place + 2 * k * places;
-        work->writer[k].near = work->writer[k].place + places;
-        work->writer[k].dense = work->limit ? work->dense + k * places : NULL;
+        work->writer[k].position = work->position + 2 * k * positions;
+        work->writer[k].near = work->writer[k].position + positions;
+        work->writer[k].dense = work->limit ? work->dense + k * positions : NULL;
     }
     for (int64_t i = 0; i < shape->rows && good && work->limit; i++)
         work->limit[i] = p->low;
@@ -173,17 +174,17 @@ static bool put_close(struct hn_close_pairs *p, struct writer *w, struct hn_clos
 static bool put_row(struct hn_close_pairs *p, struct writer *w, int64_t row, int64_t col0,
                     const float *s, int32_t n, int weight) {
     struct work *work = p->work;
-    int64_t cell_col = (col0 + w->place[0]) >> work->shift;
+    int64_t cell_col = (col0 + w->position[0]) >> work->shift;
     if (!reserve(work, w, row >> work->shift, cell_col, n))
         return false;
     uint16_t *mark = w->next++;
     int32_t offset = (int32_t)(col0 - (cell_col << work->shift));
     uint16_t *out = w->next;
     int32_t *near = w->near;
-    const int32_t *place = w->place;
+    const int32_t *position = w->position;
     float high = p->high;
     for (int32_t k = 0; k < n; k++) { // no branch: it would be guessed wrong too often
-        int32_t j = place[k];
+        int32_t j = position[k];
         bool sure = s[j] >= high;
         *out = (uint16_t)(offset + j);
         out += sure;
@@ -222,7 +223,7 @@ static void take(struct hn_close_pairs *p, const struct hn_tile *tile, int weigh
             int spans = hn_tile_spans(&piece, i, true, span);
             const float *s = piece.s + i * piece.stride;
             for (int k = 0; k < spans; k++) {
-                int32_t n = scan->filter(s, span[k].from, span[k].to, p->low, w->place);
+                int32_t n = scan->filter(s, span[k].from, span[k].to, p->low, w->position);
                 if (n > 0 && !put_row(p, w, piece.row0 + i, piece.col0, s, n, weight))
                     return;
             }
@@ -234,7 +235,7 @@ static void pairs_tile(void *self, const struct hn_tile *tile, int thread) {
     take(self, tile, 1, thread);
 }
 
-// A pair's ends may change places: of X X^T the products are the same, bit for bit.
+// A pair's ends may are swapped: of X X^T the products are the same, bit for bit.
 static void pairs_both(void *self, void *other, const struct hn_tile *tile, int thread) {
     (void)other;
     take(self, tile, 2, thread);
@@ -249,7 +250,7 @@ static void pairs_take(void *self, const struct hn_found *f, int thread) {
         int32_t of = f->row[k], n = 0;
         int64_t row = f->row0 + of, cell = (f->col0 + f->col[k]) >> work->shift;
         for (; k < f->n && f->row[k] == of && (f->col0 + f->col[k]) >> work->shift == cell; k++) {
-            w->place[n] = f->col[k];
+            w->position[n] = f->col[k];
             w->dense[f->col[k]] = f->s[k];
             n += f->s[k] >= p->low && f->col0 + f->col[k] != row;
         }

@@ -159,7 +159,7 @@ static int64_t count_bits(const uint64_t *word, int64_t words) {
     return count;
 }
 
-// Places of the bits of word[words], which are cleared, to out[at least their number + GROUP];
+// Positions of the bits of word[words], which are cleared, to out[at least their number + GROUP];
 // their number.
 HN_CLONES
 static int64_t read_bits(uint64_t *word, int64_t words, int32_t *out) {

@@ -21,7 +21,7 @@ struct work {
     _Atomic int64_t taken, close_taken;
     _Atomic bool dry;
     struct writer *writer; // [threads]
-    int32_t *place;        // [threads x 2 (block + slack)]
+    int32_t *position;     // [threads x 2 (block + slack)]
     float *limit;          // of a screened sweep: [rows] p->low for each
     float *dense;          // likewise: [threads x (block + slack)] products at their columns
     int64_t stored;        // pairs, sure ones

@@ -39,12 +39,13 @@ static double least(const double *value, int64_t n) {
 }
 
 // Quantile of the chunk that begins with row `first`, whose float products are score[m]. A sorted
-// list of exact products lies place by place within the bound of the sorted floats, so that the two
-// places that matter are found among the entries within two bounds of what floats have there.
+// list of exact products lies position by position within the bound of the sorted floats, so that
+// the two positions that matter are found among the entries within two bounds of what floats have
+// there.
 static double chunk_quantile(const struct work *w, int64_t first, int64_t m, const float *score,
                              float *copy, double *exact) {
-    double place = (double)(m - 1) * w->quantile, bound = hn_dot_bound(w->x.cols);
-    int64_t low = hn_min((int64_t)place, m - 1);
+    double position = (double)(m - 1) * w->quantile, bound = hn_dot_bound(w->x.cols);
+    int64_t low = hn_min((int64_t)position, m - 1);
     memcpy(copy, score, (size_t)m * sizeof *copy);
     double floor_value = (double)gsl_stats_float_select(copy, 1, (size_t)m, (size_t)low);
     double next_value = floor_value;
@@ -65,7 +66,7 @@ static double chunk_quantile(const struct work *w, int64_t first, int64_t m, con
     low -= below;
     double lower = gsl_stats_select(exact, 1, (size_t)count, (size_t)low);
     double upper = low + 1 < count ? least(exact + low + 1, count - low - 1) : lower;
-    return lower + (place - floor(place)) * (upper - lower);
+    return lower + (position - floor(position)) * (upper - lower);
 }
 
 static void do_group(const struct work *w, int64_t group, int thread) {

@@ -97,8 +97,8 @@ static float kth_largest(const struct hn_threshold *t,
 // Place of the wanted product from the top, 1 the largest: m - floor((m - 1) q).
 static int64_t wanted_rank(int64_t n, double quantile) {
     int64_t m = n * (n - 1);
-    double place = floor((double)(m - 1) * quantile);
-    return m - hn_min((int64_t)place, m - 1);
+    double position = floor((double)(m - 1) * quantile);
+    return m - hn_min((int64_t)position, m - 1);
 }
 
 // Products of distinct items in the sample.
@@ -247,7 +247,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct
 struct band {
     double centre, width;
     int64_t above, count; // entries surely above (of both orders of a pair); pairs in the band
-    int64_t *first; // [chunks + 1] place of a chunk's first pair in the lists below; owns them
+    int64_t *first; // [chunks + 1] position of a chunk's first pair in the lists below; owns them
     struct exact {
         double value;
         int64_t weight;
@@ -317,10 +317,10 @@ static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold 
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t c = 0; c < p->chunks; c++) {
         const struct hn_close_pair *pair = p->pool + c * HN_CLOSE_CHUNK;
-        int64_t place = b->first[c];
+        int64_t position = b->first[c];
         for (int64_t e = 0; e < p->used[c]; e++)
             if (in_band(b, &pair[e]))
-                b->pair[place++] = &pair[e];
+                b->pair[position++] = &pair[e];
     }
     band_score(ctx, t, b);
     return HN_OK;
@@ -331,7 +331,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-// *value: the exact product at place `rank` from the top of all that is collected, if it lies
+// *value: the exact product at position `rank` from the top of all that is collected, if it lies
 // within `slack` of the centre; whether it does.
 static bool band_select(const struct band *b, int64_t rank, double slack, double *value) {
     int64_t left = rank - b->above, near = 0;
@@ -387,10 +387,10 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
     return HN_OK;
 }
 
-// A sorted list of exact products lies place by place within the bound of the sorted floats, and
-// mostly much nearer. With `wanted` the float at the wanted place, exact products of all pairs
-// within bound + slack of it settle the matter if their result is within slack of it: none of the
-// others can be on the wrong side. A slack of one bound always does.
+// A sorted list of exact products lies position by position within the bound of the sorted floats,
+// and mostly much nearer. With `wanted` the float at the wanted position, exact products of all
+// pairs within bound + slack of it settle the matter if their result is within slack of it: none of
+// the others can be on the wrong side. A slack of one bound always does.
 static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, double wanted,
                            int64_t rank, double slack, bool *settled) {
     double bound = t->bound;

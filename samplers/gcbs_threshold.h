@@ -7,8 +7,8 @@
 #include "samplers/sampler.h"
 
 // Of the m = n^2 - n inner products of distinct items, those strictly greater than their
-// `quantile`, as type 7 of Hyndman and Fan (1996), NumPy's default: the value at place h = (m - 1)
-// q of the sorted products, linear between two. With l = floor(h), this is the same as strictly
+// `quantile`, as type 7 of Hyndman and Fan (1996), NumPy's default: the value at position h = (m -
+// 1) q of the sorted products, linear between two. With l = floor(h), this is the same as strictly
 // greater than the l-th (from 0): if h lies between two different values, nothing lies between
 // them. All in the arithmetic of hn_dot_exact().
 //
@@ -30,7 +30,7 @@ struct hn_threshold {
     int64_t *bins;               // scratch of selections
     int64_t samples;             // `selves` of them of an item with itself, put at the bottom
     int64_t selves;
-    int64_t rank;     // place from the top of the sample that gives `low`
+    int64_t rank;     // position from the top of the sample that gives `low`
     double bound;     // of the sweep's products
     double low;       // every product >= low is collected
     int64_t foreseen; // room that should do

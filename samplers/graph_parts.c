@@ -9,13 +9,13 @@ struct state {
     const struct hn_graph *g;
     struct hn_graph_parts *p;
     int64_t parts;
-    int32_t *part;   // [n] of a node, -1: none
-    int32_t *place;  // [n] in member
-    int32_t *inside; // [n] edges to its own part
-    int32_t *edges;  // [n] growing: edges to the part; exchanging: edges to part A; else 0
-    int32_t *to;     // [parts] edges of a node to a part, else 0
-    int32_t *seen;   // [n] nodes, or parts, with edges
-    bool *next_to;   // [n] neighbours of a node, else false
+    int32_t *part;     // [n] of a node, -1: none
+    int32_t *position; // [n] in member
+    int32_t *inside;   // [n] edges to its own part
+    int32_t *edges;    // [n] growing: edges to the part; exchanging: edges to part A; else 0
+    int32_t *to;       // [parts] edges of a node to a part, else 0
+    int32_t *seen;     // [n] nodes, or parts, with edges
+    bool *next_to;     // [n] neighbours of a node, else false
 };
 
 static enum hn_code open_state(struct hn_context *ctx, const struct hn_graph *g,
@@ -25,13 +25,13 @@ static enum hn_code open_state(struct hn_context *ctx, const struct hn_graph *g,
                         .p = p,
                         .parts = parts,
                         .part = hn_alloc(ctx, n, sizeof *s->part),
-                        .place = hn_alloc(ctx, n, sizeof *s->place),
+                        .position = hn_alloc(ctx, n, sizeof *s->position),
                         .inside = hn_zalloc(ctx, n, sizeof *s->inside),
                         .edges = hn_zalloc(ctx, n, sizeof *s->edges),
                         .to = hn_zalloc(ctx, parts, sizeof *s->to),
                         .seen = hn_alloc(ctx, n, sizeof *s->seen),
                         .next_to = hn_zalloc(ctx, n, sizeof *s->next_to)};
-    return s->part && s->place && s->inside && s->edges && s->to && s->seen && s->next_to
+    return s->part && s->position && s->inside && s->edges && s->to && s->seen && s->next_to
                ? HN_OK
                : ctx->code;
 }
@@ -67,7 +67,7 @@ static void grow(struct state *s, int64_t part, int64_t *free) {
             v = s->part[other] < 0 ? other : -1;
         }
         s->part[v] = (int32_t)part;
-        s->place[v] = (int32_t)(part * s->p->size + k);
+        s->position[v] = (int32_t)(part * s->p->size + k);
         s->p->member[part * s->p->size + k] = v;
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
             if (s->part[g->target[e]] < 0 && s->edges[g->target[e]]++ == 0)
@@ -95,15 +95,15 @@ static void move(struct state *s, int32_t v, int32_t part) {
 }
 
 static void exchange(struct state *s, int32_t i, int32_t j) {
-    int32_t a = s->part[i], b = s->part[j], place = s->place[i];
+    int32_t a = s->part[i], b = s->part[j], position = s->position[i];
     move(s, i, -1);
     move(s, j, -1);
     move(s, i, b);
     move(s, j, a);
-    s->place[i] = s->place[j];
-    s->place[j] = place;
-    s->p->member[s->place[i]] = i;
-    s->p->member[s->place[j]] = j;
+    s->position[i] = s->position[j];
+    s->position[j] = position;
+    s->p->member[s->position[i]] = i;
+    s->p->member[s->position[j]] = j;
     s->p->exchanged++;
 }
 

@@ -8,11 +8,11 @@
 // negative may be a false one.
 //
 // The paper says no more; ours are: (1) Items of a batch are distinct. All anchors are put in
-// first, then each in turn takes its nearest items that are not in the batch yet. (2) A places of
-// anchors, A = floor(B / (1 + l)), share the batch as evenly as can be: anchor g has places floor(g
-// B / A) to floor((g + 1) B / A) - 1, so that no anchor has fewer than l negatives, and where 1 + l
-// does not divide B some have more. (3) The last batch of an epoch holds the anchors that are left,
-// and is short.
+// first, then each in turn takes its nearest items that are not in the batch yet. (2) A positions
+// of anchors, A = floor(B / (1 + l)), share the batch as evenly as can be: anchor g has positions
+// floor(g B / A) to floor((g + 1) B / A) - 1, so that no anchor has fewer than l negatives, and
+// where 1 + l does not divide B some have more. (3) The last batch of an epoch holds the anchors
+// that are left, and is short.
 #include "core/bitset.h"
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
@@ -121,10 +121,10 @@ static void scan(const struct state *state, int32_t anchor, const uint64_t *mark
         tally->dot++;
         if (count == wanted && score <= best[count - 1].score)
             continue;
-        int64_t place = count < wanted ? count++ : count - 1;
-        for (; place > 0 && best[place - 1].score < score; place--)
-            best[place] = best[place - 1];
-        best[place] = (struct hn_scored){.score = score, .id = j};
+        int64_t position = count < wanted ? count++ : count - 1;
+        for (; position > 0 && best[position - 1].score < score; position--)
+            best[position] = best[position - 1];
+        best[position] = (struct hn_scored){.score = score, .id = j};
     }
 }
 

@@ -79,9 +79,9 @@ static int64_t reach(const struct hn_graph *g, struct scratch *s, int32_t anchor
 }
 
 // The level in the order in which it is reached, or by number all that is not nearer.
-static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t position, int thread,
                     struct hn_work *work, int32_t *negative) {
-    (void)place;
+    (void)position;
     const struct params *params = self->params;
     const struct state *state = self->state;
     struct scratch *s = &state->scratch[thread];

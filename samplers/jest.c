@@ -46,7 +46,7 @@ enum { VIEW1, VIEW2, TEACHER, SIDES };
 struct scratch {
     int32_t *id;                          // [candidates] that a batch is chosen from
     struct side all[SIDES], chunk[SIDES]; // of the candidates, and of the last chunk
-    int32_t *place;                       // [B] of what is chosen, among the candidates
+    int32_t *position;                    // [B] of what is chosen, among the candidates
     double *score, *key;                  // [candidates]; [largest chunk] in their order
     bool *chosen;                         // [candidates]
     float *s;                             // [candidates x chunk], whole panels
@@ -113,14 +113,14 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct hn_sampler
                                          &items->teacher};
     int64_t n = state->candidates;
     *s = (struct scratch){.id = hn_alloc(ctx, n, sizeof *s->id),
-                          .place = hn_alloc(ctx, self->batch_size, sizeof *s->place),
+                          .position = hn_alloc(ctx, self->batch_size, sizeof *s->position),
                           .score = hn_alloc(ctx, n, sizeof *s->score),
                           .key = hn_alloc(ctx, state->most, sizeof *s->key),
                           .chosen = hn_alloc(ctx, n, sizeof *s->chosen),
                           .s = hn_alloc(ctx, hn_panels(n) * HN_PANEL,
                                         (size_t)(hn_panels(state->most) * HN_PANEL) * sizeof *s->s),
                           .marks = hn_zalloc(ctx, hn_bitset_words(self->n), sizeof *s->marks)};
-    if (!s->id || !s->place || !s->score || !s->key || !s->chosen || !s->s || !s->marks)
+    if (!s->id || !s->position || !s->score || !s->key || !s->chosen || !s->s || !s->marks)
         return ctx->code;
     for (int k = 0; k < SIDES; k++)
         if (uses(self->params, items, k) && (open_side(ctx, of[k], n, &s->all[k]) ||
@@ -137,7 +137,7 @@ static void close_scratch(struct hn_context *ctx, struct scratch *s) {
         hn_free(ctx, s->chunk[k].packed.data);
     }
     hn_free(ctx, s->id);
-    hn_free(ctx, s->place);
+    hn_free(ctx, s->position);
     hn_free(ctx, s->score);
     hn_free(ctx, s->key);
     hn_free(ctx, s->chosen);
@@ -218,9 +218,9 @@ static void add_pairs(const struct params *p, const struct side *all, const stru
     }
 }
 
-// The next `count` items, by the scores given those chosen before: their places.
+// The next `count` items, by the scores given those chosen before: their positions.
 static void draw_chunk(const struct state *state, struct scratch *s, int64_t count,
-                       struct hn_stream *stream, int32_t *place) {
+                       struct hn_stream *stream, int32_t *position) {
     int64_t n = 0;
     for (int64_t i = 0; i < state->candidates; i++) {
         double key = s->score[i] - log(-log1p(-hn_stream_uniform(stream)));
@@ -229,13 +229,13 @@ static void draw_chunk(const struct state *state, struct scratch *s, int64_t cou
         int64_t at = n < count ? n++ : n - 1;
         for (; at > 0 && s->key[at - 1] < key; at--) {
             s->key[at] = s->key[at - 1];
-            place[at] = place[at - 1];
+            position[at] = position[at - 1];
         }
         s->key[at] = key;
-        place[at] = (int32_t)i;
+        position[at] = (int32_t)i;
     }
     for (int64_t k = 0; k < count; k++)
-        s->chosen[place[k]] = true;
+        s->chosen[position[k]] = true;
 }
 
 // Both directions of every pair with what has just been chosen: without views they are the same.
@@ -266,9 +266,9 @@ static void choose(const struct hn_sampler *self, int64_t batch, struct scratch 
             fill_side(&s->all[k], s->id, state->candidates);
     for (int64_t c = 0, from = 0; c < state->chunks; c++) {
         int64_t to = (c + 1) * self->batch_size / state->chunks;
-        draw_chunk(state, s, to - from, &stream, s->place + from);
+        draw_chunk(state, s, to - from, &stream, s->position + from);
         for (int64_t i = from; i < to; i++)
-            id[i] = s->id[s->place[i]];
+            id[i] = s->id[s->position[i]];
         if (c + 1 < state->chunks)
             add_chunk(params, state, s, id + from, to - from);
         from = to;

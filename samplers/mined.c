@@ -259,7 +259,7 @@ static void draw_weighted(const struct state *state, int32_t anchor, int thread,
 }
 
 // The first survivors, or as many at random.
-static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t position, int thread,
                     struct hn_work *work, int32_t *negative) {
     const struct params *params = self->params;
     const struct state *state = self->state;
@@ -269,7 +269,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place
     if (params->take == TAKE_TOP)
         return count;
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "mined.draw", self->index, self->epoch, place);
+    hn_stream_open(&stream, self->seed, "mined.draw", self->index, self->epoch, position);
     if (params->take == TAKE_AMBIGUOUS) {
         if (count > 0)
             draw_weighted(state, anchor, thread, count, &stream, negative);

@@ -17,7 +17,7 @@ static void take(struct grouping *g, int32_t item) {
     g->order[g->used++] = item;
 }
 
-// The nearest free items from the list of `first`, up to the place `end` of the order.
+// The nearest free items from the list of `first`, up to the position `end` of the order.
 static void take_listed(struct grouping *g, int32_t first, int64_t end) {
     const int32_t *id = g->near->id + first * g->near->kept;
     for (int64_t k = 0; k < g->near->kept && g->used < end; k++)

@@ -38,7 +38,7 @@ struct hn_mosaic_pool {
     struct hn_packed packed;
     struct hn_select_scratch *select; // [threads]
     struct hn_mosaic_row *row;        // [n]
-    int32_t *place;                   // [n] 0 .. n - 1
+    int32_t *position;                // [n] 0 .. n - 1
     int32_t *order;                   // [n] items in the order of a sweep
     int32_t *batch;                   // [n] of an item
     int32_t *member;                  // [n] items of batch c: member[c batch_size ..]
@@ -64,7 +64,7 @@ HN_MUST_USE enum hn_code hn_mosaic_pool_open(struct hn_context *ctx, const struc
 void hn_mosaic_weigh(const struct hn_mosaic *spec, const struct hn_items *items, const int32_t *id,
                      int64_t n, struct hn_mosaic_pool *pool);
 // From a random balanced assignment, exchanges items between batches as long as that gains, at most
-// spec->sweeps times through all items: pool->member becomes the batches, of places 0 .. n - 1.
+// spec->sweeps times through all items: pool->member becomes the batches, of positions 0 .. n - 1.
 // Stops early when ctx is asked to. The stream is the pool's own.
 void hn_mosaic_arrange(const struct hn_context *ctx, const struct hn_mosaic *spec,
                        struct hn_stream *stream, struct hn_mosaic_pool *pool,

@@ -33,7 +33,7 @@ enum hn_code hn_mosaic_pool_open(struct hn_context *ctx, const struct hn_mosaic 
                 (pool->packed.data = hn_alloc(ctx, side, row)) &&
                 (pool->select = hn_alloc(ctx, threads, sizeof *pool->select)) &&
                 (pool->row = hn_alloc(ctx, n, sizeof *pool->row)) &&
-                (pool->place = hn_alloc(ctx, n, sizeof *pool->place)) &&
+                (pool->position = hn_alloc(ctx, n, sizeof *pool->position)) &&
                 (pool->order = hn_alloc(ctx, n, sizeof *pool->order)) &&
                 (pool->batch = hn_alloc(ctx, n, sizeof *pool->batch)) &&
                 (pool->member = hn_alloc(ctx, n, sizeof *pool->member)) &&

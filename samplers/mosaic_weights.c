@@ -155,7 +155,7 @@ static void average_one(const struct hn_mosaic_pool *pool, int64_t i, int64_t ot
     int64_t d = rows->cols;
     float *mean = pool->m + i * d;
     memcpy(mean, pool->z + i * d, (size_t)d * sizeof *mean);
-    others = hn_select_near(pool->w + i * pool->stride, pool->place, pool->n, others, -INFINITY,
+    others = hn_select_near(pool->w + i * pool->stride, pool->position, pool->n, others, -INFINITY,
                             bound, pool->x + i * d, rows, false, select);
     for (int64_t j = 0; j < others; j++)
         add_member(mean, pool->z + select->scored[j].id * d, d);
@@ -219,7 +219,7 @@ void hn_mosaic_weigh(const struct hn_mosaic *spec, const struct hn_items *items,
     pool->packed.block = n;
     pool->packed.panels = hn_panels(n);
     for (int64_t i = 0; i < n; i++)
-        pool->place[i] = (int32_t)i;
+        pool->position[i] = (int32_t)i;
     gather(items, id, pool);
     multiply_items(pool);
     if (repels) {

@@ -37,13 +37,13 @@ static enum hn_code open_random(struct hn_context *ctx, struct hn_sampler *self,
 }
 
 // Distinct items other than the anchor.
-static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t position, int thread,
                     struct hn_work *work, int32_t *negative) {
     const struct state *state = self->state;
     uint64_t *marks = state->marks + thread * state->words;
     int64_t k = room(self->params, self->n);
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "negatives.random", self->index, self->epoch, place);
+    hn_stream_open(&stream, self->seed, "negatives.random", self->index, self->epoch, position);
     int32_t others = (int32_t)self->n - 1;
     for (int64_t i = 0; i < k; i++) {
         int32_t j = (int32_t)(others - k + i),

@@ -1,14 +1,14 @@
 // Negatives that are neither too close nor too far (NS 3.2, feature-based sampling): for every
-// anchor the other items by ascending cosine, and of these the places from `lo` to `hi` percent.
+// anchor the other items by ascending cosine, and of these the positions from `lo` to `hi` percent.
 //
-// Of m = n - 1 others these are the places [round(lo m / 100), round(hi m / 100)), counted from 0,
-// so that rings whose percentiles meet share nothing and leave nothing out. Cosines are those of
+// Of m = n - 1 others these are the positions [round(lo m / 100), round(hi m / 100)), counted from
+// 0, so that rings whose percentiles meet share nothing and leave nothing out. Cosines are those of
 // raw features (the paper's, which need no encoder) or of the embeddings. Items with the anchor's
 // very same cosine (39 % of Cora's are exactly 0) come in random order, drawn anew for every anchor
 // and epoch. A feature row of zeros has cosine 0 with all.
 //
-// Places are decided by the inner product in double. With dense rows float products say which items
-// lie within twice the error bound of a percentile: only those are multiplied again.
+// Positions are decided by the inner product in double. With dense rows float products say which
+// items lie within twice the error bound of a percentile: only those are multiplied again.
 #include "core/sweep/blas.h"
 #include "samplers/sampler.h"
 
@@ -40,7 +40,7 @@ struct scratch {
     double *cosine;    // [n] as products say
     double *sorted;    // [n] room for selection
     struct near *near; // [n]
-    uint8_t *below;    // [n] bit 0: before the ring's first place, bit 1: before its end
+    uint8_t *below;    // [n] bit 0: before the ring's first position, bit 1: before its end
 };
 
 // An item that has a feature.
@@ -58,13 +58,13 @@ struct state {
     struct scratch *scratch;            // [threads]
 };
 
-static int64_t place_of(double percentile, int64_t others) {
+static int64_t position_of(double percentile, int64_t others) {
     return llround(percentile * (double)others / 100);
 }
 
 static int64_t room(const void *p, int64_t n) {
     const struct params *params = p;
-    int64_t ring = hn_max(0, place_of(params->hi, n - 1) - place_of(params->lo, n - 1));
+    int64_t ring = hn_max(0, position_of(params->hi, n - 1) - position_of(params->lo, n - 1));
     return params->n == 0 ? ring : hn_min(params->n, ring);
 }
 
@@ -175,7 +175,7 @@ static uint64_t mix(uint64_t z) {
 // What the ring of one anchor is decided by.
 struct ring {
     int32_t anchor;
-    int64_t others, from, to; // places [from, to) of the others
+    int64_t others, from, to; // positions [from, to) of the others
     uint64_t lots;            // item j's lot among equals is number j of this SplitMix64 sequence
     struct hn_stream stream;
 };
@@ -282,16 +282,16 @@ static int32_t collect(struct ring *ring, const struct scratch *s, int64_t room,
     return count;
 }
 
-static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t place,
+static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t position,
                          struct scratch *s, int64_t room, int32_t *negative) {
     const struct params *params = self->params;
     const struct state *state = self->state;
     int64_t others = self->n - 1;
     struct ring ring = {.anchor = anchor,
                         .others = others,
-                        .from = place_of(params->lo, others),
-                        .to = place_of(params->hi, others)};
-    hn_stream_open(&ring.stream, self->seed, "ring", self->index, self->epoch, place);
+                        .from = position_of(params->lo, others),
+                        .to = position_of(params->hi, others)};
+    hn_stream_open(&ring.stream, self->seed, "ring", self->index, self->epoch, position);
     ring.lots = (uint64_t)hn_stream_word(&ring.stream) << 32;
     ring.lots |= hn_stream_word(&ring.stream);
     memcpy(s->sorted, s->cosine, (size_t)anchor * sizeof *s->sorted);
@@ -305,7 +305,7 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
     return collect(&ring, s, room, (int32_t *)(void *)s->near, negative);
 }
 
-// Anchors at the places [p, p + count) of the batches.
+// Anchors at the positions [p, p + count) of the batches.
 static void fill_group(const struct hn_sampler *self, const struct hn_batches *out, int64_t p,
                        int64_t count, struct scratch *s) {
     const struct state *state = self->state;
@@ -341,7 +341,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
         anchors += out->size[b];
     const struct params *params = self->params;
     int64_t others = self->n - 1;
-    int64_t ring = place_of(params->hi, others) - place_of(params->lo, others);
+    int64_t ring = position_of(params->hi, others) - position_of(params->lo, others);
     int64_t row = state->features ? state->features->start[self->n] / self->n : state->x.cols;
     self->sampling.dot += anchors * self->n;
     self->sampling.draw += anchors * (2 + (out->room < ring ? out->room : 0));

@@ -148,10 +148,10 @@ int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *se
 // The lists of all anchors, by the type's list().
 static void fill_lists(const struct hn_context *ctx, struct hn_sampler *self,
                        const struct hn_batches *out) {
-    int64_t places = (int64_t)out->count * out->batch_size, draw = 0, edge = 0, bytes = 0;
+    int64_t positions = (int64_t)out->count * out->batch_size, draw = 0, edge = 0, bytes = 0;
 #pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic, 16) \
     reduction(+ : draw, edge, bytes)
-    for (int64_t p = 0; p < places; p++) {
+    for (int64_t p = 0; p < positions; p++) {
         struct hn_work work = {0};
         if (p % out->batch_size < out->size[p / out->batch_size])
             out->negatives[p] =

@@ -44,9 +44,9 @@ struct hn_batches {
     int32_t *size;      // out: [count], caller's
     int32_t *ids;       // out: [count x batch_size], caller's; the start item of a walk comes first
 
-    // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), zeroed for other samplers. The anchor at place
-    // p = b * batch_size + a of ids has negative[p * room ..], negatives[p] of them: distinct, and
-    // not the anchor; there may be none.
+    // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), zeroed for other samplers. The anchor at
+    // position p = b * batch_size + a of ids has negative[p * room ..], negatives[p] of them:
+    // distinct, and not the anchor; there may be none.
     int64_t room;       // in: hn_sampler_room()
     int32_t *negatives; // out: [count x batch_size], caller's
     int32_t *negative;  // out: [count x batch_size x room], caller's
@@ -81,7 +81,7 @@ struct hn_sampler {
 struct hn_sampler_type {
     const char *name;
     const char *summary; // one line
-    const char *source;  // paper and place
+    const char *source;  // paper and position
     const char *note;    // where this differs from the paper or its code, "" if nowhere
     unsigned flags;
     const struct hn_option *options; // ends with a NULL name; never NULL
@@ -126,9 +126,9 @@ struct hn_sampler_type {
     // a partition are cut from self->order.
     enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
     // Per-anchor samplers may have this in place of `next`: puts the negatives of one anchor, the
-    // one at `place` of the epoch, into negative[room], adds to *work what that took, and returns
-    // their number. Called in parallel, by threads 0 .. self->threads - 1.
-    int32_t (*list)(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+    // one at `position` of the epoch, into negative[room], adds to *work what that took, and
+    // returns their number. Called in parallel, by threads 0 .. self->threads - 1.
+    int32_t (*list)(const struct hn_sampler *self, int32_t anchor, int64_t position, int thread,
                     struct hn_work *work, int32_t *negative);
     // Required of per-anchor samplers, absent elsewhere. The most negatives of an anchor among n
     // items, 0 to n - 1.
@@ -194,7 +194,7 @@ int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
 // Threads for rebuild and next: no more than there is scratch for.
 int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self);
-// Where the negatives of place p go.
+// Where the negatives of position p go.
 static inline int32_t *hn_batch_negatives(const struct hn_batches *out, int64_t p) {
     return out->negative + p * out->room;
 }

@@ -52,7 +52,7 @@ struct state {
     double *far;             // [m] squared distance to the centroids so far
     int32_t *nearest, *size; // [m] centroid, [k] items
     struct match *match;     // [m x k]
-    int32_t *cluster;        // [k x B] places in the group
+    int32_t *cluster;        // [k x B] positions in the group
 };
 
 static int64_t clusters_of(const struct params *p, int64_t n, int64_t batch_size) {
@@ -300,13 +300,13 @@ static void fill_clusters(struct state *state, int32_t batch_size) {
 }
 
 // Of a cluster, as osgd's.
-static double loss_of(const struct state *state, const int32_t *place, int32_t n, double tau) {
+static double loss_of(const struct state *state, const int32_t *position, int32_t n, double tau) {
     double loss = 0;
     for (int32_t a = 0; a < n; a++) {
-        double rows = 0, columns = 0, own = s_of(state, place[a], place[a]);
+        double rows = 0, columns = 0, own = s_of(state, position[a], position[a]);
         for (int32_t b = 0; b < n; b++) {
-            rows += exp((s_of(state, place[a], place[b]) - own) / tau);
-            columns += exp((s_of(state, place[b], place[a]) - own) / tau);
+            rows += exp((s_of(state, position[a], position[b]) - own) / tau);
+            columns += exp((s_of(state, position[b], position[a]) - own) / tau);
         }
         // cppcheck-suppress invalidFunctionArg; b has been a, so both are 1 or more
         loss += log(rows) + log(columns);

@@ -4,9 +4,9 @@
 // Clusters are those of spherical k-means (kmeans.h).
 //
 // A batch is drawn in rounds. In a round every cluster, in random order, gives one random item that
-// is not in the batch yet, until the batch is full. With as many clusters as places (the default)
-// that is one round: one item of every cluster. With more clusters, a random B of them give one
-// each; with fewer, each gives floor(B / clusters) or one more as long as it has any.
+// is not in the batch yet, until the batch is full. With as many clusters as positions (the
+// default) that is one round: one item of every cluster. With more clusters, a random B of them
+// give one each; with fewer, each gives floor(B / clusters) or one more as long as it has any.
 //
 // Batches are independent of each other: an epoch is no partition, and items of small clusters come
 // more often than others.

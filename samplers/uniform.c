@@ -1,5 +1,5 @@
 // Uniform batches, the baseline of all papers. `shuffle`: an epoch is a random permutation of the
-// items, cut into batches (the last may be short). `iid`: every place of every batch is an
+// items, cut into batches (the last may be short). `iid`: every position of every batch is an
 // independent draw from all items, with replacement.
 #include "samplers/sampler.h"
 

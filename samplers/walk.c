@@ -248,7 +248,7 @@ static void draw_keys(struct progress *p, int32_t count) {
     p->tally->draw += count;
 }
 
-// Restores the heap order of the `count` nodes of heap, least key on top, from place i down.
+// Restores the heap order of the `count` nodes of heap, least key on top, from position i down.
 static void sift(int32_t *heap, const double *key, int32_t i, int32_t count) {
     for (int32_t child; (child = 2 * i + 1) < count; i = child) {
         if (child + 1 < count && key[heap[child + 1]] < key[heap[child]])

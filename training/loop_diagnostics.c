@@ -72,7 +72,7 @@ static enum hn_code mean_cosines(struct hn_context *ctx, const struct hn_evaluat
     for (int64_t i = 0; i < e->n; i++) {
         const float *z = e->z + i * e->d;
         double length = sqrt(hn_dot_exact(z, z, e->d));
-        int32_t c = hn_classes_place(&classes, e->label[i]);
+        int32_t c = hn_classes_index(&classes, e->label[i]);
         for (int64_t k = 0; c >= 0 && k < e->d; k++) {
             sum[c * e->d + k] += z[k] / length;
             all[k] += z[k] / length;

@@ -27,10 +27,10 @@ static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     d->label = hn_alloc(ctx, b, sizeof *d->label);
     d->negatives = hn_alloc(ctx, b, sizeof *d->negatives);
     d->negative = hn_alloc(ctx, pairs, sizeof *d->negative);
-    d->place = hn_alloc(ctx, pairs, sizeof *d->place);
+    d->position = hn_alloc(ctx, pairs, sizeof *d->position);
     d->start = hn_alloc(ctx, b + 1, sizeof *d->start);
     d->built = hn_zalloc(ctx, size, sizeof *d->built);
-    if (!d->ids || !d->label || !d->negatives || !d->negative || !d->place || !d->start ||
+    if (!d->ids || !d->label || !d->negatives || !d->negative || !d->position || !d->start ||
         !d->built)
         return ctx->code;
     if (loop->spec->embeddings == HN_EMBEDDINGS_STORED)
@@ -218,10 +218,10 @@ static void make_lists(struct hn_loop *loop) {
     d->start[0] = 0;
     for (int32_t a = 0; a < d->size; a++) {
         d->start[a + 1] = d->start[a] + d->negatives[a];
-        memcpy(d->place + d->start[a], d->negative + a * d->capacity,
-               (size_t)d->negatives[a] * sizeof *d->place);
+        memcpy(d->position + d->start[a], d->negative + a * d->capacity,
+               (size_t)d->negatives[a] * sizeof *d->position);
     }
-    d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->place};
+    d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->position};
 }
 
 // A guided law's scores of the batch.

@@ -28,7 +28,7 @@ struct hn_draw {
     float *guide;   // [batch_size x batch_size]
     int64_t capacity;
     int64_t *start; // [batch_size + 1] of lists
-    int32_t *place;
+    int32_t *position;
     struct hn_loss_lists lists;
 };
 

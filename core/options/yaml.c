@@ -10,7 +10,7 @@
 struct build {
     struct hn_context *ctx;
     yaml_parser_t parser;
-    const char *text; // as parsed, for the place of a bad byte
+    const char *text; // as parsed, for the position of a bad byte
     struct hn_yaml_origin origin;
     struct hn_yaml *root;
     struct hn_yaml *open[HN_YAML_DEPTH_MAX]; // from the root down
@@ -18,21 +18,21 @@ struct build {
     int64_t nodes;
 };
 
-// Room for the message behind the place.
-enum { PLACE_MAX = 256 };
+// Room for the message behind the position.
+enum { POSITION_MAX = 256 };
 
 // "job.yaml:12:5" or "--set batches=20". Of a long name the end says more.
-static void print_place(const struct hn_yaml_origin *origin, int64_t line, int64_t column,
-                        char place[PLACE_MAX]) {
+static void print_position(const struct hn_yaml_origin *origin, int64_t line, int64_t column,
+                           char position[POSITION_MAX]) {
     const char *name = origin->name;
     size_t length = strlen(name);
     if (!origin->lines) {
-        snprintf(place, PLACE_MAX, "%s%.*s", origin->before, hn_yaml_clip(name), name);
+        snprintf(position, POSITION_MAX, "%s%.*s", origin->before, hn_yaml_clip(name), name);
         return;
     }
     if (length > 200)
         name += length - 200;
-    snprintf(place, PLACE_MAX, "%s%s:%lld:%lld", origin->before, name, (long long)line,
+    snprintf(position, POSITION_MAX, "%s%s:%lld:%lld", origin->before, name, (long long)line,
              (long long)column);
 }
 
@@ -47,9 +47,9 @@ enum hn_code hn_yaml_fail(struct hn_context *ctx, const struct hn_yaml *at, cons
 }
 
 enum hn_code hn_yaml_fail_in(struct hn_context *ctx, const struct hn_yaml *at) {
-    char place[PLACE_MAX];
-    print_place(&at->origin, at->line, at->column, place);
-    return hn_fail_in(ctx, "%s", place);
+    char position[POSITION_MAX];
+    print_position(&at->origin, at->line, at->column, position);
+    return hn_fail_in(ctx, "%s", position);
 }
 
 int hn_yaml_clip(const char *text) {
@@ -143,9 +143,9 @@ void hn_yaml_put(struct hn_yaml *map, struct hn_yaml *key, struct hn_yaml *value
 }
 
 static enum hn_code fail_at(struct build *b, yaml_mark_t mark, const char *text) {
-    char place[PLACE_MAX];
-    print_place(&b->origin, (int64_t)mark.line + 1, (int64_t)mark.column + 1, place);
-    return hn_fail(b->ctx, HN_USAGE, "%s: %s", place, text);
+    char position[POSITION_MAX];
+    print_position(&b->origin, (int64_t)mark.line + 1, (int64_t)mark.column + 1, position);
+    return hn_fail(b->ctx, HN_USAGE, "%s: %s", position, text);
 }
 
 // libyaml says at which byte reading failed; people count lines and characters.
@@ -304,7 +304,7 @@ enum hn_code hn_yaml_parse(struct hn_context *ctx, const char *text, int64_t len
     if (!yaml_parser_initialize(&b.parser))
         return hn_fail(ctx, HN_MEMORY, "out of memory while reading %s", origin.name);
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, (size_t)length);
-    // Said, not guessed: UTF-16 is to be an error with its place.
+    // Said, not guessed: UTF-16 is to be an error with its position.
     yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
     enum hn_code code = build_tree(&b);
     yaml_parser_delete(&b.parser);

@@ -1,4 +1,4 @@
-// YAML as a tree in which every node knows its place, and overrides of it from the command line:
+// YAML as a tree in which every node knows its position, and overrides of it from the command line:
 // job files, training jobs and claim files are read through it.
 #ifndef HN_CORE_OPTIONS_YAML_H
 #define HN_CORE_OPTIONS_YAML_H
@@ -35,7 +35,7 @@ struct hn_yaml {
 };
 
 // Parses one document of `length` bytes. *out is NULL for an empty one. Nodes belong to the owner
-// of the time, also after a failure and when they are replaced. HN_USAGE with the place for bad
+// of the time, also after a failure and when they are replaced. HN_USAGE with the position for bad
 // syntax, bad UTF-8, duplicate keys, anchors, tags and anything beyond the bounds above.
 HN_MUST_USE enum hn_code hn_yaml_parse(struct hn_context *ctx, const char *text, int64_t length,
                                        struct hn_yaml_origin origin, struct hn_yaml **out);
@@ -50,10 +50,10 @@ HN_MUST_USE struct hn_yaml *hn_yaml_new(struct hn_context *ctx, enum hn_yaml_kin
                                         int64_t length);
 const char *hn_yaml_kind_name(const struct hn_yaml *node); // "a list"
 
-// HN_USAGE, with the place of the node before the message.
+// HN_USAGE, with the position of the node before the message.
 enum hn_code hn_yaml_fail(struct hn_context *ctx, const struct hn_yaml *at, const char *fmt, ...)
     HN_PRINTF(3, 4);
-// Puts the place of the node before the recorded message.
+// Puts the position of the node before the recorded message.
 enum hn_code hn_yaml_fail_in(struct hn_context *ctx, const struct hn_yaml *at);
 // Bytes of a text to print in a message ("%.*s"): at most 60, not ending within a character.
 int hn_yaml_clip(const char *text);

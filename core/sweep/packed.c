@@ -29,7 +29,7 @@ void hn_packed_free(struct hn_context *ctx, struct hn_packed *packed) {
 }
 
 // A row's first dimension; for the first row of a panel, the panel.
-static const float *place_of(const struct hn_packed *packed, int64_t row) {
+static const float *position_of(const struct hn_packed *packed, int64_t row) {
     int64_t block = row / packed->block, within = row % packed->block, inside = within % HN_PANEL;
     return packed->data +
            (block * packed->panels * HN_PANEL + within - inside) * packed->rows.cols + inside;
@@ -45,7 +45,7 @@ void hn_packed_multiply(const struct hn_packed *x, int64_t row0, int64_t rows,
                    rows, cols, d, s, stride);
         return;
     }
-    const float *a = place_of(x, row0), *b = place_of(y, col0);
+    const float *a = position_of(x, row0), *b = position_of(y, col0);
     for (int64_t q = 0; q < hn_panels(cols); q++)
         for (int64_t p = 0; p < hn_panels(rows); p++)
             x->product->square(a + p * panel, b + q * panel, d,
@@ -59,7 +59,7 @@ void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct
         hn_packed_multiply(x, row, 1, y, col0, cols, s, cols);
         return;
     }
-    const float *a = place_of(x, row), *b = place_of(y, col0);
+    const float *a = position_of(x, row), *b = position_of(y, col0);
     for (int64_t q = 0; q < hn_panels(cols); q++)
         x->product->row(a, b + q * panel, d, s + q * HN_PANEL);
 }

@@ -93,8 +93,8 @@ void hn_screen_free(struct hn_context *ctx, struct hn_screen *s) {
 }
 
 static const int8_t *panel_of(const struct hn_screen *s, const struct hn_screen_rows *rows,
-                              int64_t place) {
-    return rows->panels + place / HN_PANEL * s->words * HN_WORDS_BYTES;
+                              int64_t position) {
+    return rows->panels + position / HN_PANEL * s->words * HN_WORDS_BYTES;
 }
 
 // The least sums, slack included, that products of at least limit[n] can have; none where there is
@@ -171,7 +171,7 @@ static void multiply(const struct hn_matrix *x, const struct hn_matrix *y, const
     }
 }
 
-// Share `part` of `parts` of the rows at places from .. from + n: floats that are needed soon.
+// Share `part` of `parts` of the rows at positions from .. from + n: floats that are needed soon.
 static void fetch(const struct hn_screen_rows *rows, int64_t from, int64_t n, int64_t part,
                   int64_t parts) {
     for (int64_t i = n * part / parts; i < n * (part + 1) / parts; i++) {
@@ -206,8 +206,8 @@ static void find_slab(const struct hn_screen *s, const struct part *part, int64_
         }
 }
 
-static struct hn_matrix from_place(const struct hn_matrix *m, int64_t place) {
-    return (struct hn_matrix){hn_row(m, place), m->rows - place, m->cols, m->stride};
+static struct hn_matrix from_position(const struct hn_matrix *m, int64_t position) {
+    return (struct hn_matrix){hn_row(m, position), m->rows - position, m->cols, m->stride};
 }
 
 static void find_part(const struct hn_screen *s, const struct part *part,
@@ -215,8 +215,8 @@ static void find_part(const struct hn_screen *s, const struct part *part,
                       void *self, int thread) {
     const struct hn_screen_scratch *own = &s->scratch[thread];
     const struct hn_screen_tile *tile = &part->tile;
-    const struct hn_matrix x = from_place(&s->x->rows, tile->row0);
-    const struct hn_matrix y = from_place(&s->y->rows, tile->col0);
+    const struct hn_matrix x = from_position(&s->x->rows, tile->row0);
+    const struct hn_matrix y = from_position(&s->y->rows, tile->col0);
     struct hn_found found = {tile->row0, tile->col0, own->row,
                              own->col,   own->s,     .mirrored = tile->col_limit != NULL};
     int64_t panels = hn_panels(tile->cols);

@@ -24,9 +24,9 @@ struct hn_screen_term {
     int32_t raise;  // what the kernel's sums of this row are too large by
 };
 
-// The rows of a matrix, in an order of the screen's own: row id[p] of the matrix is at place p.
+// The rows of a matrix, in an order of the screen's own: row id[p] of the matrix is at position p.
 struct hn_screen_rows {
-    struct hn_matrix rows;       // by place: `copy`, or borrowed
+    struct hn_matrix rows;       // by position: `copy`, or borrowed
     int32_t *id;                 // [rows]; NULL: in their own order
     float *copy;                 // [rows x d]; NULL: in their own order
     int8_t *panels;              // [panels x words x HN_WORDS_BYTES] as the kernel wants them
@@ -70,12 +70,12 @@ HN_MUST_USE enum hn_code hn_screen_open(struct hn_context *ctx, const struct hn_
                                         bool *good);
 void hn_screen_free(struct hn_context *ctx, struct hn_screen *screen);
 
-static inline int64_t hn_screen_id(const struct hn_screen_rows *rows, int64_t place) {
-    return rows->id ? rows->id[place] : place;
+static inline int64_t hn_screen_id(const struct hn_screen_rows *rows, int64_t position) {
+    return rows->id ? rows->id[position] : position;
 }
 
-// Products of the rows at places row0 + row[k] of x with those at places col0 + col[k] of y, k < n:
-// by rows, and of each by columns, both ascending.
+// Products of the rows at positions row0 + row[k] of x with those at positions col0 + col[k] of y,
+// k < n: by rows, and of each by columns, both ascending.
 struct hn_found {
     int64_t row0, col0;
     const int32_t *row, *col; // [n]
@@ -84,7 +84,7 @@ struct hn_found {
     bool mirrored; // X X^T: those columns as rows have not met these rows, either
 };
 
-// A tile of at most `block` rows and columns at places that begin panels.
+// A tile of at most `block` rows and columns at positions that begin panels.
 struct hn_screen_tile {
     int64_t row0, col0, rows, cols;
     const float *row_limit, *col_limit; // [rows], [cols]; NULL: only rows have one
@@ -96,12 +96,12 @@ void hn_screen_find(const struct hn_screen *screen, const struct hn_screen_tile 
                     void (*take)(void *self, const struct hn_found *found, int thread), void *self,
                     int thread);
 
-// out[j]: the float product of one row, at a place of x, with the row at place col0 + j of y, j <
-// cols; room for HN_WORD more.
+// out[j]: the float product of one row, at a position of x, with the row at position col0 + j of y,
+// j < cols; room for HN_WORD more.
 void hn_screen_multiply_row(const struct hn_screen *screen, int64_t row, int64_t col0, int64_t cols,
                             float *out);
-// out[i * stride + j]: nearly the products of the 32 rows from place row0 of x on with those from
-// place col0 of y on, both multiples of HN_PANEL.
+// out[i * stride + j]: nearly the products of the 32 rows from position row0 of x on with those
+// from position col0 of y on, both multiples of HN_PANEL.
 void hn_screen_guess(const struct hn_screen *screen, int64_t row0, int64_t col0, float *out,
                      int64_t stride);
 

@@ -43,8 +43,8 @@ struct sample {
 // Sampled rows of x and y are never the same ones.
 static const float *sampled(const struct sample *s, int64_t i) {
     const struct hn_matrix *from = i < SAMPLE ? s->x : s->y;
-    int64_t place = i < SAMPLE ? 2 * i : 2 * (i - SAMPLE) + 1;
-    return hn_row(from, place * from->rows / (2 * SAMPLE));
+    int64_t position = i < SAMPLE ? 2 * i : 2 * (i - SAMPLE) + 1;
+    return hn_row(from, position * from->rows / (2 * SAMPLE));
 }
 
 static enum hn_code open_sample(struct hn_context *ctx, struct sample *s) {

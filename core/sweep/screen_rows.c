@@ -173,13 +173,13 @@ static void round_panel(const struct hn_screen *s, const struct hn_screen_rows *
                         const struct hn_matrix *from, const struct rounding *r, int64_t p,
                         int16_t *q, const struct projection *along, struct rounded *out) {
     for (int64_t i = 0; i < HN_PANEL; i++) {
-        int64_t place = p * HN_PANEL + i, d = from->cols;
-        if (place < from->rows) {
-            const float *row = hn_row(from, hn_screen_id(rows, place));
-            out[place] =
+        int64_t position = p * HN_PANEL + i, d = from->cols;
+        if (position < from->rows) {
+            const float *row = hn_row(from, hn_screen_id(rows, position));
+            out[position] =
                 r->axes.n > 0 ? round_projected(row, d, r, along, q) : round_row(row, d, r, q);
             if (rows->copy)
-                memcpy(rows->copy + place * d, row, (size_t)d * sizeof *row);
+                memcpy(rows->copy + position * d, row, (size_t)d * sizeof *row);
         } else {
             memset(q, 0, (size_t)(d + LANES) * sizeof *q);
         }

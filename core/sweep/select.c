@@ -229,7 +229,7 @@ enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
                                     struct hn_select_scratch *s) {
     *s = (struct hn_select_scratch){0};
     most += HN_SCAN_SLACK;
-    if ((s->place = hn_alloc(ctx, most, sizeof *s->place)) &&
+    if ((s->position = hn_alloc(ctx, most, sizeof *s->position)) &&
         (s->rank = hn_alloc(ctx, most, sizeof *s->rank)) &&
         (s->end = hn_alloc(ctx, most, SPREAD * sizeof *s->end)) &&
         (s->value = hn_alloc(ctx, most, sizeof *s->value)) &&
@@ -240,7 +240,7 @@ enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
 }
 
 void hn_select_scratch_free(struct hn_context *ctx, struct hn_select_scratch *s) {
-    hn_free(ctx, s->place);
+    hn_free(ctx, s->position);
     hn_free(ctx, s->rank);
     hn_free(ctx, s->end);
     hn_free(ctx, s->value);
@@ -259,11 +259,11 @@ static void mend_order(struct hn_scored *c, int64_t n) {
         insertion_sort(c, n);
 }
 
-// The scored places[n] by descending value: counting is fastest for few.
+// The scored positions[n] by descending value: counting is fastest for few.
 static void order_few(const int32_t *id, int32_t n, struct hn_select_scratch *s) {
     hn_simd_best()->rank(s->value, n, s->rank);
     for (int32_t i = 0; i < n; i++)
-        s->scored[s->rank[i]] = (struct hn_scored){(double)s->value[i], id[s->place[i]], false};
+        s->scored[s->rank[i]] = (struct hn_scored){(double)s->value[i], id[s->position[i]], false};
 }
 
 // bucket[i], below SPREAD n, of value[i]: from high to low in steps of equal width.
@@ -298,7 +298,7 @@ static void order_many(const int32_t *id, int32_t n, struct hn_select_scratch *s
     int32_t fullest = begin_buckets(s->rank, n, s->end);
     for (int32_t i = 0; i < n; i++)
         s->scored[s->end[s->rank[i]]++] =
-            (struct hn_scored){(double)s->value[i], id[s->place[i]], false};
+            (struct hn_scored){(double)s->value[i], id[s->position[i]], false};
     if (fullest <= SHORT) {
         insertion_sort(s->scored, n);
         return;
@@ -339,10 +339,10 @@ int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t
     if (k <= 0)
         return 0;
     double limit = (double)hn_select_limit(score, n, k, low) - 2 * bound;
-    int32_t found =
-        hn_simd_best()->filter(score, 0, (int32_t)n, nextafterf((float)limit, -INFINITY), s->place);
+    int32_t found = hn_simd_best()->filter(score, 0, (int32_t)n,
+                                           nextafterf((float)limit, -INFINITY), s->position);
     for (int32_t i = 0; i < found; i++)
-        s->value[i] = score[s->place[i]];
+        s->value[i] = score[s->position[i]];
     if (found <= RANKED)
         order_few(id, found, s);
     else

@@ -23,7 +23,7 @@ int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double 
 // What a thread needs for hn_select_near(), each with room for as many as there are candidates and
 // HN_SCAN_SLACK more.
 struct hn_select_scratch {
-    int32_t *place, *rank;
+    int32_t *position, *rank;
     int32_t *end; // of buckets (twice the room), then of runs
     float *value;
     struct hn_scored *scored;

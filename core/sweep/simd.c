@@ -11,20 +11,21 @@
 
 enum { LANES = 16 };
 
-static int32_t filter(const float *s, int32_t from, int32_t to, float threshold, int32_t *place) {
+static int32_t filter(const float *s, int32_t from, int32_t to, float threshold,
+                      int32_t *position) {
     int32_t n = 0;
     for (int32_t j = from; j < to; j++) {
-        place[n] = j;
+        position[n] = j;
         n += s[j] >= threshold;
     }
     return n;
 }
 
 static int32_t filter_each(const float *s, int32_t from, int32_t to, const float *threshold,
-                           int32_t *place) {
+                           int32_t *position) {
     int32_t n = 0;
     for (int32_t j = from; j < to; j++) {
-        place[n] = j;
+        position[n] = j;
         n += s[j] >= threshold[j];
     }
     return n;

@@ -34,14 +34,14 @@ struct hn_powers hn_powers_of(double temperature);
 
 struct hn_simd {
     const char *name;
-    // Places j of [from, to) with s[j] >= threshold, ascending, to place[to - from +
+    // Positions j of [from, to) with s[j] >= threshold, ascending, to position[to - from +
     // HN_SCAN_SLACK]; their number.
-    int32_t (*filter)(const float *s, int32_t from, int32_t to, float threshold, int32_t *place);
-    // The same with a threshold per place.
+    int32_t (*filter)(const float *s, int32_t from, int32_t to, float threshold, int32_t *position);
+    // The same with a threshold per position.
     int32_t (*filter_each)(const float *s, int32_t from, int32_t to, const float *threshold,
-                           int32_t *place);
+                           int32_t *position);
     // Appends (s[j], col0 + j) for j in [from, to) with s[j] >= threshold, until `used` reaches
-    // `room` or goes beyond it; returns the place to go on from.
+    // `room` or goes beyond it; returns the position to go on from.
     int32_t (*collect)(const float *s, int32_t from, int32_t to, float threshold, int32_t col0,
                        struct hn_survivors *out);
     // *min and *max take in s[n].
@@ -50,7 +50,7 @@ struct hn_simd {
     void (*widen_each)(const float *s, int64_t n, float *min, float *max);
     // Sum of the terms 2^(slope s[j] - shift), s from -1 to 1, each with a relative error below
     // HN_POWERS_ERROR (see sink_lse.c), added in lanes. each[n]: gets every term
-    // added to its place.
+    // added to its position.
     double (*powers)(const float *s, int64_t n, const struct hn_powers *p);
     void (*powers_each)(const float *s, int64_t n, const struct hn_powers *p, double *each);
     double (*powers_both)(const float *s, int64_t n, const struct hn_powers *p, double *each);

@@ -71,9 +71,9 @@ INLINE doubles scale_d(doubles v, doubles k) { return _mm512_scalef_pd(v, k); }
 
 // More hits than these in a group of 64 are stored by whole vectors.
 #define COMPRESS_ABOVE 10
-INLINE void put_places(uint32_t hits, int32_t first, int32_t *place) {
-    ints places = _mm512_add_epi32(_mm512_set1_epi32(first), count_up());
-    _mm512_storeu_si512(place, _mm512_maskz_compress_epi32((mask)hits, places));
+INLINE void put_positions(uint32_t hits, int32_t first, int32_t *position) {
+    ints positions = _mm512_add_epi32(_mm512_set1_epi32(first), count_up());
+    _mm512_storeu_si512(position, _mm512_maskz_compress_epi32((mask)hits, positions));
 }
 INLINE void put_scores(uint32_t hits, const float *s, float *score) {
     mask m = (mask)hits;

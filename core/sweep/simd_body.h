@@ -40,14 +40,14 @@ INLINE uint64_t reaching_up_to(const float *s, const float *each, floats t, int6
 }
 
 // Stores first + l, and s[l] where there is a `score`, for every hit l; their number.
-INLINE int32_t put_hits(uint64_t hits, int32_t first, const float *s, int32_t *place,
+INLINE int32_t put_hits(uint64_t hits, int32_t first, const float *s, int32_t *position,
                         float *score) {
     int32_t n = 0;
 #ifdef COMPRESS_ABOVE
     if (__builtin_popcountll(hits) > COMPRESS_ABOVE) {
         for (int k = 0; k < GROUP; k += WIDTH) {
             uint32_t part = (uint32_t)(hits >> k) & ((1U << WIDTH) - 1U);
-            put_places(part, first + k, place + n);
+            put_positions(part, first + k, position + n);
             if (score)
                 put_scores(part, s + k, score + n);
             n += __builtin_popcount(part);
@@ -57,7 +57,7 @@ INLINE int32_t put_hits(uint64_t hits, int32_t first, const float *s, int32_t *p
 #endif
     for (; hits; hits &= hits - 1, n++) {
         int l = __builtin_ctzll(hits);
-        place[n] = first + l;
+        position[n] = first + l;
         if (score)
             score[n] = s[l];
     }
@@ -65,24 +65,24 @@ INLINE int32_t put_hits(uint64_t hits, int32_t first, const float *s, int32_t *p
 }
 
 INLINE int32_t filter_any(const float *s, int32_t from, int32_t to, const float *each, floats t,
-                          int32_t *place) {
+                          int32_t *position) {
     int32_t n = 0;
     for (int32_t j = from; j < to; j += GROUP) {
         uint64_t hits = reaching_up_to(s + j, each ? each + j : NULL, t, to - j);
         if (hits)
-            n += put_hits(hits, j, NULL, place + n, NULL);
+            n += put_hits(hits, j, NULL, position + n, NULL);
     }
     return n;
 }
 
 SCAN static int32_t filter(const float *s, int32_t from, int32_t to, float threshold,
-                           int32_t *place) {
-    return filter_any(s, from, to, NULL, all(threshold), place);
+                           int32_t *position) {
+    return filter_any(s, from, to, NULL, all(threshold), position);
 }
 
 SCAN static int32_t filter_each(const float *s, int32_t from, int32_t to, const float *threshold,
-                                int32_t *place) {
-    return filter_any(s, from, to, threshold, all(0), place);
+                                int32_t *position) {
+    return filter_any(s, from, to, threshold, all(0), position);
 }
 
 SCAN static int32_t collect(const float *s, int32_t from, int32_t to, float threshold, int32_t col0,

@@ -55,7 +55,7 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
 
 // Place of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
 // which then fits 32 bits.
-static inline int32_t place_of(double s, int32_t label, int32_t row_label, int32_t bins) {
+static inline int32_t position_of(double s, int32_t label, int32_t row_label, int32_t bins) {
     double at = (s + 1.0) * 0.5 * (double)bins, last = (double)(bins - 1);
     at = at > 0 ? at : 0;
     at = at < last ? at : last;
@@ -68,15 +68,15 @@ static inline int32_t place_of(double s, int32_t label, int32_t row_label, int32
 HN_CLONES
 static void tally(const float *s, int32_t n, const int32_t *label, int32_t row_label, int32_t bins,
                   uint64_t times, uint64_t *count) {
-    int32_t place[GROUP], j = 0;
+    int32_t position[GROUP], j = 0;
     for (; j + GROUP <= n; j += GROUP) {
         for (int l = 0; l < GROUP; l++)
-            place[l] = place_of((double)s[j + l], label[j + l], row_label, bins);
+            position[l] = position_of((double)s[j + l], label[j + l], row_label, bins);
         for (int l = 0; l < GROUP; l++)
-            count[place[l]] += times;
+            count[position[l]] += times;
     }
     for (; j < n; j++)
-        count[place_of((double)s[j], label[j], row_label, bins)] += times;
+        count[position_of((double)s[j], label[j], row_label, bins)] += times;
 }
 
 // A strip of products s[from .. to) of row x_i, and what is counted for it.
@@ -100,8 +100,8 @@ static void correct(const struct hn_sweep_histogram *h, const struct strip *stri
         if (fabs(at - rint(at)) > near)
             continue;
         double s = hn_dot_exact(strip->x, hn_row(strip->y, strip->col0 + j), strip->y->cols);
-        count[place_of((double)strip->s[j], strip->label[j], strip->row_label, bins)] -= times;
-        count[place_of(s, strip->label[j], strip->row_label, bins)] += times;
+        count[position_of((double)strip->s[j], strip->label[j], strip->row_label, bins)] -= times;
+        count[position_of(s, strip->label[j], strip->row_label, bins)] += times;
     }
 }
 

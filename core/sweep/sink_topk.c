@@ -15,7 +15,7 @@
 // against a threshold each: so nothing is transposed.
 //
 // A screened sweep hands over only what may reach a threshold, row by row; b is then that of its
-// products, and thresholds are raised on the way. Rows are numbered as its places, candidates as
+// products, and thresholds are raised on the way. Rows are numbered as its positions, candidates as
 // rows of y.
 #include "core/sweep/product.h"
 #include "core/sweep/select.h"
@@ -38,7 +38,7 @@ static const int64_t tightened[TIGHTENED] = {1, 4, 8, 16, 24, 32, 48};
 struct work { // its arrays belong to it
     struct hn_matrix x, y;
     const struct hn_packed *x_packed, *y_packed;
-    const struct hn_screen *screen; // NULL: none; else rows are numbered as its places
+    const struct hn_screen *screen; // NULL: none; else rows are numbered as its positions
     double bound;
     int64_t room, pitch; // candidates per row; from row to row
     int64_t slots;       // rows with candidates at a time
@@ -46,7 +46,7 @@ struct work { // its arrays belong to it
     int32_t *used;       // [rows]
     float *score;        // [slots x pitch]
     int32_t *id;         // [slots x pitch]
-    int32_t *place;      // [threads x stride]
+    int32_t *position;   // [threads x stride]
     int64_t stride, block;
     struct hn_select_scratch *scratch; // [threads]
     float *again;                      // [threads x whole] a row swept again, a block at a time
@@ -67,13 +67,14 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
         (!t->ids_only && !(t->score = hn_alloc(ctx, kept, sizeof *t->score))))
         return false;
     void *outer = hn_own(ctx, work);
-    bool good = (work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) &&
-                (work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) &&
-                (work->score = hn_alloc(ctx, candidates, sizeof *work->score)) &&
-                (work->id = hn_alloc(ctx, candidates, sizeof *work->id)) &&
-                (work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) &&
-                (work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) &&
-                (work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch));
+    bool good =
+        (work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) &&
+        (work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) &&
+        (work->score = hn_alloc(ctx, candidates, sizeof *work->score)) &&
+        (work->id = hn_alloc(ctx, candidates, sizeof *work->id)) &&
+        (work->position = hn_alloc(ctx, work->threads * work->stride, sizeof *work->position)) &&
+        (work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) &&
+        (work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch));
     for (int i = 0; good && i < work->threads; i++)
         good = !hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]);
     hn_own(ctx, outer);
@@ -81,7 +82,7 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
 }
 
 // Where the candidates of a row are.
-static inline int64_t place_of(const struct work *work, int64_t row, int thread) {
+static inline int64_t position_of(const struct work *work, int64_t row, int thread) {
     int64_t slot = row;
     if (work->by_thread)
         slot = thread * work->block + (uint32_t)row % (uint32_t)work->block;
@@ -161,7 +162,7 @@ static int64_t row_of(const struct work *work, int64_t row) {
 static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, bool all_exact,
                               int thread) {
     const struct work *work = t->work;
-    int64_t at = place_of(work, row, thread);
+    int64_t at = position_of(work, row, thread);
     return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
                           work->bound, hn_row(&work->x, row_of(work, row)), &work->y, all_exact,
                           &work->scratch[thread]);
@@ -169,7 +170,7 @@ static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, b
 
 // All of a row's candidates: they are needed next, and nothing of them is near.
 static inline void fetch_row(const struct work *work, int64_t row, int thread) {
-    int64_t at = place_of(work, row, thread);
+    int64_t at = position_of(work, row, thread);
     for (int32_t k = 0; k < work->used[row]; k += LINE) {
         __builtin_prefetch(work->score + at + k);
         __builtin_prefetch(work->id + at + k);
@@ -180,14 +181,14 @@ static inline void fetch_row(const struct work *work, int64_t row, int thread) {
 static void prune(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
-    int64_t at = place_of(work, row, thread);
+    int64_t at = position_of(work, row, thread);
     float *score = work->score + at;
     int32_t *id = work->id + at, used = work->used[row];
     fetch_row(work, row, thread);
     // Its threshold may be above what it has kept so far, where that was raised meanwhile.
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
     float threshold = fmaxf(with_margin(work, kth), work->threshold[row]);
-    int64_t n = hn_simd_best()->filter(score, 0, used, threshold, scratch->place);
+    int64_t n = hn_simd_best()->filter(score, 0, used, threshold, scratch->position);
     if (n - t->kept > (work->room - t->kept) / 2) {
         n = select_exactly(t, row, used, true, thread);
         for (int64_t k = 0; k < n; k++) { // the rounded score is still within the bound
@@ -195,9 +196,9 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
             id[k] = scratch->scored[k].id;
         }
     } else {
-        for (int64_t k = 0; k < n; k++) { // place[k] >= k
-            score[k] = score[scratch->place[k]];
-            id[k] = id[scratch->place[k]];
+        for (int64_t k = 0; k < n; k++) { // position[k] >= k
+            score[k] = score[scratch->position[k]];
+            id[k] = id[scratch->position[k]];
         }
     }
     work->used[row] = (int32_t)n;
@@ -206,7 +207,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
 
 // Where a row's next candidates go is far from where the last row's went.
 static inline void fetch_end(const struct work *work, int64_t row, int thread) {
-    int64_t at = place_of(work, row, thread) + work->used[row];
+    int64_t at = position_of(work, row, thread) + work->used[row];
     __builtin_prefetch(work->score + at, 1);
     __builtin_prefetch(work->id + at, 1);
 }
@@ -215,7 +216,7 @@ static void topk_row(const struct hn_topk *t, const struct hn_tile *tile, int32_
     const struct work *work = t->work;
     const struct hn_simd *scan = hn_simd_best();
     const float *s = tile->s + i * tile->stride;
-    int64_t row = tile->row0 + i, at = place_of(work, row, thread);
+    int64_t row = tile->row0 + i, at = position_of(work, row, thread);
     struct hn_survivors to = {.score = work->score + at,
                               .id = work->id + at,
                               .used = work->used[row],
@@ -246,21 +247,21 @@ static void topk_tile(void *self, const struct hn_tile *tile, int thread) {
         topk_row(t, tile, i, thread);
 }
 
-// Row i of the tile is one more column for the rows col0 + place.
+// Row i of the tile is one more column for the rows col0 + position.
 static void topk_column(const struct hn_topk *t, const struct hn_tile *tile, int32_t i,
                         int thread) {
     const struct work *work = t->work;
     const float *s = tile->s + i * tile->stride;
-    int32_t *place = work->place + thread * work->stride;
+    int32_t *position = work->position + thread * work->stride;
     struct hn_span span[2];
     int spans = hn_tile_spans(tile, i, t->skip_self, span);
     for (int p = 0; p < spans; p++) {
         int32_t n = hn_simd_best()->filter_each(s, span[p].from, span[p].to,
-                                                work->threshold + tile->col0, place);
+                                                work->threshold + tile->col0, position);
         for (int32_t k = 0; k < n; k++) {
-            int64_t row = tile->col0 + place[k];
+            int64_t row = tile->col0 + position[k];
             int32_t at = work->used[row]++;
-            work->score[row * work->pitch + at] = s[place[k]];
+            work->score[row * work->pitch + at] = s[position[k]];
             work->id[row * work->pitch + at] = (int32_t)tile->row0 + i;
             if (at + 1 >= work->room && work->room > t->kept)
                 prune(t, row, thread);
@@ -285,7 +286,7 @@ static bool complete(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     float made_of = (float)((double)work->threshold[row] + 2 * work->bound);
     return work->threshold[row] == -INFINITY ||
-           hn_simd_best()->count(work->score + place_of(work, row, thread), work->used[row],
+           hn_simd_best()->count(work->score + position_of(work, row, thread), work->used[row],
                                  made_of) >= t->kept;
 }
 
@@ -307,8 +308,8 @@ static inline void keep_column(const struct hn_topk *t, int64_t row, int64_t col
                                int thread) {
     const struct work *work = t->work;
     int64_t id = hn_screen_id(work->screen->y, col);
-    keep(t, row, place_of(work, row, thread), score, id, !t->skip_self || id != row_of(work, row),
-         thread);
+    keep(t, row, position_of(work, row, thread), score, id,
+         !t->skip_self || id != row_of(work, row), thread);
 }
 
 static void topk_take(void *self, const struct hn_found *f, int thread) {
@@ -322,15 +323,15 @@ static void topk_take(void *self, const struct hn_found *f, int thread) {
     }
 }
 
-// What a row has met so far, in no particular order, is a sample of all columns: from the place
+// What a row has met so far, in no particular order, is a sample of all columns: from the position
 // that fewer than k of the best of all are among it but once in ten thousand rows, its candidates
 // cannot be missed. (Hypergeometric; checked against its tail for k from 5 to 500.)
 static void tighten(const struct hn_topk *t, int64_t row, double share, int thread) {
     const struct work *work = t->work;
     double mean = share * (double)t->kept;
-    double place = mean + 3.5 * sqrt(mean * (1 - share)) + 2 * (1 - share) + 1;
-    float limit = hn_select_limit(work->score + place_of(work, row, thread), work->used[row],
-                                  (int64_t)ceil(place), work->threshold[row]);
+    double position = mean + 3.5 * sqrt(mean * (1 - share)) + 2 * (1 - share) + 1;
+    float limit = hn_select_limit(work->score + position_of(work, row, thread), work->used[row],
+                                  (int64_t)ceil(position), work->threshold[row]);
     work->threshold[row] = fmaxf(with_margin(work, limit), work->threshold[row]);
 }
 

@@ -330,7 +330,7 @@ static bool in_part(const struct plan *plan, int64_t i, int64_t j) {
 // rounds, and wait for those of earlier rounds that share a block, but not for all of a round: with
 // 25 tiles a round, 16 threads would be idle for a fifth of the time.
 struct progress {
-    _Atomic int64_t next;         // place in the list of all rounds
+    _Atomic int64_t next;         // position in the list of all rounds
     _Atomic int64_t *rows, *cols; // [rounds] of each block; X X^T: the same
 };
 

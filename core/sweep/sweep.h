@@ -97,7 +97,7 @@ struct hn_parted {
 };
 
 // Of a sink that wants only products from a limit of their row on. Rows are numbered by their
-// places in shape.screen.
+// positions in shape.screen.
 struct hn_screened {
     // Share of the products that will be wanted, about; before `begin`.
     double (*share)(const void *self, int64_t rows, int64_t cols);

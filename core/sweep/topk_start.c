@@ -1,8 +1,9 @@
 // Of `columns` sampled among `cols`, the number that belong to a row's k best is nearly Poisson
-// with mean k columns / cols. The place is the first that this number reaches with a probability
-// below 1e-3; what survives of `met` columns is then place * met / columns products a row, instead
-// of the k (1 + ln(met / k)) that enter a list which starts empty (the sum of k / j over j > k). A
-// sample is worth its products where these survivors are fewer by more than the products cost.
+// with mean k columns / cols. The position is the first that this number reaches with a probability
+// below 1e-3; what survives of `met` columns is then position * met / columns products a row,
+// instead of the k (1 + ln(met / k)) that enter a list which starts empty (the sum of k / j over j
+// > k). A sample is worth its products where these survivors are fewer by more than the products
+// cost.
 #include "core/sweep/topk_start.h"
 
 #include "core/random.h"
@@ -31,13 +32,13 @@ struct hn_topk_sample hn_topk_sample_size(int64_t k, int64_t cols, int64_t met, 
     if (k < 1 || sample.columns <= k / SHARE + 1)
         return none;
     double share = (double)sample.columns / (double)cols, mean = (double)k * share;
-    while (gsl_cdf_poisson_Q((unsigned)sample.place - 1, mean) >= misses_allowed)
-        sample.place++;
+    while (gsl_cdf_poisson_Q((unsigned)sample.position - 1, mean) >= misses_allowed)
+        sample.position++;
     double unaided = met > k ? (double)k * (1 + log((double)met / (double)k)) : (double)met;
-    double aided = (double)sample.place / share * (double)met / (double)cols;
+    double aided = (double)sample.position / share * (double)met / (double)cols;
     double cost = (double)(sample.columns * d) / (in_cache ? KEEP_NEAR : KEEP_FAR);
     bool gain = cost + aided < unaided;
-    return gain && sample.place <= sample.columns ? sample : none;
+    return gain && sample.position <= sample.columns ? sample : none;
 }
 
 // One column of each of `n` equal strata, as contiguous rows.
@@ -54,7 +55,7 @@ static void gather(const struct hn_matrix *y, int64_t n, float *out) {
 struct guess {
     const struct hn_packed *x;
     struct hn_packed columns; // the sampled ones, one block
-    int64_t place, pitch;     // a multiple of HN_PANEL
+    int64_t position, pitch;  // a multiple of HN_PANEL
     float *s;                 // [threads x CHUNK x pitch]
 };
 
@@ -63,7 +64,7 @@ static void guess_rows(const struct guess *g, int64_t row0, int64_t rows, float 
     int64_t n = g->columns.rows.rows;
     hn_packed_multiply(g->x, row0, rows, &g->columns, 0, n, s, g->pitch);
     for (int64_t i = 0; i < rows; i++)
-        threshold[row0 + i] = hn_select_limit(s + i * g->pitch, n, g->place, -INFINITY);
+        threshold[row0 + i] = hn_select_limit(s + i * g->pitch, n, g->position, -INFINITY);
 }
 
 static void guess_all(const struct hn_context *ctx, const struct guess *g, float *threshold) {
@@ -81,7 +82,8 @@ enum hn_code hn_topk_guess(struct hn_context *ctx, const struct hn_packed *x,
                            const struct hn_matrix *y, struct hn_topk_sample sample,
                            float *threshold) {
     int64_t d = y->cols;
-    struct guess g = {.x = x, .place = sample.place, .pitch = hn_panels(sample.columns) * HN_PANEL};
+    struct guess g = {
+        .x = x, .position = sample.position, .pitch = hn_panels(sample.columns) * HN_PANEL};
     float *sampled = hn_alloc(ctx, sample.columns * d, sizeof *sampled);
     if (!sampled)
         return HN_MEMORY;
@@ -109,7 +111,7 @@ enum hn_code hn_topk_guess_screened(struct hn_context *ctx, const struct hn_scre
         for (int64_t col0 = 0; col0 < n; col0 += HN_PANEL)
             hn_screen_guess(screen, row0, col0, s + col0, n);
         for (int64_t i = 0; i < hn_min(HN_PANEL, rows - row0); i++)
-            threshold[row0 + i] = hn_select_limit(s + i * n, n, sample.place, -INFINITY);
+            threshold[row0 + i] = hn_select_limit(s + i * n, n, sample.position, -INFINITY);
     }
     hn_free(ctx, all);
     return HN_OK;

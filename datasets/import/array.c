@@ -55,8 +55,8 @@ static int64_t integer_at(const unsigned char *raw, struct hn_array_type type) {
     int shift = (int)(64 - 8 * type.width);
     uint64_t value = 0;
     for (int64_t k = 0; k < type.width; k++) {
-        int64_t place = BYTE_ORDER == LITTLE_ENDIAN ? k : type.width - 1 - k;
-        value |= (uint64_t)raw[k] << (8 * place);
+        int64_t position = BYTE_ORDER == LITTLE_ENDIAN ? k : type.width - 1 - k;
+        value |= (uint64_t)raw[k] << (8 * position);
     }
     return type.kind == 'i' ? (int64_t)(value << shift) >> shift : (int64_t)value;
 }

@@ -160,11 +160,11 @@ enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher, const
     *out = (struct hn_import_extras){.group = NULL};
     if (read_teacher(ctx, &o, &in) || hn_import_groups(ctx, &o, &in))
         return ctx->code;
-    char *place = teacher ? hn_format(ctx, "%s,", teacher) : NULL;
-    if (teacher &&
-        (!place || hn_normalize_rows(ctx, (float *)in.teacher.data, n, in.teacher.cols, place)))
+    char *position = teacher ? hn_format(ctx, "%s,", teacher) : NULL;
+    if (teacher && (!position ||
+                    hn_normalize_rows(ctx, (float *)in.teacher.data, n, in.teacher.cols, position)))
         return ctx->code;
-    hn_free(ctx, place);
+    hn_free(ctx, position);
     *out = (struct hn_import_extras){in.teacher, in.group};
     return HN_OK;
 }

@@ -19,7 +19,7 @@ struct hn_import_input {
     int32_t *labels;              // [n] or NULL
     bool several_labels;          // labels are numbers of these:
     struct hn_label_sets label_sets;
-    bool label_texts;  // labels were texts, and are places of names
+    bool label_texts;  // labels were texts, and are positions of names
     const char **name; // names of labels
     int64_t n_names;
     bool zero_rows;        // rows may be zero

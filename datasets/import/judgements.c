@@ -118,7 +118,7 @@ static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t p
     }
 }
 
-// Judgements in the order of the file; of scores the grades are their places in *score.
+// Judgements in the order of the file; of scores the grades are their positions in *score.
 static enum hn_code read_pairs(struct hn_context *ctx, struct table *t, struct hn_judgement **list,
                                int64_t *count, float **score) {
     int64_t pair[HN_SETS], room = 0, score_room = 0, grade = 0;

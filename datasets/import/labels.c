@@ -94,7 +94,7 @@ static enum hn_code name_classes(struct hn_context *ctx, const char *path, const
     return check_names(ctx, path, in->n_names);
 }
 
-// A name and its place among the names.
+// A name and its position among the names.
 struct named {
     const char *text;
     int32_t number;
@@ -214,7 +214,7 @@ enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
     return check_named(ctx, o, in);
 }
 
-// The place of each text among the distinct ones in order.
+// The position of each text among the distinct ones in order.
 static enum hn_code number_groups(struct hn_context *ctx, const struct hn_array *a,
                                   int32_t *group) {
     int64_t n = a->shape[0], m = 0;

@@ -76,7 +76,7 @@ static enum hn_code find_directory(struct hn_context *ctx, struct hn_source *s,
     return HN_OK;
 }
 
-// Sizes and place of a member that are too large for their fields stand in its extra field 1, in
+// Sizes and position of a member that are too large for their fields stand in its extra field 1, in
 // this order.
 static bool widen(const unsigned char *extra, const unsigned char *end, uint64_t *value[3]) {
     while (end - extra >= 4) {

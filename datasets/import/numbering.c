@@ -99,18 +99,18 @@ static enum hn_code count_classes(struct hn_context *ctx, const int32_t *label, 
                                   int64_t *labelled, int64_t *classes) {
     struct hn_array a = {.rank = 1, .shape = {n}};
     HN_SCOPE(ctx);
-    int32_t *place = hn_alloc(ctx, n, sizeof *place);
+    int32_t *position = hn_alloc(ctx, n, sizeof *position);
     a.integer = hn_alloc(ctx, n, sizeof *a.integer);
-    if (!place || !a.integer)
+    if (!position || !a.integer)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         a.integer[i] = label[i];
-    if (rank(ctx, &a, place))
+    if (rank(ctx, &a, position))
         return ctx->code;
     *labelled = *classes = 0;
     for (int64_t i = 0; i < n; i++) {
-        *labelled += place[i] >= 0;
-        *classes = hn_max(*classes, place[i] + 1);
+        *labelled += position[i] >= 0;
+        *classes = hn_max(*classes, position[i] + 1);
     }
     return HN_OK;
 }

@@ -21,8 +21,8 @@ void hn_source_close(struct hn_source *s); // of one that was not opened is fine
 // The next to[bytes]. HN_DATA: "PATH: ends within <what>; copy or make it again".
 HN_MUST_USE enum hn_code hn_source_take(struct hn_context *ctx, struct hn_source *s, void *to,
                                         int64_t bytes, const char *what);
-// Goes to place `at` of the file, from where it has `bytes` bytes. HN_DATA where they are not all
-// there; `what` as above.
+// Goes to position `at` of the file, from where it has `bytes` bytes. HN_DATA where they are not
+// all there; `what` as above.
 HN_MUST_USE enum hn_code hn_source_go(struct hn_context *ctx, struct hn_source *s, int64_t at,
                                       int64_t bytes, const char *what);
 // The rest as a text ended by 0, without a byte order mark. It belongs to the owner of the time.

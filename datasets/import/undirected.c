@@ -31,18 +31,18 @@ static void keep_rows(float *rows, int64_t d, const int64_t *keep, int64_t count
         memmove(rows + k * d, rows + keep[k] * d, (size_t)d * sizeof *rows);
 }
 
-// Compressed rows: those that are kept, without entries that lead to others (place[] < 0) where
-// place, the new number of every item, is given. value may be NULL.
-static void keep_sparse(int64_t *start, int32_t *index, float *value, const int32_t *place,
+// Compressed rows: those that are kept, without entries that lead to others (position[] < 0) where
+// position, the new number of every item, is given. value may be NULL.
+static void keep_sparse(int64_t *start, int32_t *index, float *value, const int32_t *position,
                         const int64_t *keep, int64_t count) {
     int64_t at = 0;
     for (int64_t k = 0; k < count; k++) {
         int64_t first = start[keep[k]], end = start[keep[k] + 1];
         start[k] = at; // start[keep[j]] of a later j is still the old one: k <= keep[k]
         for (int64_t e = first; e < end; e++) {
-            if (place && place[index[e]] < 0)
+            if (position && position[index[e]] < 0)
                 continue;
-            index[at] = place ? place[index[e]] : index[e];
+            index[at] = position ? position[index[e]] : index[e];
             if (value)
                 value[at] = value[e];
             at++;
@@ -54,15 +54,15 @@ static void keep_sparse(int64_t *start, int32_t *index, float *value, const int3
 static enum hn_code keep_linqs(struct hn_context *ctx, struct hn_linqs *l, const int64_t *keep,
                                int64_t count) {
     HN_SCOPE(ctx);
-    int32_t *place = hn_alloc(ctx, l->n, sizeof *place);
-    if (!place)
+    int32_t *position = hn_alloc(ctx, l->n, sizeof *position);
+    if (!position)
         return ctx->code;
-    memset(place, -1, (size_t)l->n * sizeof *place);
+    memset(position, -1, (size_t)l->n * sizeof *position);
     for (int64_t k = 0; k < count; k++)
-        place[keep[k]] = (int32_t)k;
+        position[keep[k]] = (int32_t)k;
     for (int64_t k = 0; l->split && k < count; k++)
         l->split[k] = l->split[keep[k]];
-    keep_sparse(l->graph.start, l->graph.target, l->graph.weight, place, keep, count);
+    keep_sparse(l->graph.start, l->graph.target, l->graph.weight, position, keep, count);
     keep_sparse(l->start, l->index, l->value, NULL, keep, count);
     l->n = l->graph.n = l->features.n = count;
     return HN_OK;

@@ -46,7 +46,7 @@ struct work {
     double tau;
     int32_t batch_size;
     int32_t *order;   // [chunk x n] items of an assignment, batch by batch
-    int32_t *first;   // [n x chunk] place in `order` of the first item of the batch of i
+    int32_t *first;   // [n x chunk] position in `order` of the first item of the batch of i
     float *score;     // [ROWS x n]
     double *positive; // [n]
     double *table;    // [threads x n] exp((s_ij - s_ii) / tau) of a row
@@ -102,8 +102,9 @@ static void draw(const struct hn_context *ctx, struct work *w, int64_t from, int
     // By item, so that the rows read what they need in one piece.
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t a = 0; a < count; a++)
-        for (int32_t place = 0; place < (int32_t)n; place++)
-            w->first[w->order[a * n + place] * w->chunk + a] = place - place % w->batch_size;
+        for (int32_t position = 0; position < (int32_t)n; position++)
+            w->first[w->order[a * n + position] * w->chunk + a] =
+                position - position % w->batch_size;
 }
 
 // Four running sums, so that additions need not wait for each other.

@@ -79,9 +79,9 @@ static enum hn_code find_threshold(struct hn_context *ctx, struct work *w) {
 }
 
 static void place_items(struct work *w, int o) {
-    for (int64_t place = 0; place < w->n; place++) {
-        w->cell[o][w->order[place]] = (int32_t)(place * w->params->size / w->n);
-        w->block[o][w->order[place]] = (int32_t)(place / w->batch_size);
+    for (int64_t position = 0; position < w->n; position++) {
+        w->cell[o][w->order[position]] = (int32_t)(position * w->params->size / w->n);
+        w->block[o][w->order[position]] = (int32_t)(position / w->batch_size);
     }
 }
 
@@ -166,7 +166,7 @@ static const struct hn_sink_type shrink_sink = {
 // Entries of a cell: the diagonal is left out.
 static double count_entries(const struct work *w, int64_t row, int64_t col) {
     int64_t size = w->params->size, n = w->n;
-    // Places p of cell c: p size / n rounded down is c.
+    // Positions p of cell c: p size / n rounded down is c.
     int64_t rows = ((row + 1) * n + size - 1) / size - (row * n + size - 1) / size;
     int64_t cols = ((col + 1) * n + size - 1) / size - (col * n + size - 1) / size;
     return (double)(rows * cols - (row == col ? rows : 0));

@@ -1,5 +1,5 @@
 // HC theorems 4 and 5 and lemma 11, for the study `lemmas`: random points around the corners of a
-// simplex, and every placement of 3 to 7 classes on 12 places of a circle.
+// simplex, and every placement of 3 to 7 classes on 12 positions of a circle.
 //
 // HC's sphere has radius 1/t. Here it is the unit sphere, and tau = t^2.
 #include "metrics/studies/lemmas.h"
@@ -124,41 +124,43 @@ enum hn_code hn_lemmas_clouds(struct hn_context *ctx, struct hn_lemmas *w, struc
     return HN_OK;
 }
 
-// HC's problem 7 on the circle: n classes at places place[0] = 0 <= place[1] <= ... of PLACES.
+// HC's problem 7 on the circle: n classes at positions position[0] = 0 <= position[1] <= ... of
+// PLACES.
 enum { PLACES = 12, CIRCLE = 7 };
 
-static double chord(double places) { return 2 - 2 * cos(2 * M_PI * places / PLACES); }
+static double chord(double positions) { return 2 - 2 * cos(2 * M_PI * positions / PLACES); }
 
-// The objective, the first class with this share and the others alike; how many places are taken.
-static double spread(const int *place, int n, double share, int *taken) {
+// The objective, the first class with this share and the others alike; how many positions are
+// taken.
+static double spread(const int *position, int n, double share, int *taken) {
     double sum = 0;
     *taken = 0;
     for (int i = 0; i < n; i++) {
-        double before = chord(place[i] - place[(i + n - 1) % n]);
-        double after = chord(place[(i + 1) % n] - place[i]);
+        double before = chord(position[i] - position[(i + n - 1) % n]);
+        double after = chord(position[(i + 1) % n] - position[i]);
         sum += (i == 0 ? share : (1 - share) / (n - 1)) * fmin(before, after);
         *taken += before > 1e-9;
     }
     return sum;
 }
 
-static bool next_placement(int *place, int n) {
+static bool next_placement(int *position, int n) {
     int i = n - 1;
-    while (i > 0 && place[i] == PLACES - 1)
+    while (i > 0 && position[i] == PLACES - 1)
         i--;
     for (int j = n - 1; j >= i && i > 0; j--)
-        place[j] = place[i] + 1;
+        position[j] = position[i] + 1;
     return i > 0;
 }
 
 static enum hn_code try_circle(struct hn_context *ctx, struct hn_lemmas *w, int n, double share,
                                struct hn_table *table) {
-    int place[CIRCLE] = {0}, taken;
+    int position[CIRCLE] = {0}, taken;
     struct hn_lemma_choice best = {INFINITY, 0, 0};
     do {
-        double objective = -spread(place, n, share, &taken);
+        double objective = -spread(position, n, share, &taken);
         hn_lemma_choose(&best, objective, taken);
-    } while (next_placement(place, n));
+    } while (next_placement(position, n));
     w->embeddings = "circle";
     w->n = n;
     w->k = PLACES;

@@ -15,15 +15,16 @@ static bool has_edge(const struct hn_graph *g, int64_t v, int64_t u) {
     return false;
 }
 
-// max |place(u) - place(v)| over edges, with place the inverse of order[n] (NULL: identity).
+// max |position(u) - position(v)| over edges, with position the inverse of order[n] (NULL:
+// identity).
 static int64_t bandwidth(const struct hn_graph *g, const int32_t *order) {
-    int64_t *place = calloc((size_t)g->n + 1, sizeof *place), width = 0;
+    int64_t *position = calloc((size_t)g->n + 1, sizeof *position), width = 0;
     for (int64_t k = 0; k < g->n; k++)
-        place[order ? order[k] : k] = k;
+        position[order ? order[k] : k] = k;
     for (int64_t v = 0; v < g->n; v++)
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
-            width = hn_max(width, llabs(place[v] - place[g->target[e]]));
-    free(place);
+            width = hn_max(width, llabs(position[v] - position[g->target[e]]));
+    free(position);
     return width;
 }
 

@@ -249,8 +249,8 @@ static void test_classes(void) {
     CU_ASSERT_TRUE(c.n == 3 && c.labelled == 6);
     CU_ASSERT_TRUE(c.label[0] == 0 && c.label[1] == 7 && c.label[2] == INT32_MAX);
     CU_ASSERT_TRUE(c.count[0] == 2 && c.count[1] == 3 && c.count[2] == 1);
-    CU_ASSERT_TRUE(hn_classes_place(&c, 7) == 1 && hn_classes_place(&c, INT32_MAX) == 2);
-    CU_ASSERT_TRUE(hn_classes_place(&c, 1) == -1 && hn_classes_place(&c, -1) == -1);
+    CU_ASSERT_TRUE(hn_classes_index(&c, 7) == 1 && hn_classes_index(&c, INT32_MAX) == 2);
+    CU_ASSERT_TRUE(hn_classes_index(&c, 1) == -1 && hn_classes_index(&c, -1) == -1);
     double same = 0;
     for (int i = 0; i < 7; i++)
         for (int k = 0; k < 7; k++)

@@ -9,7 +9,7 @@
 enum { RECORD = 3073 };
 static char folder[256];
 
-// Record r of a file: label, and pixels that tell file, record and place.
+// Record r of a file: label, and pixels that tell file, record and position.
 static void fill_record(int file, int r, unsigned char *record) {
     record[0] = (unsigned char)((file + 3 * r) % 10);
     for (int k = 1; k < RECORD; k++)
@@ -49,7 +49,7 @@ static void test_reads(void) {
     struct hn_context ctx;
     struct hn_images c;
     unsigned char record[RECORD];
-    const int file[] = {0, 0, 0, 1, 1, 4, 4, 4, 4}, place[] = {0, 1, 2, 0, 1, 0, 1, 2, 3};
+    const int file[] = {0, 0, 0, 1, 1, 4, 4, 4, 4}, position[] = {0, 1, 2, 0, 1, 0, 1, 2, 3};
     hn_context_init(&ctx, 1);
     put_all();
     HN_CHECK(&ctx, hn_images_read(&ctx, folder, &c));
@@ -59,7 +59,7 @@ static void test_reads(void) {
     CU_ASSERT_STRING_EQUAL(c.label_name[0], "airplane");
     CU_ASSERT_STRING_EQUAL(c.label_name[9], "truck");
     for (int i = 0; i < 9; i++) {
-        fill_record(file[i], place[i], record);
+        fill_record(file[i], position[i], record);
         CU_ASSERT_EQUAL(c.label[i], record[0]);
         CU_ASSERT_EQUAL(memcmp(c.image + i * 3072, record + 1, 3072), 0);
     }
@@ -138,7 +138,7 @@ static void test_cifar100(void) {
 
 enum { LARGE = 96, LARGE_BYTES = 3 * LARGE * LARGE };
 
-// Pictures of which every square of 3 x 3 pixels has a mean that tells picture, plane and place.
+// Pictures of which every square of 3 x 3 pixels has a mean that tells picture, plane and position.
 static void put_large(const char *name, int first, int pictures) {
     static unsigned char record[LARGE_BYTES];
     put(name, "", 0, "wb");

@@ -1,4 +1,4 @@
-// Snapshot files that are refused: what is wrong is named with its place.
+// Snapshot files that are refused: what is wrong is named with its position.
 #include "tests/snapshot_fixture.h"
 
 static void no_labels(hid_t f) { drop(f, "/labels"); }

@@ -194,8 +194,8 @@ static bool has_edge(const struct hn_graph *g, int32_t u, int32_t v) {
     return false;
 }
 
-// What holds for every view: ascending nodes of the graph, each edge once, places in order; returns
-// the number of edges that are edges of the graph.
+// What holds for every view: ascending nodes of the graph, each edge once, positions in order;
+// returns the number of edges that are edges of the graph.
 static int64_t check_view(const struct hn_tudataset *t, const struct hn_graph_view *v) {
     int64_t known = 0;
     for (int32_t i = 0; i < v->n; i++)

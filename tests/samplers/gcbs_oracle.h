@@ -22,12 +22,12 @@ static inline long double naive_quantile(const double *score, int64_t n, double 
             if (i != j)
                 sorted[m++] = score[i * n + j];
     qsort(sorted, (size_t)m, sizeof *sorted, ascending);
-    double place = (double)(m - 1) * q;
-    int64_t low = (int64_t)floor(place);
+    double position = (double)(m - 1) * q;
+    int64_t low = (int64_t)floor(position);
     int64_t high = low + 1 < m ? low + 1 : low;
     long double below = sorted[low], above = sorted[high];
     free(sorted);
-    return below + ((long double)place - (long double)low) * (above - below);
+    return below + ((long double)position - (long double)low) * (above - below);
 }
 
 static inline double *naive_products(const struct hn_matrix *x, const struct hn_matrix *y) {
@@ -49,9 +49,9 @@ static inline double naive_reference(const double *score, int64_t n, double q) {
         int64_t m = hn_min(3, n - first) * n;
         memcpy(sorted, score + first * n, (size_t)m * sizeof *sorted);
         qsort(sorted, (size_t)m, sizeof *sorted, ascending);
-        double place = (double)(m - 1) * q;
-        int64_t low = (int64_t)floor(place), high = hn_min(low + 1, m - 1);
-        quantile[chunks++] = sorted[low] + (place - (double)low) * (sorted[high] - sorted[low]);
+        double position = (double)(m - 1) * q;
+        int64_t low = (int64_t)floor(position), high = hn_min(low + 1, m - 1);
+        quantile[chunks++] = sorted[low] + (position - (double)low) * (sorted[high] - sorted[low]);
     }
     free(sorted);
     qsort(quantile, (size_t)chunks, sizeof *quantile, ascending);

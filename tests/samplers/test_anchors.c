@@ -161,8 +161,8 @@ static void make_features(struct hn_context *ctx, struct feature_data *f, uint64
         .n = N, .p = D, .start = f->start, .index = f->index, .value = f->value};
 }
 
-// The cosines of the ring, sorted, are those at the ring's places among all cosines, sorted: with
-// equal ones any of them may be in it.
+// The cosines of the ring, sorted, are those at the ring's positions among all cosines, sorted:
+// with equal ones any of them may be in it.
 static void check_ring(struct hn_context *ctx, const struct hn_items *items,
                        const struct hn_matrix *x, const char *space, int lo, int hi) {
     struct sampled s;

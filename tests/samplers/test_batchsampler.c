@@ -192,7 +192,7 @@ static void test_unseen_law(void) {
     enum { N = 9, EPOCHS = 3000 };
     struct hn_items items = hn_fixture_items(&ctx, N, 4, 3, false, 29);
     struct sampled s;
-    int64_t place[N] = {0};
+    int64_t position[N] = {0};
     HN_CHECK(&ctx,
              sampled_open(&ctx, batchsampler(), "M=8 K=2 walk=bfs start=unseen", &items, 3, 4, &s));
     for (int64_t epoch = 0; epoch < EPOCHS; epoch++) {
@@ -200,9 +200,9 @@ static void test_unseen_law(void) {
         int32_t second = sampled_batch(&s, 1)[0], smaller = 0;
         for (int i = 0; i < 3; i++)
             smaller += sampled_batch(&s, 0)[i] < second;
-        place[second - smaller]++; // among the six that the first batch leaves
+        position[second - smaller]++; // among the six that the first batch leaves
     }
-    CU_ASSERT(chi_square_fits(chi_square_equal(place, 6), 5));
+    CU_ASSERT(chi_square_fits(chi_square_equal(position, 6), 5));
     sampled_close(&ctx, &s);
     hn_fixture_items_free(&ctx, &items);
 }

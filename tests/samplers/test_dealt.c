@@ -189,7 +189,7 @@ static void test_all_candidates(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// rank[v][j]: place of j among the items by similarity to v; v itself is at `self`.
+// rank[v][j]: position of j among the items by similarity to v; v itself is at `self`.
 static void global_ranks(const struct hn_matrix *x, bool with_self, int32_t *rank) {
     int32_t n = (int32_t)x->rows, *ids = malloc((size_t)n * sizeof *ids);
     CU_ASSERT_PTR_NOT_NULL_FATAL(ids);

@@ -129,18 +129,18 @@ static void test_reports(void) {
     struct sampled s;
     HN_CHECK(&ctx, sampled_open(&ctx, gcbs(), "quantile=0.99", &items, B, 4, &s));
     const struct hn_graph *g = gcbs()->graph(&s.sampler);
-    int32_t order[N], place[N];
+    int32_t order[N], position[N];
     flatten(&s, order);
     for (int32_t k = 0; k < N; k++)
-        place[order[k]] = k;
+        position[order[k]] = k;
     int64_t isolated = 0, inside = 0, before = 0, after = 0;
     for (int32_t v = 0; v < N; v++) {
         isolated += g->start[v] == g->start[v + 1];
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++) {
             int32_t u = g->target[e];
             before = hn_max(before, llabs((int64_t)v - u));
-            after = hn_max(after, llabs((int64_t)place[v] - place[u]));
-            inside += place[v] / B == place[u] / B;
+            after = hn_max(after, llabs((int64_t)position[v] - position[u]));
+            inside += position[v] / B == position[u] / B;
         }
     }
     double edges = (double)hn_graph_edges(g);

@@ -81,7 +81,7 @@ static void test_uniform(void) {
     items.group = group;
     struct sampled s;
     HN_CHECK(&ctx, sampled_open(&ctx, sampler(), "", &items, SIZE, SEED, &s));
-    int place[FULL] = {0}, together[WITH] = {0}, member[WITH], n = 0;
+    int position[FULL] = {0}, together[WITH] = {0}, member[WITH], n = 0;
     for (int i = 0; i < N; i++)
         if (group[i] == 0)
             member[n++] = i;
@@ -91,7 +91,7 @@ static void test_uniform(void) {
         for (int64_t at = 0; at < FULL * SIZE; at++) {
             if (s.ids[at] != member[0])
                 continue;
-            place[at / SIZE]++;
+            position[at / SIZE]++;
             for (int i = 0; i < SIZE; i++)
                 for (int k = 1; k < WITH; k++)
                     together[k] += s.ids[at / SIZE * SIZE + i] == member[k];
@@ -99,7 +99,7 @@ static void test_uniform(void) {
     }
     double of_place = 0, of_pair = 0, mean = (double)EPOCHS / FULL;
     for (int b = 0; b < FULL; b++)
-        of_place += (place[b] - mean) * (place[b] - mean) / mean;
+        of_place += (position[b] - mean) * (position[b] - mean) / mean;
     CU_ASSERT(chi_square_fits(of_place, FULL - 1));
     // 9 of 39 others without replacement: the variance of a count is p (1 - p) per epoch, and all
     // add up to a constant.

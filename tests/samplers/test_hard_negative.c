@@ -27,7 +27,7 @@ static void naive_list(const struct hn_items *items, int32_t anchor, struct neig
 }
 
 // Negatives of one batch whose anchors are known; -1 stands where nothing has to be.
-static void naive_batch(const struct hn_items *items, int32_t batch_size, int64_t places,
+static void naive_batch(const struct hn_items *items, int32_t batch_size, int64_t positions,
                         int64_t anchors, const int32_t *anchor, int32_t *expected) {
     struct neighbour *list = malloc((size_t)items->n * sizeof *list);
     bool *in_batch = calloc((size_t)items->n, sizeof *in_batch);
@@ -35,7 +35,7 @@ static void naive_batch(const struct hn_items *items, int32_t batch_size, int64_
     for (int64_t g = 0; g < anchors; g++)
         in_batch[anchor[g]] = true;
     for (int64_t g = 0; g < anchors; g++) {
-        int64_t from = g * batch_size / places, to = (g + 1) * batch_size / places;
+        int64_t from = g * batch_size / positions, to = (g + 1) * batch_size / positions;
         naive_list(items, anchor[g], list);
         expected[from++] = anchor[g];
         for (int64_t k = 0; from < to; k++)
@@ -55,21 +55,21 @@ static void compare(const struct hn_items *items, int32_t batch_size, int l) {
     snprintf(settings, sizeof settings, "l=%d", l);
     struct sampled s;
     HN_CHECK(&ctx, sampled_open(&ctx, sampler(), settings, items, batch_size, 3, &s));
-    int64_t places = batch_size / (1 + l), seen = 0, wrong = 0;
-    CU_ASSERT_EQUAL(s.batches, (items->n + places - 1) / places);
+    int64_t positions = batch_size / (1 + l), seen = 0, wrong = 0;
+    CU_ASSERT_EQUAL(s.batches, (items->n + positions - 1) / positions);
     int32_t *times = calloc((size_t)items->n, sizeof *times);
-    int32_t *anchor = malloc((size_t)places * sizeof *anchor);
+    int32_t *anchor = malloc((size_t)positions * sizeof *anchor);
     int32_t *expected = malloc((size_t)batch_size * sizeof *expected);
     CU_ASSERT_FATAL(times && anchor && expected);
     for (int64_t b = 0; b < s.batches; b++) {
         const int32_t *ids = sampled_batch(&s, b);
-        int64_t anchors = hn_min(places, items->n - b * places);
-        CU_ASSERT_EQUAL(s.size[b], anchors * batch_size / places);
+        int64_t anchors = hn_min(positions, items->n - b * positions);
+        CU_ASSERT_EQUAL(s.size[b], anchors * batch_size / positions);
         for (int64_t g = 0; g < anchors; g++) {
-            anchor[g] = ids[g * batch_size / places];
+            anchor[g] = ids[g * batch_size / positions];
             times[anchor[g]]++;
         }
-        naive_batch(items, batch_size, places, anchors, anchor, expected);
+        naive_batch(items, batch_size, positions, anchors, anchor, expected);
         wrong += memcmp(ids, expected, (size_t)s.size[b] * sizeof *ids) != 0;
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -92,7 +92,7 @@ static void test_batches(void) {
         for (int k = 0; k < 6; k++)
             for (int l = 1; l < sizes[k] && l <= 4; l++)
                 compare(&items, sizes[k], l);
-        compare(&items, 15, 7); // one anchor, seven places too many
+        compare(&items, 15, 7); // one anchor, seven positions too many
         compare(&items, 17, 16);
         hn_fixture_items_free(&ctx, &items);
     }

@@ -129,7 +129,7 @@ static void test_weights(void) {
     }
 }
 
-// A search by the definition on weights w[n x n]; batches are lists of places.
+// A search by the definition on weights w[n x n]; batches are lists of positions.
 struct naive {
     const double *w;
     int n, size;
@@ -138,7 +138,7 @@ struct naive {
     int64_t swaps;
 };
 
-// What the weights within batches rise by if i and j change places.
+// What the weights within batches rise by if i and j are swapped.
 static double naive_gain(const struct naive *s, int32_t i, int32_t j) {
     double gain = 0;
     for (int32_t k = 0; k < s->n; k++) {

@@ -112,7 +112,7 @@ static void test_cancelling(void) {
 }
 
 // Within its cluster every item comes equally often, and so does every cluster where there are more
-// than places.
+// than positions.
 static void test_law(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);

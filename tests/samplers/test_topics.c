@@ -133,7 +133,7 @@ static void test_topics(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// More places than a round of all clusters has items for: another round fills them.
+// More positions than a round of all clusters has items for: another round fills them.
 static void test_rounds(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);

@@ -5,7 +5,7 @@ enum { N = 12, EPOCHS = 3000 };
 
 static const struct hn_sampler_type *uniform(void) { return hn_sampler_find("uniform"); }
 
-// Every item is as often at every place of an epoch as any other: for random permutations the
+// Every item is as often at every position of an epoch as any other: for random permutations the
 // statistic below has (N - 1)^2 degrees of freedom.
 static void test_shuffle_places(void) {
     struct hn_context ctx;
@@ -17,10 +17,10 @@ static void test_shuffle_places(void) {
     int64_t count[N * N] = {0};
     for (int64_t epoch = 0; epoch < EPOCHS; epoch++) {
         HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, epoch));
-        for (int place = 0; place < N; place++)
-            count[place * N + s.ids[place]]++;
+        for (int position = 0; position < N; position++)
+            count[position * N + s.ids[position]]++;
     }
-    // Places hold exactly one item each, so that 2 N - 1 sums of the counts are fixed.
+    // Positions hold exactly one item each, so that 2 N - 1 sums of the counts are fixed.
     double statistic = chi_square_equal(count, (int64_t)N * N) * (N - 1) / N;
     CU_ASSERT(chi_square_fits(statistic, (N - 1) * (N - 1)));
     sampled_close(&ctx, &s);

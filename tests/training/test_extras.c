@@ -6,7 +6,7 @@
 
 enum { DIMS = 3 };
 
-// Value of the teacher's row i at dimension c, by the place of the row.
+// Value of the teacher's row i at dimension c, by the position of the row.
 static double value(int seed, int i, int c) {
     return sin(1.7 * (i + 1) * (c + 1) + 10.0 * seed) + 0.1;
 }

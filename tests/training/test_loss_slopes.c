@@ -228,16 +228,16 @@ static void test_guide(void) {
 // Negatives of an anchor's own: none, one, all; more keys than anchors.
 static void test_lists(void) {
     static struct pairs pairs;
-    int32_t own[N], place[N * KEYS];
+    int32_t own[N], position[N * KEYS];
     int64_t start[N + 1] = {0}, k = 0;
     for (int32_t a = 0; a < N; a++) {
         own[a] = (a * 4 + 2) % KEYS;
         for (int32_t j = 0; j < KEYS; j++)
             if (j != own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
-                place[k++] = j;
+                position[k++] = j;
         start[a + 1] = k;
     }
-    struct hn_loss_lists lists = {KEYS, own, start, place};
+    struct hn_loss_lists lists = {KEYS, own, start, position};
     for (int law = 0; law < LAWS; law++) {
         pairs = (struct pairs){.spec = {.objective = HN_OBJECTIVE_OTHER_VIEW,
                                         .law = laws[law].law,
@@ -358,7 +358,7 @@ static void test_same_value(void) {
                 CU_ASSERT_EQUAL(wanted.n, n - (n + 2) / 3);
             const struct hn_loss_keys keys = {
                 .n = n + 1,
-                .skip = {n, -1}, // the place behind the negatives, and no other
+                .skip = {n, -1}, // the position behind the negatives, and no other
                 .guide = guided ? guide : NULL,
                 .items = 40};
             hn_real positive = score[39];

@@ -25,9 +25,9 @@ struct steps {
     double loss[PLACES][STEPS], apart;
 };
 
-static void update(int place, int64_t step, struct hn_weights *w, hn_real *m, hn_real *v) {
+static void update(int position, int64_t step, struct hn_weights *w, hn_real *m, hn_real *v) {
     struct hn_adam adam = {.rate = 0.001, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
-    if (place == TORCH)
+    if (position == TORCH)
         adam.epsilon /= sqrt(1 - pow(adam.beta2, (double)(step + 1)));
     hn_adam_update(&adam, 2, step, w, m, v);
 }
@@ -46,7 +46,7 @@ static const char *find_data(void) {
     return path;
 }
 
-// E by splitmix64 of the place of each number: uniform, of variance 1 / D.
+// E by splitmix64 of the position of each number: uniform, of variance 1 / D.
 static void put_table(struct hn_weights *w) {
     for (int64_t i = 0; i < w->n; i++) {
         uint64_t x = (uint64_t)i + 0x9E3779B97F4A7C15U;
@@ -127,7 +127,7 @@ static void embed_all(struct bench *b, struct wanted wanted) {
     check_scores(rho, &wanted);
 }
 
-// A view without every fifth word, from the place `first` on.
+// A view without every fifth word, from the position `first` on.
 static void add_view(struct bench *b, int32_t sentence, int first) {
     static bool left_out[HN_STS_SENTENCE_MAX];
     int32_t words = b->features.words[sentence], left = 0;
@@ -139,7 +139,7 @@ static void add_view(struct bench *b, int32_t sentence, int first) {
 }
 
 // Three steps from the table of put_table().
-static void train_single(struct bench *b, int place, const double *loss) {
+static void train_single(struct bench *b, int position, const double *loss) {
     const struct hn_loss_spec spec = {.objective = HN_OBJECTIVE_OTHER_VIEW, .temperature = 0.1};
     const struct hn_pass pass = {.workers.threads = 2, .training = true};
     size_t bytes = (size_t)b->weights.n * sizeof *b->m;
@@ -155,7 +155,7 @@ static void train_single(struct bench *b, int place, const double *loss) {
                 add_view(b, b->items.query[i], 2 * view);
         double value = hn_text_net_step(&b->net, &b->weights, &pass, &spec, NULL, BATCH, &z);
         CU_ASSERT_DOUBLE_EQUAL(value, loss[step], 1e-5);
-        update(place, step, &b->weights, b->m, b->v);
+        update(position, step, &b->weights, b->m, b->v);
     }
 }
 
@@ -215,7 +215,7 @@ static void set_options(struct hn_context *ctx, const struct hn_task_type *type,
         HN_CHECK(ctx, hn_options_set(ctx, type->options, params, set[i][0], set[i][1]));
 }
 
-static void train_pairs(struct hn_context *ctx, struct hn_task *task, int place, hn_real *m,
+static void train_pairs(struct hn_context *ctx, struct hn_task *task, int position, hn_real *m,
                         hn_real *v, const double *loss) {
     struct hn_weights *w = &task->weights;
     memset(m, 0, (size_t)w->n * sizeof *m);
@@ -231,7 +231,7 @@ static void train_pairs(struct hn_context *ctx, struct hn_task *task, int place,
         hn_weights_clear(w);
         HN_CHECK(ctx, task->type->step(ctx, task, &batch, &value, NULL));
         CU_ASSERT_DOUBLE_EQUAL(value, loss[step], 1e-5);
-        update(place, step, w, m, v);
+        update(position, step, w, m, v);
     }
 }
 

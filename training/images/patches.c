@@ -59,7 +59,7 @@ static void take_patch(const float *image, int i, int j, float *patch) {
         memcpy(patch + r * ROW, image + ((i + r) * SIDE + j) * 3, ROW * sizeof *patch);
 }
 
-// Adds the rectified responses of one place to the sums of its quadrant.
+// Adds the rectified responses of one position to the sums of its quadrant.
 HN_CLONES
 static void add_place(const float *response, float scale, const float *bias, float *sum) {
     for (int k = 0; k < FILTERS; k++) {

@@ -35,7 +35,7 @@ struct hn_patches {
     double objective; // mean |centroid . patch| over the patches at the end of k-means
 };
 
-// Filters from 40,000 patches at random places of random images, 10 iterations of k-means.
+// Filters from 40,000 patches at random positions of random images, 10 iterations of k-means.
 HN_MUST_USE enum hn_code hn_patches_fit(struct hn_context *ctx,
                                         const struct hn_image_source *images, uint64_t seed,
                                         struct hn_patches *out);

@@ -55,9 +55,9 @@ static void draw_patches(struct hn_context *ctx, const struct hn_image_source *i
         float image[HN_IMAGE_BYTES], raw[DIM];
         struct hn_stream s;
         hn_stream_open(&s, seed, "patches.draw", 0, 0, i);
-        const uint32_t places = HN_IMAGE_SIDE - HN_PATCH_SIDE + 1;
+        const uint32_t positions = HN_IMAGE_SIDE - HN_PATCH_SIDE + 1;
         images->fill(images->self, hn_stream_below(&s, (uint32_t)images->n), image);
-        uint32_t row = hn_stream_below(&s, places), column = hn_stream_below(&s, places);
+        uint32_t row = hn_stream_below(&s, positions), column = hn_stream_below(&s, positions);
         for (uint32_t r = 0; r < HN_PATCH_SIDE; r++)
             memcpy(raw + r * ROW, image + ((row + r) * HN_IMAGE_SIDE + column) * 3,
                    ROW * sizeof *raw);

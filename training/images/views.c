@@ -27,7 +27,7 @@ static const char layout[] = "hardneg-views 3";
 struct album {
     const struct hn_images *data;
     const int32_t *order; // [n + test] records of data
-    int64_t first;        // place of image 0 of the source, or of view 0
+    int64_t first;        // position of image 0 of the source, or of view 0
     int64_t views;        // of each image
     int64_t taken;        // training images
     uint64_t seed;

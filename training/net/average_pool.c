@@ -1,4 +1,4 @@
-// Means over windows of kernel x kernel places, one beside the other; channels last.
+// Means over windows of kernel x kernel positions, one beside the other; channels last.
 #include "training/net/layer.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static const char *size(struct hn_layer *layer) {
     return NULL;
 }
 
-// Place in the output of input place (h, w), first channel.
+// Place in the output of input position (h, w), first channel.
 static int64_t window(const struct hn_layer_spec *s, int64_t h, int64_t w) {
     return (h / s->kernel * (s->width / s->kernel) + w / s->kernel) * s->channels;
 }

@@ -12,7 +12,7 @@
 enum { GROUPS = 8, CACHED = 1 << 16 }; // CACHED: numbers of a matrix of windows, at most
 
 struct shape {
-    int64_t out_height, out_width, places, window, chunk; // chunk: images at once
+    int64_t out_height, out_width, positions, window, chunk; // chunk: images at once
 };
 
 static struct shape shape_of(const struct hn_layer *l) {
@@ -20,14 +20,14 @@ static struct shape shape_of(const struct hn_layer *l) {
     struct shape shape = {.out_height = (s->height + 2 * s->pad - s->kernel) / s->stride + 1,
                           .out_width = (s->width + 2 * s->pad - s->kernel) / s->stride + 1,
                           .window = s->kernel * s->kernel * s->channels};
-    shape.places = shape.out_height * shape.out_width;
-    shape.chunk = hn_max(1, CACHED / (shape.places * shape.window));
+    shape.positions = shape.out_height * shape.out_width;
+    shape.chunk = hn_max(1, CACHED / (shape.positions * shape.window));
     return shape;
 }
 
 // Numbers of a group's buffers: windows, their gradient, gradient of the weights.
 static int64_t buffers_of(const struct hn_layer *l, const struct shape *shape) {
-    return 2 * shape->chunk * shape->places * shape->window + l->n_params;
+    return 2 * shape->chunk * shape->positions * shape->window + l->n_params;
 }
 
 static const char *size(struct hn_layer *layer) {
@@ -36,7 +36,7 @@ static const char *size(struct hn_layer *layer) {
         s->kernel > s->width + 2 * s->pad || layer->in != s->height * s->width * s->channels)
         return "an image that does not fit";
     struct shape shape = shape_of(layer);
-    layer->out = shape.places * s->out;
+    layer->out = shape.positions * s->out;
     layer->n_params = shape.window * s->out + (s->bias ? s->out : 0);
     layer->n_random = s->fan_in ? layer->n_params : shape.window * s->out;
     layer->fans_in = shape.window;
@@ -47,7 +47,7 @@ static const char *size(struct hn_layer *layer) {
 
 // The part of a window's row `ky` that lies in the image: columns [from, to) of the kernel.
 struct strip {
-    int64_t from, to, at; // at: place in the image of column `from`; negative: none
+    int64_t from, to, at; // at: position in the image of column `from`; negative: none
 };
 
 static struct strip strip_of(const struct hn_layer_spec *s, int64_t oy, int64_t ox, int64_t ky) {
@@ -58,11 +58,11 @@ static struct strip strip_of(const struct hn_layer_spec *s, int64_t oy, int64_t 
     return strip;
 }
 
-// windows[places x window] of one image.
+// windows[positions x window] of one image.
 static void to_windows(const struct hn_layer_spec *s, const struct shape *shape, const hn_real *x,
                        hn_real *windows) {
     int64_t row = s->kernel * s->channels;
-    for (int64_t p = 0; p < shape->places; p++)
+    for (int64_t p = 0; p < shape->positions; p++)
         for (int64_t ky = 0; ky < s->kernel; ky++, windows += row) {
             struct strip t = strip_of(s, p / shape->out_width, p % shape->out_width, ky);
             int64_t from = t.from * s->channels, to = t.to * s->channels;
@@ -77,7 +77,7 @@ static void to_windows(const struct hn_layer_spec *s, const struct shape *shape,
 static void from_windows(const struct hn_layer_spec *s, const struct shape *shape,
                          const hn_real *windows, hn_real *restrict dx) {
     int64_t row = s->kernel * s->channels;
-    for (int64_t p = 0; p < shape->places; p++)
+    for (int64_t p = 0; p < shape->positions; p++)
         for (int64_t ky = 0; ky < s->kernel; ky++, windows += row) {
             struct strip t = strip_of(s, p / shape->out_width, p % shape->out_width, ky);
             int64_t from = t.from * s->channels, to = t.to * s->channels;
@@ -99,7 +99,7 @@ static void forward(const struct hn_layer_run *run) {
     struct shape shape = shape_of(l);
     const struct hn_workers alone = {1, run->pass->workers.flops};
     const hn_real *bias = run->param + shape.window * s->out;
-    int64_t image = shape.places * shape.window;
+    int64_t image = shape.positions * shape.window;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         hn_real *windows = run->work + g * buffers_of(l, &shape);
@@ -110,11 +110,11 @@ static void forward(const struct hn_layer_run *run) {
             for (int64_t k = 0; k < images; k++)
                 to_windows(s, &shape, run->x + (i + k) * l->in, windows + k * image);
             hn_real *y = run->y + i * l->out;
-            for (int64_t k = 0; k < images * shape.places && s->bias; k++)
+            for (int64_t k = 0; k < images * shape.positions && s->bias; k++)
                 memcpy(y + k * s->out, bias, (size_t)s->out * sizeof *y);
             hn_product(alone, (struct hn_factor){windows, shape.window, false},
-                       (struct hn_factor){run->param, s->out, false}, images * shape.places, s->out,
-                       shape.window, s->bias, y, s->out);
+                       (struct hn_factor){run->param, s->out, false}, images * shape.positions,
+                       s->out, shape.window, s->bias, y, s->out);
         }
     }
 }
@@ -124,13 +124,13 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
     const struct hn_layer *l = run->layer;
     const struct hn_layer_spec *s = &l->spec;
     const struct hn_workers alone = {1, run->pass->workers.flops};
-    int64_t image = shape->places * shape->window, first, last;
+    int64_t image = shape->positions * shape->window, first, last;
     hn_real *windows = run->work + g * buffers_of(l, shape);
     hn_real *back = windows + shape->chunk * image, *grad = back + shape->chunk * image;
     memset(grad, 0, (size_t)l->n_params * sizeof *grad);
     group_range(run->rows, g, &first, &last);
     for (int64_t i = first; i < last; i += shape->chunk) {
-        int64_t images = hn_min(shape->chunk, last - i), rows = images * shape->places;
+        int64_t images = hn_min(shape->chunk, last - i), rows = images * shape->positions;
         struct hn_factor gradient = {dy + i * l->out, s->out, false};
         for (int64_t k = 0; k < images; k++)
             to_windows(s, shape, run->x + (i + k) * l->in, windows + k * image);
@@ -155,7 +155,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++)
         backward_group(run, &shape, g, dy, dx);
-    int64_t gradients = 2 * shape.chunk * shape.places * shape.window;
+    int64_t gradients = 2 * shape.chunk * shape.positions * shape.window;
     for (int64_t g = 0; g < GROUPS; g++) {
         const hn_real *grad = run->work + g * buffers_of(l, &shape) + gradients;
         for (int64_t k = 0; k < l->n_params; k++)

@@ -1,5 +1,5 @@
 // Losses over batches: blocks of scores by a matrix product, every anchor's gradients in their
-// place, and from these the gradients of both views by further products.
+// position, and from these the gradients of both views by further products.
 #include "training/net/loss.h"
 
 #include <math.h>
@@ -117,7 +117,7 @@ static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
         if (j != skip[0] && j != skip[1])
             hn_score_count(counts, (double)score[j]);
     for (int64_t k = 0; b->lists && k < b->lists->start[a + 1] - b->lists->start[a]; k++)
-        hn_score_count(counts, (double)score[b->lists->place[b->lists->start[a] + k]]);
+        hn_score_count(counts, (double)score[b->lists->position[b->lists->start[a] + k]]);
 }
 
 // What a law takes from all scores of a batch: the largest, and the mixture.
@@ -141,18 +141,18 @@ static void look_at_scores(struct batch *b) {
 // Scores of the listed keys become gradients, all others 0.
 static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_real *compact) {
     const struct hn_loss_lists *lists = b->lists;
-    const int32_t *place = lists->place + lists->start[a];
+    const int32_t *position = lists->position + lists->start[a];
     int64_t n = lists->start[a + 1] - lists->start[a];
     hn_real *positive = &b->work->positive[a];
     for (int64_t k = 0; k < n; k++)
-        compact[k] = score[place[k]];
+        compact[k] = score[position[k]];
     *positive = score[lists->own[a]];
     const struct hn_loss_keys keys = {.n = n, .skip = {-1, -1}};
     b->work->value[a] =
         hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, &keys, compact, positive);
     memset(score, 0, (size_t)b->keys * sizeof *score);
     for (int64_t k = 0; k < n; k++)
-        score[place[k]] = compact[k];
+        score[position[k]] = compact[k];
     score[lists->own[a]] = *positive;
 }
 

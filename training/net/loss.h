@@ -31,7 +31,7 @@ enum {
 struct hn_objective_type {
     const char *name;
     const char *summary; // one line
-    const char *source;  // paper and place
+    const char *source;  // paper and position
 };
 extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
 
@@ -45,12 +45,12 @@ struct hn_loss_spec {
 };
 
 // Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
-// place[start[a]] .. place[start[a + 1]], distinct, without own[a].
+// position[start[a]] .. position[start[a + 1]], distinct, without own[a].
 struct hn_loss_lists {
     int64_t keys;
     const int32_t *own;   // [n]
     const int64_t *start; // [n + 1]
-    const int32_t *place;
+    const int32_t *position;
 };
 
 // Room for batches of up to n anchors and `keys` keys (n where all are each other's negatives).

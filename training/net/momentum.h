@@ -14,10 +14,10 @@ struct hn_momentum {
     int64_t rows, d;     // of the queue
     int64_t n, first;    // parameters; where the copy begins within weights->running
     int64_t n_running;   // running values of the networks, which are copied behind it
-    int64_t queue, next; // where the queue begins, and the place that is replaced next
+    int64_t queue, next; // where the queue begins, and the position that is replaced next
 };
 
-enum { HN_MOMENTUM_ROWS_MAX = 1 << 20 }; // the place is kept as a hn_real, exactly
+enum { HN_MOMENTUM_ROWS_MAX = 1 << 20 }; // the position is kept as a hn_real, exactly
 
 // After all networks are built on the weights, before hn_weights_open(): takes its numbers.
 HN_MUST_USE enum hn_code hn_momentum_open(struct hn_context *ctx, struct hn_weights *weights,

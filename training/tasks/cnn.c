@@ -5,7 +5,7 @@
 //   means over 2 x 2 -> h = 512;  linear 256, batch norm, ReLU, linear 128, unit = z
 //
 // 257,952 parameters. Both views of a batch go through batch norm together (2 B rows). Without
-// batch norm, biases stand in its place.
+// batch norm, biases stand in its position.
 #include "core/random.h"
 #include "training/images/augment.h"
 #include "training/tasks/image_task.h"
@@ -70,11 +70,11 @@ static const uint8_t *image_of(const struct state *s, int64_t item) {
     return s->data.image + (int64_t)s->order[item] * HN_IMAGE_BYTES;
 }
 
-// One augmented view; `place` tells apart those of a step.
-static void augment(const struct hn_task *task, const char *purpose, int64_t step, int64_t place,
+// One augmented view; `position` tells apart those of a step.
+static void augment(const struct hn_task *task, const char *purpose, int64_t step, int64_t position,
                     int64_t item, hn_real *to) {
     struct hn_stream stream;
-    hn_stream_open(&stream, task->setting.seed, purpose, step, place, item);
+    hn_stream_open(&stream, task->setting.seed, purpose, step, position, item);
     hn_augment_image(image_of(task->state, item), &stream, to);
 }
 

@@ -207,7 +207,7 @@ static void sort_entries(int32_t *index, int64_t n) {
 
 // Rows of A + I of the graph in work, from row `first` on, each ascending.
 static void add_rows(struct hn_sparse *a, const struct hn_graph_view *one, int64_t first) {
-    int64_t *start = a->start + first; // the start of row i + 1 counts up to its place
+    int64_t *start = a->start + first; // the start of row i + 1 counts up to its position
     int64_t base = start[0];
     for (int32_t i = 0; i < one->n; i++)
         start[i + 1] = 1;

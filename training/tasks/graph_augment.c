@@ -18,7 +18,7 @@ enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudatase
                 (out->from = hn_alloc(ctx, edges, sizeof *out->from)) &&
                 (out->to = hn_alloc(ctx, edges, sizeof *out->to)) &&
                 (out->order = hn_alloc(ctx, nodes, sizeof *out->order)) &&
-                (out->place = hn_alloc(ctx, nodes, sizeof *out->place));
+                (out->position = hn_alloc(ctx, nodes, sizeof *out->position));
     return good ? HN_OK : ctx->code;
 }
 
@@ -30,7 +30,7 @@ static int32_t size_of(const struct hn_tudataset *set, int64_t graph) {
     return (int32_t)(set->start[graph + 1] - set->start[graph]);
 }
 
-// Puts `count` of the graph's n places, drawn, to the front of view->order.
+// Puts `count` of the graph's n positions, drawn, to the front of view->order.
 static void draw_places(struct hn_stream *stream, int32_t n, int32_t count,
                         struct hn_graph_view *view) {
     for (int32_t i = 0; i < n; i++)
@@ -43,15 +43,15 @@ static void draw_places(struct hn_stream *stream, int32_t n, int32_t count,
     }
 }
 
-// Grows a set of `count` places, or as many as can be reached, at the front of view->order: behind
-// them stand the neighbours that are not in it yet. Their number.
+// Grows a set of `count` positions, or as many as can be reached, at the front of view->order:
+// behind them stand the neighbours that are not in it yet. Their number.
 static int32_t grow(const struct hn_tudataset *set, int64_t graph, int32_t count,
                     struct hn_stream *stream, struct hn_graph_view *view) {
     int64_t first = set->start[graph];
     int32_t taken = 0, seen = 1, n = size_of(set, graph);
-    memset(view->place, 0, (size_t)n * sizeof *view->place); // 1: in view->order
+    memset(view->position, 0, (size_t)n * sizeof *view->position); // 1: in view->order
     view->order[0] = (int32_t)hn_stream_below(stream, (uint32_t)n);
-    view->place[view->order[0]] = 1;
+    view->position[view->order[0]] = 1;
     while (taken < count && taken < seen) {
         int32_t j = taken + (int32_t)hn_stream_below(stream, (uint32_t)(seen - taken));
         int32_t next = view->order[j];
@@ -60,31 +60,31 @@ static int32_t grow(const struct hn_tudataset *set, int64_t graph, int32_t count
         for (int64_t e = set->edges.start[first + next]; e < set->edges.start[first + next + 1];
              e++) {
             int32_t neighbour = (int32_t)(set->edges.target[e] - first);
-            if (view->place[neighbour])
+            if (view->position[neighbour])
                 continue;
-            view->place[neighbour] = 1;
+            view->position[neighbour] = 1;
             view->order[seen++] = neighbour;
         }
     }
     return taken;
 }
 
-// The view of the nodes whose `place` is not negative.
+// The view of the nodes whose `position` is not negative.
 static void take_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_graph_view *view) {
     int64_t first = set->start[graph];
     int32_t n = size_of(set, graph);
     view->n = 0;
     view->edges = 0;
     for (int32_t i = 0; i < n; i++)
-        if (view->place[i] >= 0) {
-            view->place[i] = view->n;
+        if (view->position[i] >= 0) {
+            view->position[i] = view->n;
             view->masked[view->n] = 0;
             view->node[view->n++] = (int32_t)(first + i);
         }
     for (int32_t i = 0; i < view->n; i++)
         for (int64_t e = set->edges.start[view->node[i]]; e < set->edges.start[view->node[i] + 1];
              e++) {
-            int32_t to = view->place[set->edges.target[e] - first];
+            int32_t to = view->position[set->edges.target[e] - first];
             if (to <= i)
                 continue;
             view->from[view->edges] = i;
@@ -93,7 +93,7 @@ static void take_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_
 }
 
 static void keep_all(const struct hn_tudataset *set, int64_t graph, struct hn_graph_view *view) {
-    memset(view->place, 0, (size_t)size_of(set, graph) * sizeof *view->place);
+    memset(view->position, 0, (size_t)size_of(set, graph) * sizeof *view->position);
     take_nodes(set, graph, view);
 }
 
@@ -102,16 +102,16 @@ static void drop_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_
     int32_t n = size_of(set, graph), gone = n / SHARE;
     draw_places(stream, n, gone, view);
     for (int32_t i = 0; i < n; i++)
-        view->place[view->order[i]] = i < gone ? -1 : 0;
+        view->position[view->order[i]] = i < gone ? -1 : 0;
     take_nodes(set, graph, view);
 }
 
 static void take_subgraph(const struct hn_tudataset *set, int64_t graph, struct hn_stream *stream,
                           struct hn_graph_view *view) {
     int32_t n = size_of(set, graph), kept = grow(set, graph, n - n / SHARE, stream, view);
-    memset(view->place, -1, (size_t)n * sizeof *view->place);
+    memset(view->position, -1, (size_t)n * sizeof *view->position);
     for (int32_t i = 0; i < kept; i++)
-        view->place[view->order[i]] = 0;
+        view->position[view->order[i]] = 0;
     take_nodes(set, graph, view);
 }
 
@@ -136,7 +136,7 @@ static bool is_edge(const struct hn_graph *g, int32_t u, int32_t v) {
     return lo < g->start[u + 1] && g->target[lo] == v;
 }
 
-// A pair of places that is no edge of the graph and not among the edges from number `added` on.
+// A pair of positions that is no edge of the graph and not among the edges from number `added` on.
 static bool draw_pair(const struct hn_tudataset *set, struct hn_stream *stream,
                       const struct hn_graph_view *view, int64_t added, int32_t *from, int32_t *to) {
     for (int k = 0; k < TRIES; k++) {

@@ -19,8 +19,8 @@ struct hn_graph_view {
     int32_t *node;   // [n] of the set, ascending
     uint8_t *masked; // [n] 1: features are zero
     int64_t edges;
-    int32_t *from, *to;     // [edges] indices into `node`, from < to: each undirected edge once
-    int32_t *order, *place; // private: [nodes of the largest graph]
+    int32_t *from, *to;        // [edges] indices into `node`, from < to: each undirected edge once
+    int32_t *order, *position; // private: [nodes of the largest graph]
 };
 HN_MUST_USE enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudataset *set,
                                             struct hn_graph_view *out);

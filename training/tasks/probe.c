@@ -44,7 +44,7 @@ struct work {
                            // which it first meets the classes
     int32_t *train, *test; // ids of the parts of the outer fold, likewise
     int64_t n_train, n_test;
-    int32_t *inner;        // [n] inner fold of a training item, by its place in train
+    int32_t *inner;        // [n] inner fold of a training item, by its position in train
     int32_t *part_label;   // [n] labels of the training part
     struct svm_node **row; // [jobs x n] of the items that a job fits
     double *y;             // [jobs x n]

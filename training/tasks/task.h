@@ -77,7 +77,7 @@ struct hn_task_data {
 struct hn_task_type {
     const char *name;
     const char *summary; // one line
-    const char *source;  // paper and place
+    const char *source;  // paper and position
     const char *note;    // where this differs from the paper, "" if nowhere
     const struct hn_option *options;
     size_t params_size, state_size;

@@ -187,7 +187,7 @@ const struct hn_task_data *hn_task_data_find(const char *folder) {
     return NULL;
 }
 
-// In one of the usual places, the first file of a layout.
+// In one of the usual positions, the first file of a layout.
 static enum hn_code locate_layout(struct hn_context *ctx, const struct hn_task_data *data,
                                   const char *root, const char *folder, char **path) {
     const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;

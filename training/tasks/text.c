@@ -46,8 +46,8 @@ struct state {
     bool *left_out; // [features.most_words]
     int32_t *hard;  // [batch] different hard negatives of a batch
     int64_t n_hard;
-    int32_t *own, *place; // of the lists: [batch], [batch x 2 batch]
-    int64_t *start;       // [batch + 1]
+    int32_t *own, *position; // of the lists: [batch], [batch x 2 batch]
+    int64_t *start;          // [batch + 1]
 };
 
 static enum hn_code make_items(struct hn_context *ctx, struct hn_task *task) {
@@ -91,8 +91,8 @@ static enum hn_code open_batches(struct hn_context *ctx, const struct hn_task *t
     s->hard = hn_alloc(ctx, b, sizeof *s->hard);
     s->own = hn_alloc(ctx, b, sizeof *s->own);
     s->start = hn_alloc(ctx, b + 1, sizeof *s->start);
-    s->place = hn_alloc(ctx, pairs, sizeof *s->place);
-    return s->left_out && s->hard && s->own && s->start && s->place ? HN_OK : ctx->code;
+    s->position = hn_alloc(ctx, pairs, sizeof *s->position);
+    return s->left_out && s->hard && s->own && s->start && s->position ? HN_OK : ctx->code;
 }
 
 static bool needs_lists(const struct params *p) {
@@ -179,11 +179,11 @@ static struct hn_loss_lists make_lists(const struct hn_task_batch *batch, bool m
         for (int64_t j = 0; j < keys; j++) {
             int32_t other = j < batch->n ? items->key[batch->id[j]] : s->hard[j - batch->n];
             if (j != i && !(mask && (other == query || other == key)))
-                s->place[at++] = (int32_t)j;
+                s->position[at++] = (int32_t)j;
         }
     }
     s->start[batch->n] = at;
-    return (struct hn_loss_lists){keys, s->own, s->start, s->place};
+    return (struct hn_loss_lists){keys, s->own, s->start, s->position};
 }
 
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows embedded at once
+enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's position in the encoder; rows embedded at once
 
 struct params {
     struct hn_image_params image; // first

@@ -19,8 +19,8 @@ int32_t hn_text_bucket(uint32_t hash, int bits) {
     return (int32_t)(((hash >> bits) ^ hash) & ((1U << bits) - 1));
 }
 
-// Occurrences while they are collected: bucket in the upper half, place of the word in the lower,
-// so that numbers sort as occurrences do.
+// Occurrences while they are collected: bucket in the upper half, position of the word in the
+// lower, so that numbers sort as occurrences do.
 struct list {
     uint64_t *one;
     int64_t n, capacity;

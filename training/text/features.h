@@ -24,7 +24,7 @@ struct hn_text_features {
     int64_t n;
     int64_t *start;           // [n + 1]
     int32_t *bucket;          // [start[n]]
-    int32_t *word;            // place of the word that it comes from in its sentence, from 0
+    int32_t *word;            // position of the word that it comes from in its sentence, from 0
     hn_real *weight;          // w / tf: a word that is left out takes its share with it
     int32_t *words;           // [n] number of words
     int64_t most_words, most; // of words and occurrences of a sentence

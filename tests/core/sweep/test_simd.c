@@ -47,23 +47,23 @@ static void for_spans(void (*check)(const struct hn_simd *scan, const float *s, 
 
 static void check_filters(const struct hn_simd *scan, const float *s, int32_t from, int32_t to) {
     float threshold[N];
-    int32_t place[N + HN_SCAN_SLACK], k = 0;
+    int32_t position[N + HN_SCAN_SLACK], k = 0;
     for (int t = 0; t < 4; t++) {
         const float one[] = {-INFINITY, 0.0F, 0.25F, INFINITY};
-        int32_t n = scan->filter(s, from, to, one[t], place), l = 0;
+        int32_t n = scan->filter(s, from, to, one[t], position), l = 0;
         bool good = true;
         for (int32_t j = from; j < to; j++)
             if (s[j] >= one[t])
-                good &= l < n && place[l++] == j;
+                good &= l < n && position[l++] == j;
         CU_ASSERT(good && l == n);
         CU_ASSERT_EQUAL(scan->count(s + from, to - from, one[t]), n);
     }
     fill(threshold, N, (uint64_t)(from + to));
-    int32_t n = scan->filter_each(s, from, to, threshold, place);
+    int32_t n = scan->filter_each(s, from, to, threshold, position);
     bool good = true;
     for (int32_t j = from; j < to; j++)
         if (s[j] >= threshold[j])
-            good &= k < n && place[k++] == j;
+            good &= k < n && position[k++] == j;
     CU_ASSERT(good && k == n);
 }
 

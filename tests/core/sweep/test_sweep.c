@@ -272,15 +272,15 @@ static void test_filter(void) {
     hn_context_init(&ctx, 1);
     enum { N = 150 };
     float *s = hn_fixture_rows(&ctx, 1, N, 3);
-    int32_t place[N + HN_SCAN_SLACK];
+    int32_t position[N + HN_SCAN_SLACK];
     for (int32_t from = 0; from < 40; from += 3)
         for (int32_t to = from; to <= N; to += 7)
             for (int t = 0; t < 5; t++) {
                 const float threshold[] = {-INFINITY, 0.0F, s[to / 2], 0.15F, INFINITY};
-                int32_t n = hn_simd_best()->filter(s, from, to, threshold[t], place);
+                int32_t n = hn_simd_best()->filter(s, from, to, threshold[t], position);
                 int32_t k = 0;
                 for (int32_t j = from; j < to; j++)
-                    if (s[j] >= threshold[t] && !(k < n && place[k++] == j))
+                    if (s[j] >= threshold[t] && !(k < n && position[k++] == j))
                         CU_FAIL("an entry is missing");
                 CU_ASSERT_EQUAL(k, n);
             }

@@ -22,11 +22,11 @@ static void test_sizes(void) {
             }
             gains++;
             double mean = (double)k * (double)s.columns / (double)cols;
-            CU_ASSERT(s.columns <= cols && s.place >= 1 && s.place <= s.columns);
-            CU_ASSERT(gsl_cdf_poisson_Q((unsigned)s.place - 1, mean) < 1e-3);
-            CU_ASSERT(s.place == 1 || gsl_cdf_poisson_Q((unsigned)s.place - 2, mean) >= 1e-3);
+            CU_ASSERT(s.columns <= cols && s.position >= 1 && s.position <= s.columns);
+            CU_ASSERT(gsl_cdf_poisson_Q((unsigned)s.position - 1, mean) < 1e-3);
+            CU_ASSERT(s.position == 1 || gsl_cdf_poisson_Q((unsigned)s.position - 2, mean) >= 1e-3);
             // What survives is fewer than what would enter a list that starts empty.
-            double left = (double)s.place * (double)cols / (double)s.columns;
+            double left = (double)s.position * (double)cols / (double)s.columns;
             CU_ASSERT(left < (double)k * (1 + log((double)cols / (double)k)));
         }
     CU_ASSERT(gains > 20);

@@ -5,8 +5,8 @@
 // The training loss of the partition order[n], cut into batches of b (GC definition 3.2).
 static double naive_loss(const struct hn_items *s, const int32_t *order, int64_t b, double tau) {
     double loss = 0;
-    for (int64_t place = 0; place < s->n; place++) {
-        int64_t first = place - place % b, i = order[place];
+    for (int64_t position = 0; position < s->n; position++) {
+        int64_t first = position - position % b, i = order[position];
         double sum = 0, positive = studied_dot(&s->x1, i, &s->x2, i);
         for (int64_t k = first; k < hn_min(first + b, s->n); k++)
             sum += exp(studied_dot(&s->x1, i, &s->x2, order[k]) / tau);

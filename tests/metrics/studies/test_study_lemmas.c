@@ -85,14 +85,14 @@ static void visit(struct assignment *a) {
     }
 }
 
-static void permute(struct assignment *a, int place) {
-    if (place == a->n)
+static void permute(struct assignment *a, int position) {
+    if (position == a->n)
         visit(a);
-    for (int i = 0; i < a->n && place < a->n; i++)
+    for (int i = 0; i < a->n && position < a->n; i++)
         if (!a->used[i]) {
             a->used[i] = true;
-            a->order[place] = i;
-            permute(a, place + 1);
+            a->order[position] = i;
+            permute(a, position + 1);
             a->used[i] = false;
         }
 }
@@ -256,9 +256,9 @@ static void test_walks(void) {
     free_series(&ctx, &s);
 }
 
-// HC's problem 7 with every class at every place of twelve.
+// HC's problem 7 with every class at every position of twelve.
 struct problem {
-    int n, place[4];
+    int n, position[4];
     double share, best;
 };
 
@@ -268,12 +268,13 @@ static void place_all(struct problem *p, int next) {
         double nearest = 4;
         for (int j = 0; j < p->n; j++)
             if (j != i)
-                nearest = fmin(nearest, pow(2 * sin(M_PI * (p->place[i] - p->place[j]) / 12), 2));
+                nearest =
+                    fmin(nearest, pow(2 * sin(M_PI * (p->position[i] - p->position[j]) / 12), 2));
         sum += (i == 0 ? p->share : (1 - p->share) / (p->n - 1)) * nearest;
     }
     p->best = fmax(p->best, sum);
     for (int i = 0; i < 12 && next < p->n; i++) {
-        p->place[next] = i;
+        p->position[next] = i;
         place_all(p, next + 1);
     }
 }

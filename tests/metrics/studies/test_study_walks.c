@@ -64,12 +64,12 @@ static void find_set(const struct hn_items *items, const struct dense *d, const 
     for (int v = 0; v < W_ITEMS; v++) {
         all += d->degree[v];
         inside[v] = is_text(t, row, "set_kind", "class") && items->labels[v] == u;
-        int place = v; // insertion by falling p_u(v) / d(v)
-        for (; place > 0 &&
-               d->p[u][v] / d->degree[v] > d->p[u][order[place - 1]] / d->degree[order[place - 1]];
-             place--)
-            order[place] = order[place - 1];
-        order[place] = v;
+        int position = v; // insertion by falling p_u(v) / d(v)
+        for (; position > 0 && d->p[u][v] / d->degree[v] >
+                                   d->p[u][order[position - 1]] / d->degree[order[position - 1]];
+             position--)
+            order[position] = order[position - 1];
+        order[position] = v;
     }
     bool ball = is_text(t, row, "set_kind", "ball"), sweep = is_text(t, row, "set_kind", "sweep");
     for (int i = 0; i < W_ITEMS && (ball || sweep); i++) {
