@@ -60,12 +60,12 @@ enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) {
     va_end(args);
     if (used < 0)
         return ctx->code;
-    size_t room = sizeof text - 1;
-    size_t at = (size_t)used < room ? (size_t)used : room;
+    size_t capacity = sizeof text - 1;
+    size_t at = (size_t)used < capacity ? (size_t)used : capacity;
     text[at] = '\0';
-    strncat(text, ": ", room - at);
+    strncat(text, ": ", capacity - at);
     at = strlen(text);
-    strncat(text, ctx->message, room - at);
+    strncat(text, ctx->message, capacity - at);
     put_message(ctx->message, text);
     return ctx->code;
 }

@@ -1,4 +1,5 @@
-// Tables that grow by rows and columns. Room for rows doubles, so that appending is linear in rows.
+// Tables that grow by rows and columns. Space for rows doubles, so that appending is linear in
+// rows.
 #include "core/table.h"
 #include <math.h>
 #include <string.h>
@@ -100,7 +101,7 @@ enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
     return HN_OK;
 }
 
-// Room for `extra` more rows in every column.
+// Space for `extra` more rows in every column.
 static enum hn_code reserve(struct hn_context *ctx, struct hn_table *t, int64_t extra) {
     int64_t wanted, doubled;
     if (!hn_add(t->rows, extra, &wanted) || !hn_mul(t->capacity, 2, &doubled))
@@ -112,7 +113,7 @@ static enum hn_code reserve(struct hn_context *ctx, struct hn_table *t, int64_t 
         enum hn_column_kind kind = t->column[c].kind;
         void *cells = hn_resize(ctx, t->cells[c].any, capacity, cell_size(kind));
         if (!cells)
-            return ctx->code; // columns that have grown keep their room
+            return ctx->code; // columns that have grown keep their capacity
         t->cells[c].any = cells;
     }
     t->capacity = capacity;

@@ -93,7 +93,7 @@ static FILE *open_records(const struct reader *r, const char *name, int64_t reco
     return NULL;
 }
 
-// Room for so many images more; old ones stay.
+// Space for so many images more; old ones stay.
 static enum hn_code grow(const struct reader *r, int64_t records) {
     struct hn_images *out = r->out;
     void *outer = hn_own(r->ctx, r->owner);

@@ -11,7 +11,8 @@ static void read_comment(const struct hn_text *r, int64_t *p) {
         *p = value;
 }
 
-enum hn_code hn_linqs_room(struct hn_context *ctx, const struct hn_text *r, struct hn_linqs *out) {
+enum hn_code hn_linqs_capacity(struct hn_context *ctx, const struct hn_text *r,
+                               struct hn_linqs *out) {
     int64_t entries = r->bytes / 2 + 1;
     out->labels = hn_alloc(ctx, r->lines, sizeof *out->labels);
     out->start = hn_zalloc(ctx, r->lines + 1, sizeof *out->start);
@@ -72,7 +73,7 @@ static enum hn_code read_features(struct hn_context *ctx, const char *folder,
     if (hn_text_open(ctx, folder, out->name, ".features", &r))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    if (hn_linqs_room(ctx, &r, out))
+    if (hn_linqs_capacity(ctx, &r, out))
         return ctx->code;
     while (hn_text_line(&r))
         if (*r.word == '#')

@@ -161,7 +161,7 @@ enum hn_code hn_linqs_read_content(struct hn_context *ctx, const char *folder,
     names.node = hn_alloc(ctx, r->lines, sizeof *names.node);
     names.label = hn_alloc(ctx, r->lines, sizeof *names.label);
     hn_own(ctx, scope.outer);
-    if (!names.node || !names.label || hn_linqs_room(ctx, r, out))
+    if (!names.node || !names.label || hn_linqs_capacity(ctx, r, out))
         return ctx->code;
     while (hn_text_line(r))
         if (*r->word != '#' && read_document(ctx, &names, out))

@@ -7,10 +7,10 @@
 
 enum { HN_LINQS_FEATURES_MAX = 1 << 20 };
 
-// Makes room for what a file of r->lines nodes and r->bytes bytes could hold at most: a node takes
+// Makes space for what a file of r->lines nodes and r->bytes bytes could hold at most: a node takes
 // a line, a feature two bytes. start[0] = 0.
-HN_MUST_USE enum hn_code hn_linqs_room(struct hn_context *ctx, const struct hn_text *r,
-                                       struct hn_linqs *out);
+HN_MUST_USE enum hn_code hn_linqs_capacity(struct hn_context *ctx, const struct hn_text *r,
+                                           struct hn_linqs *out);
 // out->features from n, p, start, index and value. HN_DATA if no node has a feature.
 HN_MUST_USE enum hn_code hn_linqs_finish(struct hn_context *ctx, const struct hn_text *r,
                                          struct hn_linqs *out);

@@ -65,7 +65,7 @@ HN_MUST_USE enum hn_code hn_data_read_checked(struct hn_context *ctx, const stru
                                               const struct hn_data *data,
                                               struct hn_data_range range, void *out);
 // out[count x cols]: rows from `first` on of step `index`, as float, or int64_t of integers.
-// halves[count x cols] is room for float16 data sets, NULL for others.
+// halves[count x cols] is space for float16 data sets, NULL for others.
 HN_MUST_USE enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
                                            const struct hn_data *data, int64_t index, int64_t first,
                                            int64_t count, uint16_t *halves, void *out);
@@ -75,7 +75,7 @@ HN_MUST_USE enum hn_code hn_data_read_step(struct hn_context *ctx, const struct 
 
 // IEEE binary16 as an HDF5 type; closed by the caller.
 hid_t hn_data_half_type(H5T_order_t order);
-// Room for `rows` rows of a float16 data set; *halves stays NULL for other types.
+// Space for `rows` rows of a float16 data set; *halves stays NULL for other types.
 HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data,
                                         int64_t rows, uint16_t **halves);
 

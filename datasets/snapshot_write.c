@@ -243,7 +243,7 @@ static enum hn_code make_series(struct hn_context *ctx, struct hn_snapshot_write
     return good ? HN_OK : hn_snapshot_fail_write(ctx, w);
 }
 
-static enum hn_code make_room(struct hn_context *ctx, struct hn_snapshot_writer *w) {
+static enum hn_code ensure_capacity(struct hn_context *ctx, struct hn_snapshot_writer *w) {
     if (w->type != HN_FLOAT16)
         return HN_OK;
     w->row_type = hn_data_half_type(H5Tget_order(H5T_NATIVE_FLOAT));
@@ -271,7 +271,7 @@ static enum hn_code write_head(struct hn_context *ctx, struct hn_snapshot_writer
     bool good = !write_scales(ctx, w, spec, scale) && !make_series(ctx, w, spec, scale) &&
                 !write_labels(ctx, w, spec, scale[1]) && !write_extras(ctx, w, spec);
     hn_h5_close(scale[1], scale[2]);
-    return good ? make_room(ctx, w) : ctx->code;
+    return good ? ensure_capacity(ctx, w) : ctx->code;
 }
 
 enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,

@@ -228,7 +228,7 @@ static enum hn_code write_series(struct hn_context *ctx, const struct series *s)
     return code;
 }
 
-static enum hn_code make_room(struct hn_context *ctx, struct series *s) {
+static enum hn_code ensure_capacity(struct hn_context *ctx, struct series *s) {
     const struct hn_synth *o = s->options;
     int64_t values = o->n * o->dim; // below 2^51
     bool views = o->views == 2;
@@ -262,7 +262,7 @@ enum hn_code hn_synth_check(struct hn_context *ctx, const struct hn_synth *o) {
 enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options) {
     struct series s = {.options = options};
     HN_SCOPE(ctx);
-    if (hn_synth_check(ctx, options) || make_room(ctx, &s))
+    if (hn_synth_check(ctx, options) || ensure_capacity(ctx, &s))
         return ctx->code;
     make_labels(&s);
     return hn_synth_means(ctx, options, s.mean) || write_series(ctx, &s) ? ctx->code : HN_OK;

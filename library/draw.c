@@ -58,14 +58,14 @@ static enum hn_code resume_epoch(const hardneg *h, struct hn_library_build *b) {
                : begin_epoch(b, own_epoch.epoch);
 }
 
-static int64_t capacity(const struct hn_library_build *b) {
-    return hn_sampler_room(b->sampler.type, b->sampler.params, b->items.n);
+static int64_t negative_capacity(const struct hn_library_build *b) {
+    return hn_sampler_capacity(b->sampler.type, b->sampler.params, b->items.n);
 }
 
 int64_t hardneg_capacity(hardneg *h) {
     int code;
     struct hn_library_build *b = hn_library_enter(h, &code);
-    int64_t found = b ? capacity(b) : 0;
+    int64_t found = b ? negative_capacity(b) : 0;
     if (b)
         (void)hn_library_leave(h, HN_OK);
     return found;
@@ -85,7 +85,7 @@ static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64
     if (first < 0 || count < 0 || count > b->sampler.batches - first)
         return hn_fail(ctx, HN_USAGE, "%lld batches from %lld on: the epoch has 0 to %lld",
                        (long long)count, (long long)first, (long long)b->sampler.batches - 1);
-    if (lists != (capacity(b) > 0))
+    if (lists != (negative_capacity(b) > 0))
         return hn_fail(ctx, HN_USAGE,
                        lists ? "%s gives batches: call hardneg_next()"
                              : "%s gives negatives per anchor: call "
@@ -100,12 +100,12 @@ static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64
 // Arrays of up to `count` batches.
 static enum hn_code open_batches(struct hn_library_build *b, int64_t count,
                                  struct hn_batches *batches) {
-    int64_t size = b->sampler.batch_size, places = count * size, room = capacity(b);
-    *batches = (struct hn_batches){.batch_size = b->sampler.batch_size, .room = room};
+    int64_t size = b->sampler.batch_size, places = count * size, capacity = negative_capacity(b);
+    *batches = (struct hn_batches){.batch_size = b->sampler.batch_size, .capacity = capacity};
     batches->size = hn_alloc(&b->ctx, count, sizeof *batches->size);
     batches->ids = hn_alloc(&b->ctx, places, sizeof *batches->ids);
-    batches->negatives = hn_alloc(&b->ctx, room ? places : 0, sizeof *batches->negatives);
-    batches->negative = hn_alloc(&b->ctx, places, (size_t)room * sizeof *batches->negative);
+    batches->negatives = hn_alloc(&b->ctx, capacity ? places : 0, sizeof *batches->negatives);
+    batches->negative = hn_alloc(&b->ctx, places, (size_t)capacity * sizeof *batches->negative);
     return batches->size && batches->ids && batches->negatives && batches->negative ? HN_OK
                                                                                     : b->ctx.code;
 }
@@ -115,7 +115,7 @@ static void put_negatives(const struct hn_items *items, const struct hn_batches 
                           int32_t anchor, int64_t *negative, float *score) {
     const struct hn_matrix *x = &items->x;
     int32_t n = anchor < 0 ? 0 : b->negatives[p];
-    for (int64_t k = 0; k < b->room; k++) {
+    for (int64_t k = 0; k < b->capacity; k++) {
         int32_t id = k < n ? hn_batch_negatives(b, p)[k] : -1;
         negative[k] = id;
         if (score)
@@ -141,8 +141,8 @@ static enum hn_code draw_batches(struct hn_library_build *b, int64_t first, int6
             out->ids[at] = there ? next.ids[p] : -1;
             if (out->negative)
                 put_negatives(&b->items, &next, p, (int32_t)out->ids[at],
-                              out->negative + at * next.room,
-                              out->score ? out->score + at * next.room : NULL);
+                              out->negative + at * next.capacity,
+                              out->score ? out->score + at * next.capacity : NULL);
         }
     }
     return HN_OK;

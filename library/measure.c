@@ -62,7 +62,7 @@ static enum hn_code read_how(struct hn_library_build *b, struct work *w) {
 }
 
 static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) {
-    int64_t n = b->items.n, room = w->spec.env.room;
+    int64_t n = b->items.n, capacity = w->spec.env.capacity;
     for (int64_t p = 0; p < w->rows * w->width; p++) {
         bool first = p % w->width == 0;
         if (w->ids[p] < (first ? 0 : -1) || w->ids[p] >= n ||
@@ -72,7 +72,7 @@ static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) 
                            "of a short batch",
                            (long long)(p / w->width), (long long)w->ids[p],
                            (long long)(p % w->width), (long long)n - 1);
-        for (int64_t k = p * room; k < (p + 1) * room; k++)
+        for (int64_t k = p * capacity; k < (p + 1) * capacity; k++)
             if (w->how.negative[k] < -1 || w->how.negative[k] >= n ||
                 (w->how.negative[k] >= 0 && w->how.negative[k] == w->ids[p]))
                 return hn_fail(
@@ -86,25 +86,26 @@ static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) 
 }
 
 static enum hn_code take_chunk(struct hn_library_build *b, struct work *w) {
-    int64_t rows = hn_min(CHUNK, w->rows), places = rows * w->width, room = w->spec.env.room;
+    int64_t rows = hn_min(CHUNK, w->rows), places = rows * w->width,
+            capacity = w->spec.env.capacity;
     w->size = hn_alloc(&b->ctx, rows, sizeof *w->size);
     w->id = hn_alloc(&b->ctx, places, sizeof *w->id);
-    w->negatives = hn_alloc(&b->ctx, room ? places : 0, sizeof *w->negatives);
-    w->negative = hn_alloc(&b->ctx, places * room, sizeof *w->negative);
+    w->negatives = hn_alloc(&b->ctx, capacity ? places : 0, sizeof *w->negatives);
+    w->negative = hn_alloc(&b->ctx, places * capacity, sizeof *w->negative);
     return w->size && w->id && w->negatives && w->negative ? HN_OK : b->ctx.code;
 }
 
 // Puts batches first .. first + count - 1 into the chunk.
 static void fill_chunk(struct work *w, int64_t first, int64_t count) {
-    int64_t room = w->spec.env.room, from = first * w->width;
+    int64_t capacity = w->spec.env.capacity, from = first * w->width;
     for (int64_t p = 0; p < count * w->width; p++) {
         w->id[p] = (int32_t)w->ids[from + p];
         w->size[p / w->width] = p % w->width == 0 ? 0 : w->size[p / w->width];
         w->size[p / w->width] += w->id[p] >= 0;
-        for (int64_t k = 0, m = 0; k < room; k++) {
-            int64_t id = w->how.negative[(from + p) * room + k];
+        for (int64_t k = 0, m = 0; k < capacity; k++) {
+            int64_t id = w->how.negative[(from + p) * capacity + k];
             if (id >= 0)
-                w->negative[p * room + m++] = (int32_t)id;
+                w->negative[p * capacity + m++] = (int32_t)id;
             w->negatives[p] = (int32_t)m;
         }
     }
@@ -120,7 +121,7 @@ static enum hn_code measure_rows(struct hn_library_build *b, struct work *w, str
         if (hn_check_stop(&b->ctx))
             return b->ctx.code;
         enum hn_code code =
-            w->spec.env.room
+            w->spec.env.capacity
                 ? hn_measure_anchors(&b->ctx, m, epoch, (int32_t)count, w->size, w->id, lists)
                 : hn_measure_batches(&b->ctx, m, epoch, (int32_t)count, w->size, w->id);
         if (code)
@@ -169,9 +170,9 @@ static enum hn_code read_arguments(struct hn_library_build *b, const struct hard
                        "the size of how is not set: .size = sizeof(struct hardneg_measure)");
     if (how)
         memcpy(own, how, how->size);
-    int64_t places, lists, room = own->negative ? own->capacity : 0;
-    if (!w->ids || !value || w->rows < 1 || w->width < 1 || w->width > INT32_MAX || room < 0 ||
-        !hn_mul(w->rows, w->width, &places) || !hn_mul(places, room, &lists))
+    int64_t places, lists, capacity = own->negative ? own->capacity : 0;
+    if (!w->ids || !value || w->rows < 1 || w->width < 1 || w->width > INT32_MAX || capacity < 0 ||
+        !hn_mul(w->rows, w->width, &places) || !hn_mul(places, capacity, &lists))
         return hn_fail(
             &b->ctx, HN_USAGE,
             "%lld batches of %lld, or ids or value NULL: give one batch of one item or more, "
@@ -199,7 +200,7 @@ int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_
         .env = {.items = &b->items,
                 .population = w.how.population,
                 .batch_size = (int32_t)width,
-                .room = w.how.negative ? w.how.capacity : 0,
+                .capacity = w.how.negative ? w.how.capacity : 0,
                 .threads = b->ctx.threads,
                 .batches = rows,
                 .epoch_batches = w.how.epoch_batches > 0 ? w.how.epoch_batches : rows}};

@@ -54,7 +54,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     s->visits = hn_zalloc(ctx, population(env), sizeof *s->visits);
     if (!s->visits)
         return ctx->code;
-    if (env->room > 0 || !hn_mul(env->batches, env->batch_size, &ids) || ids > IDS_MAX)
+    if (env->capacity > 0 || !hn_mul(env->batches, env->batch_size, &ids) || ids > IDS_MAX)
         return HN_OK;
     s->start = hn_zalloc(ctx, env->batches + 1, sizeof *s->start);
     s->item = hn_alloc(ctx, ids, sizeof *s->item);

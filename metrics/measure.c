@@ -16,7 +16,8 @@ struct workspace {
     int32_t *id, *times, *label;     // [batch_size]
     uint8_t *kind;                   // [batch_size x batch_size]
     int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
-    // Negatives per anchor: [batch_size x room], as are the products then; no rows are gathered.
+    // Negatives per anchor: [batch_size x capacity], as are the products then; no rows are
+    // gathered.
     int32_t *negative, *negative_label;
     int64_t *start;  // [batch_size + 1]
     float *positive; // [batch_size]
@@ -66,7 +67,7 @@ static bool global_is_read(const struct hn_measure_spec *spec) {
 static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_spec *spec) {
     const struct hn_metric_env *env = &spec->env;
     if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0 ||
-        env->room < 0 || env->room >= env->items->n)
+        env->capacity < 0 || env->capacity >= env->items->n)
         return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
     if (env->law.guided && !env->items->teacher.data)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
@@ -87,8 +88,8 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
                                    struct workspace *w) {
     const struct hn_metric_env *env = &m->env;
     int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
-    bool views = hn_has_positive(env->items), lists = env->room > 0;
-    size_t width = (size_t)(lists ? env->room : b); // of a row of products
+    bool views = hn_has_positive(env->items), lists = env->capacity > 0;
+    size_t width = (size_t)(lists ? env->capacity : b); // of a row of products
     if (m->guided) {
         row = hn_max(row, env->items->teacher.cols * (int64_t)sizeof(float));
         w->guide = hn_alloc(ctx, b, width * sizeof *w->guide);
@@ -224,15 +225,15 @@ static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure 
     const struct hn_metric_env *env = &m->env;
     for (int32_t b = 0; b < count; b++)
         for (int64_t p = (int64_t)b * env->batch_size, end = p + size[b]; p < end; p++) {
-            const int32_t *id = lists.negative + p * env->room;
-            bool fits = lists.negatives[p] >= 0 && lists.negatives[p] <= env->room;
+            const int32_t *id = lists.negative + p * env->capacity;
+            bool fits = lists.negatives[p] >= 0 && lists.negatives[p] <= env->capacity;
             for (int32_t k = 0; fits && k < lists.negatives[p]; k++)
                 fits = id[k] >= 0 && id[k] < env->items->n && id[k] != ids[p];
             if (!fits)
                 return hn_fail(ctx, HN_INTERNAL,
                                "batch %lld: the negatives of item %d are not other items, at most "
                                "%lld",
-                               (long long)(m->done + b), ids[p], (long long)env->room);
+                               (long long)(m->done + b), ids[p], (long long)env->capacity);
         }
     return HN_OK;
 }
@@ -243,7 +244,7 @@ static struct hn_pairs listed(const struct hn_metric_env *env, const struct work
     const int32_t *labels = env->items->labels;
     int64_t at = 0;
     for (int32_t a = 0; a < size; a++) {
-        const int32_t *id = lists.negative + a * env->room;
+        const int32_t *id = lists.negative + a * env->capacity;
         w->id[a] = ids[a];
         w->times[a] = 1;
         w->label[a] = labels ? labels[ids[a]] : -1;
@@ -384,9 +385,9 @@ static struct hn_pairs pairs_of(const struct hn_measure *m, const struct drawn *
     const struct workspace *w = &m->work[thread];
     int64_t first = (int64_t)b * env->batch_size;
     struct hn_pairs p;
-    if (env->room > 0) {
+    if (env->capacity > 0) {
         struct hn_measure_lists here = {d->lists.negatives + first,
-                                        d->lists.negative + first * env->room};
+                                        d->lists.negative + first * env->capacity};
         p = listed(env, w, d->size[b], d->ids + first, here);
     } else {
         p = distinct(env, w, d->size[b], d->ids + first);
@@ -412,7 +413,7 @@ static void measure_drawn(struct hn_measure *m, int32_t count, const struct draw
 
 enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
                                 int32_t count, const int32_t *size, const int32_t *ids) {
-    if (m->env.room > 0)
+    if (m->env.capacity > 0)
         return hn_fail(ctx, HN_INTERNAL, "batches without lists of negatives in a cell with them");
     if (hn_check_stop(ctx) || check_batches(ctx, m, count, size, ids))
         return ctx->code;
@@ -423,7 +424,7 @@ enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m, in
 enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
                                 int32_t count, const int32_t *size, const int32_t *ids,
                                 struct hn_measure_lists lists) {
-    if (m->env.room == 0)
+    if (m->env.capacity == 0)
         return hn_fail(ctx, HN_INTERNAL, "lists of negatives in a cell of batches");
     if (hn_check_stop(ctx) || check_batches(ctx, m, count, size, ids) ||
         check_lists(ctx, m, count, size, ids, lists))

@@ -75,9 +75,9 @@ struct hn_metric_env {
     enum hn_loss loss;
     struct hn_weighting_law law; // zeroed: weighting none
     int32_t batch_size;
-    int64_t room;    // most negatives of an anchor, 0 = batches of the other shape
-    int threads;     // batch() is called by threads 0 .. threads - 1
-    int64_t batches; // of the cell
+    int64_t capacity; // most negatives of an anchor, 0 = batches of the other shape
+    int threads;      // batch() is called by threads 0 .. threads - 1
+    int64_t batches;  // of the cell
     // Batches of the first epoch, as the sampler says; 0 = ceil(n / batch_size).
     int64_t epoch_batches;
 };
@@ -147,8 +147,9 @@ HN_MUST_USE enum hn_code hn_measure_begin(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m,
                                             int64_t epoch, int32_t count, const int32_t *size,
                                             const int32_t *ids);
-// The same for negatives per anchor (env.room > 0): the anchor at place p = b * batch_size + a of
-// ids has negative[p * room ..], negatives[p] of them. A negative that comes twice counts once.
+// The same for negatives per anchor (env.capacity > 0): the anchor at place p = b * batch_size + a
+// of ids has negative[p * capacity ..], negatives[p] of them. A negative that comes twice counts
+// once.
 struct hn_measure_lists {
     const int32_t *negatives, *negative;
 };

@@ -326,11 +326,11 @@ struct block {
 };
 
 static struct block block_of(const struct hn_anchor_run *run, int32_t from,
-                             const struct hn_masker *mask, float room[HN_BLOCK]) {
+                             const struct hn_masker *mask, float capacity[HN_BLOCK]) {
     struct block b = {hn_block(run->n, from), run->score + from, run->kind + from};
     if (mask) {
-        drop(b.score, shown(run) + from, b.n, mask, room);
-        b.score = room;
+        drop(b.score, shown(run) + from, b.n, mask, capacity);
+        b.score = capacity;
     }
     return b;
 }
@@ -351,10 +351,10 @@ static int32_t count_left(const float *score, int32_t n) {
 // mask: NULL where all negatives count.
 static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
                       struct sums *s) {
-    float high = -INFINITY, room[HN_BLOCK];
+    float high = -INFINITY, capacity[HN_BLOCK];
     for (int r = 0; r < anchor->runs; r++)
         for (int32_t from = 0; from < anchor->run[r].n; from += HN_BLOCK) {
-            struct block b = block_of(&anchor->run[r], from, mask, room);
+            struct block b = block_of(&anchor->run[r], from, mask, capacity);
             high = highest(b.score, b.n, high);
             s->n += mask ? count_left(b.score, b.n) : b.n;
         }
@@ -394,9 +394,9 @@ static void add_block(const uint8_t *kind, int32_t n, const double *v, const dou
 static void add_run(const struct hn_anchor_run *run, const struct hn_masker *mask,
                     const struct hn_mixture *mixture, double slope, double tau, struct sums *s) {
     for (int32_t from = 0; from < run->n; from += HN_BLOCK) {
-        float room[HN_BLOCK];
+        float capacity[HN_BLOCK];
         double v[HN_BLOCK], mass[HN_BLOCK];
-        struct block b = block_of(run, from, mask, room);
+        struct block b = block_of(run, from, mask, capacity);
         weigh(&b, mixture, slope, s->high, v);
         hn_exp_each(b.score, b.n, s->high, 1 / tau, mass);
         add_block(b.kind, b.n, v, mass, s);

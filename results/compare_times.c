@@ -136,8 +136,8 @@ static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r
     return HN_OK;
 }
 
-// The samples of a row: its repetitions, or the medians of files, into `room` of n values.
-static struct hn_samples samples_of(struct side *s, int64_t row, double *room) {
+// The samples of a row: its repetitions, or the medians of files, into `capacity` of n values.
+static struct hn_samples samples_of(struct side *s, int64_t row, double *capacity) {
     const struct hn_time_samples *first = &s->file[0];
     if (!s->medians)
         return (struct hn_samples){first->value + first->start[row],
@@ -149,9 +149,10 @@ static struct hn_samples samples_of(struct side *s, int64_t row, double *room) {
         if (r < 0 || file->start[r + 1] == file->start[r])
             continue;
         // Sorts the samples in place: nothing else goes by their order here.
-        room[kept++] = hn_median(file->value + file->start[r], file->start[r + 1] - file->start[r]);
+        capacity[kept++] =
+            hn_median(file->value + file->start[r], file->start[r + 1] - file->start[r]);
     }
-    return (struct hn_samples){room, kept};
+    return (struct hn_samples){capacity, kept};
 }
 
 static const struct hn_column *column_of(const struct hn_table *t, const char *name) {
@@ -174,13 +175,13 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_time_p
 
 // The costs of the matched cells of one metric, and their samples.
 static void collect(const struct hn_comparison *c, const char *metric, struct side *base,
-                    struct side *now, double *room, struct hn_compare_time *time,
+                    struct side *now, double *capacity, struct hn_compare_time *time,
                     struct hn_time_pair *pair, int64_t *n) {
     for (int64_t i = 0; i < c->runs.n; i++) {
         int64_t b = c->runs.pair[i].base, w = c->runs.pair[i].now;
-        struct hn_time_pair p = {.base = samples_of(base, b, room)};
-        p.now = samples_of(now, w, room + base->n);
-        room += base->n + now->n;
+        struct hn_time_pair p = {.base = samples_of(base, b, capacity)};
+        p.now = samples_of(now, w, capacity + base->n);
+        capacity += base->n + now->n;
         if (p.base.n == 0 || p.now.n == 0)
             continue;
         time[*n] = (struct hn_compare_time){.metric = metric,
@@ -277,15 +278,15 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     out->time = hn_zalloc(ctx, most, sizeof *out->time);
     HN_SCOPE(ctx);
     struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
-    double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
-    if (!out->time || !pair || !room)
+    double *capacity = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *capacity);
+    if (!out->time || !pair || !capacity)
         return ctx->code;
     for (int m = 0; m < METRICS; m++) {
         if (open_side(ctx, base, n_base, medians, metric[m], &before[m]) ||
             open_side(ctx, now, n_now, medians, metric[m], &after[m]))
             return ctx->code;
-        collect(out, metric[m], &before[m], &after[m], room + m * out->runs.n * (n_base + n_now),
-                out->time, pair, &out->n_times);
+        collect(out, metric[m], &before[m], &after[m],
+                capacity + m * out->runs.n * (n_base + n_now), out->time, pair, &out->n_times);
     }
     return gate_all(ctx, out, options, pair);
 }

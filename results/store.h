@@ -33,7 +33,7 @@ struct hn_results {
     int64_t *order_run, *order_split; // [runs.rows + 1], [batches + 1], from 0
     int32_t *order_id;                // [order_split[batches]]
     int64_t order_run_capacity, order_split_capacity, order_id_capacity;
-    // Room that hn_results_append() keeps, in elements; zero where arrays are filled by hand.
+    // Capacity that hn_results_append() keeps, in elements; zero where arrays are filled by hand.
     int64_t histogram_capacity, start_capacity, batch_capacity;
 };
 

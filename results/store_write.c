@@ -38,7 +38,7 @@ static hid_t failed(struct writer *w, const char *name) {
 }
 
 // Array of n elements; NULL after a failure, which this may be.
-static void *room(struct writer *w, int64_t n, size_t size) {
+static void *capacity(struct writer *w, int64_t n, size_t size) {
     void *array = w->code ? NULL : hn_alloc(w->ctx, n, size);
     if (!array && !w->code)
         w->code = w->ctx->code;
@@ -138,7 +138,7 @@ static hid_t write_splits(struct writer *w, hid_t group, const char *name, const
 static hid_t write_numbers(struct writer *w, hid_t group, const char *name, const char *long_name,
                            int64_t n, const int64_t *start) {
     HN_SCOPE(w->ctx);
-    int64_t *number = room(w, start[n], sizeof *number);
+    int64_t *number = capacity(w, start[n], sizeof *number);
     if (!number)
         return H5I_INVALID_HID;
     for (int64_t i = 0; i < n; i++)
@@ -201,7 +201,7 @@ static void write_tables(struct writer *w, const struct hn_results *r) {
 static hid_t write_points(struct writer *w, hid_t group, const struct hn_results *r,
                           const struct hn_column *column, int64_t n, double first) {
     HN_SCOPE(w->ctx);
-    double *point = room(w, n, sizeof *point);
+    double *point = capacity(w, n, sizeof *point);
     if (!point)
         return H5I_INVALID_HID;
     for (int64_t b = 0; b < n; b++)
@@ -340,7 +340,7 @@ static int by_name(const void *a, const void *b) {
 static void write_pairs(struct writer *w, hid_t object, const struct hn_text_pair *pair, int64_t n,
                         bool env) {
     HN_SCOPE(w->ctx);
-    const struct hn_text_pair **order = room(w, n, sizeof *order);
+    const struct hn_text_pair **order = capacity(w, n, sizeof *order);
     if (!order)
         return;
     for (int64_t i = 0; i < n; i++)

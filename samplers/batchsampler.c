@@ -37,8 +37,8 @@ struct state {
     double *cumulative; // law `weight`, else NULL
     double alpha;       // of the current epoch
     uint64_t *seen;     // start `unseen`, else NULL: marks of what the epoch has held
-    int32_t *in_degree; // [n] room for the report
-    int32_t *ids;       // start `unseen`: the epoch's batches, `room` of them fit
+    int32_t *in_degree; // [n] space for the report
+    int32_t *ids;       // start `unseen`: the epoch's batches, `capacity` of them fit
     int64_t capacity;
     struct hn_walk_scratch *scratch; // [threads]
 };

@@ -12,7 +12,8 @@ static inline int64_t hn_cluster_size(int64_t cluster, int32_t batch_size) {
 }
 static inline int64_t hn_cluster_count(int64_t n, int64_t size) { return (n + size - 1) / size; }
 // For epoch(): clustered[n], clusters of `size` and a last one that may be short, to order[n]: the
-// full ones in random order, by the stream `purpose`, and then the rest. number[clusters] is room.
+// full ones in random order, by the stream `purpose`, and then the rest. number[clusters] is
+// capacity.
 void hn_clusters_shuffle(struct hn_sampler *self, const char *purpose, const struct hn_items *items,
                          int64_t epoch, int64_t size, const int32_t *clustered, int32_t *number,
                          int32_t *order);

@@ -58,7 +58,7 @@ static double quantile_of(const struct params *params, int64_t n) {
 
 static double entries(const struct hn_context *ctx, const void *params, int64_t n) {
     (void)ctx;
-    return (double)hn_threshold_room(n, quantile_of(params, n));
+    return (double)hn_threshold_capacity(n, quantile_of(params, n));
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,

@@ -4,9 +4,9 @@
 // more than two bytes where others need twelve: first-touch page faults are expensive, more so on a
 // virtual machine.
 //
-// A pool has room for `room` entries however threads share it out, as long as the sweep's strips
-// have eight rows or more on average; where it has not, more is made (an overflow). So overflows
-// depend on the entries alone.
+// A pool has space for `capacity` entries however threads share it out, as long as the sweep's
+// strips have eight rows or more on average; where it has not, more is made (an overflow). So
+// overflows depend on the entries alone.
 #include "samplers/gcbs_pairs_private.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
 };
 
 struct writer {
-    uint16_t *next, *end; // room in the chunk of this thread
+    uint16_t *next, *end; // capacity in the chunk of this thread
     uint16_t *segment;    // the open one, NULL = none
     int64_t cell_row, cell_col;
     struct hn_close_pair *close, *close_end; // likewise
@@ -32,17 +32,17 @@ struct writer {
     char pad[LINE];
 };
 
-// Words that `room` entries take at most: each its own, a mark for every row of a piece (what lies
-// in one tile and one cell), and a header for every strip of one.
-static int64_t words_for(int64_t room, const struct hn_sweep_shape *shape, int64_t cell) {
+// Words that `capacity` entries take at most: each its own, a mark for every row of a piece (what
+// lies in one tile and one cell), and a header for every strip of one.
+static int64_t words_for(int64_t capacity, const struct hn_sweep_shape *shape, int64_t cell) {
     int64_t piece = shape->screen ? shape->screen->part : shape->block;
     int64_t pieces = shape->cols / piece + shape->cols / cell + 2;
-    int64_t marks = hn_min(room, shape->rows * pieces);
+    int64_t marks = hn_min(capacity, shape->rows * pieces);
     // Rows of a screen's part that lies in several cells go from one to the other.
     bool turns = shape->screen && (cell % piece != 0 || shape->block % piece != 0);
     int64_t strips = turns ? shape->rows * pieces : shape->rows * pieces / STRIP_LEAST + pieces;
-    int64_t headers = hn_min(room, strips);
-    return room + marks + HEADER * headers;
+    int64_t headers = hn_min(capacity, strips);
+    return capacity + marks + HEADER * headers;
 }
 
 static int64_t choose_cell(int64_t rows, int64_t cols) {
@@ -65,12 +65,12 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     work->cell = choose_cell(shape->rows, shape->cols);
     work->shift = __builtin_ctzll((uint64_t)work->cell);
     int64_t most = shape->rows * shape->cols;
-    p->room = hn_max(0, hn_min(p->room, most));
-    p->room_close = hn_max(0, hn_min(p->room_close, most));
+    p->capacity = hn_max(0, hn_min(p->capacity, most));
+    p->close_capacity = hn_max(0, hn_min(p->close_capacity, most));
     // A row that does not fit the rest of a chunk leaves it unused.
     int64_t filled = CHUNK - 2 * HEADER - 1 - work->cell;
-    work->chunks = words_for(p->room, shape, work->cell) / filled + shape->threads + 1;
-    p->chunks = p->room_close / HN_CLOSE_CHUNK + shape->threads + 1;
+    work->chunks = words_for(p->capacity, shape, work->cell) / filled + shape->threads + 1;
+    p->chunks = p->close_capacity / HN_CLOSE_CHUNK + shape->threads + 1;
     int64_t positions = shape->block + HN_SCAN_SLACK;
     void *outer = hn_own(ctx, work);
     bool good =
@@ -122,7 +122,7 @@ static bool open_chunk(struct work *work, struct writer *w) {
     return true;
 }
 
-// Room for a row of n entries in a segment of its cell; false: the pool is dry.
+// Space for a row of n entries in a segment of its cell; false: the pool is dry.
 static bool reserve(struct work *work, struct writer *w, int64_t cell_row, int64_t cell_col,
                     int32_t n) {
     bool same = w->segment && w->cell_row == cell_row && w->cell_col == cell_col;
@@ -260,7 +260,7 @@ static void pairs_take(void *self, const struct hn_found *f, int thread) {
 }
 
 static double pairs_share(const void *self, int64_t rows, int64_t cols) {
-    return (double)((const struct hn_close_pairs *)self)->room / ((double)rows * (double)cols);
+    return (double)((const struct hn_close_pairs *)self)->capacity / ((double)rows * (double)cols);
 }
 
 static const float *pairs_limits(const void *self) {
@@ -282,7 +282,8 @@ static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
     int64_t close = 0;
     for (int64_t c = 0; c < p->chunks; c++)
         close += p->used[c];
-    p->overflow = atomic_load(&work->dry) || work->stored > p->room || close > p->room_close;
+    p->overflow =
+        atomic_load(&work->dry) || work->stored > p->capacity || close > p->close_capacity;
     return HN_OK;
 }
 
@@ -290,8 +291,8 @@ static void pairs_key(const void *self, struct hn_digest *key) {
     const struct hn_close_pairs *p = self;
     hn_parts_key_real(key, (double)p->low);
     hn_parts_key_real(key, (double)p->high);
-    hn_parts_key_int(key, p->room);
-    hn_parts_key_int(key, p->room_close);
+    hn_parts_key_int(key, p->capacity);
+    hn_parts_key_int(key, p->close_capacity);
 }
 
 // What a part tells before its words and its close pairs.
@@ -341,7 +342,7 @@ static enum hn_code pairs_save(struct hn_context *ctx, void *self, struct hn_byt
     return code;
 }
 
-// Room for one more chunk: parts leave more of them half empty than threads do.
+// Space for one more chunk: parts leave more of them half empty than threads do.
 static enum hn_code add_chunks(struct hn_context *ctx, struct hn_close_pairs *p) {
     struct work *work = p->work;
     void *grown;

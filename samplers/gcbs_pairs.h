@@ -21,11 +21,11 @@ enum { HN_CLOSE_CHUNK = 1024 };
 // Off-diagonal entries of S with float products >= low. Those from `high` on are only remembered as
 // pairs, two bytes each and a little; those below are kept with their products, for a decision.
 struct hn_close_pairs {
-    float low, high;            // in: high may be infinite
-    int64_t room, room_close;   // in: most entries of each kind
-    int64_t sure;               // out: entries >= high, of both orders of a pair
-    int64_t close;              // out: entries below, likewise
-    bool overflow;              // out: more than `room` or `room_close`; nothing is kept
+    float low, high;                  // in: high may be infinite
+    int64_t capacity, close_capacity; // in: most entries of each kind
+    int64_t sure;                     // out: entries >= high, of both orders of a pair
+    int64_t close;                    // out: entries below, likewise
+    bool overflow;              // out: more than `capacity` or `close_capacity`; nothing is kept
     struct hn_close_pair *pool; // out: [chunks x HN_CLOSE_CHUNK]
     int64_t *used;              // out: [chunks] pairs in each; a caller may drop some
     int64_t chunks;             // out

@@ -7,9 +7,9 @@
 // the margin squared is added for small means). Likewise `high`, above the wanted one. The sweep
 // collects everything from `low` on, with its product if that is below `high`, and what was wanted
 // is selected among it: float products decide what they can, exact ones the rest. If a guess was
-// wrong after all, or there is more to collect than there is room for (many equal products), the
-// sweep is repeated with a lower or no guess or more room. Where so many products are within float
-// precision of the wanted one that they would fill the memory, it gives up.
+// wrong after all, or there is more to collect than there is space for (many equal products), the
+// sweep is repeated with a lower or no guess or more capacity. Where so many products are within
+// float precision of the wanted one that they would fill the memory, it gives up.
 //
 // The sample: groups of up to 32 rows, each times as many columns, both from random permutations.
 // So each row is read once for 32 products, by matrix products, and each row and column comes as
@@ -158,15 +158,15 @@ static float float_threshold(double low, double bound) {
     return nextafterf((float)(low - bound), -INFINITY);
 }
 
-// Room for what has `rank` products of a sample of `samples` of n items.
-static int64_t room_above(int64_t n, double rank, int64_t samples) {
+// Space for what has `rank` products of a sample of `samples` of n items.
+static int64_t capacity_above(int64_t n, double rank, int64_t samples) {
     double m = (double)n * (double)(n - 1);
     double most = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
     return (int64_t)fmin(m, m * most / (double)samples + ROOM_LEAST);
 }
 
-static int64_t room_for(const struct hn_threshold *t, double rank) {
-    return room_above(t->x.rows, rank, sampled(t));
+static int64_t capacity_for(const struct hn_threshold *t, double rank) {
+    return capacity_above(t->x.rows, rank, sampled(t));
 }
 
 // Mean number of the sample's products at or above the wanted one.
@@ -179,10 +179,10 @@ static int64_t low_rank(double mean, double margin) {
     return (int64_t)fmax(1, ceil(mean + margin * sqrt(mean) + margin * fabs(margin)));
 }
 
-int64_t hn_threshold_room(int64_t n, double quantile) {
+int64_t hn_threshold_capacity(int64_t n, double quantile) {
     int64_t size = group_size(n), samples = group_count(n) * size * size;
     int64_t rank = low_rank(sampled_mean(n, quantile, samples), HN_THRESHOLD_MARGIN);
-    return rank >= samples ? n * (n - 1) : room_above(n, (double)rank, samples);
+    return rank >= samples ? n * (n - 1) : capacity_above(n, (double)rank, samples);
 }
 
 // The float from which on products are surely above the wanted one, and how many of the sample lie
@@ -200,22 +200,22 @@ static double aim_high(struct hn_threshold *t) {
     return (double)t->rank - floor(rank);
 }
 
-// From the rank in the sample: the values to collect from, and the room to collect in.
+// From the rank in the sample: the values to collect from, and the capacity to collect in.
 static void aim(struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
     bool everything = !t->given && t->rank >= sampled(t);
-    t->foreseen = t->pairs.room = everything ? m : room_for(t, (double)t->rank);
+    t->foreseen = t->pairs.capacity = everything ? m : capacity_for(t, (double)t->rank);
     if (t->given) {
         t->low = t->value;
         t->pairs.high = nextafterf((float)(t->value + t->bound), INFINITY);
-        t->pairs.room_close = t->foreseen / 8 + ROOM_LEAST;
+        t->pairs.close_capacity = t->foreseen / 8 + ROOM_LEAST;
     } else {
         t->low = everything ? EVERYTHING : (double)kth_largest(t, tally_sample, t->rank);
         double close = aim_high(t);
-        t->pairs.room_close = everything ? m : room_for(t, close);
+        t->pairs.close_capacity = everything ? m : capacity_for(t, close);
     }
     if (t->capacity > 0)
-        t->pairs.room = t->pairs.room_close = t->capacity;
+        t->pairs.capacity = t->pairs.close_capacity = t->capacity;
     t->pairs.low = float_threshold(t->low, t->bound);
 }
 
@@ -374,7 +374,7 @@ static void keep_above(struct hn_context *ctx, struct hn_threshold *t, const str
     t->count = p->sure + count;
 }
 
-// What exceeds a given value, unless there was no room for all.
+// What exceeds a given value, unless there was no space for all.
 static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
     struct band band;
     *found = !t->pairs.overflow;
@@ -436,20 +436,20 @@ static enum hn_code fail_crowd(struct hn_context *ctx, const struct hn_threshold
         "more than %lld of the %lld inner products lie above the threshold, or too close "
         "to it for floats to decide: many items are almost the same, as in a "
         "collapsed representation; leave this step out, or use another sampler",
-        (long long)hn_max(t->pairs.room, t->pairs.room_close),
+        (long long)hn_max(t->pairs.capacity, t->pairs.close_capacity),
         (long long)(t->x.rows * (t->x.rows - 1)));
 }
 
-// After a sweep that did not do: more room, up to a limit, a lower value, or no guess above.
+// After a sweep that did not do: more capacity, up to a limit, a lower value, or no guess above.
 static enum hn_code aim_again(struct hn_context *ctx, struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
-    int64_t room = hn_max(t->pairs.room, t->pairs.room_close);
+    int64_t capacity = hn_max(t->pairs.capacity, t->pairs.close_capacity);
     int64_t limit = hn_min(m, t->foreseen + (t->crowd > 0 ? t->crowd : CROWD));
     bool overflow = t->pairs.overflow;
-    if (overflow && hn_min(t->pairs.room, t->pairs.room_close) >= limit)
+    if (overflow && hn_min(t->pairs.capacity, t->pairs.close_capacity) >= limit)
         return fail_crowd(ctx, t);
     hn_close_pairs_free(ctx, &t->pairs);
-    t->capacity = !overflow ? 0 : room > limit / 8 ? limit : 8 * room;
+    t->capacity = !overflow ? 0 : capacity > limit / 8 ? limit : 8 * capacity;
     if (!overflow && !t->all_close)
         t->rank = 4 * t->rank + HN_THRESHOLD_MARGIN * HN_THRESHOLD_MARGIN;
     aim(t);

@@ -20,8 +20,8 @@ struct hn_threshold {
     uint64_t seed;         // in: names the stream of the sample, with built_index
     int64_t built_index;   // in
     double margin;         // in: standard deviations that the sample's guess stays on the safe side
-    int64_t capacity;      // in: entries to make room for first, 0 = chosen
-    int64_t crowd;         // in: entries to make room for beyond those foreseen, 0 = chosen
+    int64_t capacity;      // in: entries to make space for first, 0 = chosen
+    int64_t crowd;         // in: entries to make space for beyond those foreseen, 0 = chosen
     int64_t count;         // out: entries, which `pairs` holds
     double value;          // out: the l-th product, which all of these exceed; in if `given`
     int64_t passes;        // out: sweeps made
@@ -33,7 +33,7 @@ struct hn_threshold {
     int64_t rank;     // position from the top of the sample that gives `low`
     double bound;     // of the sweep's products
     double low;       // every product >= low is collected
-    int64_t foreseen; // room that should do
+    int64_t foreseen; // capacity that should do
     bool all_close;   // no guess of what is surely above
 };
 
@@ -50,8 +50,8 @@ HN_MUST_USE enum hn_code hn_threshold_plan(struct hn_context *ctx, struct hn_thr
 HN_MUST_USE enum hn_code hn_threshold_reference(struct hn_context *ctx, const struct hn_matrix *x,
                                                 const struct hn_matrix *y, double quantile,
                                                 double *value, struct hn_work *work);
-// Entries of the n^2 - n that a build makes room for at a quantile, 2 <= n < 2^31.
-int64_t hn_threshold_room(int64_t n, double quantile);
+// Entries of the n^2 - n that a build makes space for at a quantile, 2 <= n < 2^31.
+int64_t hn_threshold_capacity(int64_t n, double quantile);
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t); // zeroed is fine
 
 #endif

@@ -15,7 +15,7 @@ struct hn_graph_parts {
     int64_t size;         // in: of a part; the last has the rest
     int64_t sweeps;       // in
     const int32_t *order; // in: [n] random order of the nodes
-    int32_t *member;      // in: room, out: [n] nodes of part c at member[c size ..], ascending
+    int32_t *member;      // in: capacity, out: [n] nodes of part c at member[c size ..], ascending
     int64_t exchanged;    // out
     int64_t inside;       // out: edges inside parts, each once
 };

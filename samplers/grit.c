@@ -18,7 +18,7 @@ struct member {
 
 struct state {
     struct member *member; // [n] by group, then item
-    int64_t *start;        // [groups + 1], room for n + 1
+    int64_t *start;        // [groups + 1], space for n + 1
     int64_t groups;
     int64_t *rest;   // [groups + 1] where a group's rest begins in order
     int32_t *line;   // [n] full batches of single groups, then the rest

@@ -25,7 +25,7 @@ struct state {
     struct scratch *scratch;      // [threads]
 };
 
-static int64_t room(const void *params, int64_t n) {
+static int64_t capacity(const void *params, int64_t n) {
     (void)params;
     return n - 1;
 }
@@ -117,5 +117,5 @@ const struct hn_sampler_type hn_hops_sampler = {
     .open = open_hops,
     .rebuild = rebuild,
     .list = list,
-    .room = room,
+    .capacity = capacity,
 };

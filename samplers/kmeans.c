@@ -24,8 +24,8 @@ enum hn_code hn_kmeans_open(struct hn_context *ctx, const struct hn_sampler *sel
     return good ? HN_OK : ctx->code;
 }
 
-static enum hn_code make_room(struct hn_context *ctx, const struct hn_sampler *self,
-                              struct hn_kmeans *m, int64_t d) {
+static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_sampler *self,
+                                    struct hn_kmeans *m, int64_t d) {
     if (m->sum && m->d == d)
         return HN_OK;
     hn_free(ctx, m->centroid);
@@ -165,7 +165,7 @@ static void move_centroids(struct hn_kmeans *m, const struct hn_matrix *x, int t
 enum hn_code hn_kmeans_build(struct hn_context *ctx, struct hn_sampler *self, struct hn_kmeans *m,
                              const struct hn_matrix *x, const char *purpose, int64_t iterations) {
     int threads = hn_sampler_threads(ctx, self);
-    if (make_room(ctx, self, m, x->cols))
+    if (ensure_capacity(ctx, self, m, x->cols))
         return ctx->code;
     seed(self, m, x, purpose);
     for (int64_t pass = 1;; pass++) {

@@ -20,7 +20,7 @@ struct hn_kmeans {
     int32_t *nearest;   // [n] the nearest centroid of an item
     double *similarity; // [n] to it
 };
-// Room for n items in k clusters, 1 <= k <= n; it belongs to the sampler's state.
+// Space for n items in k clusters, 1 <= k <= n; it belongs to the sampler's state.
 HN_MUST_USE enum hn_code hn_kmeans_open(struct hn_context *ctx, const struct hn_sampler *self,
                                         int64_t n, int64_t k, struct hn_kmeans *out);
 // Clusters the unit rows x[n x d] in at most `iterations` rounds, and stops early on convergence.

@@ -19,15 +19,16 @@ struct state {
     struct hn_matrix x;          // embeddings of the last build, borrowed
     float *query;                // [GROUP x d], allocated by the first build
     float *score;                // [GROUP x n] inner products of start items and all items
-    int64_t room;                // candidates of a thread
-    struct hn_scored *candidate; // [threads x room]
+    int64_t capacity;            // candidates of a thread
+    struct hn_scored *candidate; // [threads x capacity]
 };
 
 static enum hn_code open_knn(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     state->score = hn_alloc(ctx, n, GROUP * sizeof *state->score);
-    state->room = hn_min(n, (int64_t)4 * self->batch_size + 1024);
-    state->candidate = hn_alloc(ctx, state->room, (size_t)self->threads * sizeof *state->candidate);
+    state->capacity = hn_min(n, (int64_t)4 * self->batch_size + 1024);
+    state->candidate =
+        hn_alloc(ctx, state->capacity, (size_t)self->threads * sizeof *state->candidate);
     return state->score && state->candidate ? HN_OK : ctx->code;
 }
 
@@ -66,7 +67,7 @@ static void pick_nearest(const struct state *state, const float *score, int64_t 
         if ((double)score[j] < limit || j == ids[0])
             continue;
         candidate[count++] = (struct hn_scored){.score = (double)score[j], .id = (int32_t)j};
-        if (count == state->room) {
+        if (count == state->capacity) {
             count = hn_select_top(candidate, count, k, bound, query, x);
             limit = candidate[count - 1].score - 2 * bound;
         }
@@ -91,7 +92,7 @@ static void fill_group(struct hn_sampler *self, struct hn_batches *out, int32_t 
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int32_t b = 0; b < count; b++)
         pick_nearest(state, state->score + b * x->rows, self->batch_size - 1,
-                     state->candidate + omp_get_thread_num() * state->room,
+                     state->candidate + omp_get_thread_num() * state->capacity,
                      hn_batch_ids(out, first + b));
 }
 

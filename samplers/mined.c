@@ -76,7 +76,7 @@ static int64_t candidates(const struct params *params, int64_t n) {
     return hn_min(params->r, n - 1);
 }
 
-static int64_t room(const void *p, int64_t n) {
+static int64_t capacity(const void *p, int64_t n) {
     const struct params *params = p;
     int64_t most = candidates(params, n);
     return params->n == 0 ? most : hn_min(params->n, most);
@@ -263,7 +263,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
                     struct hn_work *work, int32_t *negative) {
     const struct params *params = self->params;
     const struct state *state = self->state;
-    int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, room(params, self->n));
+    int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, capacity(params, self->n));
     const int32_t *candidate = state->near.id + anchor * state->rows;
     memcpy(negative, candidate, (size_t)count * sizeof *negative);
     if (params->take == TAKE_TOP)
@@ -276,7 +276,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
         work->draw += kept;
         return count;
     }
-    // Reservoir sampling (Vitter 1985, algorithm R): no room but that of the result.
+    // Reservoir sampling (Vitter 1985, algorithm R): no capacity but that of the result.
     for (int32_t k = count; k < kept; k++) {
         int32_t to = (int32_t)hn_stream_below(&stream, (uint32_t)k + 1);
         if (to < count)
@@ -366,6 +366,6 @@ const struct hn_sampler_type hn_mined_sampler = {
     .plan = plan,
     .rebuild = rebuild,
     .list = list,
-    .room = room,
+    .capacity = capacity,
     .table = table,
 };

@@ -65,7 +65,8 @@ static enum hn_code open_ngame(struct hn_context *ctx, struct hn_sampler *self, 
     return good ? HN_OK : ctx->code;
 }
 
-static enum hn_code make_room(struct hn_context *ctx, const struct hn_sampler *self, int64_t d) {
+static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_sampler *self,
+                                    int64_t d) {
     struct state *state = self->state;
     size_t threads = (size_t)self->threads;
     if (state->direction && state->d == d)
@@ -223,7 +224,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     struct state *state = self->state;
     int threads = hn_sampler_threads(ctx, self);
-    if (make_room(ctx, self, items->d))
+    if (ensure_capacity(ctx, self, items->d))
         return ctx->code;
     for (int64_t i = 0; i < self->n; i++)
         state->clustered[i] = (int32_t)i;

@@ -15,7 +15,7 @@ struct state {
     int64_t words;
 };
 
-static int64_t room(const void *p, int64_t n) {
+static int64_t capacity(const void *p, int64_t n) {
     const struct params *params = p;
     return params->n == 0 ? n - 1 : hn_min(params->n, n - 1);
 }
@@ -41,7 +41,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
                     struct hn_work *work, int32_t *negative) {
     const struct state *state = self->state;
     uint64_t *marks = state->marks + thread * state->words;
-    int64_t k = room(self->params, self->n);
+    int64_t k = capacity(self->params, self->n);
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "negatives.random", self->index, self->epoch, position);
     int32_t others = (int32_t)self->n - 1;
@@ -79,5 +79,5 @@ const struct hn_sampler_type hn_random_negatives_sampler = {
     .check = check,
     .open = open_random,
     .list = list,
-    .room = room,
+    .capacity = capacity,
 };

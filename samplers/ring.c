@@ -38,7 +38,7 @@ struct scratch {
     float *query;      // [GROUP x d] dense: the anchors' rows
     float *product;    // [GROUP x n] dense
     double *cosine;    // [n] as products say
-    double *sorted;    // [n] room for selection
+    double *sorted;    // [n] space for selection
     struct near *near; // [n]
     uint8_t *below;    // [n] bit 0: before the ring's first position, bit 1: before its end
 };
@@ -62,7 +62,7 @@ static int64_t position_of(double percentile, int64_t others) {
     return llround(percentile * (double)others / 100);
 }
 
-static int64_t room(const void *p, int64_t n) {
+static int64_t capacity(const void *p, int64_t n) {
     const struct params *params = p;
     int64_t ring = hn_max(0, position_of(params->hi, n - 1) - position_of(params->lo, n - 1));
     return params->n == 0 ? ring : hn_min(params->n, ring);
@@ -78,7 +78,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "ring needs raw features, which the items do not have (space: embeddings "
                        "needs none)");
-    if (room(params, plan->n) == 0)
+    if (capacity(params, plan->n) == 0)
         hn_note(ctx, "no item lies between lo = %g and hi = %g percent of %lld", params->lo,
                 params->hi, (long long)plan->n - 1);
     return HN_OK;
@@ -130,7 +130,7 @@ static enum hn_code list_features(struct hn_context *ctx, struct state *state) {
     return HN_OK;
 }
 
-// Room for rows of the space. Only a group's products need more than one row of scratch.
+// Space for rows of the space. Only a group's products need more than one row of scratch.
 static enum hn_code take_rows(struct hn_context *ctx, const struct hn_sampler *self) {
     const struct state *state = self->state;
     for (int t = 0; t < self->threads; t++) {
@@ -264,26 +264,26 @@ static void mark_first(const struct state *state, const struct ring *ring, struc
         s->below[s->near[i].id] |= bit;
 }
 
-// The first `room` of the ring's items, in random order; or all of them, by ascending id.
-static int32_t collect(struct ring *ring, const struct scratch *s, int64_t room, int32_t *all,
+// The first `capacity` of the ring's items, in random order; or all of them, by ascending id.
+static int32_t collect(struct ring *ring, const struct scratch *s, int64_t capacity, int32_t *all,
                        int32_t *negative) {
     int32_t count = 0;
     for (int32_t j = 0; j <= ring->others; j++)
         if (s->below[j] == 2 && j != ring->anchor)
             all[count++] = j;
-    for (int64_t i = 0; i < room && room < count; i++) {
+    for (int64_t i = 0; i < capacity && capacity < count; i++) {
         int64_t j = i + hn_stream_below(&ring->stream, (uint32_t)(count - i));
         int32_t id = all[i];
         all[i] = all[j];
         all[j] = id;
     }
-    count = (int32_t)hn_min(count, room);
+    count = (int32_t)hn_min(count, capacity);
     memcpy(negative, all, (size_t)count * sizeof *negative);
     return count;
 }
 
 static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t position,
-                         struct scratch *s, int64_t room, int32_t *negative) {
+                         struct scratch *s, int64_t capacity, int32_t *negative) {
     const struct params *params = self->params;
     const struct state *state = self->state;
     int64_t others = self->n - 1;
@@ -300,9 +300,9 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
     memset(s->below, 0, (size_t)self->n * sizeof *s->below);
     mark_first(state, &ring, s, ring.from, 1);
     mark_first(state, &ring, s, ring.to, 2);
-    // What comes before the ring is before its end as well, and so has both bits. The room of the
-    // selection, done with, holds the ids.
-    return collect(&ring, s, room, (int32_t *)(void *)s->near, negative);
+    // What comes before the ring is before its end as well, and so has both bits. The capacity of
+    // the selection, done with, holds the ids.
+    return collect(&ring, s, capacity, (int32_t *)(void *)s->near, negative);
 }
 
 // Anchors at the positions [p, p + count) of the batches.
@@ -322,7 +322,7 @@ static void fill_group(const struct hn_sampler *self, const struct hn_batches *o
         for (int64_t j = 0; j < self->n && !state->features; j++)
             s->cosine[j] = (double)s->product[g * self->n + j];
         out->negatives[p + g] = find_ring(self, anchor, out->first * out->batch_size + p + g, s,
-                                          out->room, hn_batch_negatives(out, p + g));
+                                          out->capacity, hn_batch_negatives(out, p + g));
     }
 }
 
@@ -344,7 +344,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     int64_t ring = position_of(params->hi, others) - position_of(params->lo, others);
     int64_t row = state->features ? state->features->start[self->n] / self->n : state->x.cols;
     self->sampling.dot += anchors * self->n;
-    self->sampling.draw += anchors * (2 + (out->room < ring ? out->room : 0));
+    self->sampling.draw += anchors * (2 + (out->capacity < ring ? out->capacity : 0));
     self->sampling.bytes += anchors * self->n * row * (int64_t)sizeof(float);
     return HN_OK;
 }
@@ -376,5 +376,5 @@ const struct hn_sampler_type hn_ring_sampler = {
     .open = open_ring,
     .rebuild = rebuild,
     .next = next,
-    .room = room,
+    .capacity = capacity,
 };

@@ -4,19 +4,19 @@
 #include <omp.h>
 #include <string.h>
 
-int64_t hn_sampler_room(const struct hn_sampler_type *type, const void *params, int64_t n) {
-    return type->room ? type->room(params, n) : 0;
+int64_t hn_sampler_capacity(const struct hn_sampler_type *type, const void *params, int64_t n) {
+    return type->capacity ? type->capacity(params, n) : 0;
 }
 
-static enum hn_code check_room(struct hn_context *ctx, const struct hn_sampler_type *type,
-                               const void *params, int64_t n, int32_t batch_size) {
-    int64_t room = hn_sampler_room(type, params, n);
-    if (room <= HN_SAMPLER_PAIRS_MAX / batch_size)
+static enum hn_code check_capacity(struct hn_context *ctx, const struct hn_sampler_type *type,
+                                   const void *params, int64_t n, int32_t batch_size) {
+    int64_t capacity = hn_sampler_capacity(type, params, n);
+    if (capacity <= HN_SAMPLER_PAIRS_MAX / batch_size)
         return HN_OK;
     return hn_fail(ctx, HN_USAGE,
                    "%s: %d anchors of a batch with up to %lld negatives each are more than %d "
                    "pairs: ask for fewer negatives (n) or a smaller batch_size",
-                   type->name, batch_size, (long long)room, HN_SAMPLER_PAIRS_MAX);
+                   type->name, batch_size, (long long)capacity, HN_SAMPLER_PAIRS_MAX);
 }
 
 const char *hn_sampler_missing(const struct hn_sampler_type *type,
@@ -39,7 +39,7 @@ enum hn_code hn_sampler_check(struct hn_context *ctx, const struct hn_sampler_ty
         return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which these items do not have",
                        type->name, missing);
     enum hn_code code = type->check ? type->check(ctx, params, plan) : HN_OK;
-    return code ? code : check_room(ctx, type, params, plan->n, plan->batch_size);
+    return code ? code : check_capacity(ctx, type, params, plan->n, plan->batch_size);
 }
 
 enum hn_code hn_sampler_preset(struct hn_context *ctx, const struct hn_sampler_type *type,
@@ -68,7 +68,7 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
                        "%s: batch size %d does not fit %lld items: take one up to the number of "
                        "items, of which 2^31 - 1 are possible",
                        type->name, batch_size, (long long)n);
-    if (check_room(ctx, type, params, n, batch_size))
+    if (check_capacity(ctx, type, params, n, batch_size))
         return ctx->code;
     self->state = hn_zalloc(ctx, 1, type->state_size);
     if (!self->state)
@@ -178,7 +178,7 @@ static void count_negatives(struct hn_sampler *self, const struct hn_batches *ou
 
 enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
                              struct hn_batches *out) {
-    int64_t end, room = hn_sampler_room(self->type, self->params, self->n);
+    int64_t end, capacity = hn_sampler_capacity(self->type, self->params, self->n);
     bool lists = self->type->flags & HN_SAMPLER_PER_ANCHOR;
     if (out->first < 0 || out->count < 0 || !hn_add(out->first, out->count, &end) ||
         end > self->batches || out->batch_size != self->batch_size)
@@ -187,9 +187,9 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
                        self->type->name, (long long)out->first,
                        (long long)out->first + out->count - 1, out->batch_size,
                        (long long)self->batches, self->batch_size);
-    if (lists && (out->room != room || !out->negatives || !out->negative))
+    if (lists && (out->capacity != capacity || !out->negatives || !out->negative))
         return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
-                       self->type->name, (long long)room);
+                       self->type->name, (long long)capacity);
     if (self->order)
         hn_sampler_cut(self, self->order, out);
     if (self->type->list)

@@ -45,11 +45,11 @@ struct hn_batches {
     int32_t *ids;       // out: [count x batch_size], caller's; the start item of a walk comes first
 
     // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), zeroed for other samplers. The anchor at
-    // position p = b * batch_size + a of ids has negative[p * room ..], negatives[p] of them:
+    // position p = b * batch_size + a of ids has negative[p * capacity ..], negatives[p] of them:
     // distinct, and not the anchor; there may be none.
-    int64_t room;       // in: hn_sampler_room()
+    int64_t capacity;   // in: hn_sampler_capacity()
     int32_t *negatives; // out: [count x batch_size], caller's
-    int32_t *negative;  // out: [count x batch_size x room], caller's
+    int32_t *negative;  // out: [count x batch_size x capacity], caller's
 };
 
 // Most (anchor, negative) pairs of a batch: what they take in memory stays below 1 GiB per thread.
@@ -126,13 +126,13 @@ struct hn_sampler_type {
     // a partition are cut from self->order.
     enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
     // Per-anchor samplers may have this in place of `next`: puts the negatives of one anchor, the
-    // one at `position` of the epoch, into negative[room], adds to *work what that took, and
+    // one at `position` of the epoch, into negative[capacity], adds to *work what that took, and
     // returns their number. Called in parallel, by threads 0 .. self->threads - 1.
     int32_t (*list)(const struct hn_sampler *self, int32_t anchor, int64_t position, int thread,
                     struct hn_work *work, int32_t *negative);
     // Required of per-anchor samplers, absent elsewhere. The most negatives of an anchor among n
     // items, 0 to n - 1.
-    int64_t (*room)(const void *params, int64_t n);
+    int64_t (*capacity)(const void *params, int64_t n);
     // Optional. A long-form table of the last build, kept as /tables/<name>: makes *out (zeroed
     // before), with an INT column `run` of 0. After a failure *out is only good for freeing.
     enum hn_code (*table)(struct hn_context *ctx, const struct hn_sampler *self,
@@ -161,7 +161,7 @@ HN_MUST_USE enum hn_code hn_sampler_check(struct hn_context *ctx,
                                           const struct hn_sampler_plan *plan);
 // Maximum number of negatives of an anchor; 0 where the members of a batch are each other's
 // negatives.
-int64_t hn_sampler_room(const struct hn_sampler_type *type, const void *params, int64_t n);
+int64_t hn_sampler_capacity(const struct hn_sampler_type *type, const void *params, int64_t n);
 // Sets the options that a preset in params stands for. The caller sets its own options, calls this,
 // and sets them again, so that they take precedence.
 HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,
@@ -196,7 +196,7 @@ void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct 
 int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self);
 // Where the negatives of position p go.
 static inline int32_t *hn_batch_negatives(const struct hn_batches *out, int64_t p) {
-    return out->negative + p * out->room;
+    return out->negative + p * out->capacity;
 }
 static inline int32_t *hn_batch_ids(const struct hn_batches *out, int32_t b) {
     return out->ids + (int64_t)b * out->batch_size;

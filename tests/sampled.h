@@ -19,9 +19,9 @@ struct sampled {
     int64_t batches;
     int32_t *size;      // [batches]
     int32_t *ids;       // [batches x batch_size]
-    int64_t room;       // most negatives per anchor, 0 for samplers of batches
+    int64_t capacity;   // most negatives per anchor, 0 for samplers of batches
     int32_t *negatives; // [batches x batch_size]
-    int32_t *negative;  // [batches x batch_size x room]
+    int32_t *negative;  // [batches x batch_size x capacity]
 };
 
 static inline enum hn_code sampled_set(struct hn_context *ctx, const struct hn_sampler_type *type,
@@ -58,9 +58,9 @@ static inline enum hn_code sampled_some(struct hn_context *ctx, struct sampled *
                              .batch_size = s->sampler.batch_size,
                              .size = s->size + first,
                              .ids = s->ids + first * s->sampler.batch_size,
-                             .room = s->room,
+                             .capacity = s->capacity,
                              .negatives = s->negatives + first * s->sampler.batch_size,
-                             .negative = s->negative + first * s->sampler.batch_size * s->room};
+                             .negative = s->negative + first * s->sampler.batch_size * s->capacity};
     return hn_sampler_next(ctx, &s->sampler, &out);
 }
 
@@ -75,11 +75,11 @@ static inline enum hn_code sampled_epoch(struct hn_context *ctx, struct sampled 
     hn_free(ctx, s->negatives);
     hn_free(ctx, s->negative);
     int64_t places = s->batches * s->sampler.batch_size;
-    s->room = hn_sampler_room(s->sampler.type, s->params, items->n);
+    s->capacity = hn_sampler_capacity(s->sampler.type, s->params, items->n);
     s->size = hn_alloc(ctx, s->batches, sizeof *s->size);
     s->ids = hn_alloc(ctx, places, sizeof *s->ids);
     s->negatives = hn_zalloc(ctx, places, sizeof *s->negatives);
-    s->negative = hn_zalloc(ctx, places * s->room, sizeof *s->negative);
+    s->negative = hn_zalloc(ctx, places * s->capacity, sizeof *s->negative);
     bool taken = s->size && s->ids && s->negatives && s->negative;
     return taken ? sampled_some(ctx, s, 0, s->batches) : HN_MEMORY;
 }
@@ -123,7 +123,7 @@ static inline const int32_t *sampled_batch(const struct sampled *s, int64_t b) {
 
 // Negatives of the anchor at place p of the epoch.
 static inline const int32_t *sampled_negatives(const struct sampled *s, int64_t p) {
-    return s->negative + p * s->room;
+    return s->negative + p * s->capacity;
 }
 
 // Inner product by the definition, in double.

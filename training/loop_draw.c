@@ -20,7 +20,7 @@ static int64_t interval(const struct hn_run_spec *spec) {
 static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     int64_t b = loop->task.batch_size, n = loop->task.n, size, pairs;
-    d->capacity = hn_sampler_room(loop->spec->sampler, loop->spec->sampler_params, n);
+    d->capacity = hn_sampler_capacity(loop->spec->sampler, loop->spec->sampler_params, n);
     if (!hn_mul(n, loop->task.d, &size) || !hn_mul(b, d->capacity, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     d->ids = hn_alloc(ctx, b, sizeof *d->ids);
@@ -242,7 +242,7 @@ enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_
                            .batch_size = (int32_t)loop->task.batch_size,
                            .size = &d->size,
                            .ids = d->ids,
-                           .room = lists ? d->capacity : 0,
+                           .capacity = lists ? d->capacity : 0,
                            .negatives = lists ? d->negatives : NULL,
                            .negative = lists ? d->negative : NULL};
     if (hn_sampler_next(ctx, current(d), &b))

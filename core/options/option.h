@@ -109,7 +109,7 @@ int hn_real_text(double v, char *buffer, size_t size);
 const char *hn_suggest(const char *word, const char *const *names, int64_t n);
 
 // Command line: parses argv[1..] into params by `table`; what is no option is put into positional
-// (a list borrowed from argv, room for argc). "--" ends options; "--name=value", "--name value",
+// (a list borrowed from argv, space for argc). "--" ends options; "--name=value", "--name value",
 // "-x value" and "-xvalue" are taken. HN_USAGE as hn_options_set.
 HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *table,
                                          void *params, int argc, char **argv,

@@ -18,7 +18,7 @@ struct build {
     int64_t nodes;
 };
 
-// Room for the message behind the position.
+// Space for the message behind the position.
 enum { POSITION_MAX = 256 };
 
 // "job.yaml:12:5" or "--set batches=20". Of a long name the end says more.

@@ -13,14 +13,14 @@ static enum hn_code read_file(struct hn_context *ctx, const char *what, const ch
                               char **text, int64_t *length) {
     enum { BLOCK = 1 << 13 };
     const char *why;
-    int64_t room = 0, got = 0, block = BLOCK;
+    int64_t capacity = 0, got = 0, block = BLOCK;
     FILE *file = hn_file_open(path, NULL, &why);
     *text = NULL;
     if (!file)
         return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be opened: %s", path, what, why);
     errno = 0;
     while (block == BLOCK && got <= HN_YAML_FILE_MAX) {
-        if (hn_grow(ctx, text, &room, got + BLOCK, 1)) {
+        if (hn_grow(ctx, text, &capacity, got + BLOCK, 1)) {
             fclose(file);
             return ctx->code;
         }

@@ -91,7 +91,7 @@ static void load_once(void) { load_cured(load() ? blas.openblas_get_corename() :
 
 enum { LIBRARY = 320, BUFFER = 128 }; // MiB of addresses: loaded; of each further thread that calls
 
-// Without room for its buffers the library asks for them for ever.
+// Without space for its buffers the library asks for them for ever.
 static enum hn_code check_addresses(struct hn_context *ctx) {
     struct rlimit limit;
     long long pages = 0;

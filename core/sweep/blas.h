@@ -7,8 +7,8 @@
 // Loads OpenBLAS, once; to be called before any of the functions below. OpenBLAS picks its kernels
 // when it is loaded, and on a processor newer than itself may pick ones that are several times too
 // slow: if so, and OPENBLAS_CORETYPE is not set, it is loaded again with the best family that the
-// processor can run. HN_MEMORY: the limit on addresses (ulimit -v) leaves no room for it on so many
-// threads; HN_INTERNAL: it is not installed.
+// processor can run. HN_MEMORY: the limit on addresses (ulimit -v) leaves no space for it on so
+// many threads; HN_INTERNAL: it is not installed.
 HN_MUST_USE enum hn_code hn_blas_load(struct hn_context *ctx);
 // The same for a process that has no other use for it: every product runs on the thread that calls
 // it. (In another's process that would slow down the products of others.)

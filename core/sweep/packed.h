@@ -24,7 +24,7 @@ void hn_packed_free(struct hn_context *ctx, struct hn_packed *packed);
 void hn_packed_multiply(const struct hn_packed *x, int64_t row0, int64_t rows,
                         const struct hn_packed *y, int64_t col0, int64_t cols, float *s,
                         int64_t stride);
-// The same for one row, wherever it is: s[cols], and room for hn_panels() of columns.
+// The same for one row, wherever it is: s[cols], and space for hn_panels() of columns.
 void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct hn_packed *y,
                             int64_t col0, int64_t cols, float *s);
 

@@ -97,7 +97,7 @@ void hn_screen_find(const struct hn_screen *screen, const struct hn_screen_tile 
                     int thread);
 
 // out[j]: the float product of one row, at a position of x, with the row at position col0 + j of y,
-// j < cols; room for HN_WORD more.
+// j < cols; space for HN_WORD more.
 void hn_screen_multiply_row(const struct hn_screen *screen, int64_t row, int64_t col0, int64_t cols,
                             float *out);
 // out[i * stride + j]: nearly the products of the 32 rows from position row0 of x on with those

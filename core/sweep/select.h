@@ -20,11 +20,11 @@ struct hn_scored {
 int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double bound,
                       const float *x, const struct hn_matrix *y);
 
-// What a thread needs for hn_select_near(), each with room for as many as there are candidates and
+// What a thread needs for hn_select_near(), each with space for as many as there are candidates and
 // HN_SCAN_SLACK more.
 struct hn_select_scratch {
     int32_t *position, *rank;
-    int32_t *end; // of buckets (twice the room), then of runs
+    int32_t *end; // of buckets (twice the capacity), then of runs
     float *value;
     struct hn_scored *scored;
 };

@@ -34,7 +34,7 @@ static int32_t filter_each(const float *s, int32_t from, int32_t to, const float
 static int32_t collect(const float *s, int32_t from, int32_t to, float threshold, int32_t col0,
                        struct hn_survivors *out) {
     int32_t used = out->used, j = from;
-    for (; j < to && used < out->room; j++) {
+    for (; j < to && used < out->capacity; j++) {
         out->score[used] = s[j];
         out->id[used] = col0 + j;
         used += s[j] >= threshold;

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Survivors of one row of S: score and column of each. Arrays have room for HN_SCAN_SLACK entries
-// more than `room`: whole groups of vectors are stored.
+// Survivors of one row of S: score and column of each. Arrays have space for HN_SCAN_SLACK entries
+// more than `capacity`: whole groups of vectors are stored.
 enum { HN_SCAN_SLACK = 64 };
 struct hn_survivors {
     float *score;
     int32_t *id;
-    int32_t used, room;
+    int32_t used, capacity;
 };
 
 // exp(s / temperature) = 2^(slope s) = 2^shift 2^(slope s - shift). shift is near slope, so that
@@ -41,7 +41,7 @@ struct hn_simd {
     int32_t (*filter_each)(const float *s, int32_t from, int32_t to, const float *threshold,
                            int32_t *position);
     // Appends (s[j], col0 + j) for j in [from, to) with s[j] >= threshold, until `used` reaches
-    // `room` or goes beyond it; returns the position to go on from.
+    // `capacity` or goes beyond it; returns the position to go on from.
     int32_t (*collect)(const float *s, int32_t from, int32_t to, float threshold, int32_t col0,
                        struct hn_survivors *out);
     // *min and *max take in s[n].
@@ -57,7 +57,7 @@ struct hn_simd {
     // How many of s[n] are >= threshold.
     int32_t (*count)(const float *s, int64_t n, float threshold);
     // rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further
-    // ahead. rank has room for n + HN_SCAN_SLACK.
+    // ahead. rank has space for n + HN_SCAN_SLACK.
     void (*rank)(const float *value, int32_t n, int32_t *rank);
     // out[i] = hn_dot_exact(x, y[i], d), i < 4: products of floats are exact in double, so that
     // fused multiply-add changes nothing.

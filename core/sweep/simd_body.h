@@ -90,8 +90,8 @@ SCAN static int32_t collect(const float *s, int32_t from, int32_t to, float thre
     const floats t = all(threshold);
     float *score = out->score; // not read again after every store
     int32_t *id = out->id;
-    int32_t used = out->used, room = out->room, j = from;
-    for (; j < to && used < room; j += GROUP) {
+    int32_t used = out->used, capacity = out->capacity, j = from;
+    for (; j < to && used < capacity; j += GROUP) {
         uint64_t hits = reaching_up_to(s + j, NULL, t, to - j);
         if (hits)
             used += put_hits(hits, col0 + j, s + j, id + used, score + used);

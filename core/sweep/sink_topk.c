@@ -1,11 +1,11 @@
 // The k largest inner products of every row, exactly.
 //
-// Every row keeps up to `room` candidates by float score f. With F the k-th largest f seen so far
-// and b = hn_product_bound(), a column with f < F - 2b cannot be among the k best by exact score
-// e: k columns have e >= F - b, and its own e is at most f + b < F - b. So columns below F - 2b are
-// dropped, with F (or anything slightly below it) brought up to date whenever the room is full.
-// Where so many candidates lie within the band that this does not make room (duplicates), they are
-// scored exactly and cut to the k best.
+// Every row keeps up to `capacity` candidates by float score f. With F the k-th largest f seen so
+// far and b = hn_product_bound(), a column with f < F - 2b cannot be among the k best by exact
+// score e: k columns have e >= F - b, and its own e is at most f + b < F - b. So columns below F -
+// 2b are dropped, with F (or anything slightly below it) brought up to date whenever the capacity
+// is full. Where so many candidates lie within the band that this does not make capacity
+// (duplicates), they are scored exactly and cut to the k best.
 //
 // Rows do not start from nothing: a sample of the columns gives each a threshold that its k best
 // most likely reach (core/sweep/topk_start.h). A row of which too few do in the end is swept again,
@@ -40,13 +40,13 @@ struct work { // its arrays belong to it
     const struct hn_packed *x_packed, *y_packed;
     const struct hn_screen *screen; // NULL: none; else rows are numbered as its positions
     double bound;
-    int64_t room, pitch; // candidates per row; from row to row
-    int64_t slots;       // rows with candidates at a time
-    float *threshold;    // [rows]
-    int32_t *used;       // [rows]
-    float *score;        // [slots x pitch]
-    int32_t *id;         // [slots x pitch]
-    int32_t *position;   // [threads x stride]
+    int64_t capacity, pitch; // candidates per row; from row to row
+    int64_t slots;           // rows with candidates at a time
+    float *threshold;        // [rows]
+    int32_t *used;           // [rows]
+    float *score;            // [slots x pitch]
+    int32_t *id;             // [slots x pitch]
+    int32_t *position;       // [threads x stride]
     int64_t stride, block;
     struct hn_select_scratch *scratch; // [threads]
     float *again;                      // [threads x whole] a row swept again, a block at a time
@@ -139,9 +139,9 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->screen = shape->screen;
     work->bound = shape->screen ? shape->screen->bound
                                 : hn_product_bound(&shape->x, &shape->y, shape->threads);
-    work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
+    work->capacity = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
     int64_t slack = shape->screen ? 1 : HN_SCAN_SLACK; // one at a time or vectors of them
-    work->pitch = (work->room + slack + LINE - 1) / LINE * LINE;
+    work->pitch = (work->capacity + slack + LINE - 1) / LINE * LINE;
     work->block = shape->block;
     work->stride = shape->block + HN_SCAN_SLACK;
     work->whole = hn_panels(shape->block) * HN_PANEL;
@@ -177,7 +177,7 @@ static inline void fetch_row(const struct work *work, int64_t row, int thread) {
     }
 }
 
-// Makes room in a full row.
+// Makes capacity in a full row.
 static void prune(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
@@ -189,7 +189,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
     float threshold = fmaxf(with_margin(work, kth), work->threshold[row]);
     int64_t n = hn_simd_best()->filter(score, 0, used, threshold, scratch->position);
-    if (n - t->kept > (work->room - t->kept) / 2) {
+    if (n - t->kept > (work->capacity - t->kept) / 2) {
         n = select_exactly(t, row, used, true, thread);
         for (int64_t k = 0; k < n; k++) { // the rounded score is still within the bound
             score[k] = (float)scratch->scored[k].score;
@@ -220,14 +220,14 @@ static void topk_row(const struct hn_topk *t, const struct hn_tile *tile, int32_
     struct hn_survivors to = {.score = work->score + at,
                               .id = work->id + at,
                               .used = work->used[row],
-                              .room = (int32_t)work->room};
+                              .capacity = (int32_t)work->capacity};
     struct hn_span span[2];
     int spans = hn_tile_spans(tile, i, t->skip_self, span);
     for (int p = 0; p < spans; p++)
         for (int32_t j = span[p].from; j < span[p].to;) {
             j = scan->collect(s, j, span[p].to, work->threshold[row], (int32_t)tile->col0, &to);
             work->used[row] = to.used;
-            if (to.used >= work->room && work->room > t->kept) {
+            if (to.used >= work->capacity && work->capacity > t->kept) {
                 prune(t, row, thread);
                 to.used = work->used[row];
             }
@@ -263,7 +263,7 @@ static void topk_column(const struct hn_topk *t, const struct hn_tile *tile, int
             int32_t at = work->used[row]++;
             work->score[row * work->pitch + at] = s[position[k]];
             work->id[row * work->pitch + at] = (int32_t)tile->row0 + i;
-            if (at + 1 >= work->room && work->room > t->kept)
+            if (at + 1 >= work->capacity && work->capacity > t->kept)
                 prune(t, row, thread);
         }
     }
@@ -300,7 +300,7 @@ static inline void keep(const struct hn_topk *t, int64_t row, int64_t at, float 
     work->id[at + used] = (int32_t)id;
     used += wanted && score >= work->threshold[row];
     work->used[row] = used;
-    if (used >= work->room && work->room > t->kept)
+    if (used >= work->capacity && work->capacity > t->kept)
         prune(t, row, thread);
 }
 

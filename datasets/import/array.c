@@ -203,7 +203,7 @@ static enum hn_code bound(struct hn_context *ctx, const struct hn_source *s,
     return HN_OK;
 }
 
-static enum hn_code make_room(struct hn_context *ctx, struct reading *r, int64_t count) {
+static enum hn_code ensure_capacity(struct hn_context *ctx, struct reading *r, int64_t count) {
     struct hn_array *a = r->a;
     bool text = strchr("SU", r->type.kind) != NULL;
     if (!r->want->labels)
@@ -260,7 +260,7 @@ enum hn_code hn_array_read(struct hn_context *ctx, struct hn_source *s,
                         .a = a,
                         .n = a->shape[0],
                         .d = want->labels ? 1 : a->shape[1]};
-    if (make_room(ctx, &r, count) || read_values(ctx, s, &r, count))
+    if (ensure_capacity(ctx, &r, count) || read_values(ctx, s, &r, count))
         return ctx->code;
     if (type.fortran && want->rows > 0)
         a->shape[0] = want->rows;

@@ -11,7 +11,7 @@
 struct hn_lines {
     struct hn_source source;
     char *line;
-    size_t room;
+    size_t capacity;
     int64_t number; // of the line in work, from 1
 };
 HN_MUST_USE enum hn_code hn_lines_open(struct hn_context *ctx, const char *path,

@@ -9,7 +9,7 @@
 
 static const int64_t dense_max = (int64_t)1 << 30;
 
-// Room for all rows is made as they come.
+// Space for all rows is made as they come.
 enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *part, float **rows, int64_t *n, int64_t *d,
                               bool *named) {

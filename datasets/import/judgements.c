@@ -121,7 +121,7 @@ static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t p
 // Judgements in the order of the file; of scores the grades are their positions in *score.
 static enum hn_code read_pairs(struct hn_context *ctx, struct table *t, struct hn_judgement **list,
                                int64_t *count, float **score) {
-    int64_t pair[HN_SETS], room = 0, score_room = 0, grade = 0;
+    int64_t pair[HN_SETS], capacity = 0, score_capacity = 0, grade = 0;
     const char *value;
     *list = NULL;
     *count = 0;
@@ -130,8 +130,8 @@ static enum hn_code read_pairs(struct hn_context *ctx, struct table *t, struct h
             return ctx->code;
         if (!value)
             return HN_OK;
-        if (hn_grow(ctx, list, &room, *count + 1, sizeof **list) ||
-            (score && hn_grow(ctx, score, &score_room, *count + 1, sizeof **score)))
+        if (hn_grow(ctx, list, &capacity, *count + 1, sizeof **list) ||
+            (score && hn_grow(ctx, score, &score_capacity, *count + 1, sizeof **score)))
             return ctx->code;
         if (score && *count == INT32_MAX)
             return hn_lines_fail(ctx, &t->lines, "is one pair too many: 2^31 - 1 are read");

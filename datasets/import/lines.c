@@ -27,7 +27,7 @@ enum hn_code hn_lines_fail(struct hn_context *ctx, const struct hn_lines *l, con
 enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line) {
     *line = NULL;
     errno = 0;
-    ssize_t length = getline(&l->line, &l->room, l->source.file);
+    ssize_t length = getline(&l->line, &l->capacity, l->source.file);
     if (length < 0)
         return feof(l->source.file) ? HN_OK
                                     : hn_fail(ctx, HN_DATA, "%s: cannot be read: %s",

@@ -61,7 +61,7 @@ static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set s
                            int64_t **numbers) {
     const struct hn_strings *all = &w->all[side];
     struct hn_strings *text = &w->out->text[side];
-    int64_t **first = &w->out->first[side], room = 0;
+    int64_t **first = &w->out->first[side], capacity = 0;
     struct hn_string_index index;
     *numbers = hn_alloc(ctx, all->n, sizeof **numbers);
     if (!*numbers || hn_string_index_open(ctx, all->n, all, &index))
@@ -72,7 +72,7 @@ static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set s
         if (equal < i)
             continue;
         const char *s = hn_string(all, i);
-        if (hn_grow(ctx, first, &room, text->n + 1, sizeof **first) ||
+        if (hn_grow(ctx, first, &capacity, text->n + 1, sizeof **first) ||
             hn_strings_add(ctx, text, s, (int64_t)strlen(s)))
             return ctx->code;
         (*first)[text->n - 1] = i;

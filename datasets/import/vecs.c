@@ -6,7 +6,7 @@
 
 enum { LENGTH_BYTES = 4, DIM_MAX = 1 << 20 };
 
-// One row, of `width` bytes a value, into out[d]; row and value[d] are room for it.
+// One row, of `width` bytes a value, into out[d]; row and value[d] are space for it.
 static enum hn_code read_row(struct hn_context *ctx, struct hn_source *s, int64_t i, int64_t d,
                              int width, unsigned char *row, double *value, float *out) {
     if (hn_source_take(ctx, s, row, LENGTH_BYTES + d * width, "the rows"))

@@ -189,8 +189,8 @@ struct work {
     double units, dots;
 };
 
-static bool fits(struct work need, struct work room) {
-    return need.units <= room.units && need.dots <= room.dots;
+static bool fits(struct work need, struct work capacity) {
+    return need.units <= capacity.units && need.dots <= capacity.dots;
 }
 
 // What the first rung took, less what the later ones have taken. The reference does not count: it
@@ -207,7 +207,7 @@ static struct work work_left(const struct hn_halving *h) {
     return left;
 }
 
-// How many of rank[n] the next rung has room for, which takes `seeds` more of each; `rungs` are
+// How many of rank[n] the next rung has space for, which takes `seeds` more of each; `rungs` are
 // left, with it.
 static int64_t affordable(const struct hn_halving *h, const struct rank *rank, int64_t n,
                           int64_t seeds, int rungs) {

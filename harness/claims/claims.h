@@ -175,7 +175,7 @@ struct hn_claim_part {
     double error, p;           // standard error; paired t-test of no difference, two-sided
     double margin;             // how far apart is equal; 0 for a test of direction
     double p_holds, p_fails; // one-sided, that the claimed side, or the other, is not the true one
-    double deviation, room;  // over replicates; distance to the nearest edge of the claimed side
+    double deviation, capacity; // over replicates; distance to the nearest edge of the claimed side
     int64_t replicates, needed; // needed: 0 none, -1 more than can be drawn
     enum hn_claim_replicates kind;
     double detectable; // difference that so many replicates show with probability .9, about

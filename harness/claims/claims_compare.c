@@ -91,7 +91,7 @@ static void name_part(struct hn_claim_part *part, const char *group, const char 
              left, against, right);
 }
 
-// No pairs yet, and room for so many.
+// No pairs yet, and space for so many.
 static enum hn_code begin_pairs(struct judge *j, int64_t most) {
     struct pairs *p = &j->pairs;
     *p = (struct pairs){.value = p->value, .capacity = p->capacity};
@@ -433,7 +433,7 @@ static enum hn_code judge_series(struct judge *j) {
     return HN_OK;
 }
 
-// Every row for itself; the part that is kept is the one with the least room.
+// Every row for itself; the part that is kept is the one with the least capacity.
 static enum hn_code judge_bound(struct judge *j) {
     const struct hn_claim *c = j->claim;
     struct hn_claim_result *out = j->out;
@@ -452,13 +452,14 @@ static enum hn_code judge_bound(struct judge *j) {
         for (int64_t i = 0; i < s->n; i++) {
             const struct hn_sample *one = &s->sample[i];
             double right = isnan(than->value) ? one->beside : than->value;
-            double room = one->value - right + c->tolerance * fmax(fabs(one->value), fabs(right));
+            double capacity =
+                one->value - right + c->tolerance * fmax(fabs(one->value), fabs(right));
             out->compared++;
-            out->holding += room >= 0;
-            out->failing += room < 0;
-            if (room >= least)
+            out->holding += capacity >= 0;
+            out->failing += capacity < 0;
+            if (capacity >= least)
                 continue;
-            least = room;
+            least = capacity;
             out->parts = 0;
             struct hn_claim_part *part = add_part(j);
             if (!part)
@@ -471,7 +472,7 @@ static enum hn_code judge_bound(struct judge *j) {
             part->difference = part->lo = part->hi = one->value - right;
             part->replicates = hn_samples_encoders(s);
             part->kind = one->kind;
-            part->verdict = room >= 0 ? HN_HOLDS : HN_FAILS;
+            part->verdict = capacity >= 0 ? HN_HOLDS : HN_FAILS;
         }
     }
     return HN_OK;

@@ -37,19 +37,19 @@ enum {
 static const double level = 0.95, power = 0.9;
 
 // Seeds that decide with probability .9 if mean and deviation are these: least n with
-// (t.975(n - 1) + t.9(n - 1)) deviation / sqrt(n) <= room. -1: more than can be drawn.
-static int64_t seeds_needed(double room, double deviation) {
-    if (!(room > 0) || !isfinite(deviation))
+// (t.975(n - 1) + t.9(n - 1)) deviation / sqrt(n) <= capacity. -1: more than can be drawn.
+static int64_t seeds_needed(double capacity, double deviation) {
+    if (!(capacity > 0) || !isfinite(deviation))
         return -1;
     double z = gsl_cdf_ugaussian_Pinv(0.5 + level / 2) + gsl_cdf_ugaussian_Pinv(power);
-    double n = pow(z * deviation / room, 2);
+    double n = pow(z * deviation / capacity, 2);
     if (!(n < NEEDED_MAX))
         return -1;
     int64_t seeds = (int64_t)fmax(2, floor(n));
     for (; seeds < NEEDED_MAX; seeds++) {
         double df = (double)(seeds - 1);
         double t = gsl_cdf_tdist_Pinv(0.5 + level / 2, df) + gsl_cdf_tdist_Pinv(power, df);
-        if (t * deviation <= room * sqrt((double)seeds))
+        if (t * deviation <= capacity * sqrt((double)seeds))
             break;
     }
     return seeds;
@@ -125,7 +125,7 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
                                                          (double)(part->replicates - 1))
                                    : NAN;
     part->detectable = part->replicates > 1 ? part->error * detectable_errors(part) : NAN;
-    part->room = inside;
+    part->capacity = inside;
     part->margin = equal ? margin : 0;
     part->p_holds = still ? by_sign(part, inside > 0) : one_sided(part, inside, half);
     part->p_fails = still       ? by_sign(part, inside < 0)
@@ -144,12 +144,13 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
                        : 0;
 }
 
-// The part to be shown: of those with the verdict of the whole, the one with the least room.
+// The part to be shown: of those with the verdict of the whole, the one with the least capacity.
 static void choose(struct hn_claim_result *out) {
     out->decided = -1;
     for (int64_t i = 0; i < out->parts; i++) {
         const struct hn_claim_part *best = out->decided < 0 ? NULL : &out->part[out->decided];
-        if (out->part[i].verdict == out->verdict && (!best || out->part[i].room < best->room))
+        if (out->part[i].verdict == out->verdict &&
+            (!best || out->part[i].capacity < best->capacity))
             out->decided = i;
     }
 }

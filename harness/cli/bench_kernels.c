@@ -157,7 +157,7 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct hn_bench 
     struct hn_lse lse = {.temperature = &temperature, .n = 1, .skip_self = true};
     struct hn_extrema extrema = {.skip_self = true};
     struct hn_close_pairs pairs = {
-        .low = threshold, .high = threshold, .room = b->shape.n * b->shape.n / 400 + 64};
+        .low = threshold, .high = threshold, .capacity = b->shape.n * b->shape.n / 400 + 64};
     struct hn_sweep sweep = {.x = b->items.x1, .y = half ? b->items.x1 : b->items.x2};
     if (sinks) {
         hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);

@@ -152,8 +152,8 @@ static enum hn_code append_lists(struct hn_context *ctx, struct work *w, int64_t
     return HN_OK;
 }
 
-// Room for the batches of one more epoch; that for lists is there.
-static enum hn_code make_room(struct hn_context *ctx, struct work *w, int64_t batches) {
+// Space for the batches of one more epoch; that for lists is there.
+static enum hn_code ensure_capacity(struct hn_context *ctx, struct work *w, int64_t batches) {
     int64_t total;
     if (is_per_anchor(w))
         return HN_OK;
@@ -165,12 +165,12 @@ static enum hn_code make_room(struct hn_context *ctx, struct work *w, int64_t ba
     return longer ? HN_OK : ctx->code;
 }
 
-// b has room for `chunk` batches.
+// b has space for `chunk` batches.
 static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch, int64_t chunk,
                                struct hn_batches *b) {
     int64_t batches;
     if (hn_sampler_epoch(ctx, &w->sampler, &w->items, epoch, &batches) ||
-        make_room(ctx, w, batches))
+        ensure_capacity(ctx, w, batches))
         return ctx->code;
     for (b->first = 0; b->first < batches; b->first += b->count) {
         b->count = (int32_t)hn_min(chunk, batches - b->first);
@@ -193,15 +193,15 @@ static enum hn_code take_lists(struct hn_context *ctx, struct work *w, int64_t c
     w->first = hn_zalloc(ctx, w->rows, sizeof *w->first);
     w->count = hn_zalloc(ctx, w->rows, sizeof *w->count);
     b->negatives = hn_alloc(ctx, places, sizeof *b->negatives);
-    b->negative = hn_alloc(ctx, places * b->room, sizeof *b->negative);
+    b->negative = hn_alloc(ctx, places * b->capacity, sizeof *b->negative);
     return w->first && w->count && b->negatives && b->negative ? HN_OK : ctx->code;
 }
 
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
     const struct hn_sampler_type *type = w->chosen->type;
     struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
-    b.room = is_per_anchor(w) ? hn_sampler_room(type, w->chosen->params, w->items.n) : 0;
-    int64_t chunk = hn_max(1, hn_min(CHUNK, CHUNK_PAIRS / hn_max(1, b.room * b.batch_size)));
+    b.capacity = is_per_anchor(w) ? hn_sampler_capacity(type, w->chosen->params, w->items.n) : 0;
+    int64_t chunk = hn_max(1, hn_min(CHUNK, CHUNK_PAIRS / hn_max(1, b.capacity * b.batch_size)));
     if (hn_sampler_open(ctx, type, w->chosen->params, w->items.n, b.batch_size,
                         (uint64_t)w->p->seed, &w->sampler) ||
         hn_sampler_build(ctx, &w->sampler, &w->items, w->items.index) ||

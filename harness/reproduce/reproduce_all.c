@@ -24,7 +24,7 @@ static bool judges_costs(const struct hn_claim_entry *entry) {
     return found;
 }
 
-static enum hn_code add_room(struct hn_context *ctx, int64_t n, struct hn_wanted_runs *all) {
+static enum hn_code add_capacity(struct hn_context *ctx, int64_t n, struct hn_wanted_runs *all) {
     bool good = (all->item = hn_resize(ctx, all->item, n, sizeof *all->item)) &&
                 (all->alone = hn_resize(ctx, all->alone, n, sizeof *all->alone)) &&
                 (all->first = hn_resize(ctx, all->first, n, sizeof *all->first)) &&
@@ -34,7 +34,7 @@ static enum hn_code add_room(struct hn_context *ctx, int64_t n, struct hn_wanted
 
 static enum hn_code add_runs(struct hn_context *ctx, struct hn_wanted_runs *all,
                              const struct hn_train_plan *plan, bool alone, int64_t entry) {
-    if (add_room(ctx, all->runs + plan->n, all))
+    if (add_capacity(ctx, all->runs + plan->n, all))
         return ctx->code;
     for (int64_t i = 0; i < plan->n; i++) {
         int64_t same = 0;

@@ -90,13 +90,13 @@ static enum hn_code draw(struct hn_context *ctx, struct hn_cell_work *w, struct 
 
 // Batches of one call of `next`.
 static int32_t chunk(const struct hn_batches *b) {
-    int64_t pairs = hn_max(1, b->batch_size * b->room);
+    int64_t pairs = hn_max(1, b->batch_size * b->capacity);
     return (int32_t)hn_max(1, hn_min(CHUNK, PAIRS / pairs));
 }
 
 static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *measure, int64_t epoch,
                                   const struct hn_batches *b) {
-    if (b->room == 0)
+    if (b->capacity == 0)
         return hn_measure_batches(ctx, measure, epoch, b->count, b->size, b->ids);
     const struct hn_measure_lists lists = {b->negatives, b->negative};
     return hn_measure_anchors(ctx, measure, epoch, b->count, b->size, b->ids, lists);
@@ -253,7 +253,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
                                            .loss = w->cell->loss,
                                            .law = hn_cell_law(w->plan, w->cell),
                                            .batch_size = w->cell->batch_size,
-                                           .room = b->room,
+                                           .capacity = b->capacity,
                                            .threads = ctx->threads}};
     struct hn_measure *measure = NULL;
     struct hn_cell_arrays arrays = {0};
@@ -277,9 +277,10 @@ static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
                                                      struct hn_batches *)) {
     const struct hn_job_sampler *sampler = &w->plan->job->sampler[w->cell->sampler];
     struct hn_batches b = {.batch_size = w->cell->batch_size,
-                           .room = hn_sampler_room(sampler->type, sampler->params, w->items->n)};
+                           .capacity =
+                               hn_sampler_capacity(sampler->type, sampler->params, w->items->n)};
     int64_t places = (int64_t)chunk(&b) * b.batch_size;
-    size_t list = (size_t)b.room * sizeof(int32_t);
+    size_t list = (size_t)b.capacity * sizeof(int32_t);
     HN_SCOPE(ctx);
     b.size = hn_alloc(ctx, CHUNK, sizeof(int32_t));
     b.ids = hn_alloc(ctx, places, sizeof(int32_t));

@@ -52,8 +52,8 @@ static enum hn_code time_store(struct hn_context *ctx, const struct hn_trial *t,
     return HN_OK;
 }
 
-// What a study holds is mostly a long table, which was given more room than it took.
-static int64_t unused_room(const struct hn_table *table) {
+// What a study holds is mostly a long table, which was given more capacity than it took.
+static int64_t unused_capacity(const struct hn_table *table) {
     return (table->capacity - table->rows) * table->n_columns * (int64_t)sizeof(double);
 }
 
@@ -68,7 +68,7 @@ static enum hn_code try_study(struct hn_context *ctx, struct hn_trial *t,
     hn_trial_keep_cost(ctx, t, begin, &p->cost);
     p->series = t->small.n_steps;
     p->known = strcmp(hn_table_text(&results.table[0], 0, "status"), "failed") != 0;
-    int64_t whole = atomic_load(&ctx->memory.live), unused = unused_room(&results.table[1]);
+    int64_t whole = atomic_load(&ctx->memory.live), unused = unused_capacity(&results.table[1]);
     enum hn_code code = time_store(ctx, t, &results, &p->store);
     hn_results_free(ctx, &results);
     p->held_bytes = whole - unused - atomic_load(&ctx->memory.live);

@@ -83,7 +83,7 @@ struct partitions {
     int batch[PARTITIONS][ITEMS]; // of an item
 };
 
-// Item i joins every batch in turn that has room, or opens the next; size[] is left as it was.
+// Item i joins every batch in turn that has capacity, or opens the next; size[] is left as it was.
 static void divide(struct partitions *p, int *batch, int *size, int i) {
     if (i == ITEMS)
         memcpy(p->batch[p->count++], batch, ITEMS * sizeof *batch);

@@ -156,7 +156,7 @@ static enum hn_code measure(struct hn_context *ctx, struct work *w, struct hn_ta
 static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
                         struct hn_table *table) {
     const struct params *params = p;
-    int64_t n = env->items->n, room;
+    int64_t n = env->items->n, capacity;
     struct work w = {.env = env, .anchor = hn_alloc(ctx, n, sizeof *w.anchor)};
     if (!w.anchor)
         return ctx->code;
@@ -165,12 +165,12 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     hn_stream_open(&stream, (uint64_t)env->seed[0], "prop3.anchors", env->items->index, 0, 0);
     hn_stream_shuffle(&stream, w.anchor, found);
     w.anchors = params->anchors ? hn_min(found, params->anchors) : found;
-    if (!hn_mul(w.anchors, BETAS * VALUES, &room))
+    if (!hn_mul(w.anchors, BETAS * VALUES, &capacity))
         return hn_fail(ctx, HN_MEMORY, "prop3: too many anchors");
     if (found == 0)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "prop3 needs labels of two classes at least");
     w.cosine = hn_alloc(ctx, ctx->threads * n, sizeof *w.cosine);
-    w.value = hn_alloc(ctx, room, sizeof *w.value);
+    w.value = hn_alloc(ctx, capacity, sizeof *w.value);
     w.max = hn_alloc(ctx, w.anchors, sizeof *w.max);
     return w.cosine && w.value && w.max ? measure(ctx, &w, table) : HN_MEMORY;
 }

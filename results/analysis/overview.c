@@ -53,7 +53,7 @@ static bool applies(const struct hn_table *t, int column, int64_t cell) {
                                                       : true;
 }
 
-// Numbers the values of an identity; `seen` has room for a cell each.
+// Numbers the values of an identity; `seen` has space for a cell each.
 static void number_values(struct hn_overview *o, int64_t i, int64_t *seen) {
     const struct hn_table *t = runs_of(o);
     struct hn_identity *identity = &o->identity[i];

@@ -18,10 +18,10 @@ struct edges {
     int32_t *from, *to;
 };
 
-static inline struct edges edges_of(int64_t n, int64_t room) {
+static inline struct edges edges_of(int64_t n, int64_t capacity) {
     struct edges e = {.n = n};
-    e.from = hn_alloc(&ctx, room, sizeof *e.from);
-    e.to = hn_alloc(&ctx, room, sizeof *e.to);
+    e.from = hn_alloc(&ctx, capacity, sizeof *e.from);
+    e.to = hn_alloc(&ctx, capacity, sizeof *e.to);
     CU_ASSERT_FATAL(e.from && e.to);
     return e;
 }

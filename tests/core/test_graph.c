@@ -103,7 +103,7 @@ static void test_regular(void) {
             CU_ASSERT_EQUAL(degree(&g, v), 3);
         CU_ASSERT_EQUAL(g.weight != NULL, weighted);
         for (int64_t e = 0; e < 21; e++)
-            g.target[e] = (int32_t)(e % 7); // the room is there: sanitizers would say otherwise
+            g.target[e] = (int32_t)(e % 7); // the capacity is there: sanitizers would say otherwise
         hn_graph_free(&ctx, &g);
         hn_graph_free(&ctx, &g);
     }

@@ -199,7 +199,7 @@ static void test_against_mirror(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// 2^16 appended rows: room doubles, so every column is moved about 16 times.
+// 2^16 appended rows: capacity doubles, so every column is moved about 16 times.
 static void test_growth_is_linear(void) {
     enum { ROWS = 1 << 16 };
     hn_context_init(&ctx, 1);

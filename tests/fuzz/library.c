@@ -183,16 +183,17 @@ static void do_draw(struct state *s, bool lists) {
     if (how & 2)
         count = PICK(&s->in, odd);
     bool fits = first >= 0 && count >= 0 && first <= s->batches && count <= s->batches - first;
-    int64_t room = hardneg_capacity(s->h), places = fits ? count * s->batch_size : 0;
-    int64_t *ids = array(places, sizeof *ids), *negative = array(places * room, sizeof *negative);
-    float *score = array(places * room, sizeof *score);
+    int64_t capacity = hardneg_capacity(s->h), places = fits ? count * s->batch_size : 0;
+    int64_t *ids = array(places, sizeof *ids),
+            *negative = array(places * capacity, sizeof *negative);
+    float *score = array(places * capacity, sizeof *score);
     int code = lists ? hardneg_negatives(s->h, first, count, how & 4 ? NULL : ids,
                                          how & 8 ? NULL : negative, how & 16 ? NULL : score)
                      : hardneg_next(s->h, first, count, how & 4 ? NULL : ids);
     if (passed(s, code)) {
         must(s, fits && !(how & 4), "what does not fit is refused");
         check_ids(s, ids, places);
-        check_ids(s, negative, lists ? places * room : 0);
+        check_ids(s, negative, lists ? places * capacity : 0);
     }
     free(ids), free(negative), free(score);
 }
@@ -203,13 +204,13 @@ static void do_measure(struct state *s) {
     static const char *const weights[] = {"{hcl: {beta: 1}}", "debiased", NULL, "none", "{", ""};
     static const double temperatures[] = {0, 0.5, 0.02, 1e-300, -1, NAN, INFINITY, 1e300};
     unsigned how = take(&s->in), wrong = take(&s->in);
-    int64_t rows = 1 + take(&s->in) % 3, width = 2 + take(&s->in) % 3, room = take(&s->in) % 3;
+    int64_t rows = 1 + take(&s->in) % 3, width = 2 + take(&s->in) % 3, capacity = take(&s->in) % 3;
     int64_t *ids = array(rows * width, sizeof *ids);
-    int64_t *negative = array(rows * width * room, sizeof *negative);
+    int64_t *negative = array(rows * width * capacity, sizeof *negative);
     double *value = array(COLUMNS, sizeof *value);
     for (int64_t i = 0; i < rows * width; i++)
         ids[i] = wrong & 1 ? (int64_t)take(&s->in) - 2 : (i * 5 + how) % (s->n ? s->n : 1);
-    for (int64_t i = 0; i < rows * width * room; i++)
+    for (int64_t i = 0; i < rows * width * capacity; i++)
         negative[i] = wrong & 2 ? (int64_t)take(&s->in) - 2 : -1;
     struct hardneg_measure m = {.size = wrong & 4 ? take(&s->in) : sizeof m,
                                 .temperature = PICK(&s->in, temperatures),
@@ -217,7 +218,7 @@ static void do_measure(struct state *s) {
                                 .weighting = PICK(&s->in, weights),
                                 .epoch_batches = wrong & 8 ? PICK(&s->in, odd) : 0,
                                 .negative = how & 1 ? negative : NULL,
-                                .capacity = wrong & 16 ? -5 : room};
+                                .capacity = wrong & 16 ? -5 : capacity};
     (void)passed(s, hardneg_measure_batches(s->h, how & 2 ? NULL : ids,
                                             wrong & 32 ? PICK(&s->in, odd) : rows,
                                             wrong & 64 ? PICK(&s->in, odd) : width,

@@ -8,12 +8,12 @@ static const double tau = 0.3;
 // Random lists: anchors in shuffled batches, some with no negative, one with a repeat.
 struct lists {
     struct drawn drawn;
-    int64_t room;
+    int64_t capacity;
     int32_t *negatives, *negative;
 };
 
 static struct lists random_lists(struct hn_context *ctx, uint64_t seed) {
-    struct lists l = {.drawn = drawn_partition(ctx, N, B, 1, seed), .room = ROOM};
+    struct lists l = {.drawn = drawn_partition(ctx, N, B, 1, seed), .capacity = ROOM};
     int64_t places = (int64_t)l.drawn.count * B;
     l.negatives = hn_zalloc(ctx, places, sizeof *l.negatives);
     l.negative = hn_zalloc(ctx, places * ROOM, sizeof *l.negative);
@@ -56,7 +56,7 @@ static enum hn_code try_lists(struct hn_context *ctx, const struct hn_items *ite
                                            .global = hn_has_positive(items) ? &global : NULL,
                                            .temperature = tau,
                                            .batch_size = d->batch_size,
-                                           .room = l->room,
+                                           .capacity = l->capacity,
                                            .threads = ctx->threads,
                                            .batches = d->count}};
     if (!code)
@@ -226,7 +226,7 @@ static void test_same_as_batch(void) {
     // All others as negatives: nothing is left of the gap.
     struct lists all = random_lists(&ctx, 2);
     hn_free(&ctx, all.negative);
-    all.room = N - 1;
+    all.capacity = N - 1;
     all.negative = hn_zalloc(&ctx, (int64_t)BATCHES * B * (N - 1), sizeof *all.negative);
     CU_ASSERT_FATAL(all.negative != NULL);
     for (int64_t p = 0; p < (int64_t)BATCHES * B; p++) {
@@ -304,7 +304,7 @@ static void test_misuse(void) {
     l.negatives[1] = ROOM + 1;
     HN_CHECK_FAILS(&ctx, try_lists(&ctx, &items, &l, &m), HN_INTERNAL, "at most 12");
     l.negatives[1] = 1;
-    l.room = 0;
+    l.capacity = 0;
     HN_CHECK_FAILS(&ctx, try_lists(&ctx, &items, &l, &m), HN_INTERNAL, "cell of batches");
     lists_free(&ctx, &l);
     hn_fixture_items_free(&ctx, &items);

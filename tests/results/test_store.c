@@ -240,11 +240,11 @@ static void unwritable(void) {
 static void disk_full(void) {
     begin();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
-    for (rlim_t room = 0; room <= 40000; room += 10000) {
+    for (rlim_t capacity = 0; capacity <= 40000; capacity += 10000) {
         fflush(stdout);
         pid_t child = fork();
         if (child == 0) {
-            struct rlimit limit = {room, room};
+            struct rlimit limit = {capacity, capacity};
             (void)signal(SIGXFSZ, SIG_IGN);
             enum hn_code code = setrlimit(RLIMIT_FSIZE, &limit)
                                     ? HN_INTERNAL

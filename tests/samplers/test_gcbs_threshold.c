@@ -204,7 +204,7 @@ static void test_tiny(void) {
     }
 }
 
-// A guess on the wrong side, and too little room: more sweeps, the same result.
+// A guess on the wrong side, and too little capacity: more sweeps, the same result.
 static void test_fallback(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);

@@ -62,7 +62,7 @@ static void test_duplicates(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-// More items than a thread's candidates have room for, and similarities that a float cannot tell
+// More items than a thread's candidates have space for, and similarities that a float cannot tell
 // apart: the filter has to stay on the safe side.
 static void test_crowded(void) {
     struct hn_context ctx;

@@ -203,7 +203,7 @@ static void test_mined_ance(void) {
         struct sampled s[2];
         for (int k = 0; k < 2; k++)
             HN_CHECK(&ctx, sampled_open(&ctx, &hn_mined_sampler, same[i][k], &items, B, 5, &s[k]));
-        CU_ASSERT_EQUAL_FATAL(s[0].room, s[1].room);
+        CU_ASSERT_EQUAL_FATAL(s[0].capacity, s[1].capacity);
         for (int64_t p = 0; p < sampled_places(&s[0]); p++) {
             CU_ASSERT_EQUAL(s[0].negatives[p], s[1].negatives[p]);
             for (int32_t k = 0; k < s[0].negatives[p]; k++)

@@ -154,7 +154,7 @@ static void check_sampler(const char *name, const char *settings, bool views) {
         size_t ids = (size_t)alone.sampled.batches * BATCH;
         CU_ASSERT_EQUAL_FATAL(shared.sampled.batches, alone.sampled.batches);
         CU_ASSERT_EQUAL(memcmp(shared.sampled.ids, alone.sampled.ids, ids * sizeof(int32_t)), 0);
-        if (alone.sampled.room > 0)
+        if (alone.sampled.capacity > 0)
             CU_ASSERT_EQUAL(
                 memcmp(shared.sampled.negatives, alone.sampled.negatives, ids * sizeof(int32_t)),
                 0);

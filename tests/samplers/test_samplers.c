@@ -33,7 +33,7 @@ static void test_tables(void) {
                   (t->flags & HN_SAMPLER_PARTITION && (t->epoch || t->rebuild)));
         CU_ASSERT_EQUAL(t->reports != NULL, t->report != NULL);
         CU_ASSERT_EQUAL(t->reports != NULL, t->n_reports > 0);
-        CU_ASSERT_EQUAL(t->room != NULL, (t->flags & HN_SAMPLER_PER_ANCHOR) != 0);
+        CU_ASSERT_EQUAL(t->capacity != NULL, (t->flags & HN_SAMPLER_PER_ANCHOR) != 0);
         for (int j = 0; j < i; j++)
             CU_ASSERT(strcmp(t->name, types[j]->name) != 0);
         if (i < n - 1)
@@ -76,7 +76,7 @@ static void test_options(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// An anchor's negatives are distinct other items, at most as many as there is room for; the
+// An anchor's negatives are distinct other items, at most as many as there is space for; the
 // counters of the sampler say how many.
 static void check_negatives(const struct sampled *s) {
     int64_t anchors = 0, without = 0, pairs = 0;
@@ -85,7 +85,7 @@ static void check_negatives(const struct sampled *s) {
             int64_t p = b * s->sampler.batch_size + a;
             bool seen[N] = {0};
             seen[s->ids[p]] = true;
-            CU_ASSERT_FATAL(s->negatives[p] >= 0 && s->negatives[p] <= s->room);
+            CU_ASSERT_FATAL(s->negatives[p] >= 0 && s->negatives[p] <= s->capacity);
             for (int32_t k = 0; k < s->negatives[p]; k++) {
                 int32_t id = sampled_negatives(s, p)[k];
                 CU_ASSERT_FATAL(id >= 0 && id < N);
@@ -183,7 +183,7 @@ static bool same_batches(const struct sampled *a, const struct sampled *b) {
         if (memcmp(sampled_batch(a, i), sampled_batch(b, i), (size_t)a->size[i] * sizeof *a->ids) !=
             0)
             return false;
-    for (int64_t p = 0; a->room > 0 && p < a->batches * a->sampler.batch_size; p++) {
+    for (int64_t p = 0; a->capacity > 0 && p < a->batches * a->sampler.batch_size; p++) {
         if (p % a->sampler.batch_size >= a->size[p / a->sampler.batch_size])
             continue;
         if (a->negatives[p] != b->negatives[p] ||

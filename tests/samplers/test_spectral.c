@@ -176,7 +176,7 @@ static void test_kept(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// Where a group has room for one cluster it is a random batch.
+// Where a group has space for one cluster it is a random batch.
 static void test_one_cluster(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);

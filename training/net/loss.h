@@ -53,7 +53,7 @@ struct hn_loss_lists {
     const int32_t *position;
 };
 
-// Room for batches of up to n anchors and `keys` keys (n where all are each other's negatives).
+// Space for batches of up to n anchors and `keys` keys (n where all are each other's negatives).
 struct hn_loss_work {
     int64_t n, keys, d, block;
     hn_real *score;    // [block x keys] scores, then gradients

@@ -49,7 +49,7 @@ static enum hn_code add_word(struct hn_context *ctx, struct list *list, const ch
     return HN_OK;
 }
 
-// Room for marked[]: the sentence and three bytes.
+// Space for marked[]: the sentence and three bytes.
 static enum hn_code add_sentence(struct hn_context *ctx, struct list *list, const char *text,
                                  char *marked, int32_t *words) {
     int64_t n = 1;

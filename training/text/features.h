@@ -37,7 +37,7 @@ HN_MUST_USE enum hn_code hn_text_features_make(struct hn_context *ctx, const cha
                                                struct hn_text_features *out);
 
 // Appends the bag of a sentence to x, as its next row (x->rows counts up): without the words p for
-// which left_out[p], or whole (NULL). Room for `most` more entries has to be there.
+// which left_out[p], or whole (NULL). Space for `most` more entries has to be there.
 void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,
                      struct hn_sparse *x);
 

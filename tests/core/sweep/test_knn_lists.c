@@ -106,9 +106,10 @@ static void compare_sampler(const char *name, const char *settings, bool views) 
     CU_ASSERT_EQUAL_FATAL(s[0].batches, s[1].batches);
     size_t positions = (size_t)s[0].batches * 16 * sizeof(int32_t);
     CU_ASSERT_EQUAL(memcmp(s[0].ids, s[1].ids, positions), 0);
-    CU_ASSERT_EQUAL(s[0].room, s[1].room);
-    for (int64_t p = 0; s[0].room > 0 && p < s[0].batches * 16; p++) {
-        const int32_t *a = s[0].negative + p * s[0].room, *b = s[1].negative + p * s[0].room;
+    CU_ASSERT_EQUAL(s[0].capacity, s[1].capacity);
+    for (int64_t p = 0; s[0].capacity > 0 && p < s[0].batches * 16; p++) {
+        const int32_t *a = s[0].negative + p * s[0].capacity,
+                      *b = s[1].negative + p * s[0].capacity;
         CU_ASSERT_EQUAL_FATAL(s[0].negatives[p], s[1].negatives[p]);
         CU_ASSERT_EQUAL(memcmp(a, b, (size_t)s[0].negatives[p] * sizeof *a), 0);
     }

@@ -73,13 +73,14 @@ static void check_collect(const struct hn_simd *scan, const float *s, int32_t fr
     enum { COL0 = 1000 };
     float score[N + HN_SCAN_SLACK];
     int32_t id[N + HN_SCAN_SLACK];
-    for (int32_t room = 1; room <= N; room += 33) {
-        struct hn_survivors out = {.score = score, .id = id, .room = room};
+    for (int32_t capacity = 1; capacity <= N; capacity += 33) {
+        struct hn_survivors out = {.score = score, .id = id, .capacity = capacity};
         int32_t next = from, seen = from;
-        while (next < to) { // as a sink does: what does not fit makes room first
+        while (next < to) { // as a sink does: what does not fit makes capacity first
             out.used = 0;
             next = scan->collect(s, next, to, 0.1F, COL0, &out);
-            bool good = out.used <= room + HN_SCAN_SLACK - 1 && (next == to || out.used >= room);
+            bool good =
+                out.used <= capacity + HN_SCAN_SLACK - 1 && (next == to || out.used >= capacity);
             for (int32_t k = 0; k < out.used; k++, seen++) {
                 while (seen < next && !(s[seen] >= 0.1F))
                     seen++;

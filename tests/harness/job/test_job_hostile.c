@@ -6,8 +6,8 @@
 
 // Text of a hostile file: head, n times `unit`, tail. Owned: free().
 static char *repeated(const char *head, const char *unit, size_t n, const char *tail) {
-    size_t width = strlen(unit), room = strlen(head) + n * width + strlen(tail) + 1;
-    char *text = malloc(room);
+    size_t width = strlen(unit), capacity = strlen(head) + n * width + strlen(tail) + 1;
+    char *text = malloc(capacity);
     if (!text)
         abort();
     char *at = stpcpy(text, head);

@@ -36,7 +36,8 @@ static void test_sinks(void) {
                 struct hn_topk topk = {.k = which == 0 ? INT32_MAX : 100, .skip_self = true};
                 struct hn_lse lse = {.temperature = temperature, .n = 2};
                 struct hn_extrema extrema = {.skip_self = true};
-                struct hn_close_pairs pairs = {.low = 0.5F, .high = 0.5F, .room = INT64_MAX / 64};
+                struct hn_close_pairs pairs = {
+                    .low = 0.5F, .high = 0.5F, .capacity = INT64_MAX / 64};
                 float other[D];
                 struct hn_sweep sweep = {.x = rows_of(many[i]), .y = rows_of(many[i])};
                 sweep.y.data = views ? other : sweep.x.data;
@@ -106,11 +107,11 @@ static void test_samplers(void) {
 
 static void test_numbers(void) {
     for (int64_t n = INT32_MAX - 3; n <= INT32_MAX; n++) {
-        CU_ASSERT_EQUAL(hn_threshold_room(n, 0), n * (n - 1));
+        CU_ASSERT_EQUAL(hn_threshold_capacity(n, 0), n * (n - 1));
         int64_t kept = (int64_t)((double)n * (double)(n - 1) * 1e-3);
-        int64_t room = hn_threshold_room(n, 1 - 1e-3);
-        CU_ASSERT(room >= kept && room <= kept + kept / 5);
-        CU_ASSERT(hn_threshold_room(n, 1) >= 1);
+        int64_t capacity = hn_threshold_capacity(n, 1 - 1e-3);
+        CU_ASSERT(capacity >= kept && capacity <= kept + kept / 5);
+        CU_ASSERT(hn_threshold_capacity(n, 1) >= 1);
         CU_ASSERT_EQUAL(hn_batches_per_epoch(n, 2), (n + 1) / 2);
         CU_ASSERT_EQUAL(hn_batches_per_epoch(n, INT32_MAX), 1);
     }
