@@ -65,8 +65,8 @@ static int read_numbers(const char *folder, const char *name, double *number) {
     return n;
 }
 
-static void look_for_quota(const char *folder, bool second, void *least) {
-    double quota[2] = {0}, *processors = least; // microseconds, of every so many
+static void look_for_quota(const char *folder, bool second, void *min) {
+    double quota[2] = {0}, *processors = min; // microseconds, of every so many
     bool there = second ? read_numbers(folder, "cpu.max", quota) == 2
                         : read_numbers(folder, "cpu.cfs_quota_us", quota) == 1 &&
                               read_numbers(folder, "cpu.cfs_period_us", quota + 1) == 1;
@@ -76,9 +76,9 @@ static void look_for_quota(const char *folder, bool second, void *least) {
 }
 
 double hn_cgroup_processors(const struct hn_cgroup *where) {
-    double least = 0;
-    hn_cgroup_walk(where, "cpu", look_for_quota, &least);
-    return least;
+    double min = 0;
+    hn_cgroup_walk(where, "cpu", look_for_quota, &min);
+    return min;
 }
 
 int hn_cgroup_threads(const struct hn_cgroup *where, int processors) {

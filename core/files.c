@@ -361,9 +361,9 @@ static const char *last_infix(const char *name) {
 }
 
 // What follows a number of at most so many digits and a '-'; NULL: it is none.
-static const char *take_number(const char *text, size_t most) {
+static const char *take_number(const char *text, size_t max) {
     size_t digits = strspn(text, "0123456789");
-    return digits >= 1 && digits <= most && text[digits] == '-' ? text + digits + 1 : NULL;
+    return digits >= 1 && digits <= max && text[digits] == '-' ? text + digits + 1 : NULL;
 }
 
 static bool parse(const char *name, struct maker *maker) {

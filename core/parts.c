@@ -37,16 +37,16 @@ static int64_t count_blocks(const struct hn_cut *cut) {
 }
 
 int64_t hn_cut_parts(const struct hn_cut *cut) {
-    const double least = 0x1p26, each = 0x1p31; // some hundredths of a second; one
+    const double min = 0x1p26, each = 0x1p31; // some hundredths of a second; one
     enum { FEW = 4 };
     double coarse = (double)cut->coarse;
-    if (cut->multiplications < least)
+    if (cut->multiplications < min)
         return 1;
     double parts = fmax(FEW, floor(cut->multiplications / (each * coarse)));
-    double most = HN_PARTS_MOST / coarse;
+    double max = HN_PARTS_MOST / coarse;
     if (cut->dealt)
-        most = fmax(most, (double)cut->rows / HN_PARTS_ROWS);
-    return hn_min((int64_t)fmin(most, parts), count_blocks(cut));
+        max = fmax(max, (double)cut->rows / HN_PARTS_ROWS);
+    return hn_min((int64_t)fmin(max, parts), count_blocks(cut));
 }
 
 int64_t hn_parts_count(const struct hn_context *ctx, const struct hn_cut *cut) {

@@ -72,7 +72,7 @@ struct hn_qrels_summary hn_qrels_summarize(const struct hn_qrels *q) {
             relevant += q->grade[e] > 0;
         s.relevant += relevant;
         s.without += relevant == 0;
-        s.most = hn_max(s.most, relevant);
+        s.max = hn_max(s.max, relevant);
     }
     return s;
 }

@@ -37,7 +37,7 @@ static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, in
 struct hn_qrels_summary {
     int64_t pairs, relevant; // judged; of them relevant
     int64_t without;         // queries without a relevant passage
-    int64_t most;            // relevant passages of a query, at most
+    int64_t max;             // relevant passages of a query, at most
 };
 struct hn_qrels_summary hn_qrels_summarize(const struct hn_qrels *q);
 

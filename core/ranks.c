@@ -14,7 +14,7 @@
 #include <math.h>
 
 // log(2^53): up to here every count of orders is a whole number in a double.
-static const double most_log_orders = 36.7;
+static const double max_log_orders = 36.7;
 
 // Twice U, which is whole also with ties, and the sum of t^3 - t over groups of equal values.
 struct ranking {
@@ -57,14 +57,14 @@ static enum hn_code rank_all(struct hn_context *ctx, struct hn_samples x, struct
 }
 
 // count[u], u = 0 .. most, becomes the number of orders with U = u.
-static void count_orders(double *count, int64_t most, int64_t n, int64_t m) {
+static void count_orders(double *count, int64_t max, int64_t n, int64_t m) {
     count[0] = 1;
-    for (int64_t u = 1; u <= most; u++)
+    for (int64_t u = 1; u <= max; u++)
         count[u] = 0;
     for (int64_t i = 1; i <= n; i++) {
-        for (int64_t u = most; u >= m + i; u--)
+        for (int64_t u = max; u >= m + i; u--)
             count[u] -= count[u - m - i];
-        for (int64_t u = i; u <= most; u++)
+        for (int64_t u = i; u <= max; u++)
             count[u] += count[u - i];
     }
 }
@@ -74,18 +74,18 @@ static enum hn_code exact_tail(struct hn_context *ctx, int64_t n, int64_t m, int
                                double log_orders, double *p) {
     int64_t mirrored = n * m - u; // U >= u is as likely as U <= mirrored
     bool lower = 2 * mirrored <= n * m;
-    int64_t most = lower ? mirrored : u - 1;
-    if (most < 0) {
+    int64_t max = lower ? mirrored : u - 1;
+    if (max < 0) {
         *p = 1;
         return HN_OK;
     }
     HN_SCOPE(ctx);
-    double *count = hn_alloc(ctx, most + 1, sizeof *count);
+    double *count = hn_alloc(ctx, max + 1, sizeof *count);
     if (!count)
         return ctx->code;
-    count_orders(count, most, n, m);
+    count_orders(count, max, n, m);
     double sum = 0;
-    for (int64_t i = 0; i <= most; i++)
+    for (int64_t i = 0; i <= max; i++)
         sum += count[i];
     double share = sum / exp(log_orders);
     *p = fmin(1, lower ? share : 1 - share);
@@ -117,7 +117,7 @@ enum hn_code hn_mann_whitney(struct hn_context *ctx, struct hn_samples x, struct
         return ctx->code;
     bool few = x.n + y.n < 100000; // for GSL's sake; more are never counted
     double log_orders = few ? gsl_sf_lnchoose((unsigned)(x.n + y.n), (unsigned)x.n) : INFINITY;
-    if (!(r.ties > 0) && log_orders <= most_log_orders)
+    if (!(r.ties > 0) && log_orders <= max_log_orders)
         return exact_tail(ctx, x.n, y.n, (int64_t)(r.twice_u / 2), log_orders, p);
     *p = normal_tail(x, y, &r);
     return HN_OK;
@@ -153,7 +153,7 @@ enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n) {
     HN_SCOPE(ctx);
     size_t *position = hn_alloc(ctx, n, sizeof *position);
     size_t *order = hn_alloc(ctx, n, sizeof *order);
-    double *tested = hn_alloc(ctx, n, sizeof *tested), least = 0;
+    double *tested = hn_alloc(ctx, n, sizeof *tested), min = 0;
     if (!position || !order || !tested)
         return ctx->code;
     int64_t tests = 0;
@@ -164,8 +164,8 @@ enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n) {
         }
     gsl_sort_index(order, tested, 1, (size_t)tests);
     for (int64_t i = 0; i < tests; i++) {
-        least = fmax(least, fmin(1, tested[order[i]] * (double)(tests - i)));
-        p[position[order[i]]] = least;
+        min = fmax(min, fmin(1, tested[order[i]] * (double)(tests - i)));
+        p[position[order[i]]] = min;
     }
     return HN_OK;
 }

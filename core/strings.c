@@ -20,10 +20,10 @@ void hn_strings_free(struct hn_context *ctx, struct hn_strings *s) {
     memset(s, 0, sizeof *s);
 }
 
-enum hn_code hn_string_index_open(struct hn_context *ctx, int64_t most,
+enum hn_code hn_string_index_open(struct hn_context *ctx, int64_t max,
                                   const struct hn_strings *strings, struct hn_string_index *out) {
     *out = (struct hn_string_index){.strings = strings, .slots = 16};
-    while (out->slots < 2 * most)
+    while (out->slots < 2 * max)
         out->slots *= 2;
     out->slot = hn_zalloc(ctx, out->slots, sizeof *out->slot);
     return out->slot ? HN_OK : ctx->code;

@@ -26,8 +26,8 @@ struct hn_string_index {
     int64_t *slot;                    // index + 1 of a text, 0: empty
     int64_t slots;                    // a power of two
 };
-// Of as many texts as `most`, none of them added yet.
-HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx, int64_t most,
+// Of as many texts as `max`, none of them added yet.
+HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx, int64_t max,
                                               const struct hn_strings *strings,
                                               struct hn_string_index *out);
 // The index of an equal text that was put in before, or -1.

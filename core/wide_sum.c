@@ -6,8 +6,8 @@
 enum { DIGIT = 32, FRACTION = 52, TOUCHED = 3 }; // digits that a term is added to
 
 // The last digit takes in the 31 bits by which a sum may exceed its largest term.
-struct hn_wide_layout hn_wide_layout(int least, int most) {
-    return (struct hn_wide_layout){least - FRACTION, (most - least) / DIGIT + TOUCHED};
+struct hn_wide_layout hn_wide_layout(int min, int max) {
+    return (struct hn_wide_layout){min - FRACTION, (max - min) / DIGIT + TOUCHED};
 }
 
 // From the last digit up what exceeds 32 bits is carried: the digits are then those of the sum,

@@ -14,7 +14,7 @@ struct hn_wide_layout {
 
 // For up to 2^31 terms of at least 2^least (smaller ones lose bits below it by 53) and below
 // 2^most.
-struct hn_wide_layout hn_wide_layout(int least, int most);
+struct hn_wide_layout hn_wide_layout(int min, int max);
 // The sum in digit[layout->digits], rounded; the same for every order of its terms.
 double hn_wide_value(const struct hn_wide_layout *layout, const int64_t *digit);
 

@@ -115,14 +115,14 @@ static bool total(const struct hn_h5_data *data, const hsize_t *dim, int64_t *by
 }
 
 bool hn_h5_data_holds(const struct hn_h5_data *data, int64_t file_bytes, int64_t exempt) {
-    int64_t bytes, chunk = 0, most;
+    int64_t bytes, chunk = 0, max;
     if (!total(data, data->dim, &bytes) || (data->chunked && !total(data, data->chunk, &chunk)) ||
         data->stored < 0 || data->stored > file_bytes)
         return false;
     if (!data->chunked || data->filters == 0)
         return data->stored >= hn_max(bytes, chunk);
-    return hn_max(bytes, chunk) <= exempt || !hn_mul(data->stored, DEFLATE_RATIO, &most) ||
-           hn_max(bytes, chunk) <= most;
+    return hn_max(bytes, chunk) <= exempt || !hn_mul(data->stored, DEFLATE_RATIO, &max) ||
+           hn_max(bytes, chunk) <= max;
 }
 
 int64_t hn_h5_file_bytes(hid_t file) {

@@ -37,10 +37,10 @@ static hid_t creation_list(const struct hn_h5_array *a) {
 }
 
 hid_t hn_h5_write_array(hid_t parent, const struct hn_h5_array *a) {
-    hsize_t most[HN_H5_RANK_MAX];
-    memcpy(most, a->dim, sizeof most);
-    most[0] = H5S_UNLIMITED;
-    hid_t space = H5Screate_simple(a->rank, a->dim, a->grows ? most : NULL);
+    hsize_t max[HN_H5_RANK_MAX];
+    memcpy(max, a->dim, sizeof max);
+    max[0] = H5S_UNLIMITED;
+    hid_t space = H5Screate_simple(a->rank, a->dim, a->grows ? max : NULL);
     hid_t list = creation_list(a);
     hid_t set = H5Dcreate2(parent, a->name, a->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     bool good = !a->data || H5Dwrite(set, a->memory, H5S_ALL, H5S_ALL, a->transfer, a->data) >= 0;

@@ -24,7 +24,7 @@ enum hn_code hn_linqs_capacity(struct hn_context *ctx, const struct hn_text *r,
 static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct hn_linqs *out,
                               int64_t stated) {
     int64_t node, label, last = -1, at = out->start[out->n];
-    int64_t most = stated ? stated - 1 : HN_LINQS_FEATURES_MAX - 1;
+    int64_t max = stated ? stated - 1 : HN_LINQS_FEATURES_MAX - 1;
     if (hn_text_number(ctx, r, "node", 0, INT32_MAX - 1, &node))
         return ctx->code;
     if (node != out->n)
@@ -38,7 +38,7 @@ static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct 
     out->labels[node] = (int32_t)label;
     while (*r->word) {
         int64_t feature;
-        if (hn_text_number(ctx, r, "feature", 0, most, &feature))
+        if (hn_text_number(ctx, r, "feature", 0, max, &feature))
             return ctx->code;
         if (feature <= last)
             return hn_text_fail(ctx, r, "the features do not ascend; list each once, in order");

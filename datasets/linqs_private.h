@@ -7,7 +7,7 @@
 
 enum { HN_LINQS_FEATURES_MAX = 1 << 20 };
 
-// Makes space for what a file of r->lines nodes and r->bytes bytes could hold at most: a node takes
+// Makes space for what a file of r->lines nodes and r->bytes bytes could hold at max: a node takes
 // a line, a feature two bytes. start[0] = 0.
 HN_MUST_USE enum hn_code hn_linqs_capacity(struct hn_context *ctx, const struct hn_text *r,
                                            struct hn_linqs *out);

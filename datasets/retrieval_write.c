@@ -99,8 +99,8 @@ static enum hn_code write_matrix(struct hn_context *ctx, const struct writer *w,
         for (int i = 0; i < rank; i++)
             a->chunk[i] = a->dim[i];
         a->chunk[0] = rank == 3 ? 1 : a->chunk[0];
-        hsize_t most = (hsize_t)hn_max(1, CHUNK_BYTES / (int64_t)(width[type] * (hsize_t)d));
-        a->chunk[rank - 2] = most < a->dim[rank - 2] ? most : a->dim[rank - 2];
+        hsize_t max = (hsize_t)hn_max(1, CHUNK_BYTES / (int64_t)(width[type] * (hsize_t)d));
+        a->chunk[rank - 2] = max < a->dim[rank - 2] ? max : a->dim[rank - 2];
         a->deflate = w->spec->compress;
     }
     if (code == HN_OK)

@@ -68,11 +68,11 @@ static int first_axis(int rank) { return HN_H5_RANK_MAX - (rank == 1 ? 2 : rank)
 static enum hn_code check_extent(struct hn_context *ctx, const struct hn_snapshot *s,
                                  const struct hn_h5_data *stored, struct hn_data *data) {
     hsize_t dim[HN_H5_RANK_MAX] = {1, 1, 1};
-    int rank = stored->rank, most = data->kind == HN_DATA_INTEGERS ? 1 : HN_H5_RANK_MAX;
-    if (rank < 1 || rank > most)
+    int rank = stored->rank, max = data->kind == HN_DATA_INTEGERS ? 1 : HN_H5_RANK_MAX;
+    if (rank < 1 || rank > max)
         return hn_fail(ctx, HN_DATA,
                        "%s: data set %s has the wrong rank: %d, at most %d is allowed", s->path,
-                       data->path, rank, most);
+                       data->path, rank, max);
     for (int i = 0; i < rank; i++)
         dim[first_axis(rank) + i] = stored->dim[i];
     // Only edges of a graph may be more than items can be.

@@ -333,12 +333,12 @@ static void open_and_leave(const char *path, void *data) {
 
 // Values that were packed well beyond what embeddings allow take long to read for so small a file.
 static void note_packing(struct hn_context *ctx, const struct hn_snapshot *s) {
-    const double mib = 1 << 20, least = 256, usual = 16;
+    const double mib = 1 << 20, min = 256, usual = 16;
     const struct hn_snapshot_info *info = &s->info;
     double packed = (double)hn_h5_file_bytes(s->file) / mib;
     double values = (double)info->steps * (double)info->n * (double)info->d * sizeof(float) / mib *
                     (1 + info->has_view1 + info->has_view2);
-    if (values > least && values > usual * packed)
+    if (values > min && values > usual * packed)
         hn_note(ctx, "%s: holds %.0f MiB of values in %.1f MiB; reading them takes a while",
                 s->path, values, packed);
 }

@@ -81,12 +81,12 @@ static struct hn_h5_array column(const char *path, hid_t type, hid_t memory, int
 // /sample and /dim count from 0 unless the items have numbers of their own.
 static enum hn_code write_scales(struct hn_context *ctx, const struct hn_snapshot_writer *w,
                                  const struct hn_snapshot_spec *spec, hid_t scale[3]) {
-    int64_t most = hn_max(w->n, w->d);
+    int64_t max = hn_max(w->n, w->d);
     HN_SCOPE(ctx);
-    int64_t *count = hn_alloc(ctx, most, sizeof *count);
+    int64_t *count = hn_alloc(ctx, max, sizeof *count);
     if (!count)
         return ctx->code;
-    for (int64_t i = 0; i < most; i++)
+    for (int64_t i = 0; i < max; i++)
         count[i] = i;
     const struct hn_h5_array sample = column("/sample", H5T_STD_I64LE, H5T_NATIVE_INT64, w->n,
                                              spec->sample ? spec->sample : count, spec->compress);

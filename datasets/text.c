@@ -14,7 +14,7 @@ enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const
     return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", t->path, (long long)t->number, what);
 }
 
-FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most, const char *what,
+FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t max, const char *what,
                     const char *remedy, int64_t *bytes) {
     const char *why;
     FILE *file = hn_file_open(path, bytes, &why);
@@ -22,16 +22,16 @@ FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most, cons
         (void)hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, why, remedy);
         return NULL;
     }
-    if (*bytes <= most)
+    if (*bytes <= max)
         return file;
     (void)hn_fail(ctx, HN_DATA, "%s: is not %s", path, what);
     (void)fclose(file);
     return NULL;
 }
 
-char *hn_input_text(struct hn_context *ctx, const char *path, int64_t most, const char *what,
+char *hn_input_text(struct hn_context *ctx, const char *path, int64_t max, const char *what,
                     const char *remedy, int64_t *bytes) {
-    FILE *file = hn_input_open(ctx, path, most, what, remedy, bytes);
+    FILE *file = hn_input_open(ctx, path, max, what, remedy, bytes);
     char *text = file ? hn_zalloc(ctx, *bytes + 1, 1) : NULL;
     if (text && fread(text, 1, (size_t)*bytes, file) != (size_t)*bytes) {
         (void)hn_fail(ctx, HN_DATA, "%s: cannot be read", path);

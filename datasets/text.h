@@ -7,12 +7,12 @@
 
 #include <stdio.h>
 
-// Opens a regular file of at most `most` bytes and says how many it has. HN_DATA, for which NULL is
+// Opens a regular file of at most `max` bytes and says how many it has. HN_DATA, for which NULL is
 // returned: "cannot be opened: ...; <remedy>", "is not <what>" (it is larger).
-HN_MUST_USE FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most,
+HN_MUST_USE FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t max,
                                 const char *what, const char *remedy, int64_t *bytes);
 // The whole of such a file, ended by 0 and owned by the caller; NULL likewise.
-HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_t most,
+HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_t max,
                                 const char *what, const char *remedy, int64_t *bytes);
 
 // Where a text begins, behind the byte order mark that some programs write in front of UTF-8.

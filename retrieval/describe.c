@@ -51,7 +51,7 @@ static void print_qrels(const char *name, const struct hn_qrels *q) {
         return;
     struct hn_qrels_summary s = hn_qrels_summarize(q);
     printf("%-14s %lld pairs, %lld relevant, at most %lld a query, %lld queries without\n", name,
-           (long long)s.pairs, (long long)s.relevant, (long long)s.most, (long long)s.without);
+           (long long)s.pairs, (long long)s.relevant, (long long)s.max, (long long)s.without);
 }
 
 static void print_equal(const char *name, int64_t equal) {
@@ -100,7 +100,7 @@ enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieva
 static json_t *qrels_object(const struct hn_qrels *q) {
     struct hn_qrels_summary s = summary_of(q);
     return q->start ? json_pack("{s:I, s:I, s:I, s:I}", "pairs", (json_int_t)s.pairs, "relevant",
-                                (json_int_t)s.relevant, "most", (json_int_t)s.most,
+                                (json_int_t)s.relevant, "most", (json_int_t)s.max,
                                 "queries_without", (json_int_t)s.without)
                     : json_null();
 }

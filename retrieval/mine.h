@@ -36,10 +36,10 @@ extern const char *const hn_mine_presets[],
                                                                      *const hn_mine_fill[],
                                                                          *const hn_mine_positive[];
 
-// Everything decided: what a preset and `most`, the relevant passages of a query at most, leave
+// Everything decided: what a preset and `max`, the relevant passages of a query at most, leave
 // open is filled in. HN_USAGE: a window with fewer ranks than negatives are wanted, and the like.
 HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o,
-                                         int64_t most);
+                                         int64_t max);
 // What resolved options mean for a row of candidates.
 struct hn_filter hn_mine_filter(const struct hn_mine_options *o);
 

@@ -31,11 +31,11 @@ static bool has_margin(const struct hn_mine_options *o) {
 // mine_hard_negatives(): the window is of what passes all filters, ten times as wide where filters
 // take some away; another scorer is asked only where a margin or a ceiling is given, and its order
 // is then that of the ranks.
-static void like_sentence_transformers(struct hn_mine_options *o, int64_t most) {
+static void like_sentence_transformers(struct hn_mine_options *o, int64_t max) {
     give(&o->n, 3);
     give(&o->min_rank, 1);
-    give(&o->max_rank, o->min_rank - 1 + o->n * (has_margin(o) ? 10 : 1) + most);
-    give(&o->depth, o->max_rank + most);
+    give(&o->max_rank, o->min_rank - 1 + o->n * (has_margin(o) ? 10 : 1) + max);
+    give(&o->depth, o->max_rank + max);
     choose(&o->rank_of, HN_RANK_SURVIVORS);
     choose(&o->self, HN_SELF_NONE);
     choose(&o->equal_texts, HN_EQUAL_MERGE);
@@ -65,9 +65,9 @@ static void like_tevatron(struct hn_mine_options *o) {
     choose(&o->equal_texts, HN_EQUAL_APART);
 }
 
-enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, int64_t most) {
+enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, int64_t max) {
     if (o->preset == HN_PRESET_SENTENCE_TRANSFORMERS)
-        like_sentence_transformers(o, most);
+        like_sentence_transformers(o, max);
     if (o->preset == HN_PRESET_FLAGEMBEDDING)
         like_flagembedding(o);
     if (o->preset == HN_PRESET_TEVATRON)
@@ -83,7 +83,7 @@ enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, 
     give(&o->min_rank, 1);
     // Ranks of what filters leave reach beyond those of all passages.
     if (o->max_rank != INT64_MIN)
-        give(&o->depth, o->max_rank + (o->rank_of == HN_RANK_RAW ? 0 : most));
+        give(&o->depth, o->max_rank + (o->rank_of == HN_RANK_RAW ? 0 : max));
     give(&o->depth, 200);
     give(&o->max_rank, o->depth);
     if (o->min_rank > o->max_rank || o->n > o->max_rank - o->min_rank + 1)

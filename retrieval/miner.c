@@ -49,10 +49,10 @@ static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int
         return ctx->code;
     *kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        int32_t least = by_text.passage[by_text.start[group[i]]];
-        if (least == i)
+        int32_t min = by_text.passage[by_text.start[group[i]]];
+        if (min == i)
             first[(*kept)++] = (int32_t)i;
-        to[i] = least == i ? (int32_t)(*kept - 1) : to[least];
+        to[i] = min == i ? (int32_t)(*kept - 1) : to[min];
     }
     return HN_OK;
 }
@@ -186,7 +186,7 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *da
         return ctx->code;
     struct hn_qrels_summary s = hn_qrels_summarize(&out->data.qrels);
     out->o = *o;
-    return hn_mine_resolve(ctx, &out->o, s.most);
+    return hn_mine_resolve(ctx, &out->o, s.max);
 }
 
 double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,
@@ -203,7 +203,7 @@ double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t que
 // That of a query's positives which margins are taken from; NaN without any that has a score.
 static double positive_of(const struct hn_miner *m, enum hn_score_by by, int64_t query) {
     const struct hn_qrels *q = &m->data.qrels;
-    double sum = 0, least = INFINITY, most = -INFINITY;
+    double sum = 0, min = INFINITY, max = -INFINITY;
     int64_t n = 0;
     for (int64_t e = q->start[query]; e < q->start[query + 1]; e++) {
         if (q->grade[e] <= 0)
@@ -213,12 +213,12 @@ static double positive_of(const struct hn_miner *m, enum hn_score_by by, int64_t
             continue;
         n++;
         sum += s;
-        least = s < least ? s : least;
-        most = s > most ? s : most;
+        min = s < min ? s : min;
+        max = s > max ? s : max;
     }
     return n == 0                             ? NAN
-           : m->o.positive == HN_POSITIVE_MIN ? least
-           : m->o.positive == HN_POSITIVE_MAX ? most
+           : m->o.positive == HN_POSITIVE_MIN ? min
+           : m->o.positive == HN_POSITIVE_MAX ? max
                                               : sum / (double)n;
 }
 

@@ -4,12 +4,12 @@
 #include <math.h>
 
 // Of a part: multiplications and candidates, at most, and queries, at least.
-static const double most_products = 4e12, most_candidates = 1 << 24;
+static const double max_products = 4e12, max_candidates = 1 << 24;
 enum { LEAST = 1024 };
 
 int64_t hn_ranking_rows(int64_t queries, const struct hn_matrix *p, int64_t depth) {
-    double rows = fmin(most_products / ((double)p->rows * (double)p->cols),
-                       most_candidates / (double)hn_min(depth, p->rows));
+    double rows = fmin(max_products / ((double)p->rows * (double)p->cols),
+                       max_candidates / (double)hn_min(depth, p->rows));
     return rows >= (double)queries ? queries : hn_min(queries, hn_max(LEAST, (int64_t)rows));
 }
 

@@ -263,17 +263,17 @@ static const struct hn_column reports[] = {
 static void report(const struct hn_sampler *self, double *values) {
     const struct state *state = self->state;
     int64_t edges = hn_graph_edges(&state->graph);
-    double mean = (double)edges / (double)self->n, squares = 0, most = 0;
+    double mean = (double)edges / (double)self->n, squares = 0, max = 0;
     memset(state->in_degree, 0, (size_t)self->n * sizeof *state->in_degree);
     for (int64_t e = 0; e < edges; e++)
         state->in_degree[state->graph.target[e]]++;
     for (int64_t i = 0; i < self->n; i++) {
         double degree = state->in_degree[i];
         squares += (degree - mean) * (degree - mean);
-        most = fmax(most, degree);
+        max = fmax(max, degree);
     }
     values[0] = sqrt(squares / (double)self->n);
-    values[1] = most;
+    values[1] = max;
 }
 
 static const char *const graphs[] = {"proximity", "knn", NULL};

@@ -78,14 +78,14 @@ static enum hn_code tour(struct hn_context *ctx, struct hn_sampler *self, int32_
     const struct hn_kmeans *m = &state->m;
     for (int64_t at = 1; at < m->k; at++) {
         const float *last = m->centroid + order[at - 1] * m->d;
-        double most = -INFINITY;
+        double max = -INFINITY;
         int64_t best = at;
         if (hn_check_stop(ctx))
             return ctx->code;
         for (int64_t c = at; c < m->k; c++) {
             double s = hn_dot_exact(last, m->centroid + order[c] * m->d, m->d);
-            if (s > most || (s == most && order[c] < order[best])) {
-                most = s;
+            if (s > max || (s == max && order[c] < order[best])) {
+                max = s;
                 best = c;
             }
         }

@@ -102,7 +102,7 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
 // Of the positions of target[n]: the least, the largest, and how many lie in [from, from + batch).
 HN_CLONES
 static int64_t survey(const int32_t *target, int64_t n, const int32_t *position, int32_t from,
-                      int32_t batch, int32_t *least, int32_t *most) {
+                      int32_t batch, int32_t *min, int32_t *max) {
     int32_t low = INT32_MAX, high = -1, inside = 0;
     for (int64_t e = 0; e < n; e++) {
         int32_t p = position[target[e]];
@@ -110,8 +110,8 @@ static int64_t survey(const int32_t *target, int64_t n, const int32_t *position,
         high = p > high ? p : high;
         inside += (uint32_t)(p - from) < (uint32_t)batch;
     }
-    *least = low;
-    *most = high;
+    *min = low;
+    *max = high;
     return inside;
 }
 
@@ -131,9 +131,9 @@ static void describe(struct hn_context *ctx, const struct hn_sampler *self) {
             isolated++;
             continue;
         }
-        int32_t least, most;
-        inside += survey(target, size, position, position[v] / batch * batch, batch, &least, &most);
-        after = hn_max(after, hn_max((int64_t)position[v] - least, (int64_t)most - position[v]));
+        int32_t min, max;
+        inside += survey(target, size, position, position[v] / batch * batch, batch, &min, &max);
+        after = hn_max(after, hn_max((int64_t)position[v] - min, (int64_t)max - position[v]));
         before = hn_max(before, hn_max(v - target[0], target[size - 1] - v)); // ascending
     }
     double n = (double)g->n;

@@ -32,7 +32,7 @@ struct writer {
     char pad[LINE];
 };
 
-// Words that `capacity` entries take at most: each its own, a mark for every row of a piece (what
+// Words that `capacity` entries take at max: each its own, a mark for every row of a piece (what
 // lies in one tile and one cell), and a header for every strip of one.
 static int64_t words_for(int64_t capacity, const struct hn_sweep_shape *shape, int64_t cell) {
     int64_t piece = shape->screen ? shape->screen->part : shape->block;
@@ -64,9 +64,9 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     work->threads = shape->threads;
     work->cell = choose_cell(shape->rows, shape->cols);
     work->shift = __builtin_ctzll((uint64_t)work->cell);
-    int64_t most = shape->rows * shape->cols;
-    p->capacity = hn_max(0, hn_min(p->capacity, most));
-    p->close_capacity = hn_max(0, hn_min(p->close_capacity, most));
+    int64_t max = shape->rows * shape->cols;
+    p->capacity = hn_max(0, hn_min(p->capacity, max));
+    p->close_capacity = hn_max(0, hn_min(p->close_capacity, max));
     // A row that does not fit the rest of a chunk leaves it unused.
     int64_t filled = CHUNK - 2 * HEADER - 1 - work->cell;
     work->chunks = words_for(p->capacity, shape, work->cell) / filled + shape->threads + 1;

@@ -31,7 +31,7 @@ struct work {
 };
 
 // The least of value[n], n > 0.
-static double least(const double *value, int64_t n) {
+static double min(const double *value, int64_t n) {
     double m = value[0];
     for (int64_t i = 1; i < n; i++)
         m = fmin(m, value[i]);
@@ -65,7 +65,7 @@ static double chunk_quantile(const struct work *w, int64_t first, int64_t m, con
     }
     low -= below;
     double lower = gsl_stats_select(exact, 1, (size_t)count, (size_t)low);
-    double upper = low + 1 < count ? least(exact + low + 1, count - low - 1) : lower;
+    double upper = low + 1 < count ? min(exact + low + 1, count - low - 1) : lower;
     return lower + (position - floor(position)) * (upper - lower);
 }
 

@@ -161,8 +161,8 @@ static float float_threshold(double low, double bound) {
 // Space for what has `rank` products of a sample of `samples` of n items.
 static int64_t capacity_above(int64_t n, double rank, int64_t samples) {
     double m = (double)n * (double)(n - 1);
-    double most = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
-    return (int64_t)fmin(m, m * most / (double)samples + ROOM_LEAST);
+    double max = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
+    return (int64_t)fmin(m, m * max / (double)samples + ROOM_LEAST);
 }
 
 static int64_t capacity_for(const struct hn_threshold *t, double rank) {

@@ -122,7 +122,7 @@ static void count_edges(const struct state *s, int64_t part, bool set) {
 // at the parts to which i has more finds all that gain, from one side or the other.
 static int32_t best_for(const struct state *s, int32_t i, int64_t count) {
     int32_t own = s->inside[i], best = -1;
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t k = 0; k < count; k++) {
         int32_t part = s->seen[k];
         if (part == s->part[i] || s->to[part] <= own)
@@ -130,8 +130,8 @@ static int32_t best_for(const struct state *s, int32_t i, int64_t count) {
         for (int64_t m = 0; m < size_of(s, part); m++) {
             int32_t j = s->p->member[part * s->p->size + m];
             int64_t gain = s->to[part] - own + s->edges[j] - s->inside[j] - (s->next_to[j] ? 2 : 0);
-            if (gain > most) {
-                most = gain;
+            if (gain > max) {
+                max = gain;
                 best = j;
             }
         }

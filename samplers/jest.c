@@ -54,9 +54,9 @@ struct scratch {
 };
 
 struct state {
-    struct hn_items items;            // of the last build, borrowed
-    struct scratch *scratch;          // [threads]
-    int64_t candidates, chunks, most; // items to choose from; draws; items of one, at most
+    struct hn_items items;           // of the last build, borrowed
+    struct scratch *scratch;         // [threads]
+    int64_t candidates, chunks, max; // items to choose from; draws; items of one, at most
 };
 
 static int64_t candidates_of(const struct params *p, int64_t n, int64_t batch_size) {
@@ -115,16 +115,16 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct hn_sampler
     *s = (struct scratch){.id = hn_alloc(ctx, n, sizeof *s->id),
                           .position = hn_alloc(ctx, self->batch_size, sizeof *s->position),
                           .score = hn_alloc(ctx, n, sizeof *s->score),
-                          .key = hn_alloc(ctx, state->most, sizeof *s->key),
+                          .key = hn_alloc(ctx, state->max, sizeof *s->key),
                           .chosen = hn_alloc(ctx, n, sizeof *s->chosen),
                           .s = hn_alloc(ctx, hn_panels(n) * HN_PANEL,
-                                        (size_t)(hn_panels(state->most) * HN_PANEL) * sizeof *s->s),
+                                        (size_t)(hn_panels(state->max) * HN_PANEL) * sizeof *s->s),
                           .marks = hn_zalloc(ctx, hn_bitset_words(self->n), sizeof *s->marks)};
     if (!s->id || !s->position || !s->score || !s->key || !s->chosen || !s->s || !s->marks)
         return ctx->code;
     for (int k = 0; k < SIDES; k++)
         if (uses(self->params, items, k) && (open_side(ctx, of[k], n, &s->all[k]) ||
-                                             open_side(ctx, of[k], state->most, &s->chunk[k])))
+                                             open_side(ctx, of[k], state->max, &s->chunk[k])))
             return ctx->code;
     return HN_OK;
 }
@@ -151,7 +151,7 @@ static enum hn_code open_jest(struct hn_context *ctx, struct hn_sampler *self, i
     struct state *state = self->state;
     state->candidates = candidates_of(params, n, self->batch_size);
     state->chunks = hn_min(params->chunks, self->batch_size);
-    state->most = (self->batch_size + state->chunks - 1) / state->chunks;
+    state->max = (self->batch_size + state->chunks - 1) / state->chunks;
     state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
     return state->scratch ? HN_OK : ctx->code;
 }

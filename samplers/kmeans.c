@@ -62,10 +62,10 @@ static void seed(struct hn_sampler *self, struct hn_kmeans *m, const struct hn_m
 // decide among those that floats do not tell from the largest, ties go to the lower number.
 static void pick_nearest(const struct hn_kmeans *m, const struct hn_matrix *x, int64_t i,
                          const float *score) {
-    float most = score[0];
+    float max = score[0];
     for (int64_t c = 1; c < m->k; c++)
-        most = score[c] > most ? score[c] : most;
-    double limit = (double)most - 2 * hn_dot_bound(m->d);
+        max = score[c] > max ? score[c] : max;
+    double limit = (double)max - 2 * hn_dot_bound(m->d);
     m->similarity[i] = -INFINITY;
     for (int64_t c = 0; c < m->k; c++) {
         if ((double)score[c] < limit)

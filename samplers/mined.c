@@ -78,8 +78,8 @@ static int64_t candidates(const struct params *params, int64_t n) {
 
 static int64_t capacity(const void *p, int64_t n) {
     const struct params *params = p;
-    int64_t most = candidates(params, n);
-    return params->n == 0 ? most : hn_min(params->n, most);
+    int64_t max = candidates(params, n);
+    return params->n == 0 ? max : hn_min(params->n, max);
 }
 
 static bool needs_positive(const struct params *params) {

@@ -74,8 +74,8 @@ struct cut {
 };
 
 static struct cut cut_of(const struct params *params, int64_t n, int64_t batch_size) {
-    int64_t batches = n / batch_size, most = hn_max(1, params->pool / batch_size);
-    return (struct cut){batches, (batches + most - 1) / most};
+    int64_t batches = n / batch_size, max = hn_max(1, params->pool / batch_size);
+    return (struct cut){batches, (batches + max - 1) / max};
 }
 
 // Place of its first item.
@@ -126,15 +126,15 @@ static enum hn_code fill_pools(struct hn_context *ctx, const struct hn_sampler *
     HN_SCOPE(ctx);
     const struct params *params = self->params;
     const struct state *state = self->state;
-    int64_t workers = workers_of(ctx, hn_sampler_threads(ctx, self), cut), most = 0;
+    int64_t workers = workers_of(ctx, hn_sampler_threads(ctx, self), cut), max = 0;
     struct hn_mosaic_pool *pool = hn_alloc(ctx, workers, sizeof *pool);
     struct hn_mosaic_tally *tally = hn_alloc(ctx, cut.pools, sizeof *tally);
     if (!pool || !tally)
         return ctx->code;
     for (int64_t p = 0; p < cut.pools; p++)
-        most = hn_max(most, pool_start(self, cut, p + 1) - pool_start(self, cut, p));
+        max = hn_max(max, pool_start(self, cut, p + 1) - pool_start(self, cut, p));
     for (int64_t i = 0; i < workers; i++)
-        if (hn_mosaic_pool_open(ctx, &params->spec, most, state->items.d,
+        if (hn_mosaic_pool_open(ctx, &params->spec, max, state->items.d,
                                 hn_has_positive(&state->items), self->batch_size,
                                 workers == 1 ? hn_sampler_threads(ctx, self) : 1, &pool[i]))
             return ctx->code;

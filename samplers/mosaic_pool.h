@@ -24,7 +24,7 @@ struct hn_mosaic {
 // Numbers of a row of w that were added up.
 struct hn_mosaic_row {
     double sum, squares;
-    float most;
+    float max;
 };
 
 // What a pool of n items in batches of batch_size, which divides n, is arranged in. Weights are

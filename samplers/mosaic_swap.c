@@ -106,21 +106,21 @@ HN_CLONES
 static double rate(const struct offer *o, int64_t from, int64_t to, double *restrict score) {
     const float *w = o->w + from;
     const double *pull = o->pull + from, *own = o->own + from;
-    double most[LANES], best = -INFINITY;
+    double max[LANES], best = -INFINITY;
     int64_t n = to - from, whole = n / LANES * LANES;
     for (int l = 0; l < LANES; l++)
-        most[l] = -INFINITY;
+        max[l] = -INFINITY;
     for (int64_t j = 0; j < n; j++) // by itself: a lookup keeps compilers from using vectors
         score[j] = o->with[o->batch[from + j]];
     for (int64_t j = 0; j < n; j++)
         score[j] += pull[j] - own[j] - 2 * (double)w[j];
     for (int64_t j = 0; j < whole; j += LANES)
         for (int l = 0; l < LANES; l++)
-            most[l] = score[j + l] > most[l] ? score[j + l] : most[l];
+            max[l] = score[j + l] > max[l] ? score[j + l] : max[l];
     for (int64_t j = whole; j < n; j++)
-        most[0] = score[j] > most[0] ? score[j] : most[0];
+        max[0] = score[j] > max[0] ? score[j] : max[0];
     for (int l = 0; l < LANES; l++)
-        best = most[l] > best ? most[l] : best;
+        best = max[l] > best ? max[l] : best;
     return best;
 }
 
@@ -134,9 +134,9 @@ static int32_t best_exchange(struct hn_mosaic_pool *pool, int32_t i, double *gai
     for (int32_t c = 0; c < batches; c++)
         pool->with[c] = c == home ? -INFINITY : pull_of(pool, c)[i];
     for (int64_t from = 0; from < pool->n; from += BLOCK) {
-        double most = rate(&offer, from, hn_min(from + BLOCK, pool->n), score);
-        best_from = most > best ? from : best_from;
-        best = most > best ? most : best;
+        double max = rate(&offer, from, hn_min(from + BLOCK, pool->n), score);
+        best_from = max > best ? from : best_from;
+        best = max > best ? max : best;
     }
     (void)rate(&offer, best_from, hn_min(best_from + BLOCK, pool->n), score);
     int32_t j = 0;

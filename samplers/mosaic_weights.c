@@ -20,46 +20,46 @@ static float *row_of(const struct hn_mosaic_pool *pool, bool above, int64_t i, i
 // Of the numbers v[n]. In lanes, so that sums are the same for any width of vectors.
 HN_CLONES
 static struct hn_mosaic_row survey_weights(const float *v, int64_t n) {
-    struct hn_mosaic_row row = {.most = -INFINITY};
+    struct hn_mosaic_row row = {.max = -INFINITY};
     double sum[LANES] = {0}, squares[LANES] = {0};
-    float most[LANES];
+    float max[LANES];
     int64_t whole = n / LANES * LANES;
     for (int l = 0; l < LANES; l++)
-        most[l] = -INFINITY;
+        max[l] = -INFINITY;
     for (int64_t j = 0; j < whole; j += LANES)
         for (int l = 0; l < LANES; l++) {
             double value = (double)v[j + l];
             sum[l] += value;
             squares[l] += value * value;
-            most[l] = v[j + l] > most[l] ? v[j + l] : most[l];
+            max[l] = v[j + l] > max[l] ? v[j + l] : max[l];
         }
     for (int64_t j = whole; j < n; j++) {
         sum[j - whole] += (double)v[j];
         squares[j - whole] += (double)v[j] * (double)v[j];
-        most[0] = v[j] > most[0] ? v[j] : most[0];
+        max[0] = v[j] > max[0] ? v[j] : max[0];
     }
     for (int l = 0; l < LANES; l++) {
         row.sum += sum[l];
         row.squares += squares[l];
-        row.most = most[l] > row.most ? most[l] : row.most;
+        row.max = max[l] > row.max ? max[l] : row.max;
     }
     return row;
 }
 
 // v becomes exp(slope (v - most)).
 HN_CLONES
-static void lift(float *v, int64_t n, float slope, float most) {
+static void lift(float *v, int64_t n, float slope, float max) {
     for (int64_t j = 0; j < n; j++)
-        v[j] = hn_expf(slope * (v[j] - most));
+        v[j] = hn_expf(slope * (v[j] - max));
 }
 
 // Of all rows, in their order.
 static struct hn_mosaic_row add_rows(const struct hn_mosaic_pool *pool) {
-    struct hn_mosaic_row all = {.most = -INFINITY};
+    struct hn_mosaic_row all = {.max = -INFINITY};
     for (int64_t i = 0; i < pool->n; i++) {
         all.sum += pool->row[i].sum;
         all.squares += pool->row[i].squares;
-        all.most = fmaxf(all.most, pool->row[i].most);
+        all.max = fmaxf(all.max, pool->row[i].max);
     }
     return all;
 }
@@ -82,7 +82,7 @@ static float exponentiate(const struct hn_mosaic_pool *pool, bool above, double 
     for (int64_t i = 0; i < pool->n; i++) {
         int64_t size;
         float *v = row_of(pool, above, i, &size);
-        lift(v, size, slope, all.most);
+        lift(v, size, slope, all.max);
         pool->row[i].sum = hn_sum(v, size);
     }
     return (float)(pairs / add_rows(pool).sum);

@@ -199,18 +199,18 @@ static double assign(const struct state *state, bool *moved) {
     double total = 0;
     *moved = false;
     for (int64_t i = 0; i < state->m; i++) {
-        double least = INFINITY;
+        double min = INFINITY;
         int32_t nearest = 0;
         for (int32_t c = 0; c < k; c++) {
             double d = distance(state->row + i * k, state->centroid + c * k, k);
-            if (d < least) {
-                least = d;
+            if (d < min) {
+                min = d;
                 nearest = c;
             }
         }
         *moved |= state->nearest[i] != nearest;
         state->nearest[i] = nearest;
-        total += least;
+        total += min;
     }
     return total;
 }
@@ -254,7 +254,7 @@ static void seed(const struct state *state, struct hn_stream *stream) {
 
 // The best of several starts, by its sum of squares, to state->best.
 static void cluster(const struct params *p, const struct state *state, struct hn_stream *stream) {
-    double least = INFINITY;
+    double min = INFINITY;
     for (int64_t start = 0; start < p->starts; start++) {
         seed(state, stream);
         bool moved = true;
@@ -263,8 +263,8 @@ static void cluster(const struct params *p, const struct state *state, struct hn
             average(state);
             total = assign(state, &moved);
         }
-        if (total < least) {
-            least = total;
+        if (total < min) {
+            min = total;
             memcpy(state->best, state->centroid,
                    (size_t)(state->k * state->k) * sizeof *state->best);
         }

@@ -88,19 +88,19 @@ static int32_t pick(struct draw *d, int32_t *items, int64_t k, int64_t n) {
     return chosen;
 }
 
-// Up to `most` random items of cluster c that are not in the batch. Returns how many.
-static int64_t take(struct draw *d, int32_t c, int64_t most, int32_t *ids) {
+// Up to `max` random items of cluster c that are not in the batch. Returns how many.
+static int64_t take(struct draw *d, int32_t c, int64_t max, int32_t *ids) {
     const struct hn_kmeans *m = d->m;
     int64_t n = 0;
     for (int64_t i = m->start[c]; i < m->start[c + 1]; i++)
         if (!hn_bitset_has(d->marks, m->member[i]))
             d->left[n++] = m->member[i];
-    most = hn_min(most, n);
-    for (int64_t k = 0; k < most; k++) {
+    max = hn_min(max, n);
+    for (int64_t k = 0; k < max; k++) {
         ids[k] = pick(d, d->left, k, n);
         hn_bitset_add(d->marks, ids[k]);
     }
-    return most;
+    return max;
 }
 
 static void fill(struct draw *d, int64_t batch_size, int64_t share, int32_t *ids) {

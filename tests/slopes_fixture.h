@@ -29,7 +29,7 @@ static inline void unit_rows(hn_real *x, int64_t n, int64_t d) {
 static inline void check_slopes(const char *what, double (*f)(void *), void *self, hn_real *x,
                                 const hn_real *slope, int64_t n) {
     const double tolerance = 1e-6, difference = 1e-5;
-    double most = 0, off = 0;
+    double max = 0, off = 0;
     for (int64_t i = 0; i < n; i++) {
         hn_real kept = x[i];
         x[i] = kept + difference;
@@ -38,12 +38,12 @@ static inline void check_slopes(const char *what, double (*f)(void *), void *sel
         double below = f(self);
         x[i] = kept;
         off = fmax(off, fabs((above - below) / (2 * difference) - slope[i]));
-        most = fmax(most, fabs(slope[i]));
+        max = fmax(max, fabs(slope[i]));
     }
-    if (!(off <= tolerance * most) || most == 0)
-        fprintf(stderr, "    %s: off by %.3g of %.3g\n", what, off, most);
-    CU_ASSERT(off <= tolerance * most);
-    CU_ASSERT(most > 0);
+    if (!(off <= tolerance * max) || max == 0)
+        fprintf(stderr, "    %s: off by %.3g of %.3g\n", what, off, max);
+    CU_ASSERT(off <= tolerance * max);
+    CU_ASSERT(max > 0);
 }
 
 #endif

@@ -13,7 +13,7 @@ static bool same_letter(char a, char b) {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static int least(int a, int b, int c) {
+static int min(int a, int b, int c) {
     int m = a < b ? a : b;
     return m < c ? m : c;
 }
@@ -24,7 +24,7 @@ static void next_row(const char *a, int i, const char *b, int length_b, int row[
     now[0] = i;
     for (int j = 1; j <= length_b; j++) {
         int change = same_letter(a[i - 1], b[j - 1]) ? 0 : 1;
-        now[j] = least(before[j] + 1, now[j - 1] + 1, before[j - 1] + change);
+        now[j] = min(before[j] + 1, now[j - 1] + 1, before[j - 1] + change);
         bool swapped =
             i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]);
         if (swapped && earlier[j - 2] + 1 < now[j])

@@ -151,11 +151,11 @@ static float weigh(const float *x, int64_t d) {
 }
 
 static double heaviest(const struct hn_matrix *x, int threads) {
-    double most = 0;
-#pragma omp parallel for num_threads(threads) reduction(max : most)
+    double max = 0;
+#pragma omp parallel for num_threads(threads) reduction(max : max)
     for (int64_t i = 0; i < x->rows; i++)
-        most = fmax(most, (double)weigh(hn_row(x, i), x->cols));
-    return most;
+        max = fmax(max, (double)weigh(hn_row(x, i), x->cols));
+    return max;
 }
 
 double hn_product_bound(const struct hn_matrix *x, const struct hn_matrix *y, int threads) {

@@ -103,26 +103,26 @@ HN_CLONES
 static void round_limits(const struct hn_screen *s, const float *limit, int64_t n, int32_t *out) {
     double off = s->bound + HN_SCREEN_MARGIN, inverse = 1 / s->unit;
     for (int64_t i = 0; i < n; i++) {
-        double least = floor(((double)limit[i] - off) * inverse);
-        least = least < INT32_MIN ? INT32_MIN : least > INT32_MAX ? INT32_MAX : least;
-        out[i] = (int32_t)least;
+        double min = floor(((double)limit[i] - off) * inverse);
+        min = min < INT32_MIN ? INT32_MIN : min > INT32_MAX ? INT32_MAX : min;
+        out[i] = (int32_t)min;
     }
 }
 
 // What n rows bring along, as rows or as columns, and those that fill up their last panel.
 static struct hn_screen_edge make_edge(const struct hn_screen *s, const struct hn_screen_rows *rows,
                                        int64_t from, int64_t n, bool columns, const float *limit,
-                                       int32_t *start, int32_t *least) {
+                                       int32_t *start, int32_t *min) {
     int64_t whole = hn_panels(n) * HN_PANEL;
     for (int64_t i = 0; i < whole; i++) {
         const struct hn_screen_term *t = &rows->term[from + i];
         start[i] = (int32_t)((uint32_t)(t->middle + t->slack) - (columns ? 0 : (uint32_t)t->raise));
     }
     if (limit)
-        round_limits(s, limit, n, least);
+        round_limits(s, limit, n, min);
     for (int64_t i = limit ? n : 0; i < whole; i++)
-        least[i] = INT32_MAX;
-    return (struct hn_screen_edge){start, least};
+        min[i] = INT32_MAX;
+    return (struct hn_screen_edge){start, min};
 }
 
 static struct hn_screen_edge edge_from(struct hn_screen_edge edge, int64_t from) {

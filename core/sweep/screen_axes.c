@@ -25,9 +25,9 @@ enum {
     // where products of 128 take .81.
     EDGE = 20
 };
-static const double most_even = 0.5; // share of d that spread alike; with more, nothing is left out
-static const double gain_least = 0.9; // of the time without
-static const double askew_most = 1e-3;
+static const double max_even = 0.5; // share of d that spread alike; with more, nothing is left out
+static const double min_gain = 0.9; // of the time without
+static const double max_askew = 1e-3;
 
 struct sample {
     const struct hn_matrix *x, *y;
@@ -94,9 +94,9 @@ static void multiply_sampled(const struct sample *s) {
 }
 
 // Share of the products that n directions, which hold so much of s->total, would find.
-static double share_found(const struct sample *s, double share, double held, double most) {
+static double share_found(const struct sample *s, double share, double held, double max) {
     int64_t found = 0;
-    double inside = HN_SCREEN_DEVIATIONS / most * sqrt(held / 12), left = s->total - held;
+    double inside = HN_SCREEN_DEVIATIONS / max * sqrt(held / 12), left = s->total - held;
     double slack = 2 * inside * sqrt(s->total) + left + inside * inside;
     for (int64_t i = 0; i < CHECKED; i++) {
         const float *row = s->products + i * SAMPLE;
@@ -110,17 +110,17 @@ static double share_found(const struct sample *s, double share, double held, dou
 static int64_t choose_number(const struct sample *s, double share,
                              const struct hn_screen_kernel *kernel, double *held) {
     double rate = (double)kernel->width / HN_WORD, find = hn_screen_find_cost(s->d), sum = 0;
-    double most = kernel->most;
-    double least =
-        gain_least * (rate * (double)(s->d + EDGE) + find * share_found(s, share, s->total, most));
+    double max = kernel->max;
+    double min =
+        min_gain * (rate * (double)(s->d + EDGE) + find * share_found(s, share, s->total, max));
     int64_t best = 0;
     for (int64_t n = 1; n <= s->d / 2; n++) {
         sum += s->value[n - 1];
         if (n % STEP != 0)
             continue;
-        double time = rate * (double)(n + EDGE) + find * share_found(s, share, sum, most);
-        if (time < least) {
-            least = time;
+        double time = rate * (double)(n + EDGE) + find * share_found(s, share, sum, max);
+        if (time < min) {
+            min = time;
             best = n;
             *held = sum;
         }
@@ -171,7 +171,7 @@ static enum hn_code find(struct hn_context *ctx, struct sample *s, const float *
     double even, held = 0;
     if (open_sample(ctx, s) || add_moments(ctx, s, mean, &even))
         return HN_MEMORY;
-    if (!(even < most_even * (double)s->d))
+    if (!(even < max_even * (double)s->d))
         return HN_OK;
     enum hn_code code = hn_eigen_top(ctx, s->moment, s->d, s->d / 2, s->value, s->vector);
     if (code)
@@ -181,7 +181,7 @@ static enum hn_code find(struct hn_context *ctx, struct sample *s, const float *
     axes->spread = axes->n > 0 ? sqrt(held / (double)axes->n) : 0;
     if (axes->n > 0)
         code = mix(ctx, s, axes);
-    if (!(axes->askew < askew_most))
+    if (!(axes->askew < max_askew))
         axes->n = 0;
     return code;
 }

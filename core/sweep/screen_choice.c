@@ -18,7 +18,7 @@ enum {
     FIND = 2000,
     READ = 4
 };
-static const double share_most = 0.02;
+static const double max_share = 0.02;
 
 static enum hn_code fail_name(struct hn_context *ctx) {
     char names[HN_MESSAGE_MAX] = "";
@@ -64,7 +64,7 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     // (hn_screen_pays()).
     if (ctx->memory.lean < HN_LEANEST && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
         hn_max(x->rows, y->rows) >= COLS_LEAST && x->cols >= DIMENSIONS_LEAST &&
-        share <= share_most && share * hn_screen_find_cost(x->cols) < (double)x->cols)
+        share <= max_share && share * hn_screen_find_cost(x->cols) < (double)x->cols)
         *kernel = hn_screen_kernel_best();
     return HN_OK;
 }

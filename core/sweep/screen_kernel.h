@@ -20,8 +20,8 @@ struct hn_screen_edge {
 
 struct hn_screen_kernel {
     const char *name;
-    int width;    // bytes of a number
-    int32_t most; // numbers are from -most to most
+    int width;   // bytes of a number
+    int32_t max; // numbers are from -most to most
     // Instructions multiply numbers with a sign by some without: columns are raised by this, and
     // the start of a row is to be less by as many times the sum of its numbers.
     int32_t raised;

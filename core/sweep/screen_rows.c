@@ -13,14 +13,14 @@ enum {
     SAMPLE_MOST = 4096, // rows of each matrix that mean and scale are taken from
     LANES = 8
 };
-static const double scale_least = 1e-4; // terms of unit rows then fit 32 bits
+static const double min_scale = 1e-4; // terms of unit rows then fit 32 bits
 
 // How rows are rounded, and what one of them came to. x' is a row less the mean, or its projection
 // to the axes, as computed.
 struct rounding {
     const float *mean; // [d]
     double scale, mean_square;
-    double most; // of a number
+    double max; // of a number
     struct hn_screen_axes axes;
 };
 struct rounded {
@@ -54,11 +54,11 @@ static double add_squares(const struct hn_matrix *x, const float *mean) {
 }
 
 // sum: scratch [d], zeros.
-static void choose_rounding(const struct hn_matrix *const matrix[2], int matrices, double most,
+static void choose_rounding(const struct hn_matrix *const matrix[2], int matrices, double max,
                             double *sum, float *mean, struct rounding *r) {
     int64_t n = 0, d = matrix[0]->cols;
     double squares = 0;
-    *r = (struct rounding){.mean = mean, .most = most};
+    *r = (struct rounding){.mean = mean, .max = max};
     for (int m = 0; m < matrices; m++)
         n += add_sampled(matrix[m], sum);
     for (int64_t k = 0; k < d; k++) {
@@ -67,15 +67,15 @@ static void choose_rounding(const struct hn_matrix *const matrix[2], int matrice
     }
     for (int m = 0; m < matrices; m++)
         squares += add_squares(matrix[m], mean);
-    double scale = HN_SCREEN_DEVIATIONS / most * sqrt(squares / (double)(n * d));
-    r->scale = (double)(float)fmax(scale, scale_least); // its products with q are then exact
+    double scale = HN_SCREEN_DEVIATIONS / max * sqrt(squares / (double)(n * d));
+    r->scale = (double)(float)fmax(scale, min_scale); // its products with q are then exact
 }
 
 // In double, where differences of floats are exact but for far smaller ones.
 HN_CLONES
 static struct rounded round_row(const float *x, int64_t d, const struct rounding *r, int16_t *q) {
     const double magic = 0x1.8p52, scale = r->scale, inverse = 1 / scale, // rounds when added
-        most = r->most;
+        max = r->max;
     double square[LANES] = {0}, error[LANES] = {0}, middle[LANES] = {0};
     int32_t sum = 0;
     for (int64_t k0 = 0; k0 < d; k0 += LANES) {
@@ -85,7 +85,7 @@ static struct rounded round_row(const float *x, int64_t d, const struct rounding
         memcpy(mean, r->mean + k0, (size_t)n * sizeof *mean);
         for (int l = 0; l < LANES; l++) {
             double m = (double)mean[l], off = (double)row[l] - m, v = off * inverse;
-            v = v > most ? most : v < -most ? -most : v;
+            v = v > max ? max : v < -max ? -max : v;
             double whole = (v + magic) - magic, rest = off - scale * whole;
             square[l] += whole * whole;
             error[l] += rest * rest;
@@ -143,7 +143,7 @@ static void multiply_axes(const struct hn_screen_axes *axes, int64_t d, const fl
 
 static struct rounded round_projected(const float *x, int64_t d, const struct rounding *r,
                                       const struct projection *p, int16_t *q) {
-    const struct rounding centred = {.mean = p->zero, .scale = r->scale, .most = r->most};
+    const struct rounding centred = {.mean = p->zero, .scale = r->scale, .max = r->max};
     double middle, square;
     take_mean(x, d, r->mean, p->off, &middle, &square);
     multiply_axes(&r->axes, d, p->off, p->along);
@@ -202,17 +202,17 @@ static double slack_of(const struct rounded *one, const struct rounding *r, int6
     return inside * longest + rest / 2 + askew / 2;
 }
 
-// *most: the largest of the terms so far; false: too large for 32 bits.
+// *max: the largest of the terms so far; false: too large for 32 bits.
 static bool set_terms(const struct hn_screen_rows *rows, const struct rounded *rounded,
                       const struct hn_screen *s, const struct rounding *r, double longest,
-                      double *most) {
+                      double *max) {
     for (int64_t i = 0; i < rows->rows.rows; i++) {
         const struct rounded *one = &rounded[i];
         double slack = slack_of(one, r, rows->rows.cols, longest);
         double middle = floor(one->middle / s->unit);
         double upper = ceil((one->middle + slack + HN_SCREEN_MARGIN) / s->unit);
-        *most = fmax(*most, fmax(fabs(middle), fabs(upper)));
-        if (!(*most < INT32_MAX / 2))
+        *max = fmax(*max, fmax(fabs(middle), fabs(upper)));
+        if (!(*max < INT32_MAX / 2))
             return false;
         // Of many thousand dimensions it may leave 32 bits; sums come back into them (make_edge()).
         uint32_t raise = (uint32_t)s->kernel->raised * (uint32_t)one->sum;
@@ -271,7 +271,7 @@ static bool open_scratch(struct hn_context *ctx, const struct hn_matrix *const m
 static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
                       const struct hn_matrix *const matrix[2], int matrices,
                       const struct rounding *r, const struct scratch *scratch) {
-    double square = 0, most = 0;
+    double square = 0, max = 0;
     for (int m = 0; m < matrices; m++) {
         struct rounded *out = scratch->rounded[m];
         int64_t rows = s->own[m].rows.rows, row = scratch->row;
@@ -286,9 +286,9 @@ static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
             square = fmax(square, out[i].square);
     }
     for (int m = 0; m < matrices; m++)
-        if (!set_terms(&s->own[m], scratch->rounded[m], s, r, sqrt(square), &most))
+        if (!set_terms(&s->own[m], scratch->rounded[m], s, r, sqrt(square), &max))
             return false;
-    return square / s->unit + 2 * most < INT32_MAX - 1;
+    return square / s->unit + 2 * max < INT32_MAX - 1;
 }
 
 enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
@@ -300,13 +300,13 @@ enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
     int64_t d = matrix[0]->cols, width = s->kernel->width;
     if (!open_scratch(ctx, matrix, matrices, &scratch))
         return HN_MEMORY;
-    choose_rounding(matrix, matrices, s->kernel->most, scratch.sum, scratch.mean, &r);
-    if (r.scale <= scale_least)
+    choose_rounding(matrix, matrices, s->kernel->max, scratch.sum, scratch.mean, &r);
+    if (r.scale <= min_scale)
         return HN_OK;
     enum hn_code code = hn_screen_find_axes(ctx, matrix[0], matrix[matrices - 1], r.mean,
                                             wish->share, s->kernel, &r.axes);
     if (r.axes.n > 0)
-        r.scale = (double)(float)(HN_SCREEN_DEVIATIONS / r.most * r.axes.spread);
+        r.scale = (double)(float)(HN_SCREEN_DEVIATIONS / r.max * r.axes.spread);
     s->unit = r.scale * r.scale;
     s->words = ((r.axes.n > 0 ? r.axes.n : d) * width + HN_WORD - 1) / HN_WORD;
     hn_own(ctx, scope.outer);

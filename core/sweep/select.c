@@ -205,9 +205,9 @@ int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double 
 // Bisection: counting is so fast that a selection does not pay.
 float hn_select_limit(const float *value, int64_t n, int64_t k, float low) {
     const struct hn_simd *scan = hn_simd_best();
-    float least = INFINITY, high = -INFINITY;
-    scan->widen(value, n, &least, &high);
-    low = fmaxf(low, least);
+    float min = INFINITY, high = -INFINITY;
+    scan->widen(value, n, &min, &high);
+    low = fmaxf(low, min);
     high = nextafterf(high, INFINITY);
     if (scan->count(value, n, low) < k)
         return -INFINITY;
@@ -225,15 +225,15 @@ float hn_select_limit(const float *value, int64_t n, int64_t k, float low) {
     return low;
 }
 
-enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
+enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t max,
                                     struct hn_select_scratch *s) {
     *s = (struct hn_select_scratch){0};
-    most += HN_SCAN_SLACK;
-    if ((s->position = hn_alloc(ctx, most, sizeof *s->position)) &&
-        (s->rank = hn_alloc(ctx, most, sizeof *s->rank)) &&
-        (s->end = hn_alloc(ctx, most, SPREAD * sizeof *s->end)) &&
-        (s->value = hn_alloc(ctx, most, sizeof *s->value)) &&
-        (s->scored = hn_alloc(ctx, most, sizeof *s->scored)))
+    max += HN_SCAN_SLACK;
+    if ((s->position = hn_alloc(ctx, max, sizeof *s->position)) &&
+        (s->rank = hn_alloc(ctx, max, sizeof *s->rank)) &&
+        (s->end = hn_alloc(ctx, max, SPREAD * sizeof *s->end)) &&
+        (s->value = hn_alloc(ctx, max, sizeof *s->value)) &&
+        (s->scored = hn_alloc(ctx, max, sizeof *s->scored)))
         return HN_OK;
     hn_select_scratch_free(ctx, s);
     return HN_MEMORY;

@@ -28,7 +28,7 @@ struct hn_select_scratch {
     float *value;
     struct hn_scored *scored;
 };
-HN_MUST_USE enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
+HN_MUST_USE enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t max,
                                                 struct hn_select_scratch *s);
 void hn_select_scratch_free(struct hn_context *ctx, struct hn_select_scratch *s);
 

@@ -27,7 +27,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double temperature_least = 0.003; // 2^y is a normal number down to s = -1
+static const double min_temperature = 0.003; // 2^y is a normal number down to s = -1
 
 struct work {                      // its arrays belong to it
     struct hn_powers *powers;      // [n]
@@ -40,8 +40,8 @@ struct work {                      // its arrays belong to it
 // The least and the largest sum of a tile's terms, as powers of two: s from -1 to 1, and rounding.
 static struct hn_wide_layout layout_of(const struct hn_powers *p, int64_t block) {
     enum { SPARE = 2 };
-    int least = (int)floor(-p->slope - p->shift) - SPARE;
-    return hn_wide_layout(least, SPARE + ilogb((double)block + 1) + 1);
+    int min = (int)floor(-p->slope - p->shift) - SPARE;
+    return hn_wide_layout(min, SPARE + ilogb((double)block + 1) + 1);
 }
 
 static enum hn_code open_sums(struct hn_context *ctx, const struct hn_lse *l, struct work *work) {
@@ -66,10 +66,10 @@ static enum hn_code lse_begin(struct hn_context *ctx, void *self,
                               const struct hn_sweep_shape *shape) {
     struct hn_lse *l = self;
     for (int t = 0; t < l->n; t++)
-        if (!(l->temperature[t] >= temperature_least) || !isfinite(l->temperature[t]))
+        if (!(l->temperature[t] >= min_temperature) || !isfinite(l->temperature[t]))
             return hn_fail(ctx, HN_USAGE,
                            "temperature %g: a global log-sum-exp needs a finite one of at least %g",
-                           l->temperature[t], temperature_least);
+                           l->temperature[t], min_temperature);
     struct work *work = hn_zalloc(ctx, 1, sizeof *work);
     if (!work)
         return HN_MEMORY;

@@ -59,10 +59,10 @@ void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void 
 }
 
 // From the sizes alone: the number of threads must not change any result.
-static int64_t choose_block(int64_t rows, int64_t cols, int64_t most) {
+static int64_t choose_block(int64_t rows, int64_t cols, int64_t max) {
     int64_t block = hn_min(rows, cols) / BLOCKS_WANTED;
     block = hn_panels(block) * HN_PANEL;
-    return hn_max(BLOCK_LEAST, hn_min(most, block));
+    return hn_max(BLOCK_LEAST, hn_min(max, block));
 }
 
 static int64_t symmetric_dots(int64_t rows, int64_t block) {
@@ -128,9 +128,9 @@ static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
         return code;
     int64_t rows = sweep->x.rows, cols = sweep->y.rows;
     bool shuffled = screened->meet != NULL;
-    int64_t most = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MOST;
+    int64_t max = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MOST;
     const struct hn_screen_wish wish = {.kernel = kernel,
-                                        .block = choose_block(rows, cols, most),
+                                        .block = choose_block(rows, cols, max),
                                         .shuffled = shuffled,
                                         .share = share,
                                         .anyway = ctx->screen != NULL};

@@ -92,10 +92,10 @@ static void name_part(struct hn_claim_part *part, const char *group, const char 
 }
 
 // No pairs yet, and space for so many.
-static enum hn_code begin_pairs(struct judge *j, int64_t most) {
+static enum hn_code begin_pairs(struct judge *j, int64_t max) {
     struct pairs *p = &j->pairs;
     *p = (struct pairs){.value = p->value, .capacity = p->capacity};
-    return hn_grow(j->ctx, &p->value, &p->capacity, hn_max(most, 1), sizeof *p->value);
+    return hn_grow(j->ctx, &p->value, &p->capacity, hn_max(max, 1), sizeof *p->value);
 }
 
 static void push_pair(struct judge *j, const struct hn_sample *one, const struct hn_sample *other,
@@ -439,7 +439,7 @@ static enum hn_code judge_bound(struct judge *j) {
     struct hn_claim_result *out = j->out;
     int64_t members = hn_side_members(&c->of);
     const struct hn_claim_side *than = &c->than;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int64_t m = 0; m < members; m++) {
         const struct hn_claim_samples *s = &j->left;
         struct hn_collect what = collect_of(j, &c->of, NULL, m);
@@ -457,9 +457,9 @@ static enum hn_code judge_bound(struct judge *j) {
             out->compared++;
             out->holding += capacity >= 0;
             out->failing += capacity < 0;
-            if (capacity >= least)
+            if (capacity >= min)
                 continue;
-            least = capacity;
+            min = capacity;
             out->parts = 0;
             struct hn_claim_part *part = add_part(j);
             if (!part)

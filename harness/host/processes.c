@@ -145,7 +145,7 @@ static void begin(struct hn_context *ctx, struct pool *p) {
 // "2 at once (45 %, 12 %), <the item that is furthest>"
 static void describe(const struct pool *p, char *text, size_t size) {
     char part[SHOWN_MAX * 24] = "", label[LABEL_MAX] = "";
-    int busy = 0, most = -1, used = 0;
+    int busy = 0, max = -1, used = 0;
     for (int i = 0; i < p->processes; i++) {
         const struct hn_process *worker = &p->shared->worker[i];
         int64_t item = atomic_load(&worker->item);
@@ -157,8 +157,8 @@ static void describe(const struct pool *p, char *text, size_t size) {
             used += snprintf(part + used, sizeof part - (size_t)used, "%s%s%d %%",
                              used > 0 ? ", " : "", evaluated < 0 ? "" : "evaluating ",
                              evaluated < 0 ? permille / 10 : evaluated);
-        if (permille > most) {
-            most = permille;
+        if (permille > max) {
+            max = permille;
             p->w->name(p->w->data, item, label, sizeof label);
         }
     }

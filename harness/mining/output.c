@@ -256,7 +256,7 @@ enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *o
     if (out->format == HN_MINE_NPY && !out->ids && make_arrays(ctx, out))
         return ctx->code;
     HN_SCOPE(ctx);
-    int32_t *positive = hn_alloc(ctx, hn_qrels_summarize(q).most, sizeof *positive);
+    int32_t *positive = hn_alloc(ctx, hn_qrels_summarize(q).max, sizeof *positive);
     if (!positive)
         return ctx->code;
     for (int64_t i = 0; i < m->count; i++) {

@@ -82,8 +82,8 @@ static void add_all(struct hn_text_list *list, const char **text, int64_t n) {
 
 static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *rep,
                              const struct hn_claim_job *job, struct hn_train_job *out) {
-    int64_t most = job->n_set + job->n_quick + job->n_full + 1;
-    struct hn_text_list set = {hn_alloc(ctx, most, sizeof *set.item), 0};
+    int64_t max = job->n_set + job->n_quick + job->n_full + 1;
+    struct hn_text_list set = {hn_alloc(ctx, max, sizeof *set.item), 0};
     if (!set.item)
         return ctx->code;
     add_all(&set, job->set, job->n_set);

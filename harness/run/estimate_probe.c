@@ -219,7 +219,7 @@ static enum hn_code try_cell(struct hn_context *ctx, struct hn_trial *t, const s
 }
 
 // Batches that a longer cell may have: no more than the job's.
-static int64_t most_batches(const struct hn_trial *t, int64_t batch_size) {
+static int64_t max_batches(const struct hn_trial *t, int64_t batch_size) {
     const struct hn_job *job = t->plan->job;
     int64_t n = hn_snapshot_info(t->plan->data[t->data].snapshot)->n;
     int64_t epoch = hn_batches_per_epoch(n, (int32_t)job->batch_size[batch_size]);
@@ -229,7 +229,7 @@ static int64_t most_batches(const struct hn_trial *t, int64_t batch_size) {
 
 // How much longer measuring takes under each loss and weighting than under the first.
 static enum hn_code try_weightings(struct hn_context *ctx, struct hn_trial *t) {
-    int64_t many = most_batches(t, 0), weightings = t->job.n_weightings;
+    int64_t many = max_batches(t, 0), weightings = t->job.n_weightings;
     double first = 1;
     for (int64_t i = 0; i < t->job.n_losses * weightings; i++) {
         struct run run = {0};
@@ -267,7 +267,7 @@ static enum hn_code try_cells(struct hn_context *ctx, struct hn_trial *t) {
             cell = hn_trial_cell(t, s, b, 0, 0);
             code = hn_check_stop(ctx);
             hn_trial_begin_share(ctx, t);
-            code = code ? code : try_cell(ctx, t, &cell, most_batches(t, b), p);
+            code = code ? code : try_cell(ctx, t, &cell, max_batches(t, b), p);
             p->late = hn_trial_end_share(ctx, &code);
             p->known = p->known && !p->late;
         }

@@ -33,10 +33,10 @@ static int64_t step_bytes(const struct hn_snapshot_info *info) {
 }
 
 int64_t hn_plan_step_bytes(const struct hn_plan *plan) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t i = 0; i < plan->n_data; i++)
-        most = hn_max(most, step_bytes(hn_snapshot_info(plan->data[i].snapshot)));
-    return most;
+        max = hn_max(max, step_bytes(hn_snapshot_info(plan->data[i].snapshot)));
+    return max;
 }
 
 // A compressed file may hold far more than its size says: what a step takes is held against the

@@ -31,13 +31,13 @@ void hn_shares_free(struct hn_context *ctx, struct hn_shares *s) {
 static double seconds(int64_t ns) { return (double)ns * 1e-9; }
 
 double hn_shares_balance(const struct hn_shares *s) {
-    double sum = 0, most = 0;
+    double sum = 0, max = 0;
     for (int i = 0; i < s->n; i++) {
         double own = seconds(s->share[i].count.compute_ns);
         sum += own;
-        most = own > most ? own : most;
+        max = own > max ? own : max;
     }
-    return sum > 0 ? most * s->n / sum : 1;
+    return sum > 0 ? max * s->n / sum : 1;
 }
 
 enum hn_code hn_shares_describe(struct hn_context *ctx, const struct hn_shares *s,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { STEPS_LEAST = 3, STEPS_MOST = 100 };
-static const double seconds_most = 1; // of the steps of a setting
+static const double max_seconds = 1; // of the steps of a setting
 
 // A setting that is tried: a run without its seed.
 struct trial {
@@ -235,7 +235,7 @@ static double seconds_each(const struct hn_train_plan *plan, double seconds) {
             same++;
         settings += same == i;
     }
-    return fmin(seconds_most, seconds / 2 / (double)hn_max(settings, 1));
+    return fmin(max_seconds, seconds / 2 / (double)hn_max(settings, 1));
 }
 
 enum hn_code hn_train_estimate(struct hn_context *ctx, const struct hn_train_plan *plan,

@@ -50,7 +50,7 @@ int32_t hn_sheet_anchor(const struct hn_items *items, uint64_t seed);
 // HN_SHEET_EPOCHS epochs, or the sampler chooses negatives for each anchor instead.
 HN_MUST_USE enum hn_code hn_sheet_draw(struct hn_context *ctx, const struct hn_job_sampler *sampler,
                                        const struct hn_items *items, int32_t batch_size,
-                                       uint64_t seed, int32_t anchor, int32_t most,
+                                       uint64_t seed, int32_t anchor, int32_t max,
                                        struct hn_sheet_batch *out);
 
 struct hn_sheet {

@@ -78,7 +78,7 @@ static void summarise(const struct hn_items *items, int32_t anchor, const struct
 
 // Both lists of the others in ids[out->size].
 static enum hn_code choose(struct hn_context *ctx, const struct hn_items *items, int32_t anchor,
-                           const int32_t *ids, uint64_t seed, int32_t most,
+                           const int32_t *ids, uint64_t seed, int32_t max,
                            struct hn_sheet_batch *out) {
     struct hn_stream stream;
     int32_t n = 0;
@@ -99,7 +99,7 @@ static enum hn_code choose(struct hn_context *ctx, const struct hn_items *items,
     qsort(other, (size_t)n, sizeof *other, compare);
     for (int32_t i = 0; i < n; i++)
         out->similar[i] = other[i].id;
-    out->shown = most < n ? most : n;
+    out->shown = max < n ? max : n;
     summarise(items, anchor, other, n, out);
     hn_free(ctx, other);
     return HN_OK;
@@ -107,7 +107,7 @@ static enum hn_code choose(struct hn_context *ctx, const struct hn_items *items,
 
 enum hn_code hn_sheet_draw(struct hn_context *ctx, const struct hn_job_sampler *chosen,
                            const struct hn_items *items, int32_t batch_size, uint64_t seed,
-                           int32_t anchor, int32_t most, struct hn_sheet_batch *out) {
+                           int32_t anchor, int32_t max, struct hn_sheet_batch *out) {
     struct hn_sampler sampler = {0};
     struct hn_batches b = {.batch_size = batch_size};
     const int32_t *ids = NULL;
@@ -126,7 +126,7 @@ enum hn_code hn_sheet_draw(struct hn_context *ctx, const struct hn_job_sampler *
     if (!code)
         code = find(ctx, &sampler, items, anchor, &b, out, &ids);
     if (!code)
-        code = choose(ctx, items, anchor, ids, seed, most, out);
+        code = choose(ctx, items, anchor, ids, seed, max, out);
     hn_sampler_close(ctx, &sampler);
     hn_free(ctx, b.size);
     hn_free(ctx, b.ids);

@@ -244,13 +244,13 @@ static void test_links(void) {
     hn_fixture_remove(folder);
 }
 
-// Writes so many bytes and commits, where no file may be longer than `most`.
-static enum hn_code commit_within(struct hn_context *ctx, struct hn_new_file *file, rlim_t most,
+// Writes so many bytes and commits, where no file may be longer than `max`.
+static enum hn_code commit_within(struct hn_context *ctx, struct hn_new_file *file, rlim_t max,
                                   int bytes) {
     struct rlimit old, small;
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = old;
-    small.rlim_cur = most;
+    small.rlim_cur = max;
     (void)signal(SIGXFSZ, SIG_IGN);
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
     for (int i = 0; i < bytes; i++)

@@ -59,7 +59,7 @@ static int naive_distances(const struct hn_graph *g, const bool *done, int64_t r
 
 // Of the nodes that `wanted` allows the one of least degree, lower index first; -1 if there is
 // none.
-static int64_t naive_least(const struct hn_graph *g, const bool *wanted) {
+static int64_t min_naive(const struct hn_graph *g, const bool *wanted) {
     int64_t best = -1;
     for (int64_t v = 0; v < g->n; v++)
         if (wanted[v] && (best < 0 || degree(g, v) < degree(g, best)))
@@ -73,7 +73,7 @@ static int64_t naive_george_liu(const struct hn_graph *g, const bool *done, int6
     for (int depth = naive_distances(g, done, root, dist);;) {
         for (int64_t v = 0; v < g->n; v++)
             last[v] = dist[v] == depth;
-        root = naive_least(g, last);
+        root = min_naive(g, last);
         int deeper = naive_distances(g, done, root, dist);
         if (deeper <= depth)
             break;
@@ -91,7 +91,7 @@ static void naive_order(const struct hn_graph *g, enum hn_root rule, int32_t *or
         if (next == k) {
             for (int64_t v = 0; v < g->n; v++)
                 wanted[v] = !done[v];
-            int64_t root = naive_least(g, wanted);
+            int64_t root = min_naive(g, wanted);
             if (rule == HN_ROOT_GEORGE_LIU)
                 root = naive_george_liu(g, done, root);
             done[root] = true;
@@ -100,7 +100,7 @@ static void naive_order(const struct hn_graph *g, enum hn_root rule, int32_t *or
         for (;;) {
             for (int64_t v = 0; v < g->n; v++)
                 wanted[v] = !done[v] && has_edge(g, order[next], v);
-            int64_t child = naive_least(g, wanted);
+            int64_t child = min_naive(g, wanted);
             if (child < 0)
                 break;
             done[child] = true;
@@ -196,9 +196,9 @@ static void test_paths_and_rings(void) {
                     join(&e, n - 1, 0);
                 relabel(&s, &e);
                 // The least possible: 1 for a path, 2 for a ring of three or more.
-                int64_t least = closed && n > 2 ? 2 : 1;
-                CU_ASSERT_EQUAL(bandwidth_found(&e, (enum hn_root)rule, false), least);
-                CU_ASSERT_EQUAL(bandwidth_found(&e, (enum hn_root)rule, true), least);
+                int64_t min = closed && n > 2 ? 2 : 1;
+                CU_ASSERT_EQUAL(bandwidth_found(&e, (enum hn_root)rule, false), min);
+                CU_ASSERT_EQUAL(bandwidth_found(&e, (enum hn_root)rule, true), min);
                 edges_free(&e);
             }
 }
@@ -244,12 +244,12 @@ static void test_george_liu_leaves_the_middle(void) {
     join(&e, N + 3, N - 1);
     join(&e, N + 4, N / 2);
     struct hn_graph g = graph_of(&e);
-    int32_t least[N + 5], peripheral[N + 5];
-    HN_CHECK(&ctx, hn_graph_cuthill_mckee(&ctx, &g, NULL, HN_ROOT_MIN_DEGREE, false, least));
+    int32_t min[N + 5], peripheral[N + 5];
+    HN_CHECK(&ctx, hn_graph_cuthill_mckee(&ctx, &g, NULL, HN_ROOT_MIN_DEGREE, false, min));
     HN_CHECK(&ctx, hn_graph_cuthill_mckee(&ctx, &g, NULL, HN_ROOT_GEORGE_LIU, false, peripheral));
-    CU_ASSERT_EQUAL(least[0], N + 4);
+    CU_ASSERT_EQUAL(min[0], N + 4);
     CU_ASSERT(peripheral[0] >= N && peripheral[0] < N + 4); // at one of the two ends
-    CU_ASSERT(bandwidth(&g, peripheral) < bandwidth(&g, least));
+    CU_ASSERT(bandwidth(&g, peripheral) < bandwidth(&g, min));
     hn_graph_free(&ctx, &g);
     edges_free(&e);
 }

@@ -10,11 +10,11 @@ enum { TERMS = 5000, DIGITS_MOST = 64 };
 
 static double terms[TERMS];
 
-static void fill(int least, int most, int64_t index) {
+static void fill(int min, int max, int64_t index) {
     struct hn_stream s;
     hn_stream_open(&s, 1, "test.wide", 0, 0, index);
     for (int i = 0; i < TERMS; i++) {
-        int exponent = least + (int)hn_stream_below(&s, (uint32_t)(most - least));
+        int exponent = min + (int)hn_stream_below(&s, (uint32_t)(max - min));
         terms[i] = ldexp(1 + hn_stream_uniform(&s), exponent);
         terms[i] = i % 97 == 0 ? 0 : terms[i];
     }
@@ -26,11 +26,11 @@ static void add_some(const struct hn_wide_layout *layout, int from, int step, in
         hn_wide_add(layout, digit, terms[i]);
 }
 
-static void check_range(int least, int most) {
-    const struct hn_wide_layout layout = hn_wide_layout(least, most);
+static void check_range(int min, int max) {
+    const struct hn_wide_layout layout = hn_wide_layout(min, max);
     int64_t forward[DIGITS_MOST] = {0}, parts[DIGITS_MOST] = {0};
     CU_ASSERT_FATAL(layout.digits <= DIGITS_MOST);
-    fill(least, most, most - least);
+    fill(min, max, max - min);
     add_some(&layout, 0, 1, forward);
     for (int part = 6; part >= 0; part--) {
         int64_t digit[DIGITS_MOST] = {0};

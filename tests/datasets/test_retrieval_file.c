@@ -80,7 +80,7 @@ static void check_content(struct hn_retrieval *r) {
     CU_ASSERT(hn_qrels_relevant(&i->qrels, 0, 3));
     CU_ASSERT_FALSE(hn_qrels_relevant(&i->qrels, 2, 4));
     struct hn_qrels_summary s = hn_qrels_summarize(&i->qrels);
-    CU_ASSERT(s.pairs == 3 && s.relevant == 2 && s.without == 2 && s.most == 2);
+    CU_ASSERT(s.pairs == 3 && s.relevant == 2 && s.without == 2 && s.max == 2);
     CU_ASSERT(hn_qrels_relevant(&i->truth, 1, 0));
     CU_ASSERT_EQUAL(memcmp(i->group[HN_CORPUS], group_p, sizeof group_p), 0);
     CU_ASSERT_EQUAL(i->scores.score[1], -3);

@@ -305,10 +305,10 @@ static void mend_flags(uint8_t *data) {
         data[FLAGS] = 1;
 }
 
-static size_t write_out(hid_t file, uint8_t *data, size_t most) {
+static size_t write_out(hid_t file, uint8_t *data, size_t max) {
     char mark[SOUND + 1];
     ssize_t length = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : 0;
-    if (length <= 0 || (size_t)length + SOUND > most ||
+    if (length <= 0 || (size_t)length + SOUND > max ||
         H5Fget_file_image(file, data, (size_t)length) != length)
         return 0;
     mend_flags(data);
@@ -332,15 +332,15 @@ static void keep(const uint8_t *data, size_t size) {
     kept[n_kept++].size = size;
 }
 
-static size_t take_kept(struct edit *e, uint8_t *data, size_t most) {
+static size_t take_kept(struct edit *e, uint8_t *data, size_t max) {
     unsigned which = n_kept ? draw(e, n_kept) : 0;
-    if (!n_kept || kept[which].size > most)
+    if (!n_kept || kept[which].size > max)
         return 0;
     memcpy(data, kept[which].data, kept[which].size);
     return kept[which].size;
 }
 
-size_t hn_fuzz_edit(uint8_t *data, size_t size, size_t most, unsigned seed,
+size_t hn_fuzz_edit(uint8_t *data, size_t size, size_t max, unsigned seed,
                     size_t (*change)(uint8_t *, size_t, size_t)) {
     static struct edit e;
     e.state = seed;
@@ -349,11 +349,11 @@ size_t hn_fuzz_edit(uint8_t *data, size_t size, size_t most, unsigned seed,
     if (is_sound(data, size))
         keep(data, size);
     else
-        size = take_kept(&e, data, most);
+        size = take_kept(&e, data, max);
     if (size == 0 || (e.file = open_image(data, size - SOUND)) < 0)
         return 0;
     edit_object(&e);
-    size_t length = write_out(e.file, data, most);
+    size_t length = write_out(e.file, data, max);
     (void)H5Fclose(e.file);
     return length ? length : size;
 }
@@ -385,15 +385,15 @@ static bool has_circle(const uint8_t *data, size_t size) {
     return false;
 }
 
-size_t hn_fuzz_damage(uint8_t *data, size_t size, size_t most,
+size_t hn_fuzz_damage(uint8_t *data, size_t size, size_t max,
                       size_t (*change)(uint8_t *, size_t, size_t)) {
     static uint8_t copy[COPY];
     size_t length = size;
     if (size > COPY)
-        return change(data, size, most);
+        return change(data, size, max);
     memcpy(copy, data, size);
     for (int i = 0; i < TRIES; i++) {
-        length = change(data, size, most);
+        length = change(data, size, max);
         if (!has_circle(data, length))
             return length;
         memcpy(data, copy, size);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 
 static const struct hn_fuzz_target *target(void) {
     const char *name = getenv("HN_FUZZ");
@@ -35,11 +35,11 @@ static const struct hn_fuzz_target *chosen(void) {
 
 // HDF5 files are changed through the library, one time in 64 byte by byte: much more of
 // that, and most of the time goes into starting again after HDF5 broke down.
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
     if (!chosen()->hdf5)
-        return LLVMFuzzerMutate(data, size, most);
-    size_t length = seed % 64 ? hn_fuzz_edit(data, size, most, seed, LLVMFuzzerMutate) : 0;
-    return length ? length : hn_fuzz_damage(data, size, most, LLVMFuzzerMutate);
+        return LLVMFuzzerMutate(data, size, max);
+    size_t length = seed % 64 ? hn_fuzz_edit(data, size, max, seed, LLVMFuzzerMutate) : 0;
+    return length ? length : hn_fuzz_damage(data, size, max, LLVMFuzzerMutate);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -68,13 +68,13 @@ static bool is_positive(const struct oracle *w, int q, int p) {
     return found;
 }
 
-static double least_positive(const struct oracle *w, int q) {
+static double min_positive(const struct oracle *w, int q) {
     struct list pos = positives(w, q);
-    double least = NAN;
+    double min = NAN;
     for (int i = 0; i < pos.n; i++)
-        if (!(seen(w, q, pos.id[i]) >= least))
-            least = seen(w, q, pos.id[i]);
-    return least;
+        if (!(seen(w, q, pos.id[i]) >= min))
+            min = seen(w, q, pos.id[i]);
+    return min;
 }
 
 static struct list ranked(const struct oracle *w, int q, bool by_seen, struct list from) {
@@ -97,7 +97,7 @@ enum rule { KNOWN, SELF, DUPLICATE, ABSOLUTE, RELATIVE, MAX, MIN };
 static bool takes(const struct oracle *w, enum rule r, int q, int p, const struct list *before,
                   int place) {
     const struct hn_mine_options *o = w->o;
-    double s = seen(w, q, p), b = least_positive(w, q);
+    double s = seen(w, q, p), b = min_positive(w, q);
     switch (r) {
     case KNOWN: return is_positive(w, q, p);
     case SELF:

@@ -43,10 +43,10 @@ static void naive_grow(const struct table *t, int n, int size, const int32_t *or
     for (int i = 0; i < n; i++)
         part[i] = -1;
     for (int k = 0; k < n; k++) {
-        int best = -1, most = 0, of = k / size;
+        int best = -1, max = 0, of = k / size;
         for (int v = 0; v < n; v++)
-            if (part[v] < 0 && edges_to(t, part, n, v, of) > most) {
-                most = edges_to(t, part, n, v, of);
+            if (part[v] < 0 && edges_to(t, part, n, v, of) > max) {
+                max = edges_to(t, part, n, v, of);
                 best = v;
             }
         for (int i = 0; best < 0; i++)

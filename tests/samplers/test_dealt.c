@@ -99,9 +99,9 @@ static void compare_graph(const struct hn_matrix *x, struct hn_proximity spec, i
                 wrong += fabs((double)g.weight[g.start[v] + i] - score) > 1e-7;
             }
         }
-    int32_t least = (int32_t)((int64_t)d.m * d.tiles / n);
+    int32_t min = (int32_t)((int64_t)d.m * d.tiles / n);
     for (int32_t i = 0; i < n; i++)
-        uneven += d.dealt[i] < least || d.dealt[i] > least + ((int64_t)d.m * d.tiles % n > 0);
+        uneven += d.dealt[i] < min || d.dealt[i] > min + ((int64_t)d.m * d.tiles % n > 0);
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(rows, n);
     CU_ASSERT_EQUAL(uneven, 0);

@@ -174,11 +174,11 @@ static int naive_sweep(struct naive *s, const int32_t *order) {
     int swaps = 0;
     for (int k = 0; k < s->n; k++) {
         int32_t i = order[k], best = -1;
-        double most = 1e-3;
+        double max = 1e-3;
         for (int32_t j = 0; j < s->n; j++) {
             double gain = s->batch[j] == s->batch[i] ? 0 : naive_gain(s, i, j);
-            if (gain > most) {
-                most = gain;
+            if (gain > max) {
+                max = gain;
                 best = j;
             }
         }
@@ -186,8 +186,8 @@ static int naive_sweep(struct naive *s, const int32_t *order) {
             continue;
         double before = naive_sum(s);
         naive_swap(s, i, best);
-        CU_ASSERT_EQUAL(naive_sum(s) - before, most); // exactly: weights are multiples of 2^-16
-        s->gained += most;
+        CU_ASSERT_EQUAL(naive_sum(s) - before, max); // exactly: weights are multiples of 2^-16
+        s->gained += max;
         swaps++;
     }
     return swaps;

@@ -195,18 +195,18 @@ static void test_in_degrees(void) {
     double value[2];
     HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=5 K=5", &items, 16, 4, &s));
     const struct hn_graph *g = batchsampler()->graph(&s.sampler);
-    int64_t most = 0, squares = 0;
+    int64_t max = 0, squares = 0;
     for (int32_t v = 0; v < 500; v++) {
         int64_t degree = 0;
         for (int64_t e = 0; e < hn_graph_edges(g); e++)
             degree += g->target[e] == v;
-        most = degree > most ? degree : most;
+        max = degree > max ? degree : max;
         squares += (degree - 5) * (degree - 5);
     }
     CU_ASSERT_EQUAL_FATAL(batchsampler()->n_reports, 2);
     batchsampler()->report(&s.sampler, value);
     CU_ASSERT_DOUBLE_EQUAL(value[0], sqrt((double)squares / 500), 1e-12);
-    CU_ASSERT_EQUAL(value[1], (double)most);
+    CU_ASSERT_EQUAL(value[1], (double)max);
     double law = 5 * (1 - 5.0 / 499); // the variance of a variance of 500 is about 2 law^2 / 500
     CU_ASSERT(fabs(value[0] * value[0] - law) < 3 * law * sqrt(2.2 / 500));
     sampled_close(&ctx, &s);

@@ -12,14 +12,14 @@ enum { N = 150, D = 8, SEED = 3 };
 static void check_shares(const struct sampled *s, int k, const int *cluster, const int *size) {
     int wrong = 0;
     for (int64_t b = 0; b < s->batches; b++) {
-        int taken[N] = {0}, most = 0;
+        int taken[N] = {0}, max = 0;
         CU_ASSERT_EQUAL(s->size[b], s->sampler.batch_size);
         for (int i = 0; i < s->size[b]; i++)
             taken[cluster[sampled_batch(s, b)[i]]]++;
         for (int c = 0; c < k; c++)
-            most = taken[c] > most ? taken[c] : most;
+            max = taken[c] > max ? taken[c] : max;
         for (int c = 0; c < k; c++) // at most one behind the others, unless it is used up
-            wrong += taken[c] < most - 1 && taken[c] < size[c];
+            wrong += taken[c] < max - 1 && taken[c] < size[c];
     }
     CU_ASSERT_EQUAL(wrong, 0);
 }

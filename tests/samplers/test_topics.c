@@ -19,15 +19,15 @@ static void free_items(struct hn_context *ctx, struct hn_items *items) {
 static void naive_tour(const float *centroid, int d, int k, int32_t *order) {
     for (int at = 1; at < k; at++) {
         int best = -1;
-        double most = 0;
+        double max = 0;
         for (int c = 0; c < k; c++) {
             bool used = false;
             for (int before = 0; before < at; before++)
                 used |= order[before] == c;
             double s = naive_dot(centroid + order[at - 1] * d, centroid + c * d, d);
-            if (!used && (best < 0 || s > most)) {
+            if (!used && (best < 0 || s > max)) {
                 best = c;
-                most = s;
+                max = s;
             }
         }
         order[at] = best;

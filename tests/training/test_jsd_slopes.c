@@ -43,12 +43,12 @@ static double plain(const struct nodes *s, double rate) {
 }
 
 static double largest(const struct nodes *s) {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < GRAPHS; j++)
             if (j != own[i])
-                most = fmax(most, fabs(score(s, i, j)));
-    return most;
+                max = fmax(max, fabs(score(s, i, j)));
+    return max;
 }
 
 static void check(double beta, double clip, double tau) {

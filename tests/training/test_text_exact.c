@@ -33,10 +33,10 @@ static void update(int position, int64_t step, struct hn_weights *w, hn_real *m,
 }
 
 static double largest_difference(const hn_real *a, const hn_real *b, int64_t n) {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-    return most;
+        max = fmax(max, fabs((double)a[i] - (double)b[i]));
+    return max;
 }
 
 static const char *find_data(void) {

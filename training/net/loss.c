@@ -75,7 +75,7 @@ struct batch {
     const struct hn_loss_lists *lists;
     int64_t n, d, keys;
     const hn_real *anchor, *key; // [n x d], [keys x d]
-    double most;
+    double max;
     struct hn_loss_work *work;
 };
 
@@ -94,7 +94,7 @@ static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
 
 // Largest |score| of a negative in the batch, for `clip`.
 static double largest_score(const struct batch *b) {
-    double most = 0;
+    double max = 0;
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
         score_block(b, first, rows);
@@ -103,10 +103,10 @@ static double largest_score(const struct batch *b) {
             skipped(b, first + i, skip);
             for (int64_t j = 0; j < b->keys; j++)
                 if (j != skip[0] && j != skip[1])
-                    most = fmax(most, fabs((double)b->work->score[i * b->keys + j]));
+                    max = fmax(max, fabs((double)b->work->score[i * b->keys + j]));
         }
     }
-    return most;
+    return max;
 }
 
 static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
@@ -123,7 +123,7 @@ static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
 // What a law takes from all scores of a batch: the largest, and the mixture.
 static void look_at_scores(struct batch *b) {
     struct hn_score_counts counts = {{0}};
-    b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
+    b->max = b->spec->law.clip > 0 ? largest_score(b) : 0;
     if (b->spec->law.fit_rounds == 0)
         return;
     for (int64_t first = 0; first < b->n; first += b->work->block) {
@@ -148,8 +148,7 @@ static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_r
         compact[k] = score[position[k]];
     *positive = score[lists->own[a]];
     const struct hn_loss_keys keys = {.n = n, .skip = {-1, -1}};
-    b->work->value[a] =
-        hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, &keys, compact, positive);
+    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / (double)b->n, &keys, compact, positive);
     memset(score, 0, (size_t)b->keys * sizeof *score);
     for (int64_t k = 0; k < n; k++)
         score[position[k]] = compact[k];
@@ -168,7 +167,7 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     keys.items = b->spec->objective == HN_OBJECTIVE_NTXENT ? b->n / 2 : b->n;
     if (b->spec->guide)
         keys.guide = b->spec->guide + (a < keys.items ? a : a - keys.items) * keys.items;
-    b->work->value[a] = hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, &keys, score, positive);
+    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / (double)b->n, &keys, score, positive);
     if (!same)
         score[own] = *positive;
 }
@@ -303,7 +302,7 @@ double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .key = queue,
                       .work = work};
     score_positives(&b, key);
-    b.most = spec->law.clip > 0 ? largest_score(&b) : 0;
+    b.max = spec->law.clip > 0 ? largest_score(&b) : 0;
     blocks(&b, dz1, NULL);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i * d; j < (i + 1) * d; j++)

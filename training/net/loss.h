@@ -96,9 +96,9 @@ struct hn_loss_keys {
     int64_t items;      // j % items; NULL: the law is not guided
 };
 // One anchor: score[keys->n] become gradients (0 where skipped); *positive, its positive's score,
-// becomes that one's gradient. Slopes are times `scale`. most: see hn_weighting_law.clip. Returns
+// becomes that one's gradient. Slopes are times `scale`. max: see hn_weighting_law.clip. Returns
 // the loss.
-double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale,
+double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive);
 
 // One anchor with several positives (SUPCON, ATTRACT): with P these, the other view of its item

@@ -34,10 +34,10 @@ static hn_real largest(const hn_real *s, int64_t n) {
             lane[l] = s[j + l] > lane[l] ? s[j + l] : lane[l];
     for (int l = 0; j < n; j++, l++)
         lane[l] = s[j] > lane[l] ? s[j] : lane[l];
-    hn_real most = lane[0];
+    hn_real max = lane[0];
     for (int l = 1; l < LANES; l++)
-        most = lane[l] > most ? lane[l] : most;
-    return most;
+        max = lane[l] > max ? lane[l] : max;
+    return max;
 }
 
 // to[j] = e^(rate (s[j] - high)), to may be s; returns the sum.
@@ -103,12 +103,12 @@ static double judge(const struct hn_loss_spec *spec, const struct anchor *a, dou
     double log_w = law->log_factor + log(a->negatives / a->weight) + a->high / tau + log(a->mass);
     double taken = log(a->negatives * law->tau_plus) + positive / tau;
     double log_ng = log_difference(log_w, taken) - log_rest;
-    double least = law->clamp == HN_CLAMP_NONE
-                       ? -INFINITY
-                       : (law->clamp == HN_CLAMP_EACH ? log(a->negatives) : 0) - 1 / tau;
-    bool clamped = log_ng < least;
+    double min = law->clamp == HN_CLAMP_NONE
+                     ? -INFINITY
+                     : (law->clamp == HN_CLAMP_EACH ? log(a->negatives) : 0) - 1 / tau;
+    bool clamped = log_ng < min;
     if (clamped)
-        log_ng = least;
+        log_ng = min;
     double above = log_ng - positive / tau;
     double q = spec->outside ? 1 : 1 / (1 + exp(-above));
     double ratio = clamped ? 0 : exp(log_w - log_ng - log_rest);
@@ -157,7 +157,7 @@ static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *
     }
 }
 
-double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale,
+double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive) {
     const struct hn_weighting_law *law = &spec->law;
     const int64_t n = keys->n, *skip = keys->skip;
@@ -177,8 +177,7 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale
     }
     hn_real high = largest(score, n), steep;
     a.high = (double)high;
-    a.rate =
-        law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / spec->temperature;
+    a.rate = law->clip > 0 && max > 0 ? law->beta * law->clip / max : law->beta / spec->temperature;
     steep = (hn_real)(a.rate + 1 / spec->temperature);
     bool weighted = a.rate > 0;
     if (law->by_mixture)

@@ -54,16 +54,16 @@ static void score_block(const struct nodes *b, int64_t first, int64_t rows) {
 }
 
 static double largest_score(const struct nodes *b) {
-    double most = 0;
+    double max = 0;
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
         score_block(b, first, rows);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < b->graphs; j++)
                 if (j != b->own[first + i])
-                    most = fmax(most, fabs((double)b->work->score[i * b->graphs + j]));
+                    max = fmax(max, fabs((double)b->work->score[i * b->graphs + j]));
     }
-    return most;
+    return max;
 }
 
 double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
@@ -71,9 +71,9 @@ double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, i
                    const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work) {
     const struct hn_weighting_law *law = &spec->law;
     struct nodes b = {workers, spec, n, graphs, d, u, g, own, law->beta / spec->temperature, work};
-    double most = law->clip > 0 ? largest_score(&b) : 0, sum = 0;
-    if (most > 0)
-        b.rate = law->beta * law->clip / most;
+    double max = law->clip > 0 ? largest_score(&b) : 0, sum = 0;
+    if (max > 0)
+        b.rate = law->beta * law->clip / max;
     memset(dg, 0, (size_t)(graphs * d) * sizeof *dg);
     for (int64_t first = 0; first < n; first += work->block) {
         int64_t rows = hn_min(work->block, n - first);

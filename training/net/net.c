@@ -83,10 +83,10 @@ void hn_net_init(const struct hn_net *net, struct hn_weights *w, uint64_t seed) 
 
 // Columns of the widest output of a layer: those of the gradients. The input's go to the caller.
 static int64_t widest(const struct hn_net *net) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int i = 0; i < net->n; i++)
-        most = hn_max(most, net->layer[i].out);
-    return most;
+        max = hn_max(max, net->layer[i].out);
+    return max;
 }
 
 static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net, int64_t rows,

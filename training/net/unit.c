@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const double length_least = 1e-12;
+static const double min_length = 1e-12;
 
 static const char *size(struct hn_layer *layer) {
     layer->keep_row = 1;
@@ -23,7 +23,7 @@ static void forward(const struct hn_layer_run *run) {
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < run->rows; i++) {
         const hn_real *x = run->x + i * d;
-        double length = fmax(sqrt(inner(x, x, d)), length_least);
+        double length = fmax(sqrt(inner(x, x, d)), min_length);
         run->keep[i] = (hn_real)(1 / length);
         for (int64_t j = 0; j < d; j++)
             run->y[i * d + j] = x[j] * run->keep[i];

@@ -43,7 +43,7 @@ struct state {
     int32_t *training; // [trainings] sentences that idf and singular vectors are fitted to
     int64_t trainings;
     struct hn_text_net net;
-    bool *left_out; // [features.most_words]
+    bool *left_out; // [features.max_words]
     int32_t *hard;  // [batch] different hard negatives of a batch
     int64_t n_hard;
     int32_t *own, *position; // of the lists: [batch], [batch x 2 batch]
@@ -87,7 +87,7 @@ static enum hn_code open_batches(struct hn_context *ctx, const struct hn_task *t
     int64_t b = task->batch_size, pairs;
     if (!hn_mul(2 * b, b, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)b);
-    s->left_out = hn_alloc(ctx, s->features.most_words, sizeof *s->left_out);
+    s->left_out = hn_alloc(ctx, s->features.max_words, sizeof *s->left_out);
     s->hard = hn_alloc(ctx, b, sizeof *s->hard);
     s->own = hn_alloc(ctx, b, sizeof *s->own);
     s->start = hn_alloc(ctx, b + 1, sizeof *s->start);

@@ -22,7 +22,7 @@ enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_featu
                               enum hn_objective objective, int64_t batch, struct hn_text_net *net) {
     int64_t rows = hn_max(3 * batch, HN_TEXT_ROWS), entries, numbers;
     *net = (struct hn_text_net){.features = features};
-    if (!hn_mul(rows, features->most, &entries) || !hn_mul(rows, d, &numbers))
+    if (!hn_mul(rows, features->max, &entries) || !hn_mul(rows, d, &numbers))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)batch);
     if (build(ctx, net, weights, d, drop) ||
         hn_sparse_open(ctx, rows, HN_TEXT_BUCKETS, entries, &net->x) ||

@@ -92,8 +92,8 @@ static enum hn_code collect(struct hn_context *ctx, const char *const *sentence,
         if (add_sentence(ctx, list, sentence[s], marked, &f->words[s]))
             return ctx->code;
         f->start[s + 1] = list->n;
-        f->most = hn_max(f->most, list->n - f->start[s]);
-        f->most_words = hn_max(f->most_words, f->words[s]);
+        f->max = hn_max(f->max, list->n - f->start[s]);
+        f->max_words = hn_max(f->max_words, f->words[s]);
         if (list->n > f->start[s])
             qsort(list->one + f->start[s], (size_t)(list->n - f->start[s]), sizeof *list->one,
                   ascending);

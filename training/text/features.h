@@ -22,12 +22,12 @@ int32_t hn_text_bucket(uint32_t hash, int bits);
 // to the owner of the time, also after a failure.
 struct hn_text_features {
     int64_t n;
-    int64_t *start;           // [n + 1]
-    int32_t *bucket;          // [start[n]]
-    int32_t *word;            // position of the word that it comes from in its sentence, from 0
-    hn_real *weight;          // w / tf: a word that is left out takes its share with it
-    int32_t *words;           // [n] number of words
-    int64_t most_words, most; // of words and occurrences of a sentence
+    int64_t *start;         // [n + 1]
+    int32_t *bucket;        // [start[n]]
+    int32_t *word;          // position of the word that it comes from in its sentence, from 0
+    hn_real *weight;        // w / tf: a word that is left out takes its share with it
+    int32_t *words;         // [n] number of words
+    int64_t max_words, max; // of words and occurrences of a sentence
 };
 
 // Of the sentences [n], each of which has a word. df counts over the sentences fit[n_fit], which
@@ -37,7 +37,7 @@ HN_MUST_USE enum hn_code hn_text_features_make(struct hn_context *ctx, const cha
                                                struct hn_text_features *out);
 
 // Appends the bag of a sentence to x, as its next row (x->rows counts up): without the words p for
-// which left_out[p], or whole (NULL). Space for `most` more entries has to be there.
+// which left_out[p], or whole (NULL). Space for `max` more entries has to be there.
 void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,
                      struct hn_sparse *x);
 

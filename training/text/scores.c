@@ -30,11 +30,11 @@ static double cosine(const struct rows *r, const int32_t sentence[2]) {
 
 static enum hn_code score_sets(struct hn_context *ctx, const struct hn_sts *sts, int n_sets,
                                const struct rows *rows, double *rho) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int s = 0; s < n_sets; s++)
-        most = hn_max(most, sts->set[s].n);
+        max = hn_max(max, sts->set[s].n);
     HN_SCOPE(ctx);
-    double *given = hn_alloc(ctx, most, sizeof *given), *own = hn_alloc(ctx, most, sizeof *own);
+    double *given = hn_alloc(ctx, max, sizeof *given), *own = hn_alloc(ctx, max, sizeof *own);
     if (!given || !own)
         return ctx->code;
     for (int s = 0; s < n_sets; s++) {

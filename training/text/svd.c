@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum { LANES = 8, MORE = 128, BLOCK = 512 };
-static const double tolerance = 1e-7, least_share = 1e-6;
+static const double tolerance = 1e-7, min_share = 1e-6;
 
 struct lanczos {
     const struct hn_sparse *x, *x_t;
-    int64_t m, most, keep, n;  // rows of X; basis vectors there may be, wanted pairs, and there are
+    int64_t m, max, keep, n;   // rows of X; basis vectors there may be, wanted pairs, and there are
     double *basis;             // [most + 1 x m]
     double *diagonal, *beside; // [most + 1] of T; beside[j] links j - 1 and j
     double *column;            // [x->cols]
@@ -142,7 +142,7 @@ static enum hn_code finish(struct hn_context *ctx, struct lanczos *z, hn_real *v
             add_scaled_row(u, z->basis + k * z->m, z->vector[j * z->n + k], z->m);
         times(z->threads, z->x_t, u, z->column);
         double length = sqrt(lane_dot(z->column, z->column, z->x->cols));
-        bool some = z->value[j] > least_share * least_share * z->value[0];
+        bool some = z->value[j] > min_share * min_share * z->value[0];
         for (int64_t c = 0; c < z->x->cols; c++)
             v[c * z->keep + j] = (hn_real)(some ? z->column[c] / length : 0);
     }
@@ -151,15 +151,15 @@ static enum hn_code finish(struct hn_context *ctx, struct lanczos *z, hn_real *v
 
 static enum hn_code open_lanczos(struct hn_context *ctx, struct lanczos *z) {
     int64_t size;
-    if (!hn_mul(z->most + 1, z->m, &size))
+    if (!hn_mul(z->max + 1, z->m, &size))
         return hn_fail(ctx, HN_MEMORY, "a matrix of %lld rows is too large", (long long)z->m);
     z->basis = hn_alloc(ctx, size, sizeof *z->basis);
-    z->diagonal = hn_alloc(ctx, z->most + 1, sizeof *z->diagonal);
-    z->beside = hn_alloc(ctx, z->most + 1, sizeof *z->beside);
-    z->share = hn_alloc(ctx, z->most + 1, sizeof *z->share);
+    z->diagonal = hn_alloc(ctx, z->max + 1, sizeof *z->diagonal);
+    z->beside = hn_alloc(ctx, z->max + 1, sizeof *z->beside);
+    z->share = hn_alloc(ctx, z->max + 1, sizeof *z->share);
     z->column = hn_alloc(ctx, z->x->cols, sizeof *z->column);
     z->value = hn_alloc(ctx, z->keep, sizeof *z->value);
-    z->vector = hn_alloc(ctx, z->keep * z->most, sizeof *z->vector);
+    z->vector = hn_alloc(ctx, z->keep * z->max, sizeof *z->vector);
     bool good =
         z->basis && z->diagonal && z->beside && z->share && z->column && z->value && z->vector;
     return good ? hn_blas_open(ctx) : ctx->code;
@@ -171,16 +171,16 @@ enum hn_code hn_svd_right(struct hn_context *ctx, const struct hn_sparse *x, int
     struct lanczos z = {.x = x, .x_t = &x_t, .m = x->rows, .keep = keep, .threads = ctx->threads};
     bool found = false;
     HN_SCOPE(ctx);
-    z.most = hn_min(x->rows, 6 * keep + MORE);
+    z.max = hn_min(x->rows, 6 * keep + MORE);
     if (hn_sparse_open(ctx, x->cols, x->rows, x->start[x->rows], &x_t) || open_lanczos(ctx, &z))
         return ctx->code;
     hn_sparse_transpose(x, &x_t);
     draw(z.basis, z.m, -1);
     settle(&z, 0);
     for (int64_t to = 2 * keep + MORE; !found; to += keep)
-        if (extend(ctx, &z, hn_min(to, z.most)) || solve(ctx, &z, &found))
+        if (extend(ctx, &z, hn_min(to, z.max)) || solve(ctx, &z, &found))
             return ctx->code;
-        else if (!found && z.n == z.most)
+        else if (!found && z.n == z.max)
             return hn_fail(ctx, HN_INTERNAL, "Lanczos did not converge in %lld steps",
                            (long long)z.n);
     return finish(ctx, &z, v);

@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int min(int a, int b) { return a < b ? a : b; }
 
 // Optimal string alignment by recursion on what is left of both words.
 static int naive_distance(const char *a, const char *b) {
     if (!*a || !*b)
         return (int)strlen(a) + (int)strlen(b);
     int d = naive_distance(a + 1, b + 1) + (*a != *b);
-    d = least(d, least(naive_distance(a + 1, b), naive_distance(a, b + 1)) + 1);
+    d = min(d, min(naive_distance(a + 1, b), naive_distance(a, b + 1)) + 1);
     if (a[1] && b[1] && a[0] == b[1] && a[1] == b[0])
-        d = least(d, naive_distance(a + 2, b + 2) + 1);
+        d = min(d, naive_distance(a + 2, b + 2) + 1);
     return d;
 }
 

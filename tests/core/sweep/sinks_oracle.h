@@ -138,15 +138,15 @@ static inline bool histogram_right(const struct hn_sweep_histogram *h, const str
         }
     }
     for (int relation = 0; relation < HN_REL_COUNT; relation++) {
-        uint64_t counted = 0, least = 0, most = 0;
+        uint64_t counted = 0, min = 0, max = 0;
         for (int bin = 0; bin < BINS; bin++) {
             counted += h->count[relation * BINS + bin];
-            least += sure[relation][bin];
-            most += possible[relation][bin];
-            if (counted < least || counted > most)
+            min += sure[relation][bin];
+            max += possible[relation][bin];
+            if (counted < min || counted > max)
                 return false;
         }
-        if (least != most || counted != least)
+        if (min != max || counted != min)
             return false;
     }
     return true;

@@ -114,11 +114,11 @@ static double pair_bound(const struct hn_screen *s, const struct hn_matrix *x,
 // The largest of them.
 static double check_bound(const struct hn_screen *s, const struct hn_matrix *x,
                           const struct hn_matrix *y) {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < x->rows; i++)
         for (int64_t j = 0; j < y->rows; j++)
-            most = fmax(most, pair_bound(s, x, y, i, j));
-    return most;
+            max = fmax(max, pair_bound(s, x, y, i, j));
+    return max;
 }
 
 // slack: what is to suffice for numbers of 8 bits.
@@ -271,11 +271,11 @@ static void outside(float *row, int64_t i, struct hn_stream *s) { // some not in
 
 static double every_bound(const struct hn_screen *s, const struct hn_matrix *x,
                           const struct hn_matrix *y) {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < x->rows; i += 9)
         for (int64_t j = 0; j < y->rows; j++)
-            most = fmax(most, pair_bound(s, x, y, i, j));
-    return most;
+            max = fmax(max, pair_bound(s, x, y, i, j));
+    return max;
 }
 
 static void check_directions(struct hn_context *ctx, const struct hn_matrix *x,

@@ -54,9 +54,9 @@ static int64_t count_wrong(const struct hn_screen_kernel *kernel, const struct p
 }
 
 // how: 0 any numbers, 1 the largest of either sign, 2 and 3 those of one sign.
-static int32_t draw(struct hn_stream *s, int32_t most, int how) {
-    int32_t any = (int32_t)hn_stream_below(s, 2 * (uint32_t)most + 1) - most;
-    return how == 0 ? any : how == 1 ? (any < 0 ? -most : most) : how == 2 ? most : -most;
+static int32_t draw(struct hn_stream *s, int32_t max, int how) {
+    int32_t any = (int32_t)hn_stream_below(s, 2 * (uint32_t)max + 1) - max;
+    return how == 0 ? any : how == 1 ? (any < 0 ? -max : max) : how == 2 ? max : -max;
 }
 
 static void put(int8_t *panel, int width, int64_t at, int32_t value) {
@@ -71,8 +71,8 @@ static void fill(struct panels *p, const struct hn_screen_kernel *kernel, struct
                  int how) {
     p->width = kernel->width;
     for (int64_t k = 0; k < p->words * HN_WORDS_BYTES / p->width; k++) {
-        put(p->a, p->width, k, draw(s, kernel->most, how));
-        put(p->b, p->width, k, draw(s, kernel->most, how == 3 ? 2 : how));
+        put(p->a, p->width, k, draw(s, kernel->max, how));
+        put(p->b, p->width, k, draw(s, kernel->max, how == 3 ? 2 : how));
     }
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < HN_PANEL; i++) {

@@ -84,8 +84,8 @@ struct tally {
     int harder;  // runs that call the choice harder than the reference
     int lost;    // the best is neither the choice nor told as on the edge of the budget
     int64_t units;
-    int64_t most; // units of a run
-    double most_dots;
+    int64_t max; // units of a run
+    double max_dots;
 };
 
 static struct tally simulate(struct world *w, double error) {
@@ -100,8 +100,8 @@ static struct tally simulate(struct world *w, double error) {
         t.cut += arm[1].fate == HN_ARM_CUT;
         t.harder += h.harder;
         t.units += h.units;
-        t.most = hn_max(t.most, h.units);
-        t.most_dots = fmax(t.most_dots, h.dots);
+        t.max = hn_max(t.max, h.units);
+        t.max_dots = fmax(t.max_dots, h.dots);
         struct hn_interval hard = {NAN, NAN, NAN};
         if (h.best >= 0)
             hard = hn_evidence_hard(&arm[h.best].evidence,
@@ -228,9 +228,9 @@ static void test_work_is_bounded(void) {
         first += BATCHES * w.dots[i];
     }
     struct tally t = simulate(&w, 0.05);
-    CU_ASSERT(t.most_dots > 1.5 * first);
-    CU_ASSERT(t.most_dots <= 2 * first + 3 * 1000 * BATCHES); // the last one has four seeds
-    CU_ASSERT(t.most <= 2 * (ARMS - 1) + SEEDS + 3);
+    CU_ASSERT(t.max_dots > 1.5 * first);
+    CU_ASSERT(t.max_dots <= 2 * first + 3 * 1000 * BATCHES); // the last one has four seeds
+    CU_ASSERT(t.max <= 2 * (ARMS - 1) + SEEDS + 3);
 }
 
 // All settings are as Uniform is: none is called harder more often than the error allows.

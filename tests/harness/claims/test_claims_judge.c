@@ -328,15 +328,15 @@ static void simulate(struct simulated what, int trials, int *verdicts) {
 // most 2.5 %; three standard errors of the simulation are granted.
 static void test_error_rates(void) {
     enum { TRIALS = 4000 };
-    double most = TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975);
-    double least = TRIALS * .025 - 3 * sqrt(TRIALS * .025 * .975);
+    double max = TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975);
+    double min = TRIALS * .025 - 3 * sqrt(TRIALS * .025 * .975);
     int v[4];
     simulate((struct simulated){normal, 0, 1, 3}, TRIALS, v);
-    CU_ASSERT(v[HN_HOLDS] <= most && v[HN_HOLDS] >= least);
-    CU_ASSERT(v[HN_FAILS] <= most && v[HN_FAILS] >= least);
+    CU_ASSERT(v[HN_HOLDS] <= max && v[HN_HOLDS] >= min);
+    CU_ASSERT(v[HN_FAILS] <= max && v[HN_FAILS] >= min);
     simulate((struct simulated){normal, 0, 4, 3}, TRIALS, v);
-    CU_ASSERT(v[HN_HOLDS] <= most);
-    CU_ASSERT(v[HN_FAILS] <= most);
+    CU_ASSERT(v[HN_HOLDS] <= max);
+    CU_ASSERT(v[HN_FAILS] <= max);
     simulate((struct simulated){normal, 20, 4, 3}, 200, v);
     CU_ASSERT_EQUAL(v[HN_HOLDS], 200);
     simulate((struct simulated){normal, -40, 4, 3}, 200, v);
@@ -351,17 +351,17 @@ static void test_failures_of_skewed_values(void) {
     static double (*const kinds[])(const gsl_rng *) = {skewed, very_skewed, heavy, coarse};
     static const int seeds[] = {3, 8}, parts[] = {4, 12};
     enum { TRIALS = 300 };
-    const double most = TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975);
+    const double max = TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t s = 0; s < 2; s++)
             for (size_t m = 0; m < 2; m++) {
                 int v[4];
                 simulate((struct simulated){kinds[k], 0, parts[m], seeds[s]}, TRIALS, v);
-                if (v[HN_FAILS] > most)
+                if (v[HN_FAILS] > max)
                     fprintf(stderr, "    kind %zu, %d seeds, %d parts: fails in %d of %d\n", k,
                             seeds[s], parts[m], v[HN_FAILS], TRIALS);
-                CU_ASSERT(v[HN_FAILS] <= most);
-                CU_ASSERT(v[HN_HOLDS] <= most);
+                CU_ASSERT(v[HN_FAILS] <= max);
+                CU_ASSERT(v[HN_HOLDS] <= max);
             }
 }
 

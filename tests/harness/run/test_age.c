@@ -7,12 +7,12 @@ enum { N = 120, DIM = 16, STEPS = 7, SETS = 20, BATCH = 16 };
 
 // Distinct labels in ascending order; some sets are dense, some have gaps beyond every t.
 static void draw_labels(int set, int64_t label[STEPS]) {
-    static const uint32_t most[] = {12, 300, 5000};
+    static const uint32_t max[] = {12, 300, 5000};
     struct hn_stream stream;
     hn_stream_open(&stream, 1, "test.labels", set, 0, 0);
     label[0] = hn_stream_below(&stream, 3);
     for (int i = 1; i < STEPS; i++)
-        label[i] = label[i - 1] + 1 + hn_stream_below(&stream, most[set % 3]);
+        label[i] = label[i - 1] + 1 + hn_stream_below(&stream, max[set % 3]);
 }
 
 // The same embeddings whatever the labels.

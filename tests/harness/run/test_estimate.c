@@ -291,7 +291,7 @@ static void test_bounded(void) {
 }
 
 // What a synthetic file has not is not foreseen, and said so.
-static int64_t least_tried(struct hn_context *ctx, int64_t n, int64_t d) {
+static int64_t min_tried(struct hn_context *ctx, int64_t n, int64_t d) {
     struct hn_job job = {0};
     const struct hn_plan plan = {.job = &job};
     const struct hn_snapshot_info info = {.n = n, .d = d};
@@ -305,15 +305,15 @@ static void test_screened(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     ctx.screen = NULL;
-    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), hn_screen_kernel_best() ? 5120 : 2048);
-    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 16), 2048);
+    CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), hn_screen_kernel_best() ? 5120 : 2048);
+    CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 16), 2048);
     ctx.screen = "portable"; // whatever the size
-    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
+    CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
     ctx.screen = "off";
-    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
+    CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
     ctx.screen = NULL;
     ctx.memory.lean = HN_LEANEST;
-    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
+    CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
 }
 
 static void test_lacking(void) {

@@ -140,7 +140,7 @@ static void test_assignments_one_batch(void) {
 
 // E over q_beta of e^(s / tau) over its maximum, the sums in long double and unshifted.
 static double naive_ratio(const struct hn_items *s, int64_t a, double beta, double tau) {
-    long double mass = 0, tilted = 0, most = 0;
+    long double mass = 0, tilted = 0, max = 0;
     for (int64_t j = 0; j < s->n; j++) {
         if (s->labels[j] < 0 || s->labels[j] == s->labels[a])
             continue;
@@ -148,9 +148,9 @@ static double naive_ratio(const struct hn_items *s, int64_t a, double beta, doub
         long double weight = powl(e, (long double)beta);
         mass += weight;
         tilted += weight * e;
-        most = e > most ? e : most;
+        max = e > max ? e : max;
     }
-    return (double)(tilted / mass / most);
+    return (double)(tilted / mass / max);
 }
 
 static void test_prop3(void) {
@@ -164,15 +164,15 @@ static void test_prop3(void) {
     CU_ASSERT_EQUAL_FATAL(table.rows, 20);
     double before = 0;
     for (int64_t row = 0; row < table.rows; row++) {
-        double beta = hn_table_real(&table, row, "beta"), mean = 0, least = 1;
+        double beta = hn_table_real(&table, row, "beta"), mean = 0, min = 1;
         double tau = hn_table_real(&table, row, "temperature");
         for (int64_t a = 0; a < 60; a++) {
             double ratio = a == 7 ? 1 : naive_ratio(&s.step[0], a, beta, tau);
             mean += a == 7 ? 0 : ratio / 59;
-            least = fmin(least, ratio);
+            min = fmin(min, ratio);
         }
         STUDIED_CLOSE(hn_table_real(&table, row, "ratio"), mean);
-        STUDIED_CLOSE(hn_table_real(&table, row, "ratio_min"), least);
+        STUDIED_CLOSE(hn_table_real(&table, row, "ratio_min"), min);
         CU_ASSERT_EQUAL(hn_table_real(&table, row, "anchors"), 59);
         CU_ASSERT(mean <= 1 + 1e-12);
         if (row % 10 == 0) {

@@ -89,7 +89,7 @@ static void check_prop2_row(const struct hn_items *items, const struct dense *d,
     bool inside[W_ITEMS];
     find_set(items, d, t, row, inside);
     double phi = conductance(d, inside), bound = (1 - alpha) / (2 * alpha) * phi;
-    double size = 0, volume = 0, all = 0, sum = 0, most = 0, above = 0, by_degree = 0;
+    double size = 0, volume = 0, all = 0, sum = 0, max = 0, above = 0, by_degree = 0;
     for (int u = 0; u < W_ITEMS; u++) {
         double escape = 0;
         all += d->degree[u];
@@ -100,7 +100,7 @@ static void check_prop2_row(const struct hn_items *items, const struct dense *d,
         size++;
         volume += d->degree[u];
         sum += escape;
-        most = fmax(most, escape);
+        max = fmax(max, escape);
         above += escape > bound + 1e-9;
         by_degree += escape * d->degree[u];
     }
@@ -109,7 +109,7 @@ static void check_prop2_row(const struct hn_items *items, const struct dense *d,
     STUDIED_CLOSE(hn_table_real(t, row, "conductance"), phi);
     STUDIED_CLOSE(hn_table_real(t, row, "bound"), bound);
     CU_ASSERT_DOUBLE_EQUAL(hn_table_real(t, row, "escape_mean"), sum / size, 2e-10);
-    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(t, row, "escape_max"), most, 2e-10);
+    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(t, row, "escape_max"), max, 2e-10);
     CU_ASSERT_DOUBLE_EQUAL(hn_table_real(t, row, "escape_by_degree"), by_degree / volume, 2e-10);
     STUDIED_CLOSE(hn_table_real(t, row, "violating"), above / size);
     CU_ASSERT(is_text(t, row, "holds", above > 0 ? "no" : "yes"));

@@ -22,7 +22,7 @@ static void open_made(struct made *m, const int32_t *fit, int64_t n_fit) {
     hn_context_init(&m->ctx, 1);
     hn_scope_begin(&m->ctx, &m->scope);
     HN_CHECK(&m->ctx, hn_text_features_make(&m->ctx, sentences, SENTENCES, fit, n_fit, &m->f));
-    HN_CHECK(&m->ctx, hn_sparse_open(&m->ctx, 8, HN_TEXT_BUCKETS, 8 * m->f.most, &m->x));
+    HN_CHECK(&m->ctx, hn_sparse_open(&m->ctx, 8, HN_TEXT_BUCKETS, 8 * m->f.max, &m->x));
     m->x.rows = 0;
 }
 
