@@ -9,7 +9,7 @@ enum { PATH = 4096 };
 
 const struct hn_cgroup hn_cgroup_own = {"/sys/fs/cgroup", "/proc/self/cgroup"};
 
-// Whether a list "cpu,cpuacct" names a controller.
+// True if a list "cpu,cpuacct" names a controller.
 static bool lists(const char *list, const char *controller) {
     size_t length = strlen(controller);
     for (; *list; list += strcspn(list, ","), list += *list == ',')

@@ -14,7 +14,7 @@ HN_MUST_USE enum hn_code hn_checksum_write(struct hn_context *ctx, const char *p
 // not a regular file, pass: who reads it will say so.
 HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path);
 
-// Whether the file has its checksum, has not changed since, and holds this text: quicker than
+// True if the file has its checksum, has not changed since, and holds this text: quicker than
 // reading it.
 bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text);
 // The same of an open file of `size` bytes, seal included, that begins with this text; a block at a

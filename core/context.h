@@ -107,7 +107,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // A hearer of notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);
-// Whether a stop was asked for, or the deadline over. Any thread may ask, while another one, or a
+// True if a stop was asked for, or the deadline over. Any thread may ask, while another one, or a
 // signal handler, sets it: an atomic load, for which volatile alone is no substitute.
 static inline bool hn_stop_asked(const struct hn_context *ctx) {
     return (ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED) != ctx->stops_before) ||

@@ -53,8 +53,8 @@ HN_MUST_USE enum hn_code hn_file_write_text(struct hn_context *ctx, const char *
 void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
 
-// Whether a file can be renamed over `path`: HN_USAGE if something else than a file is there, or if
-// it is empty or "-".
+// Checks whether a file can be renamed over `path`: HN_USAGE if something else than a file is
+// there, or if it is empty or "-".
 HN_MUST_USE enum hn_code hn_output_check(struct hn_context *ctx, const char *path);
 
 // Waits until no other process has the folder of `path` in this way, and has it until

@@ -104,7 +104,7 @@ static void drop_repeats(struct hn_graph *g) {
     g->start[g->n] = kept;
 }
 
-// Whether edges come by row, then by column, each once: as a sweep collects them.
+// True if edges come by row, then by column, each once: as a sweep collects them.
 static bool in_order(int64_t m, const int32_t *from, const int32_t *to) {
     for (int64_t e = 1; e < m; e++)
         if (from[e] < from[e - 1] || (from[e] == from[e - 1] && to[e] <= to[e - 1]))

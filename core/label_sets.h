@@ -26,7 +26,7 @@ void hn_label_sets_free(struct hn_context *ctx, struct hn_label_sets *sets); // 
 // For sets whose masks have a bit in common.
 bool hn_label_sets_meet(const struct hn_label_sets *sets, int32_t a, int32_t b);
 
-// Whether items labelled a and b share a label. a is 0 or more; b may be -1, which shares none.
+// True if items labelled a and b share a label. a is 0 or more; b may be -1, which shares none.
 // sets: NULL where an item has one label.
 static inline bool hn_same_label(const struct hn_label_sets *sets, int32_t a, int32_t b) {
     if (!sets)

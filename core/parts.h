@@ -64,7 +64,7 @@ struct hn_parts {
     // error.
     const void *HN_MUST_USE (*share)(struct hn_context *ctx, void *self, const char *name,
                                      int64_t n, const struct hn_parts_fill *fill);
-    // Whether something of the work in hand was computed elsewhere, or before, so that its time is
+    // True if something of the work in hand was computed elsewhere, or before, so that its time is
     // not that of the processes that work on it now.
     bool elsewhere;
     int64_t count; // cut everything in so many parts, to try it; 0: as hn_cut_parts() says

@@ -94,7 +94,7 @@ enum hn_h5_fault {
 // Nothing of `out` is open after a fault.
 enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out);
 void hn_h5_data_close(struct hn_h5_data *data); // of one that is not open is fine
-// Whether a file of so many bytes can hold as many values as the extent claims: unfiltered ones as
+// True if a file of so many bytes can hold as many values as the extent claims: unfiltered ones as
 // they are, others by the most that deflate can shrink. Up to `exempt` bytes need no proof where
 // there are filters (some store a constant in a few bytes).
 bool hn_h5_data_holds(const struct hn_h5_data *data, int64_t file_bytes, int64_t exempt);

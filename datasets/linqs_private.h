@@ -17,7 +17,7 @@ HN_MUST_USE enum hn_code hn_linqs_finish(struct hn_context *ctx, const struct hn
 // The rest of a line of NAME.split: the part of a node.
 HN_MUST_USE enum hn_code hn_linqs_part(struct hn_context *ctx, struct hn_text *r, int64_t node,
                                        struct hn_linqs *out);
-// Whether there is a NAME.split; then out->split says none of every node.
+// Checks whether there is a NAME.split; then out->split says none of every node.
 HN_MUST_USE enum hn_code hn_linqs_split(struct hn_context *ctx, const char *folder,
                                         struct hn_linqs *out, bool *there);
 // All of NAME.content, NAME.cites and NAME.split; out->name is set.

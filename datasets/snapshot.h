@@ -70,7 +70,7 @@ HN_MUST_USE enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, stru
 // Checks everything, the values of all steps included. Reports the first bad thing (HN_DATA).
 HN_MUST_USE enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s);
 
-// Whether a text, a name of labels say, is read as it was written: printable UTF-8.
+// True if a text, a name of labels say, is read as it was written: printable UTF-8.
 bool hn_snapshot_keeps_text(const char *text);
 
 enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };

@@ -89,7 +89,7 @@ struct hn_snapshot_part {
 enum { HN_SNAPSHOT_PARTS = 37 };
 extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
 
-// Whether a file is of queries and a corpus (datasets/retrieval.h).
+// True if a file is of queries and a corpus (datasets/retrieval.h).
 bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file);
 
 // The texts of a data set, of which there must be n (n < 0: any number); none where it is absent.

@@ -64,10 +64,11 @@ HN_MUST_USE enum hn_code hn_text_edges(struct hn_context *ctx, const char *folde
                                        const char *ending, const struct hn_edge_rules *rules,
                                        struct hn_graph *out);
 
-// Whether there is such a file.
+// Checks whether there is such a file.
 HN_MUST_USE enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const char *name,
                                        const char *ending, bool *there);
-// Whether the folder holds files NAME<ending>, whatever the name. HN_DATA: it cannot be searched.
+// Checks whether the folder holds files NAME<ending>, whatever the name. HN_DATA: it cannot be
+// searched.
 HN_MUST_USE enum hn_code hn_text_any(struct hn_context *ctx, const char *folder, const char *ending,
                                      bool *there);
 // NAME of the one file NAME<ending> of the folder. Owned by the caller.

@@ -208,7 +208,7 @@ static void take_step(struct fit *f) {
     f->kept += f->kept < MEMORY;
 }
 
-// Whether the trial point will do: the objective fell enough (Armijo), or, where its fall drowns in
+// True if the trial point will do: the objective fell enough (Armijo), or, where its fall drowns in
 // the rounding of float products, the slope along the direction did (Hager and Zhang 2005, the
 // approximate Wolfe conditions).
 static bool falls(const struct fit *f, double value, double there, double step, double slope) {

@@ -54,7 +54,7 @@ static unsigned missing(const struct hn_metric_env *env) {
     return lacks;
 }
 
-// Whether a metric that will run reads env->global.
+// True if a metric that will run reads env->global.
 static bool global_is_read(const struct hn_measure_spec *spec) {
     unsigned lacks = missing(&spec->env) & ~(unsigned)HN_METRIC_USES_LABELS;
     for (int i = 0; i < spec->n_metrics; i++)

@@ -8,7 +8,7 @@
 
 enum { TEST_SHARE = 5, TRAIN = 0, VALIDATION = 1, TEST = 2 };
 
-// Whether the file's split has both parts among the labelled items.
+// True if the file's split has both parts among the labelled items.
 static bool split_serves(const struct hn_snapshot_env *env) {
     bool train = false, test = false;
     for (int64_t i = 0; env->split && i < env->items->n; i++) {

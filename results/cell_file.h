@@ -7,11 +7,11 @@
 // Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
 // and removes what killed runs left half-written.
 HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder);
-// Whether a whole shard of that key is there (a damaged one is not), and whether its cell failed:
-// failed is NULL where that is not asked, which is quicker.
+// Checks whether a whole shard of that key is there (a damaged one is not), and whether its cell
+// failed: failed is NULL where that is not asked, which is quicker.
 HN_MUST_USE enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder,
                                             const char *run_key, bool *present, bool *failed);
-// Whether a whole shard says that this program made it.
+// True if a whole shard says that this program made it.
 bool hn_cell_file_is_of(struct hn_context *ctx, const char *folder, const char *run_key,
                         const char *program);
 HN_MUST_USE enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder,

@@ -134,7 +134,7 @@ HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn
 struct hn_compare_format {
     const char *name;
     bool adds; // to the end of a file, where others replace it
-    // Whether `out` could be written is for the caller to see.
+    // Checks whether `out` could be written is for the caller to see.
     enum hn_code (*print)(struct hn_context *ctx, const struct hn_comparison *c, FILE *out);
 };
 // Formats that are written to a file: each is an option of `hardneg compare`, --NAME FILE. A new

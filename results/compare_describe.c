@@ -121,7 +121,7 @@ static json_t *row(const char *metric, const char *gate, int64_t values, int64_t
                      "change", hn_json_text(change), "note", hn_json_text(note));
 }
 
-// Whether a column has a row of its own.
+// True if a column has a row of its own.
 static bool shown(const struct hn_compare_line *line) {
     bool machine = hn_gate_by_name(line->role) && !line->gate; // differs from run to run
     bool asked = line->gate && strcmp(line->gate->metric, line->name) == 0;

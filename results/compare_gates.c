@@ -91,7 +91,7 @@ static const struct hn_gate *idle_gate(const struct hn_comparison *c,
     return NULL;
 }
 
-// Whether anything at all was held by a gate.
+// True if anything at all was held by a gate.
 static bool held_any(const struct hn_comparison *c) {
     for (int64_t i = 0; i < c->n_lines; i++)
         if (c->line[i].gated && c->line[i].compared > 0 && strcmp(c->line[i].name, "status") != 0)

@@ -17,7 +17,7 @@ struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which)
 
 // The gate of a line as text: "exact", "to 1e-06", "+0.002", "not gated".
 void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size);
-// Whether a line's change is a number: texts and histograms differ or not.
+// True if a line's change is a number: texts and histograms differ or not.
 bool hn_compare_has_amount(const struct hn_compare_line *line);
 // The cell of a row of a table of BASE; "" if there is none.
 void hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row,

@@ -25,7 +25,7 @@ struct hn_gate {
 
 // The group of the columns of a role: "counters", "quality", "times", or NULL.
 const char *hn_gate_group(enum hn_role role);
-// Whether values depend on the machine and have no samples: shown, gated by name alone.
+// True if values depend on the machine and have no samples: shown, gated by name alone.
 static inline bool hn_gate_by_name(enum hn_role role) {
     return role == HN_ROLE_MACHINE || role == HN_ROLE_DERIVED;
 }
@@ -33,8 +33,8 @@ static inline bool hn_gate_by_name(enum hn_role role) {
 // HN_USAGE, with the grammar, for an invalid text. Whether the metric exists is not checked.
 HN_MUST_USE enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text,
                                        struct hn_gate *out);
-// Whether the gate makes sense for the column: HN_USAGE for a sign that forbids getting better, a
-// time without %, a column that is derived from another.
+// Checks whether the gate makes sense for the column: HN_USAGE for a sign that forbids getting
+// better, a time without %, a column that is derived from another.
 HN_MUST_USE enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
                                        const struct hn_column *column);
 // How much worse a change from base to now is, in the value's unit; negative: better.

@@ -34,7 +34,7 @@ static const struct hn_table *cells_of(const struct hn_results *r, enum kind kin
     return hn_results_table(r, hn_row_owners[kind].table);
 }
 
-// Whether a row is the same cell's as the one before.
+// True if a row is the same cell's as the one before.
 static bool goes_on(const struct hn_table *cells, enum kind kind, int64_t row) {
     return kind == STEP && row > 0 &&
            strcmp(hn_table_text(cells, row, "run_key"), hn_table_text(cells, row - 1, "run_key")) ==

@@ -120,7 +120,7 @@ static void pair_keys(struct key *a, int64_t *n_a, struct key *b, int64_t *n_b,
     *n_b = left_b;
 }
 
-// Whether a column says which cell a row is, by its value and not by a hash or for people.
+// True if a column says which cell a row is, by its value and not by a hash or for people.
 static bool is_setting(const struct hn_column *column, const struct hn_table *other) {
     static const char *const names[] = {"dataset_sha256", "step", "sampler", "study", "batches"};
     bool named = column->role == HN_ROLE_SETTING && strcmp(column->name, "params") != 0;

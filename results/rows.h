@@ -22,7 +22,7 @@ struct hn_row_match {
     int64_t *base_row, *now_row; // [only_base], [only_now] rows without a partner
     int64_t repeated;            // rows whose key stood above already: left out
 };
-// Whether an option of a sampler has that value (of `length` bytes) by default.
+// True if an option of a sampler has that value (of `length` bytes) by default.
 typedef bool hn_row_default(const char *sampler, const char *option, const char *value,
                             size_t length);
 // Keys are the texts of column cell_key, and those of column `also` (a number) unless it is NULL.

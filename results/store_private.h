@@ -17,7 +17,7 @@ enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to
                                    const struct hn_results *from);
 // The role of a column in files that were written before columns had one (old_roles.c).
 enum hn_role hn_store_old_role(const char *table, const struct hn_column *column);
-// Whether the splits rise from 0.
+// True if the splits rise from 0.
 bool hn_store_rises(const int64_t *split, int64_t n);
 
 // Tables that stand at the root; every other table of a file stands in /tables.
@@ -44,7 +44,7 @@ enum hn_code hn_store_open_group(const struct hn_store_reader *r, hid_t parent, 
 // Opens dataset `name` of the group at `parent`; `group` names it in messages.
 enum hn_code hn_store_open_data(const struct hn_store_reader *r, hid_t parent, const char *group,
                                 const char *name, struct hn_h5_data *s);
-// Whether it is of one dimension and length n.
+// Checks whether it is of one dimension and length n.
 enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *group,
                                    const char *name, const struct hn_h5_data *s, int64_t n);
 // Reads the table of that name into the zeroed *t; leaves it zeroed if there is none.

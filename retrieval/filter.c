@@ -43,7 +43,7 @@ static void drop_ranks(struct row *r) {
     }
 }
 
-// Whether a score passes a stage; bounds themselves do. In float every step is rounded, as torch
+// True if a score passes a stage; bounds themselves do. In float every step is rounded, as torch
 // does it.
 static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
     const struct hn_filter *f = r->f;

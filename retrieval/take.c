@@ -12,7 +12,7 @@ struct scratch {
     int64_t fewer, none, drawn;
 };
 
-// Whether a passage may fill a row whose n negatives, as indices of merged passages, are in id[].
+// True if a passage may fill a row whose n negatives, as indices of merged passages, are in id[].
 static bool may_fill(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t n,
                      int32_t passage) {
     bool good =

@@ -74,7 +74,7 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
 }
 
-// Whether item i is at one of the ranks p .. of item j.
+// True if item i is at one of the ranks p .. of item j.
 static bool names(const struct hn_knn_lists *near, int64_t p, int32_t j, int32_t i) {
     const int32_t *id = near->id + j * near->kept;
     for (int64_t r = p; r < near->kept; r++)

@@ -145,7 +145,7 @@ struct hn_sampler_type {
 
 // All samplers, NULL-terminated.
 extern const struct hn_sampler_type *const hn_samplers[];
-// Whether an option of a sampler has that value, text of `length` bytes, by default.
+// True if an option of a sampler has that value, text of `length` bytes, by default.
 bool hn_sampler_is_default(const char *sampler, const char *option, const char *value,
                            size_t length);
 const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown

@@ -183,7 +183,7 @@ int64_t hn_draw_ahead(const struct hn_loop *loop) {
     return rebuilt ? hn_min(ahead, t - loop->step % t) : ahead;
 }
 
-// Whether the sampler has to see new embeddings before the batch of this step.
+// True if the sampler has to see new embeddings before the batch of this step.
 static bool is_due(const struct hn_loop *loop) {
     const struct hn_draw *d = &loop->draw;
     const struct hn_sampler_type *type = d->at.sampled ? d->sampler.type : d->uniform.type;

@@ -88,7 +88,7 @@ HN_MUST_USE enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop 
 // Fills spec->cosines with the weights of now.
 HN_MUST_USE enum hn_code hn_loop_cosines(struct hn_context *ctx, struct hn_loop *loop);
 
-// Whether a snapshot is due at the step, and the snapshot of now, beside the others.
+// True if a snapshot is due at the step, and the snapshot of now, beside the others.
 bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step);
 HN_MUST_USE enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop);
 // Joins the snapshots to <folder>/series.h5 and removes the parts.

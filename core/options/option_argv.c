@@ -50,7 +50,7 @@ static enum hn_code unknown_flag(struct hn_context *ctx, const struct hn_option 
                    near ? "'?)" : "");
 }
 
-// Whether a word that stands where a value should is clearly an option instead: "--output --json".
+// True if a word that stands where a value should is clearly an option instead: "--output --json".
 // Negative numbers are values.
 static bool is_option(const struct hn_option *table, const char *word) {
     const char *value;

@@ -44,7 +44,7 @@ struct hn_screen {
     struct hn_screen_scratch *scratch; // [threads], private
 };
 
-// Whether ctx->screen may be what it is: NULL, "off", or a kernel of this processor. Errors:
+// Checks whether ctx->screen may be what it is: NULL, "off", or a kernel of this processor. Errors:
 // HN_USAGE, with their names. Programs ask when they start, not when the first large sweep does.
 HN_MUST_USE enum hn_code hn_screen_check(struct hn_context *ctx);
 // The kernel for a screen, or NULL where nothing is gained: few rows or dimensions, a processor

@@ -31,8 +31,8 @@ HN_MUST_USE enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_scree
 // What it takes to find one product of rows of d dimensions and hand it on, in dimensions of
 // products of floats.
 double hn_screen_find_cost(int64_t d);
-// Whether few enough products are found, by a sample of rows and columns, if a share of them is
-// wanted. Errors: HN_MEMORY.
+// Checks whether few enough products are found, by a sample of rows and columns, if a share of them
+// is wanted. Errors: HN_MEMORY.
 HN_MUST_USE enum hn_code hn_screen_pays(struct hn_context *ctx, const struct hn_screen *s,
                                         double share, bool *pays);
 

@@ -267,7 +267,7 @@ static bool open_scratch(struct hn_context *ctx, const struct hn_matrix *const m
            (scratch->along = hn_zalloc(ctx, 3 * ctx->threads * row, sizeof *scratch->along));
 }
 
-// Whether sums fit 32 bits.
+// True if sums fit 32 bits.
 static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
                       const struct hn_matrix *const matrix[2], int matrices,
                       const struct rounding *r, const struct scratch *scratch) {

@@ -280,7 +280,7 @@ static void topk_across(void *self, const struct hn_tile *tile, int thread) {
         topk_column(t, tile, i, thread);
 }
 
-// Whether the threshold that a row started from was low enough: k candidates are as good as the
+// True if the threshold that a row started from was low enough: k candidates are as good as the
 // product it was made of, so that nothing dropped since can be among the k best.
 static bool complete(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;

@@ -114,7 +114,8 @@ static enum hn_code pack(struct hn_context *ctx, struct plan *plan) {
     return hn_packed_open(ctx, &plan->sweep->y, plan->block, &plan->y_alone);
 }
 
-// Whether a screen is worth while, and opens it. For one sink, of rows: others see all products.
+// Checks whether a screen is worth while, and opens it. For one sink, of rows: others see all
+// products.
 static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
     const struct hn_sweep *sweep = plan->sweep;
     const struct hn_sink *sink = &sweep->sink[0];
@@ -319,7 +320,7 @@ static void do_tile(const struct plan *plan, int64_t i, int64_t j, int64_t round
     }
 }
 
-// Whether the pair of blocks belongs to the part. Of X X^T a block meets about half of the others
+// True if the pair of blocks belongs to the part. Of X X^T a block meets about half of the others
 // as its own.
 static bool in_part(const struct plan *plan, int64_t i, int64_t j) {
     int64_t owner = !plan->symmetric ? i : (i + j) % 2 ? hn_max(i, j) : hn_min(i, j);
@@ -334,7 +335,7 @@ struct progress {
     _Atomic int64_t *rows, *cols; // [rounds] of each block; X X^T: the same
 };
 
-// Whether the block is through; false: asked to stop.
+// True if the block is through; false: asked to stop.
 static bool wait_for(const struct hn_context *ctx, const _Atomic int64_t *block, int64_t round) {
     while (atomic_load_explicit(block, memory_order_acquire) < round) {
         if (hn_stop_asked(ctx))

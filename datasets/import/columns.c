@@ -28,7 +28,7 @@ struct columns {
     int64_t rows, columns;
 };
 
-// Whether all lines hold the same number of commas, one at least, as those of a table do.
+// True if all lines hold the same number of commas, one at least, as those of a table do.
 static bool is_comma_table(const char *text) {
     int64_t first = hn_cells_count(text, ','), lines = 0;
     for (; first > 0 && *text; lines++) {
@@ -109,7 +109,7 @@ static void take_header(struct hn_context *ctx, struct columns *t) {
     t->rows--;
 }
 
-// Whether a column counts the rows, from 0 or 1.
+// True if a column counts the rows, from 0 or 1.
 static bool is_index(const struct columns *t, int64_t column) {
     int64_t value, first = 0;
     bool above;

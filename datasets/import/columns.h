@@ -10,7 +10,7 @@
 HN_MUST_USE enum hn_code hn_columns_read(struct hn_context *ctx, const char *path,
                                          const struct hn_wanted *want, char *text,
                                          struct hn_array *out);
-// Whether a text is a whole number in its own decimal form ("7", "-1", not "07", "+7" or "7 "),
+// True if a text is a whole number in its own decimal form ("7", "-1", not "07", "+7" or "7 "),
 // which is in the bits of *value; *above: beyond INT64_MAX, up to 2^64 - 1.
 bool hn_is_decimal(const char *text, int64_t *value, bool *above);
 

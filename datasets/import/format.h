@@ -48,7 +48,7 @@ HN_MUST_USE enum hn_code hn_format_read(struct hn_context *ctx, const char *path
                                         enum hn_format_choice choice, const struct hn_wanted *want,
                                         struct hn_array *out);
 
-// Whether the name of a file has an ending, or had it before it was cropped
+// True if the name of a file has an ending, or had it before it was cropped
 // ("base.u8bin.crop_nb_1000").
 bool hn_path_ends(const char *path, const char *ending);
 

@@ -243,7 +243,7 @@ static const int32_t *labels_of(const struct hn_label_sets *sets, const int32_t 
     return sets->label + sets->start[*label];
 }
 
-// Whether row i has the labels that the file has.
+// True if row i has the labels that the file has.
 static bool same_labels(const struct hn_import_input *in, const struct hn_snapshot *s, int64_t i) {
     int64_t count, there;
     const int32_t *own =

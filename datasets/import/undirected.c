@@ -110,7 +110,7 @@ enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import
     return HN_OK;
 }
 
-// Whether every row that has no direction is zero.
+// Checks whether every row that has no direction is zero.
 static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in) {
     int64_t count = 0, first = -1;
     for (int64_t i = 0; i < in->n; i++)

@@ -196,7 +196,7 @@ static enum hn_code check_step(struct hn_context *ctx, struct work *w,
     return hold_against(ctx, &c->halving, at, arm, check);
 }
 
-// Whether the choice is one on other steps of the series, too.
+// Checks whether the choice is one on other steps of the series, too.
 static enum hn_code check_steps(struct hn_context *ctx, struct work *w) {
     struct hn_chosen *c = w->out;
     int64_t at[LOOKED_AT];

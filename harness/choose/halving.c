@@ -242,7 +242,7 @@ static enum hn_code cut(struct hn_context *ctx, struct hn_halving *h, int64_t ha
     return HN_OK;
 }
 
-// Whether the settings that are left may have that many more seeds: a single one has a few in any
+// True if the settings that are left may have that many more seeds: a single one has a few in any
 // case.
 static bool goes_on(const struct hn_halving *h, int64_t seeds) {
     struct work need = {0, 0};
@@ -256,7 +256,7 @@ static bool goes_on(const struct hn_halving *h, int64_t seeds) {
     return fits(need, work_left(h));
 }
 
-// Whether a few batches hold all that hardness is measured on, as where nearly all negatives are
+// True if a few batches hold all that hardness is measured on, as where nearly all negatives are
 // false: then no interval tells anything. Counted as if all had the same weight (Kish).
 static bool is_measurable(const struct hn_halving *h, const struct hn_arm *arm) {
     double sum = 0, squares = 0;

@@ -87,11 +87,11 @@ enum { HN_HALVING_KEPT = 3 };
 HN_MUST_USE enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h);
 // Rungs at most: 1, 2, 4 ... seeds.
 int hn_halving_rungs(int64_t seeds);
-// Whether an arm is within the budgets by what was measured, whatever the intervals say.
+// True if an arm is within the budgets by what was measured, whatever the intervals say.
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
 // The budget of false negatives as a ratio; NaN without one.
 double hn_halving_budget(const struct hn_halving *h);
-// Whether its false negatives are on the edge of their budget.
+// True if its false negatives are on the edge of their budget.
 bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm);
 // Replicates of the intervals that are printed: seeds, where there are three.
 enum hn_replicate hn_halving_replicate(const struct hn_evidence *e);

@@ -17,7 +17,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return s->count ? HN_OK : ctx->code;
 }
 
-// Whether a pair of this kind counts for hardness.
+// True if a pair of this kind counts for hardness.
 static bool counts(const struct state *s, uint8_t kind) {
     return !s->labelled || kind == HN_PAIR_TRUE_NEGATIVE;
 }

@@ -26,7 +26,7 @@ static double number_at(const char *text, int *length) {
     return end == text + *length && end > text ? value : NAN;
 }
 
-// Whether two canonical texts, "K=100, M=500", differ in one number alone, which is put into *s.
+// True if two canonical texts, "K=100, M=500", differ in one number alone, which is put into *s.
 static bool differ_in_one(const char *a, const char *b, struct step *s) {
     const char *begin = a;
     bool found = false;

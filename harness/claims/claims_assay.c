@@ -33,7 +33,7 @@ static bool is_uniform(const struct hn_claim_side *side) {
     return false;
 }
 
-// Whether some setting of the part's data set is better than untrained, corrected for how many
+// True if some setting of the part's data set is better than untrained, corrected for how many
 // there are; *best: the one that comes nearest.
 static bool is_sensitive(const struct hn_claim_result *assay, const char *dataset,
                          const struct hn_claim_part **best) {

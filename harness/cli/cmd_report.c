@@ -87,7 +87,7 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
                : HN_OK;
 }
 
-// Whether two open files go on with the same bytes.
+// True if two open files go on with the same bytes.
 static bool have_same_bytes(FILE *a, FILE *b) {
     char x[1 << 13], y[sizeof x];
     size_t n;
@@ -99,7 +99,7 @@ static bool have_same_bytes(FILE *a, FILE *b) {
     return true;
 }
 
-// Whether two paths lead to one file, or to copies of it.
+// True if two paths lead to one file, or to copies of it.
 static bool is_same_file(const char *a, const char *b) {
     struct stat x, y;
     if (strcmp(a, b) == 0)

@@ -77,7 +77,7 @@ static enum hn_code check_params(struct hn_context *ctx, const struct sample_par
     return HN_OK;
 }
 
-// Whether sampler, file and batch size fit each other.
+// Checks whether sampler, file and batch size fit each other.
 static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
     const struct hn_snapshot_info *info = hn_snapshot_info(w->snapshot);
     const struct hn_sampler_type *type = w->chosen->type;

@@ -45,7 +45,7 @@ static void catch_signals(void) {
     signal(SIGXFSZ, SIG_IGN); // a limit on file sizes is a failed write, with a sentence
 }
 
-// Whether the reader of standard output, `head` for example, has closed it.
+// True if the reader of standard output, `head` for example, has closed it.
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);

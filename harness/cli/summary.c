@@ -81,7 +81,7 @@ static json_t *setting_row(const struct hn_results *r, const struct hn_overview 
     return row;
 }
 
-// Whether a column says anything; graphs are mostly fresh, and weights those of the pairs.
+// True if a column says anything; graphs are mostly fresh, and weights those of the pairs.
 static bool is_shown(const json_t *rows, const struct hn_overview *o, const char *key) {
     bool weights = strcmp(key, "fn_mass") == 0 || strcmp(key, "fn_loss_mass") == 0 ||
                    strcmp(key, "clamp_rate") == 0 || strcmp(key, "loss_batch") == 0,

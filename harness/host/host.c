@@ -88,7 +88,7 @@ void hn_host_processor(char *text, size_t size) {
     snprintf(text, size, "%s%s%s", system.machine, part[0] ? " " : "", part);
 }
 
-// Whether `word` says nothing about the kind of processor: "CPU", "@", "2.10GHz", "16-Core".
+// True if `word` says nothing about the kind of processor: "CPU", "@", "2.10GHz", "16-Core".
 static bool is_noise(const char *word) {
     size_t length = strlen(word);
     return strcasecmp(word, "cpu") == 0 || strcasecmp(word, "processor") == 0 ||

@@ -179,7 +179,7 @@ static void tell(struct pool *p) {
     hn_progress_show(&p->progress, text);
 }
 
-// Whether worker i has ended; 0 afterwards in its place.
+// True if worker i has ended; 0 afterwards in its place.
 static bool ended(struct hn_context *ctx, struct pool *p, int i) {
     int status = 0;
     pid_t got = waitpid(p->pid[i], &status, WNOHANG);

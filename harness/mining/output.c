@@ -213,7 +213,7 @@ static void put_indices(const struct line *l) {
     }
 }
 
-// Whether a query has lines in a format.
+// True if a query has lines in a format.
 static bool has_line(const struct line *l) {
     switch (l->out->format) {
     case HN_MINE_NPY:

@@ -162,7 +162,7 @@ static enum hn_code scan_data(struct hn_context *ctx, struct hn_reproduce *rep) 
     return find_graph(ctx, rep);
 }
 
-// Whether two files can be encoders of one family: all that a job sees but the values.
+// True if two files can be encoders of one family: all that a job sees but the values.
 static bool alike(const struct hn_reproduce_data *a, const struct hn_reproduce_data *b) {
     const struct hn_snapshot_info *x = &a->info, *y = &b->info;
     return x->n == y->n && x->d == y->d && x->steps == y->steps &&

@@ -25,7 +25,7 @@ static bool is_pattern(const struct hn_claim_job *job) {
     return job->n_data == 1 && strchr(job->data[0], '*');
 }
 
-// Whether a job of any entry names data of that folder.
+// True if a job of any entry names data of that folder.
 static bool is_named(const struct hn_claim_entry *const *known, int64_t n, const char *folder) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < known[i]->jobs; j++)
