@@ -74,8 +74,8 @@ enum hn_code hn_pair_model_open(struct hn_context *ctx, const struct hn_miner *m
     hn_free(ctx, place);
     out->positives = (double)labels / (double)pool->count;
     for (int64_t k = 0; k < width; k++) {
-        double least = .2 / (double)(labels + 1) / (double)width;
-        out->log_share[k] = log(fmax(out->share[k], least));
+        double min = .2 / (double)(labels + 1) / (double)width;
+        out->log_share[k] = log(fmax(out->share[k], min));
         mean += out->log_share[k] / (double)width;
     }
     for (int64_t k = 0; k < width; k++)

@@ -12,15 +12,15 @@ struct corpus {
     float *mean;       // [classes x dim]
     float *q, *p;      // [steps x queries x dim], [steps x n x dim]
     int32_t *query;    // [n] that a passage is relevant to, -1: none
-    int64_t *first;    // [queries + 1] places of a query's passages in `place`
-    int32_t *place;    // [n] passages in random order, those of queries first
+    int64_t *first;    // [queries + 1] positions of a query's passages in `position`
+    int32_t *position; // [n] passages in random order, those of queries first
     int32_t *labelled; // [queries] the known one
 };
 
 static enum hn_code deal(struct hn_context *ctx, struct corpus *c) {
     const struct hn_synth *o = c->options;
     int64_t used = 0;
-    hn_permute((uint64_t)o->seed, "synth.place", 0, 0, 0, c->place, o->n);
+    hn_permute((uint64_t)o->seed, "synth.place", 0, 0, 0, c->position, o->n);
     for (int64_t i = 0; i < o->n; i++)
         c->query[i] = -1;
     for (int64_t i = 0; i < o->queries; i++) {
@@ -33,9 +33,9 @@ static enum hn_code deal(struct hn_context *ctx, struct corpus *c) {
                            "raise it, or lower --queries or --relevant",
                            (long long)o->n, (long long)o->queries, (long long)o->relevant);
         c->first[i] = used;
-        c->labelled[i] = c->place[used + hn_stream_below(&stream, (uint32_t)count)];
+        c->labelled[i] = c->position[used + hn_stream_below(&stream, (uint32_t)count)];
         for (int64_t k = 0; k < count; k++)
-            c->query[c->place[used + k]] = (int32_t)i;
+            c->query[c->position[used + k]] = (int32_t)i;
         used += count;
     }
     c->first[o->queries] = used;
@@ -83,7 +83,7 @@ static enum hn_code make_relevance(struct hn_context *ctx, const struct corpus *
     if (hn_qrels_build(ctx, list, queries, queries, known))
         return ctx->code;
     for (int64_t k = 0; k < count; k++)
-        list[k] = (struct hn_judgement){c->query[c->place[k]], c->place[k], 1};
+        list[k] = (struct hn_judgement){c->query[c->position[k]], c->position[k], 1};
     return hn_qrels_build(ctx, list, count, queries, all);
 }
 
@@ -125,7 +125,7 @@ enum hn_code hn_synth_retrieval(struct hn_context *ctx, const struct hn_synth *o
                 (c.q = hn_alloc(ctx, q, sizeof *c.q)) && (c.p = hn_alloc(ctx, p, sizeof *c.p)) &&
                 (c.query = hn_alloc(ctx, o->n, sizeof *c.query)) &&
                 (c.first = hn_alloc(ctx, o->queries + 1, sizeof *c.first)) &&
-                (c.place = hn_alloc(ctx, o->n, sizeof *c.place)) &&
+                (c.position = hn_alloc(ctx, o->n, sizeof *c.position)) &&
                 (c.labelled = hn_alloc(ctx, o->queries, sizeof *c.labelled));
     if (!good || deal(ctx, &c) || hn_synth_means(ctx, o, c.mean))
         return ctx->code;
