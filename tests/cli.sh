@@ -439,14 +439,17 @@ assert 'memory limit' in r['error'].asstr()[1]"
 # Every kernel once, small; what is printed is for programs.
 test_bench() {
     local small="--n 900 --dim 16 --M 700 --K 10 --batch 16 --keep 20 --reps 2 --warmup 0"
+    expect "metrics to bench" 0 '' list metrics --json
+    cp "$work/out" "$work/metrics.json"
     # shellcheck disable=SC2086
     expect "bench" 0 '' bench all $small --json
     check "bench says nothing else" silent
     if [ -n "$python" ]; then
         check "bench --json as documented" "$python" -c "import json
 rows = json.load(open('$work/out'))['kernels']
+cells = {'cell-' + m['name'] for m in json.load(open('$work/metrics.json'))['metrics'] if m['table'] == 'runs'}
 assert {r['name'] for r in rows} == {'sgemm', 'product', 'product-half', 'knn', 'proximity-independent', 'proximity-dealt',
-    'walk-0.1', 'walk-0.7', 'gcbs', 'loss', 'sinks', 'sinks-half'}
+    'walk-0.1', 'walk-0.7', 'gcbs', 'loss', 'sinks', 'sinks-half', 'cell-all', *cells}
 for r in rows:
     s = r['seconds']
     assert len(s['all']) == 2 and 0 < s['min'] <= s['median'] <= s['max'], r

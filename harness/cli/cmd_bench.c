@@ -6,7 +6,7 @@
 #include "core/sweep/screen.h"
 #include "core/sweep/simd.h"
 #include "datasets/snapshot.h"
-#include "harness/cli/bench.h"
+#include "harness/bench/bench.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "harness/host/parts.h"

@@ -1,8 +1,9 @@
 // The kernels of `hardneg bench`: what is timed, on what, and the time at the machine's ceiling.
-#ifndef HN_HARNESS_CLI_BENCH_H
-#define HN_HARNESS_CLI_BENCH_H
+#ifndef HN_HARNESS_BENCH_BENCH_H
+#define HN_HARNESS_BENCH_BENCH_H
 
 #include "datasets/items.h"
+#include "metrics/global.h"
 
 // Sizes of one row.
 struct hn_bench_shape {
@@ -13,6 +14,7 @@ struct hn_bench_shape {
 struct hn_bench {
     struct hn_bench_shape shape;
     struct hn_items items;              // of that shape; views and labels where they are wanted
+    struct hn_global global;            // of the items, where a kernel wanted it; n = 0: none
     double gflops, gbs;                 // the ceilings, measured just before
     struct hn_bench_training *training; // a task that is open: kept from one repetition to the next
 };
@@ -36,6 +38,11 @@ extern const struct hn_bench_kernel hn_bench_kernels[]; // ended by a NULL name
 // Makes b->items of b->shape, as a kernel needs them, unless they are there.
 HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b,
                                         enum hn_bench_needs needs);
+
+// Measures 300 batches with the metric that the kernel is named after, or with all; `ideal`: their
+// matrix products.
+HN_MUST_USE enum hn_code hn_bench_cell(struct hn_context *ctx, struct hn_bench *b,
+                                       const struct hn_bench_kernel *k, struct hn_bench_time *out);
 
 // A step of training by one of these recipes (the kernel's argument), mean over a few; of NODE an
 // epoch: forward, loss, backward and update on ctx->threads threads, and the time of its matrix

@@ -1,6 +1,6 @@
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/sinks.h"
-#include "harness/cli/bench.h"
+#include "harness/bench/bench.h"
 #include "harness/host/host.h"
 #include "harness/run/timed.h"
 #include "metrics/global.h"
@@ -18,11 +18,21 @@ static enum hn_code make_rows(struct hn_context *ctx, const struct hn_bench_shap
     return hn_random_rows(ctx, &rows, out);
 }
 
+// Ten classes.
+static enum hn_code make_labels(struct hn_context *ctx, int64_t n, const int32_t **out) {
+    int32_t *label = hn_alloc(ctx, n, sizeof *label);
+    for (int64_t i = 0; label && i < n; i++)
+        label[i] = (int32_t)(i % 10);
+    *out = label;
+    return label ? HN_OK : ctx->code;
+}
+
 static void free_items(struct hn_context *ctx, struct hn_bench *b) {
     hn_free(ctx, (float *)b->items.x.data);
     hn_free(ctx, (float *)b->items.x1.data);
     hn_free(ctx, (float *)b->items.x2.data);
     hn_free(ctx, (int32_t *)b->items.labels);
+    hn_global_free(ctx, &b->global);
     b->items = (struct hn_items){0};
 }
 
@@ -37,7 +47,7 @@ enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b, enum hn_
     items->d = shape->dim;
     if (!items->x.data && make_rows(ctx, shape, 0, &items->x))
         return ctx->code;
-    if (!items->labels && !(items->labels = hn_zalloc(ctx, shape->n, sizeof(int32_t))))
+    if (!items->labels && make_labels(ctx, shape->n, &items->labels))
         return ctx->code;
     if (needs == HN_BENCH_VIEWS_TOO && !items->x1.data &&
         (make_rows(ctx, shape, 1, &items->x1) || make_rows(ctx, shape, 2, &items->x2)))
@@ -204,6 +214,14 @@ const struct hn_bench_kernel hn_bench_kernels[] = {
     {"loss", "loss", HN_BENCH_VIEWS_TOO, 0.5, run_loss},
     {"sinks", "sinks", HN_BENCH_VIEWS_TOO, FULL, run_sinks},
     {"sinks", "sinks-half", HN_BENCH_VIEWS_TOO, HALF, run_sinks},
+    {"cell", "cell-all", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-fn_ratio", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-histogram", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-hardness", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-true_hardness", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-coverage", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-gap", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"cell", "cell-loss", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
     {"train", "train-views", HN_BENCH_TRAINING, HN_BENCH_VIEWS, hn_bench_training},
     {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, hn_bench_training},
     {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, hn_bench_training},

@@ -4,7 +4,7 @@
 // words are about as frequent as those of STS and SICK.
 #include "core/files.h"
 #include "core/random.h"
-#include "harness/cli/bench.h"
+#include "harness/bench/bench.h"
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 
