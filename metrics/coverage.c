@@ -142,11 +142,17 @@ static double variation(const int64_t *visits, int64_t n) {
     return sqrt((double)(n * square - sum * sum)) / (double)sum;
 }
 
-// The batches that hold an item, by item: batch[first[i] .. first[i + 1]); and marks per thread.
+// Where an item is in a batch whose items ascend: those behind it are item[next .. end).
+struct tail {
+    int32_t next, end;
+};
+
+// The batches that hold an item, by item: tail[first[i] .. first[i + 1]); and marks per thread.
 struct lists {
-    int64_t *first; // [n + 1]
-    int64_t *batch; // [start[batches]]
-    int32_t *mark;  // [threads x n]
+    int64_t *first;    // [n + 1]
+    struct tail *tail; // [start[batches]]
+    int64_t *filled;   // [batches]
+    int32_t *mark;     // [threads x n]
 };
 
 static enum hn_code take_lists(struct hn_context *ctx, const struct state *s, int64_t n,
@@ -155,11 +161,14 @@ static enum hn_code take_lists(struct hn_context *ctx, const struct state *s, in
     if (!hn_mul(n, threads, &marks))
         return hn_fail(ctx, HN_MEMORY, "too many items (%lld)", (long long)n);
     lists->first = hn_zalloc(ctx, n + 1, sizeof *lists->first);
-    lists->batch = hn_alloc(ctx, s->start[s->batches], sizeof *lists->batch);
+    lists->tail = hn_alloc(ctx, s->start[s->batches], sizeof *lists->tail);
+    lists->filled = hn_alloc(ctx, s->batches, sizeof *lists->filled);
     lists->mark = hn_zalloc(ctx, marks, sizeof *lists->mark);
-    return lists->first && lists->batch && lists->mark ? HN_OK : ctx->code;
+    return lists->first && lists->tail && lists->filled && lists->mark ? HN_OK : ctx->code;
 }
 
+// Orders the items of all batches as well: lists by item, gone through in their order, are as good
+// as a sort.
 static void fill_lists(const struct state *s, int64_t n, struct lists *lists) {
     int64_t *first = lists->first;
     for (int64_t k = 0; k < s->start[s->batches]; k++)
@@ -170,23 +179,26 @@ static void fill_lists(const struct state *s, int64_t n, struct lists *lists) {
     }
     for (int64_t b = s->batches; b-- > 0;)
         for (int64_t k = s->start[b]; k < s->start[b + 1]; k++)
-            lists->batch[--first[s->item[k]]] = b;
+            lists->tail[--first[s->item[k]]].end = (int32_t)b;
+    memcpy(lists->filled, s->start, (size_t)s->batches * sizeof *lists->filled);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = first[i]; l < first[i + 1]; l++) {
+            int64_t b = lists->tail[l].end, at = lists->filled[b]++;
+            s->item[at] = (int32_t)i;
+            lists->tail[l] = (struct tail){(int32_t)(at + 1), (int32_t)s->start[b + 1]};
+        }
 }
 
 // Items after u among the batches that hold u, each once.
 static int64_t partners(const struct state *s, const struct lists *lists, int32_t u,
                         int32_t *mark) {
     int64_t count = 0;
-    for (int64_t l = lists->first[u]; l < lists->first[u + 1]; l++) {
-        int64_t b = lists->batch[l];
-        for (int64_t k = s->start[b]; k < s->start[b + 1]; k++) {
-            int32_t v = s->item[k];
-            if (v > u && mark[v] != u + 1) {
-                mark[v] = u + 1;
-                count++;
-            }
+    for (int64_t l = lists->first[u]; l < lists->first[u + 1]; l++)
+        for (int32_t k = lists->tail[l].next; k < lists->tail[l].end; k++) {
+            int32_t *seen = &mark[s->item[k]];
+            count += *seen != u + 1;
+            *seen = u + 1;
         }
-    }
     return count;
 }
 

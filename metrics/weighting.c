@@ -31,6 +31,7 @@
 #include "core/clones.h"
 #include "core/exp.h"
 #include "core/lanes.h"
+#include "core/sweep/simd.h"
 #include "metrics/block.h"
 
 #include <math.h>
@@ -306,100 +307,135 @@ static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor
             hn_masker_see(m, (double)shown(&anchor->run[r])[j]);
 }
 
-// to[n]: the scores, -infinity for those that the mask drops.
+// Negatives of an anchor, of several runs, so that loops over them are few and long. Behind the
+// last of n there are more, up to a multiple of HN_LANES, which count as nothing: unlabelled, with
+// scores of -infinity, as those have that the mask drops.
+struct block {
+    int32_t n, padded;
+    int run;      // to go on from
+    int32_t from; // in that run
+    float score[HN_BLOCK];
+    uint8_t kind[HN_BLOCK];
+};
+
 HN_CLONES
-static void drop(const float *score, const float *seen, int32_t n, const struct hn_masker *mask,
-                 float *to) {
+static void drop(const float *seen, int32_t n, const struct hn_masker *mask, float *score) {
     const double limit = mask->limit;
     const bool at_limit = mask->mask == HN_MASK_TOP; // as hn_masker_drops() has it
     for (int32_t j = 0; j < n; j++) {
         bool drops = (double)seen[j] > limit || (at_limit && (double)seen[j] >= limit);
-        to[j] = drops ? -INFINITY : score[j];
+        score[j] = drops ? -INFINITY : score[j];
     }
 }
 
-// The negatives of a block of a run: score[n] with those that are dropped at -infinity.
-struct block {
-    int32_t n;
-    const float *score;
-    const uint8_t *kind;
-};
-
-static struct block block_of(const struct hn_anchor_run *run, int32_t from,
-                             const struct hn_masker *mask, float capacity[HN_BLOCK]) {
-    struct block b = {hn_block(run->n, from), run->score + from, run->kind + from};
-    if (mask) {
-        drop(b.score, shown(run) + from, b.n, mask, capacity);
-        b.score = capacity;
+// Fills the next block; false: there are no more. mask: NULL where all negatives count.
+static bool next_block(const struct hn_anchor *anchor, const struct hn_masker *mask,
+                       struct block *b) {
+    for (b->n = 0; b->run < anchor->runs && b->n < HN_BLOCK;) {
+        const struct hn_anchor_run *run = &anchor->run[b->run];
+        int32_t free = HN_BLOCK - b->n, left = run->n - b->from, n = left < free ? left : free;
+        memcpy(b->score + b->n, run->score + b->from, (size_t)n * sizeof *b->score);
+        memcpy(b->kind + b->n, run->kind + b->from, (size_t)n);
+        if (mask)
+            drop(shown(run) + b->from, n, mask, b->score + b->n);
+        b->n += n;
+        b->from = n < left ? b->from + n : 0;
+        b->run += n == left;
     }
-    return b;
+    for (b->padded = b->n; b->padded % HN_LANES; b->padded++) {
+        b->score[b->padded] = -INFINITY;
+        b->kind[b->padded] = HN_PAIR_UNLABELLED;
+    }
+    return b->n > 0;
 }
 
 HN_CLONES
-static float highest(const float *score, int32_t n, float high) {
-    return hn_lane_max(score, n, high);
+static float highest(const struct block *b, float high) {
+    return hn_lane_max(b->score, b->padded, high);
 }
 
 HN_CLONES
-static int32_t count_left(const float *score, int32_t n) {
+static int32_t count_left(const struct block *b) {
     int32_t left = 0;
-    for (int32_t j = 0; j < n; j++)
-        left += score[j] > -INFINITY;
+    for (int32_t j = 0; j < b->padded; j++)
+        left += b->score[j] > -INFINITY;
     return left;
 }
 
-// mask: NULL where all negatives count.
 static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
                       struct sums *s) {
-    float high = -INFINITY, capacity[HN_BLOCK];
-    for (int r = 0; r < anchor->runs; r++)
-        for (int32_t from = 0; from < anchor->run[r].n; from += HN_BLOCK) {
-            struct block b = block_of(&anchor->run[r], from, mask, capacity);
-            high = highest(b.score, b.n, high);
-            s->n += mask ? count_left(b.score, b.n) : b.n;
-        }
+    float low = INFINITY, high = -INFINITY;
+    for (int r = 0; r < anchor->runs && !mask; r++) {
+        hn_simd_best()->widen(anchor->run[r].score, anchor->run[r].n, &low, &high);
+        s->n += anchor->run[r].n;
+    }
+    for (struct block b = {.run = 0}; mask && next_block(anchor, mask, &b);) {
+        high = highest(&b, high);
+        s->n += count_left(&b);
+    }
     s->high = (double)high;
 }
 
-// v of a block: terms far below the largest may vanish; the largest is 1, so none is lost.
+// v of a block whose negatives differ in it. Terms far below the largest may vanish; the largest is
+// 1, so that no sum does.
 static void weigh(const struct block *b, const struct hn_mixture *mixture, double slope,
-                  double high, double v[HN_BLOCK]) {
+                  double high, double *v) {
     if (slope > 0 && !mixture) {
-        hn_exp_each(b->score, b->n, high, slope, v);
+        hn_exp_each(b->score, b->padded, high, slope, v);
         return;
     }
-    for (int32_t j = 0; j < b->n; j++) {
+    for (int32_t j = 0; j < b->padded; j++) {
         bool left = b->score[j] > -INFINITY;
         v[j] = left && mixture ? hn_mixture_weight(mixture, (double)b->score[j]) : left;
     }
 }
 
-// mass[n]: neg_j.
+// mass[padded]: neg_j.
 HN_CLONES
-static void add_block(const uint8_t *kind, int32_t n, const double *v, const double *mass,
-                      struct sums *s) {
+static void add_weighted(const struct block *b, const double *v, const double *mass,
+                         struct sums *s) {
     double labelled[HN_BLOCK], same[HN_BLOCK], both[HN_BLOCK];
-    for (int32_t j = 0; j < n; j++) {
-        labelled[j] = kind[j] != HN_PAIR_UNLABELLED;
-        same[j] = kind[j] == HN_PAIR_FALSE_NEGATIVE;
+    for (int32_t j = 0; j < b->padded; j++) {
+        labelled[j] = b->kind[j] != HN_PAIR_UNLABELLED;
+        same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
         both[j] = v[j] * mass[j];
     }
-    s->weight += hn_lane_sum(v, n);
-    s->mass += hn_lane_sum(both, n);
-    s->weight_labelled += hn_lane_dot(labelled, v, n);
-    s->weight_same += hn_lane_dot(same, v, n);
-    s->mass_same += hn_lane_dot(same, both, n);
+    s->weight += hn_lane_sum(v, b->padded);
+    s->mass += hn_lane_sum(both, b->padded);
+    s->weight_labelled += hn_lane_dot(labelled, v, b->padded);
+    s->weight_same += hn_lane_dot(same, v, b->padded);
+    s->mass_same += hn_lane_dot(same, both, b->padded);
 }
 
-static void add_run(const struct hn_anchor_run *run, const struct hn_masker *mask,
+// The same with v = 1 everywhere.
+HN_CLONES
+static void add_alike(const struct block *b, const double *mass, struct sums *s) {
+    double of_same[HN_BLOCK];
+    int32_t unlabelled = 0, same = 0;
+    for (int32_t j = 0; j < b->padded; j++) {
+        unlabelled += b->kind[j] == HN_PAIR_UNLABELLED;
+        same += b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
+    }
+    for (int32_t j = 0; j < b->padded; j++)
+        of_same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE ? mass[j] : 0;
+    s->weight += b->n;
+    s->weight_labelled += b->padded - unlabelled;
+    s->weight_same += same;
+    s->mass += hn_lane_sum(mass, b->padded);
+    s->mass_same += hn_lane_sum(of_same, b->padded);
+}
+
+static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask,
                     const struct hn_mixture *mixture, double slope, double tau, struct sums *s) {
-    for (int32_t from = 0; from < run->n; from += HN_BLOCK) {
-        float capacity[HN_BLOCK];
-        double v[HN_BLOCK], mass[HN_BLOCK];
-        struct block b = block_of(run, from, mask, capacity);
-        weigh(&b, mixture, slope, s->high, v);
-        hn_exp_each(b.score, b.n, s->high, 1 / tau, mass);
-        add_block(b.kind, b.n, v, mass, s);
+    double v[HN_BLOCK], mass[HN_BLOCK];
+    for (struct block b = {.run = 0}; next_block(anchor, mask, &b);) {
+        hn_exp_each(b.score, b.padded, s->high, 1 / tau, mass);
+        if (slope > 0 || mixture || mask) {
+            weigh(&b, mixture, slope, s->high, v);
+            add_weighted(&b, v, mass, s);
+        } else {
+            add_alike(&b, mass, s);
+        }
     }
 }
 
@@ -419,8 +455,7 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double 
         return (struct hn_anchor_loss){.log_ng = -INFINITY};
     // most = 0: all scores are 0, and so are all exponents.
     double slope = law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / tau;
-    for (int r = 0; r < anchor->runs; r++)
-        add_run(&anchor->run[r], mask, law->by_mixture ? &law->mixture : NULL, slope, tau, &s);
+    add_all(anchor, mask, law->by_mixture ? &law->mixture : NULL, slope, tau, &s);
     double n = (double)s.n, log_rest = log1p(-law->tau_plus);
     double scale = law->log_factor + log(n / s.weight) + s.high / tau;
     double taken = log(n * law->tau_plus) + anchor->positive / tau;
