@@ -68,7 +68,7 @@ static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
     struct hn_pair_place *pair = hn_alloc(ctx, n, sizeof *pair);
     if (!pair || hn_population_draw(ctx, &w->population, n, (uint64_t)w->p->seed, pair))
         return ctx->code;
-    return hn_sheet_write(ctx, &w->corpus, &w->population, pair, n, w->p->output);
+    return hn_pairs_write(ctx, &w->corpus, &w->population, pair, n, w->p->output);
 }
 
 // How false negatives are known, from what there is: sheets before /truth, so that an estimate can

@@ -59,7 +59,7 @@ static enum hn_code write_rows(struct hn_context *ctx, const struct hn_corpus *c
     return HN_OK;
 }
 
-enum hn_code hn_sheet_write(struct hn_context *ctx, const struct hn_corpus *c,
+enum hn_code hn_pairs_write(struct hn_context *ctx, const struct hn_corpus *c,
                             const struct hn_population *population,
                             const struct hn_pair_place *pair, int64_t n, const char *path) {
     struct hn_new_file file;

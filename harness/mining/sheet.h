@@ -8,7 +8,7 @@
 #include "retrieval/estimate.h"
 
 // Writes the pairs with an empty column `relevant`; texts where the snapshot has them.
-HN_MUST_USE enum hn_code hn_sheet_write(struct hn_context *ctx, const struct hn_corpus *c,
+HN_MUST_USE enum hn_code hn_pairs_write(struct hn_context *ctx, const struct hn_corpus *c,
                                         const struct hn_population *population,
                                         const struct hn_pair_place *pair, int64_t n,
                                         const char *path);
