@@ -2,6 +2,7 @@
 //
 // Threads that share a handle may be in different epochs: each draws from the one that it began
 // last, and a call begins that again if another thread has begun its own since.
+#include "samplers/draw.h"
 #include "library/library_private.h"
 
 #include <math.h>
@@ -97,19 +98,6 @@ static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64
     return HN_OK;
 }
 
-// Arrays of up to `count` batches.
-static enum hn_code open_batches(struct hn_library_build *b, int64_t count,
-                                 struct hn_batches *batches) {
-    int64_t size = b->sampler.batch_size, places = count * size, capacity = negative_capacity(b);
-    *batches = (struct hn_batches){.batch_size = b->sampler.batch_size, .capacity = capacity};
-    batches->size = hn_alloc(&b->ctx, count, sizeof *batches->size);
-    batches->ids = hn_alloc(&b->ctx, places, sizeof *batches->ids);
-    batches->negatives = hn_alloc(&b->ctx, capacity ? places : 0, sizeof *batches->negatives);
-    batches->negative = hn_alloc(&b->ctx, places, (size_t)capacity * sizeof *batches->negative);
-    return batches->size && batches->ids && batches->negatives && batches->negative ? HN_OK
-                                                                                    : b->ctx.code;
-}
-
 // Negatives of anchor p of the batches, and their cosines with it.
 static void put_negatives(const struct hn_items *items, const struct hn_batches *b, int64_t p,
                           int32_t anchor, int64_t *negative, float *score) {
@@ -128,12 +116,11 @@ static enum hn_code draw_batches(struct hn_library_build *b, int64_t first, int6
                                  const struct output *out) {
     struct hn_batches next;
     HN_SCOPE(&b->ctx);
-    if (open_batches(b, hn_min(CHUNK, count), &next))
+    if (hn_batches_open(&b->ctx, &b->sampler, hn_min(CHUNK, count), &next))
         return b->ctx.code;
     for (int64_t done = 0; done < count; done += next.count) {
         next.first = first + done;
-        next.count = (int32_t)hn_min(CHUNK, count - done);
-        if (hn_check_stop(&b->ctx) || hn_sampler_next(&b->ctx, &b->sampler, &next))
+        if (hn_batches_draw(&b->ctx, &b->sampler, count - done, &next))
             return b->ctx.code;
         for (int64_t p = 0; p < next.count * (int64_t)next.batch_size; p++) {
             int64_t at = done * next.batch_size + p;

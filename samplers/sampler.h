@@ -40,6 +40,7 @@ struct hn_sampler_plan {
 struct hn_batches {
     int64_t first;      // in: number of the first batch wanted, within the epoch
     int32_t count;      // in: batches wanted
+    int32_t count_max;  // batches that there are arrays for: hn_batches_open()
     int32_t batch_size; // in
     int32_t *size;      // out: [count], caller's
     int32_t *ids;       // out: [count x batch_size], caller's; the start item of a walk comes first

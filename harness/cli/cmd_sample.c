@@ -10,12 +10,13 @@
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "harness/run/plan.h"
+#include "samplers/draw.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 64, CHUNK_PAIRS = 1 << 22 }; // batches, and pairs, drawn at once
+enum { CHUNK = 64 }; // batches drawn at once
 
 struct sample_params {
     char *sampler, *output;
@@ -165,16 +166,14 @@ static enum hn_code ensure_capacity(struct hn_context *ctx, struct work *w, int6
     return longer ? HN_OK : ctx->code;
 }
 
-// b has space for `chunk` batches.
-static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch, int64_t chunk,
+static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
                                struct hn_batches *b) {
     int64_t batches;
     if (hn_sampler_epoch(ctx, &w->sampler, &w->items, epoch, &batches) ||
         ensure_capacity(ctx, w, batches))
         return ctx->code;
     for (b->first = 0; b->first < batches; b->first += b->count) {
-        b->count = (int32_t)hn_min(chunk, batches - b->first);
-        if (hn_check_stop(ctx) || hn_sampler_next(ctx, &w->sampler, b))
+        if (hn_batches_draw(ctx, &w->sampler, batches - b->first, b))
             return ctx->code;
         if (!is_per_anchor(w))
             append_batches(w, b);
@@ -185,34 +184,23 @@ static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t e
     return HN_OK;
 }
 
-static enum hn_code take_lists(struct hn_context *ctx, struct work *w, int64_t chunk,
-                               struct hn_batches *b) {
-    int64_t places = chunk * b->batch_size;
+static enum hn_code take_lists(struct hn_context *ctx, struct work *w) {
     if (!hn_mul(w->p->epochs, w->items.n, &w->rows))
         return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
     w->first = hn_zalloc(ctx, w->rows, sizeof *w->first);
     w->count = hn_zalloc(ctx, w->rows, sizeof *w->count);
-    b->negatives = hn_alloc(ctx, places, sizeof *b->negatives);
-    b->negative = hn_alloc(ctx, places * b->capacity, sizeof *b->negative);
-    return w->first && w->count && b->negatives && b->negative ? HN_OK : ctx->code;
+    return w->first && w->count ? HN_OK : ctx->code;
 }
 
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
     const struct hn_sampler_type *type = w->chosen->type;
-    struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
-    b.capacity = is_per_anchor(w) ? hn_sampler_capacity(type, w->chosen->params, w->items.n) : 0;
-    int64_t chunk = hn_max(1, hn_min(CHUNK, CHUNK_PAIRS / hn_max(1, b.capacity * b.batch_size)));
-    if (hn_sampler_open(ctx, type, w->chosen->params, w->items.n, b.batch_size,
+    struct hn_batches b;
+    if (hn_sampler_make(ctx, type, w->chosen->params, &w->items, (int32_t)w->p->batch,
                         (uint64_t)w->p->seed, &w->sampler) ||
-        hn_sampler_build(ctx, &w->sampler, &w->items, w->items.index) ||
-        (is_per_anchor(w) && take_lists(ctx, w, chunk, &b)))
-        return ctx->code;
-    b.size = hn_alloc(ctx, chunk, sizeof *b.size);
-    b.ids = hn_alloc(ctx, w->p->batch, (size_t)chunk * sizeof *b.ids);
-    if (!b.size || !b.ids)
+        (is_per_anchor(w) && take_lists(ctx, w)) || hn_batches_open(ctx, &w->sampler, CHUNK, &b))
         return ctx->code;
     for (int64_t epoch = 0; epoch < w->p->epochs; epoch++)
-        if (draw_epoch(ctx, w, epoch, chunk, &b))
+        if (draw_epoch(ctx, w, epoch, &b))
             return ctx->code;
     return HN_OK;
 }

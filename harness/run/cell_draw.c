@@ -1,15 +1,13 @@
 // Drawing and measuring the batches of a cell, and timing that.
 #include "harness/run/cell_private.h"
-#include "samplers/proximity.h"
+#include "samplers/draw.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Batches per call of `next`: enough for all threads, few enough to stay in cache.
-// Negatives per anchor are many: fewer batches then, PAIRS of them in all or one batch.
-enum { CHUNK = 16, PAIRS = 1 << 24 };
+enum { CHUNK = 16 }; // batches per call of `next`: enough for all threads, few enough for the cache
 
 // The counter is read outside the time that is measured, before it begins and after it has ended.
 static struct hn_stamp begin_timing(const struct hn_cell_work *w) {
@@ -80,18 +78,12 @@ static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_cell_work *w, 
     return add_sample(ctx, w, "epoch", epoch, *batches, since(w, begun));
 }
 
-static enum hn_code draw(struct hn_context *ctx, struct hn_cell_work *w, struct hn_batches *b,
-                         int64_t rep) {
+static enum hn_code draw_batches(struct hn_context *ctx, struct hn_cell_work *w, int64_t left,
+                                 struct hn_batches *b, int64_t rep) {
     struct hn_stamp begun = begin_timing(w);
-    if (hn_sampler_next(ctx, &w->sampler, b))
+    if (hn_batches_draw(ctx, &w->sampler, left, b))
         return ctx->code;
     return add_sample(ctx, w, "next", rep, b->count, since(w, begun));
-}
-
-// Batches of one call of `next`.
-static int32_t chunk(const struct hn_batches *b) {
-    int64_t pairs = hn_max(1, b->batch_size * b->capacity);
-    return (int32_t)hn_max(1, hn_min(CHUNK, PAIRS / pairs));
 }
 
 static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *measure, int64_t epoch,
@@ -121,9 +113,7 @@ static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, str
         }
         for (b->first = 0; b->first < batches && done < total; b->first += b->count) {
             int64_t left = hn_min(batches - b->first, total - done);
-            b->count = (int32_t)hn_min(left, chunk(b));
-            if (hn_check_stop(ctx) || draw(ctx, w, b, rep++) ||
-                measure_drawn(ctx, *measure, epoch, b) ||
+            if (draw_batches(ctx, w, left, b, rep++) || measure_drawn(ctx, *measure, epoch, b) ||
                 (job->save_batches &&
                  hn_results_add_batches(ctx, w->out, b->count, b->size, b->ids, b->batch_size)))
                 return ctx->code;
@@ -131,25 +121,6 @@ static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, str
         }
     }
     return hn_table_set_int(ctx, &w->out->runs, 0, "batches", done);
-}
-
-// Share of a fresh graph's edges that the stale one holds: the same candidates on today's
-// embeddings.
-static enum hn_code graph_overlap(struct hn_context *ctx, struct hn_cell_work *w, double *overlap) {
-    const struct hn_sampler_type *type = w->sampler.type;
-    const struct hn_graph *stale = type->graph ? type->graph(&w->sampler) : NULL;
-    *overlap = stale ? 1.0 : NAN;
-    if (!stale || w->items == w->build_items)
-        return HN_OK;
-    struct hn_sampler fresh;
-    if (hn_sampler_open(ctx, type, w->sampler.params, w->items->n, w->cell->batch_size,
-                        w->cell->seed, &fresh))
-        return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &fresh, w->items, w->build_items->index);
-    if (code == HN_OK)
-        code = hn_graph_overlap(ctx, type->graph(&fresh), stale, overlap);
-    hn_sampler_close(ctx, &fresh);
-    return code;
 }
 
 // Columns of negatives per anchor; NaN for batches.
@@ -188,8 +159,8 @@ static enum hn_code note_age(struct hn_context *ctx, struct hn_cell_work *w) {
 static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w) {
     const struct hn_sampler *s = &w->sampler;
     struct hn_table *runs = &w->out->runs;
-    double overlap = NAN;
-    if (graph_overlap(ctx, w, &overlap))
+    double overlap = s->type->graph && s->type->graph(s) ? 1 : NAN;
+    if (w->items != w->build_items && hn_sampler_overlap(ctx, s, w->items, &overlap))
         return ctx->code;
     bool built = s->type->rebuild != NULL;
     double age = built ? (double)(w->items->step - w->build_items->step) : NAN;
@@ -275,22 +246,12 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
 static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
                                  enum hn_code (*use)(struct hn_context *, struct hn_cell_work *,
                                                      struct hn_batches *)) {
-    const struct hn_job_sampler *sampler = &w->plan->job->sampler[w->cell->sampler];
-    struct hn_batches b = {.batch_size = w->cell->batch_size,
-                           .capacity =
-                               hn_sampler_capacity(sampler->type, sampler->params, w->items->n)};
-    int64_t places = (int64_t)chunk(&b) * b.batch_size;
-    size_t list = (size_t)b.capacity * sizeof(int32_t);
+    struct hn_batches b;
+    enum hn_code code = open_and_build(ctx, w);
     HN_SCOPE(ctx);
-    b.size = hn_alloc(ctx, CHUNK, sizeof(int32_t));
-    b.ids = hn_alloc(ctx, places, sizeof(int32_t));
-    b.negatives = hn_alloc(ctx, places, sizeof(int32_t));
-    b.negative = hn_alloc(ctx, places, list);
-    bool taken = b.size && b.ids && b.negatives && b.negative;
+    code = code ? code : hn_batches_open(ctx, &w->sampler, CHUNK, &b);
     hn_own(ctx, scope.outer); // the sampler may be kept
-    enum hn_code code = taken ? open_and_build(ctx, w) : HN_MEMORY;
-    if (code == HN_OK)
-        code = use(ctx, w, &b);
+    code = code ? code : use(ctx, w, &b);
     leave_sampler(ctx, w, code);
     return code;
 }
@@ -307,9 +268,7 @@ static enum hn_code draw_some(struct hn_context *ctx, struct hn_cell_work *w,
     int64_t batches;
     if (begin_epoch(ctx, w, 0, &batches))
         return ctx->code;
-    b->first = 0;
-    b->count = (int32_t)hn_min(batches, chunk(b));
-    return draw(ctx, w, b, w->rep);
+    return draw_batches(ctx, w, batches, b, w->rep);
 }
 
 enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w) {

@@ -2,6 +2,7 @@
 #include "datasets/synth.h"
 #include "harness/run/estimate_private.h"
 #include "harness/run/timed.h"
+#include "samplers/draw.h"
 
 #include <stdio.h>
 
@@ -125,7 +126,7 @@ struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t 
 enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
                            const struct hn_item_kind *kind, const void *of, const char *cell_key,
                            const char *run_key, struct hn_results *out) {
-    const struct hn_item item = {kind, &t->small, of, cell_key, run_key, 0, t->step};
+    const struct hn_item item = {kind, &t->small, of, cell_key, run_key, 0, t->step, NULL};
     const struct hn_item_env env = {.state = &t->state, .folder = t->folder, .quiet = true};
     return hn_item_run(ctx, &item, &env, out);
 }
@@ -135,10 +136,8 @@ enum hn_code hn_trial_build(struct hn_context *ctx, struct hn_trial *t, const st
     const struct hn_job_sampler *sampler = &t->job.sampler[cell->sampler];
     struct hn_sampler open;
     struct hn_mark begin = hn_trial_mark(ctx, t);
-    if (hn_sampler_open(ctx, sampler->type, sampler->params, t->items->n, cell->batch_size,
-                        cell->seed, &open))
-        return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &open, t->items, t->items->index);
+    enum hn_code code = hn_sampler_make(ctx, sampler->type, sampler->params, t->items,
+                                        cell->batch_size, cell->seed, &open);
     p->build_bytes[t->size] = hn_trial_peak(ctx, begin);
     p->kept_bytes[t->size] = atomic_load(&ctx->memory.live) - begin.live;
     hn_sampler_close(ctx, &open);

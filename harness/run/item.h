@@ -20,6 +20,7 @@ struct hn_item {
     const char *cell_key, *run_key; // borrowed: data, parameters, seed; and the code's version
     int64_t place; // what a part of a job (--shard) goes by: items with one place stay together
     const struct hn_plan_step *step; // of a plan's item; borrowed
+    const char *scope; // borrowed: names the data of its long computations (hn_file_parts_begin)
 };
 
 // What running an item takes, besides the item.

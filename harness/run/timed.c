@@ -1,5 +1,6 @@
 #include "harness/run/timed.h"
 #include "core/random.h"
+#include "samplers/draw.h"
 
 #include <gsl/gsl_randist.h>
 #include <inttypes.h>
@@ -25,7 +26,7 @@ enum hn_code hn_random_rows(struct hn_context *ctx, const struct hn_random_rows 
 
 static enum hn_code time_epoch(struct hn_context *ctx, struct hn_sampler *sampler,
                                const struct hn_items *items, int64_t epoch, struct hn_timed *t) {
-    struct hn_batches batches = {.batch_size = sampler->batch_size};
+    struct hn_batches batches;
     int64_t count, begun = hn_wall_ns(), cpu = hn_cpu_ns();
     if (hn_sampler_epoch(ctx, sampler, items, epoch, &count))
         return ctx->code;
@@ -33,12 +34,12 @@ static enum hn_code time_epoch(struct hn_context *ctx, struct hn_sampler *sample
     t->epoch_cpu = (double)(hn_cpu_ns() - cpu) * 1e-9;
     if (epoch == 0 && !t->warm_up)
         return HN_OK;
-    batches.count = (int32_t)hn_min(count, t->batches);
     HN_SCOPE(ctx);
-    batches.ids = hn_alloc(ctx, (int64_t)batches.count * batches.batch_size, sizeof(int32_t));
-    batches.size = hn_alloc(ctx, batches.count, sizeof *batches.size);
+    int64_t wanted = hn_min(count, t->batches);
+    if (hn_batches_open(ctx, sampler, wanted, &batches))
+        return ctx->code;
     begun = hn_wall_ns();
-    if (!batches.ids || !batches.size || hn_sampler_next(ctx, sampler, &batches))
+    if (hn_batches_draw(ctx, sampler, wanted, &batches))
         return ctx->code;
     t->batch = hn_seconds_since(begun) / batches.count;
     return HN_OK;

@@ -1,7 +1,7 @@
 // The batch around an anchor: epochs are drawn until one of their batches holds it.
 #include "core/random.h"
 #include "harness/sheet/sheet.h"
-#include "samplers/sampler.h"
+#include "samplers/draw.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,8 +31,7 @@ static enum hn_code find(struct hn_context *ctx, struct hn_sampler *sampler,
         if (hn_sampler_epoch(ctx, sampler, items, out->epoch, &batches))
             return ctx->code;
         for (b->first = 0; b->first < batches; b->first += b->count) {
-            b->count = (int32_t)hn_min(CHUNK, batches - b->first);
-            if (hn_check_stop(ctx) || hn_sampler_next(ctx, sampler, b))
+            if (hn_batches_draw(ctx, sampler, batches - b->first, b))
                 return ctx->code;
             for (int32_t i = 0; i < b->count; i++)
                 if (holds(hn_batch_ids(b, i), b->size[i], anchor)) {
@@ -109,26 +108,21 @@ enum hn_code hn_sheet_draw(struct hn_context *ctx, const struct hn_job_sampler *
                            const struct hn_items *items, int32_t batch_size, uint64_t seed,
                            int32_t anchor, int32_t max, struct hn_sheet_batch *out) {
     struct hn_sampler sampler = {0};
-    struct hn_batches b = {.batch_size = batch_size};
+    struct hn_batches b;
     const int32_t *ids = NULL;
     if (chosen->type->flags & HN_SAMPLER_PER_ANCHOR)
         return hn_fail(ctx, HN_DATA,
                        "%s chooses negatives for each anchor, not batches: sample writes them",
                        chosen->type->name);
-    b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
-    b.ids = hn_alloc(ctx, batch_size, CHUNK * sizeof *b.ids);
-    if (!b.size || !b.ids)
-        return ctx->code;
+    HN_SCOPE(ctx);
     enum hn_code code =
-        hn_sampler_open(ctx, chosen->type, chosen->params, items->n, batch_size, seed, &sampler);
-    if (!code)
-        code = hn_sampler_build(ctx, &sampler, items, items->index);
+        hn_sampler_make(ctx, chosen->type, chosen->params, items, batch_size, seed, &sampler);
+    code = code ? code : hn_batches_open(ctx, &sampler, CHUNK, &b);
+    hn_own(ctx, scope.outer);
     if (!code)
         code = find(ctx, &sampler, items, anchor, &b, out, &ids);
     if (!code)
         code = choose(ctx, items, anchor, ids, seed, max, out);
     hn_sampler_close(ctx, &sampler);
-    hn_free(ctx, b.size);
-    hn_free(ctx, b.ids);
     return code;
 }

@@ -13,7 +13,7 @@
 #include "core/sweep/sinks.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
-#include "samplers/sampler.h"
+#include "samplers/draw.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,15 +97,15 @@ static enum hn_code order_gcbs(struct hn_context *ctx, struct work *w) {
     hn_real_text(w->params->quantile, text, sizeof text);
     if (hn_options_init(ctx, type->options, params) ||
         hn_options_set(ctx, type->options, params, "quantile", text) ||
-        hn_sampler_open(ctx, type, params, w->n, w->batch_size, (uint64_t)w->env->seed[0],
+        hn_sampler_make(ctx, type, params, w->env->items, w->batch_size, (uint64_t)w->env->seed[0],
                         &sampler) ||
-        hn_sampler_build(ctx, &sampler, w->env->items, w->env->items->index) ||
         hn_sampler_epoch(ctx, &sampler, w->env->items, 0, &batches))
         return ctx->code;
     // A partition: every batch but the last is full, so that the ids lie end to end.
     for (int64_t b = 0; b < batches; b++) {
         int32_t size, *ids = w->order + b * w->batch_size;
-        struct hn_batches out = {b, 1, w->batch_size, &size, ids, 0, NULL, NULL};
+        struct hn_batches out = {
+            .first = b, .count = 1, .batch_size = w->batch_size, .size = &size, .ids = ids};
         if (hn_sampler_next(ctx, &sampler, &out))
             return ctx->code;
     }

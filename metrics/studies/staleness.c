@@ -7,6 +7,7 @@
 // graph of the same candidates on s_j that the graph of s_i holds.
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
+#include "samplers/draw.h"
 #include "samplers/proximity.h"
 
 #include <math.h>
@@ -53,19 +54,6 @@ static enum hn_code set_options(struct hn_context *ctx, struct work *w) {
     return hn_options_set(ctx, w->type->options, w->sampler_params, "alpha", text);
 }
 
-static enum hn_code measure_overlap(struct hn_context *ctx, struct work *w,
-                                    const struct hn_sampler *stale) {
-    struct hn_sampler fresh;
-    if (hn_sampler_open(ctx, w->type, w->sampler_params, w->build->n, w->batch_size, w->seed,
-                        &fresh))
-        return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &fresh, w->env->items, w->build->index);
-    if (code == HN_OK)
-        code = hn_graph_overlap(ctx, w->type->graph(&fresh), w->type->graph(stale), &w->overlap);
-    hn_sampler_close(ctx, &fresh);
-    return code;
-}
-
 // Draws params->batches batches, epoch after epoch, into an open measurement.
 static enum hn_code draw_batches(struct hn_context *ctx, struct work *w, struct hn_sampler *s,
                                  struct hn_measure *measure, struct hn_batches *b) {
@@ -75,8 +63,7 @@ static enum hn_code draw_batches(struct hn_context *ctx, struct work *w, struct 
         if (hn_sampler_epoch(ctx, s, w->env->items, epoch, &batches))
             return ctx->code;
         for (b->first = 0; b->first < batches && done < total; b->first += b->count) {
-            b->count = (int32_t)hn_min(CHUNK, hn_min(batches - b->first, total - done));
-            if (hn_check_stop(ctx) || hn_sampler_next(ctx, s, b) ||
+            if (hn_batches_draw(ctx, s, hn_min(batches - b->first, total - done), b) ||
                 hn_measure_batches(ctx, measure, epoch, b->count, b->size, b->ids))
                 return ctx->code;
             done += b->count;
@@ -93,14 +80,13 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
                                            .batch_size = w->batch_size,
                                            .threads = ctx->threads,
                                            .batches = w->params->batches}};
-    struct hn_batches b = {.batch_size = w->batch_size};
+    struct hn_batches b;
     struct hn_measure *measure = NULL;
     struct hn_cell_arrays arrays = {0};
     char why[HN_MESSAGE_MAX];
     HN_SCOPE(ctx);
-    b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
-    b.ids = hn_alloc(ctx, (int64_t)CHUNK * w->batch_size, sizeof *b.ids);
-    enum hn_code code = b.size && b.ids ? hn_measure_begin(ctx, &spec, &measure) : HN_MEMORY;
+    enum hn_code code = hn_batches_open(ctx, s, CHUNK, &b);
+    code = code ? code : hn_measure_begin(ctx, &spec, &measure);
     if (code == HN_OK)
         code = draw_batches(ctx, w, s, measure, &b);
     if (code == HN_OK)
@@ -139,12 +125,10 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *w, struct
 static enum hn_code judge(struct hn_context *ctx, struct work *w, struct hn_table *table) {
     struct hn_sampler sampler;
     w->overlap = 1;
-    if (hn_sampler_open(ctx, w->type, w->sampler_params, w->build->n, w->batch_size, w->seed,
-                        &sampler))
-        return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &sampler, w->build, w->build->index);
+    enum hn_code code = hn_sampler_make(ctx, w->type, w->sampler_params, w->build, w->batch_size,
+                                        w->seed, &sampler);
     if (code == HN_OK && w->build->step != w->env->items->step)
-        code = measure_overlap(ctx, w, &sampler);
+        code = hn_sampler_overlap(ctx, &sampler, w->env->items, &w->overlap);
     if (code == HN_OK)
         code = measure_batches(ctx, w, &sampler);
     if (code == HN_OK)
