@@ -1,5 +1,5 @@
-// Shared by harness/claims_*.c only: rows become samples (claims_collect.c), samples become the
-// parts of a claim (claims_compare.c), parts become a verdict (claims_judge.c).
+// Shared by harness/claims/claims_*.c only: rows become samples (claims_collect.c), samples become
+// the parts of a claim (claims_compare.c), parts become a verdict (claims_judge.c).
 #ifndef HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
 #define HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
 

@@ -1,4 +1,4 @@
-// Sub-commands: one constant struct per command at the end of its file, listed in main.c.
+// Sub-commands: one constant struct per command at the end of its file, listed in commands.c.
 #ifndef HN_HARNESS_CLI_COMMAND_H
 #define HN_HARNESS_CLI_COMMAND_H
 

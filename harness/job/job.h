@@ -34,12 +34,11 @@ struct hn_job_timing {
 enum { HN_JOB_CELLS = 1000000 }; // that a job may have unless another number is given
 
 struct hn_job {
-    char *path;      // of the job file; owns all the rest
-    int64_t version; // of its layout
-    char *title;     // NULL = none
-    char **snapshot; // paths to open (relative ones against the job file's folder)
-    char *
-        *snapshot_written; // as written in the file, so that `resolved` does not depend on folders
+    char *path;              // of the job file; owns all the rest
+    int64_t version;         // of its layout
+    char *title;             // NULL = none
+    char **snapshot;         // paths to open (relative ones against the job file's folder)
+    char **snapshot_written; // as in the file, so that `resolved` does not depend on folders
     int64_t n_snapshots;
     int64_t *step; // steps wanted, NULL = all
     int64_t n_steps;

@@ -8,14 +8,14 @@
 
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size) {
-    return (struct hn_sampler_plan){
-        .n = info->n,
-        .batch_size = batch_size,
-        .has_positive = info->has_view2 || info->has_positive,
-        .has_labels =
-            info->unlabelled<info->n, .has_graph = info->has_graph,
-                             .has_features = info->has_features, .has_teacher = info->teacher_d> 0,
-        .has_groups = info->has_groups};
+    return (struct hn_sampler_plan){.n = info->n,
+                                    .batch_size = batch_size,
+                                    .has_positive = info->has_view2 || info->has_positive,
+                                    .has_labels = (info->unlabelled < info->n),
+                                    .has_graph = info->has_graph,
+                                    .has_features = info->has_features,
+                                    .has_teacher = (info->teacher_d > 0),
+                                    .has_groups = info->has_groups};
 }
 
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
@@ -392,6 +392,8 @@ static enum hn_code lay_items(struct hn_context *ctx, struct hn_plan *plan) {
         *item++ = (struct hn_item){&hn_item_study,   plan, s, s->cell_key, s->run_key,
                                    step->first_cell, step};
     }
+    for (int64_t i = 0; i < all; i++)
+        plan->item[i].scope = plan->data[plan->item[i].step->data].sha256;
     plan->n_items = all;
     lay_turns(plan);
     return HN_OK;

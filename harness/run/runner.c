@@ -186,7 +186,7 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
         w->summary->present++;
         return HN_OK;
     }
-    hn_file_parts_begin(parts, hn_plan_data_of(item)->sha256);
+    hn_file_parts_begin(parts, item->scope);
     w->ctx->parts = &parts->parts;
     enum hn_code code = hn_item_run(w->ctx, item, env, &results);
     w->ctx->parts = NULL;

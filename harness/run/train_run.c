@@ -393,8 +393,8 @@ enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct hn_train_jo
     for (; out->n < n; out->n++) {
         struct hn_train_run *run = &out->run[out->n];
         run_at(job, out->n, run);
-        out->item[out->n] =
-            (struct hn_item){&hn_item_training, NULL, run, run->cell_key, run->run_key, out->n};
+        out->item[out->n] = (struct hn_item){&hn_item_training, NULL,   run,  run->cell_key,
+                                             run->run_key,      out->n, NULL, run->cell_key};
     }
     return HN_OK;
 }

@@ -21,13 +21,13 @@ struct hn_task_setting {
     struct hn_loss_spec loss;
 };
 
-// Items: what is sampled. Others (test images) may follow them in embeddings and labels.
 // Told how far an evaluation is; NULL: nobody.
 struct hn_task_watch {
     void (*evaluated)(void *data, int64_t done, int64_t of);
     void *data;
 };
 
+// Items are what is sampled. Others (test images) may follow them in embeddings and labels.
 struct hn_task {
     const struct hn_task_type *type;
     const void *params; // borrowed, filled from type->options

@@ -1,4 +1,5 @@
 // From a job to results: the plan and its keys, cells and their resumption, and failures.
+#include "harness/host/parts.h"
 #include "tests/place_fixture.h"
 
 #include <linux/perf_event.h>
@@ -53,6 +54,54 @@ static void test_plan_builds_at_multiples_of_t(void) {
     }
     hn_plan_free(&ctx, &plan);
     hn_job_free(&ctx, &job);
+    hn_fixture_remove(p.folder);
+}
+
+static void label_lone(const struct hn_item *item, char *text, size_t size) {
+    snprintf(text, size, "%s", item->cell_key);
+}
+
+static enum hn_code begin_lone(struct hn_context *ctx, const struct hn_item *item,
+                               const struct hn_item_env *env, struct hn_results *out) {
+    (void)env;
+    return hn_item_add_tables(ctx, out, 1) || hn_rows_table(ctx, HN_ROWS_SNAPSHOTS, out->table) ||
+                   hn_item_add_row(ctx, item, "d", "0", 0, out->table)
+               ? ctx->code
+               : HN_OK;
+}
+
+static enum hn_code run_lone(struct hn_context *ctx, const struct hn_item *item,
+                             const struct hn_item_env *env, struct hn_results *out) {
+    (void)item, (void)env, (void)out;
+    return ctx->parts ? HN_OK : hn_fail(ctx, HN_INTERNAL, "not shared");
+}
+
+// An item of no plan, as trainings are, is shared under the name that it gives itself.
+static void test_shared_without_a_plan(void) {
+    static const struct hn_item_kind kind = {.label = label_lone,
+                                             .begin = begin_lone,
+                                             .run = run_lone,
+                                             .own_failure = hn_item_fails_alone};
+    static const struct hn_item item = {&kind, NULL, NULL, "cell", "run", 0, NULL, "my data"};
+    struct hn_context ctx;
+    struct hn_file_parts parts;
+    struct hn_run_summary summary;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, "[uniform]", "");
+    HN_CHECK(&ctx, hn_file_parts_open(&ctx, NULL, NULL, &parts));
+    struct hn_runner run = {.item = &item,
+                            .n = 1,
+                            .rows = HN_ROWS_RUNS,
+                            .unit = "items",
+                            .folder = p.out,
+                            .places = 1,
+                            .parts = &parts,
+                            .quiet = true};
+    parts.folder = run.folder;
+    HN_CHECK(&ctx, hn_run_items(&ctx, &run, &summary));
+    CU_ASSERT(summary.ran == 1 && summary.failed == 0);
+    CU_ASSERT_STRING_EQUAL(parts.scope, "my data");
+    hn_file_parts_close(&ctx, &parts);
     hn_fixture_remove(p.folder);
 }
 
@@ -401,6 +450,7 @@ static const struct hn_test tests[] = {
     {"shared builds", test_shared_builds},
     {"plan has every point", test_plan_has_every_point},
     {"plan builds at multiples of t", test_plan_builds_at_multiples_of_t},
+    {"shared without a plan", test_shared_without_a_plan},
     {"keys follow content", test_keys_follow_content},
     {"plan refuses", test_plan_refuses},
     {"plan refuses large batches", test_plan_refuses_large_batches},
