@@ -174,7 +174,7 @@ static void ask_for_huge_pages(char *block, size_t size) {
 static struct hn_block *block_of(void *p) { return (struct hn_block *)p - 1; }
 
 // Puts a block where *to is, in front of what stands there. Threads may allocate for one owner at
-// the same time: whoever changes a list is alone.
+// the same time: a lock guards every change of a list.
 static void put_block(struct hn_block *b, struct hn_block **to) {
     b->next = *to;
     b->linked = to;

@@ -55,7 +55,7 @@ struct hn_memory {
 // "raise --memory or limits.memory", or the remedy of the limit.
 const char *hn_memory_remedy(const struct hn_memory *memory);
 
-// Who hears notes. To listen for a while: keep what is there, set this, and put it back.
+// Callback for notes; save and restore it to redirect them.
 struct hn_notes {
     void (*to)(void *data, const char *text); // NULL = dropped
     void *data;                               // borrowed
@@ -105,7 +105,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // The same, but for what this context, or that of a process above, has said before: of data that
 // are read many times.
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
-// A hearer of notes that keeps the last one in text[HN_MESSAGE_MAX].
+// Callback for notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);
 // True if a stop was asked for, or the deadline over. Any thread may ask, while another one, or a
 // signal handler, sets it: an atomic load, for which volatile alone is no substitute.

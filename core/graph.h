@@ -5,7 +5,7 @@
 #include "core/context.h"
 
 // n nodes; the out-neighbours of v are target[start[v] .. start[v+1]), n < 2^31. weight may be
-// NULL. Owned by whoever built it; freed with hn_graph_free().
+// NULL. Owned by its builder; freed with hn_graph_free().
 struct hn_graph {
     int64_t n;
     int64_t *start;  // [n + 1]

@@ -293,7 +293,7 @@ static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
     hn_parts_key_int(&key, b->spec->built_index);
     const struct hn_parts_work work = {
         .key = &key, .parts = b->parts, .data = b, .compute = compute_part, .take = take_part};
-    shuffle_tiles(b); // parts are by its order, whoever computes them
+    shuffle_tiles(b); // parts are by its order, in any process
     if (hn_parts_run(ctx, &work))
         return ctx->code;
     b->part = HN_PARTS_NONE; // the draws of all pools are counted

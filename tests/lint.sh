@@ -18,6 +18,9 @@ tests/modules.py || complain "modules: see above"
 # Links of the documentation, and the files that it and the sources name.
 report=$(tests/links.py) || complain "$report"
 
+# Phrases and names that are not to come back: tests/words.txt.
+report=$(tests/words.py) || complain "$report"
+
 # Threads are counted by who asks for them, never by the environment.
 while IFS= read -r place; do
     complain "$place: a parallel region without num_threads"

@@ -229,8 +229,8 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     return finish(ctx, call, p, plan->job, run, &summary, &env);
 }
 
-// What stands in the way of the run; and whether it has to take the way of low memory, which is
-// measured, so that rank 0 decides it for all.
+// Checks the output folder and the memory limit. Rank 0 decides and broadcasts the memory mode,
+// because the estimate is a measurement.
 static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p,
                               const struct hn_plan *plan, const struct hn_runner *run,
                               int64_t limit) {

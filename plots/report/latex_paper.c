@@ -74,8 +74,8 @@ static enum hn_code put_table(struct paper *p) {
     enum hn_code code =
         (trained ? hn_latex_accuracies : hn_latex_settings)(p->ctx, p->what->results, p->tex);
     fprintf(p->tex,
-            "\\caption{%s Rows that share a letter are not told apart by the 95\\,\\%% interval of "
-            "their difference, paired by seed.}\n\\label{tab:%s}\n\\end{table*}\n\n",
+            "\\caption{%s Rows that share a letter do not differ significantly (95\\,\\%% interval "
+            "of their difference, paired by seed).}\n\\label{tab:%s}\n\\end{table*}\n\n",
             trained ? "Last evaluation: means over seeds with halves of 95\\,\\% intervals."
                     : "Last step: means over seeds with halves of 95\\,\\% intervals.",
             "settings");
