@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 static const char word[] = "hardneg-seal sha256 ";
-enum { WORD = sizeof word - 1, SEAL = HN_SEAL, BLOCK = 1 << 16 };
-_Static_assert(SEAL == WORD + HN_DIGEST_TEXT, "the length of a seal");
+enum { WORD = sizeof word - 1, CHECKSUM = HN_CHECKSUM_BYTES, BLOCK = 1 << 16 };
+_Static_assert(CHECKSUM == WORD + HN_DIGEST_TEXT, "the length of a checksum");
 
 // SHA-256 of the first `bytes` bytes.
 static bool digest_file(int fd, int64_t bytes, char text[HN_DIGEST_TEXT]) {
@@ -46,13 +46,13 @@ static bool append(int fd, int64_t at, const char *text, size_t size) {
 }
 
 enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path) {
-    char seal[SEAL + 1], digest[HN_DIGEST_TEXT];
+    char checksum[CHECKSUM + 1], digest[HN_DIGEST_TEXT];
     struct stat about;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     bool good = fd >= 0 && fstat(fd, &about) == 0 && digest_file(fd, about.st_size, digest);
     if (good) {
-        (void)snprintf(seal, sizeof seal, "%s%s\n", word, digest);
-        good = append(fd, about.st_size, seal, SEAL);
+        (void)snprintf(checksum, sizeof checksum, "%s%s\n", word, digest);
+        good = append(fd, about.st_size, checksum, CHECKSUM);
     }
     int reason = errno;
     if (fd >= 0 && close(fd) != 0 && good) {
@@ -63,16 +63,17 @@ enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path) {
 }
 
 enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
-    char seal[SEAL], digest[HN_DIGEST_TEXT];
+    char checksum[CHECKSUM], digest[HN_DIGEST_TEXT];
     struct stat about;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return HN_OK;
-    bool sealed = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= SEAL &&
-                  pread(fd, seal, SEAL, about.st_size - SEAL) == SEAL &&
-                  memcmp(seal, word, WORD) == 0;
-    bool good = !sealed || (digest_file(fd, about.st_size - SEAL, digest) &&
-                            memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0);
+    bool with_checksum = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+                         about.st_size >= CHECKSUM &&
+                         pread(fd, checksum, CHECKSUM, about.st_size - CHECKSUM) == CHECKSUM &&
+                         memcmp(checksum, word, WORD) == 0;
+    bool good = !with_checksum || (digest_file(fd, about.st_size - CHECKSUM, digest) &&
+                                   memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0);
     (void)close(fd);
     if (!good && hn_file_lock_fault(path) == EWOULDBLOCK)
         return hn_file_fail_locked(ctx, path);
@@ -87,14 +88,14 @@ enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
 static bool holds(const char *bytes, int64_t size, const char *text) {
     char digest[HN_DIGEST_TEXT];
     struct hn_digest d;
-    const char *seal = bytes + size - SEAL;
-    if (size < SEAL || memcmp(seal, word, WORD) != 0)
+    const char *checksum = bytes + size - CHECKSUM;
+    if (size < CHECKSUM || memcmp(checksum, word, WORD) != 0)
         return false;
     hn_digest_begin(&d);
-    hn_digest_add(&d, bytes, (size_t)(size - SEAL));
+    hn_digest_add(&d, bytes, (size_t)(size - CHECKSUM));
     hn_digest_end(&d, digest);
-    return memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0 &&
-           memmem(bytes, (size_t)(size - SEAL), text, strlen(text)) != NULL;
+    return memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0 &&
+           memmem(bytes, (size_t)(size - CHECKSUM), text, strlen(text)) != NULL;
 }
 
 bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text) {
@@ -111,12 +112,12 @@ bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *tex
 }
 
 bool hn_checksum_begins(int fd, int64_t size, const char *text) {
-    char begin[BLOCK], seal[SEAL], digest[HN_DIGEST_TEXT];
+    char begin[BLOCK], checksum[CHECKSUM], digest[HN_DIGEST_TEXT];
     struct stat about;
     size_t length = strlen(text);
-    return fstat(fd, &about) == 0 && about.st_size == size && size >= SEAL && length < BLOCK &&
+    return fstat(fd, &about) == 0 && about.st_size == size && size >= CHECKSUM && length < BLOCK &&
            pread(fd, begin, length, 0) == (ssize_t)length && memcmp(begin, text, length) == 0 &&
-           pread(fd, seal, SEAL, size - SEAL) == SEAL && memcmp(seal, word, WORD) == 0 &&
-           digest_file(fd, size - SEAL, digest) &&
-           memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0;
+           pread(fd, checksum, CHECKSUM, size - CHECKSUM) == CHECKSUM &&
+           memcmp(checksum, word, WORD) == 0 && digest_file(fd, size - CHECKSUM, digest) &&
+           memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0;
 }

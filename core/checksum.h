@@ -1,25 +1,25 @@
 // A checksum behind the end of a file: "hardneg-seal sha256 <64 digits>\n", SHA-256 of all bytes
 // before it. HDF5 ignores what stands behind the end that its own header states (and drops it when
-// it writes to the file), so that a sealed results file is read by every HDF5 program; without the
-// seal a bit that flips in a column of numbers would go unseen. By hand:
-// `head -c -85 results.h5 | sha256sum` against `tail -c 65 results.h5`.
+// it writes to the file), so that a results file with one is read by every HDF5 program; without it
+// a bit that flips in a column of numbers would go unseen. By hand: `head -c -85 results.h5 |
+// sha256sum` against `tail -c 65 results.h5`.
 #ifndef HN_CORE_CHECKSUM_H
 #define HN_CORE_CHECKSUM_H
 
 #include "core/context.h"
 
-// Appends the seal to a file that is complete. HN_IO.
+// Appends the checksum to a file that is complete. HN_IO.
 HN_MUST_USE enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path);
-// HN_DATA if there is a seal and it does not fit. A file without one, and one that is not there or
-// not a regular file, pass: who reads it will say so.
+// HN_DATA if there is a checksum and it does not fit. A file without one, and one that is not there
+// or not a regular file, pass: who reads it will say so.
 HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path);
 
 // True if the file has its checksum, has not changed since, and holds this text: quicker than
 // reading it.
 bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text);
-// The same of an open file of `size` bytes, seal included, that begins with this text; a block at a
-// time.
+// The same of an open file of `size` bytes, checksum included, that begins with this text; a block
+// at a time.
 bool hn_checksum_begins(int fd, int64_t size, const char *text);
-enum { HN_SEAL = 85 }; // bytes of the seal
+enum { HN_CHECKSUM_BYTES = 85 }; // bytes of the checksum
 
 #endif

@@ -34,10 +34,10 @@ enum { HN_MESSAGE_MAX = 1024 };
 
 // Ways to compute the same, where there are several: each needs less memory than the one before it,
 // and more time.
-enum hn_lean {
-    HN_QUICKEST,
-    HN_LEANER, // lists of neighbours in bands of rows, pools one after the other
-    HN_LEANEST // and sweeps without a screen, which keeps copies of the rows
+enum hn_memory_mode {
+    HN_MEMORY_ANY,
+    HN_MEMORY_LOW,   // lists of neighbours in bands of rows, pools one after the other
+    HN_MEMORY_LOWEST // and sweeps without a screen, which keeps copies of the rows
 };
 
 // Counted allocation. `calls` counts every allocation; the one numbered `fail_at` fails (tests).
@@ -49,7 +49,7 @@ struct hn_memory {
     const char *remedy; // how the limit is raised; NULL: by --memory or limits.memory
     int64_t fail_at;    // 0 = never
     void *owner;        // of what is allocated now; NULL = none
-    enum hn_lean lean;
+    enum hn_memory_mode mode;
 };
 
 // "raise --memory or limits.memory", or the remedy of the limit.

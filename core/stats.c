@@ -35,12 +35,12 @@ static struct hn_interval interval(double mean, double standard_error, int64_t n
     return out;
 }
 
-// Solves h(t) = x for t, given lean = g / sqrt(n).
-static double unbend(double x, double lean) {
-    double bend = lean / 3;
+// Solves h(t) = x for t, given skew = g / sqrt(n).
+static double unbend(double x, double skew) {
+    double bend = skew / 3;
     if (fabs(bend) < 1e-9) // the limit, before digits are lost
         return x;
-    return (cbrt(1 + 3 * bend * (x - lean / 6)) - 1) / bend;
+    return (cbrt(1 + 3 * bend * (x - skew / 6)) - 1) / bend;
 }
 
 struct hn_interval hn_ratio_interval(const double *num, const double *den, int64_t stride,
@@ -66,10 +66,10 @@ struct hn_interval hn_ratio_interval(const double *num, const double *den, int64
     if (!(standard_error > 0) || !isfinite(out.lo))
         return out;
     // g / sqrt(n); a negative denominator turns the residuals of the ratio round.
-    double lean = copysign(cubes / pow(squares, 1.5), cubes * sum_den);
+    double skew = copysign(cubes / pow(squares, 1.5), cubes * sum_den);
     double quantile = (out.hi - ratio) / standard_error;
-    out.lo = ratio - standard_error * unbend(quantile, lean);
-    out.hi = ratio - standard_error * unbend(-quantile, lean);
+    out.lo = ratio - standard_error * unbend(quantile, skew);
+    out.hi = ratio - standard_error * unbend(-quantile, skew);
     return out;
 }
 

@@ -4,7 +4,7 @@
 
 enum hn_code hn_strings_add(struct hn_context *ctx, struct hn_strings *s, const char *text,
                             int64_t length) {
-    if (hn_grow(ctx, &s->at, &s->rooms, s->n + 1, sizeof *s->at) ||
+    if (hn_grow(ctx, &s->at, &s->at_capacity, s->n + 1, sizeof *s->at) ||
         hn_grow(ctx, &s->bytes, &s->capacity, s->used + length + 1, 1))
         return ctx->code;
     s->at[s->n++] = s->used;

@@ -9,7 +9,7 @@ struct hn_strings {
     int64_t n;
     int64_t *at; // [n] offset of a text, which ends with 0
     char *bytes;
-    int64_t used, rooms, capacity; // bytes used; capacities of at and bytes
+    int64_t used, at_capacity, capacity; // bytes used; capacities of at and bytes
 };
 
 static inline const char *hn_string(const struct hn_strings *s, int64_t i) {

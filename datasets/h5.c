@@ -355,13 +355,13 @@ enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, bool small, 
 }
 
 enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path,
-                          bool sealed) {
+                          bool with_checksum) {
     enum hn_code code = HN_OK;
     bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
     bool closed = H5Fclose(file) >= 0;
     if (!flushed || !closed)
         code = hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", path);
-    else if (sealed && hn_checksum_write(ctx, temporary))
+    else if (with_checksum && hn_checksum_write(ctx, temporary))
         code = ctx->code;
     if (code == HN_OK)
         code = hn_file_publish(ctx, temporary, path);

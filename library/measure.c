@@ -47,7 +47,7 @@ static enum hn_code read_how(struct hn_library_build *b, struct work *w) {
         if (hn_grid_read_one(&b->ctx, &hn_weighting_registry, "", how->weighting, &w->weighting))
             return b->ctx.code;
         const struct hn_weighting_type *type = w->weighting->type;
-        env->law = type->law(w->weighting->params, b->items.step);
+        env->weighting = type->resolve(w->weighting->params, b->items.step);
     }
     if (!how->loss)
         return HN_OK;

@@ -92,17 +92,17 @@ static void add_anchor(const struct hn_anchor_loss *l, double times, double *rec
 static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
                   int thread, double *record) {
     (void)state, (void)thread;
-    struct hn_weighting_law law = env->law;
+    struct hn_weighting_params weighting = env->weighting;
     struct hn_score_counts counts = {{0}};
-    bool looks = law.clip > 0 || law.fit_rounds > 0;
+    bool looks = weighting.clip > 0 || weighting.fit_rounds > 0;
     double most = looks ? look_at_scores(p, env, &counts) : 0;
-    if (law.fit_rounds > 0)
-        hn_mixture_fit(&counts, law.fit_prior, law.fit_rounds, &law.mixture);
+    if (weighting.fit_rounds > 0)
+        hn_mixture_fit(&counts, weighting.fit_prior, weighting.fit_rounds, &weighting.mixture);
     for (int view = 0; view < 2; view++) {
         struct sides sides = sides_of(env->loss, view);
         for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
             struct hn_anchor anchor = make_anchor(p, sides, view, a);
-            struct hn_anchor_loss l = hn_anchor_loss(&law, env->temperature, most, &anchor);
+            struct hn_anchor_loss l = hn_anchor_loss(&weighting, env->temperature, most, &anchor);
             add_anchor(&l, (double)p->times[a], record);
         }
     }

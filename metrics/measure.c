@@ -44,7 +44,7 @@ struct hn_measure {
 
 static unsigned missing(const struct hn_metric_env *env) {
     const struct hn_items *items = env->items;
-    unsigned lacks = hn_is_weighted(&env->law) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
+    unsigned lacks = hn_is_weighted(&env->weighting) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
     if (!hn_has_labels(items))
         lacks |= HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS;
     if (items->label_sets)
@@ -69,7 +69,7 @@ static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_s
     if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0 ||
         env->capacity < 0 || env->capacity >= env->items->n)
         return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
-    if (env->law.guided && !env->items->teacher.data)
+    if (env->weighting.guided && !env->items->teacher.data)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "a weighting with guide: teacher needs a teacher, which these items do not "
                        "have");
@@ -164,7 +164,7 @@ enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_sp
     bool views = needs & ~m->lacking & HN_METRIC_NEEDS_VIEWS;
     m->same[0] = views && m->env.loss != HN_LOSS_OTHER_VIEW;
     m->same[1] = views && m->env.loss == HN_LOSS_NTXENT;
-    m->guided = views && m->env.law.guided;
+    m->guided = views && m->env.weighting.guided;
     // No more threads than batches: each has a workspace.
     m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
     void *outer = hn_own(ctx, m);

@@ -31,7 +31,7 @@ struct hn_pairs {
     // Within a view, x1_a . x1_b and x2_a . x2_b: only where a metric needs the views, and the loss
     // these products.
     const float *same1, *same2; // [pairs]
-    const float *guide;         // [pairs] the teacher's t_a . t_b: under a guided law, else NULL
+    const float *guide; // [pairs] the teacher's t_a . t_b: under a guided weighting, else NULL
     // Negatives per anchor, NULL for a batch.
     const int64_t *start;    // [n + 1]
     const int32_t *negative; // [pairs]
@@ -73,7 +73,7 @@ struct hn_metric_env {
     const struct hn_global *global; // NULL without positives
     double temperature;
     enum hn_loss loss;
-    struct hn_weighting_law law; // zeroed: weighting none
+    struct hn_weighting_params weighting; // zeroed: weighting none
     int32_t batch_size;
     int64_t capacity; // most negatives of an anchor, 0 = batches of the other shape
     int threads;      // batch() is called by threads 0 .. threads - 1

@@ -134,55 +134,55 @@ static const struct hn_option hcl_options[] = {
                     "scale the products in the weights to [-clip, clip] instead of 1/temperature")},
     {0}};
 
-static struct hn_weighting_law none_law(const void *params, int64_t step) {
+static struct hn_weighting_params resolve_none(const void *params, int64_t step) {
     (void)params, (void)step;
-    return (struct hn_weighting_law){.clamp = HN_CLAMP_NONE};
+    return (struct hn_weighting_params){.clamp = HN_CLAMP_NONE};
 }
 
-static struct hn_weighting_law debiased_law(const void *params, int64_t step) {
+static struct hn_weighting_params resolve_debiased(const void *params, int64_t step) {
     const struct params *p = params;
     (void)step;
-    return (struct hn_weighting_law){.tau_plus = p->tau_plus, .clamp = HN_CLAMP_EACH};
+    return (struct hn_weighting_params){.tau_plus = p->tau_plus, .clamp = HN_CLAMP_EACH};
 }
 
-static struct hn_weighting_law hcl_law(const void *params, int64_t step) {
+static struct hn_weighting_params resolve_hcl(const void *params, int64_t step) {
     const struct params *p = params;
     bool anneals = p->anneal > 0; // unset is negative
     double left = anneals ? fmax(0, 1 - (double)step / (double)p->anneal) : 1;
-    struct hn_weighting_law law = {.beta = p->beta * left,
-                                   .tau_plus = p->tau_plus,
-                                   .clip = p->clip > 0 ? p->clip : 0,
-                                   .clamp = HN_CLAMP_EACH};
+    struct hn_weighting_params weighting = {.beta = p->beta * left,
+                                            .tau_plus = p->tau_plus,
+                                            .clip = p->clip > 0 ? p->clip : 0,
+                                            .clamp = HN_CLAMP_EACH};
     if (p->form == FIGURE13) {
-        law.log_factor = log(law.beta);
-        law.beta = 1;
-        law.clamp = HN_CLAMP_ONCE;
+        weighting.log_factor = log(weighting.beta);
+        weighting.beta = 1;
+        weighting.clamp = HN_CLAMP_ONCE;
     }
-    return law;
+    return weighting;
 }
 
-static struct hn_weighting_law gist_law(const void *params, int64_t step) {
+static struct hn_weighting_params resolve_gist(const void *params, int64_t step) {
     const struct gist_params *p = params;
     (void)step;
-    return (struct hn_weighting_law){.mask =
-                                         p->strategy == ABSOLUTE ? HN_MASK_MARGIN : HN_MASK_RATIO,
-                                     .mask_by = p->margin,
-                                     .guided = p->guide == TEACHER};
+    return (struct hn_weighting_params){.mask = p->strategy == ABSOLUTE ? HN_MASK_MARGIN
+                                                                        : HN_MASK_RATIO,
+                                        .mask_by = p->margin,
+                                        .guided = p->guide == TEACHER};
 }
 
-static struct hn_weighting_law fnc_law(const void *params, int64_t step) {
+static struct hn_weighting_params resolve_fnc(const void *params, int64_t step) {
     const struct fnc_params *p = params;
     (void)step;
     if (p->eliminate == TOP)
-        return (struct hn_weighting_law){.mask = HN_MASK_TOP, .mask_by = (double)p->top};
-    return (struct hn_weighting_law){.mask = HN_MASK_ABOVE, .mask_by = p->threshold};
+        return (struct hn_weighting_params){.mask = HN_MASK_TOP, .mask_by = (double)p->top};
+    return (struct hn_weighting_params){.mask = HN_MASK_ABOVE, .mask_by = p->threshold};
 }
 
-static struct hn_weighting_law progcl_law(const void *params, int64_t step) {
+static struct hn_weighting_params resolve_progcl(const void *params, int64_t step) {
     const struct progcl_params *p = params;
     if (step < p->from)
-        return (struct hn_weighting_law){.clamp = HN_CLAMP_NONE};
-    return (struct hn_weighting_law){
+        return (struct hn_weighting_params){.clamp = HN_CLAMP_NONE};
+    return (struct hn_weighting_params){
         .by_mixture = true, .fit_rounds = p->rounds, .fit_prior = p->prior};
 }
 
@@ -193,7 +193,7 @@ static const struct hn_weighting_type none = {
     .note = "",
     .options = none_options,
     .params_size = sizeof(struct params),
-    .law = none_law,
+    .resolve = resolve_none,
 };
 static const struct hn_weighting_type debiased = {
     .name = "debiased",
@@ -202,7 +202,7 @@ static const struct hn_weighting_type debiased = {
     .note = "",
     .options = debiased_options,
     .params_size = sizeof(struct params),
-    .law = debiased_law,
+    .resolve = resolve_debiased,
 };
 static const struct hn_weighting_type hcl = {
     .name = "hcl",
@@ -212,7 +212,7 @@ static const struct hn_weighting_type hcl = {
             "exponentials, which the mean cancels; anneal is linear instead of in stairs",
     .options = hcl_options,
     .params_size = sizeof(struct params),
-    .law = hcl_law,
+    .resolve = resolve_hcl,
 };
 
 static const struct hn_weighting_type gist = {
@@ -223,7 +223,7 @@ static const struct hn_weighting_type gist = {
             "taken off 1, and the paper's margin of 0 drops nothing",
     .options = gist_options,
     .params_size = sizeof(struct gist_params),
-    .law = gist_law,
+    .resolve = resolve_gist,
 };
 static const struct hn_weighting_type fnc = {
     .name = "fnc",
@@ -235,7 +235,7 @@ static const struct hn_weighting_type fnc = {
             "defaults of threshold and top were not verified",
     .options = fnc_options,
     .params_size = sizeof(struct fnc_params),
-    .law = fnc_law,
+    .resolve = resolve_fnc,
 };
 
 static const struct hn_weighting_type progcl = {
@@ -248,24 +248,25 @@ static const struct hn_weighting_type progcl = {
         "those of the other; ProGCL-mix is left out",
     .options = progcl_options,
     .params_size = sizeof(struct progcl_params),
-    .law = progcl_law,
+    .resolve = resolve_progcl,
 };
 
 const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, &gist,
                                                          &fnc,  &progcl,   NULL};
 
-void hn_masker_open(const struct hn_weighting_law *law, double positive, struct hn_masker *m) {
-    m->mask = law->mask;
+void hn_masker_open(const struct hn_weighting_params *weighting, double positive,
+                    struct hn_masker *m) {
+    m->mask = weighting->mask;
     m->n = m->k = 0;
-    m->limit = law->mask_by;
-    if (law->guided)
+    m->limit = weighting->mask_by;
+    if (weighting->guided)
         positive = 1;
-    if (law->mask == HN_MASK_MARGIN)
-        m->limit = positive - law->mask_by;
-    if (law->mask == HN_MASK_RATIO)
-        m->limit = positive - law->mask_by * fabs(positive);
-    if (law->mask == HN_MASK_TOP) {
-        m->k = (int32_t)law->mask_by;
+    if (weighting->mask == HN_MASK_MARGIN)
+        m->limit = positive - weighting->mask_by;
+    if (weighting->mask == HN_MASK_RATIO)
+        m->limit = positive - weighting->mask_by * fabs(positive);
+    if (weighting->mask == HN_MASK_TOP) {
+        m->k = (int32_t)weighting->mask_by;
         m->limit = -INFINITY; // until as many have been seen
     }
 }
@@ -299,10 +300,10 @@ static const float *shown(const struct hn_anchor_run *run) {
     return run->guide ? run->guide : run->score;
 }
 
-static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor *anchor,
+static void open_mask(const struct hn_weighting_params *weighting, const struct hn_anchor *anchor,
                       struct hn_masker *m) {
-    hn_masker_open(law, anchor->positive, m);
-    for (int r = 0; r < anchor->runs && law->mask == HN_MASK_TOP; r++)
+    hn_masker_open(weighting, anchor->positive, m);
+    for (int r = 0; r < anchor->runs && weighting->mask == HN_MASK_TOP; r++)
         for (int32_t j = 0; j < anchor->run[r].n; j++)
             hn_masker_see(m, (double)shown(&anchor->run[r])[j]);
 }
@@ -444,25 +445,26 @@ static double log_difference(double a, double b) {
     return a > b ? a + log1p(-exp(b - a)) : -INFINITY;
 }
 
-struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double tau, double most,
-                                     const struct hn_anchor *anchor) {
+struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
+                                     double most, const struct hn_anchor *anchor) {
     struct sums s = {0};
-    struct hn_masker masker, *mask = law->mask == HN_MASK_NONE ? NULL : &masker;
+    struct hn_masker masker, *mask = weighting->mask == HN_MASK_NONE ? NULL : &masker;
     if (mask)
-        open_mask(law, anchor, mask);
+        open_mask(weighting, anchor, mask);
     find_high(anchor, mask, &s);
     if (s.n == 0)
         return (struct hn_anchor_loss){.log_ng = -INFINITY};
     // most = 0: all scores are 0, and so are all exponents.
-    double slope = law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / tau;
-    add_all(anchor, mask, law->by_mixture ? &law->mixture : NULL, slope, tau, &s);
-    double n = (double)s.n, log_rest = log1p(-law->tau_plus);
-    double scale = law->log_factor + log(n / s.weight) + s.high / tau;
-    double taken = log(n * law->tau_plus) + anchor->positive / tau;
+    double slope = weighting->clip > 0 && most > 0 ? weighting->beta * weighting->clip / most
+                                                   : weighting->beta / tau;
+    add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
+    double n = (double)s.n, log_rest = log1p(-weighting->tau_plus);
+    double scale = weighting->log_factor + log(n / s.weight) + s.high / tau;
+    double taken = log(n * weighting->tau_plus) + anchor->positive / tau;
     double log_ng = log_difference(scale + log(s.mass), taken) - log_rest;
-    double least = law->clamp == HN_CLAMP_NONE
+    double least = weighting->clamp == HN_CLAMP_NONE
                        ? -INFINITY
-                       : (law->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
+                       : (weighting->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
     struct hn_anchor_loss out = {.n = s.n, .clamped = log_ng < least};
     out.log_ng = out.clamped ? least : log_ng;
     double above = out.log_ng - anchor->positive / tau;

@@ -18,7 +18,7 @@ extern const struct hn_loss_type hn_losses[]; // by enum hn_loss; ends with a NU
 // negatives of an anchor:
 //   w_j = factor v_j / mean_j v_j,  v_j = exp(beta s_j / tau)
 //   Ng  = max((sum_j w_j neg_j - n tau_plus pos) / (1 - tau_plus), least)
-// A zeroed law is `none`: w_j = 1, Ng = sum_j neg_j. Negatives that a mask drops have w_j = 0 and
+// A zeroed one is `none`: w_j = 1, Ng = sum_j neg_j. Negatives that a mask drops have w_j = 0 and
 // do not count in n. What is dropped depends on scores, and is a constant where a gradient is
 // taken.
 enum hn_mask {
@@ -34,7 +34,7 @@ enum hn_clamp {
     HN_CLAMP_EACH, // least = n exp(-1 / tau): no cosine of unit rows is below -1
     HN_CLAMP_ONCE  // least = exp(-1 / tau)
 };
-struct hn_weighting_law {
+struct hn_weighting_params {
     double beta;
     double log_factor;
     double tau_plus;
@@ -52,19 +52,21 @@ struct hn_weighting_law {
     double fit_prior;
     struct hn_mixture mixture;
 };
-static inline bool hn_is_weighted(const struct hn_weighting_law *law) {
-    return law->clamp != HN_CLAMP_NONE || law->mask != HN_MASK_NONE || law->by_mixture;
+static inline bool hn_is_weighted(const struct hn_weighting_params *weighting) {
+    return weighting->clamp != HN_CLAMP_NONE || weighting->mask != HN_MASK_NONE ||
+           weighting->by_mixture;
 }
 
-// The mask of one anchor: opened, shown all its negatives, then asked about each. Of a guided law
-// scores are the teacher's everywhere here, and the positive's is not looked at.
+// The mask of one anchor: opened, shown all its negatives, then asked about each. Of a guided
+// weighting scores are the teacher's everywhere here, and the positive's is not looked at.
 struct hn_masker {
     enum hn_mask mask;
     double limit;
     int32_t k, n;                // of the largest scores: wanted, seen
     double top[HN_MASK_TOP_MAX]; // [n] ascending
 };
-void hn_masker_open(const struct hn_weighting_law *law, double positive, struct hn_masker *m);
+void hn_masker_open(const struct hn_weighting_params *weighting, double positive,
+                    struct hn_masker *m);
 void hn_masker_see(struct hn_masker *m, double score);
 static inline bool hn_masker_drops(const struct hn_masker *m, double score) {
     return m->mask == HN_MASK_TOP ? score >= m->limit : score > m->limit;
@@ -77,8 +79,8 @@ struct hn_weighting_type {
     const char *note;    // where this differs from the paper or its code, "" if nowhere
     const struct hn_option *options;
     size_t params_size;
-    // The law at a training step of the embeddings that are judged.
-    struct hn_weighting_law (*law)(const void *params, int64_t step);
+    // The parameters at a training step of the embeddings that are judged.
+    struct hn_weighting_params (*resolve)(const void *params, int64_t step);
 };
 extern const struct hn_weighting_type *const hn_weightings[]; // NULL-terminated
 // Why a name is refused that means different things to different people, or NULL.
@@ -91,7 +93,7 @@ struct hn_anchor {
     int runs;
     struct hn_anchor_run {
         const float *score;
-        const float *guide;  // what a guided law's mask looks at; NULL otherwise
+        const float *guide;  // what a guided weighting's mask looks at; NULL otherwise
         const uint8_t *kind; // as hn_pair_kinds() says
         int32_t n;
     } run[HN_ANCHOR_RUNS];
@@ -107,7 +109,7 @@ struct hn_anchor_loss {
                             // - n tau_plus pos) / ((1 - tau_plus) Ng)
 };
 // Pure, and in log space: no temperature overflows. most: see `clip`, not used without.
-struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double tau, double most,
-                                     const struct hn_anchor *anchor);
+struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
+                                     double most, const struct hn_anchor *anchor);
 
 #endif

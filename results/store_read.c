@@ -1,6 +1,7 @@
 // Reads results files. A file may be truncated, damaged or made to harm: what is read must be plain
 // datasets of this very file (no external links or storage), of the rank and length the schema asks
-// for, and nothing is allocated that the file could not hold. A seal that does not fit is damage.
+// for, and nothing is allocated that the file could not hold. A checksum that does not fit is
+// damage.
 #include "core/checksum.h"
 #include "core/options/option.h"
 #include "core/pairs.h"

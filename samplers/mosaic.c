@@ -85,7 +85,7 @@ static int64_t pool_start(const struct hn_sampler *self, struct cut cut, int64_t
 
 // Pools at a time: one to a thread or, where memory is short, one, whose weights are made on all.
 static int64_t workers_of(const struct hn_context *ctx, int threads, struct cut cut) {
-    return ctx->memory.lean ? 1 : hn_min(threads, cut.pools);
+    return ctx->memory.mode ? 1 : hn_min(threads, cut.pools);
 }
 
 static double entries(const struct hn_context *ctx, const void *p, int64_t n) {

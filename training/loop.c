@@ -54,9 +54,9 @@ static void tell_evaluated(void *data, int64_t done, int64_t of) {
 // Of losses with several positives.
 static enum hn_code check_positives(struct hn_context *ctx, const struct hn_loss_spec *loss) {
     const char *name = hn_objectives[loss->objective].name;
-    struct hn_weighting_law rest = loss->law;
+    struct hn_weighting_params rest = loss->weighting;
     rest.mask = HN_MASK_NONE;
-    if (loss->objective == HN_OBJECTIVE_SUPCON && hn_is_weighted(&loss->law))
+    if (loss->objective == HN_OBJECTIVE_SUPCON && hn_is_weighted(&loss->weighting))
         return hn_fail(ctx, HN_USAGE, "loss supcon is not weighted: take weighting none");
     if (hn_is_weighted(&rest))
         return hn_fail(ctx, HN_USAGE,
@@ -72,7 +72,7 @@ static enum hn_code check_positives(struct hn_context *ctx, const struct hn_loss
 static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
     const struct hn_task_type *task = spec->task;
     enum hn_objective objective = spec->setting.loss.objective;
-    bool weighted = hn_is_weighted(&spec->setting.loss.law);
+    bool weighted = hn_is_weighted(&spec->setting.loss.weighting);
     if (!(task->objectives & 1U << objective))
         return hn_fail(ctx, HN_USAGE, "task %s cannot train with loss %s", task->name,
                        hn_objectives[objective].name);
@@ -87,7 +87,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
                        spec->sampler->name);
     bool batches = 1U << objective & (unsigned)HN_OBJECTIVES_PAIRS ||
                    objective == HN_OBJECTIVE_ATTRACT; // all keys are of the batch's items
-    if (spec->setting.loss.law.guided && (!batches || spec->sampler->flags & HN_SAMPLER_PER_ANCHOR))
+    if (spec->setting.loss.weighting.guided &&
+        (!batches || spec->sampler->flags & HN_SAMPLER_PER_ANCHOR))
         return hn_fail(
             ctx, HN_USAGE,
             "%s with guide: teacher takes a sampler of batches and loss ntxent, infonce, "
@@ -98,7 +99,7 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     if (weighted && objective >= HN_OBJECTIVE_SIAMESE)
         return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
                        hn_objectives[objective].name);
-    if (objective == HN_OBJECTIVE_JSD && spec->setting.loss.law.tau_plus > 0)
+    if (objective == HN_OBJECTIVE_JSD && spec->setting.loss.weighting.tau_plus > 0)
         return hn_fail(ctx, HN_USAGE, "loss jsd knows no debiasing: set tau_plus to 0");
     return HN_OK;
 }
@@ -263,7 +264,7 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
     struct hn_weights *w = &task->weights;
     struct hn_task_batch batch = {
         .step = loop->step, .progress = loop->draw.items.progress, .loss = spec->setting.loss};
-    batch.loss.law = spec->weighting->law(spec->weighting_params, loop->step);
+    batch.loss.weighting = spec->weighting->resolve(spec->weighting_params, loop->step);
     *loss = NAN;
     if (hn_draw_batch(ctx, loop, &batch))
         return ctx->code;

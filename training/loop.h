@@ -16,7 +16,8 @@ enum hn_embeddings {
 struct hn_run_spec {
     const struct hn_task_type *task;
     const void *task_params;
-    struct hn_task_setting setting; // loss.law: of step 0; later ones follow from the weighting
+    struct hn_task_setting
+        setting; // loss.weighting: of step 0; later ones follow from the weighting
     const struct hn_sampler_type *sampler;
     const void *sampler_params;
     const struct hn_weighting_type *weighting;

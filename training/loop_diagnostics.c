@@ -21,7 +21,7 @@ static enum hn_code loss_ahead(struct hn_context *ctx, struct hn_loop *loop, int
     struct hn_task_batch batch = {.step = loop->step + number,
                                   .progress = loop->draw.items.progress,
                                   .loss = spec->setting.loss};
-    batch.loss.law = spec->weighting->law(spec->weighting_params, batch.step);
+    batch.loss.weighting = spec->weighting->resolve(spec->weighting_params, batch.step);
     if (hn_draw_number(ctx, loop, number, &batch))
         return ctx->code;
     hn_weights_clear(&task->weights);

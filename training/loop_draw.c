@@ -65,7 +65,7 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_sp
 static enum hn_code open_guide(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     int64_t b = loop->task.batch_size;
-    if (!loop->spec->setting.loss.law.guided)
+    if (!loop->spec->setting.loss.weighting.guided)
         return HN_OK;
     if (!d->items.teacher.data)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
@@ -224,7 +224,7 @@ static void make_lists(struct hn_loop *loop) {
     d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->position};
 }
 
-// A guided law's scores of the batch.
+// A guided weighting's scores of the batch.
 static const float *multiply_teacher(struct hn_draw *d) {
     const struct hn_matrix *teacher = &d->items.teacher;
     int64_t n = d->size, cols = teacher->cols;

@@ -23,7 +23,7 @@ struct hn_draw {
     float *stored;         // [n x d] as batches left them; NULL unless asked for
     int32_t *ids, *negatives, *negative, size;
     int32_t *label; // [batch_size] of the batch's items
-    // Under a guided law the teacher's rows of these items, and their products; else NULL.
+    // Under a guided weighting the teacher's rows of these items, and their products; else NULL.
     float *teacher; // [batch_size x teacher's dimensions]
     float *guide;   // [batch_size x batch_size]
     int64_t capacity;

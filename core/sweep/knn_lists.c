@@ -26,7 +26,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     int64_t size, n = near->x.rows;
     bool fits = n <= INT32_MAX && near->y.rows <= INT32_MAX;
     near->kept = hn_max(0, hn_min(near->k, near->y.rows - near->skip_self));
-    near->bands = ctx->memory.lean && fits ? hn_max(1, hn_min(HN_KNN_BANDS, n)) : 1;
+    near->bands = ctx->memory.mode && fits ? hn_max(1, hn_min(HN_KNN_BANDS, n)) : 1;
     near->shared = false;
     if (ctx->parts && fits && near->kept > 0) {
         const struct hn_cut cut = {.multiplications =

@@ -48,8 +48,8 @@ struct hn_screen {
 // HN_USAGE, with their names. Programs ask when they start, not when the first large sweep does.
 HN_MUST_USE enum hn_code hn_screen_check(struct hn_context *ctx);
 // The kernel for a screen, or NULL where nothing is gained: few rows or dimensions, a processor
-// without such a kernel, a share of the products that is too large, HN_LEANEST. ctx->screen may say
-// otherwise. Errors: HN_USAGE, if that names no kernel.
+// without such a kernel, a share of the products that is too large, HN_MEMORY_LOWEST. ctx->screen
+// may say otherwise. Errors: HN_USAGE, if that names no kernel.
 HN_MUST_USE enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
                                           const struct hn_matrix *y, double share,
                                           const struct hn_screen_kernel **kernel);

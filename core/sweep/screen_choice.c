@@ -62,7 +62,7 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     // rounded.
     // At least the share that is wanted is found: where that is too much, no sample is needed
     // (hn_screen_pays()).
-    if (ctx->memory.lean < HN_LEANEST && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
+    if (ctx->memory.mode < HN_MEMORY_LOWEST && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
         hn_max(x->rows, y->rows) >= COLS_LEAST && x->cols >= DIMENSIONS_LEAST &&
         share <= max_share && share * hn_screen_find_cost(x->cols) < (double)x->cols)
         *kernel = hn_screen_kernel_best();

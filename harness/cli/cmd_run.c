@@ -243,7 +243,7 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
     ctx->memory.limit = limit;
     code = hn_ranks_agree(ctx, p->ranks, code);
     if (!code)
-        hn_ranks_share(p->ranks, &ctx->memory.lean, sizeof ctx->memory.lean);
+        hn_ranks_share(p->ranks, &ctx->memory.mode, sizeof ctx->memory.mode);
     return code;
 }
 

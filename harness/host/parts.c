@@ -224,9 +224,9 @@ static enum hn_code read_whole(struct hn_context *ctx, const char *path, const c
         return hn_fail(ctx, HN_WAITING, "%s: the file is damaged, and was removed: run again",
                        path);
     }
-    bool good = size >= begin + HN_SEAL && fseek(file, (long)begin, SEEK_SET) == 0 &&
-                (out->data = hn_alloc(ctx, size - begin - HN_SEAL, 1)) != NULL;
-    out->n = out->capacity = good ? size - begin - HN_SEAL : 0;
+    bool good = size >= begin + HN_CHECKSUM_BYTES && fseek(file, (long)begin, SEEK_SET) == 0 &&
+                (out->data = hn_alloc(ctx, size - begin - HN_CHECKSUM_BYTES, 1)) != NULL;
+    out->n = out->capacity = good ? size - begin - HN_CHECKSUM_BYTES : 0;
     if (good && fread(out->data, 1, (size_t)out->n, file) != (size_t)out->n)
         good = hn_fail(ctx, HN_IO, "%s: reading failed: %s", path, strerror(errno)) == HN_OK;
     (void)fclose(file);

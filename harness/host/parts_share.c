@@ -27,7 +27,7 @@ static enum hn_code make(struct hn_context *ctx, const struct shared *s) {
 static enum hn_code map(struct hn_context *ctx, const struct shared *s, void **bytes) {
     int fd = open(s->path, O_RDONLY | O_CLOEXEC);
     enum hn_code code = HN_OK;
-    if (fd < 0 || !hn_checksum_begins(fd, HN_MAPPED_FROM + s->n + HN_SEAL, s->line))
+    if (fd < 0 || !hn_checksum_begins(fd, HN_MAPPED_FROM + s->n + HN_CHECKSUM_BYTES, s->line))
         code = hn_fail(ctx, HN_DATA, "%s: the file is damaged, or was removed: run again", s->path);
     else if (!(*bytes = hn_map(ctx, fd, s->n)))
         code = ctx->code;

@@ -13,16 +13,17 @@ static const struct hn_job_weighting *weighting_of(const struct hn_plan *plan,
     return &plan->job->weighting[cell->weighting];
 }
 
-struct hn_weighting_law hn_cell_law(const struct hn_plan *plan, const struct hn_cell *cell) {
+struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
+                                             const struct hn_cell *cell) {
     const struct hn_job_weighting *w = weighting_of(plan, cell);
     const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
-    return w->type->law(w->params, info->step[cell->step_index]);
+    return w->type->resolve(w->params, info->step[cell->step_index]);
 }
 
 static bool wants_global(const struct hn_plan *plan, const struct hn_cell *cell) {
     const struct hn_job *job = plan->job;
-    struct hn_weighting_law law = hn_cell_law(plan, cell);
-    unsigned lacks = hn_is_weighted(&law) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
+    struct hn_weighting_params weighting = hn_cell_weighting(plan, cell);
+    unsigned lacks = hn_is_weighted(&weighting) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
     for (int64_t m = 0; m < job->n_metrics; m++)
         if ((job->metric[m]->needs & HN_METRIC_NEEDS_GLOBAL) && !(job->metric[m]->needs & lacks))
             return true;

@@ -222,7 +222,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
                                            .global = w->global,
                                            .temperature = w->cell->temperature,
                                            .loss = w->cell->loss,
-                                           .law = hn_cell_law(w->plan, w->cell),
+                                           .weighting = hn_cell_weighting(w->plan, w->cell),
                                            .batch_size = w->cell->batch_size,
                                            .capacity = b->capacity,
                                            .threads = ctx->threads}};

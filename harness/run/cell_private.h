@@ -33,7 +33,8 @@ struct hn_cell_work {
 HN_MUST_USE enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w);
 HN_MUST_USE enum hn_code hn_cell_draw_again(struct hn_context *ctx, struct hn_cell_work *w);
 
-struct hn_weighting_law hn_cell_law(const struct hn_plan *plan, const struct hn_cell *cell);
+struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
+                                             const struct hn_cell *cell);
 // Adds a remark to the note column, once.
 HN_MUST_USE enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs,
                                           const char *text);

@@ -75,7 +75,7 @@ static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
 
 // Whether sweeps of so many items may be screened, in bands of rows where memory is short.
 static bool may_screen(struct hn_context *ctx, const struct hn_snapshot_info *info, int64_t n) {
-    int64_t bands = ctx->memory.lean == HN_QUICKEST ? 1 : HN_KNN_BANDS;
+    int64_t bands = ctx->memory.mode == HN_MEMORY_ANY ? 1 : HN_KNN_BANDS;
     const struct hn_matrix x = {NULL, n / bands, info->d, info->d}, y = {NULL, n, info->d, info->d};
     const struct hn_screen_kernel *kernel;
     return !hn_screen_choose(ctx, &x, &y, 0, &kernel) && kernel;
@@ -87,7 +87,7 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
     for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
         n = hn_max(n, BATCHES * plan->job->batch_size[b]);
     if (may_screen(ctx, info, info->n) && !may_screen(ctx, info, n))
-        n = hn_max(n, ctx->memory.lean == HN_QUICKEST ? SCREENED : SCREENED_BANDS);
+        n = hn_max(n, ctx->memory.mode == HN_MEMORY_ANY ? SCREENED : SCREENED_BANDS);
     bool fit = true;
     while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
         n *= 2;

@@ -30,7 +30,7 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
             total->unknown ? "; ?: not estimated" : "");
 }
 
-static void note_lean(struct hn_context *ctx, int64_t quickest) {
+static void note_memory_mode(struct hn_context *ctx, int64_t quickest) {
     char limit[32], quick[32];
     hn_bytes_text(quickest, quick, sizeof quick);
     hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
@@ -39,7 +39,7 @@ static void note_lean(struct hn_context *ctx, int64_t quickest) {
         "about %s would be quickest, but the limit is %s: nearest neighbours are found in bands "
         "of items%s, and pools of mosaic one after the other, which takes less memory and more "
         "time (bands up to twice); results are the same",
-        quick, limit, ctx->memory.lean == HN_LEANEST ? ", without a screen" : "");
+        quick, limit, ctx->memory.mode == HN_MEMORY_LOWEST ? ", without a screen" : "");
 }
 
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
@@ -47,18 +47,18 @@ static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, struct hn_estimate *estimate,
                             struct hn_estimate_total *total) {
     int64_t limit = ctx->memory.limit, quickest = 0;
-    for (ctx->memory.lean = HN_QUICKEST;; ctx->memory.lean++) {
+    for (ctx->memory.mode = HN_MEMORY_ANY;; ctx->memory.mode++) {
         if (hn_estimate_make(ctx, plan, run->parts != NULL, estimate) ||
             hn_estimate_sum(ctx, plan, estimate, run, total))
             return ctx->code;
-        if (ctx->memory.lean == HN_QUICKEST)
+        if (ctx->memory.mode == HN_MEMORY_ANY)
             quickest = total->bytes;
-        if (!limit || total->bytes <= limit || ctx->memory.lean == HN_LEANEST)
+        if (!limit || total->bytes <= limit || ctx->memory.mode == HN_MEMORY_LOWEST)
             break;
         hn_estimate_free(ctx, estimate);
     }
-    if (ctx->memory.lean > HN_QUICKEST && total->bytes <= limit)
-        note_lean(ctx, quickest);
+    if (ctx->memory.mode > HN_MEMORY_ANY && total->bytes <= limit)
+        note_memory_mode(ctx, quickest);
     return HN_OK;
 }
 

@@ -10,7 +10,7 @@
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
 
 // Estimates what `run` wants of the plan, if it is to be listed (--dry-run) or there is a memory
-// limit; sets ctx->memory.lean. HN_USAGE: it does not fit the limit, or --filter matches nothing.
+// limit; sets ctx->memory.mode. HN_USAGE: it does not fit the limit, or --filter matches nothing.
 HN_MUST_USE enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
                                         const struct hn_runner *run, bool list);
 

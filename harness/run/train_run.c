@@ -215,16 +215,16 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
                                .untrained = state->untrained,
                                .untrained_key = run->untrained_key,
                                .key = run->run_key};
-    spec.setting =
-        (struct hn_task_setting){.folder = job->folder,
-                                 .data = state->data,
-                                 .cache = state->cache ? state->cache : env->folder,
-                                 .seed = (uint64_t)run->seed,
-                                 .batch_size = run->batch_size,
-                                 .loss = {.objective = run->loss,
-                                          .law = weighting->law(run->weighting->params, 0),
-                                          .temperature = run->temperature,
-                                          .outside = job->number.positive == 1}};
+    spec.setting = (struct hn_task_setting){
+        .folder = job->folder,
+        .data = state->data,
+        .cache = state->cache ? state->cache : env->folder,
+        .seed = (uint64_t)run->seed,
+        .batch_size = run->batch_size,
+        .loss = {.objective = run->loss,
+                 .weighting = weighting->resolve(run->weighting->params, 0),
+                 .temperature = run->temperature,
+                 .outside = job->number.positive == 1}};
     return spec;
 }
 

@@ -22,13 +22,13 @@ __attribute__((visibility("default"))) int flock(int fd, int operation) {
     return fault ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
-static enum hn_code make(bool sealed) {
+static enum hn_code make(bool with_checksum) {
     hid_t file;
     char *temporary;
     if (hn_h5_create(&ctx, path, false, &file, &temporary))
         return ctx.code;
     return hn_h5_set_int(&ctx, file, "answer", 42) ||
-                   hn_h5_commit(&ctx, file, temporary, path, sealed)
+                   hn_h5_commit(&ctx, file, temporary, path, with_checksum)
                ? ctx.code
                : HN_OK;
 }

@@ -265,7 +265,7 @@ static void run_cifar10(const uint8_t *data, size_t size) {
     hn_fuzz_end(&ctx, code, true);
 }
 
-// Without a seal, which is looked for in the file system and would refuse every change.
+// Without a checksum, which is looked for in the file system and would refuse every change.
 static void run_results(const uint8_t *data, size_t size) {
     struct hn_context ctx;
     struct hn_results r;

@@ -3,7 +3,7 @@
 
 static void check_identity(const char *first, const char *first_options, const char *second,
                            const char *second_options) {
-    struct hn_weighting_law a = law_of(first, first_options), b = law_of(second, second_options);
+    struct hn_weighting_params a = law_of(first, first_options), b = law_of(second, second_options);
     for (uint64_t k = 0; k < 200; k++)
         for (int t = 0; t < 2; t++) {
             struct example e;
@@ -25,10 +25,10 @@ static void weightings_meet(void) {
 // At beta = 1 the two forms differ in the clamp alone; at others the figure's weights are beta
 // times those of beta = 1.
 static void figure13_meets_the_equation(void) {
-    struct hn_weighting_law equation = law_of("hcl", "beta=1, tau_plus=0.5");
-    struct hn_weighting_law figure = law_of("hcl", "beta=1, tau_plus=0.5, form=figure13");
-    struct hn_weighting_law twice = law_of("hcl", "beta=2, form=figure13, tau_plus=0");
-    struct hn_weighting_law once = law_of("hcl", "beta=1, tau_plus=0");
+    struct hn_weighting_params equation = law_of("hcl", "beta=1, tau_plus=0.5");
+    struct hn_weighting_params figure = law_of("hcl", "beta=1, tau_plus=0.5, form=figure13");
+    struct hn_weighting_params twice = law_of("hcl", "beta=2, form=figure13, tau_plus=0");
+    struct hn_weighting_params once = law_of("hcl", "beta=1, tau_plus=0");
     int64_t same = 0, apart = 0;
     for (uint64_t k = 0; k < 300; k++) {
         struct example e;
@@ -62,12 +62,12 @@ static void beta_is_annealed(void) {
     CU_ASSERT_EQUAL(law_at("hcl", "beta=2, anneal=400", 1000).beta, 0);
     CU_ASSERT_EQUAL(law_at("hcl", "beta=2", 1000).beta, 2);
     CU_ASSERT_EQUAL(law_at("hcl", "beta=2, anneal=0", 1000).beta, 2);
-    struct hn_weighting_law law = law_at("hcl", "beta=2, anneal=400, form=figure13", 100);
-    CU_ASSERT(law.beta == 1 && close_to(law.log_factor, log(1.5), 1e-15));
-    struct hn_weighting_law zero = {.beta = 0}; // a zeroed law is `none`
-    CU_ASSERT(!hn_is_weighted(&zero) && !hn_is_weighted(&(struct hn_weighting_law){.beta = 0}));
-    law = law_of("debiased", "tau_plus=0");
-    CU_ASSERT(hn_is_weighted(&law));
+    struct hn_weighting_params weighting = law_at("hcl", "beta=2, anneal=400, form=figure13", 100);
+    CU_ASSERT(weighting.beta == 1 && close_to(weighting.log_factor, log(1.5), 1e-15));
+    struct hn_weighting_params zero = {.beta = 0}; // a zeroed weighting is `none`
+    CU_ASSERT(!hn_is_weighted(&zero) && !hn_is_weighted(&(struct hn_weighting_params){.beta = 0}));
+    weighting = law_of("debiased", "tau_plus=0");
+    CU_ASSERT(hn_is_weighted(&weighting));
 }
 
 static void set_rows(struct hn_matrix *x, float first) {
@@ -85,7 +85,7 @@ static void losses_take_their_negatives(void) {
     const double tau = 0.5, close = exp(1 / tau), far = exp(-1 / tau);
     struct hn_items items = hn_fixture_items(&ctx, B, 4, 2, true, 3);
     struct drawn d = drawn_partition(&ctx, B, B, 1, 5);
-    struct hn_weighting_law none = law_of("none", "");
+    struct hn_weighting_params none = law_of("none", "");
     set_rows(&items.x1, 1);
     set_rows(&items.x2, 1);
     check_loss_column(&ctx, &items, &d, tau, HN_LOSS_NTXENT, none, LOSS_BATCH, log(2 * B - 1));
@@ -110,15 +110,15 @@ static void the_clamp_is_counted(void) {
         for (int64_t k = 0; k < B; k++)
             ((float *)items.x1.data)[i * B + k] = ((float *)items.x2.data)[i * B + k] = i == k;
     struct drawn d = drawn_partition(&ctx, B, B, 1, 5);
-    struct hn_weighting_law law = law_of("debiased", "tau_plus=0.2"); // 1 < 0.2 e^2
+    struct hn_weighting_params weighting = law_of("debiased", "tau_plus=0.2"); // 1 < 0.2 e^2
     double least = 3 * exp(-2) / exp(2);
-    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, law, LOSS_BATCH, log1p(least));
-    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, law, CLAMP_RATE, 1);
-    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, law, FN_LOSS_MASS, 0);
-    law = law_of("debiased", "tau_plus=0.1"); // 1 > 0.1 e^2
-    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, law, CLAMP_RATE, 0);
-    law = law_of("hcl", "tau_plus=0.2, form=figure13");
-    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_NTXENT, law, LOSS_BATCH, log1p(exp(-4)));
+    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, LOSS_BATCH, log1p(least));
+    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, CLAMP_RATE, 1);
+    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, FN_LOSS_MASS, 0);
+    weighting = law_of("debiased", "tau_plus=0.1"); // 1 > 0.1 e^2
+    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, CLAMP_RATE, 0);
+    weighting = law_of("hcl", "tau_plus=0.2, form=figure13");
+    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_NTXENT, weighting, LOSS_BATCH, log1p(exp(-4)));
     drawn_free(&ctx, &d);
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -133,10 +133,10 @@ static void equal_weights_count_pairs(void) {
     struct measured all = measure_all(&ctx, &items, &d, 0.3);
     for (int loss = 0; hn_losses[loss].name; loss++)
         for (int k = 0; k < 3; k++) {
-            struct hn_weighting_law law = k == 0   ? law_of("none", "")
-                                          : k == 1 ? law_of("debiased", "")
-                                                   : law_of("hcl", "beta=0");
-            struct measured m = measure_loss(&ctx, &items, &d, 0.3, (enum hn_loss)loss, law);
+            struct hn_weighting_params weighting = k == 0   ? law_of("none", "")
+                                                   : k == 1 ? law_of("debiased", "")
+                                                            : law_of("hcl", "beta=0");
+            struct measured m = measure_loss(&ctx, &items, &d, 0.3, (enum hn_loss)loss, weighting);
             CU_ASSERT(close_to(m.value[FN_MASS], column_of(&all, "fn_ratio"), 1e-12));
             measured_free(&ctx, &m);
         }

@@ -11,18 +11,18 @@ struct direct {
 };
 
 // v_j: what the weights are proportional to.
-static long double direct_weight(const struct hn_weighting_law *law, double tau, double most,
-                                 double score) {
-    if (law->by_mixture) { // densities as GSL has them
+static long double direct_weight(const struct hn_weighting_params *weighting, double tau,
+                                 double most, double score) {
+    if (weighting->by_mixture) { // densities as GSL has them
         double u = (score + 1) / 2, p[2];
-        const struct hn_mixture *m = &law->mixture;
+        const struct hn_mixture *m = &weighting->mixture;
         for (int y = 0; y < 2; y++)
             p[y] = m->share[y] * gsl_ran_beta_pdf(u, m->alpha[y], m->beta[y]);
         return p[0] / (p[0] + p[1]) * u;
     }
-    if (law->clip > 0)
-        return expl(law->beta * law->clip * (long double)score / most);
-    return expl(law->beta * (long double)score / tau);
+    if (weighting->clip > 0)
+        return expl(weighting->beta * weighting->clip * (long double)score / most);
+    return expl(weighting->beta * (long double)score / tau);
 }
 
 static int larger(const void *a, const void *b) {
@@ -31,19 +31,20 @@ static int larger(const void *a, const void *b) {
 }
 
 // What the mask leaves of an example.
-static struct example masked(const struct hn_weighting_law *law, const struct example *e) {
+static struct example masked(const struct hn_weighting_params *weighting, const struct example *e) {
     struct example left = {.own = e->own, .anchor = e->anchor};
     float sorted[MOST_NEGATIVES];
-    const float *shown = law->guided ? e->guide : e->score;
+    const float *shown = weighting->guided ? e->guide : e->score;
     memcpy(sorted, shown, sizeof sorted);
     qsort(sorted, (size_t)e->n, sizeof *sorted, larger);
-    int last = (int)fmin(law->mask_by, e->n) - 1; // of the largest
+    int last = (int)fmin(weighting->mask_by, e->n) - 1; // of the largest
     for (int32_t j = 0; j < e->n; j++) {
-        double s = (double)shown[j], positive = law->guided ? 1 : e->anchor.positive;
-        bool drop = (law->mask == HN_MASK_ABOVE && s > law->mask_by) ||
-                    (law->mask == HN_MASK_TOP && shown[j] >= sorted[last]) ||
-                    (law->mask == HN_MASK_MARGIN && s > positive - law->mask_by) ||
-                    (law->mask == HN_MASK_RATIO && s > positive - law->mask_by * fabs(positive));
+        double s = (double)shown[j], positive = weighting->guided ? 1 : e->anchor.positive;
+        bool drop = (weighting->mask == HN_MASK_ABOVE && s > weighting->mask_by) ||
+                    (weighting->mask == HN_MASK_TOP && shown[j] >= sorted[last]) ||
+                    (weighting->mask == HN_MASK_MARGIN && s > positive - weighting->mask_by) ||
+                    (weighting->mask == HN_MASK_RATIO &&
+                     s > positive - weighting->mask_by * fabs(positive));
         if (drop)
             continue;
         left.score[left.n] = e->score[j];
@@ -52,16 +53,16 @@ static struct example masked(const struct hn_weighting_law *law, const struct ex
     return left;
 }
 
-static struct direct evaluate(const struct hn_weighting_law *law, double tau, double most,
+static struct direct evaluate(const struct hn_weighting_params *weighting, double tau, double most,
                               const struct example *whole) {
-    const struct example left = masked(law, whole), *e = &left;
+    const struct example left = masked(weighting, whole), *e = &left;
     long double mean = 0, sum = 0, sum_same = 0, same = 0, labelled = 0;
     long double n = e->n, pos = expl((long double)e->anchor.positive / tau);
     for (int32_t j = 0; j < e->n; j++)
-        mean += direct_weight(law, tau, most, (double)e->score[j]) / n;
+        mean += direct_weight(weighting, tau, most, (double)e->score[j]) / n;
     for (int32_t j = 0; j < e->n; j++) {
-        long double v = direct_weight(law, tau, most, (double)e->score[j]) / mean;
-        long double mass = expl(law->log_factor) * v * expl((long double)e->score[j] / tau);
+        long double v = direct_weight(weighting, tau, most, (double)e->score[j]) / mean;
+        long double mass = expl(weighting->log_factor) * v * expl((long double)e->score[j] / tau);
         bool known = e->own >= 0 && e->label[j] >= 0;
         bool equal = known && e->label[j] == e->own;
         sum += mass;
@@ -69,9 +70,10 @@ static struct direct evaluate(const struct hn_weighting_law *law, double tau, do
         same += equal ? v : 0;
         labelled += known ? v : 0;
     }
-    long double taken = n * (long double)law->tau_plus * pos, rest = 1 - (long double)law->tau_plus;
-    long double least = law->clamp == HN_CLAMP_NONE ? 0 : expl(-1 / (long double)tau);
-    least *= law->clamp == HN_CLAMP_EACH ? n : 1;
+    long double taken = n * (long double)weighting->tau_plus * pos,
+                rest = 1 - (long double)weighting->tau_plus;
+    long double least = weighting->clamp == HN_CLAMP_NONE ? 0 : expl(-1 / (long double)tau);
+    least *= weighting->clamp == HN_CLAMP_EACH ? n : 1;
     struct direct d = {.same = same, .labelled = labelled};
     d.ng = (sum - taken) / rest;
     d.clamped = d.ng < least;
@@ -81,11 +83,12 @@ static struct direct evaluate(const struct hn_weighting_law *law, double tau, do
     return d;
 }
 
-static bool agrees(const struct hn_weighting_law *law, double tau, const struct example *e) {
+static bool agrees(const struct hn_weighting_params *weighting, double tau,
+                   const struct example *e) {
     double most = 0.95;
-    struct direct d = evaluate(law, tau, most, e);
-    struct hn_anchor_loss l = hn_anchor_loss(law, tau, most, &e->anchor);
-    int32_t n = masked(law, e).n;
+    struct direct d = evaluate(weighting, tau, most, e);
+    struct hn_anchor_loss l = hn_anchor_loss(weighting, tau, most, &e->anchor);
+    int32_t n = masked(weighting, e).n;
     if (n == 0)
         return l.n == 0 && l.loss == 0 && !l.clamped && l.weight_labelled == 0;
     bool good = l.n == n && l.clamped == d.clamped;
@@ -123,29 +126,29 @@ static const char *const settings[][2] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// A law as a batch leaves it: its mixture fitted to scores about 0, and some about .8.
-static struct hn_weighting_law fitted(struct hn_weighting_law law) {
+// A weighting as a batch leaves it: its mixture fitted to scores about 0, and some about .8.
+static struct hn_weighting_params fitted(struct hn_weighting_params weighting) {
     struct hn_score_counts counts = {{0}};
     for (int k = 0; k < 1000; k++)
         hn_score_count(&counts, k < 900 ? 0.7 * sin(k) : 0.8 + 0.1 * sin(k));
-    if (law.fit_rounds > 0)
-        hn_mixture_fit(&counts, law.fit_prior, law.fit_rounds, &law.mixture);
-    return law;
+    if (weighting.fit_rounds > 0)
+        hn_mixture_fit(&counts, weighting.fit_prior, weighting.fit_rounds, &weighting.mixture);
+    return weighting;
 }
 
 static void direct_evaluation_agrees(void) {
     static const double temperatures[] = {0.003, 0.01, 0.05, 0.1, 0.5, 1, 100};
     int64_t clamped = 0, free_ones = 0;
     for (int s = 0; s < SETTINGS; s++) {
-        struct hn_weighting_law law = fitted(law_of(settings[s][0], settings[s][1]));
+        struct hn_weighting_params weighting = fitted(law_of(settings[s][0], settings[s][1]));
         for (int t = 0; t < 7; t++)
             for (uint64_t k = 0; k < 200; k++) {
                 struct example e;
                 draw_example(&e, k);
-                if (law.guided)
+                if (weighting.guided)
                     show_guide(&e);
-                CU_ASSERT(agrees(&law, temperatures[t], &e));
-                bool raised = hn_anchor_loss(&law, temperatures[t], 0.95, &e.anchor).clamped;
+                CU_ASSERT(agrees(&weighting, temperatures[t], &e));
+                bool raised = hn_anchor_loss(&weighting, temperatures[t], 0.95, &e.anchor).clamped;
                 clamped += raised;
                 free_ones += !raised;
             }
@@ -159,37 +162,37 @@ static void by_hand(void) {
     e.anchor = (struct hn_anchor){.positive = 1};
     cut_runs(&e, 1);
     const double e1 = exp(1), e2 = exp(2);
-    struct hn_weighting_law law = law_of("none", "");
-    struct hn_anchor_loss l = hn_anchor_loss(&law, 0.5, 0.5, &e.anchor);
+    struct hn_weighting_params weighting = law_of("none", "");
+    struct hn_anchor_loss l = hn_anchor_loss(&weighting, 0.5, 0.5, &e.anchor);
     CU_ASSERT(close_to(l.loss, log((e2 + e1 + 1) / e2), 1e-14));
     CU_ASSERT(close_to(l.loss, 0.407605964, 1e-8)); // -log(7.3890561 / 11.1073379)
     CU_ASSERT(close_to(l.same_share, e1 / (e1 + 1), 1e-14));
     CU_ASSERT(close_to(l.weight_same / l.weight_labelled, 0.5, 1e-14));
-    law = law_of("hcl", "beta=1, tau_plus=0.1");
-    l = hn_anchor_loss(&law, 0.5, 0.5, &e.anchor);
+    weighting = law_of("hcl", "beta=1, tau_plus=0.1");
+    l = hn_anchor_loss(&weighting, 0.5, 0.5, &e.anchor);
     double sum = 2 * (e2 + 1) / (e1 + 1), ng = (sum - 0.2 * e2) / 0.9; // w = 2 e, 2 over e + 1
     CU_ASSERT(close_to(exp(l.log_ng), ng, 1e-14));
     CU_ASSERT(close_to(l.weight_same / l.weight_labelled, e1 / (e1 + 1), 1e-14));
     CU_ASSERT(close_to(l.same_share, (2 * e2 / (e1 + 1) - 0.2 * e2) / 0.9 / ng, 1e-14));
-    law = law_of("hcl", "beta=1, tau_plus=0, clip=3"); // weights e^3 and 1
-    l = hn_anchor_loss(&law, 0.5, 0.5, &e.anchor);
+    weighting = law_of("hcl", "beta=1, tau_plus=0, clip=3"); // weights e^3 and 1
+    l = hn_anchor_loss(&weighting, 0.5, 0.5, &e.anchor);
     CU_ASSERT(close_to(l.weight_same, 2 * exp(3) / (exp(3) + 1), 1e-14));
-    law = law_of("debiased", "tau_plus=0.5"); // e + 1 - e^2 < 0
-    l = hn_anchor_loss(&law, 0.5, 0.5, &e.anchor);
+    weighting = law_of("debiased", "tau_plus=0.5"); // e + 1 - e^2 < 0
+    l = hn_anchor_loss(&weighting, 0.5, 0.5, &e.anchor);
     CU_ASSERT(l.clamped && close_to(l.log_ng, log(2) - 2, 1e-15));
-    law = law_of("hcl", "tau_plus=0.5, form=figure13");
-    l = hn_anchor_loss(&law, 0.5, 0.5, &e.anchor);
+    weighting = law_of("hcl", "tau_plus=0.5, form=figure13");
+    l = hn_anchor_loss(&weighting, 0.5, 0.5, &e.anchor);
     CU_ASSERT(l.clamped && close_to(l.log_ng, -2, 1e-15));
     CU_ASSERT(close_to(l.loss, log(1 + exp(-4)), 1e-13));
     e.n = 0; // an anchor alone
     cut_runs(&e, 1);
-    l = hn_anchor_loss(&law, 0.5, 0.5, &e.anchor);
+    l = hn_anchor_loss(&weighting, 0.5, 0.5, &e.anchor);
     CU_ASSERT(l.n == 0 && l.loss == 0 && !l.clamped);
 }
 
 static void order_of_negatives_changes_nothing(void) {
     for (int s = 0; s < SETTINGS; s++) {
-        struct hn_weighting_law law = fitted(law_of(settings[s][0], settings[s][1]));
+        struct hn_weighting_params weighting = fitted(law_of(settings[s][0], settings[s][1]));
         for (uint64_t k = 0; k < 50; k++) {
             struct example e, turned;
             draw_example(&e, k);
@@ -199,8 +202,8 @@ static void order_of_negatives_changes_nothing(void) {
                 turned.label[j] = e.label[e.n - 1 - j];
             }
             cut_runs(&turned, 1);
-            struct hn_anchor_loss a = hn_anchor_loss(&law, 0.2, 0.9, &e.anchor);
-            struct hn_anchor_loss b = hn_anchor_loss(&law, 0.2, 0.9, &turned.anchor);
+            struct hn_anchor_loss a = hn_anchor_loss(&weighting, 0.2, 0.9, &e.anchor);
+            struct hn_anchor_loss b = hn_anchor_loss(&weighting, 0.2, 0.9, &turned.anchor);
             CU_ASSERT(same_loss(&a, &b));
         }
     }
@@ -234,11 +237,11 @@ static void threads_do_not_matter(void) {
     struct hn_context ctx = context();
     struct hn_items items = hn_fixture_items(&ctx, 150, 24, 5, true, 3);
     struct drawn d = drawn_iid(&ctx, 150, 24, 20, 5);
-    struct hn_weighting_law law = law_of("hcl", "beta=2, clip=2");
+    struct hn_weighting_params weighting = law_of("hcl", "beta=2, clip=2");
     double one[LOSS_COLUMNS];
     for (int threads = 1; threads <= 4; threads++) {
         ctx.threads = threads;
-        struct measured m = measure_loss(&ctx, &items, &d, 0.1, HN_LOSS_NTXENT, law);
+        struct measured m = measure_loss(&ctx, &items, &d, 0.1, HN_LOSS_NTXENT, weighting);
         if (threads == 1)
             memcpy(one, m.value, sizeof one);
         CU_ASSERT_EQUAL(memcmp(one, m.value, sizeof one), 0);
@@ -258,7 +261,7 @@ static void what_does_not_apply_is_nan(void) {
                                    .n_metrics = metrics_count(),
                                    .env = {.items = &items,
                                            .temperature = 0.5,
-                                           .law = law_of("debiased", ""),
+                                           .weighting = law_of("debiased", ""),
                                            .batch_size = 10,
                                            .threads = 2,
                                            .batches = d.count}};
@@ -308,7 +311,7 @@ static void check_guided(struct hn_context *ctx, const struct hn_items *items,
                                    .n_metrics = 1,
                                    .env = {.items = items,
                                            .temperature = 0.3,
-                                           .law = law_of("gist", "guide=teacher"),
+                                           .weighting = law_of("gist", "guide=teacher"),
                                            .batch_size = d->batch_size,
                                            .threads = 1,
                                            .batches = d->count}};
@@ -356,9 +359,9 @@ static void registries_are_sound(void) {
     for (int i = 0; hn_weightings[i]; i++) {
         const struct hn_weighting_type *type = hn_weightings[i];
         CU_ASSERT_PTR_EQUAL(named_weighting(type->name), type);
-        CU_ASSERT(type->summary && type->source && type->note && type->options && type->law);
-        struct hn_weighting_law law = law_of(type->name, "");
-        CU_ASSERT_EQUAL(hn_is_weighted(&law), strcmp(type->name, "none") != 0);
+        CU_ASSERT(type->summary && type->source && type->note && type->options && type->resolve);
+        struct hn_weighting_params weighting = law_of(type->name, "");
+        CU_ASSERT_EQUAL(hn_is_weighted(&weighting), strcmp(type->name, "none") != 0);
     }
 }
 

@@ -14,7 +14,8 @@ static inline struct hn_context context(void) {
     return ctx;
 }
 
-static inline struct hn_weighting_law law_at(const char *name, const char *options, int64_t step) {
+static inline struct hn_weighting_params law_at(const char *name, const char *options,
+                                                int64_t step) {
     struct hn_context ctx = context();
     const struct hn_weighting_type *type = named_weighting(name);
     CU_ASSERT_PTR_NOT_NULL_FATAL(type);
@@ -29,12 +30,12 @@ static inline struct hn_weighting_law law_at(const char *name, const char *optio
         *value = '\0';
         HN_CHECK(&ctx, hn_options_set(&ctx, type->options, params, part, value + 1));
     }
-    struct hn_weighting_law law = type->law(params, step);
+    struct hn_weighting_params weighting = type->resolve(params, step);
     hn_options_free(&ctx, type->options, params);
-    return law;
+    return weighting;
 }
 
-static inline struct hn_weighting_law law_of(const char *name, const char *options) {
+static inline struct hn_weighting_params law_of(const char *name, const char *options) {
     return law_at(name, options, 0);
 }
 
@@ -48,7 +49,7 @@ static inline bool close_to(double got, double wanted, double relative) {
 // An anchor whose negatives lie in up to four runs.
 enum { MOST_NEGATIVES = 64 };
 struct example {
-    float score[MOST_NEGATIVES], guide[MOST_NEGATIVES]; // the guide is that of a guided law
+    float score[MOST_NEGATIVES], guide[MOST_NEGATIVES]; // the guide is that of a guided weighting
     int32_t own, label[MOST_NEGATIVES];                 // of the anchor, of its negatives
     uint8_t kind[MOST_NEGATIVES];                       // as cut_runs() finds them
     int32_t n;
@@ -86,7 +87,7 @@ static inline void draw_example(struct example *e, uint64_t number) {
         e->guide[j] = (float)(1.9 * uniform01(&s) - 0.9);
 }
 
-// For a guided law.
+// For a guided weighting.
 static inline void show_guide(struct example *e) {
     for (int r = 0; r < e->anchor.runs; r++)
         e->anchor.run[r].guide = e->guide + (e->anchor.run[r].score - e->score);
@@ -106,7 +107,7 @@ enum { LOSS_BATCH, CLAMP_RATE, FN_MASS, FN_LOSS_MASS, LOSS_COLUMNS };
 
 static inline struct measured measure_loss(struct hn_context *ctx, const struct hn_items *items,
                                            const struct drawn *d, double tau, enum hn_loss loss,
-                                           struct hn_weighting_law law) {
+                                           struct hn_weighting_params weighting) {
     static const struct hn_metric_type *list[1];
     list[0] = hn_metric_find("loss");
     CU_ASSERT_FATAL(list[0] && list[0]->n_columns == LOSS_COLUMNS);
@@ -115,7 +116,7 @@ static inline struct measured measure_loss(struct hn_context *ctx, const struct 
                                    .env = {.items = items,
                                            .temperature = tau,
                                            .loss = loss,
-                                           .law = law,
+                                           .weighting = weighting,
                                            .batch_size = d->batch_size,
                                            .threads = ctx->threads,
                                            .batches = d->count}};
@@ -126,8 +127,9 @@ static inline struct measured measure_loss(struct hn_context *ctx, const struct 
 
 static inline void check_loss_column(struct hn_context *ctx, const struct hn_items *items,
                                      const struct drawn *d, double tau, enum hn_loss loss,
-                                     struct hn_weighting_law law, int column, double wanted) {
-    struct measured m = measure_loss(ctx, items, d, tau, loss, law);
+                                     struct hn_weighting_params weighting, int column,
+                                     double wanted) {
+    struct measured m = measure_loss(ctx, items, d, tau, loss, weighting);
     CU_ASSERT(close_to(m.value[column], wanted, 1e-6));
     measured_free(ctx, &m);
 }

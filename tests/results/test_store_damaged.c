@@ -58,7 +58,7 @@ static struct damage damage_headers(char *bytes, long size) {
 
 // Every object header carries a checksum: damage in any that is read is found. (Damage to the sizes
 // in the library's global heap, where texts stand, is not: HDF5 1.10 trusts them.) And every bit of
-// the file is under the seal. In a child, since the library leaks a damaged header.
+// the file is under the checksum. In a child, since the library leaks a damaged header.
 static void damaged(void) {
     begin();
     long size;
@@ -69,11 +69,14 @@ static void damaged(void) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        // Without the seal, as other programs leave a file, the scales hist/bin, hist/kind and
+        // Without the checksum, as other programs leave a file, the scales hist/bin, hist/kind and
         // batch/batch are not looked at; with it nothing is missed.
-        struct damage open = damage_headers(bytes, size - 85), sealed = damage_headers(bytes, size);
+        struct damage open = damage_headers(bytes, size - 85),
+                      with_checksum = damage_headers(bytes, size);
         bool good = open.clean && open.headers > 30 && open.missed == 3;
-        _exit(good && sealed.clean && sealed.headers > 30 && sealed.missed == 0 ? 0 : 1);
+        _exit(good && with_checksum.clean && with_checksum.headers > 30 && with_checksum.missed == 0
+                  ? 0
+                  : 1);
     }
     int status = -1;
     CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
@@ -82,9 +85,9 @@ static void damaged(void) {
     end();
 }
 
-// A bit that flips anywhere before the seal is found; so is one in the digits of the seal. A file
-// without seal is read: other programs drop it when they write.
-static void sealed(void) {
+// A bit that flips anywhere before the checksum is found; so is one in the digits of the checksum.
+// A file without checksum is read: other programs drop it when they write.
+static void with_checksum(void) {
     begin();
     long size;
     struct hn_results r = fixture_results(&ctx, 0, 3), back;
@@ -199,8 +202,7 @@ static void hostile(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"no_such_file", no_such_file}, {"truncated", truncated},
-    {"damaged", damaged},           {"sealed", sealed},
-    {"hostile", hostile},
+    {"no_such_file", no_such_file}, {"truncated", truncated}, {"damaged", damaged},
+    {"sealed", with_checksum},      {"hostile", hostile},
 };
 HN_TEST_MAIN("store_damaged", tests)

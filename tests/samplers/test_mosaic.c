@@ -439,14 +439,14 @@ static void test_workers(void) {
             int64_t live = atomic_load(&ctx.memory.live);
             atomic_store(&ctx.memory.peak, live);
             ctx.threads = 1 << k / 2;
-            ctx.memory.lean = k % 2;
+            ctx.memory.mode = k % 2;
             HN_CHECK(&ctx, sampled_open(&ctx, sampler(), settings[i], &items, 24, SEED, &s));
             CU_ASSERT_EQUAL(memcmp(one.ids, s.ids, 600 * sizeof *s.ids), 0);
             peak[k % 2] = ctx.memory.peak - live;
             sampled_close(&ctx, &s);
         }
         CU_ASSERT(i == 1 || 4 * peak[1] < 3 * peak[0]); // on four threads
-        ctx.memory.lean = HN_QUICKEST;
+        ctx.memory.mode = HN_MEMORY_ANY;
         sampled_close(&ctx, &one);
     }
     hn_fixture_items_free(&ctx, &items);

@@ -193,7 +193,7 @@ static void test_supcon(void) {
         t->spec.setting.loss.outside = true;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take positive inside");
         t->spec.setting.loss.outside = false;
-        t->spec.setting.loss.law.clamp = HN_CLAMP_EACH;
+        t->spec.setting.loss.weighting.clamp = HN_CLAMP_EACH;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take weighting none");
         close_trial(t);
         tasks++;
@@ -208,7 +208,7 @@ static void use_fnc(struct trial *t) {
     const struct hn_option *options = t->spec.weighting->options;
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "eliminate", "top"));
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "top", "2"));
-    t->spec.setting.loss.law = t->spec.weighting->law(t->weighting, 0);
+    t->spec.setting.loss.weighting = t->spec.weighting->resolve(t->weighting, 0);
 }
 
 // Attraction takes a weighting that drops negatives, and no other.
@@ -220,9 +220,9 @@ static void test_attract(void) {
         hn_test_entry((*type)->name);
         struct trial *t = open_trial(*type, 2);
         t->spec.setting.loss.objective = HN_OBJECTIVE_ATTRACT;
-        t->spec.setting.loss.law.clamp = HN_CLAMP_EACH;
+        t->spec.setting.loss.weighting.clamp = HN_CLAMP_EACH;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take fnc or gist, or none");
-        t->spec.setting.loss.law = t->spec.weighting->law(t->spec.weighting_params, 0);
+        t->spec.setting.loss.weighting = t->spec.weighting->resolve(t->spec.weighting_params, 0);
         t->spec.setting.loss.outside = true;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take positive inside");
         t->spec.setting.loss.outside = false;

@@ -51,7 +51,7 @@ static void guide(struct trial *t) {
     HN_CHECK(&t->ctx, hn_options_init(&t->ctx, options, t->weighting));
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "guide", "teacher"));
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "margin", "0.8"));
-    t->spec.setting.loss.law = gist->law(t->weighting, 0);
+    t->spec.setting.loss.weighting = gist->resolve(t->weighting, 0);
 }
 
 static struct trial *open_taught(int i, int threads, int file) {
@@ -107,7 +107,7 @@ static void test_files_matter(void) {
 static void test_guided_losses(void) {
     struct trial *guided = open_taught(TAUGHT - 1, 1, 0), *plain = open_taught(TAUGHT - 1, 1, 0);
     plain->spec.weighting = named_weighting("none");
-    plain->spec.setting.loss.law = (struct hn_weighting_law){.clamp = HN_CLAMP_NONE};
+    plain->spec.setting.loss.weighting = (struct hn_weighting_params){.clamp = HN_CLAMP_NONE};
     guided->spec.adam.steps = plain->spec.adam.steps = 1;
     HN_CHECK(&guided->ctx, train(guided));
     HN_CHECK(&plain->ctx, train(plain));

@@ -118,7 +118,7 @@ static double mean_area(void) {
     return sum / GRID / GRID;
 }
 
-// The law of what is drawn: means at three standard errors.
+// The weighting of what is drawn: means at three standard errors.
 static void test_augment_law(void) {
     enum { DRAWS = 20000 };
     double area = 0, aspect = 0, flip = 0, jitter = 0, grey = 0, hue = 0;

@@ -54,7 +54,7 @@ static double largest(const struct nodes *s) {
 static void check(double beta, double clip, double tau) {
     static struct nodes s;
     s = (struct nodes){.spec = {.objective = HN_OBJECTIVE_JSD,
-                                .law = {.beta = beta, .clip = clip},
+                                .weighting = {.beta = beta, .clip = clip},
                                 .temperature = tau}};
     hn_context_init(&s.ctx, 2);
     void *memory = hn_alloc(&s.ctx, 1, 1);

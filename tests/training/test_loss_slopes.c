@@ -43,7 +43,7 @@ static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists 
 
 static const struct {
     const char *name;
-    struct hn_weighting_law law;
+    struct hn_weighting_params weighting;
 } laws[] = {
     {"none", {.clamp = HN_CLAMP_NONE}},
     {"debiased", {.tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
@@ -62,13 +62,13 @@ enum { LAWS = sizeof laws / sizeof laws[0], OBJECTIVES = 3 };
 static void test_losses(void) {
     static struct pairs pairs;
     for (int objective = 0; objective < OBJECTIVES; objective++)
-        for (int law = 0; law < LAWS; law++)
+        for (int weighting = 0; weighting < LAWS; weighting++)
             for (int outside = 0; outside < 2; outside++) {
                 pairs = (struct pairs){.spec = {.objective = (enum hn_objective)objective,
-                                                .law = laws[law].law,
+                                                .weighting = laws[weighting].weighting,
                                                 .temperature = 0.5,
                                                 .outside = outside}};
-                check_pairs(&pairs, laws[law].name, NULL);
+                check_pairs(&pairs, laws[weighting].name, NULL);
             }
 }
 
@@ -121,18 +121,19 @@ static void test_supcon(void) {
 }
 
 // Of the anchor a of both views: whether j is a false negative, by the definitions of the masks.
-static bool is_found(const struct hn_weighting_law *law, const double score[2 * N], int a, int j) {
+static bool is_found(const struct hn_weighting_params *weighting, const double score[2 * N], int a,
+                     int j) {
     double positive = score[(a + N) % (2 * N)];
     int larger = 0;
     if (j % N == a % N)
         return false;
     for (int k = 0; k < 2 * N; k++)
         larger += k % N != a % N && score[k] > score[j];
-    switch (law->mask) {
-    case HN_MASK_ABOVE: return score[j] > law->mask_by;
-    case HN_MASK_TOP: return larger < law->mask_by;
-    case HN_MASK_MARGIN: return score[j] > positive - law->mask_by;
-    case HN_MASK_RATIO: return score[j] > positive - law->mask_by * fabs(positive);
+    switch (weighting->mask) {
+    case HN_MASK_ABOVE: return score[j] > weighting->mask_by;
+    case HN_MASK_TOP: return larger < weighting->mask_by;
+    case HN_MASK_MARGIN: return score[j] > positive - weighting->mask_by;
+    case HN_MASK_RATIO: return score[j] > positive - weighting->mask_by * fabs(positive);
     default: return false;
     }
 }
@@ -151,7 +152,7 @@ static double attracted(const struct pairs *p, int *found) {
             all += j == a ? 0 : exp(score[j] / tau);
         }
         for (int j = 0; j < 2 * N; j++) {
-            bool other = j != a && j % N != a % N && is_found(&p->spec.law, score, a, j);
+            bool other = j != a && j % N != a % N && is_found(&p->spec.weighting, score, a, j);
             *found += other;
             if (!other && j != (a + N) % (2 * N))
                 continue;
@@ -167,18 +168,20 @@ static double attracted(const struct pairs *p, int *found) {
 static void test_attract(void) {
     static struct pairs p;
     double plain = NAN;
-    for (int law = 0; law < LAWS; law++) {
-        if (hn_is_weighted(&laws[law].law) &&
-            (laws[law].law.mask == HN_MASK_NONE || laws[law].law.clamp != HN_CLAMP_NONE))
+    for (int weighting = 0; weighting < LAWS; weighting++) {
+        if (hn_is_weighted(&laws[weighting].weighting) &&
+            (laws[weighting].weighting.mask == HN_MASK_NONE ||
+             laws[weighting].weighting.clamp != HN_CLAMP_NONE))
             continue;
         int found = 0;
-        p = (struct pairs){
-            .spec = {.objective = HN_OBJECTIVE_ATTRACT, .law = laws[law].law, .temperature = 0.5}};
-        check_pairs(&p, laws[law].name, NULL);
+        p = (struct pairs){.spec = {.objective = HN_OBJECTIVE_ATTRACT,
+                                    .weighting = laws[weighting].weighting,
+                                    .temperature = 0.5}};
+        check_pairs(&p, laws[weighting].name, NULL);
         HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, HN_OBJECTIVE_ATTRACT, N, N, D, &p.work));
         double loss = pair_loss(&p);
         CU_ASSERT_DOUBLE_EQUAL(loss, attracted(&p, &found), 1e-12);
-        if (p.spec.law.mask == HN_MASK_NONE) {
+        if (p.spec.weighting.mask == HN_MASK_NONE) {
             p.spec.objective = HN_OBJECTIVE_NTXENT;
             plain = pair_loss(&p);
             CU_ASSERT_DOUBLE_EQUAL(loss, plain, 1e-12);
@@ -199,7 +202,7 @@ static void test_guide(void) {
     float guide[N * N] = {0};
     for (int k = 0; k < 4; k++) {
         p = (struct pairs){.spec = {.objective = objectives[k],
-                                    .law = {.mask = HN_MASK_MARGIN, .mask_by = 0.7},
+                                    .weighting = {.mask = HN_MASK_MARGIN, .mask_by = 0.7},
                                     .temperature = 0.5}};
         hn_context_init(&p.ctx, 2);
         fill(p.z1, N * D, 20);
@@ -214,13 +217,13 @@ static void test_guide(void) {
         }
         double own = pair_loss(&p);
         p.spec.guide = guide;
-        p.spec.law.guided = true;
+        p.spec.weighting.guided = true;
         CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), own, 1e-12);
-        p.spec.law = (struct hn_weighting_law){.mask = HN_MASK_NONE};
+        p.spec.weighting = (struct hn_weighting_params){.mask = HN_MASK_NONE};
         CU_ASSERT(fabs(pair_loss(&p) - own) > 1e-3); // the mask finds some
         free_work(&p);
-        p.spec.law =
-            (struct hn_weighting_law){.mask = HN_MASK_MARGIN, .mask_by = 0.7, .guided = true};
+        p.spec.weighting =
+            (struct hn_weighting_params){.mask = HN_MASK_MARGIN, .mask_by = 0.7, .guided = true};
         check_pairs(&p, "guided", NULL);
     }
 }
@@ -238,29 +241,29 @@ static void test_lists(void) {
         start[a + 1] = k;
     }
     struct hn_loss_lists lists = {KEYS, own, start, position};
-    for (int law = 0; law < LAWS; law++) {
+    for (int weighting = 0; weighting < LAWS; weighting++) {
         pairs = (struct pairs){.spec = {.objective = HN_OBJECTIVE_OTHER_VIEW,
-                                        .law = laws[law].law,
+                                        .weighting = laws[weighting].weighting,
                                         .temperature = 0.5}};
-        check_pairs(&pairs, laws[law].name, &lists);
+        check_pairs(&pairs, laws[weighting].name, &lists);
     }
 }
 
 // Weights of a mixture are constants: slopes against the definition with the weights held.
 static void test_mixture(void) {
     enum { COUNT = 12 };
-    struct hn_loss_spec spec = {.law = {.by_mixture = true}, .temperature = 0.4};
+    struct hn_loss_spec spec = {.weighting = {.by_mixture = true}, .temperature = 0.4};
     struct hn_score_counts counts = {{0}};
     hn_real score[COUNT + 1], before[COUNT + 1];
     fill(score, COUNT + 1, 77);
     score[3] = (hn_real)0.9;
     for (int j = 0; j < COUNT; j++)
         hn_score_count(&counts, (double)score[j]);
-    hn_mixture_fit(&counts, 0.1, 5, &spec.law.mixture);
+    hn_mixture_fit(&counts, 0.1, 5, &spec.weighting.mixture);
     memcpy(before, score, sizeof score);
     double weight[COUNT], mean = 0, pos = exp(0.6 / 0.4), ng = 0;
     for (int j = 0; j < COUNT; j++) {
-        weight[j] = hn_mixture_weight(&spec.law.mixture, (double)score[j]);
+        weight[j] = hn_mixture_weight(&spec.weighting.mixture, (double)score[j]);
         mean += weight[j] / COUNT;
     }
     for (int j = 0; j < COUNT; j++)
@@ -282,9 +285,10 @@ static void test_mixture(void) {
 static void test_fitted(void) {
     static struct pairs p;
     for (int objective = 0; objective < OBJECTIVES; objective++) {
-        p = (struct pairs){.spec = {.objective = (enum hn_objective)objective,
-                                    .law = {.by_mixture = true, .fit_rounds = 3, .fit_prior = 0.2},
-                                    .temperature = 0.5}};
+        p = (struct pairs){
+            .spec = {.objective = (enum hn_objective)objective,
+                     .weighting = {.by_mixture = true, .fit_rounds = 3, .fit_prior = 0.2},
+                     .temperature = 0.5}};
         hn_context_init(&p.ctx, 2);
         void *memory = hn_alloc(&p.ctx, 1, 1);
         hn_own(&p.ctx, memory);
@@ -307,8 +311,8 @@ static void test_fitted(void) {
                     if (both || (own ? which == 0 : which == 2))
                         hn_score_count(&counts, s);
                 }
-        hn_mixture_fit(&counts, 0.2, 3, &p.spec.law.mixture);
-        p.spec.law.fit_rounds = 0;
+        hn_mixture_fit(&counts, 0.2, 3, &p.spec.weighting.mixture);
+        p.spec.weighting.fit_rounds = 0;
         CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), value, 1e-12);
         for (int k = 0; k < N * D; k++)
             CU_ASSERT_DOUBLE_EQUAL((double)p.dz1[k], (double)p.spare1[k], 1e-12);
@@ -319,7 +323,7 @@ static void test_fitted(void) {
 
 // A sum at its clamp has no slope: what is left is that of the positive.
 static void test_clamp(void) {
-    struct hn_loss_spec spec = {.law = {.tau_plus = 0.9, .clamp = HN_CLAMP_EACH},
+    struct hn_loss_spec spec = {.weighting = {.tau_plus = 0.9, .clamp = HN_CLAMP_EACH},
                                 .temperature = 0.5};
     hn_real score[4] = {-0.9, -0.8, -0.95, -0.7}, positive = 0.8;
     const struct hn_loss_keys keys = {.n = 4, .skip = {-1, -1}};
@@ -331,29 +335,30 @@ static void test_clamp(void) {
         CU_ASSERT_EQUAL(score[j], 0);
 }
 
-// The value is that of the metrics, for every law, with `clip`, and with a guide.
+// The value is that of the metrics, for every weighting, with `clip`, and with a guide.
 static void test_same_value(void) {
-    for (int law = 0; law < LAWS + 2; law++)
+    for (int weighting = 0; weighting < LAWS + 2; weighting++)
         for (int n = 1; n < 40; n += 6) {
             hn_real score[40];
             float same[40], guide[40];
             const uint8_t kind[40] = {0};
-            fill(score, 40, 30 + law);
+            fill(score, 40, 30 + weighting);
             for (int j = 0; j < 40; j++)
                 score[j] = same[j] = (float)score[j];
             for (int j = 0; j < 40; j++)
                 guide[j] = j % 3 == 0 ? 0.7F : -0.7F; // of every third negative
-            struct hn_loss_spec spec = {.law = laws[law % LAWS].law, .temperature = 0.3};
-            if (law == LAWS)
-                spec.law = (struct hn_weighting_law){
+            struct hn_loss_spec spec = {.weighting = laws[weighting % LAWS].weighting,
+                                        .temperature = 0.3};
+            if (weighting == LAWS)
+                spec.weighting = (struct hn_weighting_params){
                     .beta = 2, .clip = 1.5, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH};
-            bool guided = law == LAWS + 1;
+            bool guided = weighting == LAWS + 1;
             if (guided)
-                spec.law = (struct hn_weighting_law){
+                spec.weighting = (struct hn_weighting_params){
                     .mask = HN_MASK_MARGIN, .mask_by = 0.4, .guided = true};
             struct hn_anchor anchor = {.positive = score[39], .runs = 1};
             anchor.run[0] = (struct hn_anchor_run){same, guided ? guide : NULL, kind, n};
-            struct hn_anchor_loss wanted = hn_anchor_loss(&spec.law, 0.3, 0.9, &anchor);
+            struct hn_anchor_loss wanted = hn_anchor_loss(&spec.weighting, 0.3, 0.9, &anchor);
             if (guided)
                 CU_ASSERT_EQUAL(wanted.n, n - (n + 2) / 3);
             const struct hn_loss_keys keys = {

@@ -40,7 +40,7 @@ static double plain_queue(const struct queued *q) {
 
 static const struct {
     const char *name;
-    struct hn_weighting_law law;
+    struct hn_weighting_params weighting;
 } laws[] = {
     {"none", {.clamp = HN_CLAMP_NONE}},
     {"debiased", {.tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
@@ -49,9 +49,9 @@ static const struct {
 };
 enum { LAWS = sizeof laws / sizeof laws[0] };
 
-static void check_queue(struct queued *q, int law, bool outside) {
+static void check_queue(struct queued *q, int weighting, bool outside) {
     *q = (struct queued){.spec = {.objective = HN_OBJECTIVE_QUEUE,
-                                  .law = laws[law].law,
+                                  .weighting = laws[weighting].weighting,
                                   .temperature = 0.5,
                                   .outside = outside}};
     hn_context_init(&q->ctx, 2);
@@ -65,19 +65,19 @@ static void check_queue(struct queued *q, int law, bool outside) {
     unit_rows(q->key, N, D);
     HN_CHECK(&q->ctx, hn_loss_open(&q->ctx, HN_OBJECTIVE_QUEUE, N, KEYS, D, &q->work));
     double value = queue_loss(q);
-    if (law == 0 && !outside)
+    if (weighting == 0 && !outside)
         CU_ASSERT_DOUBLE_EQUAL(value, plain_queue(q), 1e-12);
     memcpy(q->dz1, q->spare, sizeof q->dz1);
-    check_slopes(laws[law].name, queue_loss, q, q->z1, q->dz1, N * D);
+    check_slopes(laws[weighting].name, queue_loss, q, q->z1, q->dz1, N * D);
     hn_free(&q->ctx, memory);
     CU_ASSERT_EQUAL(q->ctx.memory.live, 0);
 }
 
 static void test_queue(void) {
     static struct queued q;
-    for (int law = 0; law < LAWS; law++)
+    for (int weighting = 0; weighting < LAWS; weighting++)
         for (int outside = 0; outside < 2; outside++)
-            check_queue(&q, law, outside);
+            check_queue(&q, weighting, outside);
 }
 
 static const struct hn_test tests[] = {{"queue", test_queue}};

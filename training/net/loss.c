@@ -120,11 +120,11 @@ static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
         hn_score_count(counts, (double)score[b->lists->position[b->lists->start[a] + k]]);
 }
 
-// What a law takes from all scores of a batch: the largest, and the mixture.
+// What a weighting takes from all scores of a batch: the largest, and the mixture.
 static void look_at_scores(struct batch *b) {
     struct hn_score_counts counts = {{0}};
-    b->max = b->spec->law.clip > 0 ? largest_score(b) : 0;
-    if (b->spec->law.fit_rounds == 0)
+    b->max = b->spec->weighting.clip > 0 ? largest_score(b) : 0;
+    if (b->spec->weighting.fit_rounds == 0)
         return;
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
@@ -133,8 +133,8 @@ static void look_at_scores(struct batch *b) {
             count_scores(b, first + i, b->work->score + i * b->keys, &counts);
     }
     b->own = *b->spec;
-    struct hn_weighting_law *law = &b->own.law;
-    hn_mixture_fit(&counts, law->fit_prior, law->fit_rounds, &law->mixture);
+    struct hn_weighting_params *weighting = &b->own.weighting;
+    hn_mixture_fit(&counts, weighting->fit_prior, weighting->fit_rounds, &weighting->mixture);
     b->spec = &b->own;
 }
 
@@ -302,7 +302,7 @@ double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .key = queue,
                       .work = work};
     score_positives(&b, key);
-    b.max = spec->law.clip > 0 ? largest_score(&b) : 0;
+    b.max = spec->weighting.clip > 0 ? largest_score(&b) : 0;
     blocks(&b, dz1, NULL);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i * d; j < (i + 1) * d; j++)

@@ -37,11 +37,11 @@ extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a N
 
 struct hn_loss_spec {
     enum hn_objective objective; // one of the first four here, SUPCON or ATTRACT
-    struct hn_weighting_law law;
+    struct hn_weighting_params weighting;
     double temperature;
     bool outside;         // the positive is left out of the denominator
     const int32_t *label; // SUPCON: [n] of the batch's items, -1 = none; borrowed
-    const float *guide;   // a guided law's scores of the batch's items, [n x n]; borrowed
+    const float *guide;   // a guided weighting's scores of the batch's items, [n x n]; borrowed
 };
 
 // Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
@@ -83,7 +83,7 @@ double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec,
 
 // HN_OBJECTIVE_JSD: nodes u [n x d] of graphs own[n], vectors of graphs g [graphs x d], none of
 // unit length; hn_loss_open() was told of at least n and of so many keys. du [n x d] and dg [graphs
-// x d] are overwritten. Of the law beta and clip count. Returns the mean over nodes.
+// x d] are overwritten. Of the weighting beta and clip count. Returns the mean over nodes.
 double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
                    int64_t graphs, int64_t d, const hn_real *u, const hn_real *g,
                    const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work);
@@ -91,12 +91,13 @@ double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, i
 // What is known of the keys of one anchor besides their scores.
 struct hn_loss_keys {
     int64_t n;
-    int64_t skip[2];    // these are not negatives, -1: none
-    const float *guide; // a guided law's scores of the anchor [items], of which key j has that of
-    int64_t items;      // j % items; NULL: the law is not guided
+    int64_t skip[2]; // these are not negatives, -1: none
+    const float
+        *guide;    // a guided weighting's scores of the anchor [items], of which key j has that of
+    int64_t items; // j % items; NULL: the weighting is not guided
 };
 // One anchor: score[keys->n] become gradients (0 where skipped); *positive, its positive's score,
-// becomes that one's gradient. Slopes are times `scale`. max: see hn_weighting_law.clip. Returns
+// becomes that one's gradient. Slopes are times `scale`. max: see hn_weighting_params.clip. Returns
 // the loss.
 double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive);
@@ -105,9 +106,9 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
 // among them,
 //   loss = -1 / |P| sum_{p in P} log(e^{s_p / tau} / sum_{j not anchor} e^{s_j / tau})
 // SUPCON (Khosla et al., NeurIPS 2020, equation 2): P are the anchors of its label. ATTRACT (FNC,
-// Huynh et al., WACV 2022, false negative attraction): those that the mask of spec->law finds;
-// which ones these are is a constant. score[2 n], of the anchor `a` of both views with all, become
-// gradients times `scale`.
+// Huynh et al., WACV 2022, false negative attraction): those that the mask of spec->weighting
+// finds; which ones these are is a constant. score[2 n], of the anchor `a` of both views with all,
+// become gradients times `scale`.
 double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
                          hn_real *score);
 

@@ -98,14 +98,15 @@ struct anchor {
 // The gradient of the loss in log W and s+ (both without `scale`), and the loss.
 static double judge(const struct hn_loss_spec *spec, const struct anchor *a, double positive,
                     double *by_log_w, double *by_positive) {
-    const struct hn_weighting_law *law = &spec->law;
-    double tau = spec->temperature, log_rest = log1p(-law->tau_plus);
-    double log_w = law->log_factor + log(a->negatives / a->weight) + a->high / tau + log(a->mass);
-    double taken = log(a->negatives * law->tau_plus) + positive / tau;
+    const struct hn_weighting_params *weighting = &spec->weighting;
+    double tau = spec->temperature, log_rest = log1p(-weighting->tau_plus);
+    double log_w =
+        weighting->log_factor + log(a->negatives / a->weight) + a->high / tau + log(a->mass);
+    double taken = log(a->negatives * weighting->tau_plus) + positive / tau;
     double log_ng = log_difference(log_w, taken) - log_rest;
-    double min = law->clamp == HN_CLAMP_NONE
+    double min = weighting->clamp == HN_CLAMP_NONE
                      ? -INFINITY
-                     : (law->clamp == HN_CLAMP_EACH ? log(a->negatives) : 0) - 1 / tau;
+                     : (weighting->clamp == HN_CLAMP_EACH ? log(a->negatives) : 0) - 1 / tau;
     bool clamped = log_ng < min;
     if (clamped)
         log_ng = min;
@@ -127,12 +128,12 @@ static double shown(const struct hn_loss_keys *keys, const hn_real *score, int64
 }
 
 // Takes the powers of what the mask drops out of all sums. Returns how many it drops.
-static int64_t drop_masked(const struct hn_weighting_law *law, double positive,
+static int64_t drop_masked(const struct hn_weighting_params *weighting, double positive,
                            const struct hn_loss_keys *keys, hn_real *score) {
     struct hn_masker m;
     int64_t dropped = 0;
-    hn_masker_open(law, positive, &m);
-    for (int64_t j = 0; j < keys->n && law->mask == HN_MASK_TOP; j++)
+    hn_masker_open(weighting, positive, &m);
+    for (int64_t j = 0; j < keys->n && weighting->mask == HN_MASK_TOP; j++)
         if (is_negative(keys, j))
             hn_masker_see(&m, shown(keys, score, j));
     for (int64_t j = 0; j < keys->n; j++)
@@ -149,7 +150,7 @@ static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *
     a->weight = a->mass = 0;
     for (int64_t j = 0; j < n; j++) {
         double s = (double)score[j];
-        double v = s <= GONE / 2 ? 0 : hn_mixture_weight(&spec->law.mixture, s);
+        double v = s <= GONE / 2 ? 0 : hn_mixture_weight(&spec->weighting.mixture, s);
         double mass = v > 0 ? v * exp((s - a->high) / spec->temperature) : 0;
         score[j] = (hn_real)mass;
         a->weight += v;
@@ -159,11 +160,11 @@ static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *
 
 double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive) {
-    const struct hn_weighting_law *law = &spec->law;
+    const struct hn_weighting_params *weighting = &spec->weighting;
     const int64_t n = keys->n, *skip = keys->skip;
     struct anchor a = {.negatives = (double)n};
-    if (law->mask != HN_MASK_NONE)
-        a.negatives -= (double)drop_masked(law, (double)*positive, keys, score);
+    if (weighting->mask != HN_MASK_NONE)
+        a.negatives -= (double)drop_masked(weighting, (double)*positive, keys, score);
     for (int k = 0; k < 2; k++)
         if (skip[k] >= 0) {
             score[skip[k]] = (hn_real)GONE;
@@ -177,14 +178,15 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
     }
     hn_real high = largest(score, n), steep;
     a.high = (double)high;
-    a.rate = law->clip > 0 && max > 0 ? law->beta * law->clip / max : law->beta / spec->temperature;
+    a.rate = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
+                                            : weighting->beta / spec->temperature;
     steep = (hn_real)(a.rate + 1 / spec->temperature);
     bool weighted = a.rate > 0;
-    if (law->by_mixture)
+    if (weighting->by_mixture)
         mixture_powers(spec, n, score, &a);
     else
         a.weight = weighted ? sum_powers(score, n, (hn_real)a.rate, high) : a.negatives;
-    if (!law->by_mixture)
+    if (!weighting->by_mixture)
         a.mass =
             weighted ? sum_powers(score, n, steep, high) : powers(score, n, steep, high, score);
     double by_log_w, by_positive;

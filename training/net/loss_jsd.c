@@ -69,11 +69,12 @@ static double largest_score(const struct nodes *b) {
 double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
                    int64_t graphs, int64_t d, const hn_real *u, const hn_real *g,
                    const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work) {
-    const struct hn_weighting_law *law = &spec->law;
-    struct nodes b = {workers, spec, n, graphs, d, u, g, own, law->beta / spec->temperature, work};
-    double max = law->clip > 0 ? largest_score(&b) : 0, sum = 0;
+    const struct hn_weighting_params *weighting = &spec->weighting;
+    struct nodes b = {workers, spec, n, graphs, d, u, g, own, weighting->beta / spec->temperature,
+                      work};
+    double max = weighting->clip > 0 ? largest_score(&b) : 0, sum = 0;
     if (max > 0)
-        b.rate = law->beta * law->clip / max;
+        b.rate = weighting->beta * weighting->clip / max;
     memset(dg, 0, (size_t)(graphs * d) * sizeof *dg);
     for (int64_t first = 0; first < n; first += work->block) {
         int64_t rows = hn_min(work->block, n - first);

@@ -59,7 +59,7 @@ struct positives {
     const struct hn_loss_spec *spec;
     int64_t n, anchor, twin;
     int32_t label;      // of the anchor, -1 = none
-    const float *guide; // [n] of a guided law, else NULL
+    const float *guide; // [n] of a guided weighting, else NULL
     struct hn_masker masker;
 };
 
@@ -73,8 +73,8 @@ static struct positives find_positives(const struct hn_loss_spec *spec, int64_t 
     struct positives p = {.spec = spec, .n = n, .anchor = a, .twin = (a + n) % (2 * n)};
     p.label = spec->label ? spec->label[a % n] : -1;
     p.guide = spec->guide ? spec->guide + a % n * n : NULL;
-    hn_masker_open(&spec->law, (double)score[p.twin], &p.masker);
-    for (int64_t j = 0; j < 2 * n && spec->law.mask == HN_MASK_TOP; j++)
+    hn_masker_open(&spec->weighting, (double)score[p.twin], &p.masker);
+    for (int64_t j = 0; j < 2 * n && spec->weighting.mask == HN_MASK_TOP; j++)
         if (j != a && j != p.twin)
             hn_masker_see(&p.masker, shown(&p, j, (double)score[j]));
     return p;
@@ -85,7 +85,8 @@ static bool is_positive(const struct positives *p, int64_t j, double score) {
         return j == p->twin;
     if (p->spec->objective == HN_OBJECTIVE_SUPCON)
         return p->label >= 0 && p->spec->label[j % p->n] == p->label;
-    return p->spec->law.mask != HN_MASK_NONE && hn_masker_drops(&p->masker, shown(p, j, score));
+    return p->spec->weighting.mask != HN_MASK_NONE &&
+           hn_masker_drops(&p->masker, shown(p, j, score));
 }
 
 double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,

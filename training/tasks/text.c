@@ -108,7 +108,7 @@ static enum hn_code open_text(struct hn_context *ctx, struct hn_task *task) {
                        "task text: hard negatives and `mask` take loss other-view, not %s: set "
                        "hard and mask to false for it",
                        hn_objectives[objective].name);
-    if (needs_lists(p) && task->setting.loss.law.guided)
+    if (needs_lists(p) && task->setting.loss.weighting.guided)
         return hn_fail(ctx, HN_USAGE,
                        "task text: guide: teacher compares items of the batch, and with hard "
                        "negatives or `mask` keys are sentences: set hard and mask to false for it");

@@ -19,18 +19,18 @@ static void compare(int64_t n, int64_t m, int64_t k, bool skip_self, int64_t rep
         y = hn_fixture_rows(&ctx, m, D, 12);
     struct hn_knn_lists one = {
         .x = {x, n, D, D}, .y = {y, m, D, D}, .k = k, .skip_self = skip_self};
-    struct hn_knn_lists lean = one;
+    struct hn_knn_lists mode = one;
     int64_t dots, lean_dots;
     HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &one, &dots));
-    ctx.memory.lean = HN_LEANER;
-    HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &lean, &lean_dots));
+    ctx.memory.mode = HN_MEMORY_LOW;
+    HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &mode, &lean_dots));
     CU_ASSERT_EQUAL(one.again, 0);
     CU_ASSERT_EQUAL(lean_dots, dots);
-    CU_ASSERT_EQUAL(lean.kept, one.kept);
+    CU_ASSERT_EQUAL(mode.kept, one.kept);
     CU_ASSERT_EQUAL(one.kept, hn_min(k, m - skip_self));
-    CU_ASSERT_EQUAL(memcmp(lean.id, one.id, (size_t)(n * one.kept) * sizeof *one.id), 0);
+    CU_ASSERT_EQUAL(memcmp(mode.id, one.id, (size_t)(n * one.kept) * sizeof *one.id), 0);
     hn_knn_lists_free(&ctx, &one);
-    hn_knn_lists_free(&ctx, &lean);
+    hn_knn_lists_free(&ctx, &mode);
     hn_free(&ctx, x);
     if (m != n)
         hn_free(&ctx, y);
@@ -57,13 +57,13 @@ static void test_room(void) {
     hn_context_init(&ctx, 1);
     float *x = hn_fixture_rows(&ctx, N, D, 3);
     int64_t peak[2], live = ctx.memory.live, dots;
-    for (int lean = 0; lean < 2; lean++) {
+    for (int mode = 0; mode < 2; mode++) {
         struct hn_knn_lists near = {
             .x = {x, N, D, D}, .y = {x, N, D, D}, .k = K, .skip_self = true};
-        ctx.memory.lean = lean;
+        ctx.memory.mode = mode;
         atomic_store(&ctx.memory.peak, live);
         HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &near, &dots));
-        peak[lean] = ctx.memory.peak - live;
+        peak[mode] = ctx.memory.peak - live;
         hn_knn_lists_free(&ctx, &near);
     }
     CU_ASSERT(2 * peak[1] < peak[0]);
@@ -77,7 +77,7 @@ static void test_no_memory(void) {
     float *x = hn_fixture_rows(&ctx, N, D, 3);
     int64_t live = ctx.memory.live, dots, k = 0;
     enum hn_code code = HN_MEMORY;
-    ctx.memory.lean = HN_LEANER;
+    ctx.memory.mode = HN_MEMORY_LOW;
     while (code) {
         struct hn_knn_lists near = {
             .x = {x, N, D, D}, .y = {x, N, D, D}, .k = 3, .skip_self = true};
@@ -98,10 +98,10 @@ static void compare_sampler(const char *name, const char *settings, bool views) 
     hn_context_init(&ctx, 2);
     struct hn_items items = hn_fixture_items(&ctx, 704, 6, 5, views, 4);
     struct sampled s[2];
-    for (int lean = 0; lean < 2; lean++) {
-        ctx.memory.lean = lean;
+    for (int mode = 0; mode < 2; mode++) {
+        ctx.memory.mode = mode;
         HN_CHECK(&ctx,
-                 sampled_open(&ctx, hn_sampler_find(name), settings, &items, 16, 3, &s[lean]));
+                 sampled_open(&ctx, hn_sampler_find(name), settings, &items, 16, 3, &s[mode]));
     }
     CU_ASSERT_EQUAL_FATAL(s[0].batches, s[1].batches);
     size_t positions = (size_t)s[0].batches * 16 * sizeof(int32_t);
@@ -116,8 +116,8 @@ static void compare_sampler(const char *name, const char *settings, bool views) 
     CU_ASSERT_EQUAL(memcmp(&s[0].sampler.build, &s[1].sampler.build, sizeof(struct hn_work)), 0);
     CU_ASSERT_EQUAL(memcmp(&s[0].sampler.sampling, &s[1].sampler.sampling, sizeof(struct hn_work)),
                     0);
-    for (int lean = 0; lean < 2; lean++)
-        sampled_close(&ctx, &s[lean]);
+    for (int mode = 0; mode < 2; mode++)
+        sampled_close(&ctx, &s[mode]);
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }

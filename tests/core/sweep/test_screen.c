@@ -359,11 +359,11 @@ static void test_choice(void) {
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &short_of, &short_of, 0.01));
-    ctx.memory.lean = HN_LEANER;
+    ctx.memory.mode = HN_MEMORY_LOW;
     CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.01), best);
-    ctx.memory.lean = HN_LEANEST;
+    ctx.memory.mode = HN_MEMORY_LOWEST;
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
-    ctx.memory.lean = HN_QUICKEST;
+    ctx.memory.mode = HN_MEMORY_ANY;
     ctx.screen = "off";
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
     ctx.screen = "portable";

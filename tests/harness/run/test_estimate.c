@@ -140,12 +140,12 @@ static void check_job(struct bench *b, const char *name, const char *text, bool 
 }
 
 static void check_samplers(const char *n, const char *dim, const char *const *sampler, int count,
-                           bool lean) {
+                           bool mode) {
     for (int i = 0; i < count; i++) {
         struct bench b;
         char text[1000];
         set_up(&b);
-        b.ctx.memory.lean = lean;
+        b.ctx.memory.mode = mode;
         make_series(&b, n, dim);
         snprintf(text, sizeof text,
                  "version: 1\nsnapshots: s.h5\nsteps: [60]\nbatch_size: 32\nbatches: 60\n"
@@ -312,7 +312,7 @@ static void test_screened(void) {
     ctx.screen = "off";
     CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
     ctx.screen = NULL;
-    ctx.memory.lean = HN_LEANEST;
+    ctx.memory.mode = HN_MEMORY_LOWEST;
     CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
 }
 

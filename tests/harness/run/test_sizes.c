@@ -68,7 +68,7 @@ static void test_graphs(void) {
             struct hn_graph g = {0};
             struct hn_work work = {0};
             int64_t n_dot;
-            ctx.memory.lean = which == 5;
+            ctx.memory.mode = which == 5;
             enum hn_code code = which == 0   ? hn_graph_regular(&ctx, many[i], 1000, true, &g)
                                 : which == 1 ? hn_proximity_independent(&ctx, &x, &spec, &work, &g)
                                 : which == 2 ? hn_proximity_dealt(&ctx, &x, &spec, &work, &g)
