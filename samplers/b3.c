@@ -159,6 +159,10 @@ static const struct hn_option options[] = {
                    "steps between two clusterings; 0: one for every epoch")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    hn_append(text, size, "{b3: {p: %lld}}", (long long)hn_min(70, plan->n / 8));
+}
+
 const struct hn_sampler_type hn_b3_sampler = {
     .name = "b3",
     .summary = "random clusters of a graph of near, but not the nearest, items",
@@ -168,6 +172,7 @@ const struct hn_sampler_type hn_b3_sampler = {
         "by growing and exchanging, the authors use METIS and correct its sizes; hard negatives "
         "that the paper adds to a batch are left out; p is 30 or 70 in the paper, by data set",
     .flags = HN_SAMPLER_PARTITION,
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

@@ -321,6 +321,15 @@ static const struct hn_option options[] = {
         "settings of the paper by data set, or of its code (reference); what is given wins")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    hn_append(text, size, "{batchsampler: {M: [250");
+    for (int64_t m = 500; m <= 1000; m *= 2)
+        if (m < plan->n / 2)
+            hn_append(text, size, ", %lld", (long long)m);
+    hn_append(text, size, "], K: %lld, alpha: [0.05, 0.2, 0.5, 0.9], t: 1}}",
+              (long long)hn_min(100, hn_max(1, plan->n / 5)));
+}
+
 const struct hn_sampler_type hn_batchsampler_sampler = {
     .name = "batchsampler",
     .summary = "random walks with restart on a graph of similar items",
@@ -332,6 +341,7 @@ const struct hn_sampler_type hn_batchsampler_sampler = {
             "it also restarts from; candidates reference: repeats stay, so that neighbours may "
             "repeat and an item may be its own; start unseen: the code puts the last items of an "
             "epoch into a short batch, here they are walked from too",
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

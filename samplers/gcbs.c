@@ -220,6 +220,12 @@ static const struct hn_option options[] = {
         "renumber the items at random first; false: items without edges stay in file order")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    for (int64_t entries = 64; entries <= 1024; entries *= 4) // of a row
+        if (entries < plan->n / 4)
+            hn_append(text, size, "%s{gcbs: {keep: %lld}}", *text ? ", " : "", (long long)entries);
+}
+
 const struct hn_sampler_type hn_gcbs_sampler = {
     .name = "gcbs",
     .summary = "batches cut from a Cuthill-McKee order of the similarity graph",
@@ -229,6 +235,7 @@ const struct hn_sampler_type hn_gcbs_sampler = {
         "chunks of rows with the diagonal (quantile_method: reference); items are renumbered at "
         "random, the paper's code keeps file order (relabel: false)",
     .flags = HN_SAMPLER_PARTITION,
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

@@ -197,6 +197,11 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, l, "l", "1", 1, INT32_MAX, "hard negatives of each anchor")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    (void)plan;
+    hn_append(text, size, "{hard-negative: {l: [1, 3, 7, 15]}}");
+}
+
 const struct hn_sampler_type hn_hard_negative_sampler = {
     .name = "hard-negative",
     .summary = "shuffled anchors, each followed by its l nearest items; (1 + l) times the batches",
@@ -204,6 +209,7 @@ const struct hn_sampler_type hn_hard_negative_sampler = {
     .note = "a neighbour that is in the batch already is passed over for the next nearest; where "
             "1 + l does not divide B some anchors get more than l; the last batch of an epoch may "
             "be short",
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

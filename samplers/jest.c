@@ -322,6 +322,11 @@ static const struct hn_option options[] = {
                     "added to them there: SigLIP's bias")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    hn_append(text, size, "{jest: {score: [%shard], scale: [10, 20]}}",
+              plan->has_teacher ? "learnable, " : "");
+}
+
 const struct hn_sampler_type hn_jest_sampler = {
     .name = "jest",
     .summary = "batches chosen together by loss less that of a teacher",
@@ -329,6 +334,7 @@ const struct hn_sampler_type hn_jest_sampler = {
     .note = "the reference is the file's teacher, with one view; items to choose from are drawn "
             "anew for every batch, the paper cuts a stream; scale and offset are learned there; "
             "without views x takes the place of both",
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

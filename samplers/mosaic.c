@@ -259,6 +259,14 @@ static const struct hn_option options[] = {
                    "nearest items that go to a pool together; 1: pools are random")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    const char *pools = plan->n > 5000 ? "[2500, 10000]" : "10000";
+    hn_append(text, size,
+              "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
+              "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",
+              pools, pools);
+}
+
 const struct hn_sampler_type hn_mosaic_sampler = {
     .name = "mosaic",
     .summary =
@@ -267,6 +275,7 @@ const struct hn_sampler_type hn_mosaic_sampler = {
     .note = "where the BLAS library multiplies (processors without fused multiply-add), batches "
             "may depend on its kernels",
     .flags = HN_SAMPLER_PARTITION,
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

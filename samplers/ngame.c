@@ -256,6 +256,13 @@ static const struct hn_option options[] = {
                    "steps between two clusterings; 0: one for every epoch")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    for (int32_t clusters = 8; clusters > 0; clusters /= 2) // to a batch
+        if (plan->batch_size / clusters > 1)
+            hn_append(text, size, "%s{ngame: {cluster: %d}}", *text ? ", " : "",
+                      plan->batch_size / clusters);
+}
+
 const struct hn_sampler_type hn_ngame_sampler = {
     .name = "ngame",
     .summary = "random clusters of a balanced 2-means tree, some of them to a batch",
@@ -263,6 +270,7 @@ const struct hn_sampler_type hn_ngame_sampler = {
     .note = "clusters have C items each, the authors' code halves nodes until they have at most C; "
             "C stays, the paper doubles it during training; t counts steps, the paper epochs",
     .flags = HN_SAMPLER_PARTITION,
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

@@ -93,6 +93,10 @@ struct hn_sampler_type {
     // Optional. Settings that one option (`preset`) stands for: pairs of an option's name and its
     // value, ended by NULL, static; NULL: none. They come before the settings that are given.
     const char *const *(*preset)(const void *params);
+    // Optional. Appends the settings that `choose` compares in such a file to text[size], which is
+    // "", as a job's list of samplers spells them; none at all leaves the sampler out. NULL: its
+    // defaults.
+    void (*grid)(const struct hn_sampler_plan *plan, char *text, size_t size);
     // Optional. Planning: HN_USAGE for parameters that do not fit (K > M), notes for those taken
     // otherwise (M > N - 1), HN_NOT_APPLICABLE with the reason where these parameters need what the
     // file lacks.

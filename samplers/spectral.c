@@ -412,6 +412,11 @@ static const struct hn_option options[] = {
                    "starts of k-means, of which the best counts")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    (void)plan;
+    hn_append(text, size, "{spectral: {tau: 0.1}}");
+}
+
 const struct hn_sampler_type hn_spectral_sampler = {
     .name = "spectral",
     .summary = "even spectral clusters of random groups, those of the largest loss",
@@ -420,6 +425,7 @@ const struct hn_sampler_type hn_spectral_sampler = {
             "items go to the nearest centroid with room, the closest pair first, where the code "
             "solves the assignment problem; eigenvectors are the library's: a tie may fall "
             "differently with another one; without views x takes the place of both",
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

@@ -151,6 +151,13 @@ static const struct hn_option options[] = {
                    "steps between two clusterings; 0: one for every epoch")},
     {0}};
 
+static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
+    for (int64_t batches = 2; batches <= 8; batches *= 4) // to a cluster
+        if (batches == 2 || batches * plan->batch_size < plan->n)
+            hn_append(text, size, "%s{tas-b: {cluster: %lld}}", *text ? ", " : "",
+                      (long long)hn_min(plan->n, batches * plan->batch_size));
+}
+
 const struct hn_sampler_type hn_tas_b_sampler = {
     .name = "tas-b",
     .summary = "random items of one k-means cluster",
@@ -158,6 +165,7 @@ const struct hn_sampler_type hn_tas_b_sampler = {
     .note = "the paper's baseline encoder is `space: teacher`; items and clusters of a batch are "
             "distinct, in the authors' code they need not be; clusters are made again for a build; "
             "margins of passages are not balanced, as items have one positive",
+    .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),

@@ -82,6 +82,7 @@ expect "synth" 0 '' synth -o s.h5 --n 60 --dim 8 --classes 3 --steps 2 --views 1
 printf '%s\n' 'version: 1' 'snapshots: s.h5' 'samplers: [uniform, window]' 'batch_size: 8' 'epochs: 1' \
     'metrics: [coverage, variety, classes]' 'figures: [coverage]' >job.yaml
 expect "a job of the examples" 0 '' run -c job.yaml -o out-of-examples --quiet
+expect "choose compares the sampler" 0 '"sampler": "window"' choose s.h5 --batch-size 8 --batches 3 --seeds 2 --checks 0 --json --quiet
 expect "the metric's column" 0 'classes_mean' export out-of-examples --csv
 expect "the study's table" 0 '^study_row,dataset,step,class,items' export out-of-examples --csv --table classes
 expect "a comparison in the format of the example" 0 '' compare out-of-examples out-of-examples --quiet --csv changes.csv

@@ -8,43 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT = 2048, LINES = 12 };
+enum { TEXT = 2048, GRID = 1 << 14, LINES = 12 };
 
-// All samplers of whole batches, over the options that move hardness and false negatives. Numbers
-// that depend on the number of items are left out where there are too few: candidates (M), entries
-// of a row (keep), pools.
-static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size, char text[TEXT]) {
-    int64_t n = info->n;
-    static const int64_t candidates[] = {250, 500, 1000}, entries[] = {64, 256, 1024};
-    const char *before = "";
-    const char *pools = n > 5000 ? "[2500, 10000]" : "10000";
-    snprintf(
-        text, TEXT,
-        "samplers: [uniform, stratified, knn, osgd, {jest: {score: [%shard], scale: [10, 20]}}, "
-        "{spectral: {tau: 0.1}}, cde%s, {b3: {p: %" PRId64 "}}, "
-        "{hard-negative: {l: [1, 3, 7, 15]}}, "
-        "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
-        "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",
-        info->teacher_d > 0 ? "learnable, " : "", info->has_groups ? ", grit" : "",
-        hn_min(70, n / 8), pools, pools);
-    for (int64_t parts = 2; parts <= 8; parts *= 4) // batches to a cluster
-        if (parts == 2 || parts * batch_size < n)
-            hn_append(text, TEXT, ", {tas-b: {cluster: %" PRId64 "}}",
-                      hn_min(n, parts * batch_size));
-    for (int64_t parts = 8; parts > 0; parts /= 2) // clusters to a batch
-        if (batch_size / parts > 1)
-            hn_append(text, TEXT, ", {ngame: {cluster: %" PRId64 "}}", batch_size / parts);
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (entries[i] < n / 4)
-            hn_append(text, TEXT, ", {gcbs: {keep: %" PRId64 "}}", entries[i]);
-    hn_append(text, TEXT, ", {batchsampler: {M: [");
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (i == 0 || candidates[i] < n / 2) {
-            hn_append(text, TEXT, "%s%" PRId64, before, candidates[i]);
-            before = ", ";
-        }
-    hn_append(text, TEXT, "], K: %" PRId64 ", alpha: [0.05, 0.2, 0.5, 0.9], t: 1}}]\n",
-              hn_min(100, hn_max(1, n / 5)));
+// All samplers of whole batches that the file has what it takes for, over their own grids.
+static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size, char text[GRID]) {
+    const struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)batch_size);
+    const char *before = "samplers: [";
+    *text = '\0';
+    for (const struct hn_sampler_type *const *t = hn_samplers; *t; t++) {
+        char own[TEXT] = "";
+        if ((*t)->flags & HN_SAMPLER_PER_ANCHOR || hn_sampler_missing(*t, &plan))
+            continue;
+        if ((*t)->grid)
+            (*t)->grid(&plan, own, sizeof own);
+        else
+            hn_append(own, sizeof own, "%s", (*t)->name);
+        if (*own)
+            hn_append(text, GRID, "%s%s", before, own);
+        before = *text ? ", " : before;
+    }
+    hn_append(text, GRID, "]\n");
 }
 
 // Evenly over the others of the series, the one that is judged first. HN_USAGE: it is not there.
@@ -113,7 +96,7 @@ static enum hn_code drop_unfit(struct hn_context *ctx, const struct hn_snapshot_
     ctx->notes.to = NULL; // planning tells of those that are kept
     for (int64_t i = 0; i < job->n_samplers; i++) {
         const struct hn_job_sampler *s = &job->sampler[i];
-        if (!hn_plan_missing(info, s->type) && !hn_sampler_check(ctx, s->type, s->params, &shape))
+        if (!hn_sampler_check(ctx, s->type, s->params, &shape))
             job->sampler[kept++] = *s;
         else
             hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", s->type->name);
@@ -172,7 +155,7 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_choose_spec
                              const struct hn_snapshot_info *info, struct hn_job *out) {
     HN_SCOPE(ctx);
     struct lines *lines = hn_alloc(ctx, 1, sizeof *lines);
-    char grid[TEXT];
+    char grid[GRID];
     if (!lines || write_lines(ctx, spec, info, lines))
         return ctx->code;
     hn_own(ctx, scope.outer);
