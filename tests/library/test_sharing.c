@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { N = 90, D = 6, B = 8, BATCHES = 12, EPOCHS = 3, SETS = 2, THREADS = 4, COLUMNS = 256 };
+enum { CAPACITY = 2 }; // of mined, where it is the sampler
 
 static float rows[SETS][N * D];
 static int32_t labels[N];
@@ -45,6 +46,7 @@ static hardneg *built(const char *sampler, int threads) {
 
 // What each epoch of each build gives, by a handle that nothing else uses.
 static int64_t expected[SETS][EPOCHS][BATCHES * B];
+static int64_t negatives[SETS][EPOCHS][BATCHES * B * CAPACITY];
 static char digests[SETS][HARDNEG_DIGEST];
 
 static void draw_expected(const char *sampler) {
@@ -57,7 +59,10 @@ static void draw_expected(const char *sampler) {
         for (int e = 0; e < EPOCHS; e++) {
             CU_ASSERT_EQUAL_FATAL(hardneg_epoch(h, e, &batches), HARDNEG_OK);
             CU_ASSERT_EQUAL_FATAL(batches, BATCHES);
-            CU_ASSERT_EQUAL(hardneg_next(h, 0, BATCHES, expected[s][e]), HARDNEG_OK);
+            int code = hardneg_capacity(h)
+                           ? hardneg_negatives(h, 0, BATCHES, expected[s][e], negatives[s][e], NULL)
+                           : hardneg_next(h, 0, BATCHES, expected[s][e]);
+            CU_ASSERT_EQUAL(code, HARDNEG_OK);
         }
     }
     hardneg_free(h);
@@ -65,7 +70,9 @@ static void draw_expected(const char *sampler) {
 
 struct shared {
     hardneg *h;
-    int64_t end; // hn_wall_ns()
+    const char *name;
+    int64_t capacity; // of negatives; 0 = batches
+    int64_t end;      // hn_wall_ns()
     _Atomic int64_t wrong, drawn, built, refused, stopped;
 };
 struct own {
@@ -74,10 +81,11 @@ struct own {
 };
 
 static void draw(struct shared *s, int epoch) {
-    int64_t ids[BATCHES * B], batches;
+    int64_t ids[BATCHES * B], negative[BATCHES * B * CAPACITY], batches;
     if (hardneg_epoch(s->h, epoch, &batches))
         return;
-    if (hardneg_next(s->h, 0, BATCHES, ids)) {
+    if (s->capacity ? hardneg_negatives(s->h, 0, BATCHES, ids, negative, NULL)
+                    : hardneg_next(s->h, 0, BATCHES, ids)) {
         const char *why = hardneg_message(s->h);
         bool said = strstr(why, "no epoch of this build") || strstr(why, "interrupted");
         atomic_fetch_add(said ? &s->refused : &s->wrong, 1);
@@ -85,7 +93,9 @@ static void draw(struct shared *s, int epoch) {
     }
     bool right = false;
     for (int k = 0; k < SETS; k++)
-        right = right || memcmp(ids, expected[k][epoch], sizeof ids) == 0;
+        right = right ||
+                (memcmp(ids, expected[k][epoch], sizeof ids) == 0 &&
+                 (s->capacity == 0 || memcmp(negative, negatives[k][epoch], sizeof negative) == 0));
     atomic_fetch_add(right ? &s->drawn : &s->wrong, 1);
 }
 
@@ -112,8 +122,13 @@ static void look(struct shared *s) {
     code = hardneg_digest(s->h, digest);
     if (!code && strcmp(digest, digests[0]) != 0 && strcmp(digest, digests[1]) != 0)
         atomic_fetch_add(&s->wrong, 1);
-    if (hardneg_capacity(s->h) != 0 || hardneg_needs(s->h, "labels") ||
-        hardneg_attrition(s->h, 0, &attrition) || hardneg_epoch(s->h, -1, &batches) == HARDNEG_OK ||
+    struct hardneg_option option = {.size = sizeof option};
+    const char *name;
+    if (hardneg_capacity(s->h) != s->capacity || hardneg_needs(s->h, "labels") ||
+        hardneg_attrition(s->h, 0, &attrition) != (s->capacity > 0) ||
+        !strstr(hardneg_sampler(s->h), s->name) || !hardneg_type(1, &name, NULL, NULL, NULL) ||
+        !hardneg_option(0, 0, &option) || !hardneg_column(0, &name, NULL, NULL) ||
+        !*hardneg_version() || hardneg_epoch(s->h, -1, &batches) == HARDNEG_OK ||
         !strstr(hardneg_message(s->h), "numbered from 0"))
         atomic_fetch_add(&s->wrong, 1);
     (void)hardneg_note(s->h);
@@ -135,8 +150,8 @@ static void *work(void *data) {
     return NULL;
 }
 
-static void share(const char *sampler, int64_t ms) {
-    struct shared s = {.wrong = 0};
+static void share(const char *sampler, const char *name, int64_t capacity, int64_t ms) {
+    struct shared s = {.name = name, .capacity = capacity};
     struct own own[THREADS];
     pthread_t thread[THREADS];
     const char *seconds = getenv("HN_TEST_SECONDS");
@@ -155,9 +170,10 @@ static void share(const char *sampler, int64_t ms) {
 }
 
 static void test_threads(void) {
-    share("uniform", 400);
-    share("knn", 400);
-    share("{gcbs: {quantile: 0.9}}", 400);
+    share("uniform", "uniform", 0, 400);
+    share("knn", "knn", 0, 400);
+    share("{gcbs: {quantile: 0.9}}", "gcbs", 0, 400);
+    share("{mined: {n: 2, R: 20}}", "mined", CAPACITY, 400);
 }
 
 // Each of two threads goes on in the epoch that it began, whatever the other one begins.
