@@ -189,7 +189,7 @@ static const struct hn_column columns[] = {
     {"fn_ratio_hi", HN_COLUMN_REAL, "1", "upper end of its 95 % interval over batches", HN_SMALLER},
     {"cos_mean", HN_COLUMN_REAL, "1", "mean cosine of in-batch negatives", HN_NEITHER},
     {"cos_p99", HN_COLUMN_REAL, "1", "99th percentile of the cosines of in-batch negatives",
-     HN_NEITHER},
+     HN_NEITHER, HN_ROLE_BINNED},
     {"hardest_mean", HN_COLUMN_REAL, "1", "cosine of the hardest negative, mean over anchors",
      HN_NEITHER},
     {"hard_true_mean", HN_COLUMN_REAL, "1",
