@@ -14,19 +14,23 @@
 enum { NEIGHBOURS = 200 };
 static const double temperature = 0.5;
 
-// The label with the largest vote, the lower one if two are equal.
+// The label with the largest vote, the lower one if two are equal. Only labels of neighbours are
+// looked at: there may be as many labels as items. vote[classes] is zero before and after.
 static int32_t elect(const struct hn_split *s, const struct hn_knn_lists *near, int64_t row,
                      double *vote) {
-    memset(vote, 0, (size_t)s->classes * sizeof *vote);
+    const int32_t *id = near->id + row * near->kept;
     for (int64_t k = 0; k < near->kept; k++) {
-        int32_t id = near->id[row * near->kept + k];
         float score =
-            (float)hn_dot_exact(hn_row(&near->x, row), hn_row(&near->y, id), near->x.cols);
-        vote[s->class_of[s->id[id]]] += exp((double)score / temperature);
+            (float)hn_dot_exact(hn_row(&near->x, row), hn_row(&near->y, id[k]), near->x.cols);
+        vote[s->class_of[s->id[id[k]]]] += exp((double)score / temperature);
     }
-    int32_t best = 0;
-    for (int32_t l = 1; l < s->classes; l++)
-        best = vote[l] > vote[best] ? l : best;
+    int32_t best = s->class_of[s->id[id[0]]];
+    for (int64_t k = 1; k < near->kept; k++) {
+        int32_t l = s->class_of[s->id[id[k]]];
+        best = vote[l] > vote[best] || (l < best && vote[l] >= vote[best]) ? l : best;
+    }
+    for (int64_t k = 0; k < near->kept; k++)
+        vote[s->class_of[s->id[id[k]]]] = 0;
     return best;
 }
 
@@ -36,7 +40,7 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_en
     struct hn_knn_lists near = {.x = {s->rows + s->train * d, s->test, d, d},
                                 .y = {s->rows, s->train, d, d},
                                 .k = NEIGHBOURS};
-    double *vote = hn_alloc(ctx, s->classes, sizeof *vote);
+    double *vote = hn_zalloc(ctx, s->classes, sizeof *vote);
     if (!vote || hn_knn_lists_run(ctx, &near, &n_dot))
         return ctx->code;
     for (int64_t i = 0; i < s->test; i++)

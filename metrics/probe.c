@@ -1,7 +1,9 @@
 // Linear-probe accuracy of a step: multinomial logistic regression on the clean embeddings (unit
 // rows), fitted to the training items, C in {1, 10, 100} by validation, accuracy on the test items.
 // The parts are those of the file's split, or drawn (metrics/split.h); items of a validation part
-// choose C, without one a tenth of the training items does.
+// choose C, without one a tenth of the training items does. Classes of fewer than two training
+// items on average have no value: there is little to learn, and a fit takes time by items times
+// classes, without bound where each item has a label of its own.
 #include "metrics/linear_probe.h"
 #include "metrics/metric.h"
 #include "metrics/split.h"
@@ -15,8 +17,12 @@ static struct hn_labelled part(const float *rows, const int32_t *label, int64_t 
     return (struct hn_labelled){{rows + from * d, count, d, d}, label + from};
 }
 
+enum { FEWEST = 2 }; // training items of a class, on average
+
 static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
                              const struct hn_split *s, double *accuracy) {
+    if (s->train < FEWEST * (int64_t)s->classes)
+        return HN_OK;
     int64_t d = env->items->d, known = s->train + s->test, n = known + s->validation;
     int32_t *label = hn_alloc(ctx, n, sizeof *label);
     if (!label)

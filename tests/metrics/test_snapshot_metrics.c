@@ -216,6 +216,22 @@ static void test_limits(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// A probe of classes that have too few items to learn from takes time by their square.
+static void test_own_labels(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = hn_fixture_items(&ctx, 120, 8, 3, true, 4);
+    struct outcome o;
+    for (int share = 1; share <= 3; share++) {
+        for (int32_t i = 0; i < 120; i++)
+            ((int32_t *)items.labels)[i] = i / share;
+        HN_CHECK(&ctx, measure(&ctx, &items, NULL, &o));
+        CU_ASSERT_EQUAL(isnan(at(&o, 0, "probe_acc")), share < 3); // of three 2.4 are trained on
+        CU_ASSERT(share > 1 || at(&o, 0, "knn_acc") <= 0);
+    }
+    hn_fixture_items_free(&ctx, &items);
+}
+
 static void test_threads(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -254,6 +270,7 @@ static const struct hn_test tests[] = {
     {"against naive", test_against_naive},
     {"knn accuracy", test_knn_accuracy},
     {"limits", test_limits},
+    {"own labels", test_own_labels},
     {"threads", test_threads},
     {"allocations may fail", test_allocations_may_fail},
 };
