@@ -2,6 +2,7 @@
 #include "core/context.h"
 #include "core/cgroup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <omp.h>
 #include <sched.h>
@@ -350,3 +351,8 @@ static int64_t clock_ns(clockid_t clock) {
 
 int64_t hn_wall_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 int64_t hn_cpu_ns(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+
+void hn_plain_put(FILE *out, const char *text) {
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
+}

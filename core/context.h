@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define HN_MUST_USE __attribute__((warn_unused_result))
 #define HN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
@@ -171,6 +172,8 @@ HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRI
 
 // Puts a text behind the one in text[size]; what does not fit is cut.
 void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
+// A text for a terminal: control characters become spaces.
+void hn_plain_put(FILE *out, const char *text);
 
 // Checked size arithmetic: false on overflow of int64.
 static inline bool hn_mul(int64_t a, int64_t b, int64_t *out) {

@@ -174,8 +174,9 @@ enum hn_code hn_snapshot_read_column(struct hn_context *ctx, const struct hn_sna
 }
 
 enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
+    // HDF5 reads what an int64 does not hold as INT64_MAX, which is therefore no step.
     const struct hn_snapshot_column column = {
-        "/step", "steps", s->info.steps, {0, INT64_MAX, sizeof(int64_t)}};
+        "/step", "steps", s->info.steps, {0, INT64_MAX - 1, sizeof(int64_t)}};
     if (!bare && hn_snapshot_read_column(ctx, s, &column, &s->step))
         return ctx->code;
     if (!s->step && s->info.steps > 1)

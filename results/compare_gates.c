@@ -22,15 +22,6 @@ const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, 
     return named ? named : grouped;
 }
 
-static bool is_group(const char *metric) {
-    for (int role = 0; role < HN_ROLES; role++) {
-        const char *group = hn_gate_group((enum hn_role)role);
-        if (group && strcmp(metric, group) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_results *r,
                                    const struct hn_gate *gate) {
     const struct hn_table *table[] = {&r->runs, hn_results_table(r, "snapshots")};
@@ -52,7 +43,7 @@ enum hn_code hn_compare_check_gates(struct hn_context *ctx, const struct hn_resu
     const struct hn_table *table[] = {&base->runs, hn_results_table(base, "snapshots")};
     for (int64_t i = 0; i < options->n_gates; i++) {
         const struct hn_gate *gate = &options->gate[i];
-        bool found = is_group(gate->metric);
+        bool found = hn_gate_is_group(gate->metric);
         if (strcmp(gate->metric, "times") == 0 && (!gate->percent || gate->side > HN_GATE_RISE))
             return hn_fail(ctx, HN_USAGE, "--gate %s: times are gated in percent, e.g. times:5%%",
                            gate->text);

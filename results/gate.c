@@ -12,6 +12,15 @@ const char *hn_gate_group(enum hn_role role) {
     return groups[role];
 }
 
+bool hn_gate_is_group(const char *metric) {
+    for (int role = 0; role < HN_ROLES; role++) {
+        const char *group = hn_gate_group((enum hn_role)role);
+        if (group && strcmp(metric, group) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum hn_code no_gate(struct hn_context *ctx, const char *text, const char *what) {
     return hn_fail(ctx, HN_USAGE,
                    "--gate %.100s: %s; write METRIC:LIMIT, e.g. n_dot:0%%, fn_ratio:+0.002, "

@@ -99,11 +99,6 @@ void hn_wrapped_print(const char *text, int indent, FILE *out) {
     fputc('\n', out);
 }
 
-void hn_plain_put(FILE *out, const char *text) {
-    for (; *text; text++)
-        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
-}
-
 void hn_markdown_put(FILE *out, const char *text) {
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
         if (iscntrl(*s))

@@ -27,8 +27,6 @@ void hn_records_markdown(const struct hn_record_column *column, const json_t *re
 void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out);
 // A paragraph in lines of at most 96 columns, each indented by so many spaces.
 void hn_wrapped_print(const char *text, int indent, FILE *out);
-// A text without control characters, for a terminal.
-void hn_plain_put(FILE *out, const char *text);
 // A text in which nothing is markup.
 void hn_markdown_put(FILE *out, const char *text);
 

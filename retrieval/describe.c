@@ -38,9 +38,10 @@ static struct hn_qrels_summary summary_of(const struct hn_qrels *q) {
 
 void hn_retrieval_line(const struct hn_retrieval_info *info, FILE *out) {
     struct hn_qrels_summary s = summary_of(&info->qrels);
-    fprintf(out, "%s: %lld queries, %lld passages, %lld dims, %lld judged pairs (%lld relevant)",
-            info->file->path, (long long)info->n[HN_QUERIES], (long long)info->n[HN_CORPUS],
-            (long long)info->file->d, (long long)s.pairs, (long long)s.relevant);
+    hn_plain_put(out, info->file->path);
+    fprintf(out, ": %lld queries, %lld passages, %lld dims, %lld judged pairs (%lld relevant)",
+            (long long)info->n[HN_QUERIES], (long long)info->n[HN_CORPUS], (long long)info->file->d,
+            (long long)s.pairs, (long long)s.relevant);
     if (s.without > 0)
         fprintf(out, ", %lld queries without a relevant passage", (long long)s.without);
     fprintf(out, "\n");
@@ -65,7 +66,9 @@ enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieva
     for (int side = 0; side < HN_SETS; side++)
         if (count_equal(ctx, info, side, &equal[side]))
             return ctx->code;
-    printf("%-14s %s\n", "file", f->path);
+    printf("%-14s ", "file");
+    hn_plain_put(stdout, f->path);
+    putchar('\n');
     print_text("title", f->title);
     print_text("source", f->source);
     print_text("license", f->license);

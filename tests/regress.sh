@@ -206,6 +206,8 @@ assert '<script' not in m and '\`touch' not in m.replace('\\\\\`', '') and 'FAIL
         skip "history" "no gnuplot"
     else
         check "history: exit code" test $rc = 0
+        run compare a a --gate quality:=0 --gate n_dot:0% --history past -o drawn
+        check "history: a group is not drawn" grep -q 'n_dot' drawn/history.svg
         check "history: a drawing" test -s past/history.svg
         check "history: a snapshot is left out" grep -q 'left out.*data.h5' err
         check "history: nothing was run" test ! -e x -a ! -e past/x
@@ -382,7 +384,34 @@ test_versions() {
         # shellcheck disable=SC2086
         expect "a newer file: $c" 3 'v99.h5: is of results version 99, made by program feedc0de0000' $c
     done
-    expect "history over versions" '0|6' 'results versions 0 to' compare --history . --metric n_dot -o drawn
+    spoiled a/results.h5 two.h5 "p = r['program'].asstr()[:]; p[:3] = '77ab00000000'; r['program'][...] = p"
+    expect "a page of two programs" '0|6' '' report two.h5 -o two.html
+    check "says so before the answer" grep -qzP '(?s)Rows were made by 2 programs:.*77ab00000000 \(3 rows\).*class=answer' two.html
+    expect "a page of two versions" '0|6' '' report v8.h5 a/results.h5 -o versions.html
+    check "says what changed, before all else" grep -qzP '(?s)versions 8 to [0-9]+,.*<li>version 9: random streams.*The answer' versions.html
+    check "and a page of one of neither" test -z "$(run report a -o one.html; grep -lE 'Rows were made by|Results are of versions' one.html)"
+    mkdir -p versions && cp v0.h5 v8.h5 a/results.h5 versions
+    expect "history over versions" '0|6' 'results versions 0 to' compare --history versions --metric n_dot -o drawn
+}
+
+# Names and numbers that are not what they seem.
+test_names() {
+    local odd=$'odd\e[31m\n.h5'
+    cp s.h5 "$odd"
+    for c in info validate; do
+        expect "$c of a name with control characters" 0 'odd +\[31m' $c "$odd"
+        check "$c: a space stands for each" test -z "$(tr -d '\n[:print:]' <out)"
+    done
+    for other in ./s.h5 .//s.h5 link.h5; do
+        ln -sf s.h5 link.h5
+        job 'samplers: [uniform]' | sed "s#snapshots: .*#snapshots: [s.h5, $other]#" >twice.yaml
+        expect "a file given twice, as $other" 2 "'s.h5' and '$other' in 'snapshots' are the same file" run -c twice.yaml -n
+    done
+    with_python "steps" || return
+    for step in 18446744073709551615 9223372036854775807; do
+        spoiled s.h5 step.h5 "del f['step']; f['step'] = np.array([0, $step], 'u8')"
+        expect "step $step" 3 '/step, place 1: the value .* is out of range' info step.h5
+    done
 }
 
 # Cells of studies and their tables: in parts as in one piece, and compared like the others. The file
@@ -664,6 +693,6 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
-run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards test_kept_folder test_versions \
+run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards test_kept_folder test_versions test_names \
     test_studies test_closed_pipe test_rerun test_export test_export_settings test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

@@ -45,8 +45,9 @@ static const struct hn_option compare_options[] = {
     {HN_TEXT_OPTION(struct compare_params, history, "history",
                     "draw a metric over the results files in DIR and in its folders"),
      .metavar = "DIR"},
-    {HN_TEXT_OPTION(struct compare_params, metric, "metric",
-                    "metric of --history (default: that of the first gate, else cost_s)"),
+    {HN_TEXT_OPTION(
+         struct compare_params, metric, "metric",
+         "metric of --history (default: that of the first gate of one column, else cost_s)"),
      .metavar = "NAME"},
     {HN_OUTPUT_OPTION(struct compare_params, "DIR",
                       "folder for the drawing of --history (default: that of the results)")},
@@ -110,9 +111,17 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *
     return report(ctx, call, p, &c);
 }
 
+// A group of columns cannot be drawn: the first gate of one column says which.
+static const char *history_metric(const struct compare_params *p, const struct hn_gate *gate) {
+    const char *metric = p->metric;
+    for (int64_t i = 0; !metric && i < p->gate.count; i++)
+        metric = hn_gate_is_group(gate[i].metric) ? NULL : gate[i].metric;
+    return metric ? metric : "cost_s";
+}
+
 static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *call,
                                  const struct compare_params *p, const struct hn_gate *gate) {
-    const char *metric = p->metric ? p->metric : p->gate.count > 0 ? gate[0].metric : "cost_s";
+    const char *metric = history_metric(p, gate);
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
     if (mkdir(output, 0777) != 0 && errno != EEXIST)

@@ -88,7 +88,9 @@ static void print_parts(const struct hn_snapshot_info *info) {
 }
 
 static void print_table(const struct hn_snapshot_info *info, const struct hn_composition *c) {
-    printf("%-14s %s\n", "file", info->path);
+    printf("%-14s ", "file");
+    hn_plain_put(stdout, info->path);
+    putchar('\n');
     print_text("title", info->title);
     print_text("source", info->source);
     print_text("license", info->license);

@@ -16,7 +16,8 @@ static const char *views_text(const struct hn_snapshot_info *info) {
 
 static void print_valid(const struct hn_snapshot_info *info) {
     long long first = info->step[0], last = info->step[info->steps - 1];
-    printf("%s: valid: %lld items, %lld dims, %lld step%s (%lld", info->path, (long long)info->n,
+    hn_plain_put(stdout, info->path);
+    printf(": valid: %lld items, %lld dims, %lld step%s (%lld", (long long)info->n,
            (long long)info->d, (long long)info->steps, info->steps == 1 ? "" : "s", first);
     if (info->steps > 1)
         printf(" to %lld", last);

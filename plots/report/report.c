@@ -323,7 +323,8 @@ static enum hn_code put_samplers(struct writer *w) {
 static enum hn_code put_parts(struct writer *w) {
     bool reproduced = is_reproduced(w);
     put_head(w);
-    if (put_answer(w) || (w->finished && !reproduced && put_first_figure(w)))
+    if (hn_html_programs(w->html, w->ctx, &w->results, 1) || put_answer(w) ||
+        (w->finished && !reproduced && put_first_figure(w)))
         return w->ctx->code;
     hn_html_claims(w->html, w->report);
     if (reproduced && put_figures(w))

@@ -80,6 +80,10 @@ const char *hn_html_verdict(int v, int64_t n);
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
 // A section that folds; it ends with </details>.
 void hn_html_fold(FILE *html, const char *id, const char *title, bool open);
+// Says first that n >= 1 results are of several programs or results versions (report_programs.c);
+// nothing where they are of one.
+HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
+                                          const struct hn_results *const *r, int64_t n);
 // What was run, from what, and how to do it again (report_run.c).
 void hn_html_run(FILE *html, const struct hn_results *r);
 // The opening of results of samplers: the hardest within some points more false negatives than

@@ -207,6 +207,16 @@ static enum hn_code put_answer(struct many *m) {
     return HN_OK;
 }
 
+static enum hn_code put_programs(struct many *m) {
+    HN_SCOPE(m->ctx);
+    const struct hn_results **r = hn_alloc(m->ctx, m->n, sizeof *r);
+    if (!r)
+        return m->ctx->code;
+    for (int64_t i = 0; i < m->n; i++)
+        r[i] = m->report[i].results;
+    return hn_html_programs(m->html, m->ctx, r, m->n);
+}
+
 static enum hn_code put_page(struct many *m) {
     static const char *const link[][2] = {{"over", "Ranks"},
                                           {"side", "Side by side"},
@@ -218,7 +228,7 @@ static enum hn_code put_page(struct many *m) {
     for (size_t i = 0; i < sizeof link / sizeof link[0]; i++)
         hn_html(m->html, "<li><a href=\"#%s\">%s</a></li>\n", link[i][0], link[i][1]);
     fputs("</ul></nav>\n</header>\n<main id=main>\n", m->html);
-    if (put_answer(m) || hn_html_ranks(m->html, m->ctx, &m->overview))
+    if (put_programs(m) || put_answer(m) || hn_html_ranks(m->html, m->ctx, &m->overview))
         return m->ctx->code;
     fputs("<section aria-labelledby=side id=compare><h2 id=side>Side by side</h2>\n"
           "<p class=soft>The same setting on the same file in several results, in the order in "
