@@ -10,20 +10,20 @@ enum hn_code hn_sampler_make(struct hn_context *ctx, const struct hn_sampler_typ
     return code ? code : hn_sampler_build(ctx, self, items, items->index);
 }
 
-enum hn_code hn_batches_open(struct hn_context *ctx, const struct hn_sampler *sampler, int64_t most,
+enum hn_code hn_batches_open(struct hn_context *ctx, const struct hn_sampler *sampler, int64_t max,
                              struct hn_batches *out) {
     int64_t size = sampler->batch_size;
     int64_t negatives = hn_sampler_capacity(sampler->type, sampler->params, sampler->n);
     int64_t each =
         (1 + size + (negatives > 0 ? size + size * negatives : 0)) * (int64_t)sizeof(int32_t);
-    int64_t count = hn_max(1, hn_min(most, HN_DRAW_BYTES / each)), places = count * size;
+    int64_t count = hn_max(1, hn_min(max, HN_DRAW_BYTES / each)), positions = count * size;
     *out = (struct hn_batches){
         .count_max = (int32_t)count, .batch_size = sampler->batch_size, .capacity = negatives};
     out->size = hn_alloc(ctx, count, sizeof *out->size);
-    out->ids = hn_alloc(ctx, places, sizeof *out->ids);
+    out->ids = hn_alloc(ctx, positions, sizeof *out->ids);
     if (negatives > 0) {
-        out->negatives = hn_alloc(ctx, places, sizeof *out->negatives);
-        out->negative = hn_alloc(ctx, places, (size_t)negatives * sizeof *out->negative);
+        out->negatives = hn_alloc(ctx, positions, sizeof *out->negatives);
+        out->negative = hn_alloc(ctx, positions, (size_t)negatives * sizeof *out->negative);
     }
     bool lists = negatives == 0 || (out->negatives && out->negative);
     return out->size && out->ids && lists ? HN_OK : ctx->code;

@@ -12,10 +12,10 @@ HN_MUST_USE enum hn_code hn_sampler_make(struct hn_context *ctx, const struct hn
                                          int32_t batch_size, uint64_t seed,
                                          struct hn_sampler *self);
 
-// Arrays for up to `most` batches of an open sampler, fewer where these would take more than
+// Arrays for up to `max` batches of an open sampler, fewer where these would take more than
 // HN_DRAW_BYTES, at least one. They belong to the owner of now.
 HN_MUST_USE enum hn_code hn_batches_open(struct hn_context *ctx, const struct hn_sampler *sampler,
-                                         int64_t most, struct hn_batches *out);
+                                         int64_t max, struct hn_batches *out);
 // Draws batches from b->first on: `left` of them, or as many as there are arrays for (b->count).
 // HN_INTERRUPTED.
 HN_MUST_USE enum hn_code hn_batches_draw(struct hn_context *ctx, struct hn_sampler *sampler,
