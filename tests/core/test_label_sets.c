@@ -1,5 +1,6 @@
 // Items with several labels, against every pair of labels.
 #include "core/classes.h"
+#include "core/pairs.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -94,7 +95,35 @@ static void test_numbers(void) {
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
 
+// Kinds of many pairs at once: classes, sets, and items without a label on either side.
+static void kinds_of_pairs(void) {
+    enum { PAIRS = 83 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    static const int64_t start[] = {0, 1, 3, 5};
+    static const int32_t labels[] = {0, 0, 1, 1, 70};
+    int32_t set[3], label[PAIRS];
+    uint8_t kind[PAIRS];
+    struct hn_label_sets sets;
+    HN_CHECK(&ctx, hn_label_sets_make(&ctx, 3, start, labels, set, &sets));
+    for (int j = 0; j < PAIRS; j++)
+        label[j] = j * 5 % 4 - 1;
+    for (int with_sets = 0; with_sets < 2; with_sets++)
+        for (int32_t own = -1; own < 3; own++) {
+            hn_pair_kinds(with_sets ? &sets : NULL, own, label, PAIRS, kind);
+            for (int j = 0; j < PAIRS; j++) {
+                bool unknown = own < 0 || label[j] < 0;
+                bool same = !unknown && hn_same_label(with_sets ? &sets : NULL, own, label[j]);
+                CU_ASSERT_EQUAL(kind[j], unknown ? HN_PAIR_UNLABELLED
+                                         : same  ? HN_PAIR_FALSE_NEGATIVE
+                                                 : HN_PAIR_TRUE_NEGATIVE);
+            }
+        }
+    hn_label_sets_free(&ctx, &sets);
+}
+
 static const struct hn_test tests[] = {
+    {"kinds_of_pairs", kinds_of_pairs},
     {"pairs that share a label", test_pairs},
     {"numbers of sets", test_numbers},
 };

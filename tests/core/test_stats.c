@@ -262,7 +262,29 @@ static void test_classes(void) {
     CU_ASSERT_EQUAL(c.n, 0);
 }
 
+// Many bins at once are those of one after the other, at edges and beyond the ends as well.
+static void bins_of_cosines(void) {
+    enum { N = 1031 };
+    static const int64_t counts[] = {1, 7, 200, 1 << 12, 1 << 21};
+    float v[N];
+    int32_t bin[N];
+    for (int c = 0; c < 5; c++) {
+        for (int j = 0; j < N; j++)
+            v[j] = (float)(-1.1 + 2.2 * j / (N - 1));
+        for (int j = 0; j < 200; j++)
+            v[j] = -1 + 2 * (float)j / 200;
+        for (int from = 0; from < 9; from++) {
+            hn_cosine_bins(v + from, N - from, counts[c], bin);
+            bool same = true;
+            for (int j = from; j < N; j++)
+                same = same && bin[j - from] == hn_cosine_bin(v[j], counts[c]);
+            CU_ASSERT(same);
+        }
+    }
+}
+
 static const struct hn_test tests[] = {
+    {"bins_of_cosines", bins_of_cosines},
     {"classes", test_classes},
     {"SciPy, mean", test_scipy_mean},
     {"SciPy, ratio", test_scipy_ratio},

@@ -47,7 +47,7 @@ static inline bool close_to(double got, double wanted, double relative) {
 }
 
 // An anchor whose negatives lie in up to four runs.
-enum { MOST_NEGATIVES = 64 };
+enum { MOST_NEGATIVES = 600, FEW_NEGATIVES = 64 };
 struct example {
     float score[MOST_NEGATIVES], guide[MOST_NEGATIVES]; // the guide is that of a guided weighting
     int32_t own, label[MOST_NEGATIVES];                 // of the anchor, of its negatives
@@ -70,12 +70,13 @@ static inline double uniform01(struct hn_stream *s) {
     return hn_stream_below(s, 1U << 30) * 0x1p-30;
 }
 
-// Scores of an encoder: the positive high, negatives about zero, some near the positive.
+// Scores of an encoder: the positive high, negatives about zero, some near the positive; every 16th
+// example has more negatives than fit a block of the loss.
 static inline void draw_example(struct example *e, uint64_t number) {
     struct hn_stream s;
     hn_stream_open(&s, 5, "test.anchors", 0, (int64_t)number, 0);
     memset(e, 0, sizeof *e);
-    e->n = 1 + (int32_t)hn_stream_below(&s, MOST_NEGATIVES);
+    e->n = 1 + (int32_t)hn_stream_below(&s, number % 16 ? FEW_NEGATIVES : MOST_NEGATIVES);
     e->anchor.positive = (float)(0.3 + 0.69 * uniform01(&s));
     e->own = (int32_t)hn_stream_below(&s, 4) - 1;
     for (int32_t j = 0; j < e->n; j++) {
