@@ -152,6 +152,42 @@ int hardneg_column(int i, const char **name, const char **unit, const char **mea
 int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_t width,
                             const struct hardneg_measure *how, double *value);
 
+// Queries over a corpus, to be mined. Set `size` and what there is; the rest is zero. Arrays are
+// borrowed for the call, and rows finite: directions count.
+struct hardneg_corpus {
+    size_t size; // sizeof(struct hardneg_corpus)
+    int64_t queries, passages, d;
+    const float *query, *passage; // [queries x d], [passages x d]
+    // Relevance as rows of query, passage, grade, in any order: above 0 is relevant. The last grade
+    // of a pair counts. `truth`, complete relevance, is counted in attrition alone.
+    const int64_t *known; // [known_pairs x 3]
+    int64_t known_pairs;
+    const int64_t *truth; // [truth_pairs x 3]
+    int64_t truth_pairs;
+    // Equal texts of either side have equal numbers, 0 and up; both or none.
+    const int64_t *query_group, *passage_group; // [queries], [passages]
+    // Rows of another encoder, both or none.
+    const float *query_teacher, *passage_teacher; // [queries x teacher_d], [passages x teacher_d]
+    int64_t teacher_d;
+};
+enum { HARDNEG_FILTERS = 16 };
+struct hardneg_mining {
+    size_t size;   // sizeof(struct hardneg_mining)
+    int64_t width; // in: columns of the arrays; out, without arrays: negatives of a query
+    int64_t fewer, none, drawn; // queries that filters leave fewer than wanted; none; drawn to fill
+    // Candidates that a filter drops, or that are kept: all, known positives, and positives by
+    // `truth` alone.
+    int filters;
+    const char *filter[HARDNEG_FILTERS]; // "rank", "relative_margin" ... "kept"
+    int64_t all[HARDNEG_FILTERS], known[HARDNEG_FILTERS], hidden[HARDNEG_FILTERS];
+};
+// Mines hard negatives of queries as `hardneg mine` does. option: names and values of its options
+// in turn ("relative-margin", "0.05"), NULL at the end; NULL = defaults. negative: [queries x
+// width], -1 where there are fewer; score: likewise, NaN there, or NULL. negative NULL: only says
+// how wide they have to be. The handle, of any sampler, has the threads, and the message.
+int hardneg_mine(hardneg *h, const struct hardneg_corpus *corpus, const char *const *option,
+                 int64_t *negative, double *score, struct hardneg_mining *out);
+
 // Asks the calls that other threads are in to return HARDNEG_INTERRUPTED soon. May be called by a
 // signal handler.
 void hardneg_stop(hardneg *h);

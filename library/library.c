@@ -31,7 +31,7 @@ static int threads_here(int threads) { return is_child ? 1 : threads; }
 
 const char *hardneg_version(void) { return hn_version; }
 
-static int fail_without_handle(void) {
+int hn_library_no_handle(void) {
     last_call.h = NULL;
     last_call.note[0] = '\0';
     (void)snprintf(last_call.message, sizeof last_call.message, "%s",
@@ -92,7 +92,7 @@ static const char *text_of(const hardneg *h, char *own, const char *last) {
 
 const char *hardneg_message(const hardneg *h) {
     if (!h)
-        (void)fail_without_handle();
+        (void)hn_library_no_handle();
     return h ? text_of(h, last_call.message, h->message) : last_call.message;
 }
 
@@ -116,7 +116,7 @@ static int keep_texts(hardneg *h, enum hn_code code, const char *message, const 
 }
 
 struct hn_library_build *hn_library_enter(hardneg *h, int *code) {
-    *code = h ? HARDNEG_OK : fail_without_handle();
+    *code = h ? HARDNEG_OK : hn_library_no_handle();
     if (!h)
         return NULL;
     sig_atomic_t stops = __atomic_load_n(&h->stops, __ATOMIC_RELAXED);
@@ -249,7 +249,7 @@ static enum hn_code make_build(hardneg *h, struct hn_library_build *b,
     return code ? code : hn_sampler_build(&b->ctx, &b->sampler, &b->items, in.index);
 }
 
-static enum hn_code open_build(hardneg *h, struct hn_library_build **out) {
+enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out) {
     struct hn_context first;
     hn_context_init(&first, 1);
     first.memory.limit = h->ctx.memory.limit;
@@ -265,11 +265,23 @@ static enum hn_code open_build(hardneg *h, struct hn_library_build **out) {
     return HN_OK;
 }
 
+int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code) {
+    int found = HARDNEG_USAGE;
+    if (lock(h)) {
+        found = keep_texts(h, code, b ? b->ctx.message : "not enough memory for a call",
+                           b ? b->note : "");
+        unlock(h);
+    } else
+        found = fail_lost(h);
+    free_build(b);
+    return found;
+}
+
 int hardneg_build(hardneg *h, const struct hardneg_items *items) {
     struct hn_library_build *b = NULL, *old = NULL;
     if (!h)
-        return fail_without_handle();
-    enum hn_code code = open_build(h, &b);
+        return hn_library_no_handle();
+    enum hn_code code = hn_library_aside(h, &b);
     if (!code)
         code = make_build(h, b, items);
     if (!lock(h)) {

@@ -10,7 +10,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.environ.get("HARDNEG_LIBRARY", os.path.join(HERE, "..", "build", "libhardneg.so"))
-MODULE = ["__init__.py", "_arrays.py", "_files.py", "_library.py", "_sampler.py", "_trainers.py", "py.typed"]
+MODULE = ["__init__.py", "_arrays.py", "_files.py", "_library.py", "_mine.py", "_sampler.py", "_trainers.py", "py.typed"]
 
 
 def _version():

@@ -253,6 +253,90 @@ class SeveralLabels(unittest.TestCase):
             self.assertRaisesRegex(ValueError, "0 and up, to 2.31 - 1", hardneg.measure, [[0, 1]], X, (np.arange(N + 1), wide))
 
 
+class Retrieval(unittest.TestCase):
+    """mine(queries, corpus, qrels) against NumPy and against `hardneg mine`."""
+    Q, P = X[:80], VIEW2[100:600]
+    KNOWN = np.stack([np.arange(80), np.arange(80) * 3 % 500], 1)
+    TRUTH = np.concatenate([KNOWN, np.stack([np.arange(80), np.arange(80) * 7 % 500], 1)])
+
+    @classmethod
+    def scores(cls):
+        q, p = (a.astype(float) / np.linalg.norm(a.astype(float), axis=1, keepdims=True) for a in (cls.Q, cls.P))
+        return q @ p.T
+
+    def test_ranks_and_margins(self):
+        scores = self.scores()
+        for margin in (None, 0.2):
+            mined = hardneg.mine(self.Q, self.P, self.KNOWN, negatives=4, min_rank=3, relative_margin=margin)
+            for q, label in self.KNOWN:
+                order = [p for p in np.argsort(-scores[q]) if p != label][:199]
+                limit = np.inf if margin is None else scores[q, label] - abs(scores[q, label]) * margin
+                wanted = [p for p in order[2:] if scores[q, p] <= limit][:4]
+                self.assertEqual([p for p in mined.ids[q] if p >= 0], wanted)
+                np.testing.assert_allclose(mined.scores[q][:len(wanted)], scores[q, wanted], atol=1e-6)
+                self.assertTrue(np.isnan(mined.scores[q][len(wanted):]).all())
+            self.assertEqual(mined.attrition["kept"].candidates, (mined.ids >= 0).sum())
+            self.assertEqual(mined.fewer, (mined.ids < 0).any(1).sum())
+            self.assertEqual(mined.none, (mined.ids < 0).all(1).sum())
+
+    def test_as_the_program(self):
+        for name, array in (("q", self.Q), ("p", self.P)):
+            np.save(os.path.join(work, name + ".npy"), array)
+        for name, rows in (("known", self.KNOWN), ("truth", self.TRUTH)):
+            np.savetxt(os.path.join(work, name + ".tsv"), np.insert(rows, 2, 1, 1), "%d", "\t")
+        program("import", "--queries", "q.npy", "--corpus", "p.npy", "--qrels", "known.tsv", "--truth", "truth.tsv", "-o", "r.h5")
+        for options in ({"negatives": 7}, {"preset": "sentence-transformers", "relative_margin": 0.05},
+                        {"preset": "flagembedding", "seed": 4}, {"min_score": 0.6, "take": "draw", "fill": "draw", "negatives": 6}):
+            flags = [t for k, v in options.items() for t in ("--" + k.replace("_", "-"), str(v))]
+            said = json.loads(program("mine", "r.h5", *flags, "-o", "n.npy", "--json").stdout)
+            mined = hardneg.mine(self.Q, self.P, self.KNOWN, self.TRUTH, threads=2, **options)
+            np.testing.assert_array_equal(mined.ids, np.load(os.path.join(work, "n.npy")))
+            self.assertEqual((mined.fewer, mined.none, mined.drawn),
+                             (said["queries_with_fewer"], said["queries_with_none"], said["drawn_to_fill"]))
+            self.assertEqual({k: tuple(v) for k, v in mined.attrition.items()},
+                             {r["stage"]: (r["candidates"], r["known"], r["hidden"]) for r in said["attrition"]})
+        self.assertGreater(mined.drawn, 0)
+
+    def test_shapes_of_qrels(self):
+        wanted = hardneg.mine(self.Q, self.P, self.KNOWN).ids
+        lists = [[int(p)] for _, p in self.KNOWN]
+        graded = np.concatenate([np.insert(self.KNOWN, 2, 2, 1), [[0, 9, 0]]])  # judged, and not relevant
+        shapes = [lists, dict(enumerate(lists)), {q: {p[0]: 1} for q, p in enumerate(lists)}, graded]
+        try:
+            import scipy.sparse
+            shapes.append(scipy.sparse.csr_matrix((np.ones(80), self.KNOWN.T), shape=(80, 500)))
+        except ImportError:
+            pass
+        for shape in shapes:
+            np.testing.assert_array_equal(hardneg.mine(self.Q, self.P, shape).ids, wanted)
+
+    def test_texts_and_teacher(self):
+        texts = [f"p{i}" for i in range(500)]
+        best = hardneg.mine(self.Q, self.P, self.KNOWN, negatives=1).ids[5, 0]
+        texts[best] = texts[self.KNOWN[5, 1]]  # the text of the positive
+        mined = hardneg.mine(self.Q, self.P, self.KNOWN, query_texts=[f"q{i}" for i in range(80)], corpus_texts=texts)
+        self.assertNotIn(best, mined.ids[5])
+        self.assertEqual(mined.attrition["known"].known, mined.attrition["known"].candidates)
+        guided = hardneg.mine(self.Q, self.P, self.KNOWN, query_teacher=self.Q, corpus_teacher=self.P, guide=0.1)
+        margin = hardneg.mine(self.Q, self.P, self.KNOWN, absolute_margin=0.1)
+        np.testing.assert_array_equal(guided.ids, margin.ids)
+
+    def test_refused(self):
+        def refused(why, *data, **more):
+            self.assertRaisesRegex(ValueError, why, hardneg.mine, *data, **more)
+        refused("passage 500", self.Q, self.P, [[0, 500]] * 1 + [[0]] * 79)
+        refused("passages of 2 queries, there are 80", self.Q, self.P, [[0], [1]])
+        refused("whole numbers", self.Q, self.P, np.array([[0, 1.5]]))
+        refused("queries have 24 columns, the corpus 9", self.Q, TEACHER, self.KNOWN)
+        refused("did you mean 'relative-margin'", self.Q, self.P, self.KNOWN, relative_margn=0.1)
+        refused("has no teacher", self.Q, self.P, self.KNOWN, filter_by="teacher")
+        refused("hold fewer than the 10", self.Q, self.P, self.KNOWN, max_rank=4)
+        refused("give both", self.Q, self.P, self.KNOWN, corpus_texts=["a"] * 500)
+        spoiled = self.P.copy()
+        spoiled[7] = 0
+        refused("corpus row 7", self.Q, spoiled, self.KNOWN)
+
+
 class Batches(unittest.TestCase):
     def test_partition_and_padding(self):
         sampler = hardneg.BatchSampler(X, "uniform", 64, 1)

@@ -6,6 +6,7 @@
 #include "harness/mining/corpus.h"
 #include "harness/mining/output.h"
 #include "results/records.h"
+#include "retrieval/mine_options.h"
 #include "retrieval/ranking.h"
 
 struct mine_params {
@@ -14,66 +15,9 @@ struct mine_params {
     int format;
     int64_t step, threads, memory;
 };
-#define FIELD(kind, member, ...) HN_##kind##_OPTION(struct mine_params, o.member, __VA_ARGS__)
 
 static const struct hn_option mine_options[] = {
-    {FIELD(CHOICE, preset, "preset", "none", hn_mine_presets,
-           "the rules and defaults of another tool; other options change them"),
-     .metavar = "TOOL"},
-    {FIELD(INT, n, "negatives", NULL, 1, 1 << 20, "negatives of a query (default: 10)"),
-     .letter = 'n', .metavar = "N"},
-    {FIELD(INT, depth, "depth", NULL, 1, INT32_MAX,
-           "passages of each query that are looked at, the best ones (default: 200)"),
-     .metavar = "K"},
-    {FIELD(INT, min_rank, "min-rank", NULL, 1, INT32_MAX, "first rank, from 1 (default: 1)"),
-     .metavar = "R"},
-    {FIELD(INT, max_rank, "max-rank", NULL, 1, INT32_MAX, "last rank (default: --depth)"),
-     .metavar = "R"},
-    {FIELD(CHOICE, rank_of, "rank-of", "auto", hn_mine_rank_of,
-           "ranks count what known positives and equal texts leave (candidates, the default), all "
-           "passages (raw), or what all filters leave (survivors)"),
-     .metavar = "WHAT"},
-    {FIELD(REAL, absolute_margin, "absolute-margin", NULL, -INFINITY, INFINITY,
-           "keep scores of at most the positive's less this"),
-     .metavar = "A"},
-    {FIELD(REAL, relative_margin, "relative-margin", NULL, -INFINITY, INFINITY,
-           "keep scores of at most the positive's less this share of its size"),
-     .metavar = "SHARE"},
-    {FIELD(REAL, max_score, "max-score", NULL, -INFINITY, INFINITY, "keep scores of at most this"),
-     .metavar = "S"},
-    {FIELD(REAL, min_score, "min-score", NULL, -INFINITY, INFINITY, "keep scores of at least this"),
-     .metavar = "S"},
-    {FIELD(REAL, guide, "guide", NULL, -INFINITY, INFINITY,
-           "keep what the teacher (without one: the listed scores) scores at most this below the "
-           "positive"),
-     .metavar = "M"},
-    {FIELD(CHOICE, positive, "positive", "min", hn_mine_positive,
-           "which of a query's positives margins are taken from"),
-     .metavar = "WHICH"},
-    {FIELD(CHOICE, filter_by, "filter-by", "auto", hn_mine_score_by,
-           "scores that margins and bounds look at (default: the model's); pairs that are not "
-           "listed have none, and do not pass"),
-     .metavar = "WHOSE"},
-    {FIELD(CHOICE, rank_by, "rank-by", "auto", hn_mine_score_by,
-           "scores in whose order ranks count (default: the model's)"),
-     .metavar = "WHOSE"},
-    {FIELD(CHOICE, equal_texts, "equal-texts", "auto", hn_mine_equal_texts,
-           "a passage with the text of a positive, or of a better passage, is dropped (filter, the "
-           "default); texts are merged before (merge); ids alone count (apart)"),
-     .metavar = "HOW"},
-    {FIELD(CHOICE, self, "self", "auto", hn_mine_self,
-           "drop the passage that is the query itself: by text (the default), id, both, or none"),
-     .metavar = "BY"},
-    {FIELD(BOOL, include_positives, "include-positives", NULL,
-           "known positives are candidates like others")},
-    {FIELD(CHOICE, take, "take", "auto", hn_mine_take,
-           "the best of what is left (top, the default), or some at random (draw)"),
-     .metavar = "HOW"},
-    {FIELD(CHOICE, fill, "fill", "auto", hn_mine_fill,
-           "queries with fewer: keep them (the default), drop them, or draw passages that are no "
-           "positives"),
-     .metavar = "HOW"},
-    {FIELD(INT, seed, "seed", "1", 0, INFINITY, "seed of the draws"), .metavar = "S"},
+    HN_MINE_OPTIONS(struct mine_params, o.),
     {HN_INT_OPTION(struct mine_params, step, "step", NULL, 0, INFINITY,
                    "step of the series (default: the last)"),
      .letter = 's', .metavar = "STEP"},

@@ -11,18 +11,19 @@ docs/guide/python.md has it all; samplers() lists the samplers and their options
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple, overload
 
 import numpy as np
 
 from ._arrays import Array, Matrix, padded, rows_of
 from ._files import check_output, read, write_negatives
 from ._library import Attrition, Handle, Items, Measures, Option, Sampler, columns, samplers, version
+from ._mine import Lost, Negatives, mine_corpus
 from ._sampler import AT_ONCE, BatchSampler, refuse_unused
 from ._trainers import SamplerFactory, sentence_transformers
 
 __all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "columns", "samplers", "version",
-           "Attrition", "Measures", "Mined", "Option", "Sampler", "SamplerFactory"]
+           "Attrition", "Lost", "Measures", "Mined", "Negatives", "Option", "Sampler", "SamplerFactory"]
 __version__ = version()
 
 
@@ -44,13 +45,11 @@ class Mined(Tuple[Any, Any]):
         return self[1]
 
 
-def mine(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, threads: int = 0, output: Any = None,
+def _mine_items(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, threads: int = 0, output: Any = None,
          force: bool = False, *, view2: Array = None, labels: Matrix = None, edges: Matrix = None,
          features: Array = None, teacher: Array = None, groups: Array = None, progress: float = 0.0,
          zero_rows: str = "refuse") -> Mined:
-    """Negatives of every item by a sampler that chooses them per anchor: "mined", "ring", "hops" ...
-    ids[n, negatives] (-1 where there are fewer) and their cosines (NaN there). output: a file of JSON lines,
-    {"anchor": 0, "negatives": [...], "scores": [...]}, or .npy for the ids; force: it may be there already."""
+    """See mine()."""
     if output:
         output = os.fspath(output)
         check_output(output, force)
@@ -72,6 +71,34 @@ def mine(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, threads: 
     mined = Mined((ids, scores))
     mined.attrition, mined.note = handle.attrition(), handle.note
     return mined
+
+
+@overload
+def mine(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
+         corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, threads: int = 0,
+         **options: Any) -> Negatives: ...
+
+
+@overload
+def mine(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, threads: int = 0, output: Any = None,
+         force: bool = False, *, view2: Array = None, labels: Matrix = None, edges: Matrix = None,
+         features: Array = None, teacher: Array = None, groups: Array = None, progress: float = 0.0,
+         zero_rows: str = "refuse") -> Mined: ...
+
+
+def mine(*data: Any, **more: Any) -> Any:
+    """mine(queries, corpus, qrels): hard negatives of each query among the rows of another array, as `hardneg mine`
+    takes them: ids[queries, negatives] (-1 where there are fewer) and scores (NaN there). qrels: known relevance, as
+    an array [m, 2] of query and passage or [m, 3] with a grade, a dict {query: passages}, a list of passages for each
+    query or a SciPy matrix; truth: complete relevance, only counted. Equal texts are found in query_texts and
+    corpus_texts. Options are those of the command: negatives=5, min_rank=11, relative_margin=0.05,
+    preset="sentence-transformers" ... (docs/reference/mining.md).
+
+    mine(x, sampler): negatives of every item of one array by a sampler that chooses them per anchor: "mined", "ring",
+    "hops" ... ids[n, negatives] and their cosines. output: a file of JSON lines,
+    {"anchor": 0, "negatives": [...], "scores": [...]}, or .npy for the ids; force: it may be there already."""
+    second = data[1] if len(data) > 1 else more.get("sampler", more.get("corpus"))
+    return (_mine_items if isinstance(second, (str, dict)) else mine_corpus)(*data, **more)
 
 
 def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, temperature: float = 0.5,

@@ -81,6 +81,7 @@ def _load() -> Any:
             ("column", ctypes.c_int, [ctypes.c_int, pointer, pointer, pointer]),
             ("measure_batches", ctypes.c_int,
              [handle, pointer, integer, integer, pointer, pointer]),
+            ("mine", ctypes.c_int, [handle, pointer, pointer, pointer, pointer, pointer]),
             ("stop", None, [handle])):
         function = getattr(lib, "hardneg_" + name)
         function.restype, function.argtypes = result, arguments
@@ -305,7 +306,7 @@ class Handle:
         if code != OK:
             raise (ValueError if code in (USAGE, DATA) else RuntimeError)(message)
 
-    def _call(self, *calls: Tuple[Any, ...], tick: Optional[Callable[[float], Any]] = None) -> str:
+    def call(self, *calls: Tuple[Any, ...], tick: Optional[Callable[[float], Any]] = None) -> str:
         """The note of the last of some calls. On the main thread Ctrl-C ends them."""
         call = _Call(self, calls)
         if threading.current_thread() is threading.main_thread() or tick:
@@ -322,7 +323,7 @@ class Handle:
 
     def build(self, items: Items, index: int = 0, tick: Optional[Callable[[float], Any]] = None) -> None:
         """Builds the sampler; the library keeps a copy of the items."""
-        self.note = self._call((lib.hardneg_build, ctypes.byref(items.c(index))), tick=tick)
+        self.note = self.call((lib.hardneg_build, ctypes.byref(items.c(index))), tick=tick)
         self.n, self.capacity = items.n, lib.hardneg_capacity(self.raw)
 
     def needs(self, part: str) -> bool:
@@ -333,17 +334,17 @@ class Handle:
     def digest(self) -> str:
         """Of the sampler and its items."""
         text = ctypes.create_string_buffer(65)
-        self._call((lib.hardneg_digest, text))
+        self.call((lib.hardneg_digest, text))
         return text.value.decode()
 
     def epoch(self, number: int) -> int:
         """Number of batches of an epoch."""
         batches = ctypes.c_int64()
-        self._call((lib.hardneg_epoch, number, ctypes.byref(batches)))
+        self.call((lib.hardneg_epoch, number, ctypes.byref(batches)))
         return batches.value
 
     def _draw(self, epoch: int, function: Any, *arguments: Any) -> None:
-        self._call((lib.hardneg_epoch, epoch, ctypes.byref(ctypes.c_int64())), (function, *arguments))
+        self.call((lib.hardneg_epoch, epoch, ctypes.byref(ctypes.c_int64())), (function, *arguments))
 
     def next(self, epoch: int, first: int, count: int) -> np.ndarray[Any, Any]:
         """Batches first .. first + count - 1 of an epoch: int64 [count, batch_size], short ones end with -1."""
@@ -381,7 +382,7 @@ class Handle:
             how.negative, how.capacity = negatives.ctypes.data, negatives.shape[2]
         names = [name for name, _, _ in columns()]
         value = np.empty(len(names))
-        note = self._call((lib.hardneg_measure_batches, ids.ctypes.data, *ids.shape, ctypes.byref(how),
+        note = self.call((lib.hardneg_measure_batches, ids.ctypes.data, *ids.shape, ctypes.byref(how),
                            value.ctypes.data))
         found = Measures(zip(names, value.tolist()))
         found.note = note

@@ -1,0 +1,195 @@
+// Hard negatives of queries over a corpus, the same as those of `hardneg mine`.
+#include "core/sweep/blas.h"
+#include "library/library_private.h"
+#include "retrieval/mine_options.h"
+#include "retrieval/ranking.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct hn_option options[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
+
+// A call in work.
+struct work {
+    struct hn_context *ctx;
+    struct hardneg_corpus in;
+    struct hn_mine_data data;
+    struct hn_miner miner;
+};
+
+static enum hn_code take_rows(struct work *w, const float *from, int64_t n, int64_t d,
+                              const char *what, struct hn_matrix *to) {
+    int64_t count;
+    if (!hn_mul(n, d, &count))
+        return hn_fail(w->ctx, HN_USAGE, "%s: %lld x %lld are too many", what, (long long)n,
+                       (long long)d);
+    float *copy = hn_alloc(w->ctx, count, sizeof *copy);
+    if (!copy)
+        return w->ctx->code;
+    memcpy(copy, from, (size_t)count * sizeof *copy);
+    *to = (struct hn_matrix){copy, n, d, d};
+    return hn_unit_rows(w->ctx, copy, n, d, HN_ZERO_ROWS_REFUSED, what);
+}
+
+static enum hn_code take_pairs(struct work *w, const int64_t *pair, int64_t n, const char *what,
+                               struct hn_qrels *to) {
+    HN_SCOPE(w->ctx);
+    struct hn_judgement *list = hn_alloc(w->ctx, n, sizeof *list);
+    if (!list)
+        return w->ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t q = pair[3 * i], p = pair[3 * i + 1], grade = pair[3 * i + 2];
+        if (q < 0 || q >= w->in.queries || p < 0 || p >= w->in.passages || grade < HN_GRADE_MIN ||
+            grade > HN_GRADE_MAX)
+            return hn_fail(w->ctx, HN_DATA,
+                           "%s: pair %lld is query %lld, passage %lld, grade %lld: there are %lld "
+                           "queries and %lld passages, from 0, and grades are %d to %d",
+                           what, (long long)i, (long long)q, (long long)p, (long long)grade,
+                           (long long)w->in.queries, (long long)w->in.passages, HN_GRADE_MIN,
+                           HN_GRADE_MAX);
+        list[i] = (struct hn_judgement){(int32_t)q, (int32_t)p, (int32_t)grade};
+    }
+    hn_own(w->ctx, scope.outer);
+    return hn_qrels_build(w->ctx, list, n, w->in.queries, to);
+}
+
+static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *from) {
+    const struct hardneg_corpus *in = &w->in;
+    if (!from || from->size != sizeof w->in)
+        return hn_fail(w->ctx, HN_USAGE,
+                       "the corpus is NULL, or its size is not set: .size = sizeof(struct "
+                       "hardneg_corpus)");
+    w->in = *from;
+    if (in->queries < 1 || in->queries > INT32_MAX || in->passages < 1 ||
+        in->passages > INT32_MAX || in->d < 1 || in->d > INT32_MAX || !in->query || !in->passage ||
+        in->known_pairs < 0 || in->truth_pairs < 0 || (in->known_pairs && !in->known) ||
+        (in->truth_pairs && !in->truth))
+        return hn_fail(w->ctx, HN_USAGE,
+                       "%lld queries, %lld passages, %lld dimensions, or an array that is NULL: "
+                       "give one row or more of each",
+                       (long long)in->queries, (long long)in->passages, (long long)in->d);
+    if (!in->query_group != !in->passage_group || !in->query_teacher != !in->passage_teacher ||
+        (in->query_teacher && in->teacher_d < 1))
+        return hn_fail(w->ctx, HN_USAGE,
+                       "groups and teacher: give those of the queries and those of the passages");
+    return HN_OK;
+}
+
+static enum hn_code check_groups(struct work *w, const int64_t *group, int64_t n) {
+    for (int64_t i = 0; group && i < n; i++)
+        if (group[i] < 0 || group[i] >= INT32_MAX)
+            return hn_fail(w->ctx, HN_DATA, "groups: %lld is not from 0 to 2^31 - 2",
+                           (long long)group[i]);
+    return HN_OK;
+}
+
+static enum hn_code take_data(struct work *w) {
+    const struct hardneg_corpus *in = &w->in;
+    struct hn_mine_data *to = &w->data;
+    const int64_t n[HN_SETS] = {in->queries, in->passages};
+    const float *row[HN_SETS] = {in->query, in->passage};
+    const float *teacher[HN_SETS] = {in->query_teacher, in->passage_teacher};
+    const int64_t *group[HN_SETS] = {in->query_group, in->passage_group};
+    static const char *const what[] = {"queries", "corpus"};
+    for (int side = 0; side < HN_SETS; side++) {
+        to->group[side] = group[side];
+        if (check_groups(w, group[side], n[side]) ||
+            take_rows(w, row[side], n[side], in->d, what[side], &to->rows[side]) ||
+            (teacher[side] &&
+             take_rows(w, teacher[side], n[side], in->teacher_d, "teacher", &to->teacher[side])))
+            return w->ctx->code;
+    }
+    if (take_pairs(w, in->known, in->known_pairs, "qrels", &to->qrels) ||
+        (in->truth && take_pairs(w, in->truth, in->truth_pairs, "truth", &to->truth)))
+        return w->ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code read_options(struct work *w, const char *const *option,
+                                 struct hn_mine_options *to) {
+    if (hn_options_init(w->ctx, options, to))
+        return w->ctx->code;
+    for (; option && option[0]; option += 2)
+        if (!option[1])
+            return hn_fail(w->ctx, HN_USAGE, "the option %s has no value", option[0]);
+        else if (hn_options_set(w->ctx, options, to, option[0], option[1]))
+            return w->ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code mine_part(struct work *w, int64_t from, int64_t count, int64_t *negative,
+                              double *score, struct hn_mined *sum, int64_t columns) {
+    struct hn_pool pool;
+    HN_SCOPE(w->ctx);
+    if (hn_check_stop(w->ctx) || hn_miner_pool(w->ctx, &w->miner, from, count, &pool) ||
+        hn_miner_take(w->ctx, &w->miner, &pool, sum))
+        return w->ctx->code;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < columns; k++) {
+            bool there = k < sum->n[i];
+            int64_t at = (from + i) * columns + k;
+            negative[at] = there ? sum->id[i * sum->width + k] : -1;
+            if (score)
+                score[at] = there ? sum->score[i * sum->width + k] : NAN;
+        }
+    return HN_OK;
+}
+
+static void tell(const struct hn_mined *sum, struct hardneg_mining *out) {
+    out->fewer = sum->fewer;
+    out->none = sum->none;
+    out->drawn = sum->drawn;
+    _Static_assert((int)HN_STAGES <= (int)HARDNEG_FILTERS, "each stage has its filter");
+    for (int s = 0; s < HN_STAGES; s++)
+        if (sum->attrition.all[s] > 0 || s == HN_STAGE_KEPT) {
+            out->filter[out->filters] = hn_stage_name[s];
+            out->all[out->filters] = sum->attrition.all[s];
+            out->known[out->filters] = sum->attrition.known[s];
+            out->hidden[out->filters++] = sum->attrition.hidden[s];
+        }
+}
+
+static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
+                         const char *const *option, int64_t *negative, double *score,
+                         struct hardneg_mining *out) {
+    struct hn_mine_options o;
+    struct hn_mined sum = {.count = 0};
+    if (!out || out->size != sizeof *out)
+        return hn_fail(w->ctx, HN_USAGE,
+                       "out is NULL, or its size is not set: .size = sizeof(struct "
+                       "hardneg_mining)");
+    if (check_corpus(w, corpus) || read_options(w, option, &o) || hn_blas_open(w->ctx) ||
+        take_data(w) || hn_miner_open(w->ctx, &w->data, &o, "the corpus", &w->miner))
+        return w->ctx->code;
+    int64_t n = w->miner.o.n, queries = w->in.queries;
+    if (!negative) {
+        out->width = n;
+        return HN_OK;
+    }
+    if (out->width != n)
+        return hn_fail(w->ctx, HN_USAGE, "width %lld: these options give %lld negatives of a query",
+                       (long long)out->width, (long long)n);
+    int64_t part = hn_ranking_rows(queries, &w->miner.data.rows[HN_CORPUS], w->miner.o.depth),
+            count;
+    for (int64_t from = 0; from < queries; from += count) {
+        count = hn_min(part, queries - from);
+        if (mine_part(w, from, count, negative, score, &sum, n))
+            return w->ctx->code;
+    }
+    out->filters = 0;
+    tell(&sum, out);
+    return HN_OK;
+}
+
+int hardneg_mine(hardneg *h, const struct hardneg_corpus *corpus, const char *const *option,
+                 int64_t *negative, double *score, struct hardneg_mining *out) {
+    struct hn_library_build *b = NULL;
+    if (!h)
+        return hn_library_no_handle();
+    enum hn_code code = hn_library_aside(h, &b);
+    if (!code) {
+        struct work w = {.ctx = &b->ctx};
+        code = mine(&w, corpus, option, negative, score, out);
+    }
+    return hn_library_end_aside(h, b, code);
+}

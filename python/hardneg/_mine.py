@@ -1,0 +1,161 @@
+"""Hard negatives of queries over a corpus."""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ._arrays import Array, Matrix, floats
+from ._library import Handle, lib
+
+FILTERS = 16
+
+
+class CCorpus(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("queries", ctypes.c_int64), ("passages", ctypes.c_int64), ("d", ctypes.c_int64),
+                ("query", ctypes.c_void_p), ("passage", ctypes.c_void_p),
+                ("known", ctypes.c_void_p), ("known_pairs", ctypes.c_int64),
+                ("truth", ctypes.c_void_p), ("truth_pairs", ctypes.c_int64),
+                ("query_group", ctypes.c_void_p), ("passage_group", ctypes.c_void_p),
+                ("query_teacher", ctypes.c_void_p), ("passage_teacher", ctypes.c_void_p), ("teacher_d", ctypes.c_int64)]
+
+
+class CMining(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("width", ctypes.c_int64), ("fewer", ctypes.c_int64), ("none", ctypes.c_int64),
+                ("drawn", ctypes.c_int64), ("filters", ctypes.c_int), ("filter", ctypes.c_char_p * FILTERS),
+                ("all", ctypes.c_int64 * FILTERS), ("known", ctypes.c_int64 * FILTERS), ("hidden", ctypes.c_int64 * FILTERS)]
+
+
+class Lost(NamedTuple):
+    """Candidates that end at a filter: all, known positives of their query, and positives by `truth` alone."""
+    candidates: int
+    known: int
+    hidden: int
+
+
+class Negatives(Tuple[Any, Any]):
+    """ids, scores = mine(queries, corpus, qrels), and
+    attrition    what each filter takes away, and what is kept, by name
+    fewer, none  queries that filters leave fewer negatives than wanted; none
+    drawn        negatives drawn at random to fill up"""
+    attrition: Dict[str, Lost]
+    fewer: int
+    none: int
+    drawn: int
+
+    @property
+    def ids(self) -> np.ndarray[Any, Any]:
+        """[queries, negatives] rows of the corpus, -1 where there are fewer."""
+        return self[0]
+
+    @property
+    def scores(self) -> np.ndarray[Any, Any]:
+        """Scores that filters looked at, NaN where there are fewer."""
+        return self[1]
+
+
+def pairs(qrels: Matrix, name: str, n: int) -> np.ndarray[Any, Any]:
+    """Judged pairs as int64 rows of query, passage, grade: from such an array, with or without grades, a SciPy
+    matrix, a dict {query: passages or {passage: grade}}, or a list of passages for each query."""
+    if hasattr(qrels, "tocoo"):
+        coo = qrels.tocoo()
+        return np.ascontiguousarray(np.stack([coo.row, coo.col, _grades(coo.data, name)], 1), np.int64)
+    if isinstance(qrels, dict):
+        rows = [(q, p, g) for q, found in qrels.items()
+                for p, g in (found.items() if isinstance(found, dict) else ((p, 1) for p in _passages(found)))]
+    elif isinstance(qrels, np.ndarray) or hasattr(qrels, "detach"):
+        rows = qrels.tolist()
+    else:
+        qrels = list(qrels)
+        if len(qrels) != n:
+            raise ValueError(f"{name}: passages of {len(qrels)} queries, there are {n}; make pairs an array [m, 2]")
+        rows = [(q, p, 1) for q, found in enumerate(qrels) for p in _passages(found)]
+    if any(not isinstance(row, (list, tuple)) or len(row) not in (2, 3) for row in rows):
+        raise ValueError(f"{name}: an array of pairs [m, 2], or [m, 3] with grades, a dict, or a list of passages for "
+                         "each query is wanted")
+    table = np.array([tuple(row) + (1,) * (3 - len(row)) for row in rows]).reshape(-1, 3)
+    return np.ascontiguousarray(_grades(table, name), np.int64)
+
+
+def _passages(found: Any) -> Any:
+    return found.tolist() if hasattr(found, "tolist") and getattr(found, "ndim", 0) else \
+        found if isinstance(found, (list, tuple, set, frozenset)) else [found]
+
+
+def _grades(values: Any, name: str) -> np.ndarray[Any, Any]:
+    values = np.asarray(values)
+    if values.size and (values.dtype.kind not in "iufb" or (values != np.floor(values)).any()):
+        raise ValueError(f"{name}: queries and passages are rows from 0, grades whole numbers; ids that are texts go "
+                         "through `hardneg import` and `hardneg mine`")
+    found: np.ndarray[Any, Any] = values.astype(np.int64)
+    return found
+
+
+def _groups(texts: Tuple[Any, Any], n: Tuple[int, int]) -> Tuple[Any, Any]:
+    """Numbers of equal texts of both sides."""
+    if texts == (None, None):
+        return None, None
+    if texts[0] is None or texts[1] is None:
+        raise ValueError("query_texts and corpus_texts: give both, or none")
+    sides = [list(side) for side in texts]
+    for side, size, name in zip(sides, n, ("query_texts", "corpus_texts")):
+        if len(side) != size:
+            raise ValueError(f"{name}: {len(side)} texts for {size} rows")
+    number: Dict[Any, int] = {}
+    found = [np.array([number.setdefault(text, len(number)) for text in side], np.int64) for side in sides]
+    return found[0], found[1]
+
+
+def _options(options: Dict[str, Any]) -> Any:
+    """Names and values in turn, as the library takes them."""
+    flat = []
+    for name, value in options.items():
+        if value is not None:
+            flat += [name.replace("_", "-").encode(), (str(value).lower() if isinstance(value, bool) else str(value)).encode()]
+    return (ctypes.c_char_p * (len(flat) + 1))(*flat, None)
+
+
+def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
+                corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, threads: int = 0,
+                **options: Any) -> Negatives:
+    """See mine()."""
+    rows = floats(queries, "queries"), floats(corpus, "corpus")
+    if rows[0].shape[1] != rows[1].shape[1]:
+        raise ValueError(f"queries have {rows[0].shape[1]} columns, the corpus {rows[1].shape[1]}")
+    if (query_teacher is None) != (corpus_teacher is None):
+        raise ValueError("query_teacher and corpus_teacher: give both, or none")
+    n = len(rows[0]), len(rows[1])
+    known, groups = pairs(qrels, "qrels", n[0]), _groups((query_texts, corpus_texts), n)
+    true = None if truth is None else pairs(truth, "truth", n[0])
+    teacher = None, None
+    if query_teacher is not None:
+        teacher = floats(query_teacher, "query_teacher"), floats(corpus_teacher, "corpus_teacher")
+        for own, size, name in zip(teacher, n, ("query_teacher", "corpus_teacher")):
+            if len(own) != size or own.shape[1] != teacher[0].shape[1]:
+                raise ValueError(f"{name}: rows {list(own.shape)}; {size} are wanted, of one width on both sides")
+    data = CCorpus(size=ctypes.sizeof(CCorpus), queries=n[0], passages=n[1], d=rows[0].shape[1], known_pairs=len(known),
+                   truth_pairs=0 if true is None else len(true),
+                   teacher_d=0 if teacher[0] is None else teacher[0].shape[1])
+    for field, array in (("query", rows[0]), ("passage", rows[1]), ("known", known), ("truth", true),
+                         ("query_group", groups[0]), ("passage_group", groups[1]),
+                         ("query_teacher", teacher[0]), ("passage_teacher", teacher[1])):
+        if array is not None:
+            setattr(data, field, array.ctypes.data)
+    return _run(data, _options(options), threads)
+
+
+def _run(data: CCorpus, options: Any, threads: int) -> Negatives:
+    handle = Handle("uniform", 2, 1, threads)  # of any sampler: it has the threads, and hears Ctrl-C
+    out = CMining(size=ctypes.sizeof(CMining))
+
+    def call(ids: Optional[int], scores: Optional[int]) -> None:
+        handle.call((lib.hardneg_mine, ctypes.byref(data), options, ids, scores, ctypes.byref(out)))
+    call(None, None)
+    ids = np.empty((data.queries, out.width), np.int64)
+    scores = np.empty(ids.shape)
+    call(ids.ctypes.data, scores.ctypes.data)
+    found = Negatives((ids, scores))
+    found.fewer, found.none, found.drawn = out.fewer, out.none, out.drawn
+    found.attrition = {out.filter[i].decode(): Lost(out.all[i], out.known[i], out.hidden[i]) for i in range(out.filters)}
+    return found
