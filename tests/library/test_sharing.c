@@ -68,6 +68,27 @@ static void draw_expected(const char *sampler) {
     hardneg_free(h);
 }
 
+enum { QUERIES = 7, MINED = 3 };
+static int64_t mined[QUERIES * MINED]; // by a handle that nothing else uses
+
+// Queries over the second set, each with one known positive.
+static int mine(hardneg *h, int64_t *negative) {
+    int64_t known[QUERIES * 3];
+    for (int i = 0; i < QUERIES; i++)
+        known[3 * i] = i, known[3 * i + 1] = 5 * i, known[3 * i + 2] = 1;
+    const struct hardneg_corpus corpus = {.size = sizeof corpus,
+                                          .queries = QUERIES,
+                                          .passages = N,
+                                          .d = D,
+                                          .query = rows[0],
+                                          .passage = rows[1],
+                                          .known = known,
+                                          .known_pairs = QUERIES};
+    struct hardneg_mining out = {.size = sizeof out, .width = MINED};
+    return hardneg_mine(h, &corpus, (const char *const[]){"negatives", "3", "depth", "20", NULL},
+                        negative, NULL, &out);
+}
+
 struct shared {
     hardneg *h;
     const char *name;
@@ -113,12 +134,15 @@ static void rebuild(struct shared *s, int turn, bool spoiled) {
 }
 
 static void look(struct shared *s) {
-    int64_t ids[] = {0, 1, 2, 3}, batches;
+    int64_t ids[] = {0, 1, 2, 3}, batches, negative[QUERIES * MINED];
     double value[COLUMNS];
     char digest[HARDNEG_DIGEST];
     struct hardneg_attrition attrition = {.size = sizeof attrition};
     int code = hardneg_measure_batches(s->h, ids, 2, 2, NULL, value);
     atomic_fetch_add(code && code != HARDNEG_INTERRUPTED ? &s->wrong : &s->drawn, 1);
+    code = mine(s->h, negative);
+    if (code ? code != HARDNEG_INTERRUPTED : memcmp(negative, mined, sizeof mined) != 0)
+        atomic_fetch_add(&s->wrong, 1);
     code = hardneg_digest(s->h, digest);
     if (!code && strcmp(digest, digests[0]) != 0 && strcmp(digest, digests[1]) != 0)
         atomic_fetch_add(&s->wrong, 1);
@@ -157,6 +181,7 @@ static void share(const char *sampler, const char *name, int64_t capacity, int64
     const char *seconds = getenv("HN_TEST_SECONDS");
     draw_expected(sampler);
     s.h = built(sampler, 1);
+    CU_ASSERT_EQUAL_FATAL(mine(s.h, mined), HARDNEG_OK);
     s.end = hn_wall_ns() + (seconds ? 1000 * atoi(seconds) : ms) * 1000000;
     for (int t = 0; t < THREADS; t++) {
         own[t] = (struct own){&s, t};
