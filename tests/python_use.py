@@ -231,8 +231,8 @@ class Errors(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "x row 77", hardneg.BatchSampler, spoiled, "knn", B)
         self.assertRaisesRegex(ValueError, "view2", hardneg.BatchSampler, X, "knn", B, view2=X[:5])
         self.assertRaisesRegex(ValueError, "labels", hardneg.BatchSampler, X, "knn", B, labels=LABELS[:5])
-        # Too large for float32; no positive; a batch that is no list of ids; an id that comes twice.
-        self.assertRaisesRegex(ValueError, "x row 0 is not finite", hardneg.BatchSampler, np.full((9, 2), 1e300), "knn", 2)
+        # Not finite; no positive; a batch that is no list of ids; an id that comes twice.
+        self.assertRaisesRegex(ValueError, "x row 0 is not finite", hardneg.BatchSampler, np.full((9, 2), np.inf), "knn", 2)
         self.assertRaisesRegex(ValueError, "the items do not have", hardneg.mine, X, "{mined: {relative_margin: 0.1}}")
         for batches in ([[0.5, 1]], [["a"]], np.zeros(3, int), np.zeros((2, 2)), [[[1, 2], [3, 4]]], [object()]):
             self.assertRaisesRegex(ValueError, "batches", hardneg.measure, batches, X)
@@ -344,8 +344,11 @@ class Interrupts(unittest.TestCase):
     def test_state(self):
         for spec, what, after in (("{gcbs: {quantile: 0.99}}", "refresh", 0.2), ("mosaic", "refresh", 0.15),
                                   ("mosaic", "new", 0.1), ("knn", "measure", 0.1)):
-            done = subprocess.run([sys.executable, "-c", self.code, spec, what, str(after)], capture_output=True, text=True,
-                                  check=False, timeout=120, env=environment())
+            for again in range(6):  # sooner where the machine was faster
+                done = subprocess.run([sys.executable, "-c", self.code, spec, what, str(after / 2**again)],
+                                      capture_output=True, text=True, check=False, timeout=120, env=environment())
+                if "was not interrupted" not in done.stderr:
+                    break
             self.assertEqual(done.stdout, "as before\n", f"{spec}, {what}: {done.stderr}")
 
 
