@@ -73,7 +73,6 @@ static void test_faults(void) {
     } fault[] = {
         {"", "a.tsv: line 1: names other columns; it should hold set, subset, score"},
         {"set\tsubset\tscore\tsentence1\n", "line 1: names other columns"},
-        {"\xef\xbb\xbf" HEAD "\n" ROW("1", "a", "b"), "line 1: names other columns"},
         {HEAD "\tentailed\n", "line 1: names other columns"},
         {HEAD "\n", "a.tsv: holds no pair below its first line"},
         {HEAD "\n" ROW("1", "a", "b") "\n\n" ROW("1", "a", "b"), "line 3: 1 fields instead of 5"},
@@ -106,6 +105,10 @@ static void test_faults(void) {
         hn_scope_end(&scope);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
     }
+    put("a.tsv", "\xef\xbb\xbf" HEAD "\n" ROW("1", "a", "b")); // a byte order mark is no text
+    hn_scope_begin(&ctx, &scope);
+    HN_CHECK(&ctx, hn_sts_read(&ctx, folder, names, &s));
+    hn_scope_end(&scope);
     static char text[HN_STS_SENTENCE_MAX + 200];
     int at = snprintf(text, sizeof text, "%s", HEAD "\nA\tall\t1\tb\t");
     memset(text + at, 'x', HN_STS_SENTENCE_MAX + 1);

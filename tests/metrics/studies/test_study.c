@@ -277,7 +277,7 @@ static void find_order(struct hn_context *ctx, const struct hn_items *s, const c
     const struct hn_sampler_type *type = hn_sampler_find("gcbs");
     struct hn_sampler sampler;
     int32_t size[8];
-    struct hn_batches out = {0, 8, 8, size, order, 0, NULL, NULL};
+    struct hn_batches out = {.count = 8, .batch_size = 8, .size = size, .ids = order};
     int64_t batches;
     void *params = hn_zalloc(ctx, 1, type->params_size);
     HN_CHECK(ctx, hn_options_init(ctx, type->options, params));

@@ -253,7 +253,8 @@ static double naive_cosine(struct hn_context *ctx, const struct hn_items *built,
         HN_CHECK(ctx, hn_sampler_epoch(ctx, &s.sampler, judged, epoch, &batches));
         for (int64_t i = 0; i < batches && done < 9; i++, done++) {
             int32_t size, ids[16];
-            struct hn_batches out = {i, 1, b, &size, ids, 0, NULL, NULL};
+            struct hn_batches out = {
+                .first = i, .count = 1, .batch_size = b, .size = &size, .ids = ids};
             HN_CHECK(ctx, hn_sampler_next(ctx, &s.sampler, &out));
             for (int x = 0; x < size; x++)
                 for (int y = 0; y < x; y++, pairs++)
