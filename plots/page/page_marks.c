@@ -6,6 +6,7 @@
 #include "plots/page/page_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Inches: a word's height, the gap about a disc.
@@ -260,6 +261,25 @@ static void write_leader(const struct frame *f, FILE *gp, const struct hn_word *
     end_plot(f->page, gp, m);
 }
 
+// A text in an expression of `using`, where gnuplot takes a level of backslashes away before it
+// looks at enhanced text: each is written twice.
+static void write_in_expression(const struct frame *f, FILE *gp, const char *text) {
+    static const char backslash[] = "\\134";
+    char *written = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&written, &size);
+    if (!memory)
+        return;
+    hn_page_text(f->page, memory, text);
+    if (fclose(memory) == 0)
+        for (const char *s = written; *s; s++) {
+            if (strncmp(s, backslash, strlen(backslash)) == 0)
+                fputs(backslash, gp);
+            fputc(*s, gp);
+        }
+    free(written);
+}
+
 static void write_word(const struct frame *f, FILE *gp, const struct hn_word *m) {
     const struct hn_rectangle *r = &m->box;
     double x = across(f, m->x), middle = 0.5 * (r->bottom + r->top);
@@ -268,7 +288,7 @@ static void write_word(const struct frame *f, FILE *gp, const struct hn_word *m)
     begin_plot(gp);
     fprintf(gp, "(%.9g):(%.9g):(", value_at(&f->panel->x, at / f->width, f->x),
             value_at(&f->panel->y, middle / f->panel_height, f->y));
-    hn_page_text(f->page, gp, m->text);
+    write_in_expression(f, gp, m->text);
     fprintf(gp, ") with labels %s", right ? "left" : left ? "right" : "center");
     hn_write_text_colour(gp, m->line);
     end_plot(f->page, gp, m);
