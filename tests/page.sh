@@ -51,6 +51,8 @@ E
     check "a row for each setting" test "$(grep -c 'data-sampler=' grid/index.html)" = 96
     check "the title is the job's" grep -q '<h1>A &#60;small&#62; grid</h1>' grid/index.html
     check "a small page" test "$(wc -c <grid/index.html)" -lt 2000000
+    check "inner products by the thousand, without exponents" grep -q 'Inner products (10³)' grid/index.html
+    check "no number of a table has an exponent" test "$(grep -cE '<td class=n[^>]*>[-+.0-9]*e[-+0-9]' grid/index.html)" = 0
     check "the front comes first" grep -q '^<figure id="pareto">' <(grep -E '<figure |<h2' grid/index.html | head -n 1)
     check "options that do not vary stand below" grep -q '<dt>batchsampler</dt><dd>K=20, alpha=' grid/index.html
 }
@@ -112,6 +114,23 @@ page = open('mined/index.html').read()
 for i in rows:
     row = f'<td>{t[\"filter\"].asstr()[i]}</td><td class=n data-v=\"{t[\"true_negatives\"][i]}\">'
     assert row in page, row"
+}
+
+# More settings than have their names in a figure, at two batch sizes; nothing measured that could be ranked.
+test_many_settings() {
+    cat >many.yaml <<'E'
+{version: 1, snapshots: [s.h5], samplers: [uniform, batchsampler: {M: [20, 30, 40], K: [5, 6, 7], alpha: [0.1, 0.5, 0.9]}],
+ batch_size: [8, 16], batches: 2, metrics: [fn_ratio, hardness]}
+E
+    run run -c many.yaml -o many --quiet
+    expect "many settings" 0 '' report many
+    check "a caption says once which are named" test "$(grep -o 'those on the line are named' many/index.html | wc -l)" = 1
+    cat >ratio.yaml <<'E'
+{version: 1, snapshots: [s.h5], samplers: [uniform], batch_size: 8, batches: 2, metrics: [fn_ratio]}
+E
+    run run -c ratio.yaml -o ratio --quiet
+    expect "no hardness" 0 '' report ratio
+    check "is the reason that there is no front" grep -q 'pareto.*no run has both hardness and labels' ratio/index.html
 }
 
 test_browser() {
@@ -335,5 +354,5 @@ say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }
     check "and no message" test ! -s console
 }
 
-run_tests "${2:-}" test_table test_table test_answer test_other_pages test_paper test_browser test_many_results test_odd_numbers test_failed_figure
+run_tests "${2:-}" test_table test_table test_answer test_other_pages test_many_settings test_paper test_browser test_many_results test_odd_numbers test_failed_figure
 finish

@@ -341,10 +341,9 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s
         if (other)
             push_pair(j, one, other, other->value);
     }
-    char name[96], low[32], high[32];
-    hn_real_text(from, low, sizeof low);
-    hn_real_text(to, high, sizeof high);
-    snprintf(name, sizeof name, "%s %s to %s", j->claim->along, low, high);
+    char name[96];
+    int digits = floor(from) < from || floor(to) < to ? 4 : 17; // shares, or steps and sizes
+    snprintf(name, sizeof name, "%s %.*g to %.*g", j->claim->along, digits, from, digits, to);
     if (strcmp(j->claim->along, "step") == 0)
         j->pairs.step = hn_whole(to, -1);
     return end_pairs(j, name, "");

@@ -258,14 +258,15 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
     draw_uniform(v, panel);
 }
 
-static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset,
-                        struct hn_league league, bool only) {
+// Returns the number of points.
+static int draw_league(struct hn_page *page, const struct hn_groups *g, int dataset,
+                       struct hn_league league, bool only) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     char title[HN_TITLE_SIZE];
     struct box corner = {0};
     if (!point) {
         page->code = page->ctx->code;
-        return;
+        return 0;
     }
     char of_league[HN_TITLE_SIZE];
     const struct hn_hardness *hardness = hn_hardness_measure(g->results, 0);
@@ -273,7 +274,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
     v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
-        return;
+        return 0;
     hn_place_title(g, dataset, -1, title, sizeof title);
     hn_league_title(g, league, of_league, sizeof of_league);
     if (strncmp(of_league, "B=", 2) == 0)
@@ -292,8 +293,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         draw_corner(&v, panel, corner);
     page->inset |= crowded;
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
-    if (v.n > MOST_NAMED)
-        hn_page_say(page, "Of %d settings those on the line are named.", v.n);
+    return v.n;
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -301,23 +301,25 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_choice choice = {.wanted = "fn_ratio", .most_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
-    int leagues = 0;
+    int leagues = 0, most = 0;
     for (int s = 0; s < g.settings; s++)
         leagues += hn_leads_league(&g, s);
     bool only = leagues * g.datasets == 1;
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
             if (hn_leads_league(&g, s))
-                draw_league(page, &g, d, hn_league_of(&g, s), only);
+                most = (int)fmax(most, draw_league(page, &g, d, hn_league_of(&g, s), only));
     page->width = only ? 6.4 : 0;
     page->columns = only || g.settings > MOST_NAMED ? 1 : 2;
     page->panel_height = 2.6;
+    if (most > MOST_NAMED)
+        hn_page_say(page, "Of up to %d settings those on the line are named.", most);
     if (g.temperatures > 1)
         hn_page_say(page, "Temperatures do not change batches: each setting is drawn once.");
     if (leagues > 1)
         hn_page_say(page, "Batch sizes and kinds of negatives have a front each.");
     hn_page_left_out(page, &g);
-    return hn_page_finish(page, "no run has labels");
+    return hn_page_finish(page, "no run has both hardness and labels");
 }
 
 const struct hn_figure hn_pareto = {

@@ -64,16 +64,6 @@ static int64_t find_hardest(const struct place *p, double budget) {
     return best;
 }
 
-// "+13.0 ± 13.6": as many digits as the half needs to have two, else `digits`.
-static void put_number(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
-    double half = scale * m.half;
-    if (half > 0)
-        digits = (int)fmin(4, fmax(digits, 1 - floor(log10(half))));
-    fprintf(html, sign ? "%+.*f" : "%.*f", digits, scale * m.mean);
-    if (isfinite(half))
-        fprintf(html, " ± %.*f", digits, half);
-}
-
 static void put_time(FILE *html, const struct place *p, int64_t s) {
     double build = mean_of(p, s, "cost_g_over_t").mean;
     double seconds = mean_of(p, s, "cost_s").mean + (isfinite(build) ? build : 0);
@@ -101,20 +91,20 @@ static void put_measures(FILE *html, const struct place *p, int64_t s) {
     struct hn_mean hard = excess(p, s, p->hardness->column), fn = excess(p, s, "fn_ratio"),
                    ratio = mean_of(p, s, "fn_ratio");
     fputs("hardness ", html);
-    put_number(html, mean_of(p, s, p->hardness->column), 1, 3, false);
+    hn_html_mean(html, mean_of(p, s, p->hardness->column), 1, 3, false);
     if (isfinite(hard.mean)) {
         fputs(" (", html);
-        put_number(html, hard, 1, 3, true);
+        hn_html_mean(html, hard, 1, 3, true);
         fputs(")", html);
     }
     if (isfinite(ratio.mean)) {
         fputs(", false negatives ", html);
-        put_number(html, ratio, 100, 1, false);
+        hn_html_mean(html, ratio, 100, 1, false);
         fputs(" %", html);
     }
     if (isfinite(fn.mean)) {
         fputs(" (", html);
-        put_number(html, fn, 100, 1, true);
+        hn_html_mean(html, fn, 100, 1, true);
         fputs(" points)", html);
     }
     put_time(html, p, s);
@@ -143,25 +133,31 @@ static void put_ties(FILE *html, const struct place *p, int64_t best, double bud
     end_list(html, n);
 }
 
-// Harder ones, whose intervals are too wide to tell on which side of the budget they are.
-// Returns how many.
-static int put_undetermined(FILE *html, const struct place *p, int64_t best, double budget) {
+// Settings of which intervals do not tell what the line wants to know, with how many seeds would:
+// harder ones, on which side of the budget they are; or, where none is known to be harder, which
+// not beyond it may be by more than the margin of hardness. Returns how many.
+static int put_uncertain(FILE *html, const struct place *p, int64_t best, double budget,
+                         bool harder) {
     double hardest = best < 0 ? -INFINITY : mean_of(p, best, p->hardness->column).mean;
     int n = 0;
-    for (int64_t s = 0; s < p->o->settings && p->judged; s++) {
-        if (!is_candidate(p, s) || s == p->uniform || !is_harder(p, s) ||
-            judge(p, s, budget) != HN_UNDETERMINED ||
-            !(mean_of(p, s, p->hardness->column).mean > hardest))
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        struct hn_mean d = excess(p, s, harder ? "fn_ratio" : p->hardness->column);
+        enum hn_within within = judge(p, s, budget);
+        if (!is_candidate(p, s) || isnan(d.mean) || is_harder(p, s) != harder ||
+            (harder
+                 ? within != HN_UNDETERMINED || !(mean_of(p, s, p->hardness->column).mean > hardest)
+                 : within == HN_BEYOND || hn_judge(d, HN_HARDNESS_MARGIN) == HN_WITHIN))
             continue;
         if (n++ >= NAMED_MAX)
             continue;
-        struct hn_mean d = excess(p, s, "fn_ratio");
-        int64_t seeds = hn_judge_seeds(d, budget);
+        int64_t seeds = hn_judge_seeds(d, harder ? budget : 0);
         put_name(html, p, s,
-                 n == 1 ? " Harder, but too uncertain to be called within: %s" : ", %s");
+                 n > 1    ? ", %s"
+                 : harder ? " Harder, but too uncertain to be called within: %s"
+                          : " Too uncertain to be called harder: %s");
         fputs(" (", html);
-        put_number(html, d, 100, 1, true);
-        fputs(" points", html);
+        hn_html_mean(html, d, harder ? 100 : 1, harder ? 1 : 3, true);
+        fputs(harder ? " points" : "", html);
         if (seeds > 0)
             fprintf(html, "; about %" PRId64 " seeds would tell", seeds);
         fputs(")", html);
@@ -187,8 +183,10 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
     }
     if (best >= 0)
         put_ties(html, p, best, budget);
-    if (put_undetermined(html, p, best, budget) == 0 && best < 0 && p->judged)
-        fputs(" Uniform batches will do.", html);
+    int uncertain = p->judged ? put_uncertain(html, p, best, budget, true) : 0;
+    if (best < 0 && p->judged && put_uncertain(html, p, best, budget, false) + uncertain == 0)
+        fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
+                HN_HARDNESS_MARGIN);
     fputs("</li>\n", html);
 }
 
@@ -203,7 +201,8 @@ static void put_without(FILE *html, const struct place *p) {
                  n == 1 ? "<li>In some seeds no batch had a true negative, so these have no "
                           "hardness: %s"
                         : ", %s");
-        fprintf(html, " (%" PRId64 " of %" PRId64 " seeds)", seeds - hard, seeds);
+        fprintf(html, " (%" PRId64 " of %" PRId64 " seed%s)", seeds - hard, seeds,
+                seeds == 1 ? "" : "s");
     }
     end_list(html, n);
     fputs(n > 0 ? "</li>\n" : "", html);

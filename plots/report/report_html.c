@@ -35,7 +35,7 @@ void hn_html(FILE *html, const char *format, ...) {
 
 // Three significant digits, at least as many as stand before the point, without an exponent.
 static void put_plain(FILE *html, double value) {
-    int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
+    int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 3;
     fprintf(html, "%.*f", before >= 3 ? 0 : 3 - (before < -6 ? -6 : before), value);
 }
 
@@ -81,6 +81,15 @@ void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double ha
         put_rounded(html, format, a.scale * half);
     }
     hn_html(html, *a.unit ? " %s" : "%s", a.unit);
+}
+
+void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
+    double half = scale * m.half;
+    if (half > 0)
+        digits = (int)fmin(4, fmax(digits, 1 - floor(log10(half))));
+    fprintf(html, sign ? "%+.*f" : "%.*f", digits, scale * m.mean);
+    if (isfinite(half))
+        fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
 }
 
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {

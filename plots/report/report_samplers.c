@@ -125,13 +125,13 @@ static const struct {
       "says little; clamp_rate",
       "clamp_rate", "%.0f", .scale = 100, .number = measured},
      "weighting"},
-    {{"Loss in batches (nat)", "with the weighting of the negatives", "loss_batch",
+    {{"Loss in batches (nats)", "with the weighting of the negatives", "loss_batch",
       PLUS_MINUS("%.3f"), 1, measured},
      "weighting"},
-    {{"Training loss (nat)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f"), 1,
+    {{"Training loss (nats)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f"), 1,
       measured},
      "loss"},
-    {{"Gap (nat)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f"), 1,
+    {{"Gap (nats)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f"), 1,
       measured}},
     {{"Positive prob.", "softmax probability of the positive in the batch", "pos_prob",
       PLUS_MINUS("%.4f"), 1, measured}},
@@ -143,7 +143,7 @@ static const struct {
     {{"Cost_G", "building on new embeddings, median; smaller is better", "cost_g",
       .number = measured}},
     {{"Inner products", "of build and batches; the same number on every machine; smaller is better",
-      "n_dot", "%.3g", .number = measured}}};
+      "n_dot", .number = measured}}};
 
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
@@ -163,18 +163,19 @@ static void add_column(struct table *t, const struct hn_html_column *column) {
     t->column[t->n++] = *column;
 }
 
-// A time is shown in the unit in which the median is at least 1.
+// A time or a count is shown in the unit in which the median is at least 1.
 static void choose_unit(struct table *t, struct hn_html_column *column, double median) {
-    static const struct {
+    static const struct unit {
         double least, scale;
-        const char *unit;
-    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "µs"}};
-    int i = 0;
-    while (i < 2 && median < units[i].least)
-        i++;
-    snprintf(t->title[t->n], sizeof t->title[0], "%s (%s)", column->title, units[i].unit);
+        const char *name;
+    } times[] = {{1, 1, " (s)"}, {1e-3, 1e3, " (ms)"}, {0, 1e6, " (µs)"}},
+      counts[] = {{1e9, 1e-9, " (10⁹)"}, {1e6, 1e-6, " (10⁶)"}, {1e3, 1e-3, " (10³)"}, {0, 1, ""}};
+    const struct unit *unit = strcmp(column->from, "n_dot") == 0 ? counts : times;
+    while (median < unit->least)
+        unit++;
+    snprintf(t->title[t->n], sizeof t->title[0], "%s%s", column->title, unit->name);
     column->title = t->title[t->n];
-    column->scale = units[i].scale;
+    column->scale = unit->scale;
 }
 
 // Only what a setting has a value in. Trainings do not count inner products, and most graphs are

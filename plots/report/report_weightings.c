@@ -44,12 +44,6 @@ static bool is_clamped(const struct hn_overview *o, int64_t s) {
     return hn_overview_mean(o, s, "clamp_rate").mean > clamped_max;
 }
 
-static void put_number(FILE *html, struct hn_mean m, bool sign) {
-    fprintf(html, sign ? "%+.2f" : "%.2f", 100 * m.mean);
-    if (isfinite(m.half))
-        fprintf(html, " ± %.2f", 100 * m.half);
-}
-
 // Those whose difference to none has that sign; 0: not told apart. Clamped ones apart.
 static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
                       int sign) {
@@ -62,7 +56,7 @@ static void put_group(FILE *html, const struct hn_overview *o, int64_t none, con
         fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);
         put_name(html, o, s);
         fputs(" (", html);
-        put_number(html, d, true);
+        hn_html_mean(html, d, 100, 2, true);
         fputs(" points)", html);
     }
     fputs(n ? ". " : "", html);
@@ -102,7 +96,7 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
             hn_table_real(runs, o->first[none], "temperature"));
     hn_overview_label(o, none, name, sizeof name);
     hn_html(html, "%s %s: without one ", hn_table_text(runs, o->first[none], "loss"), name);
-    put_number(html, own, false);
+    hn_html_mean(html, own, 100, 2, false);
     fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
                                          : " % of the loss is on false negatives. ",
           html);

@@ -6,7 +6,8 @@
 
 #include "results/analysis/means.h"
 
-#define HN_MARGIN 0.005 // of the false-negative ratio: half a point
+#define HN_MARGIN 0.005         // of the false-negative ratio: half a point
+#define HN_HARDNESS_MARGIN 0.02 // of a cosine: what is harder by less is as good as Uniform
 
 enum hn_within { HN_UNDETERMINED, HN_WITHIN, HN_BEYOND };
 

@@ -112,8 +112,8 @@ static void put_sampler(const char *sampler, const double fn[3], const double ha
 
 static const double none[3] = {0, 0, 0}, little[3] = {0.001, 0, 0.002},
                     noisy[3] = {0.19 - 0.096, 0.29 - 0.096, 0.2 - 0.096},
-                    some[3] = {0.1, 0.101, 0.102}, more[3] = {0.2, 0.201, 0.202},
-                    many[3] = {0.3, 0.301, 0.302};
+                    unsure[3] = {0.03, 0, 0.06}, some[3] = {0.1, 0.101, 0.102},
+                    more[3] = {0.2, 0.201, 0.202}, many[3] = {0.3, 0.301, 0.302};
 
 // Twice the false negatives with a wide interval are not "no more".
 static void noise_is_no_excuse(void) {
@@ -145,8 +145,17 @@ static void uniform_will_do(void) {
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", little, little);
-    says(sentences(), "no sampler is shown to be harder than Uniform. Uniform batches will do.",
+    says(sentences(),
+         "no sampler is shown to be harder than Uniform. Uniform batches will do: none within the "
+         "limit is harder by 0.02.",
          "is the hardest");
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", little, unsure);
+    says(sentences(),
+         "no sampler is shown to be harder than Uniform. Too uncertain to be called harder: knn "
+         "(+0.030 ± 0.075; about 7 seeds would tell).",
+         "will do");
     struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.11, 0.7),
                            at("gcbs", 1, 0.3, 0.9), at("b3", 1, 0.11, 0.7)};
     char *text = sentences_on(cells, 4);
@@ -163,7 +172,10 @@ static void without_true_negatives(void) {
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", all, lost);
-    says(sentences(), "so these have no hardness: knn (1 of 3 seeds).", "<b>knn</b>");
+    says(sentences(),
+         "Too uncertain to be called harder: knn (+0.100).</li>\n<li>In some seeds no batch had a "
+         "true negative, so these have no hardness: knn (1 of 3 seeds).",
+         "<b>knn</b>");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
@@ -222,7 +234,7 @@ static void weightings(void) {
     }
     char *text = sentences();
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(text, "Less with <b>debiased tau_plus=0.05</b> (-10.00 ± 0.00 points)"));
+        strstr(text, "Less with <b>debiased tau_plus=0.05</b> (-10.00 ± 0 points)"));
     says(text, "(clamped): <b>debiased tau_plus=0.1</b> (83 % of the anchors).", "Not told apart");
 }
 
