@@ -1,6 +1,8 @@
 #include "core/digest.h"
+#include "core/real_text.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void hn_digest_begin(struct hn_digest *d) { sha256_init(&d->sha); }
@@ -16,6 +18,24 @@ void hn_digest_add_text(struct hn_digest *d, const char *text) {
         little[i] = (uint8_t)(length >> (8 * i));
     hn_digest_add(d, little, sizeof little);
     hn_digest_add(d, text, length);
+}
+
+void hn_digest_add_int(struct hn_digest *d, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    hn_digest_add_text(d, text);
+}
+
+void hn_digest_add_ints(struct hn_digest *d, const int64_t *value, int64_t n) {
+    hn_digest_add_int(d, n);
+    for (int64_t i = 0; i < n; i++)
+        hn_digest_add_int(d, value[i]);
+}
+
+void hn_digest_add_real(struct hn_digest *d, double value) {
+    char text[32];
+    hn_real_text(value, text, sizeof text);
+    hn_digest_add_text(d, text);
 }
 
 void hn_digest_end(struct hn_digest *d, char text[HN_DIGEST_TEXT]) {

@@ -55,18 +55,10 @@ int64_t hn_parts_count(const struct hn_context *ctx, const struct hn_cut *cut) {
     return ctx->parts->count > 0 ? hn_min(ctx->parts->count, count_blocks(cut)) : hn_cut_parts(cut);
 }
 
-void hn_parts_key_int(struct hn_digest *key, int64_t value) {
-    hn_digest_add(key, &value, sizeof value);
-}
-
-void hn_parts_key_real(struct hn_digest *key, double value) {
-    hn_digest_add(key, &value, sizeof value);
-}
-
 static void add_rows(struct hn_digest *key, const struct hn_matrix *x) {
     enum { SAMPLE = 256 };
-    hn_parts_key_int(key, x->rows);
-    hn_parts_key_int(key, x->cols);
+    hn_digest_add_int(key, x->rows);
+    hn_digest_add_int(key, x->cols);
     int64_t sampled = hn_min(SAMPLE, x->rows);
     for (int64_t i = 0; i < sampled; i++)
         hn_digest_add(key, hn_row(x, i * x->rows / sampled), (size_t)x->cols * sizeof(float));
@@ -78,7 +70,7 @@ void hn_parts_key(struct hn_digest *key, const char *what, const struct hn_matri
     hn_digest_add_text(key, what);
     add_rows(key, x);
     add_rows(key, y);
-    hn_parts_key_int(key, x->data == y->data); // half of the products are computed
+    hn_digest_add_int(key, x->data == y->data); // half of the products are computed
 }
 
 static enum hn_code compute_some(struct hn_context *ctx, const struct hn_parts_work *work) {
@@ -113,7 +105,7 @@ static enum hn_code take_all(struct hn_context *ctx, const struct hn_parts_work 
 
 enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *work) {
     char key[HN_DIGEST_TEXT];
-    hn_parts_key_int(work->key, work->parts);
+    hn_digest_add_int(work->key, work->parts);
     hn_digest_end(work->key, key);
     if (ctx->parts->begin(ctx, ctx->parts->self, key, work->parts))
         return ctx->code;

@@ -88,8 +88,6 @@ int64_t hn_parts_count(const struct hn_context *ctx, const struct hn_cut *cut);
 // a sample of rows; the snapshot itself is for the hn_parts to know).
 void hn_parts_key(struct hn_digest *key, const char *what, const struct hn_matrix *x,
                   const struct hn_matrix *y);
-void hn_parts_key_int(struct hn_digest *key, int64_t value);
-void hn_parts_key_real(struct hn_digest *key, double value);
 
 struct hn_parts_work {
     struct hn_digest *key; // begun by hn_parts_key(); ended here

@@ -80,8 +80,8 @@ static void digest_rows(struct hn_digest *d, const char *name, const void *data,
     if (!data)
         return;
     hn_digest_add_text(d, name);
-    hn_digest_add(d, &rows, sizeof rows);
-    hn_digest_add(d, &bytes, sizeof bytes);
+    hn_digest_add_int(d, rows);
+    hn_digest_add_int(d, bytes);
     hn_digest_add(d, data, (size_t)(rows * bytes));
 }
 
@@ -119,10 +119,10 @@ int hardneg_digest(hardneg *h, char text[HARDNEG_DIGEST]) {
     struct hn_digest d;
     hn_digest_begin(&d);
     hn_digest_add_text(&d, h->name);
-    hn_digest_add(&d, &h->batch_size, sizeof h->batch_size);
-    hn_digest_add(&d, &h->seed, sizeof h->seed);
-    hn_digest_add(&d, &b->items.index, sizeof b->items.index);
-    hn_digest_add(&d, &b->items.progress, sizeof b->items.progress);
+    hn_digest_add_int(&d, h->batch_size);
+    hn_digest_add_int(&d, (int64_t)h->seed);
+    hn_digest_add_int(&d, b->items.index);
+    hn_digest_add_real(&d, b->items.progress);
     digest_items(&d, &b->items);
     hn_digest_end(&d, text);
     return hn_library_leave(h, HN_OK);

@@ -286,11 +286,11 @@ static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
         return build_tiles(ctx, b);
     struct hn_digest key;
     hn_parts_key(&key, "dealt", b->x, b->x);
-    hn_parts_key_int(&key, b->spec->m);
-    hn_parts_key_int(&key, b->spec->k);
-    hn_parts_key_int(&key, b->spec->tile);
-    hn_parts_key_int(&key, (int64_t)b->spec->seed);
-    hn_parts_key_int(&key, b->spec->built_index);
+    hn_digest_add_int(&key, b->spec->m);
+    hn_digest_add_int(&key, b->spec->k);
+    hn_digest_add_int(&key, b->spec->tile);
+    hn_digest_add_int(&key, (int64_t)b->spec->seed);
+    hn_digest_add_int(&key, b->spec->built_index);
     const struct hn_parts_work work = {
         .key = &key, .parts = b->parts, .data = b, .compute = compute_part, .take = take_part};
     shuffle_tiles(b); // parts are by its order, in any process

@@ -289,10 +289,10 @@ static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
 
 static void pairs_key(const void *self, struct hn_digest *key) {
     const struct hn_close_pairs *p = self;
-    hn_parts_key_real(key, (double)p->low);
-    hn_parts_key_real(key, (double)p->high);
-    hn_parts_key_int(key, p->capacity);
-    hn_parts_key_int(key, p->close_capacity);
+    hn_digest_add_real(key, (double)p->low);
+    hn_digest_add_real(key, (double)p->high);
+    hn_digest_add_int(key, p->capacity);
+    hn_digest_add_int(key, p->close_capacity);
 }
 
 // What a part tells before its words and its close pairs.

@@ -161,11 +161,11 @@ static enum hn_code choose_parts(struct hn_context *ctx, struct rows *r) {
     const struct hn_proximity *spec = r->gather->spec;
     struct hn_digest key;
     hn_parts_key(&key, "proximity", r->gather->x, r->gather->x);
-    hn_parts_key_int(&key, spec->m);
-    hn_parts_key_int(&key, spec->k);
-    hn_parts_key_int(&key, (int64_t)spec->seed);
-    hn_parts_key_int(&key, spec->built_index);
-    hn_parts_key_int(&key, r->gather->repeated);
+    hn_digest_add_int(&key, spec->m);
+    hn_digest_add_int(&key, spec->k);
+    hn_digest_add_int(&key, (int64_t)spec->seed);
+    hn_digest_add_int(&key, spec->built_index);
+    hn_digest_add_int(&key, r->gather->repeated);
     const struct hn_parts_work work = {
         .key = &key, .parts = r->parts, .data = r, .compute = compute_part, .take = take_part};
     return hn_parts_run(ctx, &work);

@@ -101,9 +101,6 @@ static inline double hn_schedule_at(struct hn_schedule s, double progress) {
     return s.from + (s.to - s.from) * progress;
 }
 
-// The shortest decimal text that reads back as exactly v ("0.1", "1e-05", "nan").
-int hn_real_text(double v, char *buffer, size_t size);
-
 // The entry of names[n] nearest to word (Damerau-Levenshtein distance at most a third of its
 // length, at least 1; case ignored), or NULL.
 const char *hn_suggest(const char *word, const char *const *names, int64_t n);

@@ -124,8 +124,8 @@ static enum hn_code take_found(struct hn_context *ctx, void *data, int64_t part,
 static enum hn_code run_shared(struct hn_context *ctx, struct hn_knn_lists *near) {
     struct hn_digest key;
     hn_parts_key(&key, "nearest", &near->x, &near->y);
-    hn_parts_key_int(&key, near->kept);
-    hn_parts_key_int(&key, near->skip_self);
+    hn_digest_add_int(&key, near->kept);
+    hn_digest_add_int(&key, near->skip_self);
     const struct hn_parts_work work = {.key = &key,
                                        .parts = near->bands,
                                        .data = near,

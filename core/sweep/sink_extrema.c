@@ -52,7 +52,7 @@ static void extrema_across(void *self, const struct hn_tile *tile, int thread) {
 }
 
 static void extrema_key(const void *self, struct hn_digest *key) {
-    hn_parts_key_int(key, ((const struct hn_extrema *)self)->skip_self);
+    hn_digest_add_int(key, ((const struct hn_extrema *)self)->skip_self);
 }
 
 // Least and largest of the rows that have met any, from the first to the last of them.

@@ -181,7 +181,7 @@ static enum hn_code histogram_end(struct hn_context *ctx, void *self) {
 }
 
 static void add_labels(struct hn_digest *key, const int32_t *label, int64_t n) {
-    hn_parts_key_int(key, label != NULL);
+    hn_digest_add_int(key, label != NULL);
     if (label)
         hn_digest_add(key, label, (size_t)n * sizeof *label);
 }
@@ -190,10 +190,10 @@ static void add_labels(struct hn_digest *key, const int32_t *label, int64_t n) {
 static void histogram_key(const void *self, struct hn_digest *key) {
     const struct hn_sweep_histogram *h = self;
     const struct work *work = h->work;
-    hn_parts_key_int(key, h->bins);
-    hn_parts_key_int(key, h->skip_self);
-    hn_parts_key_int(key, h->exact);
-    hn_parts_key_int(key, h->label_sets != NULL);
+    hn_digest_add_int(key, h->bins);
+    hn_digest_add_int(key, h->skip_self);
+    hn_digest_add_int(key, h->exact);
+    hn_digest_add_int(key, h->label_sets != NULL);
     add_labels(key, h->row_label, work->x.rows);
     add_labels(key, h->col_label, work->y.rows);
 }

@@ -183,10 +183,10 @@ static enum hn_code lse_end(struct hn_context *ctx, void *self) {
 static void lse_key(const void *self, struct hn_digest *key) {
     const struct hn_lse *l = self;
     hn_digest_add_text(key, hn_simd_best()->name); // sums of a tile differ by rounding
-    hn_parts_key_int(key, l->skip_self);
-    hn_parts_key_int(key, l->n);
+    hn_digest_add_int(key, l->skip_self);
+    hn_digest_add_int(key, l->n);
     for (int t = 0; t < l->n; t++)
-        hn_parts_key_real(key, l->temperature[t]);
+        hn_digest_add_real(key, l->temperature[t]);
 }
 
 static bool any_term(const int64_t *digit, int digits) {

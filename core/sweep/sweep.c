@@ -448,10 +448,10 @@ static enum hn_code do_parts(struct hn_context *ctx, struct plan *plan) {
     const struct hn_sweep *sweep = plan->sweep;
     struct hn_digest key;
     hn_parts_key(&key, "sweep", &sweep->x, &sweep->y);
-    hn_parts_key_int(&key, plan->block);
+    hn_digest_add_int(&key, plan->block);
     for (int k = 0; k < sweep->n_sinks; k++) {
         hn_digest_add_text(&key, sweep->sink[k].type->name);
-        hn_parts_key_int(&key, sweep->sink[k].side);
+        hn_digest_add_int(&key, sweep->sink[k].side);
         sweep->sink[k].type->parted->key(sweep->sink[k].self, &key);
     }
     const struct hn_parts_work work = {

@@ -3,6 +3,7 @@
 #ifndef HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
 #define HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
 
+#include "core/real_text.h"
 #include "harness/claims/claims.h"
 
 // A value of one side in one group of rows, for one replicate: an encoder, with the mean over the

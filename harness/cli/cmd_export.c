@@ -1,5 +1,6 @@
 // `hardneg export`: a table of a results file as CSV (RFC 4180) or LaTeX.
 #include "core/files.h"
+#include "core/real_text.h"
 #include "harness/cli/command.h"
 #include "harness/job/list.h"
 #include "plots/report/latex.h"

@@ -48,7 +48,7 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     hn_digest_begin(&digest);
     hn_digest_add_text(&digest, p->scope);
     hn_digest_add_text(&digest, key);
-    hn_parts_key_int(&digest, hn_results_code_version);
+    hn_digest_add_int(&digest, hn_results_code_version);
     hn_digest_end(&digest, sum);
     HN_SCOPE(ctx);
     char *parent = hn_format(ctx, "%s/parts", p->folder);

@@ -1,4 +1,5 @@
 #include "harness/mining/output.h"
+#include "core/real_text.h"
 #include "datasets/import/npy.h"
 
 #include <jansson.h>

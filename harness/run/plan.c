@@ -1,7 +1,6 @@
 #include "harness/run/plan.h"
 #include "core/files.h"
 #include "harness/host/host.h"
-#include "harness/job/keys.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -177,7 +176,7 @@ static void begin_key(const struct hn_plan *plan, const struct hn_plan_step *ste
     hn_digest_begin(d);
     hn_digest_add_text(d, kind);
     hn_digest_add_text(d, plan->data[step->data].sha256);
-    hn_key_add_int(d, step->number);
+    hn_digest_add_int(d, step->number);
 }
 
 // Ends a cell_key; its run_key begins with it and the version of the code.
@@ -185,7 +184,7 @@ static void begin_run_key(struct hn_digest *d, char cell_key[HN_DIGEST_TEXT]) {
     hn_digest_end(d, cell_key);
     hn_digest_begin(d);
     hn_digest_add_text(d, cell_key);
-    hn_key_add_int(d, hn_results_code_version);
+    hn_digest_add_int(d, hn_results_code_version);
 }
 
 static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
@@ -195,22 +194,22 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     begin_key(plan, &plan->step[cell->step], "hardneg-cell-1", &d);
     hn_digest_add_text(&d, sampler->type->name);
     hn_digest_add_text(&d, sampler->text);
-    hn_key_add_int(&d, cell->batch_size);
-    hn_key_add_int(&d, job->batches);
-    hn_key_add_int(&d, job->epochs);
-    hn_key_add_real(&d, cell->temperature);
+    hn_digest_add_int(&d, cell->batch_size);
+    hn_digest_add_int(&d, job->batches);
+    hn_digest_add_int(&d, job->epochs);
+    hn_digest_add_real(&d, cell->temperature);
     const struct hn_job_weighting *weighting = &job->weighting[cell->weighting];
     hn_digest_add_text(&d, hn_losses[cell->loss].name);
     hn_digest_add_text(&d, weighting->type->name);
     if (*weighting->text)
         hn_digest_add_text(&d, weighting->text);
-    hn_key_add_int(&d, (int64_t)cell->seed);
+    hn_digest_add_int(&d, (int64_t)cell->seed);
     begin_run_key(&d, cell->cell_key);
     for (int64_t m = 0; m < job->n_metrics; m++)
         hn_digest_add_text(&d, job->metric[m]->name);
-    hn_key_add_int(&d, job->timing.reps);
-    hn_key_add_int(&d, job->timing.warmup);
-    hn_key_add_int(&d, job->timing.interleave);
+    hn_digest_add_int(&d, job->timing.reps);
+    hn_digest_add_int(&d, job->timing.warmup);
+    hn_digest_add_int(&d, job->timing.interleave);
     if (job->save_batches) // a result without them is none with them
         hn_digest_add_text(&d, "save-batches");
     hn_digest_end(&d, cell->run_key);
@@ -221,8 +220,8 @@ static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step
     struct hn_digest d;
     begin_key(plan, step, "hardneg-snapshot-cell-1", &d);
     for (int64_t t = 0; t < job->n_temperatures; t++)
-        hn_key_add_real(&d, job->temperature[t]);
-    hn_key_add_int(&d, job->seed[0]);
+        hn_digest_add_real(&d, job->temperature[t]);
+    hn_digest_add_int(&d, job->seed[0]);
     begin_run_key(&d, step->cell_key);
     for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
         hn_digest_add_text(&d, job->snapshot_metric[m]->name);
@@ -237,13 +236,13 @@ static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *ce
     begin_key(plan, &plan->step[cell->step], "hardneg-study-cell-1", &d);
     hn_digest_add_text(&d, study->type->name);
     hn_digest_add_text(&d, study->text);
-    hn_key_add_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
+    hn_digest_add_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
     if (study->type->uses & HN_STUDY_BATCH_SIZES)
-        hn_key_add_ints(&d, job->batch_size, job->n_batch_sizes);
+        hn_digest_add_ints(&d, job->batch_size, job->n_batch_sizes);
     if (study->type->uses & HN_STUDY_SERIES)
-        hn_key_add_ints(&d, job->step, job->step ? job->n_steps : 0);
+        hn_digest_add_ints(&d, job->step, job->step ? job->n_steps : 0);
     for (int64_t t = 0; study->type->uses & HN_STUDY_TEMPERATURES && t < job->n_temperatures; t++)
-        hn_key_add_real(&d, job->temperature[t]);
+        hn_digest_add_real(&d, job->temperature[t]);
     begin_run_key(&d, cell->cell_key);
     hn_digest_end(&d, cell->run_key);
 }

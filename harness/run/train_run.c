@@ -4,7 +4,6 @@
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
-#include "harness/job/keys.h"
 #include "harness/run/train.h"
 
 #include <errno.h>
@@ -69,15 +68,15 @@ static void make_keys(struct hn_train_run *run) {
     hn_digest_add_text(&d, run->weighting->text);
     hn_digest_add_text(&d, hn_objectives[run->loss].name);
     for (size_t i = 0; i < sizeof adam / sizeof adam[0]; i++)
-        hn_key_add_real(&d, adam[i]);
-    hn_key_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
+        hn_digest_add_real(&d, adam[i]);
+    hn_digest_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
     if (n->drop_last)
         hn_digest_add_text(&d, "drop_last");
     add_file(&d, "teacher", job->teacher_path, job->teacher_sha256);
     add_file(&d, "groups", job->groups_path, job->groups_sha256);
     whole = d;
     hn_digest_end(&d, run->cell_key);
-    hn_key_add_ints(&whole, kept, sizeof kept / sizeof kept[0]);
+    hn_digest_add_ints(&whole, kept, sizeof kept / sizeof kept[0]);
     if (n->expected_loss)
         hn_digest_add_text(&whole, "expected_loss");
     if (n->cosines)
@@ -92,7 +91,7 @@ static void make_untrained_key(struct hn_train_run *run) {
     hn_digest_add_text(&d, "hardneg untrained");
     add_task(&d, run);
     hn_digest_add_text(&d, hn_objectives[run->loss].name);
-    hn_key_add_int(&d, run->seed);
+    hn_digest_add_int(&d, run->seed);
     hn_digest_end(&d, run->untrained_key);
 }
 

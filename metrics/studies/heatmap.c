@@ -10,6 +10,7 @@
 // reach it is decided by exact products.
 //
 // Every row keeps sums of its own, added in the order of rows: the same for any number of threads.
+#include "core/real_text.h"
 #include "core/sweep/sinks.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"

@@ -5,6 +5,7 @@
 // metrics fn_ratio and hardness: a row of age 0 equals the cell of a run with a fresh graph, the
 // others that of a t which lets the graph grow so old. graph_overlap: the share of the edges of a
 // graph of the same candidates on s_j that the graph of s_i holds.
+#include "core/real_text.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
 #include "samplers/draw.h"

@@ -1,6 +1,7 @@
 // Context (allocation, messages), inner products, unit rows, digests, the choice of BLAS kernels.
 #include "core/digest.h"
 #include "core/matrix.h"
+#include "core/parts.h"
 #include "core/sweep/blas.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
@@ -217,6 +218,48 @@ static void test_digest(void) {
     CU_ASSERT_STRING_NOT_EQUAL(text, other);
 }
 
+static void add_texts(struct hn_digest *d, const char *const *text) {
+    for (; *text; text++)
+        hn_digest_add_text(d, *text);
+}
+
+// Keys hold numbers as text, whatever the layout of memory.
+static void test_digest_numbers(void) {
+    const int64_t values[] = {3, INT64_MIN};
+    const char *const texts[] = {"-42", "2", "3", "-9223372036854775808", "0.1", "1e-05", NULL};
+    struct hn_digest d;
+    char text[HN_DIGEST_TEXT], expected[HN_DIGEST_TEXT];
+    hn_digest_begin(&d);
+    hn_digest_add_int(&d, -42);
+    hn_digest_add_ints(&d, values, 2);
+    hn_digest_add_real(&d, 0.1);
+    hn_digest_add_real(&d, 1e-5);
+    hn_digest_end(&d, text);
+    hn_digest_begin(&d);
+    add_texts(&d, texts);
+    hn_digest_end(&d, expected);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+}
+
+static void test_parts_key(void) {
+    const float value[] = {1, 0, 0, 1, .5f, .5f};
+    const struct hn_matrix x = {.data = value, .rows = 3, .cols = 2, .stride = 2};
+    const char *const head[] = {"what", "3", "2", NULL}, *const sizes[] = {"3", "2", NULL},
+                      *const same[] = {"1", NULL};
+    struct hn_digest d;
+    char text[HN_DIGEST_TEXT], expected[HN_DIGEST_TEXT];
+    hn_parts_key(&d, "what", &x, &x);
+    hn_digest_end(&d, text);
+    hn_digest_begin(&d);
+    add_texts(&d, head);
+    hn_digest_add(&d, value, sizeof value);
+    add_texts(&d, sizes);
+    hn_digest_add(&d, value, sizeof value);
+    add_texts(&d, same);
+    hn_digest_end(&d, expected);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+}
+
 static void test_gemm(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -396,6 +439,8 @@ static const struct hn_test tests[] = {
     {"sum in lanes", test_sum},
     {"normalize", test_normalize},
     {"digest", test_digest},
+    {"digest_numbers", test_digest_numbers},
+    {"parts_key", test_parts_key},
     {"gemm", test_gemm},
     {"cholesky", test_cholesky},
     {"kernel cure", test_kernel_cure},

@@ -59,13 +59,13 @@ static void fill_both(const void *self, int64_t i, float image[HN_IMAGE_BYTES]) 
 
 static void digest_key(const struct hn_views_spec *spec, const struct hn_images *data,
                        char text[HN_DIGEST_TEXT]) {
-    const uint64_t number[] = {(uint64_t)spec->n,    (uint64_t)spec->views, (uint64_t)spec->dim,
-                               (uint64_t)spec->seed, (uint64_t)data->n,     (uint64_t)data->test};
+    const int64_t number[] = {spec->n, spec->views, spec->dim, (int64_t)spec->seed,
+                              data->n, data->test};
     struct hn_digest d;
     hn_digest_begin(&d);
     hn_digest_add_text(&d, layout);
     hn_digest_add_text(&d, hn_blas_core());
-    hn_digest_add(&d, number, sizeof number);
+    hn_digest_add_ints(&d, number, sizeof number / sizeof number[0]);
     hn_digest_add(&d, data->image, (size_t)((data->n + data->test) * HN_IMAGE_BYTES));
     hn_digest_add(&d, data->label, (size_t)(data->n + data->test) * sizeof *data->label);
     hn_digest_end(&d, text);

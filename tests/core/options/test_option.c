@@ -1,4 +1,5 @@
 // Option tables: round trips, ranges, errors.
+#include "core/real_text.h"
 #include "tests/core/options/option_table.h"
 
 #define SET(name, text) hn_options_set(&ctx, table, &p, name, text)
