@@ -198,12 +198,18 @@ static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *
     hn_own(ctx, scope.outer);
     if (H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0)
         return fail_read(ctx);
-    bool padded = H5Tget_strpad(data->type) == H5T_STR_SPACEPAD;
+    H5T_str_t padding = H5Tget_strpad(data->type);
+    bool padded = padding == H5T_STR_SPACEPAD;
     enum hn_code code = HN_OK;
     for (int64_t i = 0; code == HN_OK && i < n; i++) {
         memcpy(one, all + i * size, (size_t)size);
         one[size] = 0;
-        size_t length = strlen(one);
+        size_t length = strlen(one), end = (size_t)size;
+        while (end > length && !one[end - 1])
+            end--;
+        if (padding == H5T_STR_NULLPAD && end > length)
+            return hn_fail(ctx, HN_DATA, "the text of row %lld holds a zero; write it without",
+                           (long long)i);
         while (padded && length > 0 && one[length - 1] == ' ')
             one[--length] = 0;
         code = sink.put(sink.user, i, one);

@@ -61,10 +61,9 @@ static int64_t integer_at(const unsigned char *raw, struct hn_array_type type) {
     return type.kind == 'i' ? (int64_t)(value << shift) >> shift : (int64_t)value;
 }
 
-// A code point as UTF-8; what is none as '?'. Returns its length.
-static int put_code_point(uint32_t c, char *out) {
+int hn_put_code_point(uint32_t c, char *out) {
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        c = '?';
+        return 0;
     int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
     for (int k = more; k > 0; k--, c >>= 6)
@@ -73,18 +72,25 @@ static int put_code_point(uint32_t c, char *out) {
     return more + 1;
 }
 
-// out[width + 1]: UTF-8 takes no more bytes than UCS-4.
-static void convert_text(const unsigned char *raw, struct hn_array_type type, char *out) {
-    if (type.kind == 'S')
-        out = (char *)memcpy(out, raw, (size_t)type.width) + type.width;
-    for (int64_t k = 0; type.kind == 'U' && k < type.width; k += UCS_BYTES) {
-        uint32_t c;
-        memcpy(&c, raw + k, sizeof c);
-        if (c == 0)
-            break;
-        out += put_code_point(c, out);
+// out[width + 1]: UTF-8 takes no more bytes than UCS-4. Zeros fill up the end; false where one is
+// in the middle, or a code point is none: such texts could not be told apart.
+static bool convert_text(const unsigned char *raw, struct hn_array_type type, char *out) {
+    int64_t piece = type.kind == 'U' ? UCS_BYTES : 1;
+    bool ended = false;
+    for (int64_t k = 0; k < type.width; k += piece) {
+        uint32_t c = raw[k];
+        if (type.kind == 'U')
+            memcpy(&c, raw + k, sizeof c);
+        int length = c == 0 ? 0 : type.kind == 'U' ? hn_put_code_point(c, out) : 1;
+        if (type.kind == 'S')
+            *out = (char)c;
+        if (c != 0 && (ended || length == 0))
+            return false;
+        ended = c == 0;
+        out += length;
     }
     *out = 0;
+    return true;
 }
 
 static double number_at(const unsigned char *raw, struct hn_array_type type) {
@@ -136,8 +142,12 @@ static enum hn_code convert_labels(struct hn_context *ctx, const struct reading 
     for (int64_t i = first; i < first + n; i++, raw += r->type.width)
         if (r->texts) {
             char *text = r->texts + i * (r->type.width + 1);
-            convert_text(raw, r->type, text);
             r->a->text[i] = text;
+            if (!convert_text(raw, r->type, text))
+                return hn_fail(ctx, HN_DATA,
+                               "%s: the text of row %lld holds a zero or a character that Unicode "
+                               "does not have; write it without",
+                               r->path, (long long)i);
         } else if (!floats) {
             r->a->integer[i] = integer_at(raw, r->type);
             r->a->above |= r->type.kind == 'u' && r->a->integer[i] < 0;
@@ -176,6 +186,8 @@ enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
     if (!want->labels && a->rank != 2)
         return hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
                        s->path, a->rank);
+    if (!want->labels && a->shape[0] < 1)
+        return hn_fail(ctx, HN_DATA, "%s: holds no rows", s->path);
     if (!want->labels && a->shape[1] < 1)
         return hn_fail(ctx, HN_DATA, "%s: its rows are empty; embeddings have one value or more",
                        s->path);

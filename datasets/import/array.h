@@ -30,8 +30,9 @@ struct hn_array {
     float *real; // one of the three is set
     int64_t *integer;
     const char **text;
-    bool above; // integers are uint64, some beyond INT64_MAX, in the bits of int64
-    bool named; // its file holds several, by name
+    bool above;  // integers are uint64, some beyond INT64_MAX, in the bits of int64
+    bool named;  // its file holds several, by name
+    bool headed; // the first line of a text was taken for names of columns
 };
 
 // A value as a file stores it: 'f' float, 'e' bfloat16, 'i' and 'u' integers, 'b' truth, 'S' bytes
@@ -57,6 +58,8 @@ HN_MUST_USE enum hn_code hn_array_read(struct hn_context *ctx, struct hn_source 
 HN_MUST_USE enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
                                         const struct hn_wanted *want, char kind,
                                         struct hn_array *a);
+// Writes a code point as UTF-8 and returns its length, 1 to 4; 0: it is none.
+int hn_put_code_point(uint32_t c, char *out);
 // value[d] as floats. A row whose values float32 cannot hold with their precision, or whose length
 // it cannot, is scaled by a power of two: its direction is what counts.
 void hn_row_of_doubles(const double *value, int64_t d, float *row);
