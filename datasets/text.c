@@ -43,13 +43,18 @@ char *hn_input_text(struct hn_context *ctx, const char *path, int64_t max, const
     return text;
 }
 
-char *hn_text_begin(char *text) { return text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); }
+char *hn_text_begin(char *text) {
+    while (strncmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3;
+    return text;
+}
 
 enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes) {
     bool wide = strncmp(bytes, "\xff\xfe", 2) == 0 || strncmp(bytes, "\xfe\xff", 2) == 0;
     return hn_fail(ctx, HN_DATA, "%s: %s", path,
-                   wide ? "is text in UTF-16; save it as UTF-8"
-                        : "holds a zero byte; it is no text file");
+                   wide
+                       ? "is text in UTF-16 or UTF-32; save it as UTF-8"
+                       : "holds a zero byte, as text in UTF-16 or UTF-32 does: save text as UTF-8");
 }
 
 static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {

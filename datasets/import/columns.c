@@ -69,8 +69,9 @@ static enum hn_code read_cells(struct hn_context *ctx, struct columns *t) {
         if (c->n > t->columns)
             return hn_cells_fail(ctx, c,
                                  "has %lld columns, the first line %lld; put texts that hold the "
-                                 "separator in double quotes",
-                                 (long long)c->n, (long long)t->columns);
+                                 "separator in double quotes%s",
+                                 (long long)c->n, (long long)t->columns,
+                                 c->quotes ? "" : ", in a file named .csv");
         if (hn_grow(ctx, &t->cell, &capacity, (t->rows + 1) * t->columns, sizeof *t->cell))
             return ctx->code;
         memcpy(t->cell + t->rows * t->columns, c->cell, (size_t)t->columns * sizeof *c->cell);
@@ -95,7 +96,7 @@ static bool is_name(const struct columns *t) {
     return numbers > 0 && *t->cell[0] && *end; // "0.0" and "+1" are odd labels, but no names
 }
 
-static void take_header(struct hn_context *ctx, struct columns *t) {
+static void take_header(struct hn_context *ctx, struct columns *t, struct hn_array *out) {
     enum hn_header header = t->want->header;
     bool given = t->columns == 1 && t->want->name && strcmp(t->cell[0], t->want->name) == 0;
     bool found = t->columns == 1 && !t->want->lists && is_name(t);
@@ -104,6 +105,7 @@ static void take_header(struct hn_context *ctx, struct columns *t) {
     if (header == HN_HEADER_AUTO && found && !given)
         hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is no label", t->cells.path,
                 t->cell[0]);
+    out->headed = true;
     t->name = t->cell;
     t->cell += t->columns;
     t->rows--;
@@ -126,8 +128,8 @@ static bool is_index(const struct columns *t, int64_t column) {
 
 static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64_t *column) {
     const struct hn_wanted *want = t->want;
-    int64_t number;
-    bool above, named = false;
+    int64_t number, named = 0;
+    bool above;
     HN_SCOPE(ctx);
     struct hn_entry *entry = hn_alloc(ctx, t->columns, sizeof *entry);
     if (!entry)
@@ -137,8 +139,12 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
         if (!name)
             return ctx->code;
         entry[k] = (struct hn_entry){name, 1, 'S', 1};
-        named |= t->name && want->name && strcmp(name, want->name) == 0;
+        named += t->name && want->name && strcmp(name, want->name) == 0;
     }
+    if (named > 1)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: %lld columns have the name '%.60s'; give the column's number, from 1",
+                       t->cells.path, (long long)named, want->name);
     if (want->name && !named && hn_is_decimal(want->name, &number, &above) && number >= 1 &&
         number <= t->columns) {
         *column = number - 1;
@@ -158,6 +164,20 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
     return hn_entry_pick(ctx, t->cells.path, want, entry, t->columns, column);
 }
 
+static void note_quotes(struct hn_context *ctx, const char *path, const char *const *text,
+                        int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        size_t length = strlen(text[i]);
+        if (length > 1 && text[i][0] == '"' && text[i][length - 1] == '"') {
+            hn_note(
+                ctx,
+                "%s: the quotes of %.60s belong to the label; a file named .csv is read without",
+                path, text[i]);
+            return;
+        }
+    }
+}
+
 enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const struct hn_wanted *want,
                              char *text, struct hn_array *out) {
     struct columns t = {.want = want};
@@ -166,7 +186,7 @@ enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const str
     choose_separator(&t);
     if (read_cells(ctx, &t))
         return ctx->code;
-    take_header(ctx, &t);
+    take_header(ctx, &t, out);
     if ((t.columns > 1 || want->name) && pick_column(ctx, &t, &column))
         return ctx->code;
     if (t.rows < want->rows)
@@ -174,9 +194,13 @@ enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const str
                        (long long)t.rows, (long long)want->rows);
     int64_t n = want->rows > 0 ? want->rows : t.rows;
     out->text = hn_alloc(ctx, n, sizeof *out->text);
-    for (int64_t i = 0; out->text && i < n; i++)
+    if (!out->text)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
         out->text[i] = t.cell[i * t.columns + column];
+    if (!t.cells.quotes)
+        note_quotes(ctx, path, out->text, n);
     out->rank = 1;
     out->shape[0] = n;
-    return out->text ? HN_OK : ctx->code;
+    return HN_OK;
 }

@@ -16,8 +16,8 @@ static enum hn_code check_texts(struct hn_context *ctx, const char *path,
         if (!hn_snapshot_keeps_text(a->text[i]))
             return hn_fail(
                 ctx, HN_DATA,
-                "%s: the text of row %lld is not printable UTF-8; write labels as UTF-8, "
-                "or as numbers",
+                "%s: the text of row %lld is not printable UTF-8; write labels as UTF-8 without "
+                "control characters, or as numbers",
                 path, (long long)i);
     return HN_OK;
 }
@@ -73,6 +73,7 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o
         all->shape[0] = n;
         all->above |= a.above;
         all->named |= a.named;
+        all->headed |= a.headed;
     }
     return HN_OK;
 }
@@ -134,8 +135,11 @@ static enum hn_code number_labels(struct hn_context *ctx, const struct hn_import
     if (a->integer)
         return hn_number_integers(ctx, &(struct hn_numbering){path, "label", lists, lists == NULL},
                                   a, out);
-    if (!in->name && name_classes(ctx, path, a, in))
-        return ctx->code;
+    if (!in->name) {
+        if (name_classes(ctx, path, a, in))
+            return ctx->code;
+        hn_note_missing(ctx, path, in->name, in->n_names);
+    }
     return hn_note_alike(ctx, path, in->name, in->n_names) ||
                    number_texts(ctx, o, a, lists, in, out)
                ? ctx->code
@@ -156,10 +160,16 @@ static enum hn_code fail_rows(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_import_input *in, const struct hn_array *a,
                               int64_t rows) {
     char hint[128] = "";
-    if (a->text && o->header != HN_HEADER_YES && rows == in->n + 1)
+    int64_t last = rows;
+    while (a->text && last > in->n && !a->text[last - 1][0])
+        last--;
+    if (rows > in->n && last == in->n)
+        snprintf(hint, sizeof hint, "; the %lld beyond are empty: delete them",
+                 (long long)(rows - last));
+    else if (a->text && o->header != HN_HEADER_YES && rows == in->n + 1)
         snprintf(hint, sizeof hint, "; if '%.40s' is the name of a column, give --header yes",
                  a->text[0]);
-    else if (a->text && o->header != HN_HEADER_NO && rows == in->n - 1)
+    else if (a->headed && o->header != HN_HEADER_NO && rows == in->n - 1)
         snprintf(hint, sizeof hint, "; if the first line is a label, give --header no");
     return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree%s",
                    o->labels.item[0], (long long)rows, in->from, (long long)in->n, hint);

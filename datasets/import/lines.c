@@ -1,4 +1,5 @@
 #include "datasets/import/collection.h"
+#include "datasets/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +40,6 @@ enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **li
         l->line[--length] = 0;
     if (length > 0 && l->line[length - 1] == '\r')
         l->line[--length] = 0;
-    bool marked = l->number == 1 && strncmp(l->line, "\xef\xbb\xbf", 3) == 0;
-    *line = l->line + (marked ? 3 : 0);
+    *line = l->number == 1 ? hn_text_begin(l->line) : l->line;
     return l->number % 4096 ? HN_OK : hn_check_stop(ctx);
 }

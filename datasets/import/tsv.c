@@ -26,8 +26,10 @@ struct rows {
     const struct hn_wanted *want;
     struct hn_cells cells;
     int64_t skip, d, n, capacity;
-    double *value; // [d]
-    bool counts;   // the first column is 0, 1, 2 ... or 1, 2, 3 ... so far
+    double *value;  // [d]
+    bool counts;    // the first column is 0, 1, 2 ... or 1, 2, 3 ... so far
+    int64_t header; // line that was taken for names of columns; 0 = none
+    bool index;     // the first column was left out, as it has no name
 };
 
 enum first { VALUES, NAMES, EITHER };
@@ -87,11 +89,9 @@ static enum hn_code skip_header(struct hn_context *ctx, struct rows *r, bool *mo
                        c->path, (long long)line);
     if (r->want->skip < 0 && index) {
         r->skip = 1;
-        hn_note(ctx, "%s: its first column has no name and is left out, as the index of a table",
-                c->path);
+        r->index = true;
     }
-    if (r->want->header == HN_HEADER_AUTO)
-        hn_note(ctx, "%s: line %lld names the columns, and is no row", c->path, (long long)line);
+    r->header = line;
     return HN_OK;
 }
 
@@ -103,7 +103,11 @@ static enum hn_code fail_value(struct hn_context *ctx, const struct rows *r, int
     const char *remedy = "";
     if (c->separator == ';' && strchr(cell, ','))
         remedy = "; write decimal points, not commas";
-    else if (k == 0)
+    else if (strchr("[(", *cell))
+        remedy = "; write numbers without brackets";
+    else if (strncmp(cell, "\xef\xbb\xbf", 3) == 0)
+        remedy = ", behind a byte order mark; delete it";
+    else if (k == 0 && c->n > 1)
         remedy = "; --skip-columns 1 leaves out the first column";
     return hn_cells_fail(ctx, c, "value %lld is no number: %.40s%s", (long long)(k - r->skip) + 1,
                          cell, remedy);
@@ -144,6 +148,11 @@ static enum hn_code end_rows(struct hn_context *ctx, const struct rows *r) {
                        "%s: its column %lld counts the rows: --skip-columns %lld leaves it out, "
                        "--skip-columns %lld reads it",
                        path, (long long)r->skip + 1, (long long)r->skip + 1, (long long)r->skip);
+    if (r->index)
+        hn_note(ctx, "%s: its first column has no name and is left out, as the index of a table",
+                path);
+    if (r->header && r->want->header == HN_HEADER_AUTO)
+        hn_note(ctx, "%s: line %lld names the columns, and is no row", path, (long long)r->header);
     return HN_OK;
 }
 
