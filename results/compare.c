@@ -87,22 +87,12 @@ struct place {
     int64_t line, base_row, now_row;
 };
 
-// A cosine that differs in its last bit may lie in another bin: in a mean over batches, one of them
-// moves by a bin.
-static double binned_tolerance(const struct work *w, struct place at) {
-    if (strcmp(w->out->line[at.line].table, "runs") != 0)
-        return hn_compare_binned;
-    double batches = hn_table_real(&w->out->base->runs, at.base_row, "batches");
-    return hn_compare_binned + (batches >= 1 ? hn_compare_bin / batches : 0);
-}
-
 // What rounding may change; an infinity has no share, and nothing lies near it.
-static double tolerance_of(const struct work *w, struct place at, double from, double to) {
-    enum hn_role role = w->out->line[at.line].role;
+static double tolerance_of(enum hn_role role, double from, double to) {
     if (role == HN_ROLE_COUNTER || isinf(from) || isinf(to))
         return 0;
     return role == HN_ROLE_BINNED
-               ? binned_tolerance(w, at)
+               ? hn_compare_binned
                : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
 }
 
@@ -122,7 +112,7 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
     line->compared++;
     w->out->values++;
     bool exact = line->role == HN_ROLE_COUNTER;
-    double tolerance = tolerance_of(w, at, from, to);
+    double tolerance = tolerance_of(line->role, from, to);
     bool same = !isnan(to) && !(from < to || from > to); // infinities have no difference
     if (exact ? fabs(difference) <= 0 : same || fabs(difference) <= tolerance)
         return HN_OK;

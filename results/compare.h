@@ -10,10 +10,9 @@
 #include <stdio.h>
 
 // Tolerance of floats between machines: |a - b| <= 1e-6 max(|a|, |b|) + 1e-7. What is read off a
-// histogram of cosines (quantiles, overlaps) moves by more where one value changes its bin: 1e-5,
-// and in /runs, where a percentile is a mean over batches, by a bin of one batch: 2^-11 / batches.
+// histogram of cosines (quantiles, overlaps) moves by more where one value changes its bin: 1e-5.
 static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
-                    hn_compare_binned = 1e-5, hn_compare_bin = 0x1p-11;
+                    hn_compare_binned = 1e-5;
 // Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
 // that counts unless a gate says otherwise, the noise above which times are not judged, and the
 // fewest repetitions that can be tested.

@@ -3,8 +3,7 @@
 
 FOLDER holds raw arrays: x, x1, x2 and, where items have one, teacher (float32), labels, ids, size
 (int32), histogram (uint64), and the text file `columns` (name value) that is to be checked. Exit
-status 1 if a column is off by more than 1e-6 absolutely or relatively (true_p99: half of its bin),
-or a count by anything.
+status 1 if a column is off by more than 1e-6 absolutely or relatively, or a count by anything.
 """
 import math
 import os
@@ -238,8 +237,7 @@ def main():
     got = dict(line.split() for line in open(f"{folder}/columns"))
     bad = 0
     for name, wanted in out.items():
-        off = 2.0**-12 + 1e-6 if name == "true_p99" else 1e-6 * max(1, abs(wanted))
-        if not abs(float(got[name]) - wanted) <= off:
+        if not abs(float(got[name]) - wanted) <= 1e-6 * max(1, abs(wanted)):
             print(f"    {name}: {got[name]}, NumPy {wanted!r}")
             bad = 1
     unchecked = set(got) - set(out) - {"fn_ratio_lo", "fn_ratio_hi"}

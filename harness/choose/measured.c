@@ -5,16 +5,15 @@
 #include <string.h>
 
 struct state {
-    bool labelled;   // the file knows classes
-    uint32_t *count; // [threads x HN_FINE_BINS] clear between batches
+    bool labelled; // the file knows classes
 };
 
 static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
+    (void)ctx;
     struct state *s = self;
     s->labelled = hn_has_labels(env->items);
-    s->count = hn_zalloc(ctx, (int64_t)env->threads * HN_FINE_BINS, sizeof *s->count);
-    return s->count ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
 // True if a pair of this kind counts for hardness.
@@ -23,7 +22,7 @@ static bool counts(const struct state *s, uint8_t kind) {
 }
 
 // The pairs of anchor a with the items behind it.
-static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t a, uint32_t *count,
+static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t a,
                         double *record) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, true, run);
@@ -38,7 +37,6 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
                 continue;
             record[HN_MEASURED_HARD + HN_GOAL_MEAN] += (double)v;
             record[HN_MEASURED_COUNTED + HN_GOAL_MEAN] += 1;
-            count[hn_cosine_bin(v, HN_FINE_BINS)]++;
         }
 }
 
@@ -59,17 +57,16 @@ static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
-    (void)env;
+    (void)env, (void)thread;
     const struct state *s = self;
-    uint32_t *count = s->count + (int64_t)thread * HN_FINE_BINS;
-    memset(count, 0, HN_FINE_BINS * sizeof *count);
     for (int32_t a = 0; a < p->n; a++) {
-        count_pairs(s, p, a, count, record);
+        count_pairs(s, p, a, record);
         find_hardest(s, p, a, record);
     }
     double pairs = record[HN_MEASURED_COUNTED + HN_GOAL_MEAN];
     if (pairs > 0) {
-        record[HN_MEASURED_HARD + HN_GOAL_P99] = hn_fine_percentile(count, (uint64_t)pairs, 0.99);
+        record[HN_MEASURED_HARD + HN_GOAL_P99] =
+            hn_pairs_percentile(p, s->labelled, (uint64_t)pairs, 0.99);
         record[HN_MEASURED_COUNTED + HN_GOAL_P99] = 1;
     }
 }

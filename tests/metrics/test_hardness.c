@@ -36,7 +36,7 @@ static void three_items_by_hand(void) {
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hardest_mean"), (a + a + b) / 3, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hard_true_mean"), (c + b + b) / 3, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_mean"), (b + c) / 2, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), c + 0.99 * (b - c), 0x1p-12);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), c + 0.99 * (b - c), 1e-6);
     double lme = 0.5 * log((exp(b / 0.5) + exp(c / 0.5)) / 2);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_lme"), lme, 1e-6);
     measured_free(&ctx, &m);
@@ -56,7 +56,7 @@ static void anchors_without_true_negatives_are_left_out(void) {
     struct measured m = measure_all(&ctx, &items, &d, 0.5);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hard_true_mean"), cos(1.2), 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_mean"), cos(1.2), 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), cos(1.2), 0x1p-12);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), cos(1.2), 1e-6);
     double hardest = cos(0.1) + cos(0.2) + cos(0.1) + cos(0.2) + cos(1.2) + cos(0.2);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hardest_mean"), hardest / 6, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(m.arrays.batch_cos_mean[1], (cos(1.2) + cos(0.2) + cos(1.4)) / 3, 1e-6);
@@ -88,10 +88,16 @@ static void a_low_temperature_leaves_the_largest(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// From a single pair on, within one bin of the percentiles of the sorted cosines.
+// From a single pair on, within one bin of the percentiles of the sorted cosines; that of true
+// negatives (here all pairs) to rounding.
 static void percentiles_are_within_a_bin(void) {
     struct hn_context ctx = context();
+    int32_t label[60];
+    for (int32_t i = 0; i < 60; i++)
+        label[i] = i;
     struct hn_items items = hn_fixture_items(&ctx, 60, 3, 4, false, 41);
+    const int32_t *own = items.labels;
+    items.labels = label;
     double cosine[60 * 60];
     for (int32_t b = 2; b <= 60; b += b < 9 ? 1 : 17) {
         struct drawn d = drawn_partition(&ctx, 60, b, 1, 7);
@@ -112,10 +118,36 @@ static void percentiles_are_within_a_bin(void) {
             double q = gsl_stats_quantile_from_sorted_data(cosine, 1, pairs, wanted[k].q);
             CU_ASSERT_DOUBLE_EQUAL(column_of(&m, wanted[k].column), q, off);
         }
+        double p99 = gsl_stats_quantile_from_sorted_data(cosine, 1, pairs, 0.99);
+        CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), p99, 0x1p-32 + hn_dot_bound(3));
         measured_free(&ctx, &m);
         drawn_free(&ctx, &d);
     }
+    items.labels = own;
     hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Cosines of -1, 0 and (by rounding above) 1, and many that are equal.
+static void true_p99_of_few_values(void) {
+    struct hn_context ctx = context();
+    enum { N = 50 };
+    static const double turn[] = {M_PI, M_PI / 2, 0};
+    int32_t label[N] = {0};
+    double angle[N] = {0};
+    float x[2 * N];
+    for (int32_t i = 1; i < N; i++)
+        label[i] = 1; // all true negatives are of item 0
+    for (int k = 0; k < 3; k++) {
+        angle[0] = turn[k];
+        struct hn_items items = plane_items(x, angle, N, label);
+        x[0] = k == 2 ? 1 + 0x1p-22F : x[0];
+        struct drawn d = drawn_partition(&ctx, N, N, 1, 1);
+        struct measured m = measure_all(&ctx, &items, &d, 0.5);
+        CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), cos(turn[k]), 0x1p-23);
+        measured_free(&ctx, &m);
+        drawn_free(&ctx, &d);
+    }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -158,6 +190,7 @@ static const struct hn_test tests[] = {
     {"anchors_without_true_negatives_are_left_out", anchors_without_true_negatives_are_left_out},
     {"a_low_temperature_leaves_the_largest", a_low_temperature_leaves_the_largest},
     {"percentiles_are_within_a_bin", percentiles_are_within_a_bin},
+    {"true_p99_of_few_values", true_p99_of_few_values},
     {"many_pairs_are_counted", many_pairs_are_counted},
 };
 

@@ -100,9 +100,8 @@ static void compare(struct hn_context *ctx, const struct hn_items *items, bool l
             CU_ASSERT_EQUAL(got.same, s.same);
             CU_ASSERT_EQUAL(got.labelled, s.labelled);
             CU_ASSERT_EQUAL(got.counted, s.counted[g]);
-            // Cosines are of single precision; a percentile is read off bins.
-            double slack = g == HN_GOAL_P99 ? 0x1p-12 + 1e-6 : 1e-6 * s.counted[g];
-            CU_ASSERT_DOUBLE_EQUAL(got.hard, s.hard[g], slack);
+            // Cosines are of single precision.
+            CU_ASSERT_DOUBLE_EQUAL(got.hard, s.hard[g], 1e-6 * s.counted[g]);
         }
         double pairs = 0;
         for (int i = 0; i < HN_HISTOGRAM_BINS; i++)
