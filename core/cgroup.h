@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-// Where the kernel shows the groups, and those of a process: /sys/fs/cgroup and /proc/self/cgroup.
+// Paths at which the kernel shows the groups, and those of a process: /sys/fs/cgroup and
+// /proc/self/cgroup.
 struct hn_cgroup {
     const char *mount, *groups;
 };

@@ -1,5 +1,5 @@
-// What every fallible function is given: an account of memory, a position for the error message,
-// the number of threads, and the flag of an interrupt. There is no global state besides it.
+// The argument of every function that can fail: an account of memory, the error message, the
+// number of threads, and the flag of an interrupt. There is no global state besides it.
 #ifndef HN_CORE_CONTEXT_H
 #define HN_CORE_CONTEXT_H
 
@@ -145,7 +145,7 @@ HN_MUST_USE void *hn_map(struct hn_context *ctx, int fd, int64_t bytes);
 // back with it unless they were before. Returns the owner so far, which is to be put back.
 void *hn_own(struct hn_context *ctx, void *owner);
 
-// What stands before the memory of every allocation.
+// Header in front of the memory of every allocation.
 struct hn_block {
     _Alignas(64) int64_t total; // bytes that are counted, these included
     struct hn_block *owned;     // the first of those that belong to it

@@ -84,7 +84,7 @@ char *hn_path_beside(struct hn_context *ctx, const char *file, const char *path)
     return hn_format(ctx, "%.*s%s", folder, file, path);
 }
 
-// What is given open under a name of its own, as a shell's <(command) is.
+// True for a path that names an open descriptor, such as a shell's <(command).
 static bool is_given_open(const char *path) {
     static const char *const position[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
     for (size_t i = 0; i < sizeof position / sizeof *position; i++)
@@ -278,7 +278,7 @@ enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
     return code;
 }
 
-// What was written goes; of a file that something is added to, that alone.
+// Undoes the writing: removes the temporary file, or cuts off what was appended.
 static void take_back(const struct hn_new_file *file) {
     if (file->temporary)
         (void)unlink(file->temporary);
@@ -346,7 +346,8 @@ char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
     return name;
 }
 
-// What a name says of its maker. Strict: a file of the user must not be taken for one of ours.
+// The process that made a temporary file, parsed from its name. Strict: a file of the user must not
+// be taken for one of ours.
 struct maker {
     const char *mark; // [MARK]
     pid_t pid;
@@ -360,7 +361,7 @@ static const char *last_infix(const char *name) {
     return found;
 }
 
-// What follows a number of at most so many digits and a '-'; NULL: it is none.
+// Skips a number of at most `max` digits and a '-'; NULL where text does not begin with them.
 static const char *take_number(const char *text, size_t max) {
     size_t digits = strspn(text, "0123456789");
     return digits >= 1 && digits <= max && text[digits] == '-' ? text + digits + 1 : NULL;

@@ -1,8 +1,8 @@
-// Computations that are cut into parts, so that several processes may share one: each computes some
-// of the parts, what it found is kept as bytes, and every process puts the results of all together.
-// How something is cut depends on sizes alone, and results are the same, bit for bit, for any
-// number of processes. Who computes which part, and where the bytes lie, says a struct hn_parts
-// (harness/host/parts.h); a context without one computes everything itself.
+// Computations that are cut into parts, so that several processes can share one: each process
+// computes some parts and stores their results as bytes, and every process joins the results of
+// all. The cuts depend on sizes alone, and results are the same, bit for bit, for any number of
+// processes. A struct hn_parts (harness/host/parts.h) deals out the parts and stores the bytes; a
+// context without one computes everything itself.
 #ifndef HN_CORE_PARTS_H
 #define HN_CORE_PARTS_H
 
@@ -28,7 +28,7 @@ HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
 
 enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_PARTS_ROWS = 1 << 15 };
 
-// How long a computation is, and how it may be cut.
+// The length of a computation, and the limits of its parts.
 struct hn_cut {
     double multiplications; // of all its parts together
     int64_t coarse;         // its parts are so many times as long as those of others
@@ -42,7 +42,7 @@ struct hn_parts_fill {
     HN_MUST_USE enum hn_code (*write)(struct hn_context *ctx, void *data, void *out);
 };
 
-// Who computes which parts of computations, one after the other.
+// Deals out the parts of computations, one computation after the other.
 struct hn_parts {
     void *self; // borrowed
     // A computation in so many parts; the same key: the same results. HN_OK: to be ended.
@@ -50,7 +50,7 @@ struct hn_parts {
                                       int64_t parts);
     // The next part for this process to compute, or HN_PARTS_NONE.
     int64_t (*next)(void *self);
-    // What that part has found; borrowed.
+    // Stores the result of that part; borrowed.
     HN_MUST_USE enum hn_code (*put)(struct hn_context *ctx, void *self, int64_t part,
                                     const struct hn_bytes *found);
     // Ends it with the code so far: HN_OK where all parts are there, HN_WAITING where some are

@@ -33,7 +33,7 @@ static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, in
     return e >= 0 && q->grade[e] > 0;
 }
 
-// What `info` says of them.
+// Counts that `info` prints.
 struct hn_qrels_summary {
     int64_t pairs, relevant; // judged; of them relevant
     int64_t without;         // queries without a relevant passage

@@ -32,8 +32,8 @@ HN_MUST_USE enum hn_code hn_median_ratio(struct hn_context *ctx, struct hn_sampl
                                          struct hn_samples now, double level, int64_t index,
                                          struct hn_interval *out);
 
-// What the ratio of medians of a sample against itself comes to: every other value against the
-// rest, as |ratio - 1|. Drifts within a sample are noise that no test by ranks knows of.
+// |ratio - 1| of the medians of every other value and of the rest: the noise of a sample against
+// itself. It includes drifts within a sample, which a test by ranks does not see.
 HN_MUST_USE enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double *noise);
 
 // Quantile q of value[n] (sorted in place, NaN left out); NaN without any.

@@ -4,7 +4,7 @@
 // e_i = y_i - R x_i over mean(x), so var(R) = sum e_i^2 / (n (n - 1) mean(x)^2) (Cochran, Sampling
 // Techniques, 3rd ed., 6.4, without the finite population correction).
 //
-// Where a few batches hold most of what counts, R / se is skewed and Student's interval lies too
+// If a few batches hold most of what counts, R / se is skewed and Student's interval lies too
 // low: a nominal 95 % over 50 batches held the truth in 88 to 94 %. Hall's transformation (J. R.
 // Statist. Soc. B 54 (1992) 221, eq 2.3) takes the skewness g of the residuals out of
 // T = (R - truth) / se:
@@ -13,8 +13,8 @@
 //
 // and is inverted in closed form. Our deviation: the quantile of h(T) is Student's, not the normal
 // one, so that without skewness the interval is the usual one. It covers as often as a bootstrap-t
-// of 999 resamples, which costs time and is infinite for few batches. How often, and where both
-// fall short: docs/notes/intervals.md.
+// of 999 resamples, which costs time and is infinite for few batches. Coverage of both, measured:
+// docs/notes/intervals.md.
 #include "core/stats.h"
 #include "core/clones.h"
 #include <gsl/gsl_cdf.h>

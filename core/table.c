@@ -37,7 +37,7 @@ enum hn_role hn_role_find(const char *name) {
     return HN_ROLE_AUTO;
 }
 
-// What a table holds belongs to its name.
+// The name owns the contents of the table.
 enum hn_code hn_table_init(struct hn_context *ctx, struct hn_table *t, const char *name) {
     *t = (struct hn_table){.name = hn_strdup(ctx, name)};
     return t->name ? HN_OK : ctx->code;

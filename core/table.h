@@ -12,8 +12,7 @@ enum hn_column_kind {
 
 enum hn_direction { HN_SMALLER, HN_NEITHER, HN_LARGER }; // which value is better
 
-// What the cells of a column are: how they are compared and gated follows from it, and is stored
-// with the column.
+// The role of a column decides how its cells are compared and gated; it is stored with the column.
 enum hn_role {
     HN_ROLE_AUTO,     // becomes quality for real numbers, counter for others
     HN_ROLE_IDENTITY, // names the row, or where it came from

@@ -111,7 +111,7 @@ const char *hn_suggest(const char *word, const char *const *names, int64_t n);
 HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *table,
                                          void *params, int argc, char **argv,
                                          const char **positional, int *n_positional);
-// What an option does, with its range and default, on one line; returns its length as snprintf
+// Writes one line about an option: its help, range and default. Returns the length as snprintf
 // does.
 int hn_option_summary(const struct hn_option *option, char *buffer, size_t size);
 // The option part of a --help screen, aligned, at most 100 columns.

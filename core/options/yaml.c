@@ -213,7 +213,7 @@ static enum hn_code attach(struct build *b, struct hn_yaml *node) {
     return HN_OK;
 }
 
-// What an event says about its node.
+// The node that an event begins.
 struct found {
     enum hn_yaml_kind kind;
     const void *anchor, *tag;

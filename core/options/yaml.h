@@ -16,7 +16,7 @@ enum {
 
 enum hn_yaml_kind { HN_YAML_SCALAR, HN_YAML_LIST, HN_YAML_MAP };
 
-// Where a text came from, for messages: "job.yaml:12:5", "--set batches=20".
+// Origin of a text, for messages: "job.yaml:12:5", "--set batches=20".
 struct hn_yaml_origin {
     const char *before; // "--set ", "sampler " or ""
     const char *name;   // borrowed: the file, or the text itself

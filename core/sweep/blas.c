@@ -21,7 +21,7 @@ void dsyevr_(const char *jobz, const char *range, const char *uplo, const blasin
              blasint *iwork, const blasint *liwork, blasint *info, size_t jobz_length,
              size_t range_length, size_t uplo_length);
 
-// What is used of the library.
+// Functions of the library that are used.
 #define FUNCTIONS(DO)                                                                              \
     DO(cblas_sgemm)                                                                                \
     DO(cblas_dgemm)                                                                                \

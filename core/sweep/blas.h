@@ -47,7 +47,7 @@ bool hn_cholesky(double *a, int64_t n);
 // of.
 void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count);
 
-// What LAPACK's dsyevr works in; works and int_works are -1 while their sizes are asked for.
+// Scratch of LAPACK's dsyevr; works and int_works are -1 while their sizes are asked for.
 struct hn_eigen_space {
     double *work;
     int32_t *support, *int_work, works, int_works; // support[2 n]

@@ -109,7 +109,8 @@ static void round_limits(const struct hn_screen *s, const float *limit, int64_t 
     }
 }
 
-// What n rows bring along, as rows or as columns, and those that fill up their last panel.
+// Starts and limits of n rows, used as rows or as columns, and of the rows that fill their last
+// panel.
 static struct hn_screen_edge make_edge(const struct hn_screen *s, const struct hn_screen_rows *rows,
                                        int64_t from, int64_t n, bool columns, const float *limit,
                                        int32_t *start, int32_t *min) {

@@ -1,4 +1,4 @@
-// Where a screen pays.
+// Decides whether a screen pays.
 #include "core/sweep/screen_private.h"
 
 #include "core/sweep/select.h"

@@ -12,8 +12,8 @@
 // matrix are zeros.
 enum { HN_WORD = 4, HN_WORDS_BYTES = HN_PANEL * HN_WORD };
 
-// What the 32 rows of a panel bring along: start[i] is added to every sum of row i, limit[i] is
-// the least sum that row i wants.
+// Starts and limits of the 32 rows of a panel: start[i] is added to every sum of row i, limit[i] is
+// the minimum sum that row i wants.
 struct hn_screen_edge {
     const int32_t *start, *limit; // [HN_PANEL] each, aligned to 64 bytes
 };

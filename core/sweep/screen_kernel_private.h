@@ -8,7 +8,7 @@
 extern const struct hn_screen_kernel hn_screen_avx2, hn_screen_vnni256, hn_screen_vnni512;
 #endif
 
-// What vpdpbusd takes from the one side has no sign: numbers are raised by this.
+// vpdpbusd takes unsigned bytes on one side: numbers are raised by this.
 #define HN_SCREEN_RAISED 128
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/sweep/screen.h"
 
-// What rounding in double precision may add to a term, or to a limit: far less.
+// Margin for rounding in double precision of a term or a limit, which is far smaller.
 #define HN_SCREEN_MARGIN 1e-9
 // Standard deviations of a number that the kernel's largest one stands for.
 #define HN_SCREEN_DEVIATIONS 4.0
@@ -28,8 +28,8 @@ HN_MUST_USE enum hn_code hn_screen_find_axes(struct hn_context *ctx, const struc
 HN_MUST_USE enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                                          const struct hn_matrix *const matrix[2], int matrices,
                                          const struct hn_screen_wish *wish, bool *good);
-// What it takes to find one product of rows of d dimensions and hand it on, in dimensions of
-// products of floats.
+// Cost of finding one product of rows of d dimensions and handing it on, in dimensions of products
+// of floats.
 double hn_screen_find_cost(int64_t d);
 // Checks whether few enough products are found, by a sample of rows and columns, if a share of them
 // is wanted. Errors: HN_MEMORY.

@@ -15,8 +15,8 @@ enum {
 };
 static const double min_scale = 1e-4; // terms of unit rows then fit 32 bits
 
-// How rows are rounded, and what one of them came to. x' is a row less the mean, or its projection
-// to the axes, as computed.
+// The rounding of rows, and the result for one of them. x' is a row less the mean, or its
+// projection to the axes, as computed.
 struct rounding {
     const float *mean; // [d]
     double scale, mean_square;
@@ -106,7 +106,7 @@ static struct rounded round_row(const float *x, int64_t d, const struct rounding
                             .sum = sum};
 }
 
-// What a row is projected in: [d] and [n] floats, and as many zeros.
+// Scratch of a row's projection: [d] and [n] floats, and as many zeros.
 struct projection {
     float *off, *along, *zero;
 };
@@ -245,7 +245,7 @@ static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x, 
     return HN_OK;
 }
 
-// What is needed until the terms are there; given back with a scope.
+// Scratch until the terms are computed; freed with a scope.
 struct scratch {
     double *sum;                // [d]
     float *mean;                // [d]

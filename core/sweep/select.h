@@ -20,7 +20,7 @@ struct hn_scored {
 int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double bound,
                       const float *x, const struct hn_matrix *y);
 
-// What a thread needs for hn_select_near(), each with space for as many as there are candidates and
+// Scratch of a thread for hn_select_near(): each array holds as many as there are candidates and
 // HN_SCAN_SLACK more.
 struct hn_select_scratch {
     int32_t *position, *rank;

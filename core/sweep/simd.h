@@ -1,9 +1,8 @@
-// Scans over rows of a tile: what every sink does with each inner product, written for AVX-512, for
-// AVX2, and for any processor, chosen at run time. Each scan reads the row once, from the nearest
-// cache.
+// Scans over rows of a tile: the inner loops of sinks, written for AVX-512, for AVX2, and for any
+// processor, chosen at run time. Each scan reads the row once, from the nearest cache.
 //
-// What compares gives the same on every path, bit for bit. Exponentials use fused multiply-add
-// where there is one, so that sums differ by rounding between paths (not between threads or runs).
+// Comparisons give the same on every path, bit for bit. Exponentials use fused multiply-add where
+// there is one, so that sums differ by rounding between paths (not between threads or runs).
 #ifndef HN_CORE_SWEEP_SIMD_H
 #define HN_CORE_SWEEP_SIMD_H
 
@@ -54,7 +53,7 @@ struct hn_simd {
     double (*powers)(const float *s, int64_t n, const struct hn_powers *p);
     void (*powers_each)(const float *s, int64_t n, const struct hn_powers *p, double *each);
     double (*powers_both)(const float *s, int64_t n, const struct hn_powers *p, double *each);
-    // How many of s[n] are >= threshold.
+    // Counts the s[n] that are >= threshold.
     int32_t (*count)(const float *s, int64_t n, float threshold);
     // rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further
     // ahead. rank has space for n + HN_SCAN_SLACK.

@@ -81,7 +81,7 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
     return good;
 }
 
-// Where the candidates of a row are.
+// Position of a row's candidates.
 static inline int64_t position_of(const struct work *work, int64_t row, int thread) {
     int64_t slot = row;
     if (work->by_thread)
@@ -205,7 +205,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     work->threshold[row] = threshold;
 }
 
-// Where a row's next candidates go is far from where the last row's went.
+// Prefetches the end of a row's candidates, which is far from that of the row before it.
 static inline void fetch_end(const struct work *work, int64_t row, int thread) {
     int64_t at = position_of(work, row, thread) + work->used[row];
     __builtin_prefetch(work->score + at, 1);
@@ -323,9 +323,10 @@ static void topk_take(void *self, const struct hn_found *f, int thread) {
     }
 }
 
-// What a row has met so far, in no particular order, is a sample of all columns: from the position
-// that fewer than k of the best of all are among it but once in ten thousand rows, its candidates
-// cannot be missed. (Hypergeometric; checked against its tail for k from 5 to 500.)
+// Raises a row's threshold. The columns that it has met so far, in no particular order, are a
+// sample of all: the value at a rank that the k best of all reach in the sample only once in ten
+// thousand rows is below all of them. (Hypergeometric; checked against its tail for k from 5 to
+// 500.)
 static void tighten(const struct hn_topk *t, int64_t row, double share, int thread) {
     const struct work *work = t->work;
     double mean = share * (double)t->kept;

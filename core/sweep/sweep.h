@@ -9,17 +9,17 @@
 // number of threads. Results of sinks are therefore the same, bit for bit, for any number of
 // threads.
 //
-// Where sinks keep state of rows alone (X Y^T, none on the column side), there is no need for
-// rounds: a thread takes a row block through all its column blocks, in that same order, and sinks
-// are told when its rows have met everything. So what a sink needs until then, it needs for the
-// row blocks of `threads` threads only.
+// If sinks keep state of rows alone (X Y^T, none on the column side), there is no need for rounds:
+// a thread takes a row block through all its column blocks, in that same order, and sinks are told
+// when its rows have met everything. So a sink needs its scratch for the row blocks of `threads`
+// threads only.
 //
-// In parts (core/parts.h), where all sinks can tell what they have found so far: a part is what
-// some of the row blocks meet, each pair of blocks in one part. Tiles are those of the whole sweep.
+// In parts (core/parts.h), if all sinks can tell their results so far: a part has some of the row
+// blocks, each pair of blocks in one part. Tiles are those of the whole sweep.
 //
-// Where the only sink wants nothing but products from a limit of their row on, most are never
-// computed (core/sweep/screen.h). Rows then come in an order of the screen's own, in which they are
-// numbered for the sink.
+// If the only sink wants nothing but products from a limit of their row on, most are never computed
+// (core/sweep/screen.h). Rows then come in an order of the screen's own, in which they are numbered
+// for the sink.
 //
 // Sinks see inner products only: temperature belongs to the sink, and the self (or positive) column
 // is left out by the spans a sink walks, not by masking.
@@ -117,7 +117,7 @@ struct hn_sink {
 
 enum { HN_SINKS_MAX = 32 };
 
-// What is to be swept. y.data = x.data (same view) means X X^T: only half the products are
+// The matrices of a sweep. y.data = x.data (same view) means X X^T: only half the products are
 // computed, and every sink gets each off-diagonal tile in both orientations.
 struct hn_sweep {
     struct hn_matrix x, y;
