@@ -295,7 +295,7 @@ static void pairs_key(const void *self, struct hn_digest *key) {
     hn_digest_add_int(key, p->close_capacity);
 }
 
-// What a part tells before its words and its close pairs.
+// Header of a part's bytes, before its words and its close pairs.
 struct told {
     int64_t words, pairs, sure, close, stored, dry;
 };

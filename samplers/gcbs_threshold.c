@@ -1,21 +1,21 @@
-// An exact quantile of N^2 - N inner products, and what lies above it, in one sweep.
+// An exact quantile of N^2 - N inner products, and the pairs above it, in one sweep.
 //
 // A random sample gives a value `low` that lies below the wanted one almost surely, and not far:
 // with p the share of products at or above the wanted one, the sample holds about p samples above
 // it; of independent products a binomial number, so that the sample's product at rank p samples +
 // margin standard deviations is above the wanted one with a probability of about 10^-9 (Chernoff;
 // the margin squared is added for small means). Likewise `high`, above the wanted one. The sweep
-// collects everything from `low` on, with its product if that is below `high`, and what was wanted
-// is selected among it: float products decide what they can, exact ones the rest. If a guess was
-// wrong after all, or there is more to collect than there is space for (many equal products), the
-// sweep is repeated with a lower or no guess or more capacity. Where so many products are within
-// float precision of the wanted one that they would fill the memory, it gives up.
+// collects all pairs from `low` on, with their products if below `high`, and selects among them:
+// float products decide what they can, exact ones the rest. If a guess was wrong after all, or
+// there are more pairs than space (many equal products), the sweep is repeated with a lower or no
+// guess or more capacity. If so many products are within float precision of the wanted one that
+// they would fill the memory, it gives up.
 //
 // The sample: groups of up to 32 rows, each times as many columns, both from random permutations.
 // So each row is read once for 32 products, by matrix products, and each row and column comes as
 // often as any other: that some have more large products than others adds nothing to the variance.
-// What pairs of a group still have in common can, where few items are very near to each other; it
-// costs another sweep at worst.
+// Pairs of a group depend on each other where a few items are very near to each other, which costs
+// another sweep at worst.
 #include "samplers/gcbs_threshold.h"
 #include "core/sweep/blas.h"
 #include "core/sweep/product.h"
@@ -219,8 +219,8 @@ static void aim(struct hn_threshold *t) {
     t->pairs.low = float_threshold(t->low, t->bound);
 }
 
-// How much of the sample is to be collected: with a margin for a quantile; for a given value as
-// much as lies surely above it.
+// Rank in the sample from which on pairs are collected: with a margin for a quantile; for a given
+// value, the number that is surely above it.
 static int64_t sample_rank(const struct hn_threshold *t) {
     int64_t rank = 0;
     if (!t->given)
@@ -374,7 +374,7 @@ static void keep_above(struct hn_context *ctx, struct hn_threshold *t, const str
     t->count = p->sure + count;
 }
 
-// What exceeds a given value, unless there was no space for all.
+// Selects the pairs above a given value; *found is false if there was no space for all.
 static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
     struct band band;
     *found = !t->pairs.overflow;

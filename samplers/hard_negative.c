@@ -37,7 +37,7 @@ struct state {
     struct hn_scored *best; // [threads x batch_size]
 };
 
-// What filling batches cost.
+// Work of filling batches.
 struct tally {
     int64_t dot, edge;
 };

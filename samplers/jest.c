@@ -42,7 +42,7 @@ struct side {
 
 enum { VIEW1, VIEW2, TEACHER, SIDES };
 
-// What a thread chooses a batch in.
+// Scratch of a thread for choosing a batch.
 struct scratch {
     int32_t *id;                          // [candidates] that a batch is chosen from
     struct side all[SIDES], chunk[SIDES]; // of the candidates, and of the last chunk

@@ -68,7 +68,7 @@ static enum hn_code open_mosaic(struct hn_context *ctx, struct hn_sampler *self,
     return state->shuffled ? HN_OK : ctx->code;
 }
 
-// How the full batches of an epoch are cut into pools.
+// The full batches of an epoch, cut into pools.
 struct cut {
     int64_t batches, pools;
 };

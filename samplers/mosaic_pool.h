@@ -27,8 +27,8 @@ struct hn_mosaic_row {
     float max;
 };
 
-// What a pool of n items in batches of batch_size, which divides n, is arranged in. Weights are
-// made on `threads` threads.
+// State of a pool of n items in batches of batch_size, which divides n. Weights are computed on
+// `threads` threads.
 struct hn_mosaic_pool {
     int64_t n, stride; // of w: whole panels
     int32_t batch_size;
@@ -48,7 +48,7 @@ struct hn_mosaic_pool {
     double *with;                     // [batches] the pulls of one item
 };
 
-// What a search did; its sum over pools does not depend on their order.
+// Counts of a search; their sum over pools does not depend on the order.
 struct hn_mosaic_tally {
     int64_t swaps, visits, draws; // visits: items whose best exchange was looked for
     double weight;                // of the unordered pairs within batches, at the end

@@ -92,7 +92,7 @@ static void assign(struct hn_stream *stream, struct hn_mosaic_pool *pool) {
     }
 }
 
-// What an item of the batch with `pull`, whose weights are w, is rated by.
+// Input of rating an item of the batch with `pull`, whose weights are w.
 struct offer {
     const float *w;
     const double *pull, *own;

@@ -34,7 +34,7 @@ struct drawn {
     int32_t number;
 };
 
-// What a thread computes a loss in.
+// Scratch of a thread for computing a loss.
 struct scratch {
     int32_t *id;    // [B]
     float *x1, *x2; // [B x d]

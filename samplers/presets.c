@@ -1,8 +1,8 @@
 // Settings of BatchSampler, by data set: BS appendix E.1 (images), table 15 (graphs), E.3 (text),
 // and the defaults of the authors' code.
 //
-// What belongs to training is not here: batch size and temperature are the job's. Text: the graph
-// is built once, before training, which a very long t says. `reference`: the code lowers alpha by
+// Batch size and temperature belong to the job and are not set here. Text: the graph is built once,
+// before training, hence the very long t. `reference`: the code lowers alpha by
 // 0.02 an epoch, from 0.16 at its second epoch to 0.05 at its eighth, of a thousand; a series of
 // snapshots knows no epochs, so that the value of all but those is taken.
 #include "samplers/presets.h"

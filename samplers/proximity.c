@@ -78,7 +78,7 @@ static void fetch_row(const struct hn_matrix *x, int32_t id) {
         __builtin_prefetch(hn_row(x, id) + k);
 }
 
-// What the builders by gather share.
+// State shared by the builders that gather rows.
 struct gather {
     const struct hn_matrix *x;
     const struct hn_proximity *spec;
@@ -229,7 +229,7 @@ enum hn_code hn_proximity_fits(struct hn_context *ctx, const struct hn_proximity
                    spec->k, spec->m);
 }
 
-// What ends every build by this file: weights and the count of edges, or the way out.
+// Ends a build: weighs and counts the edges, or frees the graph after an error.
 static enum hn_code finish(struct hn_context *ctx, enum hn_code code, const struct hn_matrix *x,
                            double scale, struct hn_work *work, struct hn_graph *out) {
     if (code) {

@@ -172,7 +172,7 @@ static uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-// What the ring of one anchor is decided by.
+// The ring of one anchor.
 struct ring {
     int32_t anchor;
     int64_t others, from, to; // positions [from, to) of the others
@@ -300,8 +300,8 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
     memset(s->below, 0, (size_t)self->n * sizeof *s->below);
     mark_first(state, &ring, s, ring.from, 1);
     mark_first(state, &ring, s, ring.to, 2);
-    // What comes before the ring is before its end as well, and so has both bits. The capacity of
-    // the selection, done with, holds the ids.
+    // Items before the ring are before its end as well, and have both bits. The ids reuse the
+    // scratch of the selection, which is done.
     return collect(&ring, s, capacity, (int32_t *)(void *)s->near, negative);
 }
 

@@ -28,7 +28,7 @@ struct hn_work {
     int64_t bytes; // bytes of embeddings and graphs touched, by count
 };
 
-// What planning knows before any embedding is read.
+// Facts about the items, known to planning before any embedding is read.
 struct hn_sampler_plan {
     int64_t n;          // items
     int32_t batch_size; // 2 <= batch_size <= n
@@ -155,7 +155,7 @@ bool hn_sampler_is_default(const char *sampler, const char *option, const char *
                            size_t length);
 const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown
 
-// What a type needs whatever its parameters are, and the items lack ("labels", "a graph"), or NULL.
+// Names what a type needs for any parameters and the items lack ("labels", "a graph"), or NULL.
 const char *hn_sampler_missing(const struct hn_sampler_type *type,
                                const struct hn_sampler_plan *plan);
 // Judges parameters before anything is opened: the type's check(), HN_NOT_APPLICABLE where the
@@ -199,7 +199,7 @@ int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
 // Threads for rebuild and next: no more than there is scratch for.
 int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self);
-// Where the negatives of position p go.
+// Array for the negatives of position p.
 static inline int32_t *hn_batch_negatives(const struct hn_batches *out, int64_t p) {
     return out->negative + p * out->capacity;
 }

@@ -60,7 +60,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     return hn_kmeans_build(ctx, self, &state->m, &items->x, "stratified.seeds", params->iterations);
 }
 
-// What one thread draws a batch with.
+// Scratch of one thread for drawing a batch.
 struct draw {
     const struct hn_kmeans *m;
     struct hn_stream stream;

@@ -96,7 +96,7 @@ int32_t hn_walk_unmarked(const uint64_t *marks, int64_t r) {
     }
 }
 
-// Where a stalled walk goes on.
+// Draws an item at which a stalled walk goes on, among those not yet collected.
 static int32_t elsewhere(struct progress *p) {
     int64_t left = p->walk->graph->n - p->count;
     p->tally->stalls++;

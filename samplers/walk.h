@@ -11,7 +11,7 @@ enum hn_walk_kind {
     HN_WALK_DEPTH    // a random branch as deep as it goes, back up when stuck (dfs)
 };
 
-// What all walks of an epoch share. Borrowed.
+// State shared by all walks of an epoch. Borrowed.
 struct hn_walk {
     const struct hn_graph *graph;
     const double *cumulative; // law `weight`: [edges] running sums of max(weight, 0) along each
@@ -22,7 +22,7 @@ struct hn_walk {
     enum hn_walk_kind kind;
 };
 
-// What walks cost, and how often they had to go on elsewhere.
+// Work of walks, and the number of stalls.
 struct hn_walk_tally {
     int64_t draw, step, edge, stalls;
 };
