@@ -142,7 +142,7 @@ static double variation(const int64_t *visits, int64_t n) {
     return sqrt((double)(n * square - sum * sum)) / (double)sum;
 }
 
-// Where an item is in a batch whose items ascend: those behind it are item[next .. end).
+// Position of an item in a batch whose items ascend: those behind it are item[next .. end).
 struct tail {
     int32_t next, end;
 };

@@ -69,7 +69,7 @@ struct state {
     double *sum; // [threads x 3 x batch_size], see `struct sums`
 };
 
-// What the batch says about the keys of one anchor.
+// Log-sum-exp and extremes over the batch's keys of one anchor.
 struct keys {
     double lse, min, max;
     int64_t n;

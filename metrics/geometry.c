@@ -1,4 +1,4 @@
-// How embeddings lie on the sphere.
+// Alignment and uniformity of embeddings on the sphere.
 //
 //   alignment  = mean_i |x1_i - x2_i|^2 = mean_i (2 - 2 s_ii)
 //   uniformity = log mean_{i != j} exp(-2 |x_i - x_j|^2) = log mean exp(4 s_ij) - 4

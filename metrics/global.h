@@ -1,4 +1,4 @@
-// What a batch is compared with: quantities of all N x N pairs of the two views, from one sweep.
+// Quantities of all N x N pairs of the two views, from one sweep, with which batches are compared.
 #ifndef HN_METRICS_GLOBAL_H
 #define HN_METRICS_GLOBAL_H
 

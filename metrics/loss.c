@@ -28,7 +28,7 @@ static const struct hn_column columns[COLUMNS] = {
      "share of the negatives' sum that comes from negatives of the anchor's label", HN_SMALLER},
 };
 
-// Whose products are an anchor's negatives.
+// The views whose items are an anchor's negatives.
 struct sides {
     bool own, other; // of the anchor's view, of the other view
 };

@@ -372,7 +372,7 @@ static void visit_one(struct hn_measure *m, const struct hn_pairs *p) {
             m->slot[i].type->visit(m->slot[i].state, &m->env, p);
 }
 
-// What was drawn: lists are NULL for batches.
+// Batches as drawn; lists are NULL but for samplers with negatives of each anchor.
 struct drawn {
     int64_t epoch;
     const int32_t *size, *ids;

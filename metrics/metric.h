@@ -65,7 +65,7 @@ enum hn_metric_needs {
     HN_METRIC_NEEDS_CLASSES = 64     // one label an item; else NaN and `several labels an item`
 };
 
-// What is known when a cell begins.
+// Environment of a cell's metrics, known when it begins.
 struct hn_metric_env {
     const struct hn_items *items;
     int64_t population;             // items that batches are drawn from, of which `items` may be
@@ -82,16 +82,15 @@ struct hn_metric_env {
     int64_t epoch_batches;
 };
 
-// What a metric leaves besides its columns; owned by the cell. The arrays over batches are always
-// there, NaN where nothing was measured; the histogram is NULL unless its metric was requested.
+// Arrays of a cell besides its columns, owned by the cell. Those over batches are always there, NaN
+// where nothing was measured; the histogram is NULL unless its metric was requested.
 struct hn_cell_arrays {
     int64_t bins;
     uint64_t *histogram; // [HN_PAIR_KINDS x bins], see metrics/histogram.c
     int64_t batches;
     double *batch_fn_ratio; // [batches]
     double *batch_cos_mean; // [batches]
-    // What a metric that is in no registry keeps of each batch for its caller: [batches x
-    // record_size]; NULL: nothing.
+    // Records of a metric that is in no registry, for its caller: [batches x record_size]; or NULL.
     double *batch_record;
 };
 enum { HN_HISTOGRAM_BINS = 200 };

@@ -1,6 +1,6 @@
-// What a step of a linear classifier's fit is scaled by: the inverse of a matrix that bounds its
-// second derivatives. Features of an encoder are far from round (most of their variance lies along
-// few directions), and descent without it takes hundreds of steps.
+// Preconditioner of a linear classifier's fit: the inverse of a matrix that bounds its second
+// derivatives. Most of the variance of an encoder's features lies along few directions, and descent
+// without it takes hundreds of steps.
 #ifndef HN_METRICS_PRECONDITIONER_H
 #define HN_METRICS_PRECONDITIONER_H
 

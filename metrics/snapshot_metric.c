@@ -14,7 +14,7 @@ struct work { // owns the states, and what sweeps leave in them
     struct hn_global_sinks sinks;
 };
 
-// What the metrics missed, joined by "; ".
+// Writes the reasons why metrics were left out, joined by "; ".
 static void explain(unsigned missed, char *why) {
     static const struct {
         unsigned need;

@@ -18,7 +18,7 @@ struct hn_split {
 
 // Accuracy of a classifier on the test items, for the finish of such a measure: it does not depend
 // on the loss's temperature, so the first one's value is kept in *known. NaN without test items.
-// What classify() allocates is given back with the split.
+// Allocations of classify() are freed with the split.
 HN_MUST_USE enum hn_code
 hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int temperature,
                  enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,

@@ -295,7 +295,7 @@ struct sums {
     double weight_labelled, weight_same, mass_same;
 };
 
-// What the mask looks at.
+// The scores by which the mask decides.
 static const float *shown(const struct hn_anchor_run *run) {
     return run->guide ? run->guide : run->score;
 }

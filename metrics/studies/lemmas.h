@@ -1,4 +1,4 @@
-// What the two files of the study `lemmas` share.
+// Declarations that the two files of the study `lemmas` share.
 #ifndef HN_METRICS_STUDIES_LEMMAS_H
 #define HN_METRICS_STUDIES_LEMMAS_H
 

@@ -111,7 +111,7 @@ static enum hn_code solve(struct hn_context *ctx, struct work *w, const double *
     return HN_OK;
 }
 
-// What is measured of a set.
+// Measurements of a set.
 struct set {
     const char *kind;
     int64_t name; // label, or start of the sweep
@@ -137,7 +137,7 @@ static void measure_edges(const struct work *w, struct set *s) {
     s->bound = (1 - alpha) / (2 * alpha) * s->conductance;
 }
 
-// What is left of rounding and of the iteration counts for neither side.
+// True if above the bound by more than rounding and the end of the iteration explain.
 static bool above(double escape, double bound) { return escape > bound + 10 * tolerance; }
 
 static void measure_escape(const struct work *w, const double *escape, struct set *s) {

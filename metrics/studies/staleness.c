@@ -1,5 +1,5 @@
-// How BatchSampler's graph ages (BS table 12, the interval t): built on the embeddings of step s_i,
-// its batches are judged on those of s_j, for every i <= j.
+// Age of BatchSampler's graph (BS table 12, the interval t): batches of the graph of step s_i are
+// judged on the embeddings of s_j, for every i <= j.
 //
 // Batches are those of the sampler `batchsampler` itself, for every seed of the job, through the
 // metrics fn_ratio and hardness: a row of age 0 equals the cell of a run with a fresh graph, the

@@ -1,4 +1,4 @@
-// What studies share: their tables, and the checks of a graph's parameters.
+// Functions that studies share: their tables, and the checks of a graph's parameters.
 #include "metrics/studies/study.h"
 
 #include <inttypes.h>

@@ -9,7 +9,8 @@
 #include "core/table.h"
 #include "datasets/items.h"
 
-// What a study depends on besides the items and its own options: goes into its keys.
+// Parts of the job that a study depends on besides the items and its own options; they go into its
+// keys.
 enum hn_study_uses {
     HN_STUDY_TEMPERATURES = 1,
     HN_STUDY_BATCH_SIZES = 2,
@@ -17,7 +18,7 @@ enum hn_study_uses {
     HN_STUDY_SERIES = 8 // other steps of the file
 };
 
-// What a study is given. Borrowed.
+// Input of a study. Borrowed.
 struct hn_study_env {
     const struct hn_items *items;
     const double *temperature; // [n_temperatures]
