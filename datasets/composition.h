@@ -1,5 +1,4 @@
-// What a snapshot is made of: how large its classes are, how many pairs share one, which rows
-// repeat.
+// Composition of a snapshot: sizes of classes, pairs that share one, rows that repeat.
 #ifndef HN_DATASETS_COMPOSITION_H
 #define HN_DATASETS_COMPOSITION_H
 

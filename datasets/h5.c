@@ -271,7 +271,7 @@ static herr_t visit_object(hid_t file, const char *name, const H5O_info_t *info,
     return 0;
 }
 
-// What a reader does before it reads values. Errors are left for the reader to find and explain.
+// Opens and visits all objects, as a reader does before it reads values. The reader reports errors.
 static void visit_file(const char *path, void *data) {
     (void)data;
     hid_t list = access_list(path, false);

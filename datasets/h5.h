@@ -58,7 +58,7 @@ HN_MUST_USE enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *
 // Closes and removes an unfinished file. Frees temporary (NULL is fine).
 void hn_h5_discard(struct hn_context *ctx, hid_t file, char *temporary);
 
-// What stands at `path`, from a file or group on. Every part must be a hard link: a soft or
+// The kind of link at `path`, from a file or group on. Every part must be a hard link: a soft or
 // external one can lead to any file.
 enum hn_h5_link { HN_H5_NONE, HN_H5_HARD, HN_H5_OTHER, HN_H5_BROKEN };
 enum hn_h5_link hn_h5_find(hid_t parent, const char *path);
@@ -106,8 +106,8 @@ HN_MUST_USE enum hn_code
 hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n, int64_t budget,
                  enum hn_code (*put)(void *user, int64_t i, const char *text), void *user);
 
-// How texts of variable length are read and written: through a buffer of a size for small tables,
-// where HDF5 would clear a mebibyte for every column. Negative on failure; the caller closes it.
+// Transfer list for texts of variable length, with a buffer of a size for small tables, where HDF5
+// would clear a mebibyte for every column. Negative on failure; the caller closes it.
 hid_t hn_h5_transfer_list(void);
 hid_t hn_h5_text_type(void); // variable length, UTF-8; likewise
 

@@ -130,8 +130,8 @@ int64_t hn_h5_file_bytes(hid_t file) {
     return H5Fget_filesize(file, &size) >= 0 && size < INT64_MAX ? (int64_t)size : 0;
 }
 
-// What HDF5 may allocate for texts. It belongs to an owner, who gives it back in one go, also when
-// a read breaks off in the middle.
+// Limits of HDF5's allocations for texts. An owner frees them in one go, also after a read that
+// breaks off in the middle.
 struct text_pool {
     struct hn_context *ctx;
     int64_t texts, bytes; // that may come yet
@@ -154,7 +154,7 @@ static void pool_keep(void *block, void *data) {
     (void)data;
 }
 
-// Where read texts go.
+// Receives the texts that are read.
 struct sink {
     enum hn_code (*put)(void *user, int64_t i, const char *text);
     void *user;

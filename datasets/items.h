@@ -1,4 +1,4 @@
-// What a sampler or a metric sees of one step of a snapshot: unit rows, views, labels, a teacher's
+// One step of a snapshot, as samplers and metrics see it: unit rows, views, labels, a teacher's
 // rows, groups.
 #ifndef HN_DATASETS_ITEMS_H
 #define HN_DATASETS_ITEMS_H

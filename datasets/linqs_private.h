@@ -1,4 +1,4 @@
-// What the two layouts of linqs.h share: linqs.c (numbers), linqs_content.c (names).
+// Declarations that the two layouts of linqs.h share: linqs.c (numbers), linqs_content.c (names).
 #ifndef HN_DATASETS_LINQS_PRIVATE_H
 #define HN_DATASETS_LINQS_PRIVATE_H
 

@@ -24,7 +24,7 @@ struct hn_pair_scores {
     float *score;
 };
 
-// What is stored besides rows; readable after hn_retrieval_open().
+// Contents of a file besides rows; readable after hn_retrieval_open().
 struct hn_retrieval_info {
     const struct hn_snapshot_info *file; // path, texts, d, dtype, steps; n: the number of queries
     int64_t n[HN_SETS];
@@ -60,7 +60,7 @@ HN_MUST_USE enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_re
 // Everything else: rows of all steps, teacher, ids that are given twice, texts, the checksum.
 HN_MUST_USE enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn_retrieval *r);
 
-// What to write, all of it borrowed. Without rows of a step a file cannot be.
+// Contents to write, all borrowed. The rows of a step are required.
 struct hn_retrieval_spec {
     const char *title, *source, *license, *encoder; // or NULL
     const char *tool_version;                       // NULL = "hardneg unknown"

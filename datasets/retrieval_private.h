@@ -1,4 +1,4 @@
-// What reading and writing snapshots of queries and a corpus share.
+// Declarations that reading and writing snapshots of queries and a corpus share.
 #ifndef HN_DATASETS_RETRIEVAL_PRIVATE_H
 #define HN_DATASETS_RETRIEVAL_PRIVATE_H
 

@@ -8,7 +8,7 @@ enum { HN_LABEL_NAMES_MAX = 1 << 20 }; // of a file
 
 struct hn_snapshot; // an open file, read-only
 
-// What a file holds, readable after hn_snapshot_open(). Strings and arrays are owned by the
+// Contents of a file, readable after hn_snapshot_open(). Strings and arrays are owned by the
 // snapshot.
 struct hn_snapshot_info {
     const char *path;
@@ -75,7 +75,7 @@ bool hn_snapshot_keeps_text(const char *text);
 
 enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };
 
-// What to write: descriptive texts may be NULL.
+// Contents to write; descriptive texts may be NULL.
 struct hn_snapshot_spec {
     const char *title, *source, *license, *encoder;
     const char *tool_version;      // "hardneg 1.0"; NULL = "hardneg unknown"

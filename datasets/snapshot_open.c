@@ -321,9 +321,9 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path, struct h
     return ctx->code;
 }
 
-// What a process of its own does first. Whether HDF5 breaks down on a damaged file can depend on
-// what lies beside a buffer that it reads beyond: so that process does, from the same state of
-// memory on, the very thing that this one does next. One thread: others are not there after fork().
+// Opens the file in a child process first. HDF5 may crash on a damaged file depending on the memory
+// beside a buffer that it reads beyond: so the child does, from the same state of memory on, the
+// very thing that this process does next. One thread: the others do not exist after fork().
 static void open_and_leave(const char *path, void *data) {
     struct hn_context *ctx = data;
     struct hn_snapshot *s;

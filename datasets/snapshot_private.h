@@ -1,5 +1,5 @@
-// What the parts of the snapshot store share: an open file and its data sets. Files are not
-// trusted: nothing is allocated for an extent that the file cannot hold, and no link is followed.
+// An open file and its data sets, for the parts of the snapshot store. Files are not trusted:
+// nothing is allocated for an extent that the file cannot hold, and no link is followed.
 #ifndef HN_DATASETS_SNAPSHOT_PRIVATE_H
 #define HN_DATASETS_SNAPSHOT_PRIVATE_H
 
@@ -79,8 +79,8 @@ hid_t hn_data_half_type(H5T_order_t order);
 HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data,
                                         int64_t rows, uint16_t **halves);
 
-// What a snapshot can hold, in the order in which it is digested. copied: as it is, where a file is
-// begun from another one.
+// Data sets of a snapshot, in the order in which they are digested. copied: as it is, where a file
+// is begun from another one.
 struct hn_snapshot_part {
     const char *path;
     enum hn_data_kind kind;
@@ -98,8 +98,8 @@ HN_MUST_USE enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const st
                                                 const char *path, int64_t n,
                                                 struct hn_strings *out);
 
-// What files of either kind have: descriptive attributes, and /step for info.steps steps. bare: a
-// file of another layout, which has none.
+// Read the parts that files of either kind have: descriptive attributes, and /step for info.steps
+// steps. bare: a file of another layout, which has none.
 HN_MUST_USE enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snapshot *s);
 HN_MUST_USE enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *s,
                                                 bool bare);

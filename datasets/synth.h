@@ -31,7 +31,7 @@ extern const struct hn_option hn_synth_options[];
 // number of threads, and on every machine whose exp and log agree.
 HN_MUST_USE enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options);
 
-// What synthetic queries (retrieval/synth.h) share with items.
+// Functions that synthetic queries (retrieval/synth.h) share with items.
 //
 // HN_USAGE: options that do not go together.
 HN_MUST_USE enum hn_code hn_synth_check(struct hn_context *ctx, const struct hn_synth *o);
@@ -40,7 +40,7 @@ void hn_synth_normal(struct hn_stream *stream, int64_t d, float *out);
 // mean[classes x dim]: unit rows.
 HN_MUST_USE enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_synth *o,
                                         float *mean);
-// How far normal values are shifted along a class mean at position `index` of the series.
+// Shift of normal values along a class mean at position `index` of the series.
 float hn_synth_shift(const struct hn_synth *o, int64_t index);
 
 #endif

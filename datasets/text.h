@@ -15,7 +15,7 @@ HN_MUST_USE FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_
 HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_t max,
                                 const char *what, const char *remedy, int64_t *bytes);
 
-// Where a text begins, behind the byte order marks that programs write in front of UTF-8.
+// Skips the byte order marks that programs write in front of UTF-8.
 char *hn_text_begin(char *text);
 // HN_DATA: the bytes of a file, in which there is a zero byte, are no text, or not UTF-8.
 enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes);

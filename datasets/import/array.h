@@ -9,7 +9,7 @@ enum { HN_ARRAY_RANK_MAX = 4 };
 // Columns of text files: whether the first line names them.
 enum hn_header { HN_HEADER_AUTO, HN_HEADER_YES, HN_HEADER_NO };
 
-// What is wanted of a file.
+// The array that is wanted of a file.
 struct hn_wanted {
     bool labels;      // a list of integers or texts; else rows of floats
     bool snapshots;   // of a snapshot the last step's embeddings, or its groups; else it is refused

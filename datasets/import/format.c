@@ -80,8 +80,8 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
     return good ? HN_OK : ctx->code;
 }
 
-// What could be meant, and, where nothing else is there, what can be read as such: labels as floats
-// or as a column, rows of integers.
+// True if the entry can be meant (strict), or at least be read as such where the file has nothing
+// else: labels as floats or as a column, rows of integers.
 static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool strict) {
     if (!e->kind)
         return false;

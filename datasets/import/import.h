@@ -8,9 +8,9 @@
 
 enum hn_undirected { HN_UNDIRECTED_REFUSE, HN_UNDIRECTED_SKIP, HN_UNDIRECTED_KEEP };
 
-// What to import; rows may be absent where only a teacher or groups are added to a file. Files:
-// rows of floats, in parts that follow each other, or a LINQS folder, which brings rows, labels,
-// graph and split; labels, views and names of labels may be absent. All is borrowed.
+// Files to import: rows of floats, in parts that follow each other, or a LINQS folder, which brings
+// rows, labels, graph and split. Rows may be absent where only a teacher or groups are added to a
+// file; labels, views and names of labels may be absent. All is borrowed.
 struct hn_import {
     struct hn_text_list embeddings, labels, view1, view2, teacher, group;
     char *linqs, *label_names;
@@ -45,7 +45,7 @@ HN_MUST_USE enum hn_code hn_import(struct hn_context *ctx, const struct hn_impor
 HN_MUST_USE enum hn_code hn_import_retrieval(struct hn_context *ctx, const struct hn_import *o,
                                              const char *tool_version);
 
-// What is known of n items besides their own rows, from files as `teacher` and `group` above.
+// A teacher's rows and the groups of n items, from files as `teacher` and `group` above.
 struct hn_import_extras {
     struct hn_matrix teacher; // [n x any] unit rows, data = NULL: none
     int32_t *group;           // [n], NULL: none

@@ -9,7 +9,7 @@
 
 enum { HN_IMPORT_VIEWS = 3 };
 
-// What was read. All of it belongs to the import.
+// Arrays that were read, owned by the import.
 struct hn_import_input {
     const char *from; // what messages call it: the first file or the folder
     int64_t n, d;
@@ -64,7 +64,7 @@ int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry);
 // numbering.c. Texts that are all numbers in their own decimal form, or empty, become these: 7, but
 // not 07, +7, "7 " or 7.0. Empty ones are -1.
 HN_MUST_USE enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a);
-// How integers are numbered: as they are, or, beyond 2^31 - 1, in their order.
+// Numbering of integers: as they are, or, beyond 2^31 - 1, in their order.
 struct hn_numbering {
     const char *path, *what;            // "label", "group", for messages
     const struct hn_label_lists *lists; // whose entries they are; NULL: rows'

@@ -33,7 +33,7 @@ static enum hn_code bad(struct hn_context *ctx, const struct hn_source *s, const
     return hn_fail(ctx, HN_DATA, "%s: %s; save the arrays again with numpy.savez", s->path, what);
 }
 
-// Where the central directory lies.
+// Position of the central directory.
 struct directory {
     uint64_t at, bytes;
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// What was read; all of it belongs to the import.
+// Arrays that were read, owned by the import.
 struct input {
     int64_t n[HN_SETS], d;
     float *rows[HN_SETS];

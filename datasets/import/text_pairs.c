@@ -50,7 +50,7 @@ static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l, c
     return HN_OK;
 }
 
-// What a pair adds to, by side.
+// Texts of all pairs, by side.
 struct work {
     struct hn_text_pairs *out;
     struct hn_strings all[HN_SETS]; // of all lines

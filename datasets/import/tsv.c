@@ -34,7 +34,7 @@ struct rows {
 
 enum first { VALUES, NAMES, EITHER };
 
-// What the first line is, by itself: values, names of columns, or 0, 1, 2 ..., which both can be.
+// Judges the first line by itself: values, names of columns, or 0, 1, 2 ..., which can be either.
 // *index: a nameless column comes before those that are named.
 static enum first judge_first(const struct hn_cells *c, int64_t skip, bool *index) {
     int64_t numbers = 0, counting = 0;
