@@ -72,7 +72,7 @@ int64_t hardneg_capacity(hardneg *h) {
     return found;
 }
 
-// What a call fills.
+// Arrays of the caller to be filled.
 struct output {
     int64_t *ids, *negative;
     float *score;

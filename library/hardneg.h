@@ -34,8 +34,9 @@ enum hardneg_code {
 
 typedef struct hardneg hardneg;
 
-// What a sampler is built on. Set `size` and what there is; the rest is zero. Later versions add
-// fields at the end; structs of earlier versions are taken, those of later ones refused.
+// Items that a sampler is built on. Set `size` and the fields that you have; the rest is zero.
+// Later versions add fields at the end; structs of earlier versions are taken, those of later ones
+// refused.
 struct hardneg_items {
     size_t size;           // sizeof(struct hardneg_items)
     int64_t n, d;          // items and dimensions
@@ -78,7 +79,7 @@ void hardneg_free(hardneg *h); // NULL is fine
 const char *hardneg_message(const hardneg *h);
 // "batchsampler {K=300, M=500, alpha=0.2~0.05, ...}": the sampler with every option.
 const char *hardneg_sampler(const hardneg *h);
-// What the same call had to note ("M taken as 1999"), "" for nothing.
+// Note of the same call ("M taken as 1999"), or "".
 const char *hardneg_note(const hardneg *h);
 
 // Builds the sampler on these items, of which it keeps a copy. May be called again at any time,
@@ -100,8 +101,8 @@ int64_t hardneg_capacity(hardneg *h);
 int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, int64_t *negative,
                       float *score);
 
-// Whether the sampler, with its options, needs a member of the items: "view2", "labels", "edges",
-// "features", "teacher" or "groups".
+// 1 if the sampler, with its options, needs a member of the items: "view2", "labels", "edges",
+// "features", "teacher" or "groups"; else 0.
 int hardneg_needs(const hardneg *h, const char *member);
 // SHA-256 in hexadecimal of sampler, seed, batch size and items of the build, whose rows are
 // normalised: processes that have the same one draw the same batches.
@@ -130,7 +131,7 @@ struct hardneg_option {
 // Option k of sampler i; 0 once there are no more.
 int hardneg_option(int i, int k, struct hardneg_option *out);
 
-// How batches are measured.
+// Settings of measuring batches.
 struct hardneg_measure {
     size_t size;             // sizeof(struct hardneg_measure)
     double temperature;      // 0 = 0.5

@@ -39,7 +39,7 @@ int hn_library_no_handle(void) {
     return HARDNEG_USAGE;
 }
 
-// What the program calls "the input lacks it" is an argument that is missing here.
+// Input that lacks something is an argument that is missing here.
 static int public_code(enum hn_code code) {
     return code == HN_NOT_APPLICABLE ? HN_USAGE : (int)code;
 }

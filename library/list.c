@@ -1,4 +1,4 @@
-// What there is: samplers, their options, and what a build came to.
+// Lists of samplers and their options, and facts about a build.
 #include "core/digest.h"
 #include "library/library_private.h"
 
