@@ -16,7 +16,7 @@ static bool is_row(const struct hn_table *t, int64_t row, int64_t like,
     return hn_table_real(t, row, "item") < 0 && hn_rows_agree(t, row, like, columns);
 }
 
-// Whether a row is the first of its kind.
+// True if no earlier row has the same values in these columns.
 static bool is_first(const struct hn_table *t, int64_t row, const char *const *columns) {
     for (int64_t i = 0; i < row; i++)
         if (is_row(t, i, row, columns))

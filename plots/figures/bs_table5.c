@@ -19,7 +19,7 @@ static const struct cost costs[] = {{"cost_s", "Cost_S (s)", "Cost_S"},
 enum { SAMPLING, BUILDING, SPREAD, TRAINING, SHARE }; // of costs
 enum { COSTS = sizeof costs / sizeof costs[0], MOST_ROWS = 40 };
 
-// What was measured, by name: several rows of a table, such as repetitions, have one.
+// Measurements by name: several rows of a table, such as repetitions, share one.
 struct row {
     char label[HN_LABEL_SIZE];
     const char *name; // of the setting, perhaps a data set of the paper; "" = none

@@ -112,7 +112,7 @@ static double interpolate(const struct front *f, enum quantity at, double place,
     return NAN;
 }
 
-// Whether it is the first of its sampler in the league.
+// True for the first setting of its sampler in the league.
 static bool is_first(const struct view *v, int setting) {
     const struct hn_groups *g = v->g;
     for (int s = 0; s < setting; s++)
@@ -189,7 +189,8 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
     add_mean(to, x, value, datasets, wanted);
 }
 
-// Where there is nothing to be matched along, as with one setting, a mark for every setting.
+// Draws the sampler's front as a line, or, where it has no length (one setting), a mark for every
+// setting.
 static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, enum quantity at,
                          enum quantity wanted) {
     const char *sampler = v->g->setting[setting].sampler;

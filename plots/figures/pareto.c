@@ -79,7 +79,7 @@ static double size_of(double cost, double dearest) {
     return cost > 0 ? fmax(0, 1 + log10(cost / dearest) / 6) : 0;
 }
 
-// What is drawn in one panel: all points, or those of the crowded corner.
+// Points of one panel: all, or those of the crowded corner.
 struct view {
     struct hn_page *page;
     const struct hn_groups *g;
@@ -168,7 +168,7 @@ static void draw_front(const struct view *v, struct hn_panel *panel, bool has_co
         }
 }
 
-// Where Uniform is, from the bottom to the top.
+// Draws Uniform as a vertical line.
 static void draw_uniform(const struct view *v, struct hn_panel *panel) {
     for (int i = 0; i < v->n; i++)
         if (strcmp(v->g->setting[v->point[i].setting].sampler, "uniform") == 0 && is_seen(v, i)) {
@@ -180,7 +180,7 @@ static void draw_uniform(const struct view *v, struct hn_panel *panel) {
         }
 }
 
-// What the areas of discs mean: costs of a step.
+// Key of the discs' areas: costs of a step.
 static void draw_key(struct hn_page *page, struct hn_panel *panel, double dearest) {
     static const struct {
         double least, scale;

@@ -1,4 +1,4 @@
-// What many figures have in common: a measure over steps by setting, a measure over a parameter by
+// Parts that many figures share: a measure over steps by setting, a measure over a parameter by
 // step, and the values that papers print.
 #ifndef HN_PLOTS_PAGE_CURVES_H
 #define HN_PLOTS_PAGE_CURVES_H
@@ -57,7 +57,7 @@ HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_res
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
 
-// Whether rows a and b of any table have the same texts and numbers in these columns
+// True if rows a and b of any table have the same texts and numbers in these columns
 // (NULL-terminated).
 bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
 
@@ -70,10 +70,10 @@ struct hn_league {
 };
 struct hn_league hn_league_of(const struct hn_groups *g, int setting);
 bool hn_same_league(struct hn_league a, struct hn_league b);
-// Whether it is the first setting of its league: a loop over leagues is one over these.
+// True for the first setting of its league: a loop over leagues is one over these.
 bool hn_leads_league(const struct hn_groups *g, int setting);
-// What tells it from the file's other leagues: "B=64, negatives per anchor"; "" if it is the only
-// one.
+// Title that distinguishes a league from the file's others: "B=64, negatives per anchor"; "" if it
+// is the only one.
 void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size);
 // A setting at the last step where it has a value in the column, step -1 if there is none.
 struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,

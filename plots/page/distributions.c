@@ -1,5 +1,5 @@
-// How similar the pairs of a batch are, and how many of them are false negatives, over training (BS
-// figures 4 to 6, 8, 9 and 11).
+// Cosines of the pairs of a batch, and the share of false negatives, over training (BS figures 4 to
+// 6, 8, 9 and 11).
 //
 // Left, a panel per training step: densities of the cosine of all pairs of a batch (true and false
 // negatives and unlabelled pairs together, positives apart). Right: the false-negative ratio over

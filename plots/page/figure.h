@@ -24,11 +24,11 @@ struct hn_figure {
     const char *or_table;
     const char *const *or_columns;
     bool needs_histogram;
-    // What is drawn, one of four: curves over an option (plots/page/curves.h), curves of trainings
-    // (plots/page/training_curves.h), densities of cosines (plots/page/distributions.h), or what a
-    // function fills a page with (plots/page/page.h). It ends with hn_page_finish():
-    // HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw. What it allocates is
-    // given back with the page.
+    // One of four: curves over an option (plots/page/curves.h), curves of trainings
+    // (plots/page/training_curves.h), densities of cosines (plots/page/distributions.h), or a
+    // function that fills a page (plots/page/page.h). The function ends with hn_page_finish():
+    // HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw. Its allocations are
+    // freed with the page.
     const struct hn_option_curves *sweep;
     const struct hn_training_curves *training;
     const struct hn_distributions *distributions;
@@ -51,15 +51,15 @@ extern const struct hn_figure hn_accuracy, hn_accuracy_steps;
 enum { HN_FIGURE_NAME = 80 };
 bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], struct hn_figure *out);
 
-// What a figure is made for: widths of a column and of the text and the largest height, in inches,
-// and how much larger than 8 points its letters are.
+// A medium for figures: widths of a column and of the text and the largest height, in inches, and
+// the size of letters over 8 points.
 struct hn_medium {
     double column, text, height, scale;
 };
 extern const char *const hn_media[];             // "any", "neurips", ...: NULL-terminated
 const struct hn_medium *hn_medium(int of_media); // NULL for "any"
 
-// How a figure is drawn. `term`: svg, pdf, png, cairolatex (a .tex to \input, which includes a
+// Form of a drawn figure. `term`: svg, pdf, png, cairolatex (a .tex to \input, which includes a
 // .pdf) or dumb, to stdout. style: a gnuplot file loaded after the theme (its text goes into the
 // script), NULL = none. medium: NULL = as large as suits the figure; columns: of the medium, 0 = as
 // suits; wide: NULL, or where it is told whether the figure takes more than a column; caption:
@@ -90,7 +90,7 @@ struct hn_failed_figures {
     char first[HN_MESSAGE_MAX], names[512];
     int n;
 };
-// Whether a drawing ended so; it is kept.
+// True if gnuplot failed on the figure, whose name is then kept.
 bool hn_figure_failed(const struct hn_context *ctx, enum hn_code code,
                       const struct hn_figure *figure, struct hn_failed_figures *failed);
 // HN_GNUPLOT with the first complaint and the names if there are any.

@@ -44,7 +44,7 @@ static char **clean_environment(struct hn_context *ctx) {
     return clean;
 }
 
-// How long a figure may take.
+// Time limit of a figure.
 static int seconds_allowed(void) {
     const char *given = getenv("HARDNEG_GNUPLOT_SECONDS");
     int seconds = given ? atoi(given) : 0;

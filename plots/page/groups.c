@@ -87,8 +87,8 @@ int hn_groups_values(const struct hn_groups *g, const char *option) {
     return n;
 }
 
-// Whether an option tells this setting from others of its sampler: another has another value, and
-// this is no word ("walk=rwr") that most of them have.
+// True if an option distinguishes this setting from others of its sampler: another has another
+// value, and this one is not a word ("walk=rwr") that most of them have.
 static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct hn_option_part o) {
     int all = 0, same = 0;
     const char *value = memchr(o.text, '=', o.length);

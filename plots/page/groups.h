@@ -1,4 +1,4 @@
-// What the rows of /runs have in common: data sets, temperatures, steps and settings of samplers.
+// Rows of /runs in groups: data sets, temperatures, steps and settings of samplers.
 // Figures draw one curve per setting, over steps, in a panel per data set or temperature.
 #ifndef HN_PLOTS_PAGE_GROUPS_H
 #define HN_PLOTS_PAGE_GROUPS_H
@@ -70,7 +70,7 @@ HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_
 HN_MUST_USE enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int most,
                                           const char *first);
 
-// Where to look; -1 for any data set or temperature.
+// Coordinates of a group; -1 for any data set or temperature.
 struct hn_where {
     int dataset, temperature, setting;
     int64_t step;
@@ -86,13 +86,13 @@ double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, co
 struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where where,
                                     const char *name);
 
-// How many values of an option the settings have; settings without it do not count.
+// Counts the values of an option among the settings; settings without it do not count.
 int hn_groups_values(const struct hn_groups *g, const char *option);
 // The different numbers of a column, increasing, `most` of them at most; returns how many.
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int most);
 
-// What tells the panel of a data set and temperature from the others, "" if it is the only one;
-// temperature -1: of all of them.
+// Title that distinguishes the panel of a data set and temperature from the others, "" if it is the
+// only one; temperature -1: of all of them.
 void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,
                     size_t size);
 #endif

@@ -137,7 +137,8 @@ static bool value_of(const struct sorted *s, int kind, const char *option,
     return true;
 }
 
-// How many values, 2 to `most`, an option has that all curves have, else 0; the most curves of one.
+// Counts the values, 2 to `most`, of an option that all curves have, else 0; *curves: the maximum
+// number of curves of one value.
 static int divides(const struct sorted *s, const char *option, int most, int *curves) {
     char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
     int values = 0;

@@ -7,7 +7,7 @@
 static const double share = HN_INSET_SHARE, room_left = 0.5, room_above = 0.2, room_below = 0.42,
                     least_width = 3, least_height = 1.9;
 
-// Where the inset would stand, and the panel's axes.
+// A corner for the inset, and the panel's axes.
 struct corner {
     const struct hn_panel *panel;
     struct hn_range x, y;

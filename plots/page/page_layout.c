@@ -129,8 +129,8 @@ static double left_room(const struct hn_layout *g, int p) {
     return 0.14 + 1.08 * HN_LETTER * (double)hn_min((int64_t)longest, g->row_letters);
 }
 
-// Where a title of more than so many letters is broken into two rows: behind a comma, or else a
-// space; 0 = nowhere.
+// Position at which a title of more than `letters` is broken into two rows: behind a comma, or else
+// a space; 0 = nowhere.
 static size_t break_of(const char *title, int letters) {
     size_t comma = 0, space = 0;
     for (size_t at = 1; title[at] && at <= (size_t)letters; at++)

@@ -45,7 +45,7 @@ static bool inside(double x, double y, const struct hn_rectangle *r) {
     return x > r->left && x < r->right && y > r->bottom && y < r->top;
 }
 
-// How much of a leader lies on a word or a disc, by eight of its points: 0, or from 0.4 on.
+// Share of a leader that lies on a word or a disc, by eight of its points: 0, or from 0.4 on.
 static double crossed(const struct leader *leader, const struct hn_rectangle *word) {
     int n = 0;
     for (int i = 1; i <= 8; i++) {
@@ -66,7 +66,7 @@ static bool cross(const struct leader *a, const struct leader *b) {
            turn(b, a->x0, a->y0) * turn(b, a->x1, a->y1) < 0;
 }
 
-// Whether the leader of one word runs between the other word and its place.
+// True if the leader of one word runs between the other word and its mark.
 static bool between(const struct leader *leader, const struct leader *other,
                     const struct hn_rectangle *word) {
     const struct leader whole = {other->x0, other->y0, 0.5 * (word->left + word->right),
@@ -135,7 +135,7 @@ static double length(const struct leader *leader) {
     return hypot(leader->x1 - leader->x0, leader->y1 - leader->y0);
 }
 
-// How many discs a word without a line to its own stands nearer to.
+// Counts the discs that are closer to a word without a leader than its own.
 static int mistaken(const struct layout *l, const struct hn_rectangle *word,
                     const struct leader *leader) {
     int n = 0;
@@ -148,7 +148,7 @@ static int mistaken(const struct layout *l, const struct hn_rectangle *word,
     return n;
 }
 
-// How bad a place of word `self` is: what it covers, by area; how far it is from its place.
+// Penalty of a position of word `self`: the area that it covers, and its distance from its mark.
 static double badness(const struct layout *l, int self, const struct hn_rectangle *word,
                       const struct leader *leader, double distance) {
     const struct frame *f = &l->frame;
@@ -303,7 +303,7 @@ static void add_inset(struct layout *l, const struct hn_layout *g) {
     r->top = r->bottom + HN_INSET_SHARE * l->frame.panel_height;
 }
 
-// Whether a word, as placed, covers another that is shown, or a disc.
+// True if a word, as placed, covers another that is shown, or a disc.
 static bool covers(const struct layout *l, int self) {
     double covered = 0;
     for (int i = 0; i < l->discs; i++)

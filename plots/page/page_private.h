@@ -51,9 +51,9 @@ struct hn_box hn_layout_box(const struct hn_layout *layout, int panel);
 int hn_layout_column(const struct hn_layout *layout, int panel);
 // Titles that a neighbour has already are left out.
 bool hn_layout_shows_x_title(const struct hn_layout *layout, int panel);
-// Where a column of the key begins.
+// Left edge of a column of the key.
 double hn_layout_key_left(const struct hn_layout *layout, int column);
-// How far below a panel the middle of its horizontal axis' title is.
+// Distance from a panel to the middle of its horizontal axis' title, below it.
 double hn_layout_x_title_depth(const struct hn_panel *panel);
 bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);
 
@@ -63,7 +63,7 @@ void hn_inset_place(struct hn_layout *layout);
 struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
 
 bool hn_series_has_interval(const struct hn_series *s);
-// Whether its intervals are drawn as a band, else as bars.
+// True if its intervals are drawn as a band, else as bars.
 bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s);
 // The caption of a finished page; own: what holds for all results.
 void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_CAPTION_SIZE]);
@@ -99,7 +99,7 @@ void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
 HN_MUST_USE enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
                                         const char *dir);
 
-// What stands at the end of a curve.
+// Label at the end of a curve.
 const char *hn_series_end(const struct hn_series *s);
 // Share of the axis at a value, from 0 to 1; 0 where it has none.
 double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);

@@ -34,7 +34,7 @@ static bool is_log_tic(struct hn_range r, double at) {
     return at >= r.lo * 0.999 && at <= r.hi * 1.001;
 }
 
-// Whether 1, 2, 5 over up to a decade and a half have room, or decades alone would be too few.
+// True if tics at 1, 2, 5 fit (up to a decade and a half), or decades alone would be too few.
 static bool has_fine_tics(struct hn_range r, int most) {
     int fine = 0, decades = 0;
     for (int decade = (int)floor(log10(r.lo)); decade <= (int)ceil(log10(r.hi)); decade++)
@@ -119,7 +119,7 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     return r;
 }
 
-// How a look is drawn; x_lo and x_hi are the ends of the horizontal axis.
+// Form of a look in gnuplot; x_lo and x_hi are the ends of the horizontal axis.
 static const struct form {
     const char *using, *with;
     const char *words, *key; // width and dash instead of the line's own; in the key, NULL = with
@@ -190,7 +190,7 @@ static void begin_plot(FILE *gp, const char *tsv, const struct hn_series *s) {
     fprintf(gp, ", \\\n    '%s' index %d ", tsv, s->index);
 }
 
-// What lies behind the curves: bands, areas.
+// Plots bands and areas, which lie behind the curves.
 static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
                         const struct hn_series *s) {
     bool line = s->look == HN_LOOK_LINE || s->look == HN_LOOK_PLAIN;
@@ -293,7 +293,8 @@ static void script_titles(const struct hn_layout *g, FILE *gp, int p, struct hn_
     fprintf(gp, "set label 2 at screen %.5f, graph 0.5 center rotate\n",
             (box.left - (is_inset ? 0.44 : g->left[hn_layout_column(g, p)] - 0.12)) / g->width);
     write_text(g, gp, "label 2", hn_layout_shows_y_title(g, p) ? panel->y.title : "");
-    // Where a terminal puts the label of an axis depends on its fonts, and may be off the page.
+    // A terminal's own position for the label of an axis depends on its fonts, and may be off the
+    // page.
     double below = box.top + box.height + hn_layout_x_title_depth(panel);
     fprintf(gp, "set label 3 at graph 0.5, screen %.5f center\n", 1 - below / g->height);
     write_text(g, gp, "label 3", hn_layout_shows_x_title(g, p) ? panel->x.title : "");

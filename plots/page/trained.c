@@ -26,7 +26,7 @@ static bool same_texts(const struct hn_results *r, int64_t a, int64_t b,
     return true;
 }
 
-// What is trained: runs of one problem are compared.
+// True if two runs train on the same problem, so that they are compared.
 static bool same_problem(const struct hn_results *r, int64_t a, int64_t b) {
     static const char *const columns[] = {"dataset", "task", "task_params", "loss", NULL};
     return same_texts(r, a, b, columns) &&
@@ -110,7 +110,7 @@ static struct hn_difference moments_of(const double *v, int64_t n) {
     return m;
 }
 
-// What is measured before the first step, in the order of a table's rows.
+// Measurements before the first step, in the order of a table's rows.
 static const struct baseline {
     int64_t step;
     const char *prefix, *name; // of columns; of the row

@@ -50,7 +50,7 @@ struct hn_moments {
 HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_trained *out);
 
-// Whether a row of /runs is one of the setting's.
+// True if a row of /runs belongs to the setting.
 bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);
 int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
 // A column of /runs that all runs of the setting have alike.
@@ -79,7 +79,7 @@ struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t s
 // The last evaluation of each run minus its own value at a baseline's step.
 struct hn_difference hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
                                      const char *column);
-// Whether the setting is the base or is compared with it.
+// True if the setting is the base or is compared with it.
 bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
 // The rows of a table of accuracies, one after the other: the base before training, its features
 // alone if it has any, the settings beside it.

@@ -43,7 +43,7 @@ static int64_t round_of(const struct hn_trained *t, int64_t base, int64_t settin
     return n;
 }
 
-// Where there is room for some settings, one of every sampler comes before a second of any.
+// True for a setting that is drawn: if not all fit, one of every sampler before a second of any.
 static bool is_chosen(const struct hn_trained *t, int64_t base, int64_t setting,
                       const struct hn_training_curves *curves) {
     int64_t before = 0, round = round_of(t, base, setting, curves);

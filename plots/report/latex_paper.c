@@ -90,7 +90,7 @@ static int64_t count_compared(const struct hn_overview *o) {
     return n;
 }
 
-// What all cells have alike, and where the rest is told.
+// Writes what all cells share, and refers to the job for the rest.
 static enum hn_code put_words(struct paper *p) {
     HN_SCOPE(p->ctx);
     struct hn_overview o;
@@ -148,7 +148,7 @@ static void put_main(const struct paper *p, FILE *tex) {
           tex);
 }
 
-// What has been written into main.tex stays.
+// Writes main.tex unless it exists.
 static enum hn_code write_main(const struct paper *p) {
     char *path = hn_format(p->ctx, "%s/main.tex", p->what->folder);
     struct hn_new_file file;

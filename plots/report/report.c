@@ -43,7 +43,7 @@ static bool is_training(const struct writer *w) {
     return hn_results_table(w->results, "training") != NULL;
 }
 
-// Whether there are cells of samplers, not only trainings.
+// True if there are cells of samplers, not only trainings.
 static bool has_cells(const struct writer *w) {
     const struct hn_table *runs = &w->results->runs;
     for (int64_t row = 0; row < runs->rows; row++)
@@ -286,7 +286,7 @@ static enum hn_code put_figures(struct writer *w) {
     return HN_OK;
 }
 
-// What the results say, in words: of the kind that they are.
+// Writes the opening sentences for the kind of results.
 static enum hn_code put_answer(struct writer *w) {
     enum hn_code code = HN_OK;
     fputs("<section aria-label=\"The answer\" class=answer>\n", w->html);

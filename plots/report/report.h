@@ -86,7 +86,7 @@ void hn_html_fold(FILE *html, const char *id, const char *title, bool open);
 // nothing where they are of one.
 HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *const *r, int64_t n);
-// What was run, from what, and how to do it again (report_run.c).
+// Writes what was run, from what, and how to do it again (report_run.c).
 void hn_html_run(FILE *html, const struct hn_results *r);
 // The opening of results of samplers: the hardest within some points more false negatives than
 // Uniform. margin: of the false-negative ratio, what still counts as no more than Uniform's
@@ -94,7 +94,7 @@ void hn_html_run(FILE *html, const struct hn_results *r);
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
 // Of weightings, where they vary: what share of the loss is on false negatives.
 void hn_html_weightings(FILE *html, const struct hn_overview *o);
-// What the filters of `mined` drop, where the results hold it.
+// Writes what the filters of `mined` drop, if the results have it.
 void hn_html_attrition(FILE *html, const struct hn_overview *o);
 // The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
@@ -112,7 +112,7 @@ HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
 // others.
 void hn_html_claims_answer(FILE *html, const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_report *report);
-// Whether the table of identifiers has a verdict on this one.
+// True if the table of identifiers has a verdict on this one.
 bool hn_html_is_tested(const struct hn_table *ids, const char *id);
 
 #endif

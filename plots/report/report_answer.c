@@ -2,10 +2,9 @@
 // that are there: the hardest sampler within 0.5, 2 and 10 points more false negatives than
 // Uniform, what it costs, or that uniform batches will do.
 //
-// What is said is shown by intervals over seeds: a sampler is within a budget if the upper end of
-// the interval of its excess is, and harder than another if the interval of the paired difference
-// lies above 0. Fewer than three seeds have no such interval; then the sentences say that they go
-// by means.
+// Intervals over seeds decide: a sampler is within a budget if the upper end of the interval of its
+// excess is, and harder than another if the interval of the paired difference lies above 0. Fewer
+// than three seeds have no such interval; then the sentences say that they go by means.
 #include "plots/page/curves.h"
 #include "plots/report/report.h"
 
@@ -239,7 +238,7 @@ static void put_budgets(FILE *html, const struct place *p) {
     fputs("</ul>\n", html);
 }
 
-// Where there is nothing to hold false negatives against.
+// Names the hardest sampler where there are no false negatives to compare with Uniform's.
 static void put_hardest(FILE *html, const struct place *p, const char *why) {
     int64_t best = find_hardest(p, NAN);
     hn_html(html, " %s ", why);
@@ -321,7 +320,7 @@ static bool is_measured(const struct hn_overview *o) {
     return any;
 }
 
-// Whether any sentence goes by intervals.
+// True if any sentence goes by intervals.
 static bool is_judged(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings; s++)

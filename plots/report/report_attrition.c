@@ -1,4 +1,4 @@
-// What the filters of `mined` drop: candidates by the filter that each fails first.
+// Candidates that the filters of `mined` drop, by the filter that each fails first.
 #include "plots/report/report.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ static const char *cell(const struct claim *claim, const char *column) {
     return hn_table_text(claim->table, claim->row, column);
 }
 
-// Whether the page has a figure of that name: one of its own, or a general one of its trainings.
+// True if the page has a figure of that name: one of its own, or a general one of its trainings.
 static bool is_shown(const struct hn_report *report, const char *id) {
     char name[HN_FIGURE_NAME], path[4096];
     struct hn_figure general;
@@ -189,7 +189,7 @@ static void put_ids(FILE *html, const struct hn_report *report, const struct hn_
     fputs("</tbody></table></div>\n", html);
 }
 
-// What has no claim that could be tested: listed with the reason.
+// Lists the identifiers without a claim that could be tested, with the reason.
 static void put_untested(FILE *html, const struct hn_table *t) {
     bool any = false;
     for (int64_t row = 0; row < t->rows; row++) {

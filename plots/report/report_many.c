@@ -43,7 +43,7 @@ static void compose_name(const struct many *m, int64_t i, char *text, size_t siz
         hn_append(text, size, " (%s, %" PRId64 ")", hn_results_get(own->results, "created"), i + 1);
 }
 
-// What is still the same, also because it was cut, is numbered: it would be taken for one result.
+// Names a result; numbers those whose names are the same, also after cutting.
 static void result_name(const struct many *m, int64_t i, char text[HN_LABEL_SIZE]) {
     char other[HN_LABEL_SIZE];
     bool again = false;
@@ -169,7 +169,7 @@ static void compose_key(const struct hn_overview *o, int64_t s, char key[KEY]) {
     }
 }
 
-// How many settings two results or more have measured on the same file.
+// Counts the settings that two results or more have measured on the same file.
 static enum hn_code count_shared(const struct many *m, int64_t *shared) {
     const struct hn_overview *o = &m->overview;
     int64_t n = 0;

@@ -89,7 +89,7 @@ static struct hn_html_number difference(const struct hn_html_column *c, const vo
 #define PLUS_MINUS HN_HTML_PLUS_MINUS
 static const char minus[] = "minus that of Uniform at the same place, paired by seed";
 
-// What is measured; `needs`: only where that axis varies.
+// Columns of measurements; `needs`: only if that axis varies.
 static const struct {
     struct hn_html_column column;
     const char *needs;

@@ -189,8 +189,8 @@ static bool closest_baseline(const struct problem *p, int64_t k, struct hn_train
     return least < INFINITY;
 }
 
-// Whether training with the setting improved on a baseline. The more settings are asked, the more
-// certain each has to be, so that at most one in twenty results names one by chance.
+// True if training with the setting improved on a baseline. The level is corrected for the number
+// of settings, so that at most one in twenty results names one by chance.
 static bool is_above(const struct problem *p, int64_t k, int64_t step) {
     struct hn_difference d = hn_trained_gain(p->t, k, step, p->column);
     return d.mean - d.half > 0 && !(0.5 * d.p > 0.05 / (double)p->settings);
