@@ -82,12 +82,12 @@ static enum hn_code differs(struct work *w, const struct hn_compare_change *chan
     return keep_change(w, change);
 }
 
-// Where a value stands: its line, and the rows that name the cell.
+// Position of a value: its line, and the rows that name the cell.
 struct place {
     int64_t line, base_row, now_row;
 };
 
-// What rounding may change; an infinity has no share, and nothing lies near it.
+// Tolerance for rounding; 0 for infinities, which equal themselves alone.
 static double tolerance_of(enum hn_role role, double from, double to) {
     if (role == HN_ROLE_COUNTER || isinf(from) || isinf(to))
         return 0;
@@ -422,7 +422,8 @@ static enum hn_code compare_values(struct work *w) {
     return HN_OK;
 }
 
-// What changed numbers between the two files, and whether NEW is of one program.
+// Writes c->said_first: changes of numbers between the versions of the two files, and the programs
+// of NEW if they are several.
 static enum hn_code say_first(struct hn_context *ctx, struct hn_comparison *c) {
     enum { SIZE = sizeof c->said_first };
     struct hn_results_changes changes;

@@ -1,4 +1,4 @@
-// What the output formats of `compare` share (compare_describe.c).
+// Functions that the output formats of `compare` share (compare_describe.c).
 #ifndef HN_RESULTS_COMPARE_PRIVATE_H
 #define HN_RESULTS_COMPARE_PRIVATE_H
 
@@ -37,7 +37,7 @@ int64_t hn_compare_same(const struct hn_comparison *c);
 // Labels of the cells of BASE that NEW lacks, or the other way round: at most HN_COMPARE_CHANGES.
 // Owned by the caller.
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base);
-// How many cells have no partner, and which: some of them, all where the comparison is verbose.
+// Prints the number of cells without a partner, and some of them (verbose: all).
 typedef void hn_compare_put(FILE *out, const char *text); // writes a label safely
 void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put, FILE *out);
 

@@ -13,7 +13,7 @@ struct phases {
     double epoch;         // seconds of the latest beginning of an epoch
 };
 
-// What row r of /timing adds to a metric's samples, or NaN. A run's first build is that of the
+// The sample that row r of /timing adds to a metric, or NaN. A run's first build is that of the
 // measuring, and cold: it counts only where nothing was repeated.
 static double sample_of(const struct hn_table *t, int64_t r, const char *metric, struct phases *p) {
     const char *phase = hn_table_text(t, r, "phase");
@@ -82,8 +82,8 @@ static void compare_machines(struct hn_comparison *c) {
         c->comparable = true;
 }
 
-// What the machine itself did in the two runs, by the calibration of each: |ratio - 1|, the larger
-// of products and reading. A slowdown within that says nothing about the program.
+// Change of the machine itself between the two runs, by the calibration of each: |ratio - 1|, the
+// larger of products and reading. A slowdown within that says nothing about the program.
 static double machine_change(const struct hn_comparison *c) {
     static const char *const rate[] = {"sgemm_gflops", "read_gbs"};
     double most = 0;
@@ -105,7 +105,7 @@ struct side {
     bool medians; // one sample a file
 };
 
-// Where the rows of file 0 stand in file i, -1 where they do not.
+// Finds the rows of file 0 in file i, -1 where they are missing.
 static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r, int64_t i,
                               struct side *s) {
     struct hn_row_match match;
@@ -240,7 +240,8 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
     return HN_OK;
 }
 
-// Where noise exceeds the gates and hn_compare_noise_max, "none slower" would hold of any program.
+// Times are not judged if noise exceeds the gates and hn_compare_noise_max: "none slower" would
+// then hold of any program.
 static void check_noise(struct hn_comparison *c, const struct hn_compare_options *options) {
     const struct hn_gate *gate[] = {gate_of(c, options, "cost_s"), gate_of(c, options, "cost_g")};
     double limit = hn_compare_noise_max;

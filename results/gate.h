@@ -1,4 +1,4 @@
-// What `compare` may be asked to hold: --gate METRIC:LIMIT.
+// Gates of `compare`: --gate METRIC:LIMIT.
 //
 //   METRIC  a column of /runs or /snapshots, or a group of them: counters, quality, times
 //   LIMIT   [+|-|=] NUMBER [%]
@@ -39,7 +39,7 @@ HN_MUST_USE enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text,
 // better, a time without %, a column that is derived from another.
 HN_MUST_USE enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
                                        const struct hn_column *column);
-// How much worse a change from base to now is, in the value's unit; negative: better.
+// Size of a change for the worse from base to now, in the value's unit; negative: better.
 double hn_gate_worse(enum hn_gate_side side, enum hn_direction direction, double base, double now);
 
 #endif

@@ -171,8 +171,8 @@ static int64_t newest(const struct history *h) {
     return last;
 }
 
-// What depends on the machine is drawn for machines of the newest file's kind, and for runs with as
-// many threads.
+// Leaves out files of other kinds of machine than the newest file's, or of other numbers of
+// threads, where the metric depends on the machine.
 static void leave_machines_out(struct history *h) {
     int64_t last = newest(h);
     bool machine = h->role == HN_ROLE_TIME || hn_gate_by_name(h->role);

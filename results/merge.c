@@ -41,7 +41,8 @@ static bool goes_on(const struct hn_table *cells, enum kind kind, int64_t row) {
                0;
 }
 
-// What a part says the job is: its table `plan`, or of complete results the cells themselves.
+// Reads the plan of the job from a part: its table `plan`, or of complete results the cells
+// themselves.
 static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_table *out) {
     const struct hn_table *given = hn_results_table(r, plan_name);

@@ -8,7 +8,7 @@
 
 const int hn_results_code_version = 15;
 
-// What changed numbers, newest last: CHANGELOG.md has the same.
+// Changes of numbers, newest last: CHANGELOG.md has the same.
 static const struct hn_results_change changes[] = {
     {3,
      "the interval of fn_ratio is corrected for skewness; studies bin cosines by exact products"},
@@ -98,7 +98,7 @@ void hn_programs_text(const struct hn_programs *p, char *text, size_t size) {
 }
 
 enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r) {
-    // What says how the one program was built, and what it measured of the machine.
+    // Attributes of the build of one program, and of its measurements of the machine.
     static const char *const of_one[] = {"git_commit", "git_dirty",    "compiler",
                                          "cflags",     "sgemm_gflops", "read_gbs"};
     char text[1024];

@@ -26,14 +26,14 @@ struct hn_row_match {
 typedef bool hn_row_default(const char *sampler, const char *option, const char *value,
                             size_t length);
 // Keys are the texts of column cell_key, and those of column `also` (a number) unless it is NULL.
-// What is left is matched by its settings, spelt out: data, step, sampler, options that are not at
-// their defaults, and the columns of settings that both tables have. So an option or a column that
-// came since leaves the cells of an older file what they were.
+// The remaining rows are matched by their settings, spelt out: data, step, sampler, options that
+// are not at their defaults, and the columns of settings that both tables have. So a new option or
+// column leaves the cells of an older file what they were.
 HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
                                       const struct hn_table *now, const char *also,
                                       hn_row_default *is_default, struct hn_row_match *out);
 
-// What the rows of a further table belong to: a table of cells, by a column that numbers its rows.
+// Owner of the rows of a further table: a table of cells, by a column that numbers its rows.
 struct hn_row_owner {
     const char *column,
         *table; // "run" of "runs", "snapshot" of "snapshots", "study_row" of "studies"

@@ -105,7 +105,7 @@ static enum hn_code copy_pairs(struct hn_context *ctx, struct hn_results *to,
     bool attributes = to->n_attributes == 0;
     for (int64_t i = 0; attributes && i < from->n_attributes; i++) {
         const struct hn_text_pair *pair = &from->attribute[i];
-        // What one cell says of itself does not apply to a merged file.
+        // These attributes of one cell do not apply to a merged file.
         bool own = strcmp(pair->name, "run_key") == 0 || strcmp(pair->name, "program") == 0;
         if (!own && hn_results_set(ctx, to, pair->name, pair->value))
             return ctx->code;

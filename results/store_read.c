@@ -294,8 +294,7 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
     return ctx->code;
 }
 
-// What a process of its own does first: all that the reader does. Errors are left for the reader to
-// find and explain.
+// Reads the file in a child process first, as the reader does. The reader reports errors.
 static void read_and_drop(const char *path, void *data) {
     struct hn_context *ctx = data;
     struct hn_results r;

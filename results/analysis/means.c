@@ -106,7 +106,7 @@ static void set_interval(struct hn_mean *e, enum hn_over over, double below, dou
     e->hi = e->mean + above;
 }
 
-// How far the ends of a cell's interval over its batches lie from its value: from columns <name>_lo
+// Distances from a cell's value to the ends of its interval over batches: from columns <name>_lo
 // and <name>_hi, or the mean cosines of batches; NaN without.
 static void find_ends(const struct reader *d, int64_t row, double end[2]) {
     const struct hn_results *r = d->r;

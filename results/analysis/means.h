@@ -5,7 +5,7 @@
 
 #include "results/store.h"
 
-// What an interval is over. Seeds are independent: each draws its batches, and builds its sampler,
+// Replicates of an interval. Seeds are independent: each draws its batches, and builds its sampler,
 // anew. Batches of one seed share a build, so their interval says nothing of other builds: it is
 // given only where fewer than three seeds leave no other.
 enum hn_over { HN_OVER_NOTHING, HN_OVER_BATCHES, HN_OVER_SEEDS };
@@ -25,7 +25,7 @@ struct hn_replicates {
     int64_t n;
 };
 
-// Whether the cell is finished and has a finite number in the column.
+// True if the cell is finished and has a finite number in the column.
 bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column);
 // The mean over those cells. Interval: Student's over three seeds or more; over fewer, from the
 // intervals over batches that the cells have (columns <name>_lo and <name>_hi, or the mean cosines

@@ -214,8 +214,8 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
     }
 }
 
-// Whether setting a shows s to be no choice: better than it in one of the two, and not told apart
-// as worse in the other.
+// True if setting a is significantly better than s in one of the two, and not significantly worse
+// in the other.
 static bool beats(const struct hn_overview *o, int64_t a, int64_t s, const char *hardness) {
     int fewer = hn_told_apart(hn_overview_difference(o, s, a, "fn_ratio"));
     int harder = hn_told_apart(hn_overview_difference(o, a, s, hardness));

@@ -37,7 +37,7 @@ struct hn_overview {
 HN_MUST_USE enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
                                           struct hn_overview *out);
 
-// Whether an axis of that name varies.
+// True if an axis of that name varies.
 bool hn_overview_varies(const struct hn_overview *o, const char *axis);
 // The value of an axis, "" where it does not apply; data sets without folders and ending.
 void hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis, char *text,
@@ -46,15 +46,15 @@ void hn_overview_value(const struct hn_overview *o, int64_t setting, const char 
 void hn_overview_common(const struct hn_overview *o, char *text, size_t size);
 // "K=100, M=500": options that all settings of this one's sampler have alike.
 void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text, size_t size);
-// Whether it is the first setting of its sampler.
+// True for the first setting of its sampler.
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
-// Whether two settings are ranked together: they differ at most by sampler and options, and both
+// True if two settings are ranked together: they differ at most by sampler and options, and both
 // have whole batches as negatives, or both negatives of each anchor.
 bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b);
-// Whether the sampler gives every anchor negatives of its own (`mined`).
+// True if the sampler gives every anchor negatives of its own (`mined`).
 bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting);
 bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
 // All cells of a setting by seed, unfinished ones among them.
@@ -67,7 +67,7 @@ int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting);
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column);
-// What hardness is measured by.
+// A measure of hardness.
 struct hn_hardness {
     // A column of /runs; "mean cosine of true negatives"; the heading of a table; of an axis.
     const char *column, *name, *heading, *axis;

@@ -13,13 +13,13 @@ struct hn_option_part {
 };
 // The next one of `rest`, which moves on; false at the end.
 bool hn_option_next(const char **rest, struct hn_option_part *o);
-// Whether it is among the parameters, with the same value.
+// True if it is among the parameters, with the same value.
 bool hn_option_has(const char *params, struct hn_option_part wanted);
 // The value of an option; false if it is not there.
 bool hn_option_value(const char *params, const char *option, char *value, size_t size);
 // Its number, NaN if it is none ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
-// Whether a row of /runs has the option with this value.
+// True if a row of /runs has the option with this value.
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
 
 // The name of a data set without folders and ending.
