@@ -1,4 +1,4 @@
-// What commands say of a snapshot of queries and a corpus.
+// Descriptions of a snapshot of queries and a corpus.
 #ifndef HN_RETRIEVAL_DESCRIBE_H
 #define HN_RETRIEVAL_DESCRIBE_H
 

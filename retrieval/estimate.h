@@ -31,7 +31,7 @@ HN_MUST_USE enum hn_code hn_estimate_open(struct hn_context *ctx, const struct h
                                           int64_t rows, uint64_t seed,
                                           struct hn_share_estimate *out);
 
-// What a setting mines.
+// The negatives of a setting.
 struct hn_mined_pairs {
     double negatives;   // their number, > 0
     double predicted;   // sum of the predictions

@@ -5,7 +5,8 @@
 
 #include "core/context.h"
 
-// What ranks count: candidates that are left before it, all of them, or what passes all filters.
+// The candidates that ranks count: those left before it, all of them, or those that pass all
+// filters.
 enum hn_rank_of { HN_RANK_DEFAULT, HN_RANK_CANDIDATES, HN_RANK_RAW, HN_RANK_SURVIVORS };
 
 // Numbers that are NaN, and bounds of ranks that reach over all, do not filter.
@@ -20,7 +21,7 @@ struct hn_filter {
     uint64_t seed;
 };
 
-// What is known of a candidate.
+// Flags of a candidate.
 enum { HN_IS_KNOWN = 1, HN_IS_SELF = 2, HN_IS_DUPLICATE = 4, HN_IS_HIDDEN = 8 };
 
 // Candidates of a query in the order in which ranks count them. A score that is missing is NaN and
@@ -35,7 +36,7 @@ struct hn_candidates {
     double guide_positive;
 };
 
-// Where candidates are lost, in order.
+// Stages at which candidates are lost, in order.
 enum hn_stage {
     HN_STAGE_KNOWN,
     HN_STAGE_SELF,

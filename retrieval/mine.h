@@ -40,10 +40,10 @@ extern const char *const hn_mine_presets[],
 // open is filled in. HN_USAGE: a window with fewer ranks than negatives are wanted, and the like.
 HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o,
                                          int64_t max);
-// What resolved options mean for a row of candidates.
+// The filter that resolved options stand for.
 struct hn_filter hn_mine_filter(const struct hn_mine_options *o);
 
-// What is mined in, borrowed. Rows are of unit length.
+// Data to mine in, borrowed. Rows are of unit length.
 struct hn_mine_data {
     struct hn_matrix rows[HN_SETS], teacher[HN_SETS]; // teacher: data = NULL: none
     const int64_t *group[HN_SETS];                    // or NULL
@@ -81,7 +81,7 @@ struct hn_pool {
     double *positive, *guide_positive; // [count] NaN: no positive
     uint8_t *flags;                    // [count x width]
 };
-// What it allocates belongs to the owner of the time.
+// Allocations belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m,
                                        int64_t from, int64_t count, struct hn_pool *out);
 struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row);

@@ -1,4 +1,4 @@
-// What the options of mining and its presets mean.
+// Options of mining and their presets.
 #include "retrieval/mine.h"
 
 #include <math.h>

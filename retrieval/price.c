@@ -94,7 +94,7 @@ struct columns {
     bool *inside; // [verdicts] whether the pair is a negative
 };
 
-// What an estimate says of the negatives chosen[n] of a row.
+// Adds the expected false negatives among the negatives chosen[n] of a row.
 static void expect_row(const struct hn_share_estimate *e, const struct columns *to, int64_t row,
                        const int32_t *chosen, int64_t n) {
     int64_t at = row * e->population->pool->width;
@@ -157,7 +157,7 @@ static void mark_front(struct hn_price *p, int n) {
     }
 }
 
-// Where no negative is false the ratio's interval is a point: the upper end is then the share with
+// If no negative is false the ratio's interval is a point: the upper end is then the share with
 // which none of so many would be false once in forty times.
 static struct hn_interval false_share(const struct columns *to, int64_t rows, double negatives) {
     struct hn_interval share = hn_ratio_interval(to->wrong, to->count, 1, rows, 0.95);

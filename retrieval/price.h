@@ -1,5 +1,5 @@
-// What settings of mining cost: how hard the negatives are that they leave, how many of them are
-// false, and how many queries get too few.
+// Prices of settings of mining: the hardness of their negatives, the share of false ones, and the
+// queries that get too few.
 #ifndef HN_RETRIEVAL_PRICE_H
 #define HN_RETRIEVAL_PRICE_H
 

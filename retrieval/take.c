@@ -4,7 +4,7 @@
 
 enum { TRIES = 64 }; // draws for a negative before passages are taken in turn
 
-// What a thread needs for a row.
+// Scratch of a thread for a row.
 struct scratch {
     uint8_t *left;
     int32_t *draw, *place;
