@@ -38,7 +38,7 @@ static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     return loop->spec->embeddings == HN_EMBEDDINGS_STORED && !d->stored ? ctx->code : HN_OK;
 }
 
-// Where a file would do that the job does not name, the message says so.
+// hn_sampler_check(); if a file that the job does not name would do, the message names its key.
 static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_spec *spec,
                                   const struct hn_sampler_plan *plan) {
     static const char *const keys[] = {"teacher", "groups"};

@@ -1,4 +1,4 @@
-// What the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
+// Declarations that the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
 // (checkpoints), loop_series.c (snapshots), loop_diagnostics.c (numbers of some figures).
 #ifndef HN_TRAINING_LOOP_PRIVATE_H
 #define HN_TRAINING_LOOP_PRIVATE_H

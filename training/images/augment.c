@@ -36,7 +36,7 @@ void hn_augment_draw(struct hn_stream *stream, struct hn_augmentation *out) {
     out->grey = hn_stream_uniform(stream) < 0.2;
 }
 
-// Where the samples along one axis come from: two pixels and the weight of the second.
+// Sources of the samples along one axis: two pixels and the weight of the second.
 struct axis {
     int32_t from[SIDE], to[SIDE];
     float weight[SIDE];

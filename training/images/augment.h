@@ -5,8 +5,8 @@
 #include "core/random.h"
 #include "datasets/images.h"
 
-// What is done to one image; drawn by hn_augment_draw(). The crop is a rectangle in units of the
-// image; where samples of its edge lie outside of the image, that is reflected at its border.
+// Augmentation of one image, drawn by hn_augment_draw(). The crop is a rectangle in units of the
+// image; samples outside of the image are reflected at its border.
 struct hn_augmentation {
     double width, height; // of the crop, 1 = the image
     double x, y;          // its centre

@@ -27,7 +27,7 @@ enum {
 };
 static const float deviation_floor = 0.1F, threshold = 0.5F;
 
-// What a thread works in.
+// Scratch of a thread.
 struct scratch {
     float image[HN_IMAGE_BYTES];
     float patch[CHUNK * PLACES * DIM];

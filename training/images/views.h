@@ -7,9 +7,9 @@
 
 #include "datasets/images.h"
 
-// What to make. Of the training images the first n of a fixed order drawn by seed are taken (files
-// may be sorted by class). Filters are fitted to the clean images of these, the projection to them
-// and to one view of each.
+// Settings of cached views. They take the first n training images of a fixed order drawn by seed
+// (files may be sorted by class). Filters are fitted to the clean images of these, the projection
+// to them and to one view of each.
 struct hn_views_spec {
     const char *data;  // folder of the binary files
     const char *cache; // folder of the cached file, made if missing

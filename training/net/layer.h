@@ -38,7 +38,7 @@ struct hn_pass {
     const struct hn_sparse *mean, *mean_t;   // of `aggregate`: Ahat and its transpose
 };
 
-// What a layer is told when it is added; what its type does not use is 0.
+// Parameters of a layer when it is added; those that its type does not use are 0.
 struct hn_layer_spec {
     int64_t out;                     // columns out: linear; channels out: convolution
     int64_t height, width, channels; // images in: convolution, average pool

@@ -120,7 +120,7 @@ static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
         hn_score_count(counts, (double)score[b->lists->position[b->lists->start[a] + k]]);
 }
 
-// What a weighting takes from all scores of a batch: the largest, and the mixture.
+// Computes what a weighting needs of all scores of a batch: the largest, and the mixture.
 static void look_at_scores(struct batch *b) {
     struct hn_score_counts counts = {{0}};
     b->max = b->spec->weighting.clip > 0 ? largest_score(b) : 0;

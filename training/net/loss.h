@@ -88,7 +88,7 @@ double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, i
                    int64_t graphs, int64_t d, const hn_real *u, const hn_real *g,
                    const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work);
 
-// What is known of the keys of one anchor besides their scores.
+// The keys of one anchor, besides their scores.
 struct hn_loss_keys {
     int64_t n;
     int64_t skip[2]; // these are not negatives, -1: none

@@ -122,7 +122,7 @@ static bool is_negative(const struct hn_loss_keys *keys, int64_t j) {
     return j != keys->skip[0] && j != keys->skip[1];
 }
 
-// What the mask looks at.
+// The score by which the mask decides.
 static double shown(const struct hn_loss_keys *keys, const hn_real *score, int64_t j) {
     return keys->guide ? (double)keys->guide[j % keys->items] : (double)score[j];
 }

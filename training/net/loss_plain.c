@@ -54,7 +54,7 @@ double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, c
     return known > 0 ? sum / (double)known : NAN;
 }
 
-// What tells an anchor's positives, on top of the other view of its item.
+// Decides an anchor's positives besides the other view of its item.
 struct positives {
     const struct hn_loss_spec *spec;
     int64_t n, anchor, twin;
@@ -63,7 +63,7 @@ struct positives {
     struct hn_masker masker;
 };
 
-// What the mask looks at.
+// The score by which the mask decides.
 static double shown(const struct positives *p, int64_t j, double score) {
     return p->guide ? (double)p->guide[j % p->n] : score;
 }

@@ -1,4 +1,4 @@
-// What graphs are without an encoder: a reference for all of them.
+// Features of graphs without an encoder: the reference for all encoders.
 #ifndef HN_TRAINING_TASKS_GRAPH_FEATURES_H
 #define HN_TRAINING_TASKS_GRAPH_FEATURES_H
 

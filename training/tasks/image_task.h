@@ -13,7 +13,7 @@ extern const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COL
 
 extern const struct hn_task_data hn_image_data; // CIFAR-10 and its like
 
-// What the params of such a task begin with, and the options of the probe.
+// First members of the params of such a task, and the options of the probe.
 struct hn_image_params {
     char *data;
     int64_t n, out, data_seed;

@@ -168,7 +168,7 @@ static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
                         &s->loss);
 }
 
-// What cannot be read fails the runs.
+// Reads the data once, for its notes; an error fails the runs.
 static void survey(struct hn_context *ctx, const char *path) {
     struct hn_linqs data;
     HN_SCOPE(ctx);

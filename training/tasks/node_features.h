@@ -1,4 +1,4 @@
-// What documents are without an encoder: a reference for all of them.
+// Features of documents without an encoder: the reference for all encoders.
 #ifndef HN_TRAINING_TASKS_NODE_FEATURES_H
 #define HN_TRAINING_TASKS_NODE_FEATURES_H
 

@@ -11,7 +11,7 @@
 #include "training/net/layer.h"
 #include "training/net/loss.h"
 
-// What a run tells its task before anything is opened.
+// Setting of a run, known to its task before anything is opened.
 struct hn_task_setting {
     const char *folder; // of the job file: relative paths of data are against it
     const char *data;   // --data DIR, or NULL

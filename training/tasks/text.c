@@ -263,7 +263,7 @@ static enum hn_code make_bags(struct hn_context *ctx, const struct hn_text_featu
     return HN_OK;
 }
 
-// What the features' projection to `svd` singular vectors of the training sentences has.
+// Correlations of the features' projection to `svd` singular vectors of the training sentences.
 static enum hn_code score_svd(struct hn_context *ctx, struct state *s, int64_t svd,
                               const struct hn_sparse *bags, double *rho) {
     struct hn_sparse x;

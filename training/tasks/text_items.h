@@ -1,4 +1,4 @@
-// What the task `text` trains on: pairs of a query and its key, some with a hard negative.
+// Items of the task `text`: pairs of a query and its key, some with a hard negative.
 #ifndef HN_TRAINING_TASKS_TEXT_ITEMS_H
 #define HN_TRAINING_TASKS_TEXT_ITEMS_H
 

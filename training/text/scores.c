@@ -2,7 +2,7 @@
 #include "core/matrix.h"
 #include "core/ranks.h"
 
-// What cosines are taken of: one of the two.
+// Rows whose cosines are taken, dense or sparse.
 struct rows {
     const float *z;
     int64_t d;

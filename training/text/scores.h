@@ -1,5 +1,5 @@
-// How well cosines of pairs of sentences follow the scores of their files: Spearman's correlation
-// over all pairs of a file together.
+// Spearman's correlation of the cosines of pairs of sentences with their scores, over all pairs of
+// a file together.
 #ifndef HN_TRAINING_TEXT_SCORES_H
 #define HN_TRAINING_TEXT_SCORES_H
 

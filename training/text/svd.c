@@ -70,8 +70,8 @@ static void draw(double *w, int64_t m, int64_t number) {
         w[i] = hn_stream_uniform(&stream) - 0.5;
 }
 
-// What stands at basis vector n becomes one. Where nothing is left of it (an invariant space is
-// found) a random one goes on, and its link is 0.
+// Normalises basis vector n. If nothing is left of it (an invariant space is found) a random one
+// takes its place, and its link is 0.
 static void settle(struct lanczos *z, int64_t n) {
     double *w = z->basis + n * z->m;
     double length = sqrt(lane_dot(w, w, z->m)), scale = n > 0 ? z->diagonal[0] : 0;
