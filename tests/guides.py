@@ -20,11 +20,13 @@ def with_line(text, line, name, where):
 
 
 def users(header, name):
-    """The C files that read a list which stands in a header, or a longer list of that header which holds it."""
+    """The C files that read a list of a header, a longer list there which holds it, or the enumerators of either."""
     if header.endswith(".c"):
         return [header]
-    longer = re.findall(rf"^#define (\w+)\(X\) *\\\n(?:.*\\\n)* +{name}\(X\)", pathlib.Path(header).read_text(), re.M)
-    read = re.compile(rf"\b({'|'.join([name, *longer])})\(")
+    text = pathlib.Path(header).read_text()
+    longer = re.findall(rf"^#define (\w+)\(X\) *\\\n(?:.*\\\n)* +{name}\(X\)", text, re.M)
+    numbered = re.findall(r"^#define X\(name\) (\w+_)##name,", text, re.M)  # enumerators, in the order of the list
+    read = re.compile(rf"\b({'|'.join([name, *longer])})\(" + "".join(rf"|\b{prefix}\w" for prefix in numbered))
     rooms = {line.split(":")[0] for line in pathlib.Path("tests/modules.txt").read_text().splitlines() if line[0] != "#"}
     files = sorted(file for room in rooms for file in pathlib.Path(room).glob("*.c"))
     found = [str(file) for file in files if read.search(file.read_text())]

@@ -66,7 +66,7 @@ while read -r -a words; do
 done <"$work/examples"
 check "there are examples" test ${#entries[@]} -ge 3
 for name in samplers/test_samplers samplers/test_sampler_misuse metrics/test_measure metrics/studies/test_every_study plots/test_figures \
-    training/test_gradients training/test_every_task results/test_every_format harness/job/test_job_errors; do
+    training/test_gradients training/test_every_task results/test_every_format harness/job/test_job_errors datasets/import/test_every_import; do
     run_suite "$name"
 done
 
@@ -74,7 +74,7 @@ done
 check "the program links" "${compile[@]}" -o "$work/hardneg" "$build/obj/harness/cli/main.o" "${objects[@]}" "$library" "${link[@]}"
 hardneg=$work/hardneg
 cd "$work" || exit 1
-for kind in samplers metrics figures; do "$hardneg" list $kind; done >listed 2>err
+for kind in samplers metrics figures formats; do "$hardneg" list $kind; done >listed 2>err
 for entry in "${entries[@]}"; do
     [[ $entry = @(softsign|pixels|csv) ]] || check "$entry is listed" grep -q "^$entry: " listed
 done

@@ -28,10 +28,10 @@ static bool ends_in(const char *path, const char *const *ending) {
 static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, const char *path,
                          const struct hn_format **out) {
     static const char pointer[] = "version https://git-lfs";
-    char first[sizeof pointer] = "";
-    size_t n = fread(first, 1, sizeof first - 1, s->file);
+    char first[HN_FORMAT_MAGIC_MAX];
+    size_t n = fread(first, 1, sizeof first, s->file);
     rewind(s->file);
-    if (strcmp(first, pointer) == 0)
+    if (n >= sizeof pointer - 1 && memcmp(first, pointer, sizeof pointer - 1) == 0)
         return hn_fail(ctx, HN_DATA,
                        "%s: is a pointer of Git LFS, not the file itself; get it with git lfs pull",
                        path);

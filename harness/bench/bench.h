@@ -33,7 +33,8 @@ struct hn_bench_kernel {
     enum hn_code (*run)(struct hn_context *ctx, struct hn_bench *b, const struct hn_bench_kernel *k,
                         struct hn_bench_time *out);
 };
-extern const struct hn_bench_kernel hn_bench_kernels[]; // ended by a NULL name
+// All kernels, a cell of each metric among them; ended by a NULL name, and of the owner.
+HN_MUST_USE enum hn_code hn_bench_list(struct hn_context *ctx, const struct hn_bench_kernel **out);
 
 // Makes b->items of b->shape, as a kernel needs them, unless they are there.
 HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b,

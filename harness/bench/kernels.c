@@ -4,10 +4,12 @@
 #include "harness/host/host.h"
 #include "harness/run/timed.h"
 #include "metrics/global.h"
+#include "metrics/metric.h"
 #include "samplers/gcbs_pairs.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { FULL, HALF };         // X Y^T or X X^T
 enum { INDEPENDENT, DEALT }; // candidates of a proximity graph
@@ -201,7 +203,7 @@ static enum hn_code run_sinks(struct hn_context *ctx, struct hn_bench *b,
     return code ? code : sweep_seconds(ctx, b, half, true, &out->seconds);
 }
 
-const struct hn_bench_kernel hn_bench_kernels[] = {
+static const struct hn_bench_kernel kernels[] = {
     {"sgemm", "sgemm", HN_BENCH_NO_ROWS, 0, run_sgemm},
     {"product", "product", HN_BENCH_VIEWS_TOO, FULL, run_product},
     {"product", "product-half", HN_BENCH_VIEWS_TOO, HALF, run_product},
@@ -215,17 +217,29 @@ const struct hn_bench_kernel hn_bench_kernels[] = {
     {"sinks", "sinks", HN_BENCH_VIEWS_TOO, FULL, run_sinks},
     {"sinks", "sinks-half", HN_BENCH_VIEWS_TOO, HALF, run_sinks},
     {"cell", "cell-all", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-fn_ratio", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-histogram", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-hardness", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-true_hardness", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-coverage", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-gap", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
-    {"cell", "cell-loss", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
     {"train", "train-views", HN_BENCH_TRAINING, HN_BENCH_VIEWS, hn_bench_training},
     {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, hn_bench_training},
     {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, hn_bench_training},
     {"train", "train-graph", HN_BENCH_TRAINING, HN_BENCH_GRAPH, hn_bench_training},
     {"train", "train-text", HN_BENCH_TRAINING, HN_BENCH_TEXT, hn_bench_training},
-    {.name = NULL},
 };
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+enum hn_code hn_bench_list(struct hn_context *ctx, const struct hn_bench_kernel **out) {
+    int64_t metrics = 0;
+    while (hn_metrics[metrics])
+        metrics++;
+    struct hn_bench_kernel *list = hn_alloc(ctx, KERNELS + metrics + 1, sizeof *list);
+    if (!list)
+        return ctx->code;
+    memcpy(list, kernels, sizeof kernels);
+    for (int64_t i = 0; i < metrics; i++) {
+        struct hn_bench_kernel *cell = list + KERNELS + i;
+        *cell = (struct hn_bench_kernel){"cell", NULL, HN_BENCH_VIEWS_TOO, 0, hn_bench_cell};
+        if (!(cell->name = hn_format(ctx, "cell-%s", hn_metrics[i]->name)))
+            return ctx->code;
+    }
+    list[KERNELS + metrics] = (struct hn_bench_kernel){.name = NULL};
+    *out = list;
+    return HN_OK;
+}

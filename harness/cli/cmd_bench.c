@@ -110,6 +110,7 @@ enum { FOLDER = 4096 }; // bytes of the name of one
 struct work {
     const struct bench_params *p;
     struct hn_bench bench;
+    const struct hn_bench_kernel *kernels;
     json_t *rows;                 // of the document; NULL: rows are printed when they are measured
     struct hn_snapshot *snapshot; // of --data; NULL: none
     struct hn_ranks *ranks;       // NULL: alone
@@ -228,11 +229,19 @@ static bool wanted(const struct hn_bench_kernel *k, int n_args, const char **arg
     return usual && n_args == 0;
 }
 
-static enum hn_code check_names(struct hn_context *ctx, int n_args, const char **args) {
-    enum { NAMES_MAX = 64 };
-    const char *names[NAMES_MAX] = {"all", "table", "linear"};
-    int n = 3;
-    for (const struct hn_bench_kernel *k = hn_bench_kernels; k->name && n + 2 <= NAMES_MAX; k++) {
+static enum hn_code check_names(struct hn_context *ctx, const struct hn_bench_kernel *kernels,
+                                int n_args, const char **args) {
+    static const char *const usual[] = {"all", "table", "linear"};
+    int n = 0;
+    while (kernels[n].name)
+        n++;
+    HN_SCOPE(ctx);
+    const char **names = hn_alloc(ctx, 3 + 2 * n, sizeof *names);
+    if (!names)
+        return ctx->code;
+    memcpy(names, usual, sizeof usual);
+    n = 3;
+    for (const struct hn_bench_kernel *k = kernels; k->name; k++) {
         names[n++] = k->group;
         names[n++] = k->name;
     }
@@ -262,7 +271,7 @@ static enum hn_code read_data(struct hn_context *ctx, struct work *w, int n_args
     if (hn_snapshot_open(ctx, w->p->data, &w->snapshot) ||
         hn_snapshot_load(ctx, w->snapshot, hn_snapshot_info(w->snapshot)->steps - 1, items))
         return ctx->code;
-    for (const struct hn_bench_kernel *k = hn_bench_kernels; k->name; k++)
+    for (const struct hn_bench_kernel *k = w->kernels; k->name; k++)
         if (wanted(k, n_args, args) && k->needs == HN_BENCH_VIEWS_TOO && !hn_has_positive(items))
             return hn_fail(ctx, HN_DATA,
                            "%s: has no views, which %s needs: name other kernels, or leave --data "
@@ -275,7 +284,7 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
                                 const char **args) {
     const struct bench_params *p = w->p;
     for (int g = 0; g < GOALS && n_args == 1; g++)
-        for (const struct hn_bench_kernel *k = hn_bench_kernels; k->name; k++) {
+        for (const struct hn_bench_kernel *k = w->kernels; k->name; k++) {
             w->bench.shape = goals[g].shape;
             if (strcmp(goals[g].group, args[0]) == 0 && strcmp(goals[g].name, k->name) == 0 &&
                 run_kernel(ctx, k, w))
@@ -284,7 +293,7 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
     int64_t n = w->snapshot ? w->bench.items.n : p->n,
             dim = w->snapshot ? w->bench.items.d : p->dim;
     w->bench.shape = (struct hn_bench_shape){n, dim, p->M, p->K, p->batch, p->keep};
-    for (const struct hn_bench_kernel *k = hn_bench_kernels; k->name; k++)
+    for (const struct hn_bench_kernel *k = w->kernels; k->name; k++)
         if (wanted(k, n_args, args) &&
             (k->needs == HN_BENCH_TRAINING ? run_training : run_kernel)(ctx, k, w))
             return ctx->code;
@@ -329,7 +338,9 @@ static enum hn_code bench(struct hn_context *ctx, const struct hn_call *call, st
     ctx->screen = w->p->screen ? w->p->screen : ctx->screen;
     enum hn_code code = hn_screen_check(ctx);
     if (code == HN_OK)
-        code = check_names(ctx, call->n_args, call->args);
+        code = hn_bench_list(ctx, &w->kernels);
+    if (code == HN_OK)
+        code = check_names(ctx, w->kernels, call->n_args, call->args);
     if (code == HN_OK)
         code = read_data(ctx, w, call->n_args, call->args);
     if (code == HN_OK)

@@ -1,4 +1,4 @@
-// Every format when memory runs out, and what is found by names and first bytes.
+// Formats when memory runs out, and files that are cut.
 #include "datasets/import/format.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
@@ -95,26 +95,9 @@ static void test_cut(void) {
     }
 }
 
-// Names, endings and first bytes belong to one format each.
-static void test_list(void) {
-    for (int i = 0; hn_formats[i]; i++) {
-        CU_ASSERT_STRING_EQUAL(hn_format_names[i + 1], hn_formats[i]->name);
-        for (int k = 0; k < i; k++) {
-            const struct hn_format *a = hn_formats[i], *b = hn_formats[k];
-            CU_ASSERT_STRING_NOT_EQUAL(a->name, b->name);
-            if (a->magic && b->magic)
-                CU_ASSERT_STRING_NOT_EQUAL(a->magic, b->magic);
-            for (const char *const *one = a->endings; *one; one++)
-                for (const char *const *other = b->endings; *other; other++)
-                    CU_ASSERT_STRING_NOT_EQUAL(*one, *other);
-        }
-    }
-}
-
 static const struct hn_test tests[] = {
     {"every allocation fails once", test_memory},
     {"files that are cut", test_cut},
-    {"the list of formats", test_list},
 };
 
 int main(int argc, char **argv) {
