@@ -79,12 +79,12 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c text.c text_net.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck slurm mpi
+entries := demo check test asan tsan threads lint analyze bench paper pictures front torture memcheck slurm mpi
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures \
+.PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front \
 	run-torture run-memcheck run-threads run-analyze run-slurm run-mpi format install install-library wheel uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -159,6 +159,10 @@ pictures: ## make the pictures of README and docs again, from DATA=dir (harness/
 	$(Q)./deps.sh build
 	$(again) run-pictures
 
+front: ## fronts of all samplers on data that a Debian system has, and on DATA=dir (harness/reproduce/front.sh)
+	$(Q)./deps.sh build test front
+	$(again) run-front
+
 baseline: $(program) ## make results/baseline.h5 again, which `make test` compares the smoke job with
 	$(Q)rm -rf $(BUILD)/baseline
 	$(Q)$(program) run -c harness/jobs/smoke.yaml -o $(BUILD)/baseline --quiet
@@ -202,6 +206,9 @@ run-paper: $(program)
 
 run-pictures: $(program)
 	$(Q)harness/reproduce/pictures.sh $(program) "$(DATA)" results/pictures
+
+run-front: $(program)
+	$(Q)harness/reproduce/front.sh $(program) "$(DATA)" results/front
 
 # Leaks are for `make asan`: valgrind counts those of processes that look at a file and end, too. It knows
 # no AVX-512.

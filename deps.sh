@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing for the roles given: build, test, dev, slurm, mpi (packages.txt).
+# Installs the Debian packages that are missing for the roles given: build, test, dev, slurm, mpi, front (packages.txt).
 # Says what it installs and what for. DEPS=0: does nothing.
 set -eu
 [ "${DEPS:-1}" != 0 ] || exit 0

@@ -15,25 +15,31 @@ def text(column):
     return [value.decode() for value in column]
 
 
+def cost_of(file):
+    """Processor time of a batch of every run, in ms: its share of what builds and begins an epoch among it."""
+    timing = file["timing"]
+    phase, run, cpu = np.array(text(timing["phase"][:])), timing["run"][:], timing["cpu_ns"][:] * 1e-6
+    rep, batches, cost = timing["rep"][:], timing["batches"][:], []
+    for i in range(len(file["runs/status"])):
+        begun = (run == i) & ((phase == "build") | (phase == "epoch")) & (rep == 0)
+        drawn = (run == i) & (phase == "next")
+        cost.append(cpu[begun].sum() / batches[begun].sum() + cpu[drawn].sum() / batches[drawn].sum())
+    return np.array(cost)
+
+
 def read(path):
     """One entry per setting: sampler, parameters, [seeds x (mean true cosine, hardest true, false-negative ratio)],
     processor time of a batch in ms (the median over seeds)."""
     with h5py.File(path) as file:
-        runs, timing = file["runs"], file["timing"]
+        runs = file["runs"]
         assert all(status == "ok" for status in text(runs["status"][:])), "a cell of the job has failed"
         kind = text(file["hist/kind"][:]).index("true_negative")
         count, middle = file["hist/counts"][:, kind, :].astype(float), file["hist/bin"][:]
         value = np.stack([count @ middle / count.sum(1), runs["hard_true_mean"][:], runs["fn_ratio"][:]], 1)
-        phase, run, cpu = np.array(text(timing["phase"][:])), timing["run"][:], timing["cpu_ns"][:] * 1e-6
-        rep, batches = timing["rep"][:], timing["batches"][:]
-        cost, found = [], {}
-        for i in range(len(value)):
-            begun = (run == i) & ((phase == "build") | (phase == "epoch")) & (rep == 0)
-            drawn = (run == i) & (phase == "next")
-            cost.append(cpu[begun].sum() / batches[begun].sum() + cpu[drawn].sum() / batches[drawn].sum())
+        cost, found = cost_of(file), {}
         for i, key in enumerate(zip(text(runs["sampler"][:]), text(runs["params"][:]))):
             found.setdefault(key, []).append(i)
-        return text(runs["dataset"][:])[0], {key: (value[rows], np.median(np.array(cost)[rows]))
+        return text(runs["dataset"][:])[0], {key: (value[rows], np.median(cost[rows]))
                                              for key, rows in found.items()}
 
 

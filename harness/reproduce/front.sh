@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The front of all samplers on data of several kinds: `harness/reproduce/front.sh PROGRAM DATA OUTPUT`, called by
+# `make front` (docs/notes/front.md). Three encoders of every kind; then harness/jobs/front.yaml, and its tables. Kinds of a
+# Debian system need no data (front_data.py); DATA, a folder with sts/ and cifar10/ as docs/guide/training-data.md has them, adds
+# sentences and images. A kind whose material is missing is left out, and that is said. KINDS, ENCODERS: fewer of them;
+# JOB: options of the job. Given again, it goes on where it was broken off.
+set -eu
+program=$1 data=$2 output=$3
+here=$(cd "$(dirname "$0")/.." && pwd)
+python3=$(PATH=/usr/bin:$PATH command -v python3)
+encoders=${ENCODERS:-3}
+read -r -a kinds <<<"${KINDS:-packages functions manuals glyphs sentences cifar10}"
+read -r -a more <<<"${JOB:-}"
+
+left_out() { echo "$1: left out: $2"; } # KIND SENTENCE
+
+# Trains an encoder; its last step becomes $series.
+train() { # JOB FOLDER-OF-DATA SEED STEPS SETTING...
+    local job=$1 from=$2 seed=$3 steps=$4 run=$output/train/$kind-$3
+    shift 4
+    "$program" train -c "$here/jobs/$job.yaml" --data "$from" -o "$run" --quiet --set "seeds=[$seed]" --set "steps=$steps" \
+        --set "evaluate=$steps" --set "snapshots={every: $steps}" "$@"
+    mv "$run"/runs/*/series.h5 "$series"
+    rm -rf "$run"
+}
+images() { # DATA-SET FOLDER SEED N
+    train train-series "$2" "$3" 800 --set "task={views-mlp: {data: $1, n: $4, views: 8, dim: 256, data_seed: $3}}"
+}
+
+# The encoder of $kind with a seed, in $series. 3: what it takes is missing, which $reason says.
+make_encoder() { # SEED
+    local made=$output/made/$kind-$1
+    case $kind in
+    packages | functions | manuals | glyphs)
+        reason=$("$python3" "$here/reproduce/front_data.py" "$kind" "$1" "$made") || return $?
+        if [ "$kind" = glyphs ]; then
+            mkdir -p "$made/cifar100"
+            mv "$made"/*.bin "$made/cifar100"
+            images cifar100 "$made" "$1" $(($(stat -c %s "$made/cifar100/train.bin") / 3074))
+        else
+            "$program" import -e "$made/x.npy" -l "$made/y.txt" -o "$series" --quiet
+        fi
+        rm -rf "$made"
+        ;;
+    sentences)
+        reason="${data:-DATA}/sts is not there"
+        [ -r "$data/sts/sick-train.tsv" ] || return 3
+        train train-text "$data" "$1" 333
+        ;;
+    cifar10)
+        reason="${data:-DATA}/cifar10 is not there"
+        [ -r "$data/cifar10/data_batch_1.bin" ] || return 3
+        images cifar10 "$data" "$1" 10000
+        ;;
+    *)
+        reason="no such kind"
+        return 3
+        ;;
+    esac
+}
+
+front_of() { # KIND
+    local kind=$1 list= i series reason
+    for ((i = 1; i <= encoders; i++)); do
+        series=$output/encoders/$kind-$i.h5
+        [ -r "$series" ] || make_encoder "$i" || { [ $? = 3 ] && left_out "$kind" "$reason" && return 0 || exit 1; }
+        list=$list${list:+,}$series
+    done
+    set -- -c "$here/jobs/front.yaml" --set "snapshots=[$list]" --set "steps=$("$program" info --json "$series" |
+        "$python3" -c 'import json, sys; print(json.load(sys.stdin)["steps"][-1]["step"])')" --quiet "${more[@]}"
+    "$program" run "$@" -o "$output/$kind/all"
+    "$program" run "$@" -o "$output/$kind/uniform" --set samplers=[uniform] --set seeds=[2,3,4,5,6,7,8,9,10]
+}
+
+mkdir -p "$output/encoders"
+output=$(cd "$output" && pwd)
+for kind in "${kinds[@]}"; do front_of "$kind"; done
+"$python3" "$here/reproduce/front.py" "$output" | tee "$output/front.md"
