@@ -67,7 +67,7 @@ front_of() { # KIND
         list=$list${list:+,}$series
     done
     set -- -c "$here/jobs/front.yaml" --set "snapshots=[$list]" --set "steps=$("$program" info --json "$series" |
-        "$python3" -c 'import json, sys; print(json.load(sys.stdin)["steps"][-1]["step"])')" --quiet "${more[@]}"
+        "$python3" -c 'import json, sys; print(json.load(sys.stdin)["steps"][-1])')" --quiet "${more[@]}"
     "$program" run "$@" -o "$output/$kind/all"
     "$program" run "$@" -o "$output/$kind/uniform" --set samplers=[uniform] --set seeds=[2,3,4,5,6,7,8,9,10]
 }
