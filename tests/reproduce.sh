@@ -360,4 +360,23 @@ else
     skip "a small training" "$mutag is not there"
 fi
 
+# Fronts on data of several kinds: the tables' arithmetic, a kind that cannot be made, one whose encoders are there.
+fronts() { KINDS=$1 ENCODERS=2 JOB=$PWD/$2 "$here"/../harness/reproduce/front.sh "$hardneg" '' "$PWD/fronts" >out 2>err; rc=$?; } # KINDS JOB
+printf 'snapshots: none.h5\nbatches: 4\nbatch_size: 64\nmetrics: [fn_ratio, histogram, hardness, true_hardness]\nsamplers: [uniform, knn]\n' >plain.yaml
+sed 's/knn]/knn, {mosaic: {lambda: [0.5, 0.7, 0.9]}}, {mosaic: {a: 3, lambda: [8, 16]}}]/' plain.yaml >mosaic.yaml
+check "tables of fronts" "$python" "$here"/front_tables.py
+mkdir -p fronts/encoders
+cp "$here"/../datasets/cifar10-mini.h5 fronts/encoders/mini-1.h5
+"$hardneg" synth -o fronts/encoders/mini-2.h5 --n 300 --dim 8 --classes 3 --steps 1 --quiet
+fronts "cifar10 sentences mini" mosaic.yaml
+check "fronts are made of what there is" is 0
+check "what is missing is said" says '^cifar10: left out: DATA/cifar10 is not there'
+check "of every kind" says '^sentences: left out: DATA/sts is not there'
+check "a row of both encoders" says '^\| mini \| 2000 \| 10 \| 200 \| 2 \|'
+check "judged by every measure" says '^\| mini( \| (leads|behind|open) \(.*\)){5} \|'
+check "tables are kept" cmp out <(sed -n '1,2p' out; cat fronts/front.md)
+rm -r fronts/mini
+fronts mini plain.yaml
+check "without a mosaic nothing is judged" says '^\| mini( \| -){5} \|'
+
 finish

@@ -2,6 +2,7 @@
 """Tables of `make front`: `front.py OUTPUT`, of the encoders and results that front.sh left there (docs/notes/front.md)."""
 import glob
 import os
+import re
 import sys
 
 import h5py
@@ -62,7 +63,7 @@ def interval(values):
 
 
 def said(values, unit=""):
-    return "{:.2f} ± {:.2f}".format(*interval(values)).replace("0.", ".") + unit
+    return re.sub(r"(?<!\d)0\.", ".", "{:.2f} ± {:.2f}".format(*interval(values))) + unit
 
 
 def cell(encoders, pool, kappa, wanted, measure):
@@ -83,14 +84,17 @@ def verdict(encoders, measure, cases, pool="10000"):
     """By the mean over cases of what mosaic has beyond the others, in points: its interval over encoders."""
     values, beyond = [], 0
     for encoder in encoders:
-        pairs = np.array([encoder.against(encoder.find(pool, "0.01", wanted), measure) for wanted, _ in cases])
+        rows = [encoder.find(pool, "0.01", wanted) for wanted, _ in cases]
+        if any(row is None for row in rows):
+            return "-"
+        pairs = np.array([encoder.against(row, measure) for row in rows])
         kept = ~np.isnan(pairs[:, 1])
         beyond += (~kept).sum()
         if kept.any():
             values.append((pairs[kept, 0] - pairs[kept, 1]).mean())
     if not values:
         return "leads (beyond)"
-    mean, half = interval(values)
+    mean, half = interval(values)  # of one encoder NaN, which decides nothing
     word = "leads" if mean + half < 0 else "behind" if mean - half > 0 else "open"
     return f"{word} ({said(values)}" + (f"; {beyond} beyond)" if beyond else ")")
 

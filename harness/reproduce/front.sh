@@ -3,14 +3,13 @@
 # `make front` (docs/notes/front.md). Three encoders of every kind; then harness/jobs/front.yaml, and its tables. Kinds of a
 # Debian system need no data (front_data.py); DATA, a folder with sts/ and cifar10/ as docs/guide/training-data.md has them, adds
 # sentences and images. A kind whose material is missing is left out, and that is said. KINDS, ENCODERS: fewer of them;
-# JOB: options of the job. Given again, it goes on where it was broken off.
+# JOB: another job. Given again, it goes on where it was broken off.
 set -eu
 program=$1 data=$2 output=$3
 here=$(cd "$(dirname "$0")/.." && pwd)
 python3=$(PATH=/usr/bin:$PATH command -v python3)
 encoders=${ENCODERS:-3}
 read -r -a kinds <<<"${KINDS:-packages functions manuals glyphs sentences cifar10}"
-read -r -a more <<<"${JOB:-}"
 
 left_out() { echo "$1: left out: $2"; } # KIND SENTENCE
 
@@ -66,8 +65,8 @@ front_of() { # KIND
         [ -r "$series" ] || make_encoder "$i" || { [ $? = 3 ] && left_out "$kind" "$reason" && return 0 || exit 1; }
         list=$list${list:+,}$series
     done
-    set -- -c "$here/jobs/front.yaml" --set "snapshots=[$list]" --set "steps=$("$program" info --json "$series" |
-        "$python3" -c 'import json, sys; print(json.load(sys.stdin)["steps"][-1])')" --quiet "${more[@]}"
+    set -- -c "${JOB:-$here/jobs/front.yaml}" --set "snapshots=[$list]" --set "steps=$("$program" info --json "$series" |
+        "$python3" -c 'import json, sys; print(json.load(sys.stdin)["steps"][-1])')" --quiet
     "$program" run "$@" -o "$output/$kind/all"
     "$program" run "$@" -o "$output/$kind/uniform" --set samplers=[uniform] --set seeds=[2,3,4,5,6,7,8,9,10]
 }
