@@ -10,7 +10,7 @@ struct hn_bench_shape {
     int64_t n, dim, M, K, batch, keep;
 };
 
-// What the kernels work on.
+// Data of the kernels.
 struct hn_bench {
     struct hn_bench_shape shape;
     struct hn_items items;              // of that shape; views and labels where they are wanted

@@ -262,8 +262,8 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
     return one_step(ctx, b);
 }
 
-// What a step would take at the ceilings: its matrix products, or, where it updates rows of a
-// table, reading them, their gradients and both moments, and writing all but the gradients.
+// Seconds of a step at the ceilings: its matrix products, or, where it updates rows of a table,
+// reading them, their gradients and both moments, and writing all but the gradients.
 static double ideal_of(const struct hn_bench *bench, const struct hn_weights *w, double flops) {
     double bytes = 7.0 * (double)(w->n_touched * w->width) * sizeof *w->value;
     return fmax(flops / bench->gflops, bytes / bench->gbs) * 1e-9;

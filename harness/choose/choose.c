@@ -9,7 +9,7 @@
 
 enum { LOOKED_AT = 4, CHECK_SEEDS = 2 };
 
-// What is open while settings are measured.
+// State while settings are measured.
 struct work {
     const struct hn_choose_spec *spec;
     struct hn_chosen *out;

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-// What is asked for.
+// Arguments of `choose`.
 struct hn_choose_spec {
     const char *path;     // of the snapshot file
     const char *samplers; // job file whose `samplers` are the grid; NULL = the default grid

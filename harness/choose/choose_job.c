@@ -55,7 +55,7 @@ static enum hn_code write_steps(struct hn_context *ctx, const struct hn_choose_s
     return HN_OK;
 }
 
-// What the job says besides its samplers, in place of what the file says.
+// Overrides of the job's keys other than samplers.
 struct lines {
     char text[LINES][TEXT];
     char *item[LINES];
@@ -124,7 +124,7 @@ static bool is_reference(const struct hn_job_sampler *s) {
     return strcmp(s->type->name, "uniform") == 0 && strcmp(s->text, "draw=shuffle") == 0;
 }
 
-// What is added belongs to the job, as the rest of it does.
+// Finds the reference, or adds it. Additions belong to the job.
 static enum hn_code need_reference(struct hn_context *ctx, struct hn_job *job, int64_t *reference) {
     for (*reference = 0; *reference < job->n_samplers; ++*reference)
         if (is_reference(&job->sampler[*reference]))

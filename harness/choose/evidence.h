@@ -1,4 +1,4 @@
-// What has been measured of a setting so far, and the intervals that follow from it.
+// Measurements of a setting so far, and the intervals that follow from them.
 #ifndef HN_HARNESS_CHOOSE_EVIDENCE_H
 #define HN_HARNESS_CHOOSE_EVIDENCE_H
 
@@ -26,8 +26,8 @@ HN_MUST_USE enum hn_code hn_evidence_add(struct hn_context *ctx, struct hn_evide
                                          const struct hn_evidence_batch *batch, int64_t n,
                                          double seconds, double dots);
 
-// What counts as a replicate. Seeds are independent, as builds and partitions are drawn anew, but
-// they are few at first; batches of one seed share its build.
+// Kinds of replicates. Seeds are independent, as builds and partitions are drawn anew, but few at
+// first; batches of one seed share its build.
 enum hn_replicate { HN_BY_BATCH, HN_BY_SEED };
 
 // Ratios with their intervals; NaN ends where there are fewer than two replicates.

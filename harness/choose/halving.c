@@ -193,8 +193,8 @@ static bool fits(struct work need, struct work capacity) {
     return need.units <= capacity.units && need.dots <= capacity.dots;
 }
 
-// What the first rung took, less what the later ones have taken. The reference does not count: it
-// is measured whatever happens.
+// Work of the first rung less that of later ones so far. The reference does not count: it is always
+// measured.
 static struct work work_left(const struct hn_halving *h) {
     struct work left = {0, 0};
     for (int64_t i = 0; i < h->arms; i++) {
@@ -207,8 +207,8 @@ static struct work work_left(const struct hn_halving *h) {
     return left;
 }
 
-// How many of rank[n] the next rung has space for, which takes `seeds` more of each; `rungs` are
-// left, with it.
+// Number of rank[n] that the next rung can measure, with `seeds` more of each; `rungs` are left,
+// this one included.
 static int64_t affordable(const struct hn_halving *h, const struct rank *rank, int64_t n,
                           int64_t seeds, int rungs) {
     enum { GO_ON = 2 };

@@ -107,8 +107,8 @@ static void shares_above(const double *record, int64_t batches, double *above) {
         above[i] /= all;
 }
 
-// What a probability of 1 in bins from `high` on, and of p in those from `low` on, makes of the
-// sampler's pairs, p so that it makes `prior` of Uniform's.
+// The probability p that a pair in bins from `low` to `high` shares a class, where it is 1 from
+// `high` on, such that `prior` of Uniform's pairs do.
 static double step_probability(const double *uniform, double prior, int low, int high) {
     double width = uniform[low] - uniform[high];
     return width > 0 ? (prior - uniform[high]) / width : 0;

@@ -1,13 +1,13 @@
-// What is measured of the batches of a setting: a metric that is in no registry, since its values
-// are kept for each batch and not as columns.
+// Measurements of a setting's batches: a metric that is in no registry, since its values are kept
+// for each batch and not as columns.
 #ifndef HN_HARNESS_CHOOSE_MEASURED_H
 #define HN_HARNESS_CHOOSE_MEASURED_H
 
 #include "harness/choose/evidence.h"
 #include "metrics/metric.h"
 
-// What hardness is, of pairs that are known to be true negatives (docs/reference/methods.md); in a
-// file without labels of all pairs.
+// Measures of hardness, over pairs that are known to be true negatives (docs/reference/methods.md);
+// in a file without labels over all pairs.
 enum hn_goal {
     HN_GOAL_MEAN,    // mean cosine of pairs
     HN_GOAL_P99,     // 99th percentile of a batch's cosines, mean over batches

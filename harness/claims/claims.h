@@ -35,7 +35,8 @@ enum hn_claim_steps {
     HN_STEPS_END    // last row of each run
 };
 
-// How two statistics become the one that is reported (levels) or judged (claims: the difference).
+// Combination of two statistics into the one that is reported (levels) or judged (claims: the
+// difference).
 enum hn_claim_as { HN_AS_VALUE, HN_AS_DIFFERENCE, HN_AS_RATIO, HN_AS_REDUCTION };
 
 // Rows whose column has one of the values; several values stand for as many comparisons.
@@ -64,8 +65,8 @@ struct hn_claim_published {
     const char *series, *x;
 };
 
-// Whose a claim is. The paper's alone decide the verdict of an entry; an identity is proved, so
-// that its failure is a mistake of this program; ours are questions that no paper answers.
+// Kinds of claims. The paper's alone decide the verdict of an entry; an identity is proved, so that
+// its failure is a mistake of this program; ours are questions that no paper answers.
 enum hn_claim_owner { HN_CLAIM_OF_PAPER, HN_CLAIM_IDENTITY, HN_CLAIM_OURS };
 extern const char *const hn_claim_owners[]; // "claim", "identity", "ours"
 
@@ -151,7 +152,7 @@ struct hn_claim_book {
     int64_t entries;
 };
 
-// How far an entry is covered: "covered", "on other data: ...", "needs data: ...", "needs code:
+// Writes the coverage of an entry: "covered", "on other data: ...", "needs data: ...", "needs code:
 // ..." (or another of enum hn_claim_needs), "as bs-fig4".
 void hn_claim_coverage(const struct hn_claim_entry *entry, char *text, size_t size);
 
@@ -162,8 +163,8 @@ void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book); // zero
 
 enum { HN_CLAIM_AT = 200 };
 
-// What the replicates of a comparison are: seeds of a sampler on one encoder, encoders (of a family
-// of snapshots, or trained for the claim), or repetitions without any encoder.
+// Replicates of a comparison: seeds of a sampler on one encoder, encoders (of a family of
+// snapshots, or trained for the claim), or repetitions without any encoder.
 enum hn_claim_replicates { HN_BY_SEED, HN_BY_ENCODER, HN_BY_TRAINING, HN_BY_REPETITION };
 
 // One comparison of a claim.
@@ -207,7 +208,7 @@ HN_MUST_USE enum hn_code hn_claim_measure(struct hn_context *ctx, const struct h
                                           struct hn_claim_result *out);
 void hn_claim_result_free(struct hn_context *ctx, struct hn_claim_result *result);
 
-// What became of an entry: one result for each claim and each level.
+// Outcome of an entry: one result for each claim and each level.
 struct hn_claim_outcome {
     const struct hn_claim_entry *entry; // borrowed
     enum hn_verdict verdict;

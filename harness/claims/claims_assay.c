@@ -1,7 +1,6 @@
-// Whether a comparison of accuracies could have shown anything: in every data set training with
-// Uniform, or else with some of the settings that are compared with, must be more accurate than no
-// training. Where it is not, no sampler can be told from another by accuracy, whatever the numbers
-// are.
+// Sensitivity of a comparison of accuracies: in every data set training with Uniform, or else with
+// some of the settings that are compared with, must be more accurate than no training. Otherwise
+// accuracy cannot distinguish samplers, whatever the numbers are.
 #include "harness/claims/claims_private.h"
 
 #include <math.h>

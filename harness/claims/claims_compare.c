@@ -20,7 +20,7 @@ struct pairs {
     const struct hn_sample *one, *other; // the first of each side; other NULL for a constant
 };
 
-// What is being judged.
+// A comparison in progress.
 struct judge {
     struct hn_context *ctx;
     const struct hn_results *results;

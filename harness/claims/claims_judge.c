@@ -340,7 +340,8 @@ static bool seen_before(const struct hn_claim_outcome *o, int64_t claim, int64_t
     return false;
 }
 
-// What the paper's claims rest on: the fewest encoders of a comparison, distinct data sets.
+// Counts the evidence of the paper's claims: the minimum of encoders over comparisons, and distinct
+// data sets.
 static void count_rests(struct hn_claim_outcome *o) {
     o->encoders = INT64_MAX;
     for (int64_t i = 0; i < o->entry->claims && !o->entry->no_encoder; i++)
@@ -391,7 +392,7 @@ enum hn_code hn_claims_correct(struct hn_context *ctx, struct hn_claim_outcome *
     return HN_OK;
 }
 
-// What the verdict rests on: the first claim that has it, or how many hold.
+// Writes the reason of the verdict: the first claim that has it, or how many hold.
 static void reason_of(struct hn_claim_outcome *o, const char *why) {
     int64_t count = 0;
     const struct hn_claim *first = NULL;

@@ -36,7 +36,7 @@ void hn_samples_average(struct hn_claim_samples *s);
 // Distinct encoders; 1 for seeds on one encoder.
 int64_t hn_samples_encoders(const struct hn_claim_samples *s);
 
-// What is to be collected: the rows of one combination of the side's filters.
+// Rows to collect: those of one combination of the side's filters.
 struct hn_collect {
     const struct hn_results *results;
     const struct hn_claim_side *side;
@@ -61,8 +61,8 @@ HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct h
 HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
                                           const struct hn_claim *claim, int as,
                                           struct hn_claim_result *out);
-// Where the claim compares accuracies after training, and training does not beat no training: makes
-// a verdict inconclusive.
+// Makes a verdict inconclusive if the claim compares accuracies after training, and training does
+// not beat no training.
 HN_MUST_USE enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
                                         const struct hn_claim *claim, struct hn_claim_result *out);
 // True if two rows measured the same in every column: an option above its maximum was cut (M = 4000

@@ -124,7 +124,7 @@ static enum hn_code finish_side(struct hn_context *ctx, const struct hn_yaml *no
     return split_column(ctx, at ? at : hn_yaml_value(left, "column"), side);
 }
 
-// What the second side leaves out is as in the first.
+// Fills keys that the second side omits from the first.
 static enum hn_code finish_sides(struct hn_context *ctx, const struct hn_yaml *map,
                                  struct hn_claim_side *of, struct hn_claim_side *than) {
     const struct hn_yaml *left = hn_yaml_value(map, "of"), *right = hn_yaml_value(map, "than");

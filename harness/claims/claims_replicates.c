@@ -1,5 +1,5 @@
-// What the replicate of a row is: an encoder where its file is one of a family of encoders, trained
-// alike with other seeds (the table `datasets` says so), else a seed.
+// Replicate of a row: an encoder if its file is one of a family of encoders, trained alike with
+// other seeds (the table `datasets` says so), else a seed.
 #include "harness/claims/claims_private.h"
 
 #include <math.h>

@@ -59,7 +59,7 @@ static const struct hn_option bench_options[] = {
 
 enum { TRAINING_DIM = 512 }; // inner dimension of most products of training, for its ceiling
 
-// What `table` runs, the rows of docs/notes/performance.md with the sizes given there, and
+// Kernels of `table`, the rows of docs/notes/performance.md with the sizes given there, and of
 // `linear`, whose time per item is to be the same for any number of items.
 static const struct goal {
     const char *group, *name;
@@ -125,7 +125,7 @@ static json_t *list_of(const double *values, int64_t n) {
     return list;
 }
 
-// What the repetitions took: [reps] each.
+// Times of the repetitions, [reps] each.
 struct taken {
     double *all, *sorted; // seconds; the second is sorted by row_json()
     double *share;        // of the limit, NaN where there is none; sorted likewise

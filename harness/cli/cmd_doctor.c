@@ -32,7 +32,7 @@ static const char job_text[] =
     "metrics: [fn_ratio]\ntiming: {reps: 21, warmup: 2, interleave: true}\n"
     "samplers: [uniform, knn, batchsampler: {M: 100, K: 40}, gcbs]\n";
 
-// How much the medians of a cost differ between two runs of the same program: |ratio - 1| of every
+// Differences of the medians of a cost between two runs of the same program: |ratio - 1| of every
 // pair of runs, cell and cost.
 static enum hn_code pair_noise(struct hn_context *ctx, const struct hn_results *a,
                                const struct hn_results *b, double *value, int64_t *n) {

@@ -131,7 +131,7 @@ static void put_table(FILE *out, const struct hn_table *t) {
     }
 }
 
-// What settings are told apart by, and what is measured of them.
+// True for a column in which settings differ.
 static bool is_key(const struct hn_column *c) {
     static const char *const keys[] = {"dataset",          "step",        "sampler",
                                        "params",           "loss",        "weighting",
@@ -151,7 +151,7 @@ static bool is_measure(const struct hn_column *c) {
            (c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED || c->role == HN_ROLE_TIME);
 }
 
-// What the interval of a difference to Uniform tells.
+// Word for the interval of a difference to Uniform.
 static const char *against(const struct hn_mean *d) {
     return isnan(d->lo) ? "" : d->lo > 0 ? "more" : d->hi < 0 ? "less" : "not determined";
 }
@@ -171,7 +171,7 @@ static void put_measure(FILE *out, const struct hn_overview *o, int64_t s, const
     fprintf(out, ",%s", against(&d));
 }
 
-// Whether a setting has no more false negatives than Uniform, within the margin.
+// Word for whether a setting has no more false negatives than Uniform, within the margin.
 static const char *no_more(const struct hn_overview *o, int64_t s) {
     static const char *const words[] = {
         [HN_UNDETERMINED] = "not determined", [HN_WITHIN] = "yes", [HN_BEYOND] = "no"};
@@ -224,7 +224,7 @@ static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r,
     return hn_fail(ctx, HN_USAGE, "%s has no table %.100s; there are %s", path, name, all);
 }
 
-// What is written: a table of the file, or one that is made of it.
+// The table to write: one of the file, or one that is computed from it.
 struct content {
     const struct hn_results *results;
     const struct hn_table *table; // NULL: made of it

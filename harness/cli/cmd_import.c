@@ -152,7 +152,7 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
     return HN_OK;
 }
 
-// What the new file holds, so that a wrong column or a doubled part shows at once.
+// Prints the contents of the new file, so that a wrong column or a doubled part shows at once.
 static enum hn_code report_file(struct hn_context *ctx, const char *path) {
     struct hn_snapshot *s;
     struct hn_composition c;

@@ -103,7 +103,7 @@ static json_t *metrics(void) {
     return list;
 }
 
-// What `hardneg train` can train: `losses` that it can train with, `data` that it reads.
+// Tasks of `hardneg train`, with the `losses` that it can train with and the `data` that it reads.
 static json_t *tasks(void) {
     json_t *list = json_array();
     for (const struct hn_task_type *const *t = hn_tasks; *t; t++) {

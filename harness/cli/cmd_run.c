@@ -174,7 +174,7 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
 }
 
-// What each process did of what was shared.
+// Prints the share of each process in the shared computations, and stores it in env.
 static enum hn_code tell_shares(struct hn_context *ctx, const struct hn_call *call,
                                 const struct run_params *p, int64_t begun, struct hn_results *env) {
     struct hn_shares shares;
@@ -281,7 +281,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     return failed ? ctx->code : HN_OK;
 }
 
-// What --rows asks for: a part of everything, or all ranks at everything.
+// Opens the parts of --rows: one part of everything, or all ranks at everything.
 static enum hn_code open_parts(struct hn_context *ctx, struct run_params *p) {
     bool ranks = p->rows && strcmp(p->rows, "ranks") == 0;
     if (ranks != (p->rows && p->mpi))

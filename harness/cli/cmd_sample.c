@@ -262,7 +262,7 @@ static enum hn_code write_file(struct hn_context *ctx, struct work *w) {
     return hn_npy_write(ctx, &w->file, 2, shape, w->order);
 }
 
-// What options that run over a series are at this step.
+// Prints the values at this step of options that run over a series.
 static void print_schedules(const struct work *w) {
     for (const struct hn_option *o = w->chosen->type->options; o && o->name; o++) {
         struct hn_schedule s;
@@ -290,7 +290,7 @@ static void print_false(const struct work *w) {
                 100.0 * (double)same / (double)labelled);
 }
 
-// What becomes of the items that a miner looks at, by the filter that drops them.
+// Prints the items that a miner drops, by filter.
 static enum hn_code print_attrition(struct hn_context *ctx, const struct work *w) {
     struct hn_table t = {.name = NULL};
     const struct hn_sampler_type *type = w->chosen->type;

@@ -89,7 +89,7 @@ HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, con
                                    const char *name);
 HN_MUST_USE enum hn_code hn_folder_make(struct hn_context *ctx, char *path);
 
-// Whether the metrics of a job give what its named figures need; HN_USAGE names what to add.
+// Checks that the metrics of a job give what its named figures need; HN_USAGE names what to add.
 struct hn_job;
 HN_MUST_USE enum hn_code hn_figures_check_job(struct hn_context *ctx, const struct hn_job *job);
 
@@ -105,7 +105,7 @@ enum { HN_COMMAND_OPTIONS = 64 };
 void hn_command_options(const struct hn_command *command, size_t shift,
                         struct hn_option table[HN_COMMAND_OPTIONS]);
 
-// What the exit codes mean, ended by a NULL meaning.
+// Meanings of the exit codes, ended by a NULL meaning.
 struct hn_exit {
     int code;
     const char *meaning;

@@ -297,7 +297,7 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
 // `reproduce --list`: each paper's identifiers, whether they can be run here, and how far they are
 // covered.
 
-// Whether an entry can be run with the data that are here.
+// "ready" if an entry can be run with the data at hand, else "lacks data"; "-" for listed ones.
 static const char *readiness(const struct hn_claim_entry *e, const char *why) {
     return e->kind == HN_KIND_LISTED ? "-" : *why ? "lacks data" : "ready";
 }

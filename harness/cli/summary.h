@@ -1,4 +1,4 @@
-// What `run` and `train` print: totals of a dry run, and tables when they are done.
+// Output of `run` and `train`: totals of a dry run, and tables when they are done.
 #ifndef HN_HARNESS_CLI_SUMMARY_H
 #define HN_HARNESS_CLI_SUMMARY_H
 
@@ -19,7 +19,7 @@ HN_MUST_USE enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct 
 struct hn_listed {
     const struct hn_claim_entry *entry, *meant;
 };
-// What `reproduce --list` prints, by paper. ready: only entries that can be run with the data.
+// Prints `reproduce --list`, by paper. ready: only entries that can be run with the data.
 HN_MUST_USE enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_reproduce *rep,
                                          const struct hn_listed *listed, int64_t n, bool ready,
                                          bool json);

@@ -1,5 +1,5 @@
-// What is said of trainings at their end: accuracies by setting, paired by seed, and what drawing
-// and building cost of a step (BS table 5, GC table 5).
+// Tables at the end of trainings: accuracies by setting, paired by seed, and the cost of drawing
+// and building in a step (BS table 5, GC table 5).
 #include "harness/cli/summary.h"
 #include "plots/page/trained.h"
 #include "results/records.h"

@@ -1,4 +1,4 @@
-// What `doctor` looks at, one line each.
+// Checks of `doctor`, one line each.
 #ifndef HN_HARNESS_HOST_DOCTOR_H
 #define HN_HARNESS_HOST_DOCTOR_H
 

@@ -24,7 +24,7 @@ HN_MUST_USE enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *
 
 // Memory of this machine in bytes, or of the control group that the process is in, if that is less.
 int64_t hn_host_memory(void);
-// What of it programs may still take, without others being moved out.
+// The part of it that programs may still take, without others being moved out.
 int64_t hn_host_memory_free(void);
 // Sets the limit of ctx->memory: `asked` bytes (0: none), or what the control group still grants,
 // if that is less.
@@ -43,8 +43,8 @@ struct hn_group_memory hn_group_memory(const char *groups, const char *mount);
 int hn_host_machine_class(const char *cpu_model, int64_t n_cpu, const char *blas_core, char *buffer,
                           size_t size);
 
-// What the kernel says: the rest of the first line of a file that begins with `key` ("": the first
-// line), after `separators`; "" if there is none.
+// Value in a file of the kernel: the rest of the first line that begins with `key` ("": the first
+// line), after `separators`; "" if no line does.
 void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
                         size_t size);
 // The processor's name; where /proc gives none, the architecture and part.

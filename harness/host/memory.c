@@ -1,6 +1,6 @@
-// How much memory there is: of the machine, and of the control groups that the process is in, as
-// containers, Slurm and systemd set them. What exceeds a group's limit is killed without a word, so
-// the limit bounds allocation as --memory does.
+// Memory of the machine, and of the control groups that the process is in, as containers, Slurm and
+// systemd set them. A process that exceeds a group's limit is killed without a word, so the limit
+// bounds allocation as --memory does.
 #include "harness/host/host.h"
 
 #include <inttypes.h>

@@ -26,7 +26,7 @@ struct hn_processes {
     void *data;
 };
 
-// How many processes: `wanted`, or (0) one for each thread as long as each has 2 GiB of the memory
+// Number of processes: `wanted`, or (0) one for each thread as long as each has 2 GiB of the memory
 // that the machine has left, and of the limit; never more than there are items.
 int hn_processes_fit(const struct hn_context *ctx, int64_t items, int wanted);
 
@@ -38,7 +38,7 @@ HN_MUST_USE enum hn_code hn_processes_run(struct hn_context *ctx, const struct h
 
 // In a worker: how far its item is.
 void hn_process_tell(struct hn_process *self, int64_t done, int64_t of);
-// How far an evaluation is that it waits for; of = 0: it is over.
+// Progress of an evaluation that it waits for; of = 0: it is over.
 void hn_process_tell_evaluation(struct hn_process *self, int64_t done, int64_t of);
 
 #endif

@@ -262,8 +262,9 @@ static bool answer(struct hn_ranks *r) {
     return true;
 }
 
-// What the work of this rank has to say. The unit is looked at first: who failed said so before it
-// wanted another one. Nothing follows a question but its answer, which may be the last message.
+// Sends the messages of this rank's work. `given` is read first: a rank that fails sets `failed`
+// before it wants another unit. Nothing follows a question but its answer, which may be the last
+// message.
 static void speak(struct hn_ranks *r) {
     int64_t given = r->given, done = r->done;
     if (given == ASKED)

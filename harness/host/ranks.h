@@ -22,7 +22,7 @@ HN_MUST_USE enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks *
 void hn_ranks_none(struct hn_context *ctx);
 int hn_ranks_number(const struct hn_ranks *r); // of this one, from 0; 0 alone
 int hn_ranks_count(const struct hn_ranks *r);  // 1 alone
-// How many ranks there are, into /env; nothing alone.
+// Writes the number of ranks into /env; nothing alone.
 HN_MUST_USE enum hn_code hn_ranks_describe(struct hn_context *ctx, const struct hn_ranks *r,
                                            struct hn_results *env);
 // `threads`, or fewer where the processors that this rank may use are those of other ranks, too.

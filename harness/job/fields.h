@@ -19,7 +19,7 @@ enum hn_field_kind {
     HN_FIELD_OWN     // read and written by functions of its own
 };
 
-// How lists and grids are written in the resolved text.
+// Form of lists and grids in the resolved text.
 enum hn_list_style {
     HN_FLOW,     // seeds: [1, 2]
     HN_FLOW_ONE, // the same, but one item without brackets
@@ -46,7 +46,7 @@ struct hn_field {
 struct hn_fields {
     const struct hn_field *field; // ends with one whose name is NULL
     size_t size;                  // of the struct
-    // What no single key can tell, once all are read. Optional.
+    // Optional. Checks that involve several keys, once all are read.
     enum hn_code (*check)(struct hn_context *ctx, const struct hn_yaml *map, void *out);
     int64_t max;      // product of the lengths of all lists and grids; 0 = any
     const char *many; // what there are so many of: "cells"

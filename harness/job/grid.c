@@ -101,7 +101,7 @@ static enum hn_code set_axes(struct hn_context *ctx, const struct item *item, vo
     return HN_OK;
 }
 
-// What is given wins over what a preset among it stands for.
+// Options that are given take precedence over those that a preset sets.
 static enum hn_code fill_point(struct hn_context *ctx, const struct hn_registry *registry,
                                const struct item *item, struct hn_point *out) {
     if (set_axes(ctx, item, out->params))

@@ -277,7 +277,7 @@ static enum hn_code read_root(struct hn_context *ctx, const char *path, const ch
     return code ? code : hn_yaml_override(ctx, set, *root);
 }
 
-// What is read belongs to the job's path. text: NULL = of that file.
+// The job's path owns everything read. text: NULL = read that file.
 static enum hn_code read_job(struct hn_context *ctx, const char *text,
                              const struct hn_text_list *set, const char *(*figure)(int64_t i),
                              struct hn_job *job) {

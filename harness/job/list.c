@@ -49,7 +49,7 @@ enum hn_code hn_yaml_items(struct hn_context *ctx, const char *key, const struct
     return HN_OK;
 }
 
-// What a value may be, for an error.
+// The kind of value that an option takes, for an error.
 static const char *wanted(const struct hn_option *option) {
     if (option->metavar)
         return option->metavar;

@@ -28,7 +28,8 @@ void hn_yaml_text_put(struct hn_yaml_text *t, const char *text) {
     put_bytes(t, text, (int64_t)strlen(text));
 }
 
-// What any reader of YAML takes for this very text: a word that is no number, null or truth value.
+// True if any reader of YAML takes the word, without quotes, for this very text: it is not a
+// number, null or truth value.
 static bool is_bare(const char *text) {
     static const char *const taken[] = {"null", "true", "false", "yes", "no", "on",
                                         "off",  "y",    "n",     "nan", "inf"};

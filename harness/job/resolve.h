@@ -19,8 +19,8 @@ void hn_yaml_text_name(struct hn_yaml_text *t, const char *name); // in quotes w
 void hn_yaml_text_point(struct hn_yaml_text *t, const struct hn_registry *registry,
                         const struct hn_point *point);
 
-// What was read as YAML, with every default: read again it gives the same, and the same text. Owned
-// by the caller. quoted: names of entries and texts always stand in quotes.
+// The values as YAML, with every default: read again it gives the same, and the same text. Owned by
+// the caller. quoted: names of entries and texts are always quoted.
 HN_MUST_USE enum hn_code hn_fields_text(struct hn_context *ctx, const struct hn_fields *table,
                                         const void *in, bool quoted, char **out);
 

@@ -105,7 +105,7 @@ static enum hn_code place_file(struct hn_context *ctx, const struct hn_train_job
     return name && !*path ? ctx->code : HN_OK;
 }
 
-// What is read belongs to the job's path.
+// The job's path owns everything read.
 static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *set,
                              struct hn_train_job *job) {
     const char *slash = strrchr(job->path, '/');

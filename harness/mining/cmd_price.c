@@ -47,7 +47,7 @@ static const struct hn_option price_options[] = {
     {0},
 };
 
-// What false negatives are known by.
+// Sources of false negatives.
 enum known_by { BY_TRUTH, BY_JUDGED, BY_PLACES };
 static const char *const by_name[] = {"truth", "judged", "places"};
 
@@ -71,8 +71,8 @@ static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
     return hn_pairs_write(ctx, &w->corpus, &w->population, pair, n, w->p->output);
 }
 
-// How false negatives are known, from what there is: sheets before /truth, so that an estimate can
-// be compared with it.
+// Chooses the source of false negatives: sheets before /truth, so that an estimate can be compared
+// with it.
 static enum hn_code prepare(struct hn_context *ctx, struct work *w) {
     w->by = w->p->judged.count ? BY_JUDGED : w->corpus.data.truth.start ? BY_TRUTH : BY_PLACES;
     if (w->by == BY_TRUTH)

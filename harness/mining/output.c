@@ -67,7 +67,7 @@ static int32_t positive_of(const struct line *l, int64_t k) {
     return passage ? passage[l->positive[k]] : l->positive[k];
 }
 
-// What fails to be written is seen when the file is committed.
+// Writes a line; a failure to write is reported when the file is committed.
 static enum hn_code put(struct hn_context *ctx, const struct line *l, json_t *object) {
     if (!object)
         return hn_fail(ctx, HN_DATA,

@@ -75,8 +75,8 @@ static int wants_file(const struct dirent *entry) {
     return length > 3 && strcmp(entry->d_name + length - 3, ".h5") == 0;
 }
 
-// A folder NAME with NAME.features in it, near the data: imported, so that `ring` has features.
-// What is there may be of other data, and an import would append to it.
+// Imports a folder NAME with NAME.features in it, near the data, so that `ring` has features.
+// Removes an earlier import first: it may be of other data, and an import would append to it.
 static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
     char *output = hn_format(ctx, "%s/data/cora.h5", rep->folder);
     char *version = hn_format(ctx, "hardneg %s", hn_version);

@@ -47,7 +47,7 @@ struct hn_reproduce {
 HN_MUST_USE enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
                                           const struct hn_claim_entry *entry,
                                           struct hn_results *out, char *why);
-// What the data lack for an entry, without running anything: "" if they are there.
+// Writes the data that an entry lacks, without running anything: "" if none.
 HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
                                               const struct hn_claim_entry *entry, char *why);
 
@@ -74,7 +74,7 @@ HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_re
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
-// What an entry of trainings will take (harness/reproduce/reproduce_foresee.c).
+// Estimate of an entry of trainings (harness/reproduce/reproduce_foresee.c).
 struct hn_foreseen {
     const struct hn_claim_entry *entry;
     int64_t runs;    // that it wants, those of entries before it included
@@ -91,7 +91,7 @@ HN_MUST_USE enum hn_code hn_reproduce_foresee(struct hn_context *ctx,
                                               const struct hn_reproduce *rep,
                                               const struct hn_claim_entry *const *entry, int64_t n,
                                               struct hn_foreseen *row, int64_t *rows);
-// How many seeds: as asked for, or as the job says for the effort; `full`: unless it says.
+// Number of seeds: as asked for, or as the job says for the effort, or else `full`.
 int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
                            int64_t full);
 // "seeds=[1, 2, 3]", an override of a job.

@@ -1,5 +1,4 @@
-// What trainings will take, before they are run: every setting that is left is tried for some
-// steps.
+// Estimates of trainings, before they are run: every setting that is left is tried for some steps.
 #include "core/files.h"
 #include "harness/host/processes.h"
 #include "harness/reproduce/reproduce_train.h"

@@ -30,7 +30,7 @@ enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_re
     return HN_OK;
 }
 
-// What the first job lacks, if all of them lack something.
+// Writes what the first job lacks, if all of them lack something.
 enum hn_code hn_reproduce_train_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
                                         const struct hn_claim_entry *entry, char *why) {
     char one[HN_MESSAGE_MAX];

@@ -1,4 +1,4 @@
-// What the trainings of one entry, and those of all entries, share: the jobs of an entry.
+// The jobs of an entry, for the trainings of one entry and of all entries.
 #ifndef HN_HARNESS_REPRODUCE_REPRODUCE_TRAIN_H
 #define HN_HARNESS_REPRODUCE_REPRODUCE_TRAIN_H
 

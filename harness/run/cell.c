@@ -55,7 +55,7 @@ enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, con
     return joined ? hn_table_set_text(ctx, runs, 0, "note", joined) : ctx->code;
 }
 
-// What planning noted about these parameters on this file belongs to the row as well.
+// Adds the notes of planning about these parameters on this file to the row.
 static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *plan,
                                   const struct hn_cell *cell, struct hn_table *runs) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
@@ -164,8 +164,8 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     double build, begin, next;
-    // What an epoch's beginning costs (a shuffle, say) is part of drawing. Later epochs may do work
-    // that belongs to the build (GCBS orders anew), so only the first counts.
+    // The beginning of an epoch (a shuffle, say) is part of drawing. Later epochs may do work that
+    // belongs to the build (GCBS orders anew), so only the first counts.
     if (phase_median(ctx, &out->timing, "build", INFINITY, &build) ||
         phase_median(ctx, &out->timing, "epoch", 0, &begin) ||
         phase_median(ctx, &out->timing, "next", INFINITY, &next))

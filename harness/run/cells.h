@@ -48,7 +48,7 @@ bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
 void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *kept);
 
-// What the items of a job share while they run: the state in their hn_item_env.
+// State shared by the items of a job while they run, in their hn_item_env.
 struct hn_cell_state {
     struct hn_cell_cache *cache;
     const struct hn_instructions *instructions; // NULL: not counted

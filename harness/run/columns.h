@@ -27,9 +27,9 @@ struct hn_registries {
     const struct hn_metric_type *const *metric;
     const struct hn_snapshot_metric_type *const *snapshot_metric;
 };
-// Whether the names of base columns, options, reports and metrics are distinct; options of the same
-// name and kind may be shared. HN_INTERNAL names the entry and the name. NULL: the program's own
-// registries.
+// Checks that the names of base columns, options, reports and metrics are distinct; options of the
+// same name and kind may be shared. HN_INTERNAL names the entry and the name. NULL: the program's
+// own registries.
 HN_MUST_USE enum hn_code hn_columns_check(struct hn_context *ctx,
                                           const struct hn_registries *registries);
 

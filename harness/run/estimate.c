@@ -7,7 +7,7 @@
 
 enum { TILE_ROWS = 544 }; // of the sweep's largest tile, which small files do not reach
 
-// What merging keeps of the results of a cell: tables that double as they grow, a column of them
+// Copies of a cell's results that merging holds: tables that double as they grow, a column of them
 // old beside new, and one part.
 static const double merged = 2.5;
 
@@ -176,7 +176,8 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
                      hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles_bytes(ctx, a->file)));
 }
 
-// What is swept: the items of a step besides, `matrices` of them at a time. times: as often.
+// Estimate of a sweep, with the items of a step, `matrices` of them at a time. times: its
+// repetitions.
 static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
                            const struct hn_probe_cost *cost, double times, int64_t matrices,
                            struct hn_estimate_item *out) {
@@ -191,7 +192,7 @@ static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
         hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, NULL, cost->bytes), tiles_bytes(ctx, file)));
 }
 
-// What the items of a step share.
+// Estimate of the work that the items of a step share.
 static void estimate_read(const struct hn_context *ctx, const struct asked *a,
                           struct hn_estimate_item *out) {
     estimate_swept(ctx, a, &a->file->global, 1, 1, out);

@@ -1,4 +1,4 @@
-// What a job will take, before it is run: time and memory of every cell.
+// Estimates of time and memory of every cell of a job, before it is run.
 //
 // The harness holds no table of costs: the cells themselves are run for a few batches, on synthetic
 // files of the job's dimension and two sizes of some thousand items (or on the file itself, where

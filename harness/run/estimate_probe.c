@@ -52,7 +52,7 @@ static enum hn_code time_store(struct hn_context *ctx, const struct hn_trial *t,
     return HN_OK;
 }
 
-// What a study holds is mostly a long table, which was given more capacity than it took.
+// A study holds mostly a long table: bytes of its capacity beyond its rows.
 static int64_t unused_capacity(const struct hn_table *table) {
     return (table->capacity - table->rows) * table->n_columns * (int64_t)sizeof(double);
 }
@@ -113,7 +113,7 @@ static struct phase phase(const struct hn_table *timing, const char *name, doubl
 
 static double mean(double seconds, double count) { return count > 0 ? seconds / count : 0; }
 
-// What is left of a run of a cell when the sampler's time is taken away.
+// A run of a cell; rest: its time without the sampler's.
 struct run {
     double rest;
     int64_t bytes, held;
@@ -227,7 +227,7 @@ static int64_t max_batches(const struct hn_trial *t, int64_t batch_size) {
     return hn_max(t->out->few, hn_min(MANY, all));
 }
 
-// How much longer measuring takes under each loss and weighting than under the first.
+// Measures the time under each loss and weighting over that under the first.
 static enum hn_code try_weightings(struct hn_context *ctx, struct hn_trial *t) {
     int64_t many = max_batches(t, 0), weightings = t->job.n_weightings;
     double first = 1;
@@ -281,7 +281,7 @@ static int64_t things_to_try(const struct hn_job *job) {
     return n;
 }
 
-// What all the rest is tried on; *late: it takes too long.
+// Opens the trial's data, and tries the sweeps that all cells share; *late: they take too long.
 static enum hn_code begin_size(struct hn_context *ctx, struct hn_trial *t, bool *late) {
     hn_trial_begin_share(ctx, t);
     enum hn_code code =

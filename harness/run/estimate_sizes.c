@@ -1,4 +1,4 @@
-// What of a job is tried, and on how many items.
+// Chooses the settings of a job that are tried, and the numbers of items.
 #include "harness/run/estimate_private.h"
 
 #include "core/sweep/knn_lists.h"
@@ -73,7 +73,7 @@ static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
     return same;
 }
 
-// Whether sweeps of so many items may be screened, in bands of rows where memory is short.
+// True if sweeps of n items may be screened, in bands of rows if memory is short.
 static bool may_screen(struct hn_context *ctx, const struct hn_snapshot_info *info, int64_t n) {
     int64_t bands = ctx->memory.mode == HN_MEMORY_ANY ? 1 : HN_KNN_BANDS;
     const struct hn_matrix x = {NULL, n / bands, info->d, info->d}, y = {NULL, n, info->d, info->d};

@@ -76,7 +76,7 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
                    total->bytes / (1 << 20) + 1);
 }
 
-// How many there are.
+// Lists the cells, and returns their number.
 static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
                           const struct hn_runner *run, const struct hn_estimate *estimate,
                           const struct hn_estimate_total *total) {

@@ -1,5 +1,5 @@
-// What a run will take, before anything is computed: the list of --dry-run, the choice of the
-// low-memory mode, and the refusal of what does not fit.
+// Estimates before a run: the list of --dry-run, the choice of the low-memory mode, and the refusal
+// of jobs that do not fit.
 #ifndef HN_HARNESS_RUN_FORESEE_H
 #define HN_HARNESS_RUN_FORESEE_H
 

@@ -67,7 +67,7 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                : HN_OK;
 }
 
-// What failed keeps its rows, the reason, and nothing else.
+// Makes the rows of a failed item, with the reason and nothing measured.
 static enum hn_code mark(struct hn_context *ctx, const struct hn_item *item,
                          const struct hn_item_env *env, enum hn_code why, struct hn_results *out) {
     char reason[HN_MESSAGE_MAX];

@@ -23,7 +23,7 @@ struct hn_item {
     const char *scope; // borrowed: names the data of its long computations (hn_file_parts_begin)
 };
 
-// What running an item takes, besides the item.
+// Environment in which an item is run.
 struct hn_item_env {
     void *state;        // of the kind
     const char *folder; // of the output
@@ -46,7 +46,7 @@ struct hn_item_kind {
     // Measures, into what `begin` has made.
     enum hn_code (*run)(struct hn_context *ctx, const struct hn_item *item,
                         const struct hn_item_env *env, struct hn_results *out);
-    // Whether a failure of `run` is the item's own status; others end the run.
+    // True if a failure of `run` is the item's own status; others end the run.
     bool (*own_failure)(enum hn_code code, const struct hn_item_env *env);
     // Optional, both or none. Items that wait for each other until their further repetitions are
     // timed in turn; and that timing, of results[n] of items in the order in which they were run.

@@ -78,7 +78,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     return HN_OK;
 }
 
-// Whether the job's parameters fit a file: batch sizes, then every sampler.
+// Checks the job's parameters against a file: batch sizes, then every sampler.
 static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
                                const struct hn_snapshot_info *info) {
     for (int64_t b = 0; b < job->n_batch_sizes; b++) {
@@ -228,7 +228,7 @@ static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step
     hn_digest_end(&d, step->run_key);
 }
 
-// What the study uses of the job, and nothing else.
+// Keys of a study, of the parts of the job that it uses alone.
 static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *cell) {
     const struct hn_job *job = plan->job;
     const struct hn_job_study *study = &job->study[cell->study];
@@ -351,9 +351,9 @@ bool hn_plan_shares(const struct hn_job *job) {
     return !timed && job->n_temperatures * job->n_losses * job->n_weightings > 1;
 }
 
-// What needs no sampler comes first, then the cells, then the studies. The plan has samplers, batch
-// sizes and seeds innermost; where builds are shared they come outermost, so that one build is kept
-// at a time.
+// Orders the items: those without a sampler first, then the cells, then the studies. The plan has
+// samplers, batch sizes and seeds innermost; if builds are shared they come outermost, so that one
+// build is kept at a time.
 static void lay_turns(struct hn_plan *plan) {
     const struct hn_job *job = plan->job;
     int64_t points = job->n_samplers * job->n_batch_sizes * job->n_seeds, n = 0;

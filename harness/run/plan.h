@@ -85,12 +85,12 @@ const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item);
 HN_MUST_USE enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
                                          struct hn_table *t);
 
-// Whether cells that differ in temperature, loss or weighting alone draw from one build: they do
-// where the job times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the
-// build that was made is timed, once, and its sample given to each of them (column `shared`).
+// True if cells that differ in temperature, loss or weighting alone draw from one build: if the job
+// times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the build is timed
+// once, and its sample given to each of them (column `shared`).
 bool hn_plan_shares(const struct hn_job *job);
 
-// What a sampler's check() and needs are judged by.
+// Facts about the file's items, for a sampler's check() and needs.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size);
 // HN_NOT_APPLICABLE, with the reason, if the cell's file lacks what its sampler needs, always or
@@ -98,7 +98,7 @@ struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
 HN_MUST_USE enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
                                        const struct hn_cell *cell);
 
-// What the sampler needs and the file lacks ("labels"), or NULL.
+// Names what the sampler needs and the file lacks ("labels"), or NULL.
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
                             const struct hn_sampler_type *type);
 

@@ -1,4 +1,4 @@
-// What a run would replace: rows of the folder's results.h5 that are not of its items.
+// Rows of the folder's results.h5 that are not of a run's items, and that it would replace.
 #include "harness/run/runner.h"
 #include "results/cell_file.h"
 
@@ -58,7 +58,7 @@ enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner 
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
     if (!path || sort_items(ctx, run, &r))
         return ctx->code;
-    // What cannot be read holds nothing to lose: cells are files of their own.
+    // An unreadable file holds nothing to lose: cells are files of their own.
     enum hn_code code = HN_OK;
     if (access(path, F_OK) == 0 && hn_results_read(ctx, path, &old) == HN_OK)
         for (int i = 0; i < 3 && !code; i++)

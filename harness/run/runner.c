@@ -78,7 +78,7 @@ static const char *why(bool present, bool failed, bool stale, bool foreign, bool
                     : "skipped: its result is there";
 }
 
-// Whether an item that is wanted is to be run.
+// *needed: a wanted item has to be run.
 static enum hn_code needs_run(struct work *w, const struct hn_item *item, const char *label,
                               bool *needed) {
     enum hn_rerun rerun = w->run->rerun;
@@ -160,7 +160,7 @@ static enum hn_code store_pending(struct work *w) {
     return code;
 }
 
-// Whether item number i of the list waits for the next one that is to be run, before `end`.
+// True if item number i of the list waits for the next one that is to be run, before `end`.
 static bool waits(const struct work *w, int64_t i, int64_t end) {
     const struct hn_item *item = &w->run->item[w->todo[i]], *next;
     do {

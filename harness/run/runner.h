@@ -43,8 +43,8 @@ struct hn_run_summary {
     int64_t waiting; // left, as parts of other processes are missing
 };
 
-// Whether an item is asked for: it lies in the part, and its label, which is told, passes the
-// filter. run: NULL = all are.
+// True if an item is wanted: it is in the part, and its label, which is written, passes the filter.
+// run: NULL = all are.
 bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
                   char label[HN_ITEM_LABEL]);
 // Before a run, about the rows of <folder>/results.h5, which it will write anew, that are not of
@@ -62,7 +62,7 @@ HN_MUST_USE enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_ru
 HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                                         struct hn_results *out, struct hn_run_summary *summary);
 
-// What a results file says of the run that made it; all borrowed.
+// Record of a run in its results file; all borrowed.
 struct hn_run_record {
     const char *argv, *config, *config_sha256; // the command line; the resolved job and its digest
     const char *title, *job;                   // of the job, NULL = none; its file

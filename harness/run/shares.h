@@ -1,5 +1,5 @@
-// What each process did of a run whose long computations were shared (harness/host/parts.h): how
-// much it computed, how many bytes of parts went from and to it, and how long it waited.
+// Shares of processes in a run whose long computations were shared (harness/host/parts.h): parts
+// computed, bytes of parts read and written, and seconds of waiting.
 #ifndef HN_HARNESS_RUN_SHARES_H
 #define HN_HARNESS_RUN_SHARES_H
 

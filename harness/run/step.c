@@ -1,4 +1,4 @@
-// What needs no sampler: one cell per step, a row per temperature.
+// Measurements without a sampler: one cell per step, a row per temperature.
 #include "harness/run/cells.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static int64_t count_columns(const struct hn_job *job) {
     return columns;
 }
 
-// What was swept over the views is kept for the cells that follow.
+// Keeps the sweep over the views for the cells that follow.
 static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
                         const struct hn_item_env *env, struct hn_results *out) {
     const struct hn_plan *plan = item->plan;

@@ -68,7 +68,7 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                         HN_INT_VALUE("seed", plan->job->seed[0]));
 }
 
-// What planning noted belongs to the row.
+// Adds the notes of planning to the row.
 static enum hn_code set_note(struct hn_context *ctx, const struct hn_job_study *study, int64_t n,
                              struct hn_table *t) {
     char note[HN_MESSAGE_MAX] = "";

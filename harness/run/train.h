@@ -39,11 +39,11 @@ void hn_train_plan_free(struct hn_context *ctx, struct hn_train_plan *plan); // 
 // status.
 extern const struct hn_item_kind hn_item_training;
 
-// What hn_train() is told of a run; env->state is a struct hn_train_state. All borrowed.
+// The specification of a run for hn_train(); env->state is a struct hn_train_state. All borrowed.
 struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn_item_env *env,
                                  const char *folder);
 
-// Where runs are tried, and for how long.
+// Folders and time for trial runs.
 struct hn_train_trials {
     const char *data, *cache; // of the command line, or NULL
     double seconds;           // for all of them
@@ -56,7 +56,7 @@ HN_MUST_USE enum hn_code hn_train_estimate(struct hn_context *ctx, const struct 
                                            const struct hn_train_trials *trials,
                                            struct hn_estimate_item *item);
 
-// What the runs share: the state in their hn_item_env.
+// State shared by the runs, in their hn_item_env.
 struct hn_train_state {
     const char *data;  // --data or NULL
     const char *cache; // for what is made once from the data; NULL: the output's folder

@@ -1,6 +1,6 @@
-// What a training job will take: every setting is trained for some steps on its data, and its times
+// Estimates of a training job: every setting is trained for some steps on its data, and its times
 // are carried on to all of its steps, builds and evaluations. A setting for which there was no time
-// is taken to be like the one most like it that was tried.
+// gets the times of the most similar one that was tried.
 #include "core/files.h"
 #include "harness/run/timed.h"
 #include "harness/run/train.h"
@@ -22,7 +22,7 @@ struct trial {
     struct hn_run_times times;
 };
 
-// What was found: seconds of each.
+// Costs of a setting, in seconds.
 struct costs {
     double open, evaluation, step, build;
     int64_t evaluations, steps, builds;
@@ -55,7 +55,7 @@ static bool same_task(const struct hn_train_run *a, const struct hn_train_run *b
     return a->task->type == b->task->type && strcmp(a->task->text, b->task->text) == 0;
 }
 
-// What lengths and evaluations of a run depend on.
+// True if lengths and evaluations of two runs are the same.
 static bool same_numbers(const struct hn_train_numbers *a, const struct hn_train_numbers *b) {
     return a->steps == b->steps && a->epochs == b->epochs && a->rebuild == b->rebuild &&
            a->evaluate == b->evaluate && a->embeddings == b->embeddings &&

@@ -151,8 +151,8 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                         HN_INT_VALUE("beside", env->beside));
 }
 
-// What drawing and building take of a step with all its costs (BS table 5, GC table 5), and how far
-// the step is from the rate of its products.
+// Fills the shares of drawing and building in a step with all its costs (BS table 5, GC table 5),
+// and of its products at their full rate.
 static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t, double gflops,
                             struct hn_table *r) {
     double per_step = t->steps > 0 ? (double)t->builds / (double)t->steps : NAN;

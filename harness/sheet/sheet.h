@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-// What the items look like: records of pictures, or texts.
+// Contents of the items: records of pictures, or texts.
 struct hn_sheet_source {
     struct hn_images images;
     const int64_t *record;    // [n] of pictures; NULL: texts

@@ -1,4 +1,4 @@
-// Where the pictures and texts of items come from.
+// Sources of the pictures and texts of items.
 #include "datasets/import/format.h"
 #include "harness/sheet/sheet.h"
 #include "training/images/augment.h"
