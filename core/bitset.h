@@ -1,5 +1,5 @@
-// A set of ids as bits, for scratch that has to stay in the nearest cache. Whoever sets marks
-// clears them again, one by one, so that no call pays for all n.
+// A set of ids as bits, for scratch that has to stay in the nearest cache. The caller clears the
+// marks that it has set, one by one, so that no call pays for all n.
 #ifndef HN_CORE_BITSET_H
 #define HN_CORE_BITSET_H
 

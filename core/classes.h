@@ -13,7 +13,7 @@ struct hn_classes {
 // Of label[items]. The arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label,
                                          int64_t items, struct hn_classes *out);
-// The position of a label among the classes; -1 if it is none of theirs.
+// The position of a label among the classes, or -1.
 int32_t hn_classes_index(const struct hn_classes *c, int32_t label);
 // sum_c n_c (n_c - 1) / (L (L - 1)) over L labelled items: the share of their pairs that have one
 // label, which is the false-negative ratio of batches drawn at random. NaN below two items. sets:

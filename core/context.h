@@ -101,7 +101,7 @@ enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(
 static inline enum hn_code hn_failure(const struct hn_context *ctx) {
     return ctx->code == HN_OK ? HN_INTERNAL : ctx->code;
 }
-// Tells the user something that is no failure ("M taken as 1999").
+// Tells the user something that is not a failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // The same, but for what this context, or that of a process above, has said before: of data that
 // are read many times.
@@ -109,7 +109,7 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // Callback for notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);
 // True if a stop was asked for, or the deadline over. Any thread may ask, while another one, or a
-// signal handler, sets it: an atomic load, for which volatile alone is no substitute.
+// signal handler, sets it: an atomic load, for which volatile alone is not a substitute.
 static inline bool hn_stop_asked(const struct hn_context *ctx) {
     return (ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED) != ctx->stops_before) ||
            (ctx->deadline && hn_wall_ns() > ctx->deadline);
@@ -138,7 +138,7 @@ HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *c
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
 // `bytes` bytes of an open file, from its position HN_MAPPED_FROM on: in memory once for all
 // processes of a machine that map it. What is written to them is this process's own. Owned, counted
-// and given back like what is allocated. NULL: HN_IO, HN_MEMORY.
+// and freed like allocations. NULL: HN_IO, HN_MEMORY.
 enum { HN_MAPPED_FROM = 1 << 16 };
 HN_MUST_USE void *hn_map(struct hn_context *ctx, int fd, int64_t bytes);
 // From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
@@ -154,7 +154,7 @@ struct hn_block {
     int64_t mapped;             // bytes of a file, HN_MAPPED_FROM included; 0: allocated
 };
 // Memory for the length of a function: what is allocated from HN_SCOPE(ctx) on, by those that it
-// calls too, is given back when the function is left, wherever that is. What stays is allocated
+// calls too, is freed wherever the function returns. What stays is allocated
 // before, belongs to another owner, or to the one before: hn_own(ctx, scope.outer).
 struct hn_scope {
     struct hn_context *ctx;

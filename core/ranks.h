@@ -23,7 +23,8 @@ HN_MUST_USE enum hn_code hn_spearman(struct hn_context *ctx, const double *x, co
                                      int64_t n, double *rho);
 
 // Holm's step-down correction of p[n], in place: the chance of any false rejection among all is at
-// most alpha where those with p <= alpha are rejected. NaN is no test: it stays and does not count.
+// most alpha where those with p <= alpha are rejected. NaN is not a test: it stays and does not
+// count.
 HN_MUST_USE enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n);
 
 #endif

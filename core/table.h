@@ -49,10 +49,10 @@ struct hn_table {
     } * cells; // [n_columns]
 };
 
-// "smaller", "none", "larger"; HN_NEITHER for a name that is none.
+// "smaller", "none", "larger"; HN_NEITHER for an unknown name.
 const char *hn_direction_name(enum hn_direction direction);
 enum hn_direction hn_direction_find(const char *name);
-// "identity", "counter" ...; HN_ROLE_AUTO for a name that is none.
+// "identity", "counter" ...; HN_ROLE_AUTO for an unknown name.
 const char *hn_role_name(enum hn_role role);
 enum hn_role hn_role_find(const char *name);
 

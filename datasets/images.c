@@ -54,7 +54,7 @@ static const struct layout layouts[] = {
      .remedy = "unpack stl10_binary.tar.gz and give the folder stl10_binary"}};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
-// A reader of one folder. What it allocates for a file is given back when that is read.
+// A reader of one folder. Allocations for a file are freed when it is read.
 struct reader {
     struct hn_context *ctx;
     const char *folder;

@@ -9,8 +9,8 @@
 #include "datasets/snapshot.h"
 
 enum hn_snapshot_kind { HN_KIND_ITEMS, HN_KIND_RETRIEVAL };
-// Which kind a file is of; one that is no snapshot counts as one of items, whose reader says why it
-// is none. HN_DATA: it cannot be opened.
+// Reads the kind of a file. A file that is not a snapshot counts as one of items, whose reader
+// reports why. HN_DATA: it cannot be opened.
 HN_MUST_USE enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char *path,
                                              enum hn_snapshot_kind *out);
 

@@ -6,7 +6,7 @@
 
 enum { NAME_BYTES_MAX = 4096 };
 
-// Length of the UTF-8 character at text, 0 if it is none or is a control character.
+// Length of the UTF-8 character at text, 0 if it is invalid or a control character.
 static size_t character(const unsigned char *text) {
     unsigned char c = text[0];
     if (c < 0x80)

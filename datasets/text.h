@@ -17,7 +17,7 @@ HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_
 
 // Skips the byte order marks that programs write in front of UTF-8.
 char *hn_text_begin(char *text);
-// HN_DATA: the bytes of a file, in which there is a zero byte, are no text, or not UTF-8.
+// HN_DATA: the bytes of a file, in which there is a zero byte, are not text, or not UTF-8.
 enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes);
 
 // A file in memory, which belongs to the owner of the time.
@@ -40,7 +40,7 @@ enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const
 bool hn_text_line(struct hn_text *t);
 // The next word of the line (between blanks or commas), or NULL.
 char *hn_text_word(struct hn_text *t);
-// The next word as a whole number in [lo, hi], called `what` in messages; *out = lo if it is none.
+// The next word as a whole number in [lo, hi], called `what` in messages; *out = lo on failure.
 HN_MUST_USE enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const char *what,
                                         int64_t lo, int64_t hi, int64_t *out);
 // HN_DATA if the line holds more.

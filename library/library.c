@@ -44,7 +44,7 @@ static int public_code(enum hn_code code) {
     return code == HN_NOT_APPLICABLE ? HN_USAGE : (int)code;
 }
 
-// True if a child of fork() has a lock that a thread of its parent held, and will never give back.
+// True if a child of fork() has a lock that a thread of its parent held, and will never release.
 static bool lock_is_lost(hardneg *h) {
     pid_t self = getpid();
     if (atomic_load(&h->process) == self)

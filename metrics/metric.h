@@ -107,7 +107,7 @@ struct hn_metric_type {
     size_t state_size;
 
     // Optional. Allocates per-thread scratch (env->threads of it) in the zeroed state, which is
-    // given back with it.
+    // freed with it.
     enum hn_code (*open)(struct hn_context *ctx, void *state, const struct hn_metric_env *env);
     // Required. Maps a batch to record[record_size] (zeroed before). Called in parallel: may write
     // only the record and scratch of `thread`, and there only what does not depend on the order

@@ -52,7 +52,7 @@ static enum hn_code keep_change(struct work *w, const struct hn_compare_change *
         c->change[c->n_changes++] = *change;
         return HN_OK;
     }
-    // Full: a failure takes the place of one that is none.
+    // Full: a failure replaces one that has not failed.
     for (int64_t i = 0; change->failed && i < HN_COMPARE_CHANGES; i++)
         if (!c->change[i].failed) {
             c->change[i] = *change;

@@ -26,7 +26,7 @@ struct hn_compare_options {
     bool allow_missing; // cells of BASE that NEW lacks do not fail
     bool rounds;  // files are rounds: a time has one sample of each, its median, be it only one
     bool verbose; // all cells that are missing are named, not a few
-    hn_row_default *is_default; // options at their defaults are no part of a cell's identity, nor
+    hn_row_default *is_default; // options at their defaults are not part of a cell's identity, nor
                                 // of its label; NULL: all are
 };
 

@@ -43,7 +43,7 @@ enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text, struct hn_g
     }
     char *end;
     out->limit = strtod(number, &end);
-    bool digits = end > number && !strchr("+-", *number) && // decimal alone: 0x10 is no limit
+    bool digits = end > number && !strchr("+-", *number) && // decimal alone: 0x10 is not a limit
                   (size_t)(end - number) <= strspn(number, "0123456789.eE+-");
     out->percent = *end == '%';
     if (!digits || !isfinite(out->limit) || end[out->percent ? 1 : 0] != '\0')

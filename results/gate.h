@@ -25,7 +25,7 @@ struct hn_gate {
 
 // The group of the columns of a role: "counters", "quality", "times", or NULL.
 const char *hn_gate_group(enum hn_role role);
-// True for such a group, which is no column.
+// True for such a group, which is not a column.
 bool hn_gate_is_group(const char *metric);
 // True if values depend on the machine and have no samples: shown, gated by name alone.
 static inline bool hn_gate_by_name(enum hn_role role) {

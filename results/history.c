@@ -190,7 +190,7 @@ static void leave_machines_out(struct history *h) {
     }
 }
 
-// Numbers that a change of the program moved are no trend.
+// Numbers that a change of the program moved are not a trend.
 static void note_versions(const struct history *h) {
     int low = INT32_MAX, high = 0;
     for (int64_t i = 0; i < h->n_past; i++)

@@ -175,8 +175,8 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
     return HN_OK;
 }
 
-// Rows from `first` on refer to rows of another table, which stand `by` rows further down now. A
-// number that is no row's stays none.
+// Rows from `first` on refer to rows of another table, which have moved down by `by` rows. Numbers
+// that name no row are kept.
 static void shift_column(struct hn_table *t, const char *name, int64_t first, int64_t by) {
     int c = hn_table_find(t, name);
     if (c < 0 || t->column[c].kind != HN_COLUMN_INT)

@@ -7,7 +7,7 @@
 
 struct hn_population {
     const struct hn_pool *pool; // borrowed
-    int32_t *place; // [count x width] of a candidate among those of its query that are no known
+    int32_t *place; // [count x width] of a candidate among those of its query that are not known
                     // positives, not the query itself and no duplicates, from 1; 0: is one of these
     int64_t *at;    // [width + 1] queries that have a candidate at a place
     int64_t pairs;

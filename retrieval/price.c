@@ -22,7 +22,7 @@ static int add(struct hn_price_setting *out, int n, enum hn_price_family family,
     return n;
 }
 
-// Score of the best candidate that is no known positive; NaN: there is none.
+// Score of the best candidate that is not a known positive; NaN: there is none.
 static double best_of(const struct hn_candidates *c) {
     for (int64_t i = 0; i < c->n; i++)
         if (!(c->flags[i] & (HN_IS_KNOWN | HN_IS_SELF)))

@@ -17,7 +17,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
 static const struct hn_option options[] = {{0}};
 
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
-    (void)plan, (void)text, (void)size; // it is no sampler to choose
+    (void)plan, (void)text, (void)size; // it is not a sampler to choose
 }
 
 const struct hn_sampler_type hn_null_sampler = {

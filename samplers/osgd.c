@@ -11,7 +11,7 @@
 //
 // Deviations. The paper draws anew after `kept` steps from the encoder of that moment; here a draw
 // is an epoch, on the embeddings of the build. Without views x takes the place of both. Batches are
-// independent of each other, and an epoch is no partition.
+// independent of each other, and an epoch is not a partition.
 #include "core/bitset.h"
 #include "core/clones.h"
 #include "core/exp.h"

@@ -109,7 +109,7 @@ struct hn_sampler_type {
     // a number that its memory grows with, on ctx->threads threads. For estimates.
     double (*entries)(const struct hn_context *ctx, const void *params, int64_t n);
     // Optional. Allocates what lives as long as the sampler. Whatever open, plan, rebuild and epoch
-    // allocate belongs to the state and is given back with it; a build frees what it replaces.
+    // allocate belongs to the state and is freed with it; a build frees what it replaces.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_sampler *self, int64_t n);
     // Optional. Asks for a sweep that `rebuild` needs: sets sweep->x and y and adds sinks (which
     // live in the state). Called with pass = 0, 1, ... after the sweep of the pass before; adding

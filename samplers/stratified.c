@@ -8,8 +8,8 @@
 // default) that is one round: one item of every cluster. With more clusters, a random B of them
 // give one each; with fewer, each gives floor(B / clusters) or one more as long as it has any.
 //
-// Batches are independent of each other: an epoch is no partition, and items of small clusters come
-// more often than others.
+// Batches are independent of each other: an epoch is not a partition, and items of small clusters
+// come more often than others.
 #include "core/bitset.h"
 #include "samplers/kmeans.h"
 

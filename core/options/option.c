@@ -59,7 +59,7 @@ static enum reading read_real(const char *text, double *out) {
     return isinf(v) ? READ_TOO_LARGE : READ_OK;
 }
 
-// A whole number, also written as "1e3" or "2.0". INT64_MIN stands for "unset" and is no value.
+// A whole number, also written as "1e3" or "2.0". INT64_MIN stands for "unset" and is not a value.
 static enum reading read_whole(const char *text, int64_t *out) {
     if (!is_decimal(text))
         return READ_BAD;

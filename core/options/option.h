@@ -105,8 +105,9 @@ static inline double hn_schedule_at(struct hn_schedule s, double progress) {
 // length, at least 1; case ignored), or NULL.
 const char *hn_suggest(const char *word, const char *const *names, int64_t n);
 
-// Command line: parses argv[1..] into params by `table`; what is no option is put into positional
-// (a list borrowed from argv, space for argc). "--" ends options; "--name=value", "--name value",
+// Command line: parses argv[1..] into params by `table`; what is not an option is put into
+// positional (a list borrowed from argv, space for argc). "--" ends options; "--name=value",
+// "--name value",
 // "-x value" and "-xvalue" are taken. HN_USAGE as hn_options_set.
 HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *table,
                                          void *params, int argc, char **argv,

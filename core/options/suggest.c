@@ -52,7 +52,7 @@ const char *hn_suggest(const char *word, const char *const *names, int64_t n) {
         if (length_i > LONGEST)
             continue;
         int d = distance(word, (int)length, names[i], (int)length_i);
-        // A word of which no letter is left is not near: 'q' is no misspelt 'K'.
+        // A word of which no letter is left is not near: 'q' is not a misspelt 'K'.
         if (d <= limit && d < (int)length) {
             best = names[i];
             limit = d - 1;

@@ -294,7 +294,7 @@ static enum hn_code build_tree(struct build *b) {
 
 enum hn_code hn_yaml_parse(struct hn_context *ctx, const char *text, int64_t length,
                            struct hn_yaml_origin origin, struct hn_yaml **out) {
-    static const char mark[] = "\xEF\xBB\xBF"; // a byte order mark is no content
+    static const char mark[] = "\xEF\xBB\xBF"; // a byte order mark is not content
     if (length >= 3 && !memcmp(text, mark, 3)) {
         text += 3;
         length -= 3;

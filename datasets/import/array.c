@@ -73,7 +73,7 @@ int hn_put_code_point(uint32_t c, char *out) {
 }
 
 // out[width + 1]: UTF-8 takes no more bytes than UCS-4. Zeros fill up the end; false where one is
-// in the middle, or a code point is none: such texts could not be told apart.
+// in the middle, or a code point is invalid: such texts could not be distinguished.
 static bool convert_text(const unsigned char *raw, struct hn_array_type type, char *out) {
     int64_t piece = type.kind == 'U' ? UCS_BYTES : 1;
     bool ended = false;

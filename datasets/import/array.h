@@ -58,12 +58,12 @@ HN_MUST_USE enum hn_code hn_array_read(struct hn_context *ctx, struct hn_source 
 HN_MUST_USE enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
                                         const struct hn_wanted *want, char kind,
                                         struct hn_array *a);
-// Writes a code point as UTF-8 and returns its length, 1 to 4; 0: it is none.
+// Writes a code point as UTF-8 and returns its length, 1 to 4; 0: invalid.
 int hn_put_code_point(uint32_t c, char *out);
 // value[d] as floats. A row whose values float32 cannot hold with their precision, or whose length
 // it cannot, is scaled by a power of two: its direction is what counts.
 void hn_row_of_doubles(const double *value, int64_t d, float *row);
-// The value of label i of a list, *label: NaN is -1. HN_DATA: it is no whole number.
+// The value of label i of a list, *label: NaN is -1. HN_DATA: it is not a whole number.
 HN_MUST_USE enum hn_code hn_label_of_double(struct hn_context *ctx, const char *path, int64_t i,
                                             double value, int64_t *label);
 

@@ -52,7 +52,7 @@ static void choose_separator(struct columns *t) {
     c->quotes = csv || c->separator == ',' || c->separator == ';';
 }
 
-// Empty lines of a table are none; of lines alone they are empty labels.
+// Empty lines of a table are skipped; of a file of single values they are empty labels.
 static enum hn_code read_cells(struct hn_context *ctx, struct columns *t) {
     struct hn_cells *c = &t->cells;
     int64_t capacity = 0;

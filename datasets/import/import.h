@@ -36,7 +36,7 @@ struct hn_import {
 };
 // Writes o->output by the program `tool_version` ("hardneg 1.0"), whole or not at all. *n, *d:
 // items and dimensions. HN_DATA: a file cannot be read, or its sizes do not fit; HN_USAGE: the
-// output is no snapshot to append to, or the step does not come after its last; HN_IO.
+// output is not a snapshot to append to, or the step does not come after its last; HN_IO.
 HN_MUST_USE enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o,
                                    const char *tool_version, int64_t *n, int64_t *d);
 

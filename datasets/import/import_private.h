@@ -68,7 +68,7 @@ HN_MUST_USE enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_a
 struct hn_numbering {
     const char *path, *what;            // "label", "group", for messages
     const struct hn_label_lists *lists; // whose entries they are; NULL: rows'
-    bool none;                          // those below 0 are none, -1; else refused
+    bool none;                          // those below 0 mean no number, -1; else refused
 };
 HN_MUST_USE enum hn_code hn_number_integers(struct hn_context *ctx, const struct hn_numbering *o,
                                             const struct hn_array *a, int32_t *out);

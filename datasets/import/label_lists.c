@@ -29,7 +29,8 @@ static char *trim(char *text) {
     return text;
 }
 
-// Labels of one text, which is changed, behind the `at` that are there; empty ones are none.
+// Cuts one text, which is changed, into labels and appends them behind the first `at`; empty ones
+// are left out.
 static int64_t cut(char *text, const char *separator, const char **to, int64_t at) {
     for (char *next; text; text = next) {
         next = strstr(text, separator);

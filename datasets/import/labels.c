@@ -78,7 +78,7 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o
     return HN_OK;
 }
 
-// The distinct texts, sorted, as names; the empty text is no label.
+// The distinct texts, sorted, as names; the empty text is not a label.
 static enum hn_code name_classes(struct hn_context *ctx, const char *path, const struct hn_array *a,
                                  struct hn_import_input *in) {
     int64_t n = a->shape[0], m = 0;

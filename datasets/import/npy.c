@@ -26,7 +26,7 @@ static bool take(const char **at, char wanted) {
     return true;
 }
 
-// A quoted text without escapes; too long a one is none.
+// Takes a quoted text without escapes; false also for one that is too long.
 static bool take_text(const char **at, char text[TEXT_MAX]) {
     skip_spaces(at);
     char quote = **at;

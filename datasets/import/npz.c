@@ -254,7 +254,7 @@ static enum hn_code pick(struct hn_context *ctx, struct hn_source *s, const stru
     for (int64_t i = 0; i < n; i++) {
         struct hn_array_type type = {.kind = 0};
         struct hn_array head = {.rank = 0};
-        // Members that are not read, pickled ones say, are none to choose from.
+        // Members that cannot be read, such as pickled ones, are not offered.
         enum hn_code code = read_member(ctx, s, &m[i], NULL, &type, &head);
         if (code && code != HN_DATA)
             return code;

@@ -27,7 +27,7 @@ static json_t *interval(struct hn_interval i) {
                      "hi", hn_json_real(i.hi));
 }
 
-// Of false negatives without labels nothing is said where there is no prior.
+// Interval of the false-negative ratio; NaN without labels and without a prior.
 static struct hn_interval false_of(const struct hn_evidence *e) {
     return hn_evidence_false(e, hn_halving_replicate(e), printed_level);
 }

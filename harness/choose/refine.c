@@ -18,7 +18,7 @@ struct step {
     double hardness;      // of `within`
 };
 
-// The number at `text`, up to a comma or the end; NAN if it is no number.
+// The number at `text`, up to a comma or the end; NAN if it is not a number.
 static double number_at(const char *text, int *length) {
     char *end;
     double value = strtod(text, &end);

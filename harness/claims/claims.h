@@ -54,7 +54,7 @@ struct hn_claim_side {
     char *with;   // within the text of column; NULL = one column
     char op;      // '+', '-', '*', '/'
     double times;
-    double factor, value; // value: a constant instead, if it is no NaN
+    double factor, value; // value: a constant instead, if it is not NaN
     int steps;            // enum hn_claim_steps, -1 = those of the claim
     struct hn_claim_filter *filter;
     int64_t filters;

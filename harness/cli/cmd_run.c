@@ -204,7 +204,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
         hn_note(ctx,
                 "OpenBLAS runs its %s kernels, as OPENBLAS_CORETYPE asks; %s would be faster here",
                 hn_blas_core(), better);
-    // The calibration is over and its memory given back before any data are read: the limit is
+    // The calibration is over and its memory freed before any data are read: the limit is
     // theirs.
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = 0;

@@ -28,7 +28,7 @@ struct hn_command {
     bool json;              // takes --json
     int min_args, max_args; // positional arguments
     // Data go to stdout, everything else to stderr. Errors are recorded in ctx, main prints them.
-    // Memory that it allocates is given back after it; files and processes are its own to close.
+    // Memory that it allocates is freed after it; files and processes are its own to close.
     enum hn_code (*run)(struct hn_context *ctx, const struct hn_call *call);
 };
 HN_MUST_USE enum hn_code hn_command_run(struct hn_context *ctx, const struct hn_command *command,

@@ -51,8 +51,8 @@ static bool reader_gone(void) {
     return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
 }
 
-// Standard output is complete, or that is an error; that its reader has gone is none, and ends the
-// program as it ends others, by SIGPIPE. Not before: a run is worth more than its summary.
+// Flushes stdout; a write error fails. A closed pipe is not an error (*abandoned): the program ends
+// by SIGPIPE after it has saved its results.
 static enum hn_code finish_output(struct hn_context *ctx, bool *abandoned) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return HN_OK;

@@ -143,7 +143,7 @@ static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_part
     return hn_file_parts_write(ctx, path, line, (int64_t)strlen(line), found->data, found->n);
 }
 
-// Whoever has stored the last result removes the parts.
+// The process that stored the last result removes the parts.
 enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder) {
     if (access(folder, F_OK) == 0)
         return ctx->code;

@@ -36,7 +36,7 @@ static enum hn_code map(struct hn_context *ctx, const struct shared *s, void **b
     return code;
 }
 
-// Whoever comes while it is made waits for it.
+// Maps the file, or makes it first; a process that finds it being made waits.
 static enum hn_code map_or_make(struct hn_context *ctx, const struct shared *s, void **bytes) {
     int folder;
     enum hn_code code = map(ctx, s, bytes);

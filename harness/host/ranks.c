@@ -227,7 +227,7 @@ static int64_t take(struct hn_ranks *r, int rank) {
     return NOTHING;
 }
 
-// Ranks that have ended hear nothing any more.
+// Ranks that have ended receive no messages.
 static void stop_all(struct hn_ranks *r) {
     __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
     if (r->told_stop)

@@ -37,7 +37,7 @@ static enum hn_code fail_option(struct hn_context *ctx, const struct hn_registry
                                   hn_yaml_clip(key->text), key->text, entry->name);
 }
 
-// "- knn:" has an empty value, which is no options, as a bare name is.
+// True for the empty value of "- knn:", which stands for no options, like the bare name.
 static bool is_null(const struct hn_yaml *node) {
     return node->plain &&
            (hn_yaml_is(node, "") || hn_yaml_is(node, "~") || hn_yaml_is(node, "null"));

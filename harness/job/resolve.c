@@ -52,7 +52,7 @@ static int decode(const char *s, unsigned *point) {
 }
 
 // May stand as it is between double quotes. The rest is escaped: controls, line breaks of YAML 1.1,
-// byte order marks and what is no character.
+// byte order marks and what is not a character.
 static bool is_printable(unsigned point) {
     if (point < 0x20 || point == '"' || point == '\\' || (point >= 0x7F && point < 0xA0))
         return false;

@@ -104,7 +104,7 @@ void hn_trial_close(struct hn_context *ctx, struct hn_trial *t);
 
 // Gives the next of the things to be tried its time: an equal share of what is left, or more.
 void hn_trial_begin_share(struct hn_context *ctx, struct hn_trial *t);
-// True if its time is what ended it; then that is no failure.
+// True if its time is what ended it; then that is not a failure.
 bool hn_trial_end_share(struct hn_context *ctx, enum hn_code *code);
 
 // When something that is tried began, and what was allocated then.

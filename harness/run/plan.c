@@ -210,7 +210,7 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     hn_digest_add_int(&d, job->timing.reps);
     hn_digest_add_int(&d, job->timing.warmup);
     hn_digest_add_int(&d, job->timing.interleave);
-    if (job->save_batches) // a result without them is none with them
+    if (job->save_batches) // a result without saved batches cannot be reused
         hn_digest_add_text(&d, "save-batches");
     hn_digest_end(&d, cell->run_key);
 }

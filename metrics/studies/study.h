@@ -49,7 +49,7 @@ struct hn_study_type {
     // Optional. Planning: HN_USAGE for parameters that do not fit, notes for those taken otherwise.
     enum hn_code (*check)(struct hn_context *ctx, const void *params, int64_t n);
     // Required. Appends rows to `table` (HN_TABLE_PUT), which has the columns. Bit-identical for
-    // any number of threads. What it allocates is given back behind it.
+    // any number of threads. Its allocations are freed behind it.
     enum hn_code (*run)(struct hn_context *ctx, const void *params, const struct hn_study_env *env,
                         struct hn_table *table);
 };

@@ -74,7 +74,7 @@ static int sampler_line(const struct hn_groups *g, int setting) {
     return hn_line_of_sampler(&g->results->runs, g->setting[setting].sampler);
 }
 
-// Cost as a share of the dearest, by its logarithm over six decades.
+// Cost as a share of the maximum, by its logarithm over six decades.
 static double size_of(double cost, double dearest) {
     return cost > 0 ? fmax(0, 1 + log10(cost / dearest) / 6) : 0;
 }

@@ -146,7 +146,7 @@ static void choose_range(struct densities *d) {
     }
 }
 
-// Of the pairs that are no positives: the cosine below which a share of them lies.
+// Of the pairs that are not positives: the cosine below which a share of them lies.
 static double quantile(const struct hn_groups *g, struct hn_where where, double share) {
     const struct hn_results *r = g->results;
     struct hn_replicates rows = hn_groups_rows(g, where, "step");

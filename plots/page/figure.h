@@ -47,7 +47,7 @@ extern const struct hn_figure hn_history;
 extern const struct hn_figure hn_accuracy, hn_accuracy_steps;
 // They are what an identifier of trainings without a figure of its own has, under its name and, for
 // curves, "-steps" behind it: number i of them, whose id is `name`. False beyond the last, and for
-// identifiers that are no names of files.
+// identifiers that are not names of files.
 enum { HN_FIGURE_NAME = 80 };
 bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], struct hn_figure *out);
 
@@ -72,20 +72,20 @@ struct hn_picture {
     bool *wide;
     char *caption;
 };
-// The ending of the picture's file, NULL for "dumb" and what is no terminal.
+// The ending of the picture's file, NULL for "dumb" and what is not a terminal.
 const char *hn_picture_ending(const char *term);
 
 // Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
 // in that folder) and <id>.<ending>. HN_USAGE: unknown term, unreadable style, unwritable folder,
-// or something that is no file where one is to be; HN_DATA names the figure and the column that is
-// missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed (its message;
-// script and data are left), or took longer than $HARDNEG_GNUPLOT_SECONDS, 60 where that is not
-// set; HN_INTERRUPTED: nothing is left of the drawing.
+// or something that is not a file where one is to be; HN_DATA names the figure and the column that
+// is missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed (its message; script
+// and data are left), or took longer than $HARDNEG_GNUPLOT_SECONDS, 60 where that is not set;
+// HN_INTERRUPTED: nothing is left of the drawing.
 HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
                                         const struct hn_results *r, const char *dir,
                                         struct hn_picture as);
 
-// Figures that gnuplot failed on do not keep others from being drawn. Zeroed is none.
+// Figures that gnuplot failed on; others are still drawn. Zeroed: none failed.
 struct hn_failed_figures {
     char first[HN_MESSAGE_MAX], names[512];
     int n;
@@ -100,7 +100,7 @@ HN_MUST_USE enum hn_code hn_figures_end(struct hn_context *ctx,
 // Length of the UTF-8 character at s, 0 if there is none (RFC 3629).
 int hn_utf8_length(const unsigned char *s);
 // For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
-// backticks, dollar signs, newlines, marks of enhanced text); what is no UTF-8 becomes '?'.
+// backticks, dollar signs, newlines, marks of enhanced text); what is not UTF-8 becomes '?'.
 void hn_gp_string(FILE *gp, const char *text);
 // For LaTeX: text safe for any bytes. As a gnuplot string for the terminal cairolatex: hn_gp_tex().
 enum { HN_TEX_MAX = 24 }; // of a character

@@ -47,8 +47,8 @@ struct hn_groups {
 // sampler by the number in which they differ, or one after the other.
 void hn_groups_lines(struct hn_groups *g);
 
-// Which rows are grouped: those whose status is ok, whose column `wanted` (NULL: any) is no NaN and
-// that `keep` (NULL: all) lets through; where `alike` names an option, only those that have the
+// Which rows are grouped: those whose status is ok, whose column `wanted` (NULL: any) is not NaN
+// and that `keep` (NULL: all) lets through; where `alike` names an option, only those that have the
 // value of it that the first row has for which `to` is true, none without such a row: so that what
 // is compared differs in one thing.
 struct hn_choice {

@@ -21,7 +21,7 @@ static void differing(const char *a, const char *b, char name[HN_LABEL_SIZE]) {
         }
 }
 
-// Numbers in their order; behind them schedules and words, which are none.
+// Numbers in their order, then schedules and words.
 static void order_lines(struct hn_groups *g, const char *option) {
     for (int i = 0; i < g->settings; i++) {
         double own = varied(g, i, option);

@@ -21,7 +21,7 @@ enum {
     HN_LINE_FADED = 100000
 };
 
-// Line number i of things that are no samplers, from 0.
+// Line number i of things that are not samplers, from 0.
 int hn_line_number(int i);
 // Setting i of the sampler with that line: its colour, faded for every second setting, and a style
 // of its own.

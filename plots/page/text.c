@@ -65,7 +65,7 @@ static bool is_latin(const unsigned char *s, int n) {
 }
 
 // A character as LaTeX takes it: returns its bytes. What fonts of every installation have is
-// written as it is, what is no UTF-8 or lies beyond Latin as '?'.
+// written as it is, what is not UTF-8 or lies beyond Latin as '?'.
 static int tex_character(const unsigned char *s, char out[HN_TEX_MAX]) {
     static const char *const words[] = {
         "\\\\textbackslash{}", "~\\textasciitilde{}", "^\\textasciicircum{}",

@@ -122,7 +122,7 @@ static const struct baseline {
                  {HN_WL, "wl_", "Weisfeiler-Lehman kernel"}};
 enum { BASELINES = sizeof baselines / sizeof baselines[0] };
 
-// BASELINES if the step is none.
+// BASELINES for other steps.
 static int baseline_of(int64_t step) {
     int b = 0;
     while (b < BASELINES && baselines[b].step != step)

@@ -33,7 +33,7 @@ HN_MUST_USE enum hn_code hn_report_write_many(struct hn_context *ctx, struct hn_
 // end. when: "" or the date of the run.
 void hn_html_begin(FILE *html, const char *title, const char *when);
 void hn_html_end(FILE *html);
-// Text of HTML and of its attributes in quotes, from any bytes; what is no UTF-8 becomes U+FFFD.
+// Text of HTML and of its attributes in quotes, from any bytes; what is not UTF-8 becomes U+FFFD.
 void hn_html_text(FILE *html, const char *text);
 // HTML with such a text for every %s; there is nothing else to fill in, and %% is a per cent sign.
 void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);

@@ -143,7 +143,7 @@ static const char *copy_reference(FILE *html, const char *at, const char *prefix
     return at;
 }
 
-// The first tag, "<svg ... >", with its size as the largest one and a name for those who hear it.
+// Writes the first tag, "<svg ... >", with its size as the maximum, and a name for screen readers.
 static const char *copy_head(FILE *html, const char *svg, const char *title) {
     const char *box = strstr(svg, "viewBox=\""), *end = box ? strchr(box, '>') : NULL;
     double width, height;

@@ -17,7 +17,7 @@ bool hn_option_next(const char **rest, struct hn_option_part *o);
 bool hn_option_has(const char *params, struct hn_option_part wanted);
 // The value of an option; false if it is not there.
 bool hn_option_value(const char *params, const char *option, char *value, size_t size);
-// Its number, NaN if it is none ("0.2~0.05").
+// Its number, NaN if not a number ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
 // True if a row of /runs has the option with this value.
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);

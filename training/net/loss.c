@@ -85,7 +85,7 @@ static void score_block(const struct batch *b, int64_t first, int64_t rows) {
                b->keys);
 }
 
-// Which columns of an anchor are no negatives.
+// Which columns of an anchor are not negatives.
 static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
     bool pairs = has_both_views(b->spec->objective);
     skip[0] = b->spec->objective == HN_OBJECTIVE_QUEUE ? -1 : a;
@@ -159,7 +159,7 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     struct hn_loss_keys keys = {.n = b->keys};
     hn_real *positive = &b->work->positive[a];
     bool same = b->spec->objective == HN_OBJECTIVE_INFONCE ||
-                b->spec->objective == HN_OBJECTIVE_QUEUE; // its positive is no key
+                b->spec->objective == HN_OBJECTIVE_QUEUE; // its positive is not a key
     skipped(b, a, keys.skip);
     int64_t own = b->spec->objective == HN_OBJECTIVE_NTXENT ? keys.skip[1] : keys.skip[0];
     if (!same)

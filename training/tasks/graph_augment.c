@@ -136,7 +136,8 @@ static bool is_edge(const struct hn_graph *g, int32_t u, int32_t v) {
     return lo < g->start[u + 1] && g->target[lo] == v;
 }
 
-// A pair of positions that is no edge of the graph and not among the edges from number `added` on.
+// A pair of positions that is not an edge of the graph and not among the edges from number `added`
+// on.
 static bool draw_pair(const struct hn_tudataset *set, struct hn_stream *stream,
                       const struct hn_graph_view *view, int64_t added, int32_t *from, int32_t *to) {
     for (int k = 0; k < TRIES; k++) {

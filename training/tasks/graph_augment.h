@@ -28,7 +28,7 @@ HN_MUST_USE enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct
 // One of the changes, each as likely; MASK only if `features`.
 enum hn_graph_change hn_graph_change_draw(struct hn_stream *stream, bool features);
 // Numbers of nodes and edges that go are rounded down. SUBGRAPH takes what it can reach: fewer
-// nodes where the drawn node's component is smaller. PERTURB adds pairs that are no edge of the
+// nodes where the drawn node's component is smaller. PERTURB adds pairs that are not edges of the
 // graph, and fewer of them where twenty draws find none. Allocates nothing.
 void hn_graph_augment(const struct hn_tudataset *set, int64_t graph, enum hn_graph_change change,
                       struct hn_stream *stream, struct hn_graph_view *view);

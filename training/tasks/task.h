@@ -88,7 +88,7 @@ struct hn_task_type {
     bool lists;          // whether it takes negatives per anchor
 
     // Required. Reads data, sets the fields of the task, builds networks on task->weights (not
-    // allocated yet: hn_weights_open() follows). What it allocates is given back with the state.
+    // allocated yet: hn_weights_open() follows). Allocations are freed with the state.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_task *task);
     // Optional. Reads the data once before runs do, so that notes about them are said once.
     void (*survey)(struct hn_context *ctx, const char *path);
@@ -106,7 +106,7 @@ struct hn_task_type {
     // evaluation-mode embeddings of now.
     enum hn_code (*evaluate)(struct hn_context *ctx, struct hn_task *task, int64_t step,
                              const float *z, double *value);
-    // Optional. Gives back what is no memory (files, maps); also called after a failed open.
+    // Optional. Gives back what is not memory (files, maps); also called after a failed open.
     void (*close)(struct hn_context *ctx, struct hn_task *task);
 };
 
