@@ -29,7 +29,7 @@ bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n) {
 enum hn_code hn_cursor_fail(struct hn_context *ctx) {
     return hn_fail(ctx, HN_DATA,
                    "a part of a computation is of other sizes than it should be: remove the folder "
-                   "parts of the output and run again");
+                   "with its parts, beside the output or in it, and run again");
 }
 
 static int64_t count_blocks(const struct hn_cut *cut) {
@@ -111,7 +111,7 @@ enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *wo
         return ctx->code;
     enum hn_code code = compute_some(ctx, work);
     code = ctx->parts->end(ctx, ctx->parts->self, code);
-    return code ? code : take_all(ctx, work);
+    return code || !work->take ? code : take_all(ctx, work);
 }
 
 const void *hn_parts_own(struct hn_context *ctx, int64_t n, const struct hn_parts_fill *fill) {

@@ -96,7 +96,7 @@ struct hn_parts_work {
     // Computes a part, and adds what it found to *found.
     HN_MUST_USE enum hn_code (*compute)(struct hn_context *ctx, void *data, int64_t part,
                                         struct hn_bytes *found);
-    // Takes in what a part has found: of all parts, in their order.
+    // Optional: takes in what a part has found: of all parts, in their order.
     HN_MUST_USE enum hn_code (*take)(struct hn_context *ctx, void *data, int64_t part,
                                      struct hn_cursor *found);
 };

@@ -273,9 +273,10 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     run.folder = folder;
     if (p->rows) {
         run.parts = &p->parts;
-        p->parts.folder = folder;
+        p->parts.folder = folder ? hn_format(ctx, "%s/parts", folder) : NULL;
     }
-    bool failed = !folder || check_run(ctx, p, &plan, &run, limit) ||
+    bool failed = !folder || (p->rows && !p->parts.folder) ||
+                  check_run(ctx, p, &plan, &run, limit) ||
                   (!p->dry_run && execute(ctx, call, p, &plan, &run));
     hn_plan_free(ctx, &plan);
     return failed ? ctx->code : HN_OK;

@@ -50,14 +50,10 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     hn_digest_add_text(&digest, key);
     hn_digest_add_int(&digest, hn_results_code_version);
     hn_digest_end(&digest, sum);
-    HN_SCOPE(ctx);
-    char *parent = hn_format(ctx, "%s/parts", p->folder);
-    void *inner = hn_own(ctx, scope.outer);
     forget(ctx, p);
-    p->path = hn_format(ctx, "%s/parts/%.*s", p->folder, NAME, sum);
+    p->path = hn_format(ctx, "%s/%.*s", p->folder, NAME, sum);
     p->name = hn_format(ctx, "hardneg parts 1: %s", sum);
-    hn_own(ctx, inner);
-    if (!parent || !p->path || !p->name || hn_file_parts_folder(ctx, parent) ||
+    if (!p->path || !p->name || hn_file_parts_folder(ctx, p->folder) ||
         hn_file_parts_folder(ctx, p->path))
         return ctx->code;
     hn_temporary_sweep(p->path, "");
@@ -283,7 +279,5 @@ void hn_file_parts_begin(struct hn_file_parts *p, const char *data_sha256) {
 void hn_file_parts_close(struct hn_context *ctx, struct hn_file_parts *p) { forget(ctx, p); }
 
 void hn_file_parts_remove(struct hn_context *ctx, const struct hn_file_parts *p) {
-    char *path = hn_format(ctx, "%s/parts", p->folder);
-    if (path)
-        hn_scratch_remove(ctx, path);
+    hn_scratch_remove(ctx, hn_strdup(ctx, p->folder));
 }

@@ -1,6 +1,6 @@
 // Parts of long computations (core/parts.h), shared out to processes that see one folder: what a
-// part has found is a file <folder>/parts/<key>/<part>, whole or not there, so that it is found
-// again by the process that goes on.
+// part has found is a file <folder>/<key>/<part>, whole or not there, so that it is found again by
+// the process that goes on.
 //
 // Processes that know nothing of each other (--rows i/n, of any scheduler) each take every n-th
 // part; the ranks of an MPI program the next one that is left.
@@ -26,7 +26,7 @@ struct hn_file_parts {
     struct hn_ranks *ranks;     // borrowed; NULL: processes that know nothing of each other
     int64_t part, of;           // then the part of this process, 1 .. of
     int64_t wait_s;             // seconds that are waited for others, since the last one came
-    const char *folder;         // of the output; borrowed
+    const char *folder;         // of the parts; borrowed
     char scope[HN_DIGEST_TEXT]; // of what is computed now: see hn_file_parts_begin()
     struct hn_parts_count count;
     // The computation in work.

@@ -1,5 +1,5 @@
-// Bytes that the processes of a machine have in memory once: a file <folder>/parts/rows/<name> that
-// the first of them makes, and all map. Other machines that see the folder have it once each.
+// Bytes that the processes of a machine have in memory once: a file <folder>/rows/<name> that the
+// first of them makes, and all map. Other machines that see the folder have it once each.
 #include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
@@ -66,12 +66,11 @@ const void *hn_file_parts_share(struct hn_context *ctx, void *self, const char *
     hn_digest_add_int(&digest, hn_results_code_version);
     hn_digest_end(&digest, sum);
     HN_SCOPE(ctx);
-    char *parent = hn_format(ctx, "%s/parts", p->folder);
-    char *folder = hn_format(ctx, "%s/parts/rows", p->folder);
-    char *path = hn_format(ctx, "%s/parts/rows/%s", p->folder, sum);
+    char *folder = hn_format(ctx, "%s/rows", p->folder);
+    char *path = hn_format(ctx, "%s/rows/%s", p->folder, sum);
     char *line = hn_format(ctx, "hardneg rows 1: %s\n", sum);
     const struct shared s = {path, line, n, fill};
-    if (!parent || !folder || !path || !line || hn_file_parts_folder(ctx, parent) ||
+    if (!folder || !path || !line || hn_file_parts_folder(ctx, p->folder) ||
         hn_file_parts_folder(ctx, folder))
         return NULL;
     void *bytes = NULL;

@@ -361,9 +361,10 @@ enum hn_code hn_ranks_close(struct hn_context *ctx, struct hn_ranks *r, enum hn_
 
 enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
     *out = NULL;
-    return hn_fail(ctx, HN_USAGE,
-                   "--mpi: this program was built without MPI: make MPI=1 builds it with Open MPI "
-                   "(libopenmpi-dev), or run parts with --shard i/n and hardneg merge");
+    return hn_fail(
+        ctx, HN_USAGE,
+        "--mpi: this program was built without MPI: make MPI=1 builds it with Open MPI "
+        "(libopenmpi-dev); processes without it take parts with --rows i/n or --shard i/n");
 }
 
 // No rank was opened: what is left is one process, alone.
