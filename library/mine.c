@@ -136,16 +136,16 @@ static enum hn_code mine_part(struct work *w, int64_t from, int64_t count, int64
 }
 
 static void tell(const struct hn_mined *sum, struct hardneg_mining *out) {
-    out->fewer = sum->fewer;
-    out->none = sum->none;
-    out->drawn = sum->drawn;
+    out->fewer = sum->counts.fewer;
+    out->none = sum->counts.none;
+    out->drawn = sum->counts.drawn;
     _Static_assert((int)HN_STAGES <= (int)HARDNEG_FILTERS, "each stage has its filter");
     for (int s = 0; s < HN_STAGES; s++)
-        if (sum->attrition.all[s] > 0 || s == HN_STAGE_KEPT) {
+        if (sum->counts.attrition.all[s] > 0 || s == HN_STAGE_KEPT) {
             out->filter[out->filters] = hn_stage_name[s];
-            out->all[out->filters] = sum->attrition.all[s];
-            out->known[out->filters] = sum->attrition.known[s];
-            out->hidden[out->filters++] = sum->attrition.hidden[s];
+            out->all[out->filters] = sum->counts.attrition.all[s];
+            out->known[out->filters] = sum->counts.attrition.known[s];
+            out->hidden[out->filters++] = sum->counts.attrition.hidden[s];
         }
 }
 

@@ -86,17 +86,23 @@ HN_MUST_USE enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_m
                                        int64_t from, int64_t count, struct hn_pool *out);
 struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row);
 
+struct hn_mine_counts {
+    struct hn_attrition attrition;
+    int64_t negatives;
+    int64_t fewer, none; // rows with fewer than n negatives; with none, of them
+    int64_t drawn;       // negatives drawn at random, to fill rows
+};
+void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more);
+
 // Negatives of the queries of a pool.
 struct hn_mined {
     int64_t count, width; // width: negatives of a row at most
     int32_t *id;          // [count x width] indices of the corpus
     double *score;        // [count x width] the scores that filters look at
     int32_t *n;           // [count] negatives of a row
-    struct hn_attrition attrition;
-    int64_t fewer, none; // rows with fewer than n negatives; with none, of them
-    int64_t drawn;       // negatives drawn at random, to fill rows
+    struct hn_mine_counts counts;
 };
-// attrition and counts are added to; arrays belong to the owner of the time.
+// counts are added to; arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
                                        const struct hn_pool *pool, struct hn_mined *out);
 

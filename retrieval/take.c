@@ -8,8 +8,7 @@ enum { TRIES = 64 }; // draws for a negative before passages are taken in turn
 struct scratch {
     uint8_t *left;
     int32_t *draw, *place;
-    struct hn_attrition attrition;
-    int64_t fewer, none, drawn;
+    struct hn_mine_counts counts;
 };
 
 // True if a passage may fill a row whose n negatives, as indices of merged passages, are in id[].
@@ -60,16 +59,16 @@ static void take_row(const struct hn_miner *m, const struct hn_filter *f,
     const struct hn_candidates c = hn_pool_row(pool, row);
     int32_t *id = out->id + row * out->width;
     double *score = out->score + row * out->width;
-    int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->place, &s->attrition);
+    int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->place, &s->counts.attrition);
     for (int64_t k = 0; k < n; k++) {
         id[k] = c.id[s->place[k]];
         score[k] = c.score[s->place[k]];
     }
-    s->fewer += n < f->n;
-    s->none += n == 0;
+    s->counts.fewer += n < f->n;
+    s->counts.none += n == 0;
     if (n < f->n && m->o.fill == HN_FILL_DRAW) {
         int64_t all = fill(m, c.query, id, score, n);
-        s->drawn += all - n;
+        s->counts.drawn += all - n;
         n = all;
     }
     if (n < f->n && m->o.fill == HN_FILL_DROP)
@@ -77,17 +76,19 @@ static void take_row(const struct hn_miner *m, const struct hn_filter *f,
     for (int64_t k = 0; m->passage && k < n; k++)
         id[k] = m->passage[id[k]];
     out->n[row] = (int32_t)n;
+    s->counts.negatives += n;
 }
 
-static void add(struct hn_mined *out, const struct scratch *s) {
+void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more) {
     for (int stage = 0; stage < HN_STAGES; stage++) {
-        out->attrition.all[stage] += s->attrition.all[stage];
-        out->attrition.known[stage] += s->attrition.known[stage];
-        out->attrition.hidden[stage] += s->attrition.hidden[stage];
+        sum->attrition.all[stage] += more->attrition.all[stage];
+        sum->attrition.known[stage] += more->attrition.known[stage];
+        sum->attrition.hidden[stage] += more->attrition.hidden[stage];
     }
-    out->fewer += s->fewer;
-    out->none += s->none;
-    out->drawn += s->drawn;
+    sum->negatives += more->negatives;
+    sum->fewer += more->fewer;
+    sum->none += more->none;
+    sum->drawn += more->drawn;
 }
 
 enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
@@ -116,6 +117,6 @@ enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
              i++)
             take_row(m, &f, pool, i, &s[t], out);
     for (int t = 0; t < ctx->threads; t++)
-        add(out, &s[t]);
+        hn_mine_counts_add(&out->counts, &s[t].counts);
     return HN_OK;
 }

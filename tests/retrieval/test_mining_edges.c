@@ -212,7 +212,7 @@ static void test_draws(void) {
             }
             filled += full.n[q] - other.n[q];
         }
-        CU_ASSERT_EQUAL(full.drawn, filled);
+        CU_ASSERT_EQUAL(full.counts.drawn, filled);
         filled = 0;
     }
     CU_ASSERT(differ > 100);

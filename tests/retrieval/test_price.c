@@ -29,12 +29,13 @@ static void check_price(const struct hn_mine_data *data, const struct hn_mine_op
     double queries = (double)data->rows[HN_QUERIES].rows;
     HN_SCOPE(&ctx);
     mine_all(&ctx, data, &o, &m, &got);
-    int64_t kept = got.attrition.all[HN_STAGE_KEPT], hidden = got.attrition.hidden[HN_STAGE_KEPT];
+    int64_t kept = got.counts.attrition.all[HN_STAGE_KEPT],
+            hidden = got.counts.attrition.hidden[HN_STAGE_KEPT];
     CU_ASSERT_EQUAL(p->negatives, kept);
     if (kept > 0)
         CU_ASSERT_DOUBLE_EQUAL(p->false_share.mean, (double)hidden / (double)kept, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(p->fewer, (double)got.fewer / queries, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(p->none, (double)got.none / queries, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(p->fewer, (double)got.counts.fewer / queries, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(p->none, (double)got.counts.none / queries, 1e-12);
 }
 
 static void check_front(const struct hn_price *p, int n) {
