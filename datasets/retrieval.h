@@ -45,8 +45,13 @@ HN_MUST_USE enum hn_code hn_retrieval_open(struct hn_context *ctx, const char *p
 void hn_retrieval_close(struct hn_context *ctx, struct hn_retrieval *r); // NULL is fine
 const struct hn_retrieval_info *hn_retrieval_info(const struct hn_retrieval *r);
 
+// Of all content, as hn_snapshot_digest_checked() of items.
+HN_MUST_USE enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r,
+                                             char *text);
+
 // Unit rows [n x d] of a side at step number `index`, or the teacher's. They belong to the owner of
-// the time. HN_DATA: rows that are not finite or zero.
+// the time, and are shared where ctx->parts can (core/parts.h). HN_DATA: rows that are not finite
+// or zero.
 HN_MUST_USE enum hn_code hn_retrieval_rows(struct hn_context *ctx, struct hn_retrieval *r,
                                            enum hn_set side, int64_t index, struct hn_matrix *out);
 HN_MUST_USE enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r,

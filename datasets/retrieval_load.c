@@ -1,25 +1,41 @@
 // Values of a snapshot of queries and a corpus: rows, ids, texts.
 #include "core/digest.h"
+#include "core/parts.h"
 #include "datasets/retrieval_private.h"
 
 #include <math.h>
 #include <string.h>
 
-static enum hn_code read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
-                              const struct hn_data *data, int64_t index, struct hn_matrix *out) {
-    int64_t n = data->rows, d = data->cols; // below 2^31 and 2^20: the product fits
-    float *x = hn_alloc(ctx, n * d, sizeof *x);
+struct rows_at {
+    const struct hn_snapshot *s;
+    const struct hn_data *data;
+    int64_t index;
+};
+
+static enum hn_code write_unit(struct hn_context *ctx, void *data, void *out) {
+    const struct rows_at *at = data;
+    int64_t index = at->index;
     HN_SCOPE(ctx);
     char *position =
-        x ? hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
-                      data->path, (long long)s->step[index], (long long)index + 1)
-          : NULL;
+        hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", at->s->path,
+                  at->data->path, (long long)at->s->step[index], (long long)index + 1);
     if (!position || hn_check_stop(ctx) ||
-        hn_data_read_step(ctx, s, data, data->steps > 1 ? index : 0, x) ||
-        hn_normalize_rows(ctx, x, n, d, position)) {
-        hn_free(ctx, x);
+        hn_data_read_step(ctx, at->s, at->data, at->data->steps > 1 ? index : 0, out))
         return ctx->code;
-    }
+    return hn_normalize_rows(ctx, out, at->data->rows, at->data->cols, position);
+}
+
+// Once for all processes of a machine that share a computation.
+static enum hn_code read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
+                              const struct hn_data *data, int64_t index, struct hn_matrix *out) {
+    struct rows_at at = {s, data, index};
+    const struct hn_parts_fill fill = {&at, write_unit};
+    int64_t n = data->rows, d = data->cols; // below 2^31 and 2^20: the product fits
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s, place %lld", data->path, (long long)index);
+    const float *x = hn_parts_share(ctx, name, n * d * (int64_t)sizeof *x, &fill);
+    if (!x)
+        return ctx->code;
     *out = (struct hn_matrix){x, n, d, d};
     return HN_OK;
 }
@@ -119,6 +135,10 @@ static enum hn_code check_side(struct hn_context *ctx, struct hn_retrieval *r, e
     if (r->info.teacher_d > 0 && hn_retrieval_teacher(ctx, r, side, &x))
         return ctx->code;
     return check_ids(ctx, r, side);
+}
+
+enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r, char *text) {
+    return hn_snapshot_digest_checked(ctx, &r->base, text);
 }
 
 enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn_retrieval *r) {

@@ -327,6 +327,24 @@ test_train_interrupted() {
     check "and their series" test "$(series_sums long1)" = "$(series_sums stopped)"
 }
 
+test_mine() {
+    local n
+    expect "synth of queries" 0 '' synth --kind retrieval -o q.h5 --n 32000 --queries 30000 --relevant 1 --dim 32 --seed 3
+    expect "mined in one process" 0 '' mine q.h5 --relative-margin .02 --take draw --fill draw -o mined.jsonl --json
+    mv "$work/out" mined.json
+    for n in 1 2 3; do
+        over -n "$n" "$hardneg" mine q.h5 --relative-margin .02 --take draw --fill draw -o "mined$n.jsonl" --mpi --json
+        ended "mined by $n ranks" 0
+        check "mined by $n ranks: the same bytes" cmp -s mined.jsonl "mined$n.jsonl"
+        check "mined by $n ranks: the same counts, once" cmp -s <(sed "s/mined$n/mined/" "$work/out") mined.json
+        check "mined by $n ranks: nothing else is left" test "$(echo mined"$n".*)" = "mined$n.jsonl"
+    done
+    check "what each rank did" complains 'rank 1: [0-9]+ parts in'
+    over -n 2 "$hardneg" mine q.h5 --filter-by teacher -o no.jsonl --mpi
+    fails "mined by ranks: no teacher" 3 'has no teacher'
+    check "mined by ranks: no file" test ! -e no.jsonl
+}
+
 make_jobs
 if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     check "the program is one with MPI, or says that it is not" complains 'make MPI=1'
@@ -335,5 +353,5 @@ if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     exit
 fi
 check_same "without mpirun: the same" whole/results.h5 alone/results.h5
-run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_bench test_train test_train_interrupted
+run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_bench test_mine test_train test_train_interrupted
 finish

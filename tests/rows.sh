@@ -149,6 +149,75 @@ test_kills() {
     check "nothing temporary is left" none_temporary killed
 }
 
+# Queries over a corpus: `mine --rows`, whose parts lie beside the file.
+make_queries() {
+    [ -e q.h5 ] || expect "synth of queries" 0 '' synth --kind retrieval -o q.h5 --n 32000 --queries 30000 --relevant 1 --dim 32 --seed 3
+    mine=(mine q.h5 -n 5 --relative-margin .02 --take draw --fill draw)
+    [ -e mined.jsonl ] && return
+    expect "mined in one process" 0 '' "${mine[@]}" -o mined.jsonl --json
+    mv "$work/out" mined.json
+}
+mined_in() { # PARTS ARGUMENT...: the last part writes the file
+    local parts=$1 i
+    shift
+    for i in $(seq "$parts"); do
+        expect "mine: part $i of $parts" "$([ "$i" -lt "$parts" ] && echo 4 || echo 0)" '' "${mine[@]}" -o "mined$parts.jsonl" --rows "$i/$parts" "$@"
+    done
+    check "mined in $parts parts: the same bytes" cmp -s mined.jsonl "mined$parts.jsonl"
+    check "mined in $parts parts: nothing else is left" test "$(echo mined"$parts".*)" = "mined$parts.jsonl"
+}
+test_mine() {
+    local i pids=()
+    make_queries
+    mined_in 1 --json --quiet
+    check "what filters took away is counted over all parts" cmp -s <(sed 's/mined1\.jsonl/mined.jsonl/' out) mined.json
+    mined_in 3 --threads 1
+    mined_in 7 --threads 4
+    for i in 1 2 3; do
+        "$hardneg" "${mine[@]}" -o at-once.jsonl --rows "$i/3" --wait 60 >"at-once-$i" 2>&1 </dev/null &
+        pids+=($!)
+    done
+    for i in 0 1 2; do
+        wait "${pids[i]}"
+        check "mined by three at once: part $((i + 1)) ends" test $? = 0
+    done
+    check "mined by three at once: the same bytes" cmp -s mined.jsonl at-once.jsonl
+    check "mined by three at once: nothing else is left" test "$(echo at-once.*)" = at-once.jsonl
+    expect "other settings are other parts" 4 'parts of a computation are missing' "${mine[@]}" -o other.jsonl --rows 2/3
+    run mine q.h5 -o plain.jsonl -q
+    expect "other settings: the first part" 4 '' mine q.h5 -o other.jsonl --rows 1/3
+    expect "other settings: mined whole" 0 '' mine q.h5 -o other.jsonl --rows 1/1
+    check "other settings: of them alone" cmp -s plain.jsonl other.jsonl
+    expect "mine: no part" 2 '--rows 0/3: give part i of n' "${mine[@]}" -o no.jsonl --rows 0/3
+    expect "mine: rows and ranks" 2 '--rows and --mpi' "${mine[@]}" -o no.jsonl --rows 1/3 --mpi
+    check "mine: nothing was written" test ! -e no.jsonl -a ! -e no.jsonl.parts
+}
+mined_parts() { find killed.jsonl.parts -type f -not -name '*tmp*' 2>/dev/null | wc -l; }
+test_mine_killed() {
+    local round=0 before pid
+    make_queries
+    while [ $round -lt 6 ] && [ ! -e killed.jsonl ]; do
+        round=$((round + 1))
+        before=$(mined_parts)
+        "$hardneg" "${mine[@]}" -o killed.jsonl --threads 1 --quiet --rows 1/1 >out 2>err </dev/null &
+        pid=$!
+        more_parts() { [ "$(mined_parts)" -gt "$before" ] || [ -e killed.jsonl ]; }
+        check "killed, round $round: it goes on" wait_for 60 more_parts
+        sleep "0.0$((RANDOM % 10))"
+        kill -KILL $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        check "killed, round $round: parts that were finished are kept" more_parts
+    done
+    expect "killed $round times: it ends" 0 '' "${mine[@]}" -o killed.jsonl --rows 1/1
+    check "killed $round times: the same bytes" cmp -s mined.jsonl killed.jsonl
+    check "killed $round times: nothing else is left" test "$(echo killed.jsonl*)" = killed.jsonl
+    run "${mine[@]}" -o bad.jsonl --rows 1/2
+    printf 'x' | dd of="$(find bad.jsonl.parts -type f | sort | head -n 1)" bs=1 seek=200 conv=notrunc 2>/dev/null
+    expect "a damaged part" 4 'the file is damaged, and was removed: run again' "${mine[@]}" -o bad.jsonl --rows 2/2
+    expect "a damaged part: again" 0 '' "${mine[@]}" -o bad.jsonl --rows 1/1
+    check "a damaged part: the same bytes" cmp -s mined.jsonl bad.jsonl
+}
+
 make_jobs
-run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_shared test_kills
+run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_shared test_kills test_mine test_mine_killed
 finish

@@ -108,7 +108,7 @@ static enum hn_code add_part(struct hn_context *ctx, struct work *w, int64_t fro
 }
 
 static enum hn_code evaluate_file(struct hn_context *ctx, struct work *w, const char *path) {
-    if (read_cutoffs(ctx, w) || hn_corpus_open(ctx, path, w->p->step, &w->corpus) ||
+    if (read_cutoffs(ctx, w) || hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus) ||
         pick_relevance(ctx, w, path))
         return ctx->code;
     int64_t n = w->qrels->n, size = n * w->n_k * HN_RETRIEVAL_METRICS;

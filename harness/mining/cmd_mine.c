@@ -1,20 +1,25 @@
 // `hardneg mine`: hard negatives of queries over a corpus, and where candidates were lost.
 #include "core/sweep/blas.h"
+#include "core/version.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/host/progress.h"
 #include "harness/mining/corpus.h"
-#include "harness/mining/output.h"
+#include "harness/mining/mining.h"
+#include "harness/run/shares.h"
 #include "results/records.h"
 #include "retrieval/mine_options.h"
-#include "retrieval/ranking.h"
+
+#include <sys/stat.h>
 
 struct mine_params {
     struct hn_mine_options o;
-    char *output, *scores;
+    char *output, *scores, *rows;
     int format;
-    int64_t step, threads, memory;
+    bool mpi;
+    int64_t step, threads, memory, wait;
 };
+
+static const struct hn_option settings_options[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
 
 static const struct hn_option mine_options[] = {
     HN_MINE_OPTIONS(struct mine_params, o.),
@@ -26,6 +31,15 @@ static const struct hn_option mine_options[] = {
      .metavar = "FORMAT"},
     {HN_TEXT_OPTION(struct mine_params, scores, "scores", "with .npy: file of the scores"),
      .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct mine_params, rows, "rows",
+                    "share the queries with others that have the same --output: part i of n, as a "
+                    "process of its own; 1/1 goes on where one that was killed stopped"),
+     .metavar = "i/n"},
+    {HN_INT_OPTION(struct mine_params, wait, "wait", "0", 0, 1000000,
+                   "with --rows: seconds to wait for parts of others, from the last that came"),
+     .metavar = "S"},
+    {HN_BOOL_OPTION(struct mine_params, mpi, "mpi", NULL,
+                    "share the queries out to the ranks of `mpirun -n P hardneg mine --mpi`")},
     {HN_THREADS_OPTION(struct mine_params, "; the file does not depend on them")},
     {HN_MEMORY_OPTION(struct mine_params, " (default: what the machine has)")},
     {HN_OUTPUT_OPTION(struct mine_params, "FILE", "file of the negatives")},
@@ -38,38 +52,13 @@ struct work {
     struct hn_corpus corpus;
     struct hn_miner miner;
     struct hn_mine_output file;
-    struct hn_mined sum; // attrition and counts
-    int64_t queries, negatives;
+    struct hn_mining mining;
+    struct hn_ranks *ranks; // NULL: alone
+    struct hn_file_parts parts;
+    int64_t begun_ns;
 };
 
-static enum hn_code mine_part(struct hn_context *ctx, struct work *w, int64_t from, int64_t count) {
-    struct hn_pool pool;
-    HN_SCOPE(ctx);
-    if (hn_check_stop(ctx) || hn_miner_pool(ctx, &w->miner, from, count, &pool) ||
-        hn_miner_take(ctx, &w->miner, &pool, &w->sum))
-        return ctx->code;
-    for (int64_t i = 0; i < count; i++)
-        w->negatives += w->sum.n[i];
-    hn_own(ctx, scope.outer); // arrays of the file stay
-    return hn_mine_output_add(ctx, &w->file, from, &w->sum);
-}
-
-static enum hn_code mine_all(struct hn_context *ctx, struct work *w, bool quiet) {
-    const struct hn_matrix *p = &w->miner.data.rows[HN_CORPUS];
-    int64_t part = hn_ranking_rows(w->queries, p, w->miner.o.depth);
-    struct hn_progress progress;
-    enum hn_code code = HN_OK;
-    hn_progress_begin(&progress, w->queries, 0, quiet);
-    progress.unit = "queries";
-    for (int64_t from = 0; from < w->queries && !code; from += part) {
-        int64_t count = hn_min(part, w->queries - from);
-        hn_progress_show(&progress, "mining");
-        code = mine_part(ctx, w, from, count);
-        progress.done += count;
-    }
-    hn_progress_end(&progress);
-    return code;
-}
+static bool writes(const struct work *w) { return hn_ranks_number(w->ranks) == 0; }
 
 // Texts are large, and not all formats have them.
 static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
@@ -80,21 +69,35 @@ static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
-static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char *path,
-                              bool quiet) {
+static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
-    if (hn_corpus_open(ctx, path, p->step, &w->corpus) ||
+    if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
         hn_miner_open(ctx, &w->corpus.data, &p->o, path, &w->miner))
         return ctx->code;
-    w->queries = w->corpus.info->n[HN_QUERIES];
-    if (hn_mine_output_begin(ctx, p->output, p->scores, (enum hn_mine_format)p->format, w->queries,
-                             &w->file))
-        return ctx->code;
+    char *options = hn_options_text(ctx, settings_options, &w->miner.o);
+    w->mining.miner = &w->miner;
+    w->mining.settings =
+        options ? hn_format(ctx, "%s; step %lld; %s", options, (long long)p->step, hn_version)
+                : NULL;
+    w->file.queries = w->corpus.info->n[HN_QUERIES];
     w->file.id = w->corpus.id;
     w->file.miner = &w->miner;
     w->file.n = w->miner.o.n;
-    enum hn_code code = read_texts(ctx, w);
-    return hn_mine_output_end(ctx, &w->file, code ? code : mine_all(ctx, w, quiet));
+    return !w->mining.settings || (w->mining.file && read_texts(ctx, w)) ? ctx->code : HN_OK;
+}
+
+static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char *path) {
+    const struct mine_params *p = w->p;
+    enum hn_code code = HN_OK;
+    if (writes(w)) {
+        code = hn_mine_output_begin(ctx, p->output, p->scores, (enum hn_mine_format)p->format,
+                                    &w->file);
+        w->mining.file = code ? NULL : &w->file;
+    }
+    code = hn_ranks_agree(ctx, w->ranks, code);
+    if (!code)
+        code = open_data(ctx, w, path) ? ctx->code : hn_mining_run(ctx, &w->mining);
+    return w->mining.file ? hn_mine_output_end(ctx, &w->file, code) : code;
 }
 
 static double share_of(int64_t part, int64_t all) {
@@ -103,7 +106,7 @@ static double share_of(int64_t part, int64_t all) {
 
 static json_t *attrition_list(const struct work *w) {
     bool truth = w->miner.truth.start != NULL;
-    const struct hn_attrition *a = &w->sum.attrition;
+    const struct hn_attrition *a = &w->mining.counts.attrition;
     json_t *list = json_array();
     for (int s = 0; s < HN_STAGES; s++)
         if (a->all[s] > 0 || s == HN_STAGE_KEPT)
@@ -120,29 +123,31 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                                                       {"known", "known positives", 15},
                                                       {"hidden", "hidden positives", 16},
                                                       {NULL}};
-    const struct hn_attrition *a = &w->sum.attrition;
+    const struct hn_mine_counts *c = &w->mining.counts;
+    const struct hn_attrition *a = &c->attrition;
+    int64_t queries = w->corpus.info->n[HN_QUERIES];
     bool truth = w->miner.truth.start != NULL;
     double share = truth ? share_of(a->hidden[HN_STAGE_KEPT], a->all[HN_STAGE_KEPT]) : NAN;
     json_t *list = attrition_list(w);
     if (json)
-        return hn_json_print(
-            ctx,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "file", w->p->output,
-                      "queries", (json_int_t)w->queries, "wanted", (json_int_t)w->miner.o.n,
-                      "negatives", (json_int_t)w->negatives, "queries_with_fewer",
-                      (json_int_t)w->sum.fewer, "queries_with_none", (json_int_t)w->sum.none,
-                      "drawn_to_fill", (json_int_t)w->sum.drawn, "queries_left_out",
-                      (json_int_t)w->file.left_out, "false_negatives", hn_json_real(share),
-                      "attrition", list),
-            stdout);
+        return hn_json_print(ctx,
+                             json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
+                                       w->p->output, "queries", (json_int_t)queries, "wanted",
+                                       (json_int_t)w->miner.o.n, "negatives",
+                                       (json_int_t)c->negatives, "queries_with_fewer",
+                                       (json_int_t)c->fewer, "queries_with_none",
+                                       (json_int_t)c->none, "drawn_to_fill", (json_int_t)c->drawn,
+                                       "queries_left_out", (json_int_t)w->file.left_out,
+                                       "false_negatives", hn_json_real(share), "attrition", list),
+                             stdout);
     hn_records_print(columns, list, stdout);
     json_decref(list);
     printf("\n%s: %lld negatives of %lld queries; filters left fewer than %lld to %lld of them, "
            "none to %lld",
-           w->p->output, (long long)w->negatives, (long long)w->queries, (long long)w->miner.o.n,
-           (long long)w->sum.fewer, (long long)w->sum.none);
-    if (w->sum.drawn > 0)
-        printf("; %lld were drawn to fill up", (long long)w->sum.drawn);
+           w->p->output, (long long)c->negatives, (long long)queries, (long long)w->miner.o.n,
+           (long long)c->fewer, (long long)c->none);
+    if (c->drawn > 0)
+        printf("; %lld were drawn to fill up", (long long)c->drawn);
     if (w->file.left_out > 0)
         printf("; %lld queries without a positive or a negative are not in the file",
                (long long)w->file.left_out);
@@ -152,19 +157,77 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
     return HN_OK;
 }
 
+// Parts of the queries, where --rows or --mpi asks for them.
+static enum hn_code open_parts(struct hn_context *ctx, struct work *w) {
+    const struct mine_params *p = w->p;
+    if (!p->rows && !p->mpi)
+        return HN_OK;
+    w->parts.folder = hn_format(ctx, "%s.parts", p->output);
+    const char *folder = w->parts.folder;
+    if (!folder || hn_file_parts_open(ctx, p->rows, w->ranks, &w->parts))
+        return ctx->code;
+    w->parts.folder = folder;
+    w->parts.wait_s = p->wait;
+    ctx->parts = &w->parts.parts;
+    return HN_OK;
+}
+
+// 0: there is no such file. Another one by that name has another number.
+static uint64_t number_of(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 ? (uint64_t)about.st_ino : 0;
+}
+
+// The file is there: parts are of no use any more.
+static enum hn_code end_parts(struct hn_context *ctx, struct work *w, const struct hn_call *call) {
+    struct hn_shares shares;
+    if (!w->parts.folder)
+        return HN_OK;
+    if (hn_shares_gather(ctx, &w->parts, w->p->rows ? w->p->rows : "ranks", w->begun_ns, &shares))
+        return ctx->code;
+    if (!call->quiet && writes(w))
+        hn_shares_print(&shares, call->verbose);
+    hn_shares_free(ctx, &shares);
+    if (writes(w))
+        hn_file_parts_remove(ctx, &w->parts);
+    return HN_OK;
+}
+
+static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, struct work *w) {
+    const struct mine_params *p = w->p;
+    if (!p->output)
+        return hn_fail(ctx, HN_USAGE, "--output is missing: name the file to write");
+    uint64_t before = number_of(p->output);
+    w->begun_ns = hn_wall_ns();
+    ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(w->ranks, ctx->threads));
+    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory());
+    if (open_parts(ctx, w) || hn_blas_open(ctx))
+        return ctx->code;
+    w->mining.quiet = call->quiet || !writes(w);
+    enum hn_code code = hn_ranks_agree(ctx, w->ranks, mine_file(ctx, w, call->args[0]));
+    if (code == HN_WAITING && number_of(p->output) != before) {
+        hn_note(ctx, "%s was written by another process", p->output);
+        return HN_OK;
+    }
+    code = code ? code : end_parts(ctx, w, call);
+    if (!code && writes(w) && (call->json || !call->quiet))
+        code = print_summary(ctx, w, call->json);
+    return code;
+}
+
 static enum hn_code run_mine(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params};
-    if (!w.p->output)
-        return hn_fail(ctx, HN_USAGE, "--output is missing: name the file to write");
-    ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
-    if (hn_blas_open(ctx))
+    if (w.p->rows && w.p->mpi)
+        return hn_fail(ctx, HN_USAGE, "--rows and --mpi: give one of them");
+    if (w.p->mpi && hn_ranks_open(ctx, &w.ranks))
         return ctx->code;
-    enum hn_code code = mine_file(ctx, &w, call->args[0], call->quiet);
-    if (!code && (call->json || !call->quiet))
-        code = print_summary(ctx, &w, call->json);
+    if (!w.p->mpi && !w.p->rows)
+        hn_ranks_none(ctx);
+    enum hn_code code = mine(ctx, call, &w);
+    ctx->parts = NULL;
+    hn_file_parts_close(ctx, &w.parts);
     hn_corpus_close(ctx, &w.corpus);
-    return code;
+    return hn_ranks_close(ctx, w.ranks, code);
 }
 
 const struct hn_command hn_cmd_mine = {
@@ -186,13 +249,18 @@ const struct hn_command hn_cmd_mine = {
         "pos and neg with ids and scores; triplet, n-tuple, labeled-pair and labeled-list are "
         "those "
         "of sentence-transformers, an object a line; trec a run; npy indices, -1 where there are "
-        "fewer. The same file, options and seed give the same bytes for any number of threads.",
+        "fewer. The same file, options and seed give the same bytes for any number of threads, "
+        "--rows "
+        "and ranks. Parts that --rows and --mpi mine are kept in FILE.parts until the file is "
+        "there: "
+        "after a kill, the same command goes on.",
     .examples =
         "hardneg mine r.h5 -o negatives.jsonl\n"
         "hardneg mine r.h5 --min-rank 11 --max-rank 60 -n 5 --take draw -o negatives.jsonl\n"
         "hardneg mine r.h5 --preset sentence-transformers --relative-margin 0.05 -n 5 "
         "--format triplet -o triplets.jsonl\n"
-        "hardneg mine r.h5 -o negatives.npy --scores scores.npy",
+        "hardneg mine r.h5 -o negatives.npy --scores scores.npy\n"
+        "hardneg mine r.h5 -o negatives.jsonl --rows 1/1",
     .options = mine_options,
     .params_size = sizeof(struct mine_params),
     .json = true,

@@ -111,7 +111,7 @@ static enum hn_code price_file(struct hn_context *ctx, struct work *w, const cha
                                 .max_score = NAN,
                                 .min_score = NAN,
                                 .guide = NAN};
-    if (hn_corpus_open(ctx, path, w->p->step, &w->corpus))
+    if (hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus))
         return ctx->code;
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;

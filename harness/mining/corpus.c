@@ -1,4 +1,5 @@
 #include "harness/mining/corpus.h"
+#include "harness/host/parts.h"
 
 static enum hn_code find_step(struct hn_context *ctx, const struct hn_snapshot_info *info,
                               int64_t step, int64_t *index) {
@@ -34,13 +35,25 @@ static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus 
     return HN_OK;
 }
 
+static enum hn_code begin_parts(struct hn_context *ctx, struct hn_retrieval *file,
+                                struct hn_file_parts *parts) {
+    char sha256[HN_DIGEST_TEXT];
+    if (!parts)
+        return HN_OK;
+    if (hn_retrieval_digest(ctx, file, sha256))
+        return ctx->code;
+    hn_file_parts_begin(parts, sha256);
+    return HN_OK;
+}
+
 enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
-                            struct hn_corpus *out) {
+                            struct hn_file_parts *parts, struct hn_corpus *out) {
     *out = (struct hn_corpus){.file = NULL};
     if (hn_retrieval_open(ctx, path, &out->file))
         return ctx->code;
     out->info = hn_retrieval_info(out->file);
-    enum hn_code code = load(ctx, step, out);
+    enum hn_code code = begin_parts(ctx, out->file, parts);
+    code = code ? code : load(ctx, step, out);
     if (code)
         hn_corpus_close(ctx, out);
     return code;

@@ -4,16 +4,18 @@
 
 #include "retrieval/mine.h"
 
+struct hn_file_parts;
+
 struct hn_corpus {
     struct hn_retrieval *file;
     const struct hn_retrieval_info *info;
     struct hn_mine_data data;
     struct hn_strings id[HN_SETS];
 };
-// step: of the series, INT64_MIN: the last. Arrays belong to the owner of the time. HN_USAGE: there
-// is no such step.
+// step: of the series, INT64_MIN: the last. parts: those of ctx, which are then about this file; or
+// NULL. Arrays belong to the owner of the time. HN_USAGE: there is no such step.
 HN_MUST_USE enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
-                                        struct hn_corpus *out);
+                                        struct hn_file_parts *parts, struct hn_corpus *out);
 void hn_corpus_close(struct hn_context *ctx, struct hn_corpus *c); // zeroed is fine
 
 #endif

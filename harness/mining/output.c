@@ -32,9 +32,8 @@ static enum hn_code find_format(struct hn_context *ctx, const char *path, const 
 }
 
 enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path, const char *scores,
-                                  enum hn_mine_format format, int64_t queries,
-                                  struct hn_mine_output *out) {
-    *out = (struct hn_mine_output){.format = format, .queries = queries};
+                                  enum hn_mine_format format, struct hn_mine_output *out) {
+    *out = (struct hn_mine_output){.format = format};
     if (find_format(ctx, path, scores, &out->format) || hn_file_begin(ctx, path, &out->file))
         return ctx->code;
     if (!scores || !hn_file_begin(ctx, scores, &out->scores))

@@ -17,23 +17,26 @@ enum hn_mine_format {
 };
 extern const char *const hn_mine_formats[];
 
-// A file in work. Its arrays belong to the owner of the time; ids are borrowed.
+// A file in work. Its arrays belong to the owner of the time; what is set after it was begun is
+// borrowed.
 struct hn_mine_output {
     enum hn_mine_format format;
     struct hn_new_file file, scores; // scores: of format npy, where asked for
+    // To be set before anything is added:
     const struct hn_strings *id;     // [HN_SETS]
     struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them
     const struct hn_miner *miner;
     int64_t queries, n; // of a row: negatives wanted
-    int64_t *ids;       // [queries x n] of format npy
-    double *score;      // likewise, NULL: not asked for
-    int64_t left_out;   // queries without a line, for want of positives or negatives
+    // Private:
+    int64_t *ids;     // [queries x n] of format npy
+    double *score;    // likewise, NULL: not asked for
+    int64_t left_out; // queries without a line, for want of positives or negatives
 };
 // `scores`: a second file, for format npy; or NULL. HN_USAGE: the format is not known by the name,
 // or --scores does not go with it.
 HN_MUST_USE enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path,
                                               const char *scores, enum hn_mine_format format,
-                                              int64_t queries, struct hn_mine_output *out);
+                                              struct hn_mine_output *out);
 // The negatives of queries from .. from + m->count. HN_DATA: a text or an id that the format cannot
 // hold.
 HN_MUST_USE enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *out,
