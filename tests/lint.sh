@@ -21,6 +21,9 @@ report=$(tests/links.py) || complain "$report"
 # Phrases and names that are not to come back: tests/words.txt.
 report=$(tests/words.py) || complain "$report"
 
+# Types of the Python module, as those who use it check theirs.
+report=$(mypy --strict --no-error-summary --cache-dir=/dev/null python/hardneg 2>&1) || complain "$report"
+
 # Threads are counted by who asks for them, never by the environment.
 while IFS= read -r place; do
     complain "$place: a parallel region without num_threads"

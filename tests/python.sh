@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py) and as it
-# is used (tests/python_use.py), the example in C, the surface of the library, a wheel and its installation without a
+# The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py), as it
+# is used (tests/python_use.py), with what arrays there are (tests/python_arrays.py), its types, the example in C, the surface of the library, a wheel and its installation without a
 # network, and, where python3-torch is there, a training in two processes against the same in one.
 source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")
@@ -10,6 +10,31 @@ export HARDNEG_LIBRARY=$library
 
 test_module() { run_python python.py; }
 test_use() { run_python python_use.py; }
+test_arrays() { run_python python_arrays.py; }
+# What is wrong in a program is found before it runs, and nothing else.
+test_types() {
+    command -v mypy >/dev/null || { skip "types" "no mypy"; return 0; }
+    cat >typed.py <<'P'
+import hardneg
+import numpy as np
+
+x = np.zeros((3, 3))
+sampler = hardneg.BatchSampler(x, {"knn": {}}, batch_size=3, labels=["a", None, "b"])
+sampler = hardneg.BatchSampler(x, bach_size=3)  # wrong
+sampler.refresh(x, lables=[0, 1, 2])  # wrong
+like: hardneg.Measures = hardneg.measure([[0, 1]], x, label=[0, 1, 2])  # wrong
+mined: hardneg.Mined = hardneg.mine(x, "mined", seed=2)
+hardneg.mine(x, "mined", sed=2)  # wrong
+found: hardneg.Negatives = hardneg.mine(x, x, [[0], [1], [2]], relative_margin=0.1, take="draw")
+hardneg.mine(x, x, [[0], [1], [2]], relative_margn=0.1)  # wrong
+rows, scores = found.ids[0], mined.scores[0]
+P
+    MYPYPATH=$root/python mypy --strict --no-error-summary --cache-dir=/dev/null typed.py >out 2>err
+    sed -n 's/^typed.py:\([0-9]*\): error.*/\1/p' out | sort -nu >lines
+    grep -n '# wrong' typed.py | cut -d: -f1 >wrong
+    check "misspelt arguments are found, and they alone" cmp -s wrong lines
+    check "of the module nothing is" eval '! grep -v "^typed" out | grep -q ": error"'
+}
 run_python() { # FILE
     local total p f s
     with_python "$1" || return 0
@@ -103,5 +128,5 @@ test_processes() {
     check "and otherwise than dealt ones" eval '! equal_embeddings batch-one.npy deal-one.npy'
 }
 
-run_tests "${2:-}" "" test_module test_use test_surface test_example test_wheel test_processes
+run_tests "${2:-}" "" test_module test_use test_arrays test_types test_surface test_example test_wheel test_processes
 finish

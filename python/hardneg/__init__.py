@@ -11,11 +11,11 @@ docs/guide/python.md has it all; samplers() lists the samplers and their options
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional, Tuple, overload
+from typing import Any, Dict, Optional, Tuple, Union, overload
 
 import numpy as np
 
-from ._arrays import Array, Matrix, padded, rows_of
+from ._arrays import Array, Matrix, Pair, Rows, padded, rows_of
 from ._files import check_output, read, write_negatives
 from ._library import Attrition, Handle, Items, Measures, Option, Sampler, columns, samplers, version
 from ._mine import Lost, Negatives, mine_corpus
@@ -27,7 +27,7 @@ __all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "
 __version__ = version()
 
 
-class Mined(Tuple[Any, Any]):
+class Mined(Pair):
     """ids, scores = mine(...), and
     attrition    (anchor, item) pairs that each filter drops, and that are kept; of `mined` alone
     note         what the build had to say"""
@@ -74,16 +74,22 @@ def _mine_items(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, th
 
 
 @overload
-def mine(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
-         corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, threads: int = 0,
-         **options: Any) -> Negatives: ...
+def mine(x: Array, sampler: Union[str, Dict[str, Any]], seed: int = 1, batch_size: int = 256, threads: int = 0,
+         output: Any = None, force: bool = False, *, view2: Array = None, labels: Matrix = None, edges: Matrix = None,
+         features: Array = None, teacher: Array = None, groups: Array = None, progress: float = 0.0,
+         zero_rows: str = "refuse") -> Mined: ...
 
 
 @overload
-def mine(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, threads: int = 0, output: Any = None,
-         force: bool = False, *, view2: Array = None, labels: Matrix = None, edges: Matrix = None,
-         features: Array = None, teacher: Array = None, groups: Array = None, progress: float = 0.0,
-         zero_rows: str = "refuse") -> Mined: ...
+def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
+         corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, threads: int = 0,
+         preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
+         min_rank: Optional[int] = None, max_rank: Optional[int] = None, rank_of: Optional[str] = None,
+         absolute_margin: Optional[float] = None, relative_margin: Optional[float] = None,
+         max_score: Optional[float] = None, min_score: Optional[float] = None, guide: Optional[float] = None,
+         positive: Optional[str] = None, filter_by: Optional[str] = None, rank_by: Optional[str] = None,
+         equal_texts: Optional[str] = None, self: Optional[str] = None, include_positives: Optional[bool] = None,
+         take: Optional[str] = None, fill: Optional[str] = None, seed: Optional[int] = None) -> Negatives: ...
 
 
 def mine(*data: Any, **more: Any) -> Any:
@@ -98,7 +104,9 @@ def mine(*data: Any, **more: Any) -> Any:
     "hops" ... ids[n, negatives] and their cosines. output: a file of JSON lines,
     {"anchor": 0, "negatives": [...], "scores": [...]}, or .npy for the ids; force: it may be there already."""
     second = data[1] if len(data) > 1 else more.get("sampler", more.get("corpus"))
-    return (_mine_items if isinstance(second, (str, dict)) else mine_corpus)(*data, **more)
+    if isinstance(second, (str, dict)):
+        return _mine_items(*data, **more)
+    return mine_corpus(*data, **more)
 
 
 def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, temperature: float = 0.5,
@@ -112,11 +120,12 @@ def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, 
     matrix of truth values [n, classes], as a SciPy matrix or as (indptr, indices): a pair is a false
     negative if it shares one. teacher: rows of another encoder, for weightings that ask for one. `hardneg
     run` gives the same numbers for the same batches. Without view2 only rows of the batches are looked at."""
-    ids, how = padded(batches), (temperature, loss, weighting, epoch_batches)
+    ids = padded(batches)
+    how = temperature, loss, weighting, epoch_batches
     if view2 is None:
         try:
             found = _measure_part(ids, x, labels, negatives, how, threads, zero_rows)
-        except ValueError:
+        except (TypeError, ValueError):
             found = None  # of all items, so that the error has their numbers
         if found is not None:
             return found
@@ -126,13 +135,13 @@ def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, 
     return handle.measure(ids, *how, negatives)
 
 
-def _measure_part(ids: np.ndarray[Any, Any], x: Array, labels: Matrix, negatives: Optional[np.ndarray[Any, Any]], how: Tuple[Any, ...],
-                  threads: int, zero_rows: str) -> Optional[Measures]:
+def _measure_part(ids: np.ndarray[Any, Any], x: Array, labels: Matrix, negatives: Optional[np.ndarray[Any, Any]],
+                  how: Tuple[float, Optional[str], Any, int], threads: int, zero_rows: str) -> Optional[Measures]:
     """measure() on the rows that are in a batch; None if these are too few, or not rows of x."""
     n, listed = len(x), [ids.ravel()] + ([] if negatives is None else [np.asarray(negatives).ravel()])
     used = np.unique(np.concatenate(listed))
     used = used[used >= 0]
-    if used.dtype.kind != "i" or len(used) < 2 or used[-1] >= n or min(map(np.min, listed)) < -1:
+    if used.dtype.kind != "i" or len(used) < 2 or used[-1] >= n or min(int(part.min()) for part in listed) < -1:
         return None
     items = Items(rows_of(x, used), zero_rows=zero_rows)
     if labels is not None:

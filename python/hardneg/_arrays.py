@@ -3,12 +3,23 @@ from __future__ import annotations
 
 import operator
 import re
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Protocol, Tuple, Union
 
 import numpy as np
 
 Array = Any  # an array of NumPy, a tensor of any device, a memory map, lists
 Matrix = Any  # the same, or a SciPy matrix
+
+
+class Shaped(Protocol):
+    """Arrays, tensors, data frames."""
+
+    @property
+    def shape(self) -> Any: ...
+
+
+Rows = Union[Shaped, List[Any], Tuple[Any, ...]]  # an Array, told from the name of a sampler
+Pair = Tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 
 
 def _array(values: Array) -> np.ndarray[Any, Any]:
@@ -17,10 +28,14 @@ def _array(values: Array) -> np.ndarray[Any, Any]:
         values = values.detach().cpu()
         narrow = values.is_floating_point() and values.element_size() < 8
         values = (values.float() if narrow else values).numpy()
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+        raise ValueError(f"an array has {np.count_nonzero(values.mask)} masked values, which are no numbers: fill them, "
+                         "labels and batches with -1 (array.filled(-1))")
     values = np.asarray(values)
     if values.dtype.kind == "V" and values.dtype.itemsize == 2 and not values.dtype.names:  # bfloat16, saved by NumPy
-        return (np.ascontiguousarray(values).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-    return values
+        values = (np.ascontiguousarray(values).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    found: np.ndarray[Any, Any] = values
+    return found
 
 
 def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:
@@ -60,61 +75,90 @@ def rows_of(array: Array, used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]:
     """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
-    labels = _array(labels)
+    given, labels = labels, _array(labels)
+    if isinstance(given, (list, tuple)) and labels.dtype.kind in "US" and labels.ndim == 1:
+        labels = np.array(given, object)  # NumPy makes one text of 7 and "7", and "nan" of NaN
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if labels.shape != (n,):
         raise ValueError(f"{name}: one for each of {n} items is wanted, this is {list(labels.shape)}")
-    labels = _classes(labels, name)
-    if labels.dtype.kind in "iu":
-        known = labels >= 0 if labels.dtype.kind == "i" else np.ones(n, bool)
-        if labels.max(initial=0) < 2**31 - 1:
-            return np.where(known, labels, -1).astype(np.int32)
-    elif labels.dtype.kind == "f":
-        known = labels >= 0
-    else:
-        known = np.array([not _missing(label) for label in labels.tolist()])
-    out = np.full(n, -1, np.int32)
-    out[known] = _numbered(labels[known])
-    return out
+    if labels.dtype.kind not in "USO":
+        return _numbered(labels, name)
+    known = np.array([not _missing(label) for label in labels.tolist()], bool)
+    found = _alike(labels[known].tolist(), name)
+    if isinstance(found, list):
+        out = np.full(n, -1, np.int32)
+        out[known] = _by_order(found)
+        return out
+    values = np.full(n, -1, found.dtype if found.size else np.int64)
+    values[known] = found
+    return _numbered(values, name)
 
 
 def _missing(label: Any) -> bool:
-    return bool(label is None or label != label or (isinstance(label, (str, bytes)) and not label))  # None, NaN, ""
+    """None, NaN, NaT, pandas.NA, ""."""
+    if label is None or isinstance(label, (str, bytes)):
+        return not label
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
 
 
-def _classes(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """As `import` reads them: numbers where every text is its number's own decimal form, or empty; whole floats."""
-    if labels.dtype.kind in "USO":
-        texts = [text.decode() if isinstance(text, bytes) else text for text in labels.tolist()]
-        known = [text for text in texts if not _missing(text)]
-        if not known or not all(isinstance(text, str) and re.fullmatch("0|-?[1-9][0-9]*", text) for text in known):
-            return labels
-        values = [int(text) for text in known]
-        if min(values) < -2**63 or max(values) >= 2**63:
-            return labels
-        labels = np.array([-1 if _missing(text) else int(text) for text in texts], np.int64)
+def _alike(values: List[Any], name: str) -> Any:
+    """Labels that are there, as `import` reads them: an array of numbers, where all are, or all are texts in their
+    number's own decimal form; else a list of texts."""
+    values = [value.decode() if isinstance(value, bytes) else value for value in values]
+    texts = [isinstance(value, str) for value in values]
+    if all(texts):
+        whole_numbers = [int(text) for text in values if re.fullmatch("0|-?[1-9][0-9]*", text)]
+        fit = len(whole_numbers) == len(values) and all(-2**63 <= value < 2**63 for value in whole_numbers)
+        return np.array(whole_numbers, np.int64) if fit else values
+    for i, value in enumerate(values):
+        if not texts[i] and not isinstance(value, (bool, int, float, np.number, np.bool_)):
+            raise ValueError(f"{name}: {value!r} is a {type(value).__name__}; labels are numbers or texts")
+    if any(texts):
+        raise ValueError(f"{name}: {values[texts.index(False)]!r} is a number and {values[texts.index(True)]!r} a text: "
+                         "make all of them numbers, or all texts")
+    array = np.array(values)
+    wide = array.dtype.kind == "f" and all(isinstance(value, (int, np.integer)) for value in values)
+    return [str(value) for value in values] if wide or array.dtype.kind == "O" else array
+
+
+def _by_order(values: List[Any]) -> List[int]:
+    number = {value: i for i, value in enumerate(sorted(set(values)))}
+    return [number[value] for value in values]
+
+
+def _check_whole(labels: np.ndarray[Any, Any], name: str) -> None:
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: these are {labels.dtype}; labels are integers or texts")
     if labels.dtype.kind == "f":
-        whole = np.isnan(labels) | ((labels == np.floor(labels)) & (np.abs(labels) < 2.0**63))
-        if not whole.all():
-            raise ValueError(f"{name}: {labels[np.argmin(whole)]} of item {np.argmin(whole)} is not a whole number; labels "
-                             "are classes, integers or texts: sort measured values into some")
-    below = np.flatnonzero(labels < -1) if labels.dtype.kind in "if" else np.empty(0, np.int64)
+        whole_or_none = np.isnan(labels) | ((labels == np.floor(labels)) & (np.abs(labels) < 2.0**63))
+        if not whole_or_none.all():
+            i = np.argmin(whole_or_none)
+            raise ValueError(f"{name}: {labels[i]} of item {i} is not a whole number; labels are classes, integers or texts: "
+                             "sort measured values into some")
+
+
+def _numbered(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Numbers as they are, or, beyond 2^31 - 1, in their order; -1 for those below 0 and NaN."""
+    _check_whole(labels, name)
+    signed = labels.dtype.kind in "if"
+    below = np.flatnonzero(labels < -1) if signed else np.empty(0, np.int64)
     if len(below) and np.nanmax(labels) > 2**31 - 1:
         raise ValueError(f"{name}: {labels[below[0]]} of item {below[0]} is below 0, as labels that are none, and others go "
                          "beyond 2^31 - 1, as hashes do: make hashes unsigned integers or texts")
-    return labels
-
-
-def _numbered(values: Any) -> Any:
-    values = values.astype(str) if values.dtype.kind == "O" else values
-    return np.unique(values, return_inverse=True)[1]
+    known = labels >= 0 if signed else np.ones(len(labels), bool)
+    out = np.full(len(labels), -1, np.int32)
+    out[known] = labels[known] if labels[known].max(initial=0) < 2**31 else np.unique(labels[known], return_inverse=True)[1]
+    return out
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple, set, frozenset)) or getattr(value, "ndim", 0) == 1
 
 
-def several(labels: Matrix, n: int) -> Optional[Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+def several(labels: Matrix, n: int) -> Optional[Pair]:
     """Several labels an item as (start, label), in any of four shapes: lists of labels, a matrix of truth
     values [n, classes], a SciPy matrix, or a tuple (indptr, indices). None: one label an item at most."""
     if hasattr(labels, "tocsr"):
@@ -123,9 +167,7 @@ def several(labels: Matrix, n: int) -> Optional[Tuple[np.ndarray[Any, Any], np.n
         return _compressed(labels[0], labels[1], n)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2:
-        # A column is one label an item, unless it holds truth values.
-        column = shape[1] == 1 and _array(labels).dtype.kind != "b"
-        return None if column else _truth(_array(labels), n)
+        return None if shape[1] == 1 else _truth(_array(labels), n)  # a column is one label an item
     rows = list(labels) if shape is None or _array(labels).dtype.kind == "O" else ()
     if not any(_is_list(row) for row in rows):
         return None
@@ -136,7 +178,7 @@ def _wrong(n: int, shape: Any) -> ValueError:
     return ValueError(f"labels: one or several for each of {n} items are wanted, this is {shape}")
 
 
-def _checked(matrix: Any, name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _checked(matrix: Any, name: str) -> Pair:
     """Offsets and columns of a compressed matrix, which SciPy lets anyone change."""
     start, column = np.asarray(matrix.indptr), np.asarray(matrix.indices)
     if (len(start) != matrix.shape[0] + 1 or start[0] != 0 or (start[1:] < start[:-1]).any() or start[-1] > len(column)
@@ -146,7 +188,7 @@ def _checked(matrix: Any, name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[A
     return start.astype(np.int64), column[:start[-1]].astype(np.int32)
 
 
-def _matrix(matrix: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _matrix(matrix: Any, n: int) -> Pair:
     if matrix.shape[0] != n:
         raise _wrong(n, list(matrix.shape))
     _checked(matrix, "labels")
@@ -155,7 +197,7 @@ def _matrix(matrix: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, 
     return _checked(matrix, "labels")
 
 
-def _truth(matrix: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _truth(matrix: Any, n: int) -> Pair:
     if matrix.shape[0] != n or not np.isin(matrix, (0, 1)).all():
         raise ValueError(f"labels: a matrix holds truth values [{n}, classes], this is "
                          f"{matrix.dtype}{list(matrix.shape)}; lists of labels may be of any length")
@@ -163,7 +205,7 @@ def _truth(matrix: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, A
     return _starts(np.bincount(item, minlength=n)), label.astype(np.int32)
 
 
-def _compressed(start: Any, label: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _compressed(start: Any, label: Any, n: int) -> Pair:
     start, label = _array(start), _array(label)
     if start.dtype.kind not in "iu" or label.dtype.kind not in "iu" or len(start) != n + 1 or start[-1] != len(label):
         raise ValueError(f"labels: (indptr, indices) are integers, {n + 1} and as many as the last of these; "
@@ -173,19 +215,18 @@ def _compressed(start: Any, label: Any, n: int) -> Tuple[np.ndarray[Any, Any], n
     return np.ascontiguousarray(start, np.int64), np.ascontiguousarray(label, np.int32)
 
 
-def _lists(rows: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _lists(rows: Any, n: int) -> Pair:
     if len(rows) != n:
         raise _wrong(n, f"a list of {len(rows)}")
     rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]
-    rows = [[] if not _is_list(row) and _missing(row) else list(row) if _is_list(row) else [row] for row in rows]
-    start = _starts(np.array([len(row) for row in rows]))
-    labels = [label for row in rows for label in row]
-    if all(isinstance(label, (int, np.integer)) for label in labels):
-        label = np.array(labels, dtype=object)
-        if all(0 <= value < 2**31 for value in label):
-            return start, label.astype(np.int32)
+    rows = [[label for label in (row if _is_list(row) else [row]) if not _missing(label)] for row in rows]
+    start, found = _starts(np.array([len(row) for row in rows])), _alike([label for row in rows for label in row], "labels")
+    if isinstance(found, list):
+        return start, np.array(_by_order(found), np.int32)
+    _check_whole(found, "labels")
+    if found.size and not 0 <= found.min() <= found.max() < 2**31:
         raise ValueError("labels: numbers are 0 to 2^31 - 1; an item whose labels are unknown has an empty list")
-    return start, _numbered(np.array([str(label) for label in labels])).astype(np.int32)
+    return start, found.astype(np.int32)
 
 
 def _starts(counts: Any) -> np.ndarray[Any, Any]:
@@ -213,6 +254,8 @@ def _ids(values: Any) -> np.ndarray[Any, Any]:
     values = np.empty(1, object) if items else _array(values)
     if values.dtype.kind not in "iu" and values.size:
         raise ValueError("batches: ids are integers, places in x; a data loader gives items, its batch_sampler ids")
+    if values.dtype.kind == "u" and values.size and values.max() >= 2**63:
+        raise ValueError(f"batches: {values.max()} is beyond the rows of x")
     ids: np.ndarray[Any, Any] = values.astype(np.int64, order="C", copy=False)
     return ids
 
@@ -248,7 +291,7 @@ def padded(batches: Any) -> np.ndarray[Any, Any]:
     return out
 
 
-def compressed(edges: Matrix, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def compressed(edges: Matrix, n: int) -> Pair:
     """Edges [m, 2], or a SciPy matrix, as offsets and targets."""
     if hasattr(edges, "tocsr"):
         edges = edges.tocsr()

@@ -1,6 +1,7 @@
 """Negatives as files, and tables of results."""
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import threading
@@ -45,7 +46,7 @@ def write_negatives(path: str, ids: np.ndarray[Any, Any], scores: np.ndarray[Any
 def read(results: Any, table: str = "runs", frame: bool = False) -> Any:
     """A table of a results file (or of the folder of a run) as NumPy columns by name; frame: as a
     pandas DataFrame. Needs h5py."""
-    import h5py
+    h5py: Any = importlib.import_module("h5py")
     if os.path.isdir(results):
         results = os.path.join(results, "results.h5")
     with h5py.File(results, "r") as file:
@@ -59,5 +60,5 @@ def read(results: Any, table: str = "runs", frame: bool = False) -> Any:
                  for name, column in file[path].items() if isinstance(column, h5py.Dataset)}
     if not frame:
         return found
-    import pandas
+    pandas: Any = importlib.import_module("pandas")
     return pandas.DataFrame(found)

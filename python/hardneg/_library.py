@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, compressed, floats, numbers, several, spec_text, whole
+from ._arrays import Array, Matrix, Pair, compressed, floats, numbers, several, spec_text, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
@@ -174,7 +174,7 @@ class Items:
         self.teacher = None if teacher is None else self._rows(teacher, "teacher")
         self.groups = None if groups is None else numbers(groups, self.n, "groups")
         self.edges = None if edges is None else compressed(edges, self.n)
-        self.label_sets: Optional[Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = None
+        self.label_sets: Optional[Pair] = None
         self.labels: Optional[np.ndarray[Any, Any]] = None
         if labels is not None:
             self.take_labels(labels, self.n, np.arange(self.n))

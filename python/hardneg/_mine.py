@@ -6,7 +6,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, floats
+from ._arrays import Array, Matrix, Pair, floats
 from ._library import Handle, lib
 
 FILTERS = 16
@@ -34,7 +34,7 @@ class Lost(NamedTuple):
     hidden: int
 
 
-class Negatives(Tuple[Any, Any]):
+class Negatives(Pair):
     """ids, scores = mine(queries, corpus, qrels), and
     attrition    what each filter takes away, and what is kept, by name
     fewer, none  queries that filters leave fewer negatives than wanted; none
@@ -79,7 +79,7 @@ def pairs(qrels: Matrix, name: str, n: int) -> np.ndarray[Any, Any]:
 
 
 def _passages(found: Any) -> Any:
-    return found.tolist() if hasattr(found, "tolist") and getattr(found, "ndim", 0) else \
+    return found.tolist() if hasattr(found, "tolist") and np.ndim(found) else \
         found if isinstance(found, (list, tuple, set, frozenset)) else [found]
 
 
@@ -128,7 +128,7 @@ def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = No
     n = len(rows[0]), len(rows[1])
     known, groups = pairs(qrels, "qrels", n[0]), _groups((query_texts, corpus_texts), n)
     true = None if truth is None else pairs(truth, "truth", n[0])
-    teacher = None, None
+    teacher: Tuple[Any, Any] = None, None
     if query_teacher is not None:
         teacher = floats(query_teacher, "query_teacher"), floats(corpus_teacher, "corpus_teacher")
         for own, size, name in zip(teacher, n, ("query_teacher", "corpus_teacher")):

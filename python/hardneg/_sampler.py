@@ -1,6 +1,7 @@
 """Batches of a sampler for a training loop."""
 from __future__ import annotations
 
+import importlib
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
@@ -233,7 +234,7 @@ def _compare(digest: str, group: Any) -> None:
     if callable(group):
         digests = list(group(digest))
     else:
-        import torch.distributed as dist  # pyright: ignore[reportMissingImports]
+        dist: Any = importlib.import_module("torch.distributed")
         group = None if group is True else group
         digests = [""] * dist.get_world_size(group)
         dist.all_gather_object(digests, digest, group=group)
