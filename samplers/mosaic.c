@@ -259,8 +259,11 @@ static const struct hn_option options[] = {
                    "nearest items that go to a pool together; 1: pools are random")},
     {0}};
 
+// A smaller kappa is for small classes, where its share of a pool is a neighbourhood at all.
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
     const char *pools = plan->n > 5000 ? "[2500, 10000]" : "10000";
+    if (plan->n >= 2000)
+        hn_append(text, size, "{mosaic: {kappa: 0.003, lambda: [0.5, 0.7, 0.9]}}, ");
     hn_append(text, size,
               "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
               "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",

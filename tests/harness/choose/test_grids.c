@@ -59,6 +59,14 @@ static void test_sizes(void) {
     *text = '\0';
     hn_sampler_find("tas-b")->grid(&plan, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "{tas-b: {cluster: 32}}, {tas-b: {cluster: 128}}");
+    plan.n = 1999; // .003 of them would be an item and five others
+    *text = '\0';
+    hn_sampler_find("mosaic")->grid(&plan, text, sizeof text);
+    CU_ASSERT_PTR_NULL(strstr(text, "kappa"));
+    plan.n = 2000;
+    *text = '\0';
+    hn_sampler_find("mosaic")->grid(&plan, text, sizeof text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "{mosaic: {kappa: 0.003, lambda: [0.5, 0.7, 0.9]}}, "));
 }
 
 static const struct hn_test tests[] = {
