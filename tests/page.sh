@@ -99,11 +99,13 @@ for batch in 8, 16:
 
 # A page of trainings; the miner's filters.
 test_other_pages() {
-    job='{version: 1, snapshots: [s.h5], samplers: [uniform, mined: {n: 5, max_score: 0.9}], batch_size: 8, batches: 5, metrics: [fn_ratio]}'
+    job='{version: 1, snapshots: [s.h5], samplers: [uniform, mined: {n: 5, max_score: 0.9}], batch_size: 8, batches: 5, metrics: [fn_ratio, true_hardness]}'
     echo "$job" >mined.yaml
-    expect "mined" 0 '' run -c mined.yaml -o mined --quiet
+    expect "mined" 0 'true_mean .*true_lme' run -c mined.yaml -o mined
     expect "its report" 0 '' report mined
     check "the title is the name of the job's file" grep -q '<h1>mined</h1>' mined/index.html
+    check "what a loss sees of hardness stands beside the mean" \
+        grep -q 'mean cosine of true negatives;.*log-mean-exp of the cosines of true negatives at the temperature' mined/index.html
     check "what the filters drop" grep -qE '<th scope=row>mined</th><td>score</td><td class=n data-v="[0-9]+">' mined/index.html
     pycheck "as the file has it" "
 import h5py, re

@@ -17,6 +17,7 @@ static const struct hn_record_column measures[] = {
     {"true_mean", "true_mean", .digits = 4},
     {"true_mean minus", "-uniform", .digits = 4},
     {"true_mean minus half", "+-", .digits = 4},
+    {"true_lme", "true_lme", .digits = 4},
     {"hard_true_mean", "hard_true_mean", .digits = 4},
     {"hard_true_mean minus", "-uniform", .digits = 4},
     {"hard_true_mean minus half", "+-", .digits = 4},

@@ -101,6 +101,10 @@ static const struct {
     {{"Mean true neg.", "mean cosine of true negatives; larger is better", "true_mean",
       PLUS_MINUS("%.4f"), 1, measured}},
     {{"– Uniform", minus, "true_mean", "%+.4f", "%.4f", 1, difference}},
+    {{"Log-mean-exp true neg.",
+      "log-mean-exp of the cosines of true negatives at the temperature: how hard they are to a "
+      "loss; larger is better",
+      "true_lme", PLUS_MINUS("%.4f"), 1, measured}},
     {{"Hardest true neg.",
       "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
       PLUS_MINUS("%.4f"), 1, measured}},
