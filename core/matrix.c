@@ -117,3 +117,13 @@ enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_
                    "its embedding",
                    what, (long long)bad, fault, (long long)at);
 }
+
+// In blocks, so that neither side strides through memory for long.
+void hn_transpose(const float *from, int64_t n, float *to) {
+    enum { BLOCK = 16 };
+    for (int64_t i0 = 0; i0 < n; i0 += BLOCK)
+        for (int64_t j0 = 0; j0 < n; j0 += BLOCK)
+            for (int64_t i = i0; i < hn_min(i0 + BLOCK, n); i++)
+                for (int64_t j = j0; j < hn_min(j0 + BLOCK, n); j++)
+                    to[i * n + j] = from[j * n + i];
+}

@@ -29,3 +29,10 @@ void hn_pair_kinds(const struct hn_label_sets *sets, int32_t own, const int32_t 
     else
         kinds_of_classes(own, label, n, kind);
 }
+
+void hn_tuples_kinds(const struct hn_tuples *t, int32_t own, const int32_t *id, int64_t n,
+                     uint8_t *kind) {
+    for (int64_t j = 0; j < n; j++)
+        kind[j] =
+            hn_tuples_relevant(t, own, id[j]) ? HN_PAIR_FALSE_NEGATIVE : HN_PAIR_TRUE_NEGATIVE;
+}

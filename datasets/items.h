@@ -6,6 +6,7 @@
 #include "core/graph.h"
 #include "core/label_sets.h"
 #include "core/matrix.h"
+#include "core/pairs.h"
 
 // Raw features of n items, rows of unit length (or zero, which stays zero). Either `dense` [n x p],
 // or compressed rows: item i has value[k] at feature index[k] for k in start[i] .. start[i + 1],
@@ -33,7 +34,9 @@ struct hn_items {
     const struct hn_features *features;     // NULL: none
     struct hn_matrix teacher; // [n x any] unit rows of another encoder; data = NULL: none
     const int32_t *group;     // [n] source or data set of an item, 0 or more; NULL: none
-    int64_t step;             // optimiser step of the snapshot
+    // What the items are pairs of, a query (x and x1) and a passage (x2); NULL: they are not.
+    const struct hn_tuples *tuples;
+    int64_t step;    // optimiser step of the snapshot
     int64_t index;   // its position in the series, from 0; in a training the step. It names random
                      // streams, so that labels of steps change no value
     double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file
@@ -45,6 +48,14 @@ static inline bool hn_has_labels(const struct hn_items *items) { // any that is 
         if (items->labels[i] >= 0)
             return true;
     return false;
+}
+// Whether it is known which pairs of items are false negatives.
+static inline bool hn_has_relation(const struct hn_items *items) {
+    return items->tuples || hn_has_labels(items);
+}
+// The rows of negatives, which those of x are multiplied with: of tuples the passages.
+static inline const struct hn_matrix *hn_negative_rows(const struct hn_items *items) {
+    return items->tuples ? &items->x2 : &items->x;
 }
 
 #endif

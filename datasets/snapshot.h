@@ -27,6 +27,7 @@ struct hn_snapshot_info {
     enum hn_zero_rows zero_rows; // attribute: whether rows may be zero
     bool has_view1, has_view2, has_positive, has_split, has_graph, has_features, has_groups;
     int64_t teacher_d; // dimensions of /teacher, 0 without one
+    bool has_tuples;   // of queries and a corpus: items are the known pairs
     bool has_test;     // of ann-benchmarks: rows beside those of `train`, which are not read
 };
 
@@ -36,6 +37,11 @@ struct hn_snapshot_info {
 // short, steps that do not increase, indices out of range.
 HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path,
                                           struct hn_snapshot **out);
+// The same, and of a file of queries and a corpus (datasets/retrieval.h) its known pairs as items,
+// by query, then passage: /embeddings are those of the query, /view2 those of the passage. HN_DATA:
+// no pair is known.
+HN_MUST_USE enum hn_code hn_snapshot_open_any(struct hn_context *ctx, const char *path,
+                                              struct hn_snapshot **out);
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s);
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]

@@ -134,3 +134,16 @@ enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot
     hn_digest_end(&digest, text);
     return HN_OK;
 }
+
+// Only files of this program: others may define the digest otherwise.
+enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapshot *s, char *text) {
+    enum hn_code code = hn_snapshot_digest(ctx, s, text);
+    if (code == HN_OK && s->info.stored_sha256[0] &&
+        strncmp(s->info.tool_version, "hardneg ", 8) == 0 &&
+        strcmp(text, s->info.stored_sha256) != 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: the values are not those that were written: SHA-256 %s, attribute "
+                       "content_sha256 %.64s; make or copy the file again",
+                       s->path, text, s->info.stored_sha256);
+    return code;
+}

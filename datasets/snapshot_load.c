@@ -1,6 +1,7 @@
 // One step of a series as unit rows.
-#include "datasets/snapshot_private.h"
+#include "datasets/retrieval_private.h"
 
+#include "core/digest.h"
 #include "core/parts.h"
 
 #include <stdio.h>
@@ -24,6 +25,8 @@ enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s,
 
 enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s, int which,
                                    int64_t index, float *x) {
+    if (s->retrieval)
+        return hn_tuples_rows(ctx, s->retrieval, which == 2 ? HN_CORPUS : HN_QUERIES, index, x);
     if (hn_check_stop(ctx) || hn_snapshot_read_raw(ctx, s, which, index, x))
         return ctx->code;
     HN_SCOPE(ctx);
@@ -110,6 +113,7 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
                              .graph = info->has_graph ? &s->graph : NULL,
                              .features = info->has_features ? &s->features : NULL,
                              .group = s->group,
+                             .tuples = s->retrieval ? &s->retrieval->tuples : NULL,
                              .step = s->step[index],
                              .index = index};
     if (info->steps > 1)
@@ -131,4 +135,24 @@ void hn_items_free(struct hn_context *ctx, struct hn_items *items) {
         hn_free(ctx, (void *)items->x1.data);
     hn_free(ctx, (void *)items->x.data);
     memset(items, 0, sizeof *items);
+}
+
+// Structure was checked when the file was opened, here come the values.
+enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s) {
+    char text[HN_DIGEST_TEXT];
+    HN_SCOPE(ctx);
+    float *x = hn_alloc(ctx, s->info.n * s->info.d, sizeof *x);
+    if (!x)
+        return ctx->code;
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+        for (int64_t i = 0; i < s->info.steps && s->series[which].id >= 0; i++)
+            if (hn_snapshot_read_unit(ctx, s, which, i, x))
+                return ctx->code;
+    for (int64_t i = 0; i < s->teacher.steps && s->teacher.id >= 0; i++) {
+        struct hn_matrix teacher;
+        if (hn_snapshot_read_teacher(ctx, s, i, &teacher))
+            return ctx->code;
+        hn_free(ctx, (void *)teacher.data);
+    }
+    return s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : HN_OK;
 }

@@ -1,5 +1,5 @@
 // Opening a snapshot file: everything is checked but the values of the embeddings.
-#include "datasets/snapshot_private.h"
+#include "datasets/retrieval_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -358,6 +358,10 @@ enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct h
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
     if (!s)
         return;
+    if (s->retrieval) {
+        hn_retrieval_close(ctx, s->retrieval);
+        return;
+    }
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         hn_data_close(&s->series[i]);
     hn_data_close(&s->teacher);

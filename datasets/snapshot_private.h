@@ -27,7 +27,10 @@ struct hn_data {
     bool swapped;            // float16 in the byte order that is not the machine's
 };
 
-struct hn_snapshot { // texts and arrays belong to it
+struct hn_retrieval;
+
+struct hn_snapshot {                // texts and arrays belong to it
+    struct hn_retrieval *retrieval; // that it is part of, and whose known pairs are the items; NULL
     struct hn_snapshot_info info;
     hid_t file;
     char *path;

@@ -42,7 +42,7 @@ static void find_near(const float *v, int32_t n, double slack, uint8_t *near) {
 // Counts the pairs of item i with those of a block of its run.
 static void add_block(const struct state *s, const struct hn_metric_env *env, int32_t i,
                       const struct hn_run *run, int32_t from, uint64_t *count) {
-    const struct hn_matrix *x = &env->items->x;
+    const struct hn_matrix *x = &env->items->x, *y = hn_negative_rows(env->items);
     int32_t bin[HN_BLOCK], n = hn_block(run->count, from);
     uint8_t near[HN_BLOCK];
     hn_cosine_bins(run->cosine + from, n, HN_HISTOGRAM_BINS, bin);
@@ -50,7 +50,7 @@ static void add_block(const struct state *s, const struct hn_metric_env *env, in
     for (int32_t b = 0; b < n; b++) {
         int64_t at = bin[b];
         if (near[b]) {
-            const float *other = hn_row(x, run->id[from + b]);
+            const float *other = hn_row(y, run->id[from + b]);
             at = hn_cosine_bin((float)hn_dot_exact(hn_row(x, i), other, env->items->d),
                                HN_HISTOGRAM_BINS);
         }

@@ -45,10 +45,12 @@ struct hn_measure {
 static unsigned missing(const struct hn_metric_env *env) {
     const struct hn_items *items = env->items;
     unsigned lacks = hn_is_weighted(&env->weighting) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
-    if (!hn_has_labels(items))
+    if (!hn_has_relation(items))
         lacks |= HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS;
     if (items->label_sets)
         lacks |= HN_METRIC_NEEDS_CLASSES;
+    if (!items->tuples)
+        lacks |= HN_METRIC_NEEDS_TUPLES;
     if (!hn_has_positive(items))
         lacks |= HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_VIEWS;
     return lacks;
@@ -198,13 +200,14 @@ static enum hn_code check_batches(struct hn_context *ctx, const struct hn_measur
 // The distinct ids of a batch, in order of first draw.
 static struct hn_pairs distinct(const struct hn_metric_env *env, const struct workspace *w,
                                 int32_t size, const int32_t *ids) {
+    const int32_t *labels = env->items->labels;
     int32_t n = 0;
     for (int32_t k = 0; k < size; k++) {
         int32_t *place = &w->place[ids[k]];
         if (*place == 0) {
             w->id[n] = ids[k];
             w->times[n] = 0;
-            w->label[n] = env->items->labels ? env->items->labels[ids[k]] : -1;
+            w->label[n] = labels ? labels[ids[k]] : -1;
             *place = ++n;
         }
         w->times[*place - 1]++;
@@ -216,7 +219,8 @@ static struct hn_pairs distinct(const struct hn_metric_env *env, const struct wo
                              .n = n,
                              .id = w->id,
                              .times = w->times,
-                             .label = w->label};
+                             .label = w->label,
+                             .directed = env->items->tuples != NULL};
 }
 
 static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure *m, int32_t count,
@@ -266,25 +270,18 @@ static struct hn_pairs listed(const struct hn_metric_env *env, const struct work
                              .id = w->id,
                              .times = w->times,
                              .label = w->label,
+                             .directed = env->items->tuples != NULL,
                              .start = w->start,
                              .negative = w->negative};
 }
 
-// In blocks, so that neither side strides through memory for long.
-static void transpose(const float *from, int32_t n, float *to) {
-    enum { BLOCK = 16 };
-    for (int64_t i0 = 0; i0 < n; i0 += BLOCK)
-        for (int64_t j0 = 0; j0 < n; j0 += BLOCK)
-            for (int64_t i = i0; i < hn_min(i0 + BLOCK, n); i++)
-                for (int64_t j = j0; j < hn_min(j0 + BLOCK, n); j++)
-                    to[i * n + j] = from[j * n + i];
-}
-
 static void multiply(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
     int64_t n = p->n, d = items->d;
-    hn_gather_rows(&items->x, p->id, p->n, w->row[0]);
-    hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
-    p->cosine = w->cosine;
+    if (!items->tuples) { // else the products of x1 and x2
+        hn_gather_rows(&items->x, p->id, p->n, w->row[0]);
+        hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
+    }
+    p->cosine = items->tuples ? w->score : w->cosine;
     if (!hn_has_positive(items))
         return;
     hn_gather_rows(&items->x1, p->id, p->n, w->row[0]);
@@ -292,7 +289,7 @@ static void multiply(const struct hn_items *items, const struct workspace *w, st
     hn_gemm_nt(w->row[0], d, w->row[1], d, n, n, d, w->score, n);
     for (int64_t a = 0; a < n; a++)
         w->score[a * n + a] = (float)hn_dot_exact(w->row[0] + a * d, w->row[1] + a * d, d);
-    transpose(w->score, p->n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
+    hn_transpose(w->score, n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
     p->score = w->score;
     p->score_t = w->score_t;
     for (int v = 0; v < 2; v++)
@@ -312,12 +309,13 @@ static void multiply(const struct hn_items *items, const struct workspace *w, st
 // Lists of an anchor share few rows with each other: products one by one.
 static void multiply_lists(const struct hn_items *items, const struct workspace *w,
                            struct hn_pairs *p) {
+    const struct hn_matrix *y = hn_negative_rows(items);
     bool views = hn_has_positive(items);
     int64_t d = items->d;
     for (int32_t a = 0; a < p->n; a++)
         for (int64_t k = p->start[a]; k < p->start[a + 1]; k++) {
             int32_t i = p->id[a], j = p->negative[k];
-            w->cosine[k] = hn_dot(hn_row(&items->x, i), hn_row(&items->x, j), d);
+            w->cosine[k] = hn_dot(hn_row(&items->x, i), hn_row(y, j), d);
             if (!views)
                 continue;
             w->score[k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x2, j), d);
@@ -348,8 +346,13 @@ static void multiply_lists(const struct hn_items *items, const struct workspace 
 static void relate(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
     for (int32_t a = 0; a < p->n; a++) {
         int64_t at = p->start ? p->start[a] : (int64_t)a * p->n;
-        hn_pair_kinds(items->label_sets, p->label[a], p->start ? w->negative_label + at : p->label,
-                      p->start ? p->start[a + 1] - at : p->n, w->kind + at);
+        int64_t n = p->start ? p->start[a + 1] - at : p->n;
+        if (items->tuples)
+            hn_tuples_kinds(items->tuples, p->id[a], p->start ? p->negative + at : p->id, n,
+                            w->kind + at);
+        else
+            hn_pair_kinds(items->label_sets, p->label[a],
+                          p->start ? w->negative_label + at : p->label, n, w->kind + at);
     }
     p->kind = w->kind;
 }
@@ -450,13 +453,15 @@ static void add_reason(char *why, const char *name, const char *reason) {
     snprintf(why + used, HN_MESSAGE_MAX - used, "%s%s%s", used ? "; " : "", name, reason);
 }
 
-// Why columns are NaN.
+// Why columns are NaN, and what false negatives are of tuples.
 static void explain(const struct hn_measure *m, char *why) {
     *why = '\0';
     if (m->lacking & (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL))
         add_reason(why, "", "no positive");
     if (m->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS))
         add_reason(why, "", "no labels");
+    if (m->env.items->tuples && !m->env.items->tuples->hidden.start)
+        add_reason(why, "", "without /truth false negatives are those by known relevance");
     for (int i = 0; i < m->n_slots; i++)
         if (m->slot[i].type->needs & m->lacking & HN_METRIC_NEEDS_UNWEIGHTED)
             add_reason(why, m->slot[i].type->name, ": weighting none only");

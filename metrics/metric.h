@@ -23,8 +23,9 @@ struct hn_pairs {
     const int32_t *id;    // [n]
     const int32_t *times; // [n] how often each was drawn (1 unless drawn with replacement)
     const int32_t *label; // [n], -1 = unlabelled
+    bool directed;        // pair (a, b) is another than (b, a), as of tuples: both are looked at
     const uint8_t *kind;  // [pairs] HN_PAIR_TRUE_NEGATIVE, _FALSE_NEGATIVE or _UNLABELLED
-    const float *cosine;  // [pairs] clean cosines x_a . x_b
+    const float *cosine;  // [pairs] clean cosines x_a . x_b; of tuples x_a . x2_b
     const float *score;   // [pairs] x1_a . x2_b; the diagonal of a batch holds the positives, which
                           // are those of hn_dot_exact(), rounded; NULL without positives
     const float *score_t; // [pairs] x2_a . x1_b, NULL without
@@ -48,7 +49,8 @@ struct hn_run {
 
 // The negatives of anchor a, in two runs of which either may be empty: a batch's items before and
 // after a (the positive stands between them), or nothing and the list of the anchor. `once`: so
-// that every pair comes once over all anchors, in a batch only those after a. Returns their number.
+// that every pair comes once over all anchors, in a batch only those after a, unless pairs are
+// directed. Returns their number.
 int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]);
 // x1_a . x2_a; score must be there.
 static inline float hn_pairs_positive(const struct hn_pairs *p, int32_t a) {
@@ -56,13 +58,15 @@ static inline float hn_pairs_positive(const struct hn_pairs *p, int32_t a) {
 }
 
 enum hn_metric_needs {
-    HN_METRIC_NEEDS_LABELS = 1,      // without, its columns are NaN and the note says `no labels`
+    HN_METRIC_NEEDS_LABELS = 1,      // without, its columns are NaN and the note says `no labels`;
+                                     // for batches of tuples relevance takes their place
     HN_METRIC_NEEDS_POSITIVE = 2,    // without, NaN and `no positive`
     HN_METRIC_NEEDS_GLOBAL = 4,      // the sweep over the two views: needs positives too
     HN_METRIC_USES_LABELS = 8,       // without, some of its columns are NaN, with the same note
     HN_METRIC_NEEDS_VIEWS = 16,      // products within a view: needs positives too
     HN_METRIC_NEEDS_UNWEIGHTED = 32, // with a weighting, NaN and `<name>: weighting none only`
-    HN_METRIC_NEEDS_CLASSES = 64     // one label an item; else NaN and `several labels an item`
+    HN_METRIC_NEEDS_CLASSES = 64,    // one label an item; else NaN and `several labels an item`
+    HN_METRIC_NEEDS_TUPLES = 128     // else NaN, without a note
 };
 
 // Environment of a cell's metrics, known when it begins.

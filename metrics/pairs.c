@@ -22,7 +22,7 @@ int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_
         run[1] = run_of(p, at, p->negative + at, p->start[a + 1] - at);
     } else {
         int64_t row = (int64_t)a * p->n, next = a + 1;
-        run[0] = run_of(p, row, p->id, once ? 0 : a);
+        run[0] = run_of(p, row, p->id, once && !p->directed ? 0 : a);
         run[1] = run_of(p, row + next, p->id + next, p->n - next);
     }
     return (int64_t)run[0].count + run[1].count;

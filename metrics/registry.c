@@ -8,6 +8,7 @@
 // The lists: job files, `hardneg list` and the tests read them. A new entry is a line here.
 #define METRICS(X)                                                                                 \
     X(fn_ratio)                                                                                    \
+    X(duplicates)                                                                                  \
     X(histogram)                                                                                   \
     X(hardness)                                                                                    \
     X(true_hardness)                                                                               \

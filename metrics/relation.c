@@ -4,9 +4,10 @@
 //   labelled}
 //
 // over ordered pairs of distinct items; with negatives per anchor, over pairs (anchor, negative).
-// Check value: for uniform batches its expectation is sum_c n_c (n_c - 1) / (N (N - 1)). fn_start
-// looks at the start item of a walk only, and says something else: how pure the neighbourhood of
-// the start is, not how pure the batch is.
+// Of tuples, pairs whose passage is relevant to the query / all pairs. Check value: for uniform
+// batches its expectation is sum_c n_c (n_c - 1) / (N (N - 1)). fn_start looks at the start item of
+// a walk only, and says something else: how pure the neighbourhood of the start is, not how pure
+// the batch is.
 #include "core/clones.h"
 #include "metrics/metric.h"
 
@@ -34,7 +35,7 @@ static int32_t count_kind(const uint8_t *kind, int32_t n, uint8_t wanted) {
     return count;
 }
 
-// Of the negatives of anchor a, which has a label, those with a label, and those with its label.
+// Of the negatives of anchor a those of which it is known, and those that are false.
 static void count_labels(const struct hn_pairs *p, int32_t a, int64_t *labelled, int64_t *same) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, false, run);
@@ -50,8 +51,6 @@ static void batch(void *state, const struct hn_metric_env *env, const struct hn_
     (void)state, (void)env, (void)thread;
     for (int32_t a = 0; a < p->n; a++) {
         int64_t labelled, same;
-        if (p->label[a] < 0)
-            continue;
         count_labels(p, a, &labelled, &same);
         record[SAME] += (double)same;
         record[LABELLED] += (double)labelled;

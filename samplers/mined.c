@@ -7,7 +7,8 @@
 //
 //   rank               min_rank <= rank <= max_rank
 //   copies             s < 1 - 1e-6, with exclude: copies or both
-//   labels             it shares no label with the anchor, with exclude: labels or both
+//   labels             it shares no label with the anchor, with exclude: labels or both; of tuples
+//                      its passage is not known to be relevant to the anchor's query
 //   score              min_score <= s <= max_score
 //   absolute_margin    s <= s+ - absolute_margin
 //   relative_margin    s <= s+ - relative_margin |s+|
@@ -152,11 +153,11 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     if (pass > 0)
         return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
-    if (check_parts(ctx, self->params, hn_has_positive(items), hn_has_labels(items)))
+    if (check_parts(ctx, self->params, hn_has_positive(items), hn_has_relation(items)))
         return ctx->code;
     hn_knn_lists_free(ctx, &state->near);
-    state->near =
-        (struct hn_knn_lists){.x = items->x, .y = items->x, .k = state->rows, .skip_self = true};
+    state->near = (struct hn_knn_lists){
+        .x = items->x, .y = *hn_negative_rows(items), .k = state->rows, .skip_self = true};
     return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
 }
 
@@ -166,12 +167,12 @@ static double cosine(const float *x, const float *y, int64_t d) {
 }
 
 // The first filter that drops an item of that rank and similarity, or KEPT. NaN limits nothing.
-static int stage_of(const struct params *p, int64_t rank, int relation, double s, double positive) {
+static int stage_of(const struct params *p, int64_t rank, bool known, double s, double positive) {
     if (rank < p->min_rank || (p->max_rank != INT64_MIN && rank > p->max_rank))
         return FILTER_RANK;
     if (excludes_copies(p) && s >= 1 - COPY)
         return FILTER_COPIES;
-    if (excludes_labels(p) && relation == RELATION_FALSE)
+    if (excludes_labels(p) && known)
         return FILTER_LABELS;
     if (s < p->min_score || s > p->max_score)
         return FILTER_SCORE;
@@ -183,10 +184,17 @@ static int stage_of(const struct params *p, int64_t rank, int relation, double s
 }
 
 static int relation_of(const struct hn_items *items, int32_t i, int32_t j) {
+    if (items->tuples)
+        return hn_tuples_relevant(items->tuples, i, j) ? RELATION_FALSE : RELATION_TRUE;
     if (!items->labels || items->labels[i] < 0 || items->labels[j] < 0)
         return RELATION_UNKNOWN;
     return hn_same_label(items->label_sets, items->labels[i], items->labels[j]) ? RELATION_FALSE
                                                                                 : RELATION_TRUE;
+}
+
+// A pair of tuples that complete relevance alone tells is not known where negatives are chosen.
+static bool is_known(const struct hn_items *items, int32_t i, int32_t j, int relation) {
+    return items->tuples ? hn_tuples_known(items->tuples, i, j) : relation == RELATION_FALSE;
 }
 
 // Puts what survives of anchor i's candidates to the front.
@@ -199,9 +207,9 @@ static void filter_one(const struct params *params, struct state *state,
         positive = cosine(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
     for (int64_t k = 0; k < state->rows; k++) {
         int32_t found = candidate[k];
-        double s = cosine(hn_row(&items->x, i), hn_row(&items->x, found), items->d);
+        double s = cosine(hn_row(&items->x, i), hn_row(hn_negative_rows(items), found), items->d);
         int relation = relation_of(items, i, found);
-        int stage = stage_of(params, k + 1, relation, s, positive);
+        int stage = stage_of(params, k + 1, is_known(items, i, found, relation), s, positive);
         attrition[stage][relation]++;
         if (stage != KEPT)
             continue;

@@ -50,7 +50,7 @@ struct posting {
 };
 
 struct state {
-    struct hn_matrix x;                 // dense rows of the space
+    struct hn_matrix x, y;              // dense rows of the space
     const struct hn_features *features; // compressed rows, else NULL
     struct posting *posting;            // of these, by feature: [start[n]]
     int64_t *first;                     // [p + 1] of each feature
@@ -151,12 +151,13 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     const struct params *params = self->params;
     struct state *state = self->state;
     state->x = items->x;
+    state->y = *hn_negative_rows(items);
     state->features = NULL;
     if (params->space == SPACE_FEATURES) {
         if (!items->features)
             return hn_fail(ctx, HN_NOT_APPLICABLE,
                            "ring needs raw features, which these items do not have");
-        state->x = items->features->dense;
+        state->x = state->y = items->features->dense;
         state->features = state->x.data ? NULL : items->features;
     }
     state->bound = state->features ? 0 : hn_dot_bound(state->x.cols);
@@ -200,8 +201,7 @@ static void sparse_cosines(const struct state *state, int32_t anchor, struct scr
 static double exact_cosine(const struct state *state, int32_t anchor, int32_t id, double cosine) {
     if (state->features)
         return cosine;
-    const struct hn_matrix *x = &state->x;
-    return hn_dot_exact(hn_row(x, anchor), hn_row(x, id), x->cols);
+    return hn_dot_exact(hn_row(&state->x, anchor), hn_row(&state->y, id), state->x.cols);
 }
 
 static bool comes_before(const struct near *a, const struct near *b) {
@@ -309,11 +309,11 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
 static void fill_group(const struct hn_sampler *self, const struct hn_batches *out, int64_t p,
                        int64_t count, struct scratch *s) {
     const struct state *state = self->state;
-    const struct hn_matrix *x = &state->x;
+    const struct hn_matrix *x = &state->x, *y = &state->y;
     if (!state->features) {
         hn_gather_rows(x, out->ids + p, count, s->query);
-        hn_gemm_nt(s->query, x->cols, x->data, x->stride, count, x->rows, x->cols, s->product,
-                   x->rows);
+        hn_gemm_nt(s->query, x->cols, y->data, y->stride, count, y->rows, x->cols, s->product,
+                   y->rows);
     }
     for (int64_t g = 0; g < count; g++) {
         int32_t anchor = out->ids[p + g];

@@ -32,7 +32,10 @@ struct hn_work {
 struct hn_sampler_plan {
     int64_t n;          // items
     int32_t batch_size; // 2 <= batch_size <= n
-    bool has_positive, has_labels, has_graph, has_features, has_teacher, has_groups;
+    bool has_positive;
+    bool has_labels; // or, of tuples, relevance
+    bool has_tuples; // items are pairs of a query and a passage
+    bool has_graph, has_features, has_teacher, has_groups;
 };
 
 // Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (short batches

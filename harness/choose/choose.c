@@ -283,7 +283,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
         open_halving(ctx, spec, reference, c))
         return ctx->code;
     const struct hn_snapshot_info *info = hn_snapshot_info(c->plan.data[0].snapshot);
-    c->labelled = info->unlabelled < info->n;
+    c->labelled = hn_plan_has_relation(info);
     c->step = c->plan.step[0].number;
     void *outer = w.outer = hn_own(ctx, c->halving.arm);
     w.state.cache = hn_cell_cache_open(ctx, false);

@@ -175,12 +175,12 @@ static enum hn_code prepare(struct hn_context *ctx, const struct hn_choose_spec 
 
 static enum hn_code check_prior(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                 const struct hn_snapshot_info *info) {
-    bool labelled = info->unlabelled < info->n;
+    bool labelled = hn_plan_has_relation(info);
     if (labelled && !isnan(spec->prior))
         return hn_fail(ctx, HN_USAGE,
-                       "%s has labels, and false negatives are counted: leave out --prior and "
+                       "%s has %s, and false negatives are counted: leave out --prior and "
                        "--classes",
-                       info->path);
+                       info->path, info->has_tuples ? "relevance" : "labels");
     if (!labelled && isnan(spec->prior) && (!isnan(spec->max_false) || !isnan(spec->max_excess)))
         return hn_fail(ctx, HN_USAGE,
                        "%s has no labels to count false negatives by: give --classes or --prior "
@@ -198,7 +198,7 @@ enum hn_code hn_choose_job(struct hn_context *ctx, const struct hn_choose_spec *
                            struct hn_job *out, int64_t *reference) {
     struct hn_snapshot *snapshot;
     *out = (struct hn_job){.path = NULL};
-    if (hn_snapshot_open(ctx, spec->path, &snapshot))
+    if (hn_snapshot_open_any(ctx, spec->path, &snapshot))
         return ctx->code;
     const struct hn_snapshot_info *info = hn_snapshot_info(snapshot);
     enum hn_code code = check_prior(ctx, spec, info);

@@ -12,7 +12,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     (void)ctx;
     struct state *s = self;
-    s->labelled = hn_has_labels(env->items);
+    s->labelled = hn_has_relation(env->items);
     return HN_OK;
 }
 

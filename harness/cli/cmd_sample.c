@@ -119,7 +119,7 @@ static enum hn_code find_step(struct hn_context *ctx, const struct work *w, int6
 static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char *path) {
     int64_t index;
     if (hn_job_parse_sampler(ctx, w->p->sampler, &w->chosen) ||
-        hn_snapshot_open(ctx, path, &w->snapshot) || check_fit(ctx, w) ||
+        hn_snapshot_open_any(ctx, path, &w->snapshot) || check_fit(ctx, w) ||
         find_step(ctx, w, &index) || hn_file_begin(ctx, w->p->output, &w->file))
         return ctx->code;
     return hn_snapshot_load(ctx, w->snapshot, index, &w->items);
@@ -237,6 +237,7 @@ static enum hn_code write_lists(struct hn_context *ctx, struct work *w) {
 
 static enum hn_code write_json(struct hn_context *ctx, struct work *w) {
     FILE *out = w->file.out; // what fails is seen when the file is committed
+    const struct hn_matrix *y = hn_negative_rows(&w->items);
     for (int64_t row = 0; row < w->rows; row++) {
         int64_t anchor = row % w->items.n;
         const int32_t *negative = w->negative + w->first[row];
@@ -246,8 +247,7 @@ static enum hn_code write_json(struct hn_context *ctx, struct work *w) {
         fputs("], \"scores\": [", out);
         for (int32_t k = 0; k < w->count[row]; k++)
             fprintf(out, k ? ", %.7f" : "%.7f",
-                    hn_dot_exact(hn_row(&w->items.x, anchor), hn_row(&w->items.x, negative[k]),
-                                 w->items.d));
+                    hn_dot_exact(hn_row(&w->items.x, anchor), hn_row(y, negative[k]), w->items.d));
         fputs("]}\n", out);
         if (row % CHUNK == 0 && hn_check_stop(ctx))
             return ctx->code;
@@ -364,7 +364,8 @@ const struct hn_command hn_cmd_sample = {
              "[--seed S] -o FILE",
     .summary = "write the batches of a sampler, or its negatives, for your own training",
     .details = "The file is an array of NumPy, int64 [batches, B], of row numbers of the snapshot "
-               "(0-based), a batch in each row; short batches, which may end an epoch, are filled "
+               "(0-based; of queries and a corpus numbers of the known pairs, by query, then "
+               "passage), a batch in each row; short batches, which may end an epoch, are filled "
                "up with -1. Samplers that choose negatives for each anchor (mined, ring, hops, "
                "random-negatives) write int64 [anchors, K], where K is the length of the longest "
                "list and shorter ones are filled up with -1; or, to a name that ends in .jsonl, an "

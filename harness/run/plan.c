@@ -5,12 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+bool hn_plan_has_relation(const struct hn_snapshot_info *info) {
+    return info->has_tuples || info->unlabelled < info->n;
+}
+
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size) {
     return (struct hn_sampler_plan){.n = info->n,
                                     .batch_size = batch_size,
                                     .has_positive = info->has_view2 || info->has_positive,
-                                    .has_labels = (info->unlabelled < info->n),
+                                    .has_labels = hn_plan_has_relation(info),
+                                    .has_tuples = info->has_tuples,
                                     .has_graph = info->has_graph,
                                     .has_features = info->has_features,
                                     .has_teacher = (info->teacher_d > 0),
@@ -69,7 +74,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     for (int64_t i = 0; i < plan->n_data; i++) {
         struct hn_plan_data *data = &plan->data[i];
         data->name = hn_base_name(job->snapshot[i]);
-        if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
+        if (hn_snapshot_open_any(ctx, job->snapshot[i], &data->snapshot) ||
             check_size(ctx, hn_snapshot_info(data->snapshot)) ||
             hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256) ||
             check_contents(ctx, plan, i))

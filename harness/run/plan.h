@@ -90,6 +90,8 @@ HN_MUST_USE enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn
 // once, and its sample given to each of them (column `shared`).
 bool hn_plan_shares(const struct hn_job *job);
 
+// True if it is known which pairs of a file's items are false negatives.
+bool hn_plan_has_relation(const struct hn_snapshot_info *info);
 // Facts about the file's items, for a sampler's check() and needs.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size);

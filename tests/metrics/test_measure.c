@@ -311,7 +311,7 @@ static void check_reason(struct hn_context *ctx, bool labels, bool views, const 
         hn_test_entry(hn_metrics[i]->name);
         unsigned needs = hn_metrics[i]->needs;
         bool out = (!labels && (needs & HN_METRIC_NEEDS_LABELS)) ||
-                   (!views && (needs & HN_METRIC_NEEDS_POSITIVE));
+                   (!views && (needs & HN_METRIC_NEEDS_POSITIVE)) || needs & HN_METRIC_NEEDS_TUPLES;
         for (int k = 0; k < hn_metrics[i]->n_columns; k++, at++)
             if (!(needs & HN_METRIC_USES_LABELS))
                 CU_ASSERT_EQUAL(isnan(m.value[at]), out);
