@@ -24,6 +24,7 @@ enum { EDGES_MUTUAL, EDGES_UNION };
 struct params {
     int space, edges;
     int64_t p, m, cluster, sweeps, t;
+    bool keep_apart;
 };
 
 struct state {
@@ -157,6 +158,7 @@ static const struct hn_option options[] = {
                    "maximum number of times that every item is tried in other clusters")},
     {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
                    "steps between two clusterings; 0: one for every epoch")},
+    {HN_APART_OPTION(struct params)},
     {0}};
 
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {

@@ -26,6 +26,7 @@ struct params {
     int space, pack;
     int64_t cluster; // INT64_MIN: unset
     int64_t iterations, t;
+    bool keep_apart;
 };
 
 struct state {
@@ -139,6 +140,7 @@ static const struct hn_option options[] = {
                    "maximum iterations of k-means; stops early on convergence")},
     {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
                    "steps between two clusterings; 0: one for every epoch")},
+    {HN_APART_OPTION(struct params)},
     {0}};
 
 const struct hn_sampler_type hn_cde_sampler = {

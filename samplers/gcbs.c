@@ -18,7 +18,7 @@ struct params {
     double quantile, keep; // keep: NaN = unset
     int quantile_method;
     int root; // enum hn_root
-    bool reverse, relabel;
+    bool reverse, relabel, keep_apart;
 };
 
 struct figures {
@@ -218,6 +218,7 @@ static const struct hn_option options[] = {
     {HN_BOOL_OPTION(
         struct params, relabel, "relabel", "true",
         "renumber the items at random first; false: items without edges stay in file order")},
+    {HN_APART_OPTION(struct params)},
     {0}};
 
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {

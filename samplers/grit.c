@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct params {
+    bool keep_apart;
+};
+
 struct member {
     int32_t group, id;
 };
@@ -109,7 +113,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
-static const struct hn_option options[] = {{0}};
+static const struct hn_option options[] = {{HN_APART_OPTION(struct params)}, {0}};
 
 const struct hn_sampler_type hn_grit_sampler = {
     .name = "grit",
@@ -118,6 +122,7 @@ const struct hn_sampler_type hn_grit_sampler = {
     .note = "as the authors' code; a short batch at the end is kept, which the code drops",
     .flags = HN_SAMPLER_PARTITION | HN_SAMPLER_NEEDS_GROUPS,
     .options = options,
+    .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .open = open_grit,
     .rebuild = rebuild,

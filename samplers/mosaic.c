@@ -40,6 +40,7 @@ enum { LISTED = 8 }; // nearest items that are listed, for each that joins a gro
 struct params {
     struct hn_mosaic spec;
     int64_t pool, group;
+    bool keep_apart;
 };
 
 struct state {
@@ -257,6 +258,7 @@ static const struct hn_option options[] = {
                    "maximum number of passes in which every item is offered an exchange")},
     {HN_INT_OPTION(struct params, group, "group", "1", 1, 1024,
                    "nearest items that go to a pool together; 1: pools are random")},
+    {HN_APART_OPTION(struct params)},
     {0}};
 
 // A smaller kappa is for small classes, where its share of a pool is a neighbourhood at all.

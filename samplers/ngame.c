@@ -21,6 +21,7 @@
 
 struct params {
     int64_t cluster, iterations, t;
+    bool keep_apart;
 };
 
 // Items order[from .. to) of a tree's node.
@@ -254,6 +255,7 @@ static const struct hn_option options[] = {
                    "maximum rounds of 2-means in a node of the tree; stops early on convergence")},
     {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
                    "steps between two clusterings; 0: one for every epoch")},
+    {HN_APART_OPTION(struct params)},
     {0}};
 
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {

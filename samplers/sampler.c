@@ -38,6 +38,8 @@ enum hn_code hn_sampler_check(struct hn_context *ctx, const struct hn_sampler_ty
     if (missing)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which these items do not have",
                        type->name, missing);
+    if (hn_sampler_keeps_apart(type, params) && !plan->has_tuples)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, HN_APART_NEEDS, type->name);
     enum hn_code code = type->check ? type->check(ctx, params, plan) : HN_OK;
     return code ? code : check_capacity(ctx, type, params, plan->n, plan->batch_size);
 }
@@ -135,9 +137,11 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     void *outer = hn_own(ctx, self->state);
     enum hn_code code =
         self->type->epoch ? self->type->epoch(ctx, self, items, epoch, batches) : HN_OK;
-    hn_own(ctx, outer);
     if (!code)
         self->batches = *batches;
+    if (!code && hn_sampler_keeps_apart(self->type, self->params))
+        code = hn_apart_epoch(ctx, self, items);
+    hn_own(ctx, outer);
     return code;
 }
 
@@ -190,6 +194,10 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
     if (lists && (out->capacity != capacity || !out->negatives || !out->negative))
         return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
                        self->type->name, (long long)capacity);
+    if (self->apart.order) {
+        hn_sampler_cut_at(self->apart.order, self->apart.start, out);
+        return HN_OK;
+    }
     if (self->order)
         hn_sampler_cut(self, self->order, out);
     if (self->type->list)
@@ -204,6 +212,7 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
 void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
     hn_free(ctx, self->state);
     self->state = self->order = NULL;
+    self->apart = (struct hn_apart){0};
     self->built = false;
 }
 
@@ -217,6 +226,14 @@ void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct 
     for (int32_t b = 0; b < out->count; b++) {
         int64_t first = (out->first + b) * self->batch_size;
         out->size[b] = (int32_t)hn_min(self->batch_size, self->n - first);
+        memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
+    }
+}
+
+void hn_sampler_cut_at(const int32_t *order, const int64_t *start, struct hn_batches *out) {
+    for (int32_t b = 0; b < out->count; b++) {
+        int64_t first = start[out->first + b];
+        out->size[b] = (int32_t)(start[out->first + b + 1] - first);
         memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
     }
 }

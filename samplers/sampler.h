@@ -38,8 +38,9 @@ struct hn_sampler_plan {
     bool has_graph, has_features, has_teacher, has_groups;
 };
 
-// Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (short batches
-// end an epoch). ids may repeat within a batch only if the sampler draws with replacement.
+// Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (a short
+// batch ends an epoch, or comes of texts that may not meet). ids may repeat within a batch only if
+// the sampler draws with replacement.
 struct hn_batches {
     int64_t first;      // in: number of the first batch wanted, within the epoch
     int32_t count;      // in: batches wanted
@@ -80,6 +81,14 @@ struct hn_sampler {
     int64_t stalls;          // walks that had to go on elsewhere, since open
     // Of per-anchor samplers, since open: anchors drawn, those without a negative, and pairs.
     int64_t anchors, anchors_without, pairs;
+    // Of partitions with keep_apart, in samplers/apart.c: the items of the current epoch as its
+    // batches are cut from, start[batches + 1]; and over the epochs since open, the items that
+    // changed batches, and those that stayed where they should not.
+    struct hn_apart {
+        int32_t *order;
+        int64_t *start;
+        int64_t moved, left;
+    } apart;
 };
 
 struct hn_sampler_type {
@@ -170,6 +179,19 @@ HN_MUST_USE enum hn_code hn_sampler_check(struct hn_context *ctx,
 // Maximum number of negatives of an anchor; 0 where the members of a batch are each other's
 // negatives.
 int64_t hn_sampler_capacity(const struct hn_sampler_type *type, const void *params, int64_t n);
+// The option keep_apart of partitions, a field of their parameters.
+#define HN_APART_OPTION(type)                                                                      \
+    HN_BOOL_OPTION(type, keep_apart, "keep_apart", NULL,                                           \
+                   "of tuples: exchanges them between batches until no passage of a batch is "     \
+                   "known to be relevant to another query of it, where that can be")
+// Whether it is set.
+bool hn_sampler_keeps_apart(const struct hn_sampler_type *type, const void *params);
+#define HN_APART_NEEDS                                                                             \
+    "%s with keep_apart needs pairs of queries and passages, which these items are not"
+// After the type's epoch (samplers/apart.c): lays out its batches in self->apart and exchanges
+// tuples between them. Batches keep their sizes. HN_NOT_APPLICABLE: items that are no tuples.
+HN_MUST_USE enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,
+                                        const struct hn_items *items);
 // Sets the options that a preset in params stands for. The caller sets its own options, calls this,
 // and sets them again, so that they take precedence.
 HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,
@@ -200,6 +222,8 @@ void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self); // also 
 int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
 // For partitions. Cuts order[n] into the batches asked for; the last of an epoch may be short.
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
+// The same for batches of any sizes: batch b holds order[start[b]] .. order[start[b + 1]].
+void hn_sampler_cut_at(const int32_t *order, const int64_t *start, struct hn_batches *out);
 // Threads for rebuild and next: no more than there is scratch for.
 int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self);
 // Array for the negatives of position p.

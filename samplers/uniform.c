@@ -1,17 +1,35 @@
 // Uniform batches, the baseline of all papers. `shuffle`: an epoch is a random permutation of the
 // items, cut into batches (the last may be short). `iid`: every position of every batch is an
-// independent draw from all items, with replacement.
+// independent draw from all items, with replacement. `no_duplicates`: the permutation is cut into
+// batches as sentence-transformers does, none of which has a text twice.
+#include "samplers/no_duplicates.h"
 #include "samplers/sampler.h"
 
 enum { DRAW_SHUFFLE, DRAW_IID };
+#define NEEDS                                                                                      \
+    "uniform with no_duplicates needs pairs of queries and passages, which these items are not"
 
 struct params {
     int draw;
+    bool no_duplicates, keep_apart;
 };
 
 struct state {
     int32_t *order; // [n] the epoch's permutation; NULL for iid
+    int64_t *start; // [n + 1] of its batches, with no_duplicates; else NULL
 };
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->draw == DRAW_IID && (params->no_duplicates || params->keep_apart))
+        return hn_fail(ctx, HN_USAGE,
+                       "uniform with draw: iid has no epochs: no_duplicates and keep_apart are for "
+                       "draw: shuffle");
+    if (params->no_duplicates && !plan->has_tuples)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, NEEDS);
+    return HN_OK;
+}
 
 static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
@@ -19,18 +37,23 @@ static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self
     if (params->draw == DRAW_IID)
         return HN_OK;
     state->order = hn_alloc(ctx, n, sizeof *state->order);
+    if (params->no_duplicates && !(state->start = hn_alloc(ctx, n + 1, sizeof *state->start)))
+        return ctx->code;
     return state->order ? HN_OK : ctx->code;
 }
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)batches;
     struct state *state = self->state;
     if (!state->order)
         return HN_OK;
     hn_permute(self->seed, "uniform.shuffle", items->index, number, 0, state->order, self->n);
     self->sampling.draw += self->n - 1;
-    return HN_OK;
+    if (!state->start)
+        return HN_OK;
+    return items->tuples ? hn_no_duplicates(ctx, items->tuples, self->batch_size, state->order,
+                                            state->start, batches)
+                         : hn_fail(ctx, HN_NOT_APPLICABLE, NEEDS);
 }
 
 static void draw_independent(struct hn_sampler *self, struct hn_batches *out) {
@@ -49,7 +72,9 @@ static void draw_independent(struct hn_sampler *self, struct hn_batches *out) {
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     (void)ctx;
     const struct state *state = self->state;
-    if (state->order)
+    if (state->start)
+        hn_sampler_cut_at(state->order, state->start, out);
+    else if (state->order)
         hn_sampler_cut(self, state->order, out);
     else
         draw_independent(self, out);
@@ -61,17 +86,24 @@ static const struct hn_option options[] = {
     {HN_CHOICE_OPTION(
         struct params, draw, "draw", "shuffle", draws,
         "shuffle: an epoch without replacement; iid: every place drawn with replacement")},
+    {HN_BOOL_OPTION(
+        struct params, no_duplicates, "no_duplicates", NULL,
+        "of tuples: one waits for a later batch while one of its texts is in the batch; "
+        "batches may be short")},
+    {HN_APART_OPTION(struct params)},
     {0}};
 
 const struct hn_sampler_type hn_uniform_sampler = {
     .name = "uniform",
     .summary = "uniformly random batches, the baseline",
-    .source = "BS 3, Uniform Sampler",
+    .source = "BS 3, Uniform Sampler; no_duplicates: NoDuplicatesBatchSampler of "
+              "sentence-transformers",
     .note = "",
     .flags = HN_SAMPLER_PARTITION,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .check = check,
     .open = open_uniform,
     .epoch = epoch,
     .next = next,

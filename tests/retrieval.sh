@@ -38,9 +38,7 @@ assert p[2] == p[3] and q[3] == p[5] and len(set(q) | set(p)) == 8, (q, p)"
 
 test_refused() {
     make_files
-    expect "of one set of items" 3 'queries and a corpus.*mine' sample r.h5 --sampler knn -o x.npy
-    printf 'version: 1\nsnapshots: [r.h5]\nsamplers: [uniform]\nbatch_size: 4\nbatches: 2\nseeds: [1]\n' >job.yaml
-    expect "run" 3 'queries and a corpus' run -c job.yaml -o run
+    expect "rows of a snapshot of another kind" 3 'queries and a corpus' import -e r.h5 --labels none -o no.h5
     printf '1 2\n' >flat.tsv
     printf '7\tnone\t1\n7\ta\t1\n' >unknown.tsv
     expect "an unknown id" 3 'unknown.tsv: line 1: the id none of a passage is not in p.jsonl' import "${files[@]}" --qrels unknown.tsv -o no.h5
@@ -237,6 +235,30 @@ F
     expect "recommend without judged pairs" 0 'About [0-9]+ more judged pairs' price r.h5 --recommend --max-fn 0.3 --max-none 1
 }
 
+# Batches of tuples, against NumPy and in every command that draws some.
+test_tuples() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 2 --force
+    expect "sample" 0 '11 batches of 64 \(1 short.*, 1 epoch, uniform' sample many.h5 --sampler '{uniform: {no_duplicates: true}}' --batch 64 -o order.npy
+    expect "sample: negatives" 0 'anchors with up to 3 negatives' sample many.h5 --sampler '{mined: {n: 3, exclude: labels}}' -o lists.jsonl
+    expect "choose" 0 'false negatives' choose many.h5 --batch-size 32 --max-fn 0.5 --seeds 1 --checks 1
+    expect "choose: relevance is known" 2 'has relevance, and false negatives are counted' choose many.h5 --batch-size 32 --max-fn 0.5 --classes 5
+    make_files
+    printf '7 0 b 0\n' >none.txt
+    run import "${files[@]}" --qrels none.txt -o none.h5
+    expect "no known pair" 3 'none.h5: no pair .* is known to be relevant' sample none.h5 --sampler uniform --batch 2 -o no.npy
+    run synth -o i.h5 --n 50 --force
+    expect "items are no tuples" 4 'pairs of queries and passages' sample i.h5 --sampler '{gcbs: {keep_apart: true}}' --batch 8 -o no.npy
+    printf 'version: 1\nsnapshots: [many.h5]\nsteps: [100]\nsamplers: [uniform, {gcbs: {keep_apart: true}}, mined, jest]\nbatch_size: 32\nbatches: 20\nseeds: [1, 2]\nmetrics: [all, prop1, heatmap]\n' >job.yaml
+    local t
+    for t in 1 3; do expect "run, $t threads" 0 '' run -c job.yaml -o "run$t" --threads $t; done
+    check_same "run: the same for any threads" run1/results.h5 run3/results.h5
+    expect "report" 0 '' report run1 -o tuples.html
+    with_python "batches of tuples against NumPy" || return 0
+    mkdir -p numpy && cd numpy || return
+    check "batches of tuples against NumPy" "$python" "$here/tuples.py" "$hardneg" 2>"$work/err"
+    cd ..
+}
+
 test_threads() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     local t
@@ -248,5 +270,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_sheet test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_sheet test_tuples test_threads
 finish

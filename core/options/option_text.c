@@ -52,7 +52,10 @@ int hn_option_text(const struct hn_option *option, const void *params, char *buf
         if (isnan(*(const double *)v))
             break;
         return hn_real_text(*(const double *)v, buffer, size);
-    case HN_OPTION_BOOL: return snprintf(buffer, size, "%s", *(const bool *)v ? "true" : "false");
+    case HN_OPTION_BOOL:
+        if (!option->initial && !*(const bool *)v)
+            break;
+        return snprintf(buffer, size, "%s", *(const bool *)v ? "true" : "false");
     case HN_OPTION_CHOICE: return snprintf(buffer, size, "%s", option->choices[*(const int *)v]);
     case HN_OPTION_SCHEDULE: return schedule_text(*(const struct hn_schedule *)v, buffer, size);
     case HN_OPTION_TEXT: {

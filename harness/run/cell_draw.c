@@ -135,6 +135,15 @@ static enum hn_code store_lists(struct hn_context *ctx, struct hn_cell_work *w) 
     return code ? code : hn_table_set_real(ctx, runs, 0, "anchors_without", without);
 }
 
+// Columns of keep_apart; NaN without.
+static enum hn_code store_apart(struct hn_context *ctx, struct hn_cell_work *w) {
+    const struct hn_apart *apart = &w->sampler.apart;
+    if (!apart->order)
+        return HN_OK;
+    return HN_TABLE_SET(ctx, &w->out->runs, 0, HN_REAL_VALUE("apart_moved", (double)apart->moved),
+                        HN_REAL_VALUE("apart_left", (double)apart->left));
+}
+
 // The sampler's own table, if it has one.
 static enum hn_code store_table(struct hn_context *ctx, struct hn_cell_work *w) {
     const struct hn_sampler *s = &w->sampler;
@@ -173,7 +182,7 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w
                      HN_INT_VALUE("n_edge", s->build.edge + s->sampling.edge),
                      HN_INT_VALUE("bytes_touched", s->build.bytes + s->sampling.bytes)))
         return ctx->code;
-    if (note_age(ctx, w) || store_lists(ctx, w) || store_table(ctx, w))
+    if (note_age(ctx, w) || store_lists(ctx, w) || store_apart(ctx, w) || store_table(ctx, w))
         return ctx->code;
     if (!s->type->report)
         return HN_OK;

@@ -133,6 +133,7 @@ bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
     s->sampling = (struct hn_work){0};
     s->epoch = s->batches = s->stalls = 0;
     s->anchors = s->anchors_without = s->pairs = 0;
+    s->apart.moved = s->apart.left = 0;
     return true;
 }
 

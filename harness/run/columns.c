@@ -49,6 +49,13 @@ static const struct hn_column cost_columns[] = {
     REAL("negatives_mean", "1", "negatives per anchor, mean; NaN for batches", HN_NEITHER, QUALITY),
     REAL("anchors_without", "anchors", "anchors drawn that have no negative; NaN for batches",
          HN_SMALLER, QUALITY),
+    REAL("apart_moved", "tuples",
+         "tuples that keep_apart moved to other batches, in the epochs begun; NaN without",
+         HN_NEITHER, QUALITY),
+    REAL("apart_left", "tuples",
+         "tuples left in a batch with one whose passage is known to be relevant to their query, or "
+         "theirs to its; NaN without keep_apart",
+         HN_SMALLER, QUALITY),
     COUNT("stalls", "walks", "walks that had to go on from a random item", HN_SMALLER),
     REAL("cost_s", "s", "Cost_S: drawing one batch, median", HN_SMALLER, TIME),
     REAL("cost_g", "s", "Cost_G: building the sampler on new embeddings, median", HN_SMALLER, TIME),
