@@ -34,7 +34,7 @@ struct hn_items {
     const struct hn_features *features;     // NULL: none
     struct hn_matrix teacher; // [n x any] unit rows of another encoder; data = NULL: none
     const int32_t *group;     // [n] source or data set of an item, 0 or more; NULL: none
-    // What the items are pairs of, a query (x and x1) and a passage (x2); NULL: they are not.
+    // Of items that are pairs of a query (x and x1) and a passage (x2); NULL: of others.
     const struct hn_tuples *tuples;
     int64_t step;    // optimiser step of the snapshot
     int64_t index;   // its position in the series, from 0; in a training the step. It names random
@@ -49,7 +49,7 @@ static inline bool hn_has_labels(const struct hn_items *items) { // any that is 
             return true;
     return false;
 }
-// Whether it is known which pairs of items are false negatives.
+// True if it is known which pairs of items are false negatives.
 static inline bool hn_has_relation(const struct hn_items *items) {
     return items->tuples || hn_has_labels(items);
 }

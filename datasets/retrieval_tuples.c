@@ -100,7 +100,7 @@ static enum hn_code build(struct hn_context *ctx, const struct hn_retrieval_info
     return HN_OK;
 }
 
-// What a file of items has, for tuples.
+// Fills in the parts of a file of items.
 static enum hn_code present(struct hn_context *ctx, struct hn_snapshot *s, int64_t n) {
     s->labels = hn_alloc(ctx, n, sizeof *s->labels);
     for (int64_t i = 0; s->labels && i < n; i++)

@@ -184,7 +184,7 @@ int64_t hn_sampler_capacity(const struct hn_sampler_type *type, const void *para
     HN_BOOL_OPTION(type, keep_apart, "keep_apart", NULL,                                           \
                    "of tuples: exchanges them between batches until no passage of a batch is "     \
                    "known to be relevant to another query of it, where that can be")
-// Whether it is set.
+// True if it is set.
 bool hn_sampler_keeps_apart(const struct hn_sampler_type *type, const void *params);
 #define HN_APART_NEEDS                                                                             \
     "%s with keep_apart needs pairs of queries and passages, which these items are not"

@@ -34,8 +34,8 @@ struct hn_option {
     const char *initial; // default as text; NULL = unset (INT: INT64_MIN, REAL: NaN,
                          // TEXT: NULL, BOOL: false, which no text shows, SIZE: 0, SCHEDULE: NaN,
                          // LIST: empty, CHOICE: the first)
-    double min, max; // inclusive, for INT, REAL, SCHEDULE (both ends), SIZE; infinite = no
-                     // limit on that side; both 0 = no limits (SIZE: never negative)
+    double min, max;     // inclusive, for INT, REAL, SCHEDULE (both ends), SIZE; infinite = no
+                         // limit on that side; both 0 = no limits (SIZE: never negative)
     const char *const *choices; // CHOICE: NULL-terminated names; INT: at most one word, which
                                 // stands for the number 0 ("all")
     const char *help;           // one line
