@@ -167,8 +167,8 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
 }
 
 int main(int argc, char **argv) {
+    catch_signals(); // before all that takes time
     hn_h5_quiet();
-    catch_signals();
     struct hn_context ctx;
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
