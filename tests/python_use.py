@@ -319,7 +319,8 @@ class Interrupts(unittest.TestCase):
         sampler = hardneg.BatchSampler(x[:2000], spec, 100, threads=1)
         wanted, state = list(sampler), sampler.state_dict()
         call = {"refresh": lambda: sampler.refresh(x), "new": lambda: hardneg.BatchSampler(x, spec, 100, threads=1),
-                "measure": lambda: hardneg.measure(np.arange(20000)[None], x, view2=x, threads=1)}[what]
+                "measure": lambda: hardneg.measure(np.arange(20000)[None], x, view2=x, threads=1),
+                "mine": lambda: hardneg.mine(x, x, [[0]] * 20000, threads=1)}[what]
         threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
             call()
@@ -343,7 +344,7 @@ class Interrupts(unittest.TestCase):
 
     def test_state(self):
         for spec, what, after in (("{gcbs: {quantile: 0.99}}", "refresh", 0.2), ("mosaic", "refresh", 0.15),
-                                  ("mosaic", "new", 0.1), ("knn", "measure", 0.1)):
+                                  ("mosaic", "new", 0.1), ("knn", "measure", 0.1), ("knn", "mine", 0.2)):
             for again in range(6):  # sooner where the machine was faster
                 done = subprocess.run([sys.executable, "-c", self.code, spec, what, str(after / 2**again)],
                                       capture_output=True, text=True, check=False, timeout=120, env=environment())

@@ -265,24 +265,50 @@ static void *stop_soon(void *data) {
     return NULL;
 }
 
-static void test_stop(void) {
-    static float x[MANY * WIDE];
-    const struct hardneg_items large = {.size = sizeof large, .n = MANY, .d = WIDE, .x = x};
-    int64_t ids[B], batches;
+static float many[MANY * WIDE];
+
+static int build_many(hardneg *h) {
+    const struct hardneg_items large = {.size = sizeof large, .n = MANY, .d = WIDE, .x = many};
+    return hardneg_build(h, &large);
+}
+static int mine_many(hardneg *h) {
+    static int64_t negative[MANY * MINED];
+    const struct hardneg_corpus corpus = {.size = sizeof corpus,
+                                          .queries = MANY,
+                                          .passages = MANY,
+                                          .d = WIDE,
+                                          .query = many,
+                                          .passage = many};
+    struct hardneg_mining out = {.size = sizeof out, .width = MINED};
+    return hardneg_mine(h, &corpus, (const char *const[]){"negatives", "3", NULL}, negative, NULL,
+                        &out);
+}
+
+// After a call that was stopped a handle has the build that it had, and mines as before.
+static void stop_in(int (*call)(hardneg *h)) {
+    int64_t ids[B], batches, negative[QUERIES * MINED];
     pthread_t thread;
-    for (int i = 0; i < MANY * WIDE; i++)
-        x[i] = (float)((i * (int64_t)i * 7919) % 1009) - 504.5F;
-    draw_expected("{mosaic: {}}");
     struct shared s = {.h = built("{mosaic: {}}", 1), .stopped = 0};
+    CU_ASSERT_EQUAL_FATAL(mine(s.h, mined), HARDNEG_OK);
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, stop_soon, &s), 0);
-    int code = hardneg_build(s.h, &large);
+    int code = call(s.h);
     atomic_store(&s.stopped, 1);
     pthread_join(thread, NULL);
     CU_ASSERT_EQUAL(code, HARDNEG_INTERRUPTED);
-    CU_ASSERT_EQUAL(hardneg_epoch(s.h, 2, &batches), HARDNEG_OK); // of the build before
+    CU_ASSERT_EQUAL(hardneg_epoch(s.h, 2, &batches), HARDNEG_OK);
     CU_ASSERT_EQUAL(hardneg_next(s.h, 1, 1, ids), HARDNEG_OK);
     CU_ASSERT_EQUAL(memcmp(ids, expected[0][2] + B, sizeof ids), 0);
+    CU_ASSERT_EQUAL(mine(s.h, negative), HARDNEG_OK);
+    CU_ASSERT_EQUAL(memcmp(negative, mined, sizeof mined), 0);
     hardneg_free(s.h);
+}
+
+static void test_stop(void) {
+    for (int i = 0; i < MANY * WIDE; i++)
+        many[i] = (float)((i * (int64_t)i * 7919) % 1009) - 504.5F;
+    draw_expected("{mosaic: {}}");
+    stop_in(build_many);
+    stop_in(mine_many);
 }
 
 // 0: right batches of a handle of the parent and of an own one.
