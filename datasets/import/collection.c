@@ -12,7 +12,8 @@ static bool is_jsonl(const char *path) {
 static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, const char *id,
                            struct hn_collection *out) {
     if (!*id)
-        return hn_lines_fail(ctx, l, "the id is empty; give every row one");
+        return hn_lines_fail(
+            ctx, l, "the id is empty; give every row one, and end the file behind the last");
     if (strpbrk(id, "\t\n\r"))
         return hn_lines_fail(ctx, l, "the id %.60s holds a tab or the end of a line", id);
     return hn_strings_add(ctx, &out->id, id, (int64_t)strlen(id));
@@ -56,6 +57,8 @@ static enum hn_code take_object(struct hn_context *ctx, const struct hn_lines *l
 static enum hn_code take_json(struct hn_context *ctx, const struct hn_lines *l, const char *line,
                               struct hn_collection *out) {
     json_error_t error;
+    if (!line[strspn(line, " \t")])
+        return hn_lines_fail(ctx, l, "is empty; delete it");
     json_t *object = json_loads(line, 0, &error);
     enum hn_code code = json_is_object(object)
                             ? take_object(ctx, l, object, out)
@@ -91,8 +94,11 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     if (path ? read_lines(ctx, path, out) : number_rows(ctx, n, &out->id))
         return ctx->code;
     if (out->id.n != n)
-        return hn_fail(ctx, HN_DATA, "%s: has %lld ids for the rows of %lld %s; they must agree",
-                       path, (long long)out->id.n, (long long)n, what[side]);
+        return hn_fail(ctx, HN_DATA, "%s: has %lld ids for the rows of %lld %s; they must agree%s",
+                       path, (long long)out->id.n, (long long)n, what[side],
+                       out->id.n == n + 1 && !is_jsonl(path)
+                           ? "; if the first line is a name, delete it"
+                           : "");
     if (hn_string_index_open(ctx, n, &out->id, &out->index))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {

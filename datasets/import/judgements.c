@@ -77,6 +77,15 @@ static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set
                          id, what[side], (long long)c->n - 1, option[side]);
 }
 
+// True if a first line names columns: its value is no number, and not both of its ids are known.
+static bool is_header(const struct table *t, char *const *field, int passage, int value) {
+    char *end;
+    (void)strtod(field[value], &end);
+    return (end == field[value] || *end) &&
+           (hn_string_find(&t->side[HN_QUERIES].index, field[0]) < 0 ||
+            hn_string_find(&t->side[HN_CORPUS].index, field[passage]) < 0);
+}
+
 // The next pair and the text of its value; *value = NULL at the end.
 static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t pair[HN_SETS],
                               const char **value) {
@@ -95,13 +104,14 @@ static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t p
         if (!columns_of(t, n, &at_passage, &at_value) || (t->n_fields && n != t->n_fields))
             return hn_lines_fail(ctx, &t->lines,
                                  "has %d columns; wanted are query, passage and %s, or the %d of "
-                                 "TREC's, alike on all lines",
+                                 "TREC's, between tabs or blanks, alike on all lines",
                                  n, t->scores ? "score" : "grade", t->scores ? 6 : 4);
         bool good =
             t->scores ? is_score(field[at_value], &score) : is_grade(field[at_value], &grade);
-        if (!good && t->n_fields == 0 && t->lines.number == 1) {
+        if (!good && t->n_fields == 0 && t->lines.number == 1 &&
+            is_header(t, field, at_passage, at_value)) {
             t->n_fields = n;
-            continue; // names of columns
+            continue;
         }
         t->n_fields = n;
         if (!good)

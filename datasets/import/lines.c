@@ -35,7 +35,10 @@ enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **li
                                               l->source.path, strerror(errno));
     l->number++;
     if (strlen(l->line) != (size_t)length)
-        return hn_lines_fail(ctx, l, "has a zero byte; the file is no text");
+        return hn_text_not(ctx, l->source.path, l->line);
+    if (l->number == 1 && strchr(l->line, '\r') && !strchr(l->line, '\n'))
+        return hn_lines_fail(
+            ctx, l, "has a carriage return, and the file no line feeds: end lines with these");
     if (length > 0 && l->line[length - 1] == '\n')
         l->line[--length] = 0;
     if (length > 0 && l->line[length - 1] == '\r')

@@ -40,6 +40,26 @@ static void test_ids(void) {
     HN_CHECK_FAILS(&ctx, collect("a.txt", "a\nb\na\n", 3, &c), HN_DATA, "lines 1 and 3");
     HN_CHECK_FAILS(&ctx, collect("a.txt", "a\nb\n", 3, &c), HN_DATA, "2 ids for the rows of 3");
     HN_CHECK_FAILS(&ctx, collect("a.txt", "a\n\nb\n", 3, &c), HN_DATA, "line 2: the id is empty");
+    HN_CHECK_FAILS(&ctx, collect("a.txt", "a\rb\rc\r", 3, &c), HN_DATA, "carriage return");
+    HN_CHECK_FAILS(&ctx, collect("a.txt", "id\na\nb\n", 2, &c), HN_DATA, "first line is a name");
+    // Marks of joined files in front, and a mark in the middle, which belongs to an id.
+    HN_CHECK(&ctx, collect("a.txt",
+                           "\xef\xbb\xbf\xef\xbb\xbf"
+                           "a\n\xef\xbb\xbf"
+                           "b\n",
+                           2, &c));
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "a"), 0);
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "b"), -1);
+    char path[512];
+    snprintf(path, sizeof path, "%s/wide.txt", folder);
+    FILE *wide = fopen(path, "wb");
+    CU_ASSERT_FATAL(wide &&
+                    fwrite("\xff\xfe"
+                           "a\0\n\0",
+                           1, 6, wide) == 6 &&
+                    fclose(wide) == 0);
+    HN_CHECK_FAILS(&ctx, hn_collection_read(&ctx, path, 1, HN_CORPUS, &c), HN_DATA,
+                   "save it as UTF-8");
 }
 
 static void test_beir(void) {
@@ -60,6 +80,8 @@ static void test_beir(void) {
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"text\": 1}\n", 1, &c), HN_DATA,
                    "line 1: \"text\" is no text");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"te\n", 1, &c), HN_DATA, "line 1");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": 7, \"text\": \"\"}\n \n", 1, &c), HN_DATA,
+                   "line 2: is empty; delete it");
 }
 
 static struct hn_collection side[HN_SETS];
@@ -106,6 +128,12 @@ static void test_bad_qrels(void) {
         {"007\tc\t1\n", "line 1: the id 007 of a query"},
         {"q2\tc\t1\nq2\tb\tone\n", "line 2: one is no integer"},
         {"q2\tc\t1\nq2\tb\t40000\n", "40000"},
+        // A first line is no header where it could be a pair.
+        {"q2\tc\t1.0\nq2\tb\t1\n", "line 1: 1.0 is no integer"},
+        {"q2\tc\t40000\nq2\tb\t1\n", "line 1: 40000 is no integer"},
+        {"q2\tc\tnan\nq2\tb\t1\n", "line 1: nan is no integer"},
+        {"q2\tc\tyes\nq2\tb\t1\n", "line 1: yes is no integer"},
+        {"q2,c,1\n", "between tabs or blanks"},
         {"q2\tc\n", "2 columns"},
         {"q2\tc\t1\nq2\t0\tb\t1\n", "line 2: has 4 columns"}};
     struct hn_qrels q;
