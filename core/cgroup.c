@@ -36,7 +36,7 @@ static void walk_up(const char *base, char *group, bool second,
 // Lines are "number:controllers:group", of version 2 "0::group".
 void hn_cgroup_walk(const struct hn_cgroup *where, const char *controller,
                     void (*look)(const char *folder, bool second, void *data), void *data) {
-    char line[PATH], base[PATH];
+    char line[PATH], base[PATH], group[PATH];
     FILE *file = fopen(where->groups, "r");
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
@@ -46,9 +46,12 @@ void hn_cgroup_walk(const struct hn_cgroup *where, const char *controller,
         bool second = controllers && !*controllers;
         if (!rest || (!second && !lists(controllers, controller)))
             continue;
-        snprintf(base, sizeof base, "%s%s%s", where->mount, second ? "" : "/",
-                 second ? "" : controller);
-        walk_up(base, strcmp(rest, "/") == 0 ? rest + 1 : rest, second, look, data);
+        const char *mounted[] = {second ? "" : controller, controllers}; // the list, without links
+        for (int k = 0; k < (second || strcmp(controllers, controller) == 0 ? 1 : 2); k++) {
+            snprintf(base, sizeof base, "%s%s%s", where->mount, second ? "" : "/", mounted[k]);
+            snprintf(group, sizeof group, "%s", strcmp(rest, "/") == 0 ? "" : rest);
+            walk_up(base, group, second, look, data);
+        }
     }
     if (file)
         fclose(file);

@@ -58,6 +58,15 @@ static void test_first(void) {
     put("cpuset/cpu.cfs_period_us", "50000\n");
     CU_ASSERT_EQUAL(hn_cgroup_threads(&where, 64), 3);
     hn_fixture_remove(folder);
+    // Mounted under the list of its controllers, without a link for each; the quota is of a group
+    // above.
+    begin("4:cpu,cpuacct:/slurm/job_7/step:0\n");
+    put("cpu,cpuacct/slurm/job_7/step:0/cpu.cfs_quota_us", "-1\n");
+    put("cpu,cpuacct/slurm/job_7/step:0/cpu.cfs_period_us", "100000\n");
+    put("cpu,cpuacct/slurm/job_7/cpu.cfs_quota_us", "399999\n");
+    put("cpu,cpuacct/slurm/job_7/cpu.cfs_period_us", "100000\n");
+    CU_ASSERT_EQUAL(hn_cgroup_threads(&where, 64), 3);
+    hn_fixture_remove(folder);
 }
 
 static void test_odd(void) {
