@@ -49,6 +49,13 @@ char *hn_text_begin(char *text) {
     return text;
 }
 
+char *hn_text_whole(char *text) {
+    if (!strchr(text, '\n'))
+        for (char *end = text; (end = strchr(end, '\r')); end++)
+            *end = '\n';
+    return hn_text_begin(text);
+}
+
 enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes) {
     bool wide = strncmp(bytes, "\xff\xfe", 2) == 0 || strncmp(bytes, "\xfe\xff", 2) == 0;
     return hn_fail(ctx, HN_DATA, "%s: %s", path,
@@ -64,7 +71,7 @@ static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
         return ctx->code;
     if (strlen(t->text) != (size_t)t->bytes)
         return hn_text_not(ctx, t->path, t->text);
-    t->rest = hn_text_begin(t->text);
+    t->rest = hn_text_whole(t->text);
     t->lines = 1;
     for (const char *c = t->text; *c; c++)
         t->lines += *c == '\n';
@@ -81,7 +88,8 @@ bool hn_text_line(struct hn_text *t) {
     char *line;
     while ((line = strsep(&t->rest, "\n"))) {
         t->number++;
-        line[strcspn(line, "\r")] = 0;
+        for (char *end = line + strlen(line); end > line && end[-1] == '\r';)
+            *--end = 0;
         t->word = line + strspn(line, blanks);
         if (*t->word)
             return true;

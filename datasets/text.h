@@ -17,6 +17,9 @@ HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_
 
 // Skips the byte order marks that programs write in front of UTF-8.
 char *hn_text_begin(char *text);
+// The same of a whole text, whose lines end with \n then, also where old programs of the Mac ended
+// them.
+char *hn_text_whole(char *text);
 // HN_DATA: the bytes of a file, in which there is a zero byte, are not text, or not UTF-8.
 enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes);
 

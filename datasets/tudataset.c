@@ -30,8 +30,11 @@ static enum hn_code read_column(struct hn_context *ctx, const struct hn_tudatase
     if (!*value)
         return ctx->code;
     for (; hn_text_line(&t); ++*n)
-        if (hn_text_number(ctx, &t, column->what, column->lo, column->hi, *value + *n) ||
-            hn_text_end(ctx, &t))
+        if (t.number != *n + 1) // what comes after an empty line would be another's
+            return hn_fail(ctx, HN_DATA, "%s: line %lld is empty; write a %s on each line", t.path,
+                           (long long)*n + 1, column->what);
+        else if (hn_text_number(ctx, &t, column->what, column->lo, column->hi, *value + *n) ||
+                 hn_text_end(ctx, &t))
             return column->remedy ? hn_fail(ctx, HN_DATA, "%s; %s", ctx->message, column->remedy)
                                   : ctx->code;
     return HN_OK;

@@ -15,9 +15,6 @@ enum hn_code hn_cells_fail(struct hn_context *ctx, const struct hn_cells *c, con
 
 void hn_cells_begin(struct hn_cells *c, const char *path, char *text) {
     *c = (struct hn_cells){.path = path};
-    if (!strchr(text, '\n')) // as old programs of the Mac end lines
-        for (char *end = text; (end = strchr(end, '\r')); end++)
-            *end = '\n';
     size_t line = strcspn(text, "\r\n");
     if (line == 5 && strncmp(text, "sep=", 4) == 0) { // for Excel
         text += line + strspn(text + line, "\r") + 1;

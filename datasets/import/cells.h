@@ -15,7 +15,7 @@ struct hn_cells {
     int64_t n, capacity;
 };
 
-// A text whose line ends are those of any system; the separator and quotes are left to the caller.
+// A text of hn_text_whole(); the separator and quotes are left to the caller.
 void hn_cells_begin(struct hn_cells *c, const char *path, char *text);
 // The cells of the next line: an empty line has one that is empty, or none between blanks. Blanks
 // around cells belong to them only between tabs and in whole lines. *more: false at the end.

@@ -75,6 +75,6 @@ enum hn_code hn_source_text(struct hn_context *ctx, struct hn_source *s, char **
         return ctx->code;
     if (strlen(*text) != (size_t)bytes)
         return hn_text_not(ctx, s->path, *text);
-    *text = hn_text_begin(*text);
+    *text = hn_text_whole(*text);
     return HN_OK;
 }

@@ -54,6 +54,31 @@ static void test_reads(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Marks in front, line ends of other systems, blanks and empty lines at the end are read over.
+static void test_spelling(void) {
+    static const struct {
+        const char *file, *text;
+    } same[] = {{"T_graph_labels.txt", "\xef\xbb\xbf\xef\xbb\xbf"
+                                       "7\r\n-1\r\n7\r\n\r\n"},
+                {"T_graph_labels.txt", "7\r-1\r7"},
+                {"T_graph_labels.txt", " 7,\n-1 \r\r\n+7\n\n\n"},
+                {"T_graph_indicator.txt", "1\r1\r1\r1\r2\r2\r3\r"}};
+    struct hn_context ctx;
+    struct hn_tudataset t;
+    struct hn_scope scope;
+    hn_context_init(&ctx, 1);
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
+        put_all();
+        put(same[k].file, same[k].text);
+        hn_scope_begin(&ctx, &scope);
+        HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
+        CU_ASSERT(t.graphs == 3 && t.nodes == 7 && t.classes == 2);
+        CU_ASSERT(t.label[0] == 1 && t.label[1] == 0 && t.label[2] == 1);
+        hn_scope_end(&scope);
+        hn_fixture_remove(folder);
+    }
+}
+
 static void test_faults(void) {
     static const struct {
         const char *file, *text, *message;
@@ -78,6 +103,11 @@ static void test_faults(void) {
         {"T_graph_labels.txt", "1\n2\n", "T_graph_labels.txt: holds 2 numbers, but T_graph_ind"},
         {"T_graph_labels.txt", "1\n2\nthree\n", "T_graph_labels.txt: line 3: the label is 'three'"},
         {"T_graph_labels.txt", "1\n2\n99999999999999999999\n", "line 3: the label is '9999"},
+        {"T_graph_labels.txt", "1\n\n2\n3\n",
+         "T_graph_labels.txt: line 2 is empty; write a label on each"},
+        {"T_node_labels.txt", "\n10\n-3\n10\n4\n4\n4\n10\n", "T_node_labels.txt: line 1 is empty"},
+        {"T_folds.txt", "2\n0\n\n \n1\n", "T_folds.txt: line 3 is empty; write a fold on each"},
+        {"T_graph_labels.txt", "1\r2\n3\n", "line 1: the label is '1"},
         {"T_node_labels.txt", "1\n2\n", "holds 2 numbers, but T_graph_indicator.txt has 7 nodes"},
         {"T_folds.txt", "1\n2\n-1\n", "T_folds.txt: line 3: the fold is '-1'"},
         {"U_A.txt", "1, 2\n", "holds 2 files NAME_A.txt"},
@@ -372,6 +402,7 @@ static void test_allocations_may_fail(void) {
 static const struct hn_test tests[] = {
     {"reads", test_reads},
     {"faults", test_faults},
+    {"spellings of other systems", test_spelling},
     {"graphs without nodes", test_gaps},
     {"real sets", test_real},
     {"augment", test_augment},
