@@ -259,6 +259,45 @@ test_tuples() {
     cd ..
 }
 
+# Two trials are what two sheets, drawn, filled in and read, give.
+test_trials() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    local seed
+    expect "trials without a sheet" 2 '--trials goes with --sheet N' price many.h5 --trials 2
+    expect "trials to a file" 2 '--trials goes with --sheet N' price many.h5 --trials 2 --sheet 200 -o no.tsv
+    expect "trials without the truth" 3 'has no /truth' price r.h5 -n 1 --depth 3 --trials 2 --sheet 10
+    expect "trials" 0 'estimates from 2 sheets of 200 pairs' price many.h5 --trials 2 --sheet 200 --seed 5
+    with_python "trials" || return 0
+    run price many.h5 --trials 2 --sheet 200 --seed 5 --threads 1 --json
+    mv out trials.json
+    run price many.h5 --trials 2 --sheet 200 --seed 5 --threads 4 --json
+    check "trials: threads do not matter" cmp -s out trials.json
+    for seed in 5 6; do
+        run price many.h5 --sheet 200 --seed $seed -o "drawn$seed.tsv"
+        judge "drawn$seed.tsv" "filled$seed.tsv"
+        run price many.h5 --judged "filled$seed.tsv" --seed $seed --json
+        mv out "by$seed.json"
+    done
+    run price many.h5 --json
+    pycheck "trials: as by two sheets" "import json
+read = lambda name: {s['setting']: s for s in json.load(open(name))['settings']}
+trials, truth, one, two = map(read, ('trials.json', 'out', 'by5.json', 'by6.json'))
+assert set(trials) == set(truth) and any(t['holds'] == 1 for t in trials.values())
+near = lambda a, b: abs(a - b) < 1e-12
+for name, t in trials.items():
+    p, a, b = truth[name]['false_negatives'], one[name], two[name]
+    assert t['truth'] == p
+    if p is None:
+        assert t['mean'] is None and t['holds'] is None
+        continue
+    assert near(t['mean'], (a['false_negatives'] + b['false_negatives']) / 2)
+    for key, of in (('error', 'false_negatives'), ('model', 'model')):
+        assert near(t[key], (((a[of] - p) ** 2 + (b[of] - p) ** 2) / 2) ** .5), (name, key)
+    for end in ('lo', 'hi'):
+        assert near(t[end], (a['false_' + end] + b['false_' + end]) / 2)
+    assert t['holds'] == sum(s['false_lo'] <= p <= s['false_hi'] for s in (a, b)) / 2"
+}
+
 test_threads() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     local t
@@ -270,5 +309,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_sheet test_tuples test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_sheet test_trials test_tuples test_threads
 finish

@@ -3,14 +3,14 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "harness/mining/sheet.h"
+#include "harness/mining/trials.h"
 #include "results/records.h"
-#include "retrieval/price.h"
 
 struct price_params {
     int64_t n, depth, step, threads, memory;
     double max_fn, max_none;
     bool recommend;
-    int64_t sheet, seed;
+    int64_t sheet, seed, trials;
     struct hn_text_list judged;
     char *output;
 };
@@ -25,6 +25,10 @@ static const struct hn_option price_options[] = {
                    "draw so many pairs to be judged, and write them to --output"),
      .metavar = "N"},
     {HN_OUTPUT_OPTION(struct price_params, "FILE", "sheet that --sheet writes")},
+    {HN_INT_OPTION(struct price_params, trials, "trials", NULL, 1, 1 << 20,
+                   "with /truth: draw so many sheets of --sheet N pairs, fill them in from /truth, "
+                   "and show how good their estimates are"),
+     .metavar = "R"},
     {HN_LIST_OPTION(struct price_params, judged, "judged",
                     "estimate false negatives from this sheet, filled in; may be given again"),
      .metavar = "FILE"},
@@ -59,8 +63,10 @@ struct work {
     struct hn_sheets sheets;
     struct hn_share_estimate estimate;
     enum known_by by;
+    bool quiet;
     struct hn_price price[HN_PRICES_MAX];
-    int n, recommended; // recommended: -1: none, or not asked for
+    struct hn_sheet_trial trial[HN_PRICES_MAX]; // of --trials
+    int n, recommended;                         // recommended: -1: none, or not asked for
 };
 
 static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
@@ -85,12 +91,33 @@ static enum hn_code prepare(struct hn_context *ctx, struct work *w) {
                             w->sheets.rows, (uint64_t)w->p->seed, &w->estimate);
 }
 
+static enum hn_code try_sheets(struct hn_context *ctx, struct work *w,
+                               const struct hn_price_setting *setting) {
+    const struct hn_trials trials = {.miner = &w->miner,
+                                     .population = &w->population,
+                                     .setting = setting,
+                                     .settings = w->n,
+                                     .sheets = w->p->trials,
+                                     .pairs = w->p->sheet,
+                                     .seed = (uint64_t)w->p->seed,
+                                     .quiet = w->quiet};
+    if (!w->corpus.data.truth.start)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has no /truth, which --trials compares estimates with: import --truth",
+                       w->corpus.info->file->path);
+    return hn_trials_run(ctx, &trials, w->trial);
+}
+
 static enum hn_code price_pool(struct hn_context *ctx, struct work *w, const struct hn_pool *pool) {
     struct hn_price_setting setting[HN_PRICES_MAX];
     double *best = hn_alloc(ctx, pool->count, sizeof *best);
-    if (!best || prepare(ctx, w))
+    if (!best)
         return ctx->code;
     w->n = hn_price_settings(&w->miner, pool, best, setting);
+    if (w->p->trials > 0)
+        return try_sheets(ctx, w, setting);
+    if (prepare(ctx, w))
+        return ctx->code;
     if (hn_price_run(ctx, &w->miner, pool, w->by == BY_TRUTH ? NULL : &w->estimate, setting, w->n,
                      w->price))
         return ctx->code;
@@ -119,7 +146,7 @@ static enum hn_code price_file(struct hn_context *ctx, struct work *w, const cha
         hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], pool) ||
         hn_population_build(ctx, pool, &w->population))
         return ctx->code;
-    return w->p->sheet > 0 ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);
+    return w->p->output ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);
 }
 
 static void setting_text(const struct hn_price_setting *s, char *text, size_t size) {
@@ -247,10 +274,51 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, b
     return HN_OK;
 }
 
+static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, bool json) {
+    static const struct hn_record_column columns[] = {{"setting", "setting", -24},
+                                                      {"truth", "truth, %", 8, 3, 100},
+                                                      {"mean", "mean estimate, %", 16, 3, 100},
+                                                      {"error", "error, %", 8, 3, 100},
+                                                      {"model", "of model, %", 11, 3, 100},
+                                                      {"lo", "95 % from", 9, 3, 100},
+                                                      {"hi", "to", 7, 3, 100},
+                                                      {"holds", "holds truth, %", 14, 1, 100},
+                                                      {NULL}};
+    json_t *rows = json_array();
+    for (int i = 0; i < w->n; i++) {
+        const struct hn_sheet_trial *t = &w->trial[i];
+        char text[64];
+        setting_text(&t->truth.setting, text, sizeof text);
+        json_array_append_new(
+            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting", text, "truth",
+                            hn_json_real(t->truth.false_share.mean), "mean", hn_json_real(t->mean),
+                            "error", hn_json_real(t->error), "model", hn_json_real(t->model), "lo",
+                            hn_json_real(t->lo), "hi", hn_json_real(t->hi), "holds",
+                            hn_json_real(t->holds)));
+    }
+    if (json)
+        return hn_json_print(ctx,
+                             json_pack("{s:s, s:I, s:I, s:o}", "file", w->corpus.info->file->path,
+                                       "sheets", (json_int_t)w->p->trials, "pairs",
+                                       (json_int_t)w->p->sheet, "settings", rows),
+                             stdout);
+    printf("%s: estimates from %lld sheets of %lld pairs, filled in from /truth. error: root mean "
+           "square of estimate - truth; of model: of its predictions alone; 95 %% from, to: "
+           "medians of the intervals' ends.\n\n",
+           w->corpus.info->file->path, (long long)w->p->trials, (long long)w->p->sheet);
+    hn_records_print(columns, rows, stdout);
+    json_decref(rows);
+    return HN_OK;
+}
+
 static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p) {
     if (p->recommend && isnan(p->max_fn))
         return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
-    if ((p->sheet > 0) != (p->output != NULL))
+    if (p->trials > 0 && (p->sheet < HN_VERDICTS_MIN || p->output))
+        return hn_fail(ctx, HN_USAGE,
+                       "--trials goes with --sheet N, of %d pairs at least, and without --output",
+                       HN_VERDICTS_MIN);
+    if (p->trials < 1 && (p->sheet > 0) != (p->output != NULL))
         return hn_fail(ctx, HN_USAGE,
                        "--sheet N and --output FILE go together: N pairs are drawn, "
                        "and written to FILE");
@@ -276,7 +344,7 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct work *w, bo
 }
 
 static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call) {
-    struct work w = {.p = call->params, .recommended = -1};
+    struct work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
     struct hn_pool pool;
     if (check_options(ctx, w.p))
         return ctx->code;
@@ -285,7 +353,9 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
     if (hn_blas_open(ctx))
         return ctx->code;
     enum hn_code code = price_file(ctx, &w, call->args[0], &pool);
-    if (!code && w.p->sheet < 1)
+    if (!code && w.p->trials > 0)
+        code = print_trials(ctx, &w, call->json);
+    else if (!code && !w.p->output)
         code = print_prices(ctx, &w, call->json);
     else if (!code && (call->json || !call->quiet))
         code = print_sheet(ctx, &w, call->json);
@@ -308,9 +378,12 @@ const struct hn_command hn_cmd_price = {
         "the column relevant with 0 and 1. Sheets of several seeds are merged; several judges "
         "fill in copies, or further columns whose names begin with relevant. The estimate has no "
         "bias whatever was judged relevant; its intervals are bootstrapped over judged pairs. "
-        "Without a sheet the places of the known positives alone say what may be expected.",
+        "Without a sheet the places of the known positives alone say what may be expected. "
+        "--trials "
+        "shows how good estimates are on data whose relevance is known.",
     .examples = "hardneg price r.h5\nhardneg price r.h5 --sheet 300 -o sheet.tsv\n"
-                "hardneg price r.h5 --judged sheet.tsv --recommend --max-fn 0.02",
+                "hardneg price r.h5 --judged sheet.tsv --recommend --max-fn 0.02\n"
+                "hardneg price known.h5 --sheet 300 --trials 200",
     .options = price_options,
     .params_size = sizeof(struct price_params),
     .json = true,
