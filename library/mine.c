@@ -121,7 +121,7 @@ static enum hn_code mine_part(struct work *w, int64_t from, int64_t count, int64
                               double *score, struct hn_mined *sum, int64_t columns) {
     struct hn_pool pool;
     HN_SCOPE(w->ctx);
-    if (hn_check_stop(w->ctx) || hn_miner_pool(w->ctx, &w->miner, from, count, &pool) ||
+    if (hn_check_stop(w->ctx) || hn_miner_pool(w->ctx, &w->miner, from, count, false, &pool) ||
         hn_miner_take(w->ctx, &w->miner, &pool, sum))
         return w->ctx->code;
     for (int64_t i = 0; i < count; i++)

@@ -47,7 +47,7 @@ static void drop_ranks(struct row *r) {
 // does it.
 static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
     const struct hn_filter *f = r->f;
-    double s = r->c->score[i], p = r->c->positive;
+    double s = hn_candidate_score(r->c, i), p = r->c->positive;
     if (f->single) {
         float a = (float)f->absolute_margin, m = (float)f->relative_margin, t = (float)s,
               b = (float)p;
@@ -66,8 +66,34 @@ static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
     }
 }
 
+static void drop_range(struct row *r, enum hn_stage stage, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i++)
+        if (r->left[i])
+            drop(r, stage, i);
+}
+
+// In descending order all that pass are behind one that does, or before it: few scores are needed.
+static void drop_descending(struct row *r, enum hn_stage stage) {
+    int64_t from = 0, to = r->c->n;
+    bool first = stage == HN_STAGE_MIN; // the first ones pass
+    while (from < to) {
+        int64_t middle = from + (to - from) / 2;
+        if (passes(r, stage, middle) == first)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    drop_range(r, stage, first ? from : 0, first ? r->c->n : from);
+}
+
 static void drop_scores(struct row *r, enum hn_stage stage, double bound) {
-    for (int64_t i = 0; i < r->c->n && !isnan(bound); i++)
+    if (isnan(bound))
+        return;
+    if (r->c->descending) {
+        drop_descending(r, stage);
+        return;
+    }
+    for (int64_t i = 0; i < r->c->n; i++)
         if (r->left[i] && !passes(r, stage, i))
             drop(r, stage, i);
 }

@@ -22,19 +22,26 @@ struct hn_filter {
 };
 
 // Flags of a candidate.
-enum { HN_IS_KNOWN = 1, HN_IS_SELF = 2, HN_IS_DUPLICATE = 4, HN_IS_HIDDEN = 8 };
+enum { HN_IS_KNOWN = 1, HN_IS_SELF = 2, HN_IS_DUPLICATE = 4, HN_IS_HIDDEN = 8, HN_IS_SCORED = 16 };
+
+struct hn_miner;
 
 // Candidates of a query in the order in which ranks count them. A score that is missing is NaN and
 // passes no filter that looks at it.
 struct hn_candidates {
     int64_t query, n;
     const int32_t *id;
-    const double *score;  // that margins and bounds look at
-    const double *guide;  // [n] the guide's, NULL where it is not asked
-    const uint8_t *flags; // HN_IS_...
-    double positive;      // score of the query's positive that margins are taken from; NaN: none
+    double *score;                 // that margins and bounds look at
+    const double *guide;           // [n] the guide's, NULL where it is not asked
+    uint8_t *flags;                // HN_IS_...
+    bool descending;               // scores are
+    const struct hn_miner *scorer; // of the scores without HN_IS_SCORED; NULL: all are there
+    double positive; // score of the query's positive that margins are taken from; NaN: none
     double guide_positive;
 };
+
+// The score of a candidate, found when it is first asked for.
+double hn_candidate_score(const struct hn_candidates *c, int64_t i);
 
 // Stages at which candidates are lost, in order.
 enum hn_stage {

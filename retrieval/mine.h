@@ -80,10 +80,15 @@ struct hn_pool {
                                 // same array); the guide's or NULL
     double *positive, *guide_positive; // [count] NaN: no positive
     uint8_t *flags;                    // [count x width]
+    bool descending;                   // scores that filters look at are, in a row
+    const struct hn_miner *scorer;     // finds the model's scores that are asked for; NULL: all are
+                                       // there
 };
-// Allocations belong to the owner of the time.
+// Allocations belong to the owner of the time. scores: all of the model's are found, not
+// only those that hn_miner_take() needs.
 HN_MUST_USE enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m,
-                                       int64_t from, int64_t count, struct hn_pool *out);
+                                       int64_t from, int64_t count, bool scores,
+                                       struct hn_pool *out);
 struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row);
 
 struct hn_mine_counts {

@@ -255,6 +255,14 @@ bool hn_miner_is_self(const struct hn_miner *m, int64_t query, int32_t passage) 
            (m->self_id && (m->passage ? m->passage[passage] : passage) == m->self_id[query]);
 }
 
+double hn_candidate_score(const struct hn_candidates *c, int64_t i) {
+    if (c->scorer && !(c->flags[i] & HN_IS_SCORED)) {
+        c->score[i] = hn_miner_score(c->scorer, HN_BY_MODEL, c->query, c->id[i]);
+        c->flags[i] |= HN_IS_SCORED;
+    }
+    return c->score[i];
+}
+
 static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t i) {
     uint8_t flags = 0;
     if (hn_relevance_has(&m->known, query, id[i]))
@@ -277,7 +285,8 @@ static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t 
     if (m->o.rank_by != HN_BY_MODEL)
         reorder(m, query, id, p->width, p->score + at);
     for (int64_t i = 0; i < p->width; i++) {
-        p->score[at + i] = hn_miner_score(m, HN_BY_MODEL, query, id[i]);
+        if (!p->scorer)
+            p->score[at + i] = hn_miner_score(m, HN_BY_MODEL, query, id[i]);
         if (p->by != p->score)
             p->by[at + i] = hn_miner_score(m, by, query, id[i]);
         if (p->guide)
@@ -289,11 +298,15 @@ static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t 
 }
 
 enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int64_t from,
-                           int64_t count, struct hn_pool *out) {
+                           int64_t count, bool scores, struct hn_pool *out) {
     const struct hn_matrix *all = &m->data.rows[HN_QUERIES];
     const struct hn_matrix q = {hn_row(all, from), count, all->cols, all->stride};
     struct hn_ranking r;
-    *out = (struct hn_pool){.from = from, .count = count};
+    *out =
+        (struct hn_pool){.from = from,
+                         .count = count,
+                         .descending = m->o.filter_by == HN_BY_MODEL && m->o.rank_by == HN_BY_MODEL,
+                         .scorer = scores ? NULL : m};
     if (hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
         return ctx->code;
     int64_t size = count * r.kept; // the sweep's lists have it
@@ -320,6 +333,8 @@ struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row) {
     int64_t at = row * p->width;
     return (struct hn_candidates){.query = p->from + row,
                                   .n = p->width,
+                                  .descending = p->descending,
+                                  .scorer = p->by == p->score ? p->scorer : NULL,
                                   .id = p->id + at,
                                   .score = p->by + at,
                                   .guide = p->guide ? p->guide + at : NULL,

@@ -62,7 +62,7 @@ static void take_row(const struct hn_miner *m, const struct hn_filter *f,
     int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->place, &s->counts.attrition);
     for (int64_t k = 0; k < n; k++) {
         id[k] = c.id[s->place[k]];
-        score[k] = c.score[s->place[k]];
+        score[k] = hn_candidate_score(&c, s->place[k]);
     }
     s->counts.fewer += n < f->n;
     s->counts.none += n == 0;

@@ -143,7 +143,7 @@ static enum hn_code price_file(struct hn_context *ctx, struct work *w, const cha
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;
     if (hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) ||
-        hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], pool) ||
+        hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, pool) ||
         hn_population_build(ctx, pool, &w->population))
         return ctx->code;
     return w->p->output ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);

@@ -37,7 +37,8 @@ static enum hn_code mine_part(struct hn_context *ctx, struct work *w, int64_t pa
     // Its sweeps are of this process alone.
     const struct hn_parts *parts = ctx->parts;
     ctx->parts = NULL;
-    bool good = !hn_check_stop(ctx) && !hn_miner_pool(ctx, w->m->miner, from, count, &pool) &&
+    bool good = !hn_check_stop(ctx) &&
+                !hn_miner_pool(ctx, w->m->miner, from, count, false, &pool) &&
                 !hn_miner_take(ctx, w->m->miner, &pool, out);
     ctx->parts = parts;
     w->progress.done += good ? count : 0;

@@ -90,7 +90,7 @@ static inline void mine_all(struct hn_context *ctx, const struct hn_mine_data *d
     struct hn_pool pool;
     *out = (struct hn_mined){.count = 0};
     HN_CHECK(ctx, hn_miner_open(ctx, data, o, "test", m));
-    HN_CHECK(ctx, hn_miner_pool(ctx, m, 0, data->rows[HN_QUERIES].rows, &pool));
+    HN_CHECK(ctx, hn_miner_pool(ctx, m, 0, data->rows[HN_QUERIES].rows, false, &pool));
     HN_CHECK(ctx, hn_miner_take(ctx, m, &pool, out));
 }
 

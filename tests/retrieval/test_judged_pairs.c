@@ -41,12 +41,12 @@ static void make_world(struct world *w) {
         known[q] = (struct hn_judgement){q, 0, 1};
     HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &w->data.qrels));
     HN_CHECK(&ctx, hn_miner_open(&ctx, &w->data, &o, "test", &w->miner));
-    HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, &w->pool));
+    HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, true, &w->pool));
     for (int32_t q = 0; q < NQ; q++)
         known[q] = (struct hn_judgement){q, w->pool.id[q * DEPTH + below(&s, 5)], 1};
     HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &w->data.qrels));
     HN_CHECK(&ctx, hn_miner_open(&ctx, &w->data, &o, "test", &w->miner));
-    HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, &w->pool));
+    HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, true, &w->pool));
     HN_CHECK(&ctx, hn_population_build(&ctx, &w->pool, &w->population));
 }
 

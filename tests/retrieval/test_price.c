@@ -65,7 +65,7 @@ static void test_against_mining(void) {
         o.n = 3;
         o.guide = 0;
         HN_CHECK(&ctx, hn_miner_open(&ctx, &data.data, &o, "test", &m));
-        HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, data.n[HN_QUERIES], &pool));
+        HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, data.n[HN_QUERIES], true, &pool));
         int n = hn_price_settings(&m, &pool, best, setting);
         HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, n, price));
         for (int i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ static void test_by_hand(void) {
     HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 1, 1, &data.qrels));
     HN_CHECK(&ctx, hn_qrels_build(&ctx, all, 2, 1, &data.truth));
     HN_CHECK(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m));
-    HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, 1, &pool));
+    HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, 1, true, &pool));
     HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, 3, price));
     CU_ASSERT_DOUBLE_EQUAL(price[0].false_share.mean, .5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(price[0].hardness.mean, .5 / sqrt(.3125), 1e-6);
