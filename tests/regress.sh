@@ -23,7 +23,7 @@ import h5py, json
 r, registered = h5py.File('$baseline')['runs'], json.load(open('out'))
 for kind in 'sampler', 'weighting':
     names, held = {e['name'] for e in registered[kind + 's']}, set(r[kind].asstr()[:])
-    assert names and held == names, (kind, 'missing in harness/jobs/smoke.yaml: ', names - held, 'unknown: ', held - names)"
+    assert names and held == names, (kind, 'missing; make baseline: ', names - held, 'unknown: ', held - names)"
     pycheck "a build without t is shared by the batches of an epoch" "
 import h5py, numpy as np
 f = h5py.File('smoke/results.h5'); r = f['runs']

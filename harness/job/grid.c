@@ -191,11 +191,36 @@ static enum hn_code check_twins(struct hn_context *ctx, const struct grid *grid)
                         grid->point[later].text, (long long)first->line, (long long)first->column);
 }
 
+static bool is_named(const struct hn_yaml *node, int64_t n, const char *entry) {
+    for (; n > 0; n--, node = node->next)
+        if (hn_yaml_is(node->kind == HN_YAML_MAP && node->count ? node->first : node, entry))
+            return true;
+    return false;
+}
+
+// For the item `rest`: every entry that none of the items first[n] names, as if each stood there.
+static enum hn_code add_rest(struct hn_context *ctx, struct grid *grid, const struct hn_yaml *first,
+                             int64_t n, const struct hn_yaml *rest) {
+    struct hn_registry_entry entry;
+    for (int64_t i = 0; grid->registry->entry(i, &entry); i++) {
+        if (is_named(first, n, entry.name))
+            continue;
+        size_t size = strlen(entry.name) + 1;
+        struct hn_yaml *name = hn_alloc(ctx, 1, sizeof *name + size);
+        if (!name)
+            return ctx->code;
+        *name = *rest;
+        memcpy(name->text, entry.name, size);
+        if (add_item(ctx, grid, name))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
 static bool names_entry(const struct hn_registry *registry, const struct hn_yaml *node) {
     struct hn_registry_entry entry;
-    const struct hn_yaml *name = node->kind == HN_YAML_MAP && node->count ? node->first : node;
     for (int64_t i = 0; registry->entry(i, &entry); i++)
-        if (hn_yaml_is(name, entry.name))
+        if (is_named(node, 1, entry.name))
             return true;
     return false;
 }
@@ -203,12 +228,15 @@ static bool names_entry(const struct hn_registry *registry, const struct hn_yaml
 enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *registry,
                           const struct hn_yaml *value, bool others, struct hn_list *out) {
     struct grid grid = {.registry = registry};
-    const struct hn_yaml *node;
+    const struct hn_yaml *first, *node;
     int64_t n;
     *out = (struct hn_list){NULL, 0};
-    enum hn_code code = hn_yaml_items(ctx, registry->many, value, &node, &n);
-    for (; !code && n > 0; n--, node = node->next)
-        if (!others || names_entry(registry, node))
+    enum hn_code code = hn_yaml_items(ctx, registry->many, value, &first, &n);
+    node = first;
+    for (int64_t i = 0; !code && i < n; i++, node = node->next)
+        if (!others && hn_yaml_is(node, "rest"))
+            code = add_rest(ctx, &grid, first, n, node);
+        else if (!others || names_entry(registry, node))
             code = add_item(ctx, &grid, node);
     if (!code)
         code = check_twins(ctx, &grid);

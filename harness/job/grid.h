@@ -12,7 +12,8 @@ struct hn_point {
     char *text; // canonical parameters
 };
 
-// Expands a list of entries into points, none of them twice. others: items that name no entry are
+// Expands a list of entries into points, none of them twice. The item `rest` stands for every entry
+// that the list does not name, with its defaults. others: items that name no entry are
 // skipped. The caller frees the array, to which its points belong, also after a failure.
 HN_MUST_USE enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *registry,
                                       const struct hn_yaml *value, bool others,

@@ -340,6 +340,29 @@ static void test_parse_sampler(void) {
     tear_down(&b);
 }
 
+// `rest` is every sampler that the list does not name: all of the list are there once.
+static void test_rest(void) {
+    struct bench b;
+    struct hn_job job;
+    set_up(&b);
+    HN_CHECK(&b.ctx, read_text(&b, SHORT, "samplers=[knn, rest, {gcbs: {keep: [3, 4]}}]", &job));
+    CU_ASSERT(point_is(&job, 0, "knn", ""));
+    CU_ASSERT(point_is(&job, job.n_samplers - 2, "gcbs", "keep=3"));
+    int64_t n = 0;
+    for (; hn_samplers[n]; n++) {
+        int64_t found = 0;
+        for (int64_t i = 0; i < job.n_samplers; i++)
+            found += job.sampler[i].type == hn_samplers[n];
+        CU_ASSERT_EQUAL(found, strcmp(hn_samplers[n]->name, "gcbs") == 0 ? 2 : 1);
+    }
+    CU_ASSERT_EQUAL(job.n_samplers, n + 1);
+    hn_job_free(&b.ctx, &job);
+    CU_ASSERT_EQUAL(read_text(&b, SHORT, "samplers=[knn, rest, rest]", &job), HN_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(b.ctx.message, "is given twice"));
+    CU_ASSERT_EQUAL(read_text(&b, SHORT, "samplers=[{rest: {M: 3}}]", &job), HN_USAGE);
+    tear_down(&b);
+}
+
 // The job files that come with the program, when run from the root of the checkout.
 static void test_shipped_jobs(void) {
     struct hn_context ctx;
@@ -365,6 +388,7 @@ static const struct hn_test tests[] = {
     {"full", test_full},
     {"defaults", test_defaults},
     {"grid_order", test_grid_order},
+    {"rest", test_rest},
     {"round_trip", test_round_trip},
     {"resolved", test_resolved},
     {"digest", test_digest},
