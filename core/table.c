@@ -90,7 +90,8 @@ enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
     bool good = !widen(ctx, t) && (cells = hn_alloc(ctx, t->capacity, cell_size(column->kind))) &&
                 (own.name = hn_strdup(ctx, column->name)) &&
                 (own.units = hn_strdup(ctx, column->units ? column->units : "")) &&
-                (own.long_name = hn_strdup(ctx, column->long_name ? column->long_name : ""));
+                (own.long_name = hn_strdup(ctx, column->long_name ? column->long_name : "")) &&
+                (own.heading = hn_strdup(ctx, column->heading ? column->heading : ""));
     hn_own(ctx, outer);
     if (!good)
         return ctx->code;

@@ -32,7 +32,8 @@ struct hn_column {
     const char *units; // "1" for plain numbers, "" for text
     const char *long_name;
     enum hn_direction direction;
-    enum hn_role role; // of a column in a table: never HN_ROLE_AUTO
+    enum hn_role role;   // of a column in a table: never HN_ROLE_AUTO
+    const char *heading; // in tables of settings; NULL or "": it is in those that name it
 };
 
 // Owns its cells and the names of its columns.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 1024, COLUMNS_MAX = 48 };
+enum { CELL = 1024, COLUMNS_MAX = 80 };
 
 static const json_t *find(const json_t *record, const char *key) {
     const char *dot = strchr(key, '.');

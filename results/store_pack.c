@@ -55,14 +55,15 @@ static void fill_records(const struct hn_table *t, const size_t *bytes, size_t s
         }
 }
 
-// "units\tlong name\tdirection\trole\n" of every column.
+// "units\tlong name\tdirection\trole\theading\n" of every column.
 static char *describe(struct hn_context *ctx, const struct hn_table *t) {
     char *all = hn_strdup(ctx, "");
     for (int c = 0; c < t->n_columns && all; c++) {
         const struct hn_column *column = &t->column[c];
-        char *longer = hn_format(ctx, "%s%s\t%s\t%s\t%s\n", all, column->units, column->long_name,
-                                 hn_direction_name(column->direction),
-                                 column->role ? hn_role_name(column->role) : "");
+        char *longer = hn_format(ctx, "%s%s\t%s\t%s\t%s\t%s\n", all, column->units,
+                                 column->long_name, hn_direction_name(column->direction),
+                                 column->role ? hn_role_name(column->role) : "",
+                                 column->heading ? column->heading : "");
         hn_free(ctx, all); // a scope would hold all of them
         all = longer;
     }
@@ -134,7 +135,7 @@ static enum hn_code add_member(const struct hn_store_reader *r, hid_t type, unsi
     bool text = class == H5T_STRING && member >= 0 && H5Tis_variable_str(member) == 0;
     bool column = text || class == H5T_FLOAT || class == H5T_INTEGER;
     *bytes = text ? H5Tget_size(member) : sizeof(int64_t);
-    enum hn_code code = name && word[HN_STORE_ABOUT - 1] && column
+    enum hn_code code = name && word[3] && column
                             ? hn_store_add_column(r, t, name, class, word)
                             : hn_store_bad(r, t->name, "", "has members that are no columns");
     hn_h5_close(member);

@@ -56,8 +56,8 @@ enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *nam
 enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,
                              struct hn_table *t);
 // Adds a column as a file describes it: by the class of its values, and by its units, long name,
-// direction and role ("" in files from before there were roles).
-enum { HN_STORE_ABOUT = 4 };
+// direction, role and heading ("" or, of the last, NULL in files from before there were such).
+enum { HN_STORE_ABOUT = 5 };
 enum hn_code hn_store_add_column(const struct hn_store_reader *r, struct hn_table *t,
                                  const char *name, H5T_class_t class,
                                  char *const about[HN_STORE_ABOUT]);

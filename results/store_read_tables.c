@@ -44,14 +44,15 @@ enum hn_code hn_store_add_column(const struct hn_store_reader *r, struct hn_tabl
                                                             : HN_COLUMN_INT,
                                .units = about[0],
                                .long_name = about[1],
-                               .direction = hn_direction_find(about[2])};
+                               .direction = hn_direction_find(about[2]),
+                               .heading = about[4]};
     column.role = *about[3] ? hn_role_find(about[3]) : hn_store_old_role(t->name, &column);
     return hn_table_add_column(r->ctx, t, &column);
 }
 
 static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_h5_data *s,
                                struct hn_table *t, const char *name) {
-    static const char *const attribute[] = {"units", "long_name", "direction", "role"};
+    static const char *const attribute[] = {"units", "long_name", "direction", "role", "heading"};
     char *about[HN_STORE_ABOUT] = {NULL};
     if (s->class != H5T_STRING && s->class != H5T_FLOAT && s->class != H5T_INTEGER)
         return hn_store_bad(r, t->name, name, "holds neither numbers nor text");

@@ -83,7 +83,9 @@ static void describe(struct writer *w, hid_t set, const struct hn_column *column
     if (hn_h5_set_text(w->ctx, set, "units", column->units) ||
         hn_h5_set_text(w->ctx, set, "long_name", column->long_name) ||
         hn_h5_set_text(w->ctx, set, "direction", hn_direction_name(column->direction)) ||
-        (column->role && hn_h5_set_text(w->ctx, set, "role", hn_role_name(column->role))))
+        (column->role && hn_h5_set_text(w->ctx, set, "role", hn_role_name(column->role))) ||
+        (column->heading && *column->heading &&
+         hn_h5_set_text(w->ctx, set, "heading", column->heading)))
         w->code = hn_fail_in(w->ctx, "%s: %s", w->path, column->name);
 }
 

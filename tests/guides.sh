@@ -82,6 +82,17 @@ expect "synth" 0 '' synth -o s.h5 --n 60 --dim 8 --classes 3 --steps 2 --views 1
 printf '%s\n' 'version: 1' 'snapshots: s.h5' 'samplers: [uniform, window]' 'batch_size: 8' 'epochs: 1' \
     'metrics: [coverage, variety, classes]' 'figures: [coverage]' >job.yaml
 expect "a job of the examples" 0 '' run -c job.yaml -o out-of-examples --quiet
+expect "the console has sampler and metric" 0 '^window .* [1-3]\.[0-9]{3} ' run -c job.yaml -o out-of-examples
+check "under its heading" grep -Eq '^sampler .* classes_mean ' "$work/out"
+expect "the page" 0 '' report out-of-examples --quiet
+check "has sampler and metric" eval 'grep -q "data-sampler=\"window\"" out-of-examples/index.html && grep -q "Classes</button>" out-of-examples/index.html'
+expect "the LaTeX has the metric" 0 '& Classes &' export out-of-examples --latex
+check "and the sampler" grep -Eq '^window & \$[1-3]\.[0-9]{3}' "$work/out"
+expect "the job of the baseline has the sampler" 0 '' run -c "$root/harness/jobs/smoke.yaml" -o smoke --filter ' window ' \
+    --set batches=2 --set 'steps=[0]' --quiet
+expect "in its results" 0 ',window,' export smoke --csv
+expect "a baseline with both" 0 '' compare out-of-examples out-of-examples --quiet --json
+check "has compared the metric" grep -q '"classes_mean"' "$work/out"
 expect "choose compares the sampler" 0 '"sampler": "window"' choose s.h5 --batch-size 8 --batches 3 --seeds 2 --checks 0 --json --quiet
 expect "the metric's column" 0 'classes_mean' export out-of-examples --csv
 expect "the study's table" 0 '^study_row,dataset,step,class,items' export out-of-examples --csv --table classes

@@ -36,7 +36,7 @@ static const struct hn_record_column measures[] = {
 };
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
-    COLUMNS = 1 + HN_GRID_AXES + MEASURES + 1,
+    COLUMNS = 1 + HN_GRID_AXES + MEASURES + HN_HEADED_MAX + 1,
     ROWS_MAX = 60
 };
 
@@ -78,6 +78,9 @@ static json_t *setting_row(const struct hn_results *r, const struct hn_overview 
         if (!json_object_get(row, measures[m].key))
             json_object_set_new(row, measures[m].key,
                                 hn_json_real(value_of(o, s, measures[m].key)));
+    for (int h = 0; h < o->n_headed; h++)
+        json_object_set_new(row, o->headed[h]->name,
+                            hn_json_real(value_of(o, s, o->headed[h]->name)));
     put_error(r, o, s, row);
     return row;
 }
@@ -114,9 +117,13 @@ static void print_rows(const struct hn_overview *o, const json_t *rows) {
     int n = 1;
     for (int a = 0; a < o->axes; a++)
         column[n++] = (struct hn_record_column){o->axis[a].name, o->axis[a].name, .width = -1};
-    for (int m = 0; m < MEASURES; m++)
+    for (int m = 0; m < MEASURES; m++) {
+        for (int h = 0; h < o->n_headed && strcmp(measures[m].key, "cost_s") == 0; h++)
+            column[n++] = (struct hn_record_column){o->headed[h]->name, o->headed[h]->name,
+                                                    .digits = HN_HEADED_DIGITS};
         if (is_shown(rows, o, measures[m].key))
             column[n++] = measures[m];
+    }
     hn_records_print(column, rows, stdout);
 }
 

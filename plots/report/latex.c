@@ -165,6 +165,10 @@ static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
             put_number(tex, weighed[w].digits, false, weighed[w].scale * m.mean,
                        weighed[w].scale * m.half);
     }
+    for (int h = 0; h < r->o->n_headed; h++) {
+        struct hn_mean m = hn_overview_mean(r->o, s, r->o->headed[h]->name);
+        put_number(tex, HN_HEADED_DIGITS, false, m.mean, m.half);
+    }
 }
 
 static void put_setting(FILE *tex, const struct rows *r, int i) {
@@ -201,7 +205,7 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
 }
 
 static void put_head(FILE *tex, const struct rows *r) {
-    char columns[HN_GRID_AXES + WEIGHED + 8] = "l", common[512];
+    char columns[HN_GRID_AXES + WEIGHED + HN_HEADED_MAX + 8] = "l", common[512];
     hn_overview_common(r->o, common, sizeof common);
     fputs("% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
           "paired by\n% seed. Rows of a group that share a letter do not differ significantly in "
@@ -218,6 +222,8 @@ static void put_head(FILE *tex, const struct rows *r) {
     for (int w = 0; w < WEIGHED; w++)
         if (has_weighed(r, w))
             hn_append(columns, sizeof columns, "r");
+    for (int h = 0; h < r->o->n_headed; h++)
+        hn_append(columns, sizeof columns, "r");
     hn_append(columns, sizeof columns, "rrrrlr");
     begin(tex, columns);
     fputs("Sampler", tex);
@@ -227,6 +233,8 @@ static void put_head(FILE *tex, const struct rows *r) {
     for (int w = 0; w < WEIGHED; w++)
         if (has_weighed(r, w))
             fprintf(tex, " & %s", weighed[w].heading);
+    for (int h = 0; h < r->o->n_headed; h++)
+        put_text(tex, r->o->headed[h]->heading);
     fprintf(tex,
             " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & Cost (ms) \\\\\n"
             "\\midrule\n",

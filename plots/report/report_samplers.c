@@ -151,7 +151,7 @@ static const struct {
 
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
-    COLUMNS = 3 + MEASURES,
+    COLUMNS = 3 + MEASURES + HN_HEADED_MAX,
     MOST_AT_ONCE = 40 // the rest: by scrolling
 };
 
@@ -180,6 +180,15 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
     snprintf(t->title[t->n], sizeof t->title[0], "%s%s", column->title, unit->name);
     column->title = t->title[t->n];
     column->scale = unit->scale;
+}
+
+// Columns of metrics that the list above does not name.
+static void add_headed(struct table *t) {
+    for (int h = 0; h < t->o->n_headed; h++) {
+        const struct hn_column *of = t->o->headed[h];
+        add_column(t, &(struct hn_html_column){of->heading, of->long_name, of->name,
+                                               HN_HTML_PLUS_MINUS("%.3f"), 1, measured});
+    }
 }
 
 // Only what a setting has a value in. Trainings do not count inner products, and most graphs are
@@ -242,6 +251,7 @@ static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
         for (int m = 0; m < MEASURES; m++)
             if ((measures[m].needs != NULL) == first && add_measure(ctx, t, m))
                 return ctx->code;
+    add_headed(t);
     if (same_seeds(t->o) == 0)
         add_column(t, &count);
     return HN_OK;

@@ -254,6 +254,18 @@ static enum hn_code find_last(struct hn_context *ctx, struct hn_overview *o) {
     return HN_OK;
 }
 
+static void find_headed(struct hn_overview *o) {
+    const struct hn_table *runs = runs_of(o);
+    for (int c = 0; c < runs->n_columns && o->n_headed < HN_HEADED_MAX; c++) {
+        const struct hn_column *column = &runs->column[c];
+        bool any = false;
+        for (int64_t cell = 0; cell < runs->rows && *column->heading && !any; cell++)
+            any = hn_cell_has(o->results, cell, column->name);
+        if (any)
+            o->headed[o->n_headed++] = column;
+    }
+}
+
 enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_overview *out) {
     int64_t cells = r->runs.rows;
@@ -278,6 +290,7 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         return ctx->code;
     hn_free(ctx, scratch);
     find_axes(out);
+    find_headed(out);
     hn_overview_front(out, hn_hardness_measure(r, 0)->column, out->front);
     return find_last(ctx, out);
 }

@@ -7,7 +7,7 @@
 #include "results/analysis/judge.h"
 #include "results/analysis/params.h"
 
-enum { HN_GRID_AXES = 24 };
+enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16, HN_HEADED_DIGITS = 3 };
 
 // Something in which settings differ, besides the sampler.
 struct hn_grid_axis {
@@ -19,6 +19,10 @@ struct hn_overview {
     const struct hn_results *results; // borrowed
     struct hn_grid_axis axis[HN_GRID_AXES];
     int axes;
+    // Columns of /runs that have a heading for tables, and a value in some cell: of metrics that
+    // tables do not name. Digits behind the point: HN_HEADED_DIGITS.
+    const struct hn_column *headed[HN_HEADED_MAX];
+    int n_headed;
     int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
                            // sampler alone, -1 = none
     bool *front;           // [settings] hn_overview_front() by the first measure of hardness
