@@ -44,6 +44,13 @@ HN_MUST_USE enum hn_code hn_snapshot_open_any(struct hn_context *ctx, const char
                                               struct hn_snapshot **out);
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s);
+// Index of a step in the series, or -1.
+int64_t hn_snapshot_step_index(const struct hn_snapshot_info *info, int64_t step);
+// The same; of INT64_MIN, none given, the last one. HN_USAGE, which begins
+// with `what` ("--step", "job.yaml: step"): there is no such step.
+HN_MUST_USE enum hn_code hn_snapshot_find_step(struct hn_context *ctx,
+                                               const struct hn_snapshot_info *info,
+                                               const char *what, int64_t step, int64_t *index);
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]
 // Of which these are numbers; NULL where an item has one label at most.
 const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s);

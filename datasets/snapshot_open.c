@@ -370,6 +370,25 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
 }
 
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s) { return &s->info; }
+
+int64_t hn_snapshot_step_index(const struct hn_snapshot_info *info, int64_t step) {
+    int64_t i = info->steps - 1;
+    while (i >= 0 && info->step[i] != step)
+        i--;
+    return i;
+}
+
+enum hn_code hn_snapshot_find_step(struct hn_context *ctx, const struct hn_snapshot_info *info,
+                                   const char *what, int64_t step, int64_t *index) {
+    const int64_t last = info->steps - 1;
+    *index = step == INT64_MIN ? last : hn_snapshot_step_index(info, step);
+    if (*index >= 0)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE, "%s %lld is not in %s, which has %lld steps from %lld to %lld",
+                   what, (long long)step, info->path, (long long)info->steps,
+                   (long long)info->step[0], (long long)info->step[last]);
+}
+
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s) { return s->labels; }
 const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s) {
     return s->info.several_labels ? &s->label_sets : NULL;

@@ -34,16 +34,9 @@ static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size
 static enum hn_code write_steps(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                 const struct hn_snapshot_info *info, char *text, size_t size) {
     const int64_t others = info->steps - 1;
-    int64_t at = others; // the last one
-    if (spec->step != INT64_MIN)
-        for (at = 0; at < info->steps && info->step[at] != spec->step;)
-            at++;
-    if (at == info->steps)
-        return hn_fail(ctx, HN_USAGE,
-                       "--step %" PRId64 " is not in %s, which has %" PRId64 " steps from %" PRId64
-                       " to %" PRId64,
-                       spec->step, info->path, info->steps, info->step[0],
-                       info->step[info->steps - 1]);
+    int64_t at;
+    if (hn_snapshot_find_step(ctx, info, "--step", spec->step, &at))
+        return ctx->code;
     snprintf(text, size, "steps=[%" PRId64, info->step[at]);
     int64_t wanted = hn_min(hn_min(spec->checks, HN_CHOOSE_CHECKS), others);
     for (int64_t i = 1; i <= wanted; i++) {

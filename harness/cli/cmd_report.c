@@ -281,12 +281,9 @@ static enum hn_code sheet_load(struct hn_context *ctx, const struct sheet_params
     if (hn_snapshot_open(ctx, path, snapshot))
         return ctx->code;
     const struct hn_snapshot_info *info = hn_snapshot_info(*snapshot);
-    int64_t index = info->steps - 1;
-    while (p->step != INT64_MIN && index >= 0 && info->step[index] != p->step)
-        index--;
-    if (index < 0)
-        return hn_fail(ctx, HN_USAGE, "--step %" PRId64 " is not in %s, whose last is %" PRId64,
-                       p->step, path, info->step[info->steps - 1]);
+    int64_t index;
+    if (hn_snapshot_find_step(ctx, info, "--step", p->step, &index))
+        return ctx->code;
     if (p->batch > info->n || hn_given(p->anchor, 0) >= info->n)
         return hn_fail(ctx, HN_DATA, "%s has %" PRId64 " items: %s", path, info->n,
                        p->batch > info->n ? "lower --batch" : "--anchor counts them from 0");

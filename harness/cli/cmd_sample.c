@@ -102,25 +102,12 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
     return HN_OK;
 }
 
-static enum hn_code find_step(struct hn_context *ctx, const struct work *w, int64_t *index) {
-    const struct hn_snapshot_info *info = hn_snapshot_info(w->snapshot);
-    *index = info->steps - 1;
-    if (w->p->step == INT64_MIN)
-        return HN_OK;
-    for (*index = 0; *index < info->steps; ++*index)
-        if (info->step[*index] == w->p->step)
-            return HN_OK;
-    return hn_fail(ctx, HN_USAGE,
-                   "--step %" PRId64 " is not in %s, which has %" PRId64 " steps from %" PRId64
-                   " to %" PRId64,
-                   w->p->step, info->path, info->steps, info->step[0], info->step[info->steps - 1]);
-}
-
 static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char *path) {
     int64_t index;
     if (hn_job_parse_sampler(ctx, w->p->sampler, &w->chosen) ||
         hn_snapshot_open_any(ctx, path, &w->snapshot) || check_fit(ctx, w) ||
-        find_step(ctx, w, &index) || hn_file_begin(ctx, w->p->output, &w->file))
+        hn_snapshot_find_step(ctx, hn_snapshot_info(w->snapshot), "--step", w->p->step, &index) ||
+        hn_file_begin(ctx, w->p->output, &w->file))
         return ctx->code;
     return hn_snapshot_load(ctx, w->snapshot, index, &w->items);
 }

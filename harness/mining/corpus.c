@@ -1,23 +1,9 @@
 #include "harness/mining/corpus.h"
 #include "harness/host/parts.h"
 
-static enum hn_code find_step(struct hn_context *ctx, const struct hn_snapshot_info *info,
-                              int64_t step, int64_t *index) {
-    *index = info->steps - 1;
-    if (step == INT64_MIN)
-        return HN_OK;
-    for (*index = 0; *index < info->steps; ++*index)
-        if (info->step[*index] == step)
-            return HN_OK;
-    return hn_fail(ctx, HN_USAGE,
-                   "--step %lld is not in %s, which has %lld steps from %lld to %lld",
-                   (long long)step, info->path, (long long)info->steps, (long long)info->step[0],
-                   (long long)info->step[info->steps - 1]);
-}
-
 static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus *c) {
     int64_t index;
-    if (find_step(ctx, c->info->file, step, &index))
+    if (hn_snapshot_find_step(ctx, c->info->file, "--step", step, &index))
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++) {
         if (hn_retrieval_rows(ctx, c->file, side, index, &c->data.rows[side]) ||

@@ -109,24 +109,15 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
     return HN_OK;
 }
 
-// Place of a step in the series, or -1.
-static int64_t find_step(const struct hn_snapshot_info *info, int64_t step) {
-    for (int64_t i = 0; i < info->steps; i++)
-        if (info->step[i] == step)
-            return i;
-    return -1;
-}
-
 static enum hn_code check_steps(struct hn_context *ctx, const struct hn_job *job,
                                 const struct hn_snapshot_info *info) {
-    for (int64_t i = 0; i < job->n_steps; i++)
-        if (find_step(info, job->step[i]) < 0)
-            return hn_fail(ctx, HN_USAGE,
-                           "%s: step %" PRId64 " is not in %s, which has %" PRId64
-                           " steps from %" PRId64 " to %" PRId64,
-                           job->path, job->step[i], info->path, info->steps, info->step[0],
-                           info->step[info->steps - 1]);
-    return HN_OK;
+    int64_t index;
+    HN_SCOPE(ctx);
+    const char *what = hn_format(ctx, "%s: step", job->path);
+    for (int64_t i = 0; what && i < job->n_steps; i++)
+        if (hn_snapshot_find_step(ctx, info, what, job->step[i], &index))
+            return ctx->code;
+    return what ? HN_OK : ctx->code;
 }
 
 // Latest snapshot at or before floor(s / t) t that is less than t steps old, as a graph in training
@@ -150,7 +141,7 @@ static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_i
 // Place in the series of the n-th step that the job wants.
 static int64_t place_wanted(const struct hn_job *job, const struct hn_snapshot_info *info,
                             int64_t n) {
-    return job->step ? find_step(info, job->step[n]) : n;
+    return job->step ? hn_snapshot_step_index(info, job->step[n]) : n;
 }
 
 // Says once for a file, a sampler and a t that its graphs are not all of the step that is judged.
