@@ -159,7 +159,7 @@ pictures: ## make the pictures of README and docs again, from DATA=dir (harness/
 	$(Q)./deps.sh build
 	$(again) run-pictures
 
-front: ## fronts of all samplers on data that a Debian system has, and on DATA=dir (harness/reproduce/front.sh)
+front: ## fronts of all samplers on data that a Debian system has, and on DATA=dir; QUICK=1 for fewer items
 	$(Q)./deps.sh build test front
 	$(again) run-front
 
@@ -208,7 +208,7 @@ run-pictures: $(program)
 	$(Q)harness/reproduce/pictures.sh $(program) "$(DATA)" results/pictures
 
 run-front: $(program)
-	$(Q)harness/reproduce/front.sh $(program) "$(DATA)" results/front
+	$(Q)harness/reproduce/front.sh $(program) "$(DATA)" results/front$(if $(QUICK),-quick) $(if $(QUICK),quick)
 
 # Leaks are for `make asan`: valgrind counts those of processes that look at a file and end, too. It knows
 # no AVX-512.

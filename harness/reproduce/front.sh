@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# The front of all samplers on data of several kinds: `harness/reproduce/front.sh PROGRAM DATA OUTPUT`, called by
+# The front of all samplers on data of several kinds: `harness/reproduce/front.sh PROGRAM DATA OUTPUT [quick]`, called by
 # `make front` (docs/notes/front.md). Three encoders of every kind; then harness/jobs/front.yaml, and its tables. Kinds of a
 # Debian system need no data (front_data.py); DATA, a folder with sts/ and cifar10/ as docs/guide/training-data.md has them, adds
 # sentences and images. A kind whose material is missing is left out, and that is said. KINDS, ENCODERS: fewer of them;
-# JOB: another job. Given again, it goes on where it was broken off.
+# JOB: another job. quick: series of 3,300 items, for images
+# after 300 steps on few views. Given again, it goes on where it was broken off.
 set -eu
-program=$1 data=$2 output=$3
+program=$1 data=$2 output=$3 size=${4:-full}
+items=10000 steps=800 views='views: 8, dim: 256'
+[ "$size" != quick ] || items=3300 steps=300 views='views: 4, dim: 128'
 here=$(cd "$(dirname "$0")/.." && pwd)
 python3=$(PATH=/usr/bin:$PATH command -v python3)
 encoders=${ENCODERS:-3}
@@ -15,15 +18,15 @@ left_out() { echo "$1: left out: $2"; } # KIND SENTENCE
 
 # Trains an encoder; its last step becomes $series.
 train() { # JOB FOLDER-OF-DATA SEED STEPS SETTING...
-    local job=$1 from=$2 seed=$3 steps=$4 run=$output/train/$kind-$3
+    local job=$1 from=$2 seed=$3 last=$4 run=$output/train/$kind-$3
     shift 4
-    "$program" train -c "$here/jobs/$job.yaml" --data "$from" -o "$run" --quiet --set "seeds=[$seed]" --set "steps=$steps" \
-        --set "evaluate=$steps" --set "snapshots={every: $steps}" "$@"
+    "$program" train -c "$here/jobs/$job.yaml" --data "$from" -o "$run" --quiet --set "seeds=[$seed]" --set "steps=$last" \
+        --set "evaluate=$last" --set "snapshots={every: $last}" "$@"
     mv "$run"/runs/*/series.h5 "$series"
     rm -rf "$run"
 }
 images() { # DATA-SET FOLDER SEED N
-    train train-series "$2" "$3" 800 --set "task={views-mlp: {data: $1, n: $4, views: 8, dim: 256, data_seed: $3}}"
+    train train-series "$2" "$3" "$steps" --set "task={views-mlp: {data: $1, n: $4, $views, data_seed: $3}}"
 }
 
 # The encoder of $kind with a seed, in $series. 3: what it takes is missing, which $reason says.
@@ -31,7 +34,7 @@ make_encoder() { # SEED
     local made=$output/made/$kind-$1
     case $kind in
     packages | functions | manuals | glyphs)
-        reason=$("$python3" "$here/reproduce/front_data.py" "$kind" "$1" "$made") || return $?
+        reason=$("$python3" "$here/reproduce/front_data.py" "$kind" "$1" "$made" "$items") || return $?
         if [ "$kind" = glyphs ]; then
             mkdir -p "$made/cifar100"
             mv "$made"/*.bin "$made/cifar100"
@@ -49,7 +52,7 @@ make_encoder() { # SEED
     cifar10)
         reason="${data:-DATA}/cifar10 is not there"
         [ -r "$data/cifar10/data_batch_1.bin" ] || return 3
-        images cifar10 "$data" "$1" 10000
+        images cifar10 "$data" "$1" "$items"
         ;;
     *)
         reason="no such kind"

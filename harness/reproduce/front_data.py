@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Labelled data from what a Debian system has: `front_data.py KIND SEED FOLDER`, called by front.sh.
+"""Labelled data from what a Debian system has: `front_data.py KIND SEED FOLDER [ITEMS]`, called by front.sh. ITEMS (10,000): how many at most.
 
     packages   descriptions of packages (apt's lists, else dpkg's), by section
     functions  functions of Python's standard library, by module
@@ -21,7 +21,8 @@ import sys
 
 import numpy as np
 
-MOST, DIM, FEWEST = 10000, 128, 1000  # items of a series, its dimensions; fewer items are not worth a front
+MOST = int(sys.argv[4]) if len(sys.argv) > 4 else 10000
+DIM, FEWEST = 128, 1000  # dimensions of a series; fewer items are not worth a front
 
 
 def lacking(what):
