@@ -94,6 +94,14 @@ struct columns {
     bool *inside; // [verdicts] whether the pair is a negative
 };
 
+static void add_attrition(struct hn_attrition *to, const struct hn_attrition *from) {
+    for (int s = 0; s < HN_STAGES; s++) {
+        to->all[s] += from->all[s];
+        to->known[s] += from->known[s];
+        to->hidden[s] += from->hidden[s];
+    }
+}
+
 // Adds the expected false negatives among the negatives chosen[n] of a row.
 static void expect_row(const struct hn_share_estimate *e, const struct columns *to, int64_t row,
                        const int32_t *chosen, int64_t n) {
@@ -114,7 +122,7 @@ static void expect_row(const struct hn_share_estimate *e, const struct columns *
 
 static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f,
                                const struct hn_pool *pool, const struct hn_share_estimate *e,
-                               const struct columns *to) {
+                               const struct columns *to, struct hn_attrition *attrition) {
     HN_SCOPE(ctx);
     int64_t width = pool->width;
     uint8_t *left = hn_alloc(ctx, ctx->threads * width, 1);
@@ -124,13 +132,13 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
     for (int t = 0; t < ctx->threads; t++) {
-        struct hn_attrition unused = {{0}};
+        struct hn_attrition own = {{0}};
         for (int64_t i = pool->count * t / ctx->threads; i < pool->count * (t + 1) / ctx->threads;
              i++) {
             const struct hn_candidates c = hn_pool_row(pool, i);
             int32_t *chosen = place + t * width;
             double mean, deviation, wrong = 0, hard = 0;
-            int64_t n = hn_filter_row(f, &c, left + t * width, draw + t * width, chosen, &unused);
+            int64_t n = hn_filter_row(f, &c, left + t * width, draw + t * width, chosen, &own);
             find_far(&c, &mean, &deviation);
             for (int64_t k = 0; k < n; k++) {
                 wrong += (c.flags[chosen[k]] & HN_IS_HIDDEN) != 0;
@@ -142,6 +150,8 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
             if (e)
                 expect_row(e, to, i, chosen, n);
         }
+#pragma omp critical(hn_price)
+        add_attrition(attrition, &own);
     }
     return HN_OK;
 }
@@ -218,9 +228,11 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
         return ctx->code;
     for (int s = 0; s < n; s++) {
         const struct hn_filter f = filter_of(m, &setting[s]);
-        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, estimate, &to))
+        struct hn_attrition attrition = {{0}};
+        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, estimate, &to, &attrition))
             return ctx->code;
         out[s] = price_of(&to, rows, f.n);
+        out[s].attrition = attrition;
         out[s].setting = setting[s];
         if (estimate)
             out[s].false_share = expected_share(estimate, &to, rows, &out[s]);

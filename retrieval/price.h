@@ -4,6 +4,7 @@
 #define HN_RETRIEVAL_PRICE_H
 
 #include "retrieval/estimate.h"
+#include "retrieval/filter.h"
 
 enum hn_price_family {
     HN_PRICE_RANK,
@@ -30,9 +31,10 @@ struct hn_price {
                                     // their standard deviations; likewise
     double model;                   // the share by the model's predictions alone; NaN without
     double fewer, none;             // share of queries with fewer than n negatives; with none
-    double drawn; // probability that a row of a sheet is one of the negatives; NaN
-                  // without a population
-    bool front;   // no other setting is as hard with fewer false ones, or harder
+    double drawn;                  // probability that a row of a sheet is one of the negatives; NaN
+                                   // without a population
+    struct hn_attrition attrition; // of the candidates of all queries
+    bool front;                    // no other setting is as hard with fewer false ones, or harder
 };
 
 enum { HN_PRICES_MAX = 64 };

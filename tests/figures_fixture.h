@@ -304,9 +304,26 @@ static inline void figures_cosines(struct hn_context *ctx, struct hn_table *t,
         }
 }
 
+static inline void figures_price(struct hn_context *ctx, struct hn_table *t) {
+    figures_table(ctx, t, "price", "dataset family by",
+                  "value hardness hardness_lo hardness_hi false_negatives false_lo false_hi none "
+                  "front");
+    for (int i = 0; i < 6; i++) {
+        double hard = 8 - i, wrong = 0.05 / (1 + i);
+        figures_row(ctx, t);
+        figures_text(ctx, t, "dataset", figures_dataset);
+        figures_text(ctx, t, "family", i % 2 ? "relative-margin" : "min-rank");
+        figures_text(ctx, t, "by", "truth");
+        figures_reals(ctx, t, "value %g hardness %g hardness_lo %g hardness_hi %g", 0.1 * i, hard,
+                      hard - 0.1, hard + 0.1);
+        figures_reals(ctx, t, "false_negatives %g false_lo %g false_hi %g none %g front %d", wrong,
+                      0.8 * wrong, 1.2 * wrong, i % 2 ? 0.1 * i : 0, i != 3);
+    }
+}
+
 // Owned: hn_results_free().
 static inline struct hn_results figures_results(struct hn_context *ctx) {
-    enum { TABLES = 11 };
+    enum { TABLES = 12 };
     struct hn_results r = {0};
     figures_must(hn_results_set(ctx, &r, "status", "complete"));
     figures_must(hn_results_set(ctx, &r, "argv", "hardneg run -c job.yaml"));
@@ -327,6 +344,7 @@ static inline struct hn_results figures_results(struct hn_context *ctx) {
     figures_others(ctx, &r.table[6], &r.table[7], &r.table[8]);
     figures_training(ctx, &r.table[9], &r.runs);
     figures_cosines(ctx, &r.table[10], &r.runs);
+    figures_price(ctx, &r.table[11]);
     return r;
 }
 

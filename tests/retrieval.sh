@@ -147,6 +147,46 @@ test_price() {
     expect "price --json" 0 '"by": "truth"' price many.h5 --json
 }
 
+# The page says what the table says; the numbers are those of --json.
+test_price_page() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    run price many.h5 --json
+    cp out price.json
+    expect "price -o" 0 'by /truth' price many.h5 -o price.h5
+    expect "price -o: not its own input" 2 'many.h5: is what is read' price many.h5 -o ./many.h5
+    expect "price -o: a sheet needs a name" 2 '--sheet needs --output' price many.h5 --sheet 5
+    expect "plot" 0 '' plot price.h5 --figure price -o figures
+    expect "report" 0 'price.html' report price.h5 -o price.html
+    expect "validate the snapshot still" 0 'valid' validate many.h5
+    pycheck "table and page of a price" "import h5py, json, re
+want, t = json.load(open('price.json')), h5py.File('price.h5')['tables/price']
+text = lambda name: t[name].asstr()[:]
+assert list(text('setting')) == [s['setting'] for s in want['settings']] and set(text('by')) == {'truth'}
+for name in 'hardness', 'false_negatives', 'false_lo', 'false_hi', 'fewer', 'none':
+    assert all(v == s[name] or s[name] is None for v, s in zip(t[name][:], want['settings'])), name
+a = h5py.File('price.h5')['tables/price_attrition']
+kept = {s: (n, h) for s, f, n, h in zip(a['setting'].asstr()[:], a['filter'].asstr()[:], a['candidates'][:], a['hidden'][:]) if f == 'kept'}
+assert all(kept.get(s['setting'], (0, 0))[0] == s['negatives'] for s in want['settings'])
+assert all(abs(kept[s['setting']][1] / s['negatives'] - s['false_negatives']) < 1e-12 for s in want['settings'] if s['negatives'])
+total = {s: sum(n for x, n in zip(a['setting'].asstr()[:], a['candidates'][:]) if x == s) for s in text('setting')}
+assert set(total.values()) == {700 * 200}, total
+page, top = open('price.html').read(), want['settings'][0]
+assert re.search(r'The 10 best of every query</b>: hardness %.2f, %.3g %% false' % (top['hardness'], 100 * top['false_negatives']), page)
+for words, part in ('half', .5), ('a fifth', .2), ('a twentieth', .05):
+    said = re.search(r'<li>At most %s of that [^:]*: (.*)</li>' % words, page).group(1)
+    within = [s for s in want['settings'] if s['negatives'] and s['false_hi'] <= part * top['false_negatives'] and s['none'] <= .1]
+    best = max(within, key=lambda s: s['hardness'])['setting'] if within else 'no setting is shown'
+    assert best in said, (words, best, said)
+empty = sum(s['none'] > .1 for s in want['settings'])
+assert '<p>%d of %d settings leave more than 10 %%' % (empty, len(want['settings'])) in page
+assert '<svg' in page"
+    make_files
+    [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
+    run price r.h5 -n 2 --depth 4 -o places.h5
+    expect "report: no pair is judged" 0 '' report places.h5 -o places.html
+    check "report: the place model names no setting" grep -q 'no setting is named' places.html
+}
+
 # Fills in a sheet from /truth of many.h5: SHEET OUT.
 judge() {
     "$python" - "$1" "$2" <<'P'
@@ -170,7 +210,6 @@ test_sheet() {
     run price many.h5 --sheet 300 -o other.tsv --seed 2
     expect "sheet: too many pairs" 2 'at most [0-9]+ pairs' price many.h5 --sheet 100000 -o no.tsv
     check "sheet: nothing is written then" test ! -e no.tsv
-    expect "sheet without a file" 2 'go together' price many.h5 --sheet 5
     expect "sheet: not filled in" 3 'sheet.tsv: line 2: column 4, relevant, is empty' price many.h5 --judged sheet.tsv
     make_files
     [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
@@ -309,5 +348,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_sheet test_trials test_tuples test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_threads
 finish

@@ -2,9 +2,12 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
+#include "harness/mining/price_store.h"
 #include "harness/mining/sheet.h"
 #include "harness/mining/trials.h"
 #include "results/records.h"
+
+#include <sys/stat.h>
 
 struct price_params {
     int64_t n, depth, step, threads, memory;
@@ -24,7 +27,8 @@ static const struct hn_option price_options[] = {
     {HN_INT_OPTION(struct price_params, sheet, "sheet", NULL, 1, INT32_MAX,
                    "draw so many pairs to be judged, and write them to --output"),
      .metavar = "N"},
-    {HN_OUTPUT_OPTION(struct price_params, "FILE", "sheet that --sheet writes")},
+    {HN_OUTPUT_OPTION(struct price_params, "FILE",
+                      "results file for report and plot; or the sheet that --sheet writes")},
     {HN_INT_OPTION(struct price_params, trials, "trials", NULL, 1, 1 << 20,
                    "with /truth: draw so many sheets of --sheet N pairs, fill them in from /truth, "
                    "and show how good their estimates are"),
@@ -146,11 +150,7 @@ static enum hn_code price_file(struct hn_context *ctx, struct work *w, const cha
         hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, pool) ||
         hn_population_build(ctx, pool, &w->population))
         return ctx->code;
-    return w->p->output ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);
-}
-
-static void setting_text(const struct hn_price_setting *s, char *text, size_t size) {
-    (void)snprintf(text, size, "--%s %g", hn_price_option[s->family], s->value);
+    return w->p->sheet > 0 && w->p->output ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);
 }
 
 static json_t *rows_of(const struct work *w) {
@@ -158,7 +158,7 @@ static json_t *rows_of(const struct work *w) {
     for (int i = 0; i < w->n; i++) {
         const struct hn_price *p = &w->price[i];
         char text[64];
-        setting_text(&p->setting, text, sizeof text);
+        hn_price_text(&p->setting, text, sizeof text);
         json_array_append_new(
             rows,
             json_pack("{s:s, s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
@@ -203,7 +203,7 @@ static void print_recommended(const struct work *w) {
                "with at most %g %% of the queries empty.\n",
                100 * w->p->max_fn, 100 * w->p->max_none);
         if (more > 0) {
-            setting_text(&p->setting, text, sizeof text);
+            hn_price_text(&p->setting, text, sizeof text);
             printf("About %.0f more judged pairs will show whether %s has (draw them with "
                    "--sheet and another --seed).\n",
                    more, text);
@@ -211,7 +211,7 @@ static void print_recommended(const struct work *w) {
         return;
     }
     p = &w->price[w->recommended];
-    setting_text(&p->setting, text, sizeof text);
+    hn_price_text(&p->setting, text, sizeof text);
     printf("\nThe hardest within %g %% false negatives: %.2f %% [%.2f, %.2f], hardness %.2f.\n"
            "hardneg mine %s -n %lld --depth %lld %s -o negatives.jsonl\n",
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
@@ -247,7 +247,7 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, b
     if (w->by != BY_JUDGED)
         columns[8].heading = NULL;
     if (w->recommended >= 0)
-        setting_text(&w->price[w->recommended].setting, text, sizeof text);
+        hn_price_text(&w->price[w->recommended].setting, text, sizeof text);
     const struct hn_price *which;
     double more =
         w->p->recommend && w->recommended < 0 && w->by != BY_TRUTH ? pairs_wanted(w, &which) : 0;
@@ -288,7 +288,7 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, b
     for (int i = 0; i < w->n; i++) {
         const struct hn_sheet_trial *t = &w->trial[i];
         char text[64];
-        setting_text(&t->truth.setting, text, sizeof text);
+        hn_price_text(&t->truth.setting, text, sizeof text);
         json_array_append_new(
             rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting", text, "truth",
                             hn_json_real(t->truth.false_share.mean), "mean", hn_json_real(t->mean),
@@ -311,17 +311,21 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, b
     return HN_OK;
 }
 
-static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p) {
+static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p,
+                                  const char *path) {
+    struct stat in, out;
+    if (p->output && stat(path, &in) == 0 && stat(p->output, &out) == 0 &&
+        in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return hn_fail(ctx, HN_USAGE, "%s: is what is read; give --output another name", path);
     if (p->recommend && isnan(p->max_fn))
         return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
     if (p->trials > 0 && (p->sheet < HN_VERDICTS_MIN || p->output))
         return hn_fail(ctx, HN_USAGE,
                        "--trials goes with --sheet N, of %d pairs at least, and without --output",
                        HN_VERDICTS_MIN);
-    if (p->trials < 1 && (p->sheet > 0) != (p->output != NULL))
+    if (p->trials < 1 && p->sheet > 0 && !p->output)
         return hn_fail(ctx, HN_USAGE,
-                       "--sheet N and --output FILE go together: N pairs are drawn, "
-                       "and written to FILE");
+                       "--sheet needs --output, the file for the pairs that are drawn");
     if (p->sheet > 0 && (p->judged.count || p->recommend))
         return hn_fail(ctx, HN_USAGE,
                        "--sheet only draws pairs; give --judged and --recommend in a "
@@ -343,19 +347,36 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct work *w, bo
     return HN_OK;
 }
 
+static enum hn_code store(struct hn_context *ctx, const struct work *w, const char *argv) {
+    const struct hn_snapshot_info *file = w->corpus.info->file;
+    const struct hn_price_record record = {
+        .corpus = &w->corpus,
+        .step = w->p->step == INT64_MIN ? file->step[file->steps - 1] : w->p->step,
+        .negatives = w->miner.o.n,
+        .depth = w->miner.o.depth,
+        .judged = w->sheets.n,
+        .by = by_name[w->by],
+        .argv = argv,
+        .price = w->price,
+        .n = w->n};
+    return hn_price_store(ctx, &record, w->p->output);
+}
+
 static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
     struct hn_pool pool;
-    if (check_options(ctx, w.p))
+    if (check_options(ctx, w.p, call->args[0]))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
     if (hn_blas_open(ctx))
         return ctx->code;
     enum hn_code code = price_file(ctx, &w, call->args[0], &pool);
+    if (!code && w.p->sheet < 1 && w.p->output)
+        code = store(ctx, &w, call->line);
     if (!code && w.p->trials > 0)
         code = print_trials(ctx, &w, call->json);
-    else if (!code && !w.p->output)
+    else if (!code && w.p->sheet < 1)
         code = print_prices(ctx, &w, call->json);
     else if (!code && (call->json || !call->quiet))
         code = print_sheet(ctx, &w, call->json);
@@ -365,8 +386,11 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_price = {
     .name = "price",
-    .usage = "hardneg price FILE [-n N] [--depth K] [--sheet N -o FILE | --judged FILE ...] "
-             "[--recommend --max-fn SHARE]",
+    .usage =
+        "hardneg price FILE [-n N] [--depth K] [--judged FILE ...] [--recommend --max-fn SHARE] "
+        "[-o RESULTS]\n"
+        "hardneg price FILE --sheet N -o SHEET\n"
+        "hardneg price FILE --sheet N --trials R",
     .summary = "show what mining settings cost in false negatives",
     .details =
         "For rank windows, relative and absolute margins, ceilings on the score, and guides where "
@@ -379,9 +403,10 @@ const struct hn_command hn_cmd_price = {
         "fill in copies, or further columns whose names begin with relevant. The estimate has no "
         "bias whatever was judged relevant; its intervals are bootstrapped over judged pairs. "
         "Without a sheet the places of the known positives alone say what may be expected. "
-        "--trials "
-        "shows how good estimates are on data whose relevance is known.",
-    .examples = "hardneg price r.h5\nhardneg price r.h5 --sheet 300 -o sheet.tsv\n"
+        "--trials shows how good estimates are on data whose relevance is known. `hardneg report "
+        "RESULTS` draws the settings, what filters take and what is left of the queries.",
+    .examples = "hardneg price r.h5 -o price.h5 && hardneg report price.h5 -o price.html\n"
+                "hardneg price r.h5 --sheet 300 -o sheet.tsv\n"
                 "hardneg price r.h5 --judged sheet.tsv --recommend --max-fn 0.02\n"
                 "hardneg price known.h5 --sheet 300 --trials 200",
     .options = price_options,

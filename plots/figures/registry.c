@@ -31,6 +31,7 @@
     X(hc_mass)                                                                                     \
     X(pareto)                                                                                      \
     X(fronts)                                                                                      \
+    X(price)                                                                                       \
     X(accuracy)                                                                                    \
     X(bs_fig13)                                                                                    \
     X(hc_fig11)                                                                                    \

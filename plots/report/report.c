@@ -90,13 +90,18 @@ static void put_head(const struct writer *w) {
         put_link(w, "claims", "Claims");
         put_link(w, "figures", "Figures");
     }
+    if (hn_html_is_price(w->results)) {
+        put_link(w, "settings", "Settings");
+        put_link(w, "attrition", "What the filters take");
+    }
     if (has_cells(w))
         put_link(w, "samplers", "Samplers");
     if (is_training(w))
         put_link(w, "training", "Training");
-    if (!is_reproduced(w))
+    if (!is_reproduced(w) && !hn_html_is_price(w->results))
         put_link(w, "figures", "Figures");
-    put_link(w, "run", "What was run");
+    if (!hn_html_is_price(w->results))
+        put_link(w, "run", "What was run");
     put_link(w, "provenance", "Provenance");
     put_link(w, "again", "How to do it again");
     fputs("</ul></nav>\n</header>\n<main id=main>\n", w->html);
@@ -292,6 +297,8 @@ static enum hn_code put_answer(struct writer *w) {
     fputs("<section aria-label=\"The answer\" class=answer>\n", w->html);
     if (is_reproduced(w))
         hn_html_claims_answer(w->html, w->results);
+    else if (hn_html_is_price(w->results))
+        hn_html_price_answer(w->html, w->results);
     else if (!w->finished)
         fputs("<p>No run is finished.</p>\n", w->html);
     else if (is_training(w))
@@ -304,7 +311,9 @@ static enum hn_code put_answer(struct writer *w) {
 
 // The figure that shows the answer.
 static enum hn_code put_first_figure(struct writer *w) {
-    w->shown = is_training(w) ? &hn_accuracy : hn_figure_find("pareto");
+    w->shown = hn_html_is_price(w->results) ? hn_figure_find("price")
+               : is_training(w)             ? &hn_accuracy
+                                            : hn_figure_find("pareto");
     return try_figure(w, w->shown, NULL);
 }
 
@@ -321,11 +330,15 @@ static enum hn_code put_samplers(struct writer *w) {
 // The answer, then the table behind it, then the figures; of reproduced papers the figures come
 // before the table of all their cells.
 static enum hn_code put_parts(struct writer *w) {
-    bool reproduced = is_reproduced(w);
+    bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
     put_head(w);
     if (hn_html_programs(w->html, w->ctx, &w->results, 1) || put_answer(w) ||
-        (w->finished && !reproduced && put_first_figure(w)))
+        ((w->finished || price) && !reproduced && put_first_figure(w)))
         return w->ctx->code;
+    if (price) {
+        hn_html_price(w->html, w->results);
+        return HN_OK;
+    }
     hn_html_claims(w->html, w->report);
     if (reproduced && put_figures(w))
         return w->ctx->code;

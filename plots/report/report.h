@@ -112,6 +112,10 @@ HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
 // others.
 void hn_html_claims_answer(FILE *html, const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_report *report);
+// Of results of `hardneg price`: the opening and the tables (report_price.c).
+bool hn_html_is_price(const struct hn_results *r);
+void hn_html_price_answer(FILE *html, const struct hn_results *r);
+void hn_html_price(FILE *html, const struct hn_results *r);
 // True if the table of identifiers has a verdict on this one.
 bool hn_html_is_tested(const struct hn_table *ids, const char *id);
 

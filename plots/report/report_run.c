@@ -184,7 +184,8 @@ static void put_again(FILE *html, const struct hn_results *r) {
 }
 
 void hn_html_run(FILE *html, const struct hn_results *r) {
-    put_run(html, r);
+    if (!hn_html_is_price(r))
+        put_run(html, r);
     put_provenance(html, r);
     put_again(html, r);
 }

@@ -1,0 +1,100 @@
+#include "harness/mining/price_store.h"
+#include "core/files.h"
+#include "harness/host/host.h"
+#include "results/store.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+void hn_price_text(const struct hn_price_setting *s, char *text, size_t size) {
+    (void)snprintf(text, size, "--%s %g", hn_price_option[s->family], s->value);
+}
+
+static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_record *r,
+                                const struct hn_price *p, struct hn_results *out) {
+    char text[64];
+    const char *path = r->corpus->info->file->path;
+    const int64_t *n = r->corpus->info->n;
+    hn_price_text(&p->setting, text, sizeof text);
+    const struct hn_described cell[] = {
+        HN_TEXT_CELL("dataset", "snapshot file", hn_base_name(path)),
+        HN_INT_CELL("step", "optimizer_step", "training step of the embeddings", r->step),
+        HN_INT_CELL("queries", "queries", "queries", n[HN_QUERIES]),
+        HN_INT_CELL("wanted", "passages", "negatives of a query that were asked for", r->negatives),
+        HN_INT_CELL("depth", "passages", "candidates of a query that were looked at", r->depth),
+        HN_TEXT_CELL("by", "source of false negatives: truth, judged or places", r->by),
+        HN_INT_CELL("judged", "pairs", "pairs that were judged", r->judged),
+        HN_TEXT_CELL("setting", "options of mine", text),
+        HN_TEXT_CELL("family", "option that varies", hn_price_option[p->setting.family]),
+        HN_REAL_CELL("value", "1", "its value", HN_NEITHER, p->setting.value),
+        HN_INT_CELL("negatives", "pairs", "negatives of all queries", p->negatives),
+        HN_REAL_CELL("hardness", "1",
+                     "mean score over the query's far candidates, in their deviations", HN_LARGER,
+                     p->hardness.mean),
+        HN_REAL_CELL("hardness_lo", "1", "lower end of its 95 % interval", HN_LARGER,
+                     p->hardness.lo),
+        HN_REAL_CELL("hardness_hi", "1", "upper end of its 95 % interval", HN_LARGER,
+                     p->hardness.hi),
+        HN_REAL_CELL("false_negatives", "1", "share of the negatives that are relevant", HN_SMALLER,
+                     p->false_share.mean),
+        HN_REAL_CELL("false_lo", "1", "lower end of its 95 % interval; NaN by places", HN_SMALLER,
+                     p->false_share.lo),
+        HN_REAL_CELL("false_hi", "1", "upper end of its 95 % interval; NaN by places", HN_SMALLER,
+                     p->false_share.hi),
+        HN_REAL_CELL("model", "1", "the share by the model of judged pairs alone; NaN without",
+                     HN_SMALLER, p->model),
+        HN_REAL_CELL("fewer", "1", "share of queries with fewer negatives than wanted", HN_SMALLER,
+                     p->fewer),
+        HN_REAL_CELL("none", "1", "share of queries without a negative", HN_SMALLER, p->none),
+        HN_INT_CELL("front", "1", "1: no other setting is harder with fewer false negatives",
+                    p->front)};
+    return hn_results_add_row(ctx, out, "price", cell, LENGTH(cell));
+}
+
+static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_record *r,
+                                  const struct hn_price *p, struct hn_results *out) {
+    char text[64];
+    bool complete = r->corpus->info->truth.start != NULL;
+    hn_price_text(&p->setting, text, sizeof text);
+    for (int s = 0; s < HN_STAGES; s++) {
+        const struct hn_attrition *a = &p->attrition;
+        const struct hn_described cell[] = {
+            HN_TEXT_CELL("setting", "options of mine", text),
+            HN_TEXT_CELL("filter", "filter that took the candidates; kept: none did",
+                         hn_stage_name[s]),
+            HN_INT_CELL("candidates", "pairs", "candidates that it took", a->all[s]),
+            HN_INT_CELL("known", "pairs", "of them known positives", a->known[s]),
+            HN_REAL_CELL("hidden", "pairs", "of them hidden positives; NaN without /truth",
+                         HN_NEITHER, complete ? (double)a->hidden[s] : NAN)};
+        if (a->all[s] > 0 && hn_results_add_row(ctx, out, "price_attrition", cell, LENGTH(cell)))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code fill(struct hn_context *ctx, const struct hn_price_record *r,
+                         struct hn_results *out) {
+    struct hn_results env = {0};
+    enum hn_code code = hn_host_describe(ctx, &env, false);
+    if (!code)
+        code = hn_results_describe(ctx, out, "complete", &env);
+    hn_results_free(ctx, &env);
+    if (code || hn_results_set(ctx, out, "argv", r->argv))
+        return ctx->code;
+    for (int i = 0; i < r->n; i++)
+        if (add_setting(ctx, r, &r->price[i], out) || add_attrition(ctx, r, &r->price[i], out))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_record *r,
+                            const char *path) {
+    struct hn_results out = {0};
+    enum hn_code code = fill(ctx, r, &out);
+    if (!code)
+        code = hn_results_write(ctx, &out, path);
+    hn_results_free(ctx, &out);
+    return code;
+}

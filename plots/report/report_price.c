@@ -1,0 +1,225 @@
+// Results of `hardneg price`: the opening, the table of settings, and what their filters take.
+#include "plots/report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const double none_max = 0.1; // of the queries without a negative, for what the page names
+
+bool hn_html_is_price(const struct hn_results *r) {
+    const struct hn_table *t = hn_results_table(r, "price");
+    return t && t->rows > 0 && r->runs.rows == 0;
+}
+
+static double value(const struct hn_table *t, int64_t row, const char *column) {
+    return hn_table_real(t, row, column);
+}
+
+static double percent(const struct hn_table *t, int64_t row, const char *column) {
+    return 100 * value(t, row, column);
+}
+
+// ".74 % false negatives [.70, .78]", or without an interval.
+static void put_share(FILE *html, const struct hn_table *t, int64_t row) {
+    fprintf(html, "%.3g %% false negatives", percent(t, row, "false_negatives"));
+    if (isfinite(value(t, row, "false_hi")))
+        fprintf(html, " [%.3g, %.3g]", percent(t, row, "false_lo"), percent(t, row, "false_hi"));
+}
+
+// The n best of every query: the setting that takes nothing else away; -1: it is not there.
+static int64_t top_of(const struct hn_table *t) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "family"), "min-rank") == 0 &&
+            fabs(value(t, row, "value") - 1) < 0.5)
+            return row;
+    return -1;
+}
+
+// The hardest setting whose interval ends within a share, and that leaves few queries empty; -1.
+static int64_t hardest_within(const struct hn_table *t, double share) {
+    int64_t best = -1;
+    for (int64_t row = 0; row < t->rows; row++)
+        if (value(t, row, "false_hi") <= share && value(t, row, "none") <= none_max &&
+            (best < 0 || value(t, row, "hardness") > value(t, best, "hardness")))
+            best = row;
+    return best;
+}
+
+static void put_budget(FILE *html, const struct hn_table *t, int64_t top, const char *words,
+                       double part) {
+    double share = part * value(t, top, "false_negatives");
+    int64_t row = hardest_within(t, share);
+    fprintf(html, "<li>At most %s of that (%.3g %%): ", words, 100 * share);
+    if (row < 0) {
+        fputs("no setting is shown to be within.</li>\n", html);
+        return;
+    }
+    hn_html(html, "<code>%s</code> is the hardest, ", hn_table_text(t, row, "setting"));
+    fprintf(html, "hardness %.2f, ", value(t, row, "hardness"));
+    put_share(html, t, row);
+    fprintf(html, "; %.2g %% of the queries get none.</li>\n", percent(t, row, "none"));
+}
+
+static void put_source(FILE *html, const struct hn_table *t) {
+    const char *by = hn_table_text(t, 0, "by");
+    if (strcmp(by, "truth") == 0)
+        fputs("False negatives are counted by <code>/truth</code>; intervals are over queries.",
+              html);
+    else if (strcmp(by, "judged") == 0)
+        fprintf(html,
+                "False negatives are estimated from %.0f judged pairs; intervals are over these.",
+                value(t, 0, "judged"));
+    else
+        fputs("No pair was judged: false negatives are those of the place model, which takes each "
+              "query to have as many hidden positives as known ones. There is no interval, so no "
+              "setting is named. <code>hardneg price --sheet</code> draws pairs to judge.",
+              html);
+}
+
+static void put_empty(FILE *html, const struct hn_table *t) {
+    int64_t many = 0, most = 0;
+    for (int64_t row = 0; row < t->rows; row++) {
+        many += value(t, row, "none") > none_max;
+        most = value(t, row, "none") > value(t, most, "none") ? row : most;
+    }
+    if (many == 0)
+        return;
+    fprintf(html,
+            "<p>%" PRId64 " of %" PRId64 " settings leave more than %.0f %% of the queries without "
+            "a negative, and are not named; most, %.3g %%, ",
+            many, t->rows, 100 * none_max, percent(t, most, "none"));
+    hn_html(html, "<code>%s</code>.</p>\n", hn_table_text(t, most, "setting"));
+}
+
+void hn_html_price_answer(FILE *html, const struct hn_results *r) {
+    static const struct {
+        const char *words;
+        double part;
+    } budgets[] = {{"half", 0.5}, {"a fifth", 0.2}, {"a twentieth", 0.05}};
+    const struct hn_table *t = hn_results_table(r, "price");
+    int64_t top = top_of(t);
+    hn_html(html, "<p>%s, step ", hn_table_text(t, 0, "dataset"));
+    fprintf(html, "%.0f: %.0f negatives of each of %.0f queries. ", value(t, 0, "step"),
+            value(t, 0, "wanted"), value(t, 0, "queries"));
+    put_source(html, t);
+    fputs("</p>\n", html);
+    if (top < 0)
+        return;
+    fprintf(html, "<p><b>The %.0f best of every query</b>: hardness %.2f, ",
+            value(t, top, "wanted"), value(t, top, "hardness"));
+    put_share(html, t, top);
+    fputs(".</p>\n", html);
+    if (isfinite(value(t, top, "false_hi")) && value(t, top, "false_negatives") > 0) {
+        fputs("<ul>\n", html);
+        for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
+            put_budget(html, t, top, budgets[i].words, budgets[i].part);
+        fputs("</ul>\n", html);
+        put_empty(html, t);
+    }
+    fprintf(html,
+            "<p class=soft><code>hardneg mine FILE -n %.0f --depth %.0f SETTING -o "
+            "negatives.jsonl</code> takes these negatives. Hardness: score over that of the "
+            "query's far candidates, in their deviations, mean over negatives. A setting is within "
+            "a share if its 95 %% interval ends there. Queries that the encoder was trained on "
+            "make margins look cheap.</p>\n",
+            value(t, 0, "wanted"), value(t, 0, "depth"));
+}
+
+struct row {
+    const struct hn_table *t;
+    int64_t row;
+};
+
+static void put_text(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *r = of;
+    hn_html(html, "<th scope=row><code>%s</code></th>", hn_table_text(r->t, r->row, c->from));
+}
+
+static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *r = of;
+    fputs(value(r->t, r->row, c->from) > 0 ? "<td>●</td>" : "<td></td>", html);
+}
+
+static struct hn_html_number number(const struct hn_html_column *c, const void *of) {
+    const struct row *r = of;
+    return (struct hn_html_number){value(r->t, r->row, c->from), NAN, NAN, NAN};
+}
+
+// Candidates that a setting's own filter took; its name; and what was left.
+static int64_t own_filter(const struct hn_table *attrition, int64_t from) {
+    static const char *const shared[] = {"known", "self", "duplicate", "beyond n", "kept"};
+    const char *setting = hn_table_text(attrition, from, "setting");
+    for (int64_t row = from; row < attrition->rows; row++) {
+        bool own = strcmp(hn_table_text(attrition, row, "setting"), setting) == 0;
+        for (size_t k = 0; k < sizeof shared / sizeof *shared; k++)
+            own &= strcmp(hn_table_text(attrition, row, "filter"), shared[k]) != 0;
+        if (own)
+            return row;
+    }
+    return -1;
+}
+
+static void put_rows(FILE *html, const struct hn_table *t, const struct hn_html_column *columns,
+                     int n, bool (*wanted)(const struct hn_table *t, int64_t row)) {
+    hn_html_heads(html, columns, n, n);
+    for (int64_t row = 0; row < t->rows; row++)
+        if (wanted(t, row))
+            hn_html_row(html, columns, n, &(struct row){t, row});
+    fputs("</tbody></table></div>\n", html);
+}
+
+static bool every(const struct hn_table *t, int64_t row) {
+    (void)t, (void)row;
+    return true;
+}
+
+// Filters that are alike in all settings come once, with the first.
+static bool first_or_own(const struct hn_table *t, int64_t row) {
+    const char *first = hn_table_text(t, 0, "setting"), *setting = hn_table_text(t, row, "setting");
+    int64_t begin = row;
+    while (begin > 0 && strcmp(hn_table_text(t, begin - 1, "setting"), setting) == 0)
+        begin--;
+    return strcmp(setting, first) == 0 || own_filter(t, begin) == row ||
+           strcmp(hn_table_text(t, row, "filter"), "kept") == 0;
+}
+
+void hn_html_price(FILE *html, const struct hn_results *r) {
+    static const struct hn_html_column settings[] = {
+        {"Setting", "options of hardneg mine", "setting", .put = put_text},
+        {"Front", "no other setting is as hard with fewer false negatives", "front",
+         .put = put_front},
+        {"Hardness", "deviations over the query's far candidates", "hardness", "%.2f",
+         .number = number},
+        {"False negatives (%)", NULL, "false_negatives", "%.3f", .scale = 100, .number = number},
+        {"from", "lower end of the 95 % interval", "false_lo", "%.3f", .scale = 100,
+         .number = number},
+        {"to", "upper end of the 95 % interval", "false_hi", "%.3f", .scale = 100,
+         .number = number},
+        {"Queries with fewer (%)", "than were asked for", "fewer", "%.1f", .scale = 100,
+         .number = number},
+        {"Queries with none (%)", NULL, "none", "%.1f", .scale = 100, .number = number}};
+    static const struct hn_html_column filters[] = {
+        {"Setting", NULL, "setting", .put = put_text},
+        {"Filter", "that took the candidates; kept: none did", "filter", .put = put_text},
+        {"Candidates", NULL, "candidates", "%.0f", .number = number},
+        {"Known positives", NULL, "known", "%.0f", .number = number},
+        {"Hidden positives", "of those kept: false negatives", "hidden", "%.0f", .number = number}};
+    const struct hn_table *t = hn_results_table(r, "price"),
+                          *attrition = hn_results_table(r, "price_attrition");
+    hn_html_fold(html, "settings", "Settings", true);
+    fputs("<div class=scroll role=region tabindex=0 aria-label=Settings><table>\n", html);
+    put_rows(html, t, settings, sizeof settings / sizeof *settings, every);
+    fputs("</details>\n", html);
+    if (!attrition || attrition->rows == 0)
+        return;
+    hn_html_fold(html, "attrition", "What the filters take", true);
+    fprintf(
+        html,
+        "<p class=soft>Of the %.0f best passages of each query. Filters before the setting's "
+        "own are the same for all, and are there with the first.</p>\n"
+        "<div class=scroll role=region tabindex=0 aria-label=\"What the filters take\"><table>\n",
+        value(t, 0, "depth"));
+    put_rows(html, attrition, filters, sizeof filters / sizeof *filters, first_or_own);
+    fputs("</details>\n", html);
+}
