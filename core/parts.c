@@ -43,7 +43,7 @@ int64_t hn_cut_parts(const struct hn_cut *cut) {
     if (cut->multiplications < min)
         return 1;
     double parts = fmax(FEW, floor(cut->multiplications / (each * coarse)));
-    double max = HN_PARTS_MOST / coarse;
+    double max = HN_PARTS_MAX / coarse;
     if (cut->dealt)
         max = fmax(max, (double)cut->rows / HN_PARTS_ROWS);
     return hn_min((int64_t)fmin(max, parts), count_blocks(cut));

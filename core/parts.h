@@ -26,7 +26,7 @@ bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n);
 // For what was read from a file but cannot be: HN_DATA.
 HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
 
-enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_PARTS_ROWS = 1 << 15 };
+enum { HN_PARTS_NONE = -1, HN_PARTS_MAX = 128, HN_PARTS_ROWS = 1 << 15 };
 
 // The length of a computation, and the limits of its parts.
 struct hn_cut {

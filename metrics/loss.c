@@ -62,19 +62,19 @@ static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides
 // The largest |score| of a negative; all scores are added to the counts.
 static double look_at_scores(const struct hn_pairs *p, const struct hn_metric_env *env,
                              struct hn_score_counts *counts) {
-    float most = 0;
+    float max = 0;
     for (int view = 0; view < 2; view++) {
         struct sides sides = sides_of(env->loss, view);
         for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
             struct hn_anchor anchor = make_anchor(p, sides, view, a);
             for (int r = 0; r < anchor.runs; r++)
                 for (int32_t j = 0; j < anchor.run[r].n; j++) {
-                    most = fmaxf(most, fabsf(anchor.run[r].score[j]));
+                    max = fmaxf(max, fabsf(anchor.run[r].score[j]));
                     hn_score_count(counts, (double)anchor.run[r].score[j]);
                 }
         }
     }
-    return (double)most;
+    return (double)max;
 }
 
 static void add_anchor(const struct hn_anchor_loss *l, double times, double *record) {
@@ -95,14 +95,14 @@ static void batch(void *state, const struct hn_metric_env *env, const struct hn_
     struct hn_weighting_params weighting = env->weighting;
     struct hn_score_counts counts = {{0}};
     bool looks = weighting.clip > 0 || weighting.fit_rounds > 0;
-    double most = looks ? look_at_scores(p, env, &counts) : 0;
+    double max = looks ? look_at_scores(p, env, &counts) : 0;
     if (weighting.fit_rounds > 0)
         hn_mixture_fit(&counts, weighting.fit_prior, weighting.fit_rounds, &weighting.mixture);
     for (int view = 0; view < 2; view++) {
         struct sides sides = sides_of(env->loss, view);
         for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
             struct hn_anchor anchor = make_anchor(p, sides, view, a);
-            struct hn_anchor_loss l = hn_anchor_loss(&weighting, env->temperature, most, &anchor);
+            struct hn_anchor_loss l = hn_anchor_loss(&weighting, env->temperature, max, &anchor);
             add_anchor(&l, (double)p->times[a], record);
         }
     }

@@ -446,7 +446,7 @@ static double log_difference(double a, double b) {
 }
 
 struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
-                                     double most, const struct hn_anchor *anchor) {
+                                     double max, const struct hn_anchor *anchor) {
     struct sums s = {0};
     struct hn_masker masker, *mask = weighting->mask == HN_MASK_NONE ? NULL : &masker;
     if (mask)
@@ -455,8 +455,8 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting
     if (s.n == 0)
         return (struct hn_anchor_loss){.log_ng = -INFINITY};
     // most = 0: all scores are 0, and so are all exponents.
-    double slope = weighting->clip > 0 && most > 0 ? weighting->beta * weighting->clip / most
-                                                   : weighting->beta / tau;
+    double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
+                                                  : weighting->beta / tau;
     add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
     double n = (double)s.n, log_rest = log1p(-weighting->tau_plus);
     double scale = weighting->log_factor + log(n / s.weight) + s.high / tau;

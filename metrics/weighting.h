@@ -110,6 +110,6 @@ struct hn_anchor_loss {
 };
 // Pure, and in log space: no temperature overflows. most: see `clip`, not used without.
 struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
-                                     double most, const struct hn_anchor *anchor);
+                                     double max, const struct hn_anchor *anchor);
 
 #endif

@@ -86,14 +86,14 @@ static void compare_machines(struct hn_comparison *c) {
 // larger of products and reading. A slowdown within that says nothing about the program.
 static double machine_change(const struct hn_comparison *c) {
     static const char *const rate[] = {"sgemm_gflops", "read_gbs"};
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < 2; i++) {
         double was = atof(hn_results_get_env(c->base, rate[i]));
         double is = atof(hn_results_get_env(c->now, rate[i]));
         if (was > 0 && is > 0)
-            most = fmax(most, fabs(fmax(was, is) / fmin(was, is) - 1));
+            max = fmax(max, fabs(fmax(was, is) / fmin(was, is) - 1));
     }
-    return most;
+    return max;
 }
 
 // The samples of one metric on one side, over one or several files; rows are those of the first.
@@ -274,12 +274,12 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     static const char *const metric[] = {"cost_s", "cost_g"};
     enum { METRICS = 2 };
     struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
-    int64_t most = METRICS * out->runs.n;
+    int64_t max = METRICS * out->runs.n;
     bool medians = out->rounds = options->rounds || n_base > 1 || n_now > 1;
-    out->time = hn_zalloc(ctx, most, sizeof *out->time);
+    out->time = hn_zalloc(ctx, max, sizeof *out->time);
     HN_SCOPE(ctx);
-    struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
-    double *capacity = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *capacity);
+    struct hn_time_pair *pair = hn_alloc(ctx, max, sizeof *pair);
+    double *capacity = hn_alloc(ctx, max, (size_t)(n_base + n_now) * sizeof *capacity);
     if (!out->time || !pair || !capacity)
         return ctx->code;
     for (int m = 0; m < METRICS; m++) {

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { MOST_FILES = 1000, TIME_TEXT = 32 };
+enum { MAX_FILES = 1000, TIME_TEXT = 32 };
 
 // One past result.
 struct past {
@@ -135,12 +135,12 @@ static int by_change(const void *a, const void *b) {
 
 // Of very many files those that were written last.
 static void keep_newest(struct history *h) {
-    if (h->n_past <= MOST_FILES)
+    if (h->n_past <= MAX_FILES)
         return;
-    hn_note(h->ctx, "left out: all but the newest %d of %" PRId64 " results files", MOST_FILES,
+    hn_note(h->ctx, "left out: all but the newest %d of %" PRId64 " results files", MAX_FILES,
             h->n_past);
     qsort(h->past, (size_t)h->n_past, sizeof *h->past, by_change);
-    h->n_past = MOST_FILES;
+    h->n_past = MAX_FILES;
 }
 
 static enum hn_code read_files(struct history *h) {

@@ -270,11 +270,11 @@ struct cells {
 
 static enum hn_code list_all(struct hn_context *ctx, const struct hn_results *part, int64_t n,
                              struct cells *out) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t i = 0; i < n; i++)
         for (enum kind kind = RUN; kind < KINDS; kind++)
-            most += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
-    *out = (struct cells){.cell = hn_alloc(ctx, most, sizeof *out->cell)};
+            max += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
+    *out = (struct cells){.cell = hn_alloc(ctx, max, sizeof *out->cell)};
     if (!out->cell)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)

@@ -19,12 +19,12 @@ enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r
                                     const int32_t *size, const int32_t *id, int64_t batch_size) {
     if (!r->order_run && begin_order(ctx, r, 1))
         return ctx->code;
-    int64_t batches = r->order_run[1], ids = r->order_split[batches], most;
-    if (!hn_mul(count, batch_size, &most) || !hn_add(most, ids, &most))
+    int64_t batches = r->order_run[1], ids = r->order_split[batches], max;
+    if (!hn_mul(count, batch_size, &max) || !hn_add(max, ids, &max))
         return hn_fail(ctx, HN_MEMORY, "the saved batches are too many");
     if (hn_grow(ctx, &r->order_split, &r->order_split_capacity, batches + count + 1,
                 sizeof *r->order_split) ||
-        hn_grow(ctx, &r->order_id, &r->order_id_capacity, most, sizeof *r->order_id))
+        hn_grow(ctx, &r->order_id, &r->order_id_capacity, max, sizeof *r->order_id))
         return ctx->code;
     for (int64_t b = 0; b < count; b++) {
         memcpy(r->order_id + ids, id + b * batch_size, (size_t)size[b] * sizeof *id);

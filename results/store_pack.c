@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_COLUMNS = 4096 };
+enum { MAX_COLUMNS = 4096 };
 
 // Bytes of the cells of a column: texts have the length of the longest.
 static size_t cell_size(const struct hn_table *t, int c) {
@@ -196,7 +196,7 @@ static enum hn_code read_about(const struct hn_store_reader *r, const char *name
 static enum hn_code read_records(const struct hn_store_reader *r, const struct hn_h5_data *s,
                                  struct hn_table *t) {
     int members = s->class == H5T_COMPOUND ? H5Tget_nmembers(s->type) : 0;
-    if (members < 1 || members > MOST_COLUMNS || s->rank != 1)
+    if (members < 1 || members > MAX_COLUMNS || s->rank != 1)
         return hn_store_bad(r, t->name, "", "is not a group of this file");
     HN_SCOPE(r->ctx); // what the table holds belongs to its name
     char *about = NULL;

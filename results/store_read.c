@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ATTRIBUTES = 1024, MOST_BINS = 1 << 20 };
+enum { MAX_ATTRIBUTES = 1024, MAX_BINS = 1 << 20 };
 
 enum hn_code hn_store_bad(const struct hn_store_reader *r, const char *group, const char *name,
                           const char *what) {
@@ -103,7 +103,7 @@ static enum hn_code read_counts(const struct hn_store_reader *r, hid_t group,
         return r->ctx->code;
     enum hn_code code = HN_OK;
     if (s.rank != 3 || s.dim[0] != (hsize_t)out->runs.rows || s.dim[1] != HN_PAIR_KINDS ||
-        s.dim[2] < 1 || s.dim[2] > MOST_BINS)
+        s.dim[2] < 1 || s.dim[2] > MAX_BINS)
         code = hn_store_bad(r, "hist", "counts", "has the wrong shape");
     else if (s.class != H5T_INTEGER)
         code = hn_store_bad(r, "hist", "counts", "is of the wrong type");
@@ -192,7 +192,7 @@ static bool is_schema(const char *name) {
 static enum hn_code read_attributes(const struct hn_store_reader *r, hid_t object, set_function set,
                                     struct hn_results *out) {
     H5O_info_t about;
-    if (H5Oget_info2(object, &about, H5O_INFO_NUM_ATTRS) < 0 || about.num_attrs > MOST_ATTRIBUTES)
+    if (H5Oget_info2(object, &about, H5O_INFO_NUM_ATTRS) < 0 || about.num_attrs > MAX_ATTRIBUTES)
         return hn_store_bad(r, "attributes", "", "cannot be read");
     for (hsize_t i = 0; i < about.num_attrs; i++) {
         char name[HN_STORE_NAME_SIZE];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_LINKS = 4096 }; // columns of a table, tables of a file
+enum { MAX_LINKS = 4096 }; // columns of a table, tables of a file
 
 // The column that texts go to.
 struct text_column {
@@ -97,7 +97,7 @@ static enum hn_code each_link(const struct hn_store_reader *r, hid_t group, cons
     H5_index_t order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     if (H5Gget_info(group, &about) < 0)
         return hn_store_bad(r, where, "", "cannot be read");
-    if (about.nlinks > MOST_LINKS)
+    if (about.nlinks > MAX_LINKS)
         return hn_store_bad(r, where, "", "has more than 4096 members");
     for (hsize_t i = 0; i < about.nlinks; i++) {
         char name[HN_STORE_NAME_SIZE];

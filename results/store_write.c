@@ -53,7 +53,7 @@ static hid_t create_group(struct writer *w, hid_t parent, const char *name) {
 // Large arrays of numbers are compressed; text is not, its bytes stand elsewhere in the file.
 static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_array *array) {
     struct hn_h5_array a = *array;
-    hsize_t bytes = H5Tget_size(a.type), most = a.rank == 1 ? CHUNK_ROWS : CHUNK_HISTOGRAMS;
+    hsize_t bytes = H5Tget_size(a.type), max = a.rank == 1 ? CHUNK_ROWS : CHUNK_HISTOGRAMS;
     for (int i = 0; i < a.rank; i++)
         bytes *= a.dim[i];
     a.transfer = w->transfer;
@@ -61,8 +61,8 @@ static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_ar
         bytes < (w->small ? COMPRESS_SMALL_FROM : COMPRESS_FROM))
         return a;
     memcpy(a.chunk, a.dim, sizeof a.chunk);
-    if (a.chunk[0] > most)
-        a.chunk[0] = most;
+    if (a.chunk[0] > max)
+        a.chunk[0] = max;
     a.deflate = DEFLATE_LEVEL;
     return a;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    CELL_MOST = 512, // rows and columns of a cell, a power of two
+    CELL_MAX = 512, // rows and columns of a cell, a power of two
     CELL_LEAST = 16,
     BAND_BYTES = 1 << 24, // most that a band's table takes
     STRIP_LEAST = 8,      // rows, as assumed above
@@ -46,7 +46,7 @@ static int64_t words_for(int64_t capacity, const struct hn_sweep_shape *shape, i
 }
 
 static int64_t choose_cell(int64_t rows, int64_t cols) {
-    int64_t cell = CELL_MOST;
+    int64_t cell = CELL_MAX;
     while (cell > CELL_LEAST && cell * hn_max(rows, cols) / 8 > BAND_BYTES)
         cell /= 2;
     return cell;

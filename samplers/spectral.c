@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITEMS = 2048 };
+enum { MAX_ITEMS = 2048 };
 
 struct params {
     int64_t clusters, kept, iterations, starts;
@@ -56,7 +56,7 @@ struct state {
 };
 
 static int64_t clusters_of(const struct params *p, int64_t n, int64_t batch_size) {
-    return hn_max(1, hn_min(p->clusters, hn_min(n, MOST_ITEMS) / batch_size));
+    return hn_max(1, hn_min(p->clusters, hn_min(n, MAX_ITEMS) / batch_size));
 }
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -65,7 +65,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     int64_t k = clusters_of(params, plan->n, plan->batch_size);
     if (k < params->clusters)
         hn_note(ctx, "clusters = %lld taken as %lld: a group has at most %d items",
-                (long long)params->clusters, (long long)k, MOST_ITEMS);
+                (long long)params->clusters, (long long)k, MAX_ITEMS);
     return HN_OK;
 }
 

@@ -36,7 +36,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
                                    .rows = n,
                                    .block = 1};
         int64_t parts = hn_parts_count(ctx, &cut);
-        near->shared = parts > 1 && n >= HN_PARTS_MOST;
+        near->shared = parts > 1 && n >= HN_PARTS_MAX;
         near->bands = near->shared ? parts : near->bands;
     }
     near->band = 0;

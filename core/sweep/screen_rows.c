@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    SAMPLE_MOST = 4096, // rows of each matrix that mean and scale are taken from
+    SAMPLE_MAX = 4096, // rows of each matrix that mean and scale are taken from
     LANES = 8
 };
 static const double min_scale = 1e-4; // terms of unit rows then fit 32 bits
@@ -30,7 +30,7 @@ struct rounded {
     int32_t sum;          // of q
 };
 
-static int64_t sampled(const struct hn_matrix *x) { return hn_min(x->rows, SAMPLE_MOST); }
+static int64_t sampled(const struct hn_matrix *x) { return hn_min(x->rows, SAMPLE_MAX); }
 static const float *sampled_row(const struct hn_matrix *x, int64_t i) {
     return hn_row(x, i * x->rows / sampled(x));
 }

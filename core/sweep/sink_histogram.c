@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BINS_MOST = 1 << 20, GROUP = 64, LINE = 8 };
+enum { BINS_MAX = 1 << 20, GROUP = 64, LINE = 8 };
 
 // Every thread counts for itself: integers add up to the same in any order.
 struct work {         // its arrays belong to it
@@ -24,9 +24,9 @@ struct work {         // its arrays belong to it
 static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
                                     const struct hn_sweep_shape *shape) {
     struct hn_sweep_histogram *h = self;
-    if (h->bins < 1 || h->bins > BINS_MOST)
+    if (h->bins < 1 || h->bins > BINS_MAX)
         return hn_fail(ctx, HN_USAGE, "a histogram with %lld bins: take 1 to %d",
-                       (long long)h->bins, BINS_MOST);
+                       (long long)h->bins, BINS_MAX);
     struct work *work = hn_zalloc(ctx, 1, sizeof *work);
     if (!work)
         return HN_MEMORY;

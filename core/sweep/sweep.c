@@ -10,13 +10,13 @@
 
 enum {
     BLOCK_LEAST = 64,
-    BLOCK_MOST = 512,
+    BLOCK_MAX = 512,
     BLOCKS_WANTED = 32, // so that a round has tiles for many threads
     BLOCK_SCREENED = 2048,
-    SLAB_PACKED = 128,      // rows multiplied at a time: a slab of a tile stays in the second cache
-    SLAB_BLAS = BLOCK_MOST, // the library packs the columns anew for each slab
-    PAD = 16,               // floats: rows of a tile do not all fall into the same cache sets
-    STRIP = 16              // rows that sinks get at a time: they stay in the first cache
+    SLAB_PACKED = 128,     // rows multiplied at a time: a slab of a tile stays in the second cache
+    SLAB_BLAS = BLOCK_MAX, // the library packs the columns anew for each slab
+    PAD = 16,              // floats: rows of a tile do not all fall into the same cache sets
+    STRIP = 16             // rows that sinks get at a time: they stay in the first cache
 };
 
 enum { ALONE = -1 };
@@ -71,7 +71,7 @@ static int64_t symmetric_dots(int64_t rows, int64_t block) {
 }
 
 int64_t hn_sweep_symmetric_dots(int64_t rows) {
-    return symmetric_dots(rows, choose_block(rows, rows, BLOCK_MOST));
+    return symmetric_dots(rows, choose_block(rows, rows, BLOCK_MAX));
 }
 
 static enum hn_code check(struct hn_context *ctx, const struct hn_sweep *sweep) {
@@ -129,7 +129,7 @@ static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
         return code;
     int64_t rows = sweep->x.rows, cols = sweep->y.rows;
     bool shuffled = screened->meet != NULL;
-    int64_t max = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MOST;
+    int64_t max = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MAX;
     const struct hn_screen_wish wish = {.kernel = kernel,
                                         .block = choose_block(rows, cols, max),
                                         .shuffled = shuffled,
@@ -159,7 +159,7 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
     plan->row_by_row = !plan->symmetric;
     for (int k = 0; k < sweep->n_sinks; k++)
         plan->row_by_row &= sweep->sink[k].side == HN_SIDE_ROWS;
-    int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows, BLOCK_MOST);
+    int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows, BLOCK_MAX);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
     plan->dots = plan->symmetric ? symmetric_dots(x->rows, plan->block) : x->rows * y->rows;
     code = open_screen(ctx, plan);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    SAMPLE_MOST = 1024,
+    SAMPLE_MAX = 1024,
     SHARE = 48, // one column in so many
     // Dimensions multiplied in the time that it takes to keep a candidate in the cache, and beyond
     // it: found by timing with and without a sample (core/PERFORMANCE.md).
@@ -28,7 +28,7 @@ static const double misses_allowed = 1e-3; // each costs a row of products
 
 struct hn_topk_sample hn_topk_sample_size(int64_t k, int64_t cols, int64_t met, int64_t d,
                                           bool in_cache) {
-    struct hn_topk_sample none = {0, 0}, sample = {hn_min(SAMPLE_MOST, cols / SHARE), 1};
+    struct hn_topk_sample none = {0, 0}, sample = {hn_min(SAMPLE_MAX, cols / SHARE), 1};
     if (k < 1 || sample.columns <= k / SHARE + 1)
         return none;
     double share = (double)sample.columns / (double)cols, mean = (double)k * share;

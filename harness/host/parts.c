@@ -246,11 +246,11 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
 
 enum hn_code hn_part_parse(struct hn_context *ctx, const char *option, const char *text,
                            int64_t *part, int64_t *of) {
-    enum { MOST = 1000000 };
+    enum { MAX = 1000000 };
     long long i, n;
     int length = 0;
     if (sscanf(text, "%7lld/%7lld%n", &i, &n, &length) != 2 || text[length] || i < 1 || i > n ||
-        n > MOST)
+        n > MAX)
         return hn_fail(ctx, HN_USAGE, "%s %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8", option,
                        text);
     *part = i;

@@ -192,10 +192,10 @@ enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_
 }
 
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
-    enum { MOST = 1 << 30 }; // an MPI count is an int
-    for (char *p = data; r && bytes > 0; p += MOST, bytes -= MOST) {
+    enum { MAX = 1 << 30 }; // an MPI count is an int
+    for (char *p = data; r && bytes > 0; p += MAX, bytes -= MAX) {
         MPI_Request request;
-        MPI_Ibcast(p, (int)hn_min(bytes, MOST), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+        MPI_Ibcast(p, (int)hn_min(bytes, MAX), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
         sleep_until_done(request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SECONDS_MOST = 120 }; // of all trials
+enum { SECONDS_MAX = 120 }; // of all trials
 
 // Runs that the folder lacks.
 struct left {
@@ -65,14 +65,14 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_reproduce *r
     mkdir(data, 0777); // a failure shows when data are linked
     if (hn_reproduce_list_runs(ctx, &here, entry, n, all) || keep_left(ctx, rep->folder, all, left))
         return ctx->code;
-    const struct hn_train_trials trials = {data, there ? rep->folder : scratch, SECONDS_MOST};
+    const struct hn_train_trials trials = {data, there ? rep->folder : scratch, SECONDS_MAX};
     int threads = ctx->threads;
     if (left->plan.n == 0)
         return HN_OK;
     hn_note(ctx,
             "%lld of %lld runs are to be trained: their settings are tried for some steps, for at "
             "most %d s",
-            (long long)left->plan.n, (long long)all->runs, SECONDS_MOST);
+            (long long)left->plan.n, (long long)all->runs, SECONDS_MAX);
     // As many as a run will have, beside the others.
     ctx->threads = (int)hn_max(1, threads / hn_processes_fit(ctx, left->plan.n, rep->workers));
     enum hn_code code = hn_train_estimate(ctx, &left->plan, NULL, &trials, left->item);

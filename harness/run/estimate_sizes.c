@@ -10,13 +10,13 @@ enum {
     SCREENED = 5120,       // where sweeps of the job are screened, and of LEAST are not
     SCREENED_BANDS = 8000, // where bands of rows are
     BATCHES = 4,           // of it, at least
-    TRIED_MOST = 1 << 15,  // and of a larger one, for parameters and batches that need many
-    VALUES_MOST = 1 << 26, // of a synthetic file: items times dimensions
-    SETTINGS_MOST = 64     // samplers with their options that are tried, or a few more
+    TRIED_MAX = 1 << 15,   // and of a larger one, for parameters and batches that need many
+    VALUES_MAX = 1 << 26,  // of a synthetic file: items times dimensions
+    SETTINGS_MAX = 64      // samplers with their options that are tried, or a few more
 };
 
 bool hn_probe_tries(const struct hn_job *job, int64_t sampler) {
-    int64_t stride = (job->n_samplers * job->n_batch_sizes + SETTINGS_MOST - 1) / SETTINGS_MOST;
+    int64_t stride = (job->n_samplers * job->n_batch_sizes + SETTINGS_MAX - 1) / SETTINGS_MAX;
     return sampler % stride == 0 || job->sampler[sampler].type != job->sampler[sampler - 1].type;
 }
 
@@ -89,12 +89,12 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
     if (may_screen(ctx, info, info->n) && !may_screen(ctx, info, n))
         n = hn_max(n, ctx->memory.mode == HN_MEMORY_ANY ? SCREENED : SCREENED_BANDS);
     bool fit = true;
-    while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
+    while (n < info->n && n < TRIED_MAX && !all_same_regime(ctx, plan, info, n, &fit))
         n *= 2;
     (void)all_same_regime(ctx, plan, info, n, &fit);
-    if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MOST))
+    if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MAX))
         out->sizes = 1;
-    else if (fit && n <= TRIED_MOST && 2 * n * info->d <= VALUES_MOST)
+    else if (fit && n <= TRIED_MAX && 2 * n * info->d <= VALUES_MAX)
         out->sizes = HN_PROBE_SIZES;
     for (int i = 0; i < out->sizes; i++)
         out->n[i] = out->sizes == 1 ? info->n : n << i;

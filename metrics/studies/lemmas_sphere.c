@@ -7,20 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 5, POINTS = 6, CLOUDS = MOST * POINTS };
+enum { MAX = 5, POINTS = 6, CLOUDS = MAX * POINTS };
 
 struct cloud {
     int classes, points; // points of all classes, p is of class p / POINTS
-    double v[CLOUDS][MOST], s[CLOUDS][CLOUDS];
+    double v[CLOUDS][MAX], s[CLOUDS][CLOUDS];
     double own[CLOUDS], apart[CLOUDS]; // mean cosine to the class, -(largest to another class)
 };
 
 static void draw_points(struct hn_stream *stream, struct cloud *c) {
     double noise = 3 * pow(0.0003, hn_stream_uniform(stream));
     for (int p = 0; p < c->points; p++) {
-        for (int i = 0; i < MOST; i++)
+        for (int i = 0; i < MAX; i++)
             c->v[p][i] = (i == p / POINTS) - 1.0 / c->classes * (i < c->classes);
-        hn_lemma_disturb(stream, noise, c->v[p], MOST);
+        hn_lemma_disturb(stream, noise, c->v[p], MAX);
     }
 }
 
@@ -29,7 +29,7 @@ static void measure_points(struct cloud *c) {
         c->own[p] = 0;
         c->apart[p] = 1;
         for (int q = 0; q < c->points; q++) {
-            c->s[p][q] = hn_lemma_dot(c->v[p], c->v[q], MOST);
+            c->s[p][q] = hn_lemma_dot(c->v[p], c->v[q], MAX);
             if (p / POINTS == q / POINTS)
                 c->own[p] += c->s[p][q] / POINTS;
             else
@@ -107,7 +107,7 @@ static void judge_cloud(struct hn_lemmas *w, const struct cloud *c, double beta)
 enum hn_code hn_lemmas_clouds(struct hn_context *ctx, struct hn_lemmas *w, struct hn_table *table) {
     w->embeddings = "sphere";
     w->k = POINTS;
-    for (int classes = 2; classes <= MOST; classes++) {
+    for (int classes = 2; classes <= MAX; classes++) {
         struct cloud c = {.classes = classes, .points = classes * POINTS};
         w->n = classes;
         for (int64_t trial = 0; trial < w->trials && !hn_check_stop(ctx); trial++) {

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = 60, MOST = 5 };
+enum { N = 60, MAX = 5 };
 
 // count[i] labels of item i, below `classes`, repeats among them.
 static void draw(uint32_t *state, int32_t classes, int64_t *start, int32_t *label) {
     start[0] = 0;
     for (int i = 0; i < N; i++) {
         *state = *state * 1664525U + 1013904223U;
-        int count = (int)(*state >> 24) % (MOST + 1);
+        int count = (int)(*state >> 24) % (MAX + 1);
         for (int k = 0; k < count; k++) {
             *state = *state * 1664525U + 1013904223U;
             label[start[i] + k] = (int32_t)((*state >> 8) % (uint32_t)classes);
@@ -57,14 +57,14 @@ static void test_pairs(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     int64_t start[N + 1];
-    int32_t label[N * MOST];
+    int32_t label[N * MAX];
     uint32_t state = 7;
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
         draw(&state, classes[c], start, label);
         check_pairs(&ctx, start, label);
     }
     // Labels that share a bit of a mask without being equal.
-    for (int k = 0; k < N * MOST; k++)
+    for (int k = 0; k < N * MAX; k++)
         label[k] = 64 * (int32_t)(k % 7);
     check_pairs(&ctx, start, label);
 }

@@ -43,21 +43,21 @@ static void test_scipy(void) {
 // Of n + m different values every choice of those that are y's is one order: the shares of the
 // orders at least as extreme, by going through all of them.
 static void test_all_orders(void) {
-    enum { MOST = 10 };
+    enum { MAX = 10 };
     for (int n = 1; n <= 5; n++)
         for (int m = 1; m <= 5; m++) {
             int of_u[26] = {0}, all = 0;
             double tail[26];
             for (int kind = 0; kind < 2; kind++) // count first, then hold the tails against it
                 for (unsigned set = 0; set < 1U << (n + m); set++) {
-                    double x[MOST], y[MOST];
+                    double x[MAX], y[MAX];
                     int in_x = 0, in_y = 0, u = 0;
                     for (int i = 0; i < n + m; i++)
                         if (set >> i & 1U) {
                             u += in_x;
-                            y[in_y++ % MOST] = i;
+                            y[in_y++ % MAX] = i;
                         } else
-                            x[in_x++ % MOST] = i;
+                            x[in_x++ % MAX] = i;
                     if (in_y != m)
                         continue;
                     if (kind == 0) {

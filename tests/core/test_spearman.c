@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST = 300 };
-static double x[MOST], y[MOST];
+enum { MAX = 300 };
+static double x[MAX], y[MAX];
 
 // Values with and without ties.
 static void fill(int64_t n, int64_t index) {
@@ -93,15 +93,15 @@ static void test_scipy(void) {
     snprintf(path, sizeof path, "%s/values", folder);
     snprintf(command, sizeof command, "/usr/bin/python3 -c '%s' %s", script, path);
     for (int64_t index = 0; index < 3; index++) {
-        fill(MOST, index + 2); // without ties, with some, and with many
+        fill(MAX, index + 2); // without ties, with some, and with many
         FILE *f = fopen(path, "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-        for (int i = 0; i < MOST; i++)
+        for (int i = 0; i < MAX; i++)
             fprintf(f, "%.17g %.17g\n", x[i], y[i]);
         fclose(f);
         CU_ASSERT_EQUAL_FATAL(hn_fixture_run(command, out, sizeof out), 0);
         CU_ASSERT_EQUAL_FATAL(sscanf(out, "%lf", &wanted), 1);
-        HN_CHECK(&ctx, hn_spearman(&ctx, x, y, MOST, &rho));
+        HN_CHECK(&ctx, hn_spearman(&ctx, x, y, MAX, &rho));
         CU_ASSERT_DOUBLE_EQUAL(rho, wanted, 1e-12);
     }
     hn_fixture_remove(folder);

@@ -166,16 +166,16 @@ static void test_whole_numbers(void) {
 
 // Random rows and appends against arrays.
 static void test_against_mirror(void) {
-    enum { MOST = 3000 };
-    static char text[MOST][8];
-    static double real[MOST];
-    static int64_t count[MOST];
+    enum { MAX = 3000 };
+    static char text[MAX][8];
+    static double real[MAX];
+    static int64_t count[MAX];
     int64_t rows = 0;
     struct hn_stream s;
     hn_context_init(&ctx, 1);
     hn_stream_open(&s, 1, "test.table", 0, 0, 0);
     struct hn_table t = table_of("runs", 4);
-    while (rows < MOST - 10) {
+    while (rows < MAX - 10) {
         struct hn_table part = table_of("part", 3);
         for (uint32_t k = hn_stream_below(&s, 10); k-- > 0; rows++) {
             uint32_t word = hn_stream_word(&s);

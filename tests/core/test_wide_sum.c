@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TERMS = 5000, DIGITS_MOST = 64 };
+enum { TERMS = 5000, DIGITS_MAX = 64 };
 
 static double terms[TERMS];
 
@@ -28,12 +28,12 @@ static void add_some(const struct hn_wide_layout *layout, int from, int step, in
 
 static void check_range(int min, int max) {
     const struct hn_wide_layout layout = hn_wide_layout(min, max);
-    int64_t forward[DIGITS_MOST] = {0}, parts[DIGITS_MOST] = {0};
-    CU_ASSERT_FATAL(layout.digits <= DIGITS_MOST);
+    int64_t forward[DIGITS_MAX] = {0}, parts[DIGITS_MAX] = {0};
+    CU_ASSERT_FATAL(layout.digits <= DIGITS_MAX);
     fill(min, max, max - min);
     add_some(&layout, 0, 1, forward);
     for (int part = 6; part >= 0; part--) {
-        int64_t digit[DIGITS_MOST] = {0};
+        int64_t digit[DIGITS_MAX] = {0};
         add_some(&layout, part, 7, digit);
         for (int k = 0; k < layout.digits; k++)
             parts[k] += digit[k];
@@ -56,7 +56,7 @@ static void test_any_order(void) {
 // Digits hold more than their 32 bits until the end; what lies below all of them is dropped.
 static void test_ends(void) {
     const struct hn_wide_layout layout = hn_wide_layout(-10, 10);
-    int64_t digit[DIGITS_MOST] = {0};
+    int64_t digit[DIGITS_MAX] = {0};
     const double big = nextafter(1024, 0);
     for (int i = 0; i < 1 << 20; i++)
         hn_wide_add(&layout, digit, big);
@@ -70,7 +70,7 @@ static void test_ends(void) {
     CU_ASSERT_EQUAL(hn_wide_value(&layout, digit), ldexp(1, layout.lowest));
     hn_wide_add(&layout, digit, 1e300); // wrong, but nothing behind it is written
     hn_wide_add(&layout, digit, INFINITY);
-    for (int k = layout.digits; k < DIGITS_MOST; k++)
+    for (int k = layout.digits; k < DIGITS_MAX; k++)
         CU_ASSERT_EQUAL(digit[k], 0);
 }
 

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-enum { BASES = 2, ROWS = 9, EDITS = 12, TEXT = 32, ATTRIBUTES = 24, BINS = 24, MOST = 44 };
+enum { BASES = 2, ROWS = 9, EDITS = 12, TEXT = 32, ATTRIBUTES = 24, BINS = 24, MAX = 44 };
 
 struct hn_fuzz_held {
     struct hn_fuzz_held *next;
@@ -312,15 +312,15 @@ static void edit_pairs(struct hn_fuzz_made *m, struct hn_fuzz_bytes *b, struct h
 
 // --- All of it ---
 
-// Wide tables take most of the time: of more columns than MOST a stretch is left out.
+// Wide tables take most of the time: of more columns than MAX a stretch is left out.
 static void narrow(struct hn_fuzz_bytes *b, struct hn_table *t) {
-    int cut = t->n_columns - MOST;
+    int cut = t->n_columns - MAX;
     if (cut <= 0)
         return;
-    int from = (int)TAKE(b, MOST), to = from + cut;
+    int from = (int)TAKE(b, MAX), to = from + cut;
     memmove(t->column + from, t->column + to, (size_t)(t->n_columns - to) * sizeof *t->column);
     memmove(t->cells + from, t->cells + to, (size_t)(t->n_columns - to) * sizeof *t->cells);
-    t->n_columns = MOST;
+    t->n_columns = MAX;
 }
 
 static void take_tables(struct hn_fuzz_made *m, struct hn_fuzz_bytes *b,

@@ -26,7 +26,7 @@ static struct hn_items view_items(int64_t n, int64_t d, const float *x1, const f
 }
 
 // A metric that hands each anchor of a batch to `gap` by itself, and keeps the worst of each.
-enum { LEAST_GAP, LEAST_GAP_COLS, LEAST_36, LEAST_37, LEAST_LOSS, MOST_PROB, ANCHORS, WORST };
+enum { LEAST_GAP, LEAST_GAP_COLS, LEAST_36, LEAST_37, LEAST_LOSS, MAX_PROB, ANCHORS, WORST };
 
 static int place_in_gap(const char *name) {
     return column_place(name) - column_place("loss_global");
@@ -56,7 +56,7 @@ static void worst_batch(void *state, const struct hn_metric_env *env, const stru
         now[LEAST_36] = value[place_in_gap("bound_36")] - gap;
         now[LEAST_37] = value[place_in_gap("bound_37")] - gap;
         now[LEAST_LOSS] = value[place_in_gap("loss_train")];
-        now[MOST_PROB] = -value[place_in_gap("pos_prob")];
+        now[MAX_PROB] = -value[place_in_gap("pos_prob")];
         for (int k = 0; k < ANCHORS; k++)
             record[k] = a == 0 || isnan(now[k]) ? now[k] : fmin(record[k], now[k]);
         record[ANCHORS]++;
@@ -106,7 +106,7 @@ static void check_every_anchor(struct hn_context *ctx, const struct hn_items *it
     CU_ASSERT(m.value[LEAST_36] >= -rounding);
     CU_ASSERT(m.value[LEAST_37] >= -rounding);
     CU_ASSERT(m.value[LEAST_LOSS] >= -rounding);
-    CU_ASSERT(-m.value[MOST_PROB] <= 1 + rounding);
+    CU_ASSERT(-m.value[MAX_PROB] <= 1 + rounding);
     for (int k = 0; k < WORST; k++)
         CU_ASSERT(isfinite(m.value[k]));
     measured_free(ctx, &m);

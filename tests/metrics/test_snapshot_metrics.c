@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES_MOST = 64, TEMPERATURES = 2 };
+enum { VALUES_MAX = 64, TEMPERATURES = 2 };
 static const double temperatures[TEMPERATURES] = {0.5, 0.1};
 
 struct outcome {
-    double value[TEMPERATURES * VALUES_MOST];
+    double value[TEMPERATURES * VALUES_MAX];
     char why[HN_MESSAGE_MAX];
     int64_t sweeps;
     int columns;

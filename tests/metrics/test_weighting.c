@@ -12,7 +12,7 @@ struct direct {
 
 // v_j: what the weights are proportional to.
 static long double direct_weight(const struct hn_weighting_params *weighting, double tau,
-                                 double most, double score) {
+                                 double max, double score) {
     if (weighting->by_mixture) { // densities as GSL has them
         double u = (score + 1) / 2, p[2];
         const struct hn_mixture *m = &weighting->mixture;
@@ -21,7 +21,7 @@ static long double direct_weight(const struct hn_weighting_params *weighting, do
         return p[0] / (p[0] + p[1]) * u;
     }
     if (weighting->clip > 0)
-        return expl(weighting->beta * weighting->clip * (long double)score / most);
+        return expl(weighting->beta * weighting->clip * (long double)score / max);
     return expl(weighting->beta * (long double)score / tau);
 }
 
@@ -33,7 +33,7 @@ static int larger(const void *a, const void *b) {
 // What the mask leaves of an example.
 static struct example masked(const struct hn_weighting_params *weighting, const struct example *e) {
     struct example left = {.own = e->own, .anchor = e->anchor};
-    float sorted[MOST_NEGATIVES];
+    float sorted[MAX_NEGATIVES];
     const float *shown = weighting->guided ? e->guide : e->score;
     memcpy(sorted, shown, sizeof sorted);
     qsort(sorted, (size_t)e->n, sizeof *sorted, larger);
@@ -53,15 +53,15 @@ static struct example masked(const struct hn_weighting_params *weighting, const 
     return left;
 }
 
-static struct direct evaluate(const struct hn_weighting_params *weighting, double tau, double most,
+static struct direct evaluate(const struct hn_weighting_params *weighting, double tau, double max,
                               const struct example *whole) {
     const struct example left = masked(weighting, whole), *e = &left;
     long double mean = 0, sum = 0, sum_same = 0, same = 0, labelled = 0;
     long double n = e->n, pos = expl((long double)e->anchor.positive / tau);
     for (int32_t j = 0; j < e->n; j++)
-        mean += direct_weight(weighting, tau, most, (double)e->score[j]) / n;
+        mean += direct_weight(weighting, tau, max, (double)e->score[j]) / n;
     for (int32_t j = 0; j < e->n; j++) {
-        long double v = direct_weight(weighting, tau, most, (double)e->score[j]) / mean;
+        long double v = direct_weight(weighting, tau, max, (double)e->score[j]) / mean;
         long double mass = expl(weighting->log_factor) * v * expl((long double)e->score[j] / tau);
         bool known = e->own >= 0 && e->label[j] >= 0;
         bool equal = known && e->label[j] == e->own;
@@ -85,9 +85,9 @@ static struct direct evaluate(const struct hn_weighting_params *weighting, doubl
 
 static bool agrees(const struct hn_weighting_params *weighting, double tau,
                    const struct example *e) {
-    double most = 0.95;
-    struct direct d = evaluate(weighting, tau, most, e);
-    struct hn_anchor_loss l = hn_anchor_loss(weighting, tau, most, &e->anchor);
+    double max = 0.95;
+    struct direct d = evaluate(weighting, tau, max, e);
+    struct hn_anchor_loss l = hn_anchor_loss(weighting, tau, max, &e->anchor);
     int32_t n = masked(weighting, e).n;
     if (n == 0)
         return l.n == 0 && l.loss == 0 && !l.clamped && l.weight_labelled == 0;

@@ -47,11 +47,11 @@ static inline bool close_to(double got, double wanted, double relative) {
 }
 
 // An anchor whose negatives lie in up to four runs.
-enum { MOST_NEGATIVES = 600, FEW_NEGATIVES = 64 };
+enum { MAX_NEGATIVES = 600, FEW_NEGATIVES = 64 };
 struct example {
-    float score[MOST_NEGATIVES], guide[MOST_NEGATIVES]; // the guide is that of a guided weighting
-    int32_t own, label[MOST_NEGATIVES];                 // of the anchor, of its negatives
-    uint8_t kind[MOST_NEGATIVES];                       // as cut_runs() finds them
+    float score[MAX_NEGATIVES], guide[MAX_NEGATIVES]; // the guide is that of a guided weighting
+    int32_t own, label[MAX_NEGATIVES];                // of the anchor, of its negatives
+    uint8_t kind[MAX_NEGATIVES];                      // as cut_runs() finds them
     int32_t n;
     struct hn_anchor anchor;
 };
@@ -76,7 +76,7 @@ static inline void draw_example(struct example *e, uint64_t number) {
     struct hn_stream s;
     hn_stream_open(&s, 5, "test.anchors", 0, (int64_t)number, 0);
     memset(e, 0, sizeof *e);
-    e->n = 1 + (int32_t)hn_stream_below(&s, number % 16 ? FEW_NEGATIVES : MOST_NEGATIVES);
+    e->n = 1 + (int32_t)hn_stream_below(&s, number % 16 ? FEW_NEGATIVES : MAX_NEGATIVES);
     e->anchor.positive = (float)(0.3 + 0.69 * uniform01(&s));
     e->own = (int32_t)hn_stream_below(&s, 4) - 1;
     for (int32_t j = 0; j < e->n; j++) {

@@ -40,17 +40,17 @@ static void test_bound(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// ids of an epoch, `most` batches at a time.
+// ids of an epoch, `max` batches at a time.
 static void draw_epoch(struct hn_context *ctx, struct hn_sampler *s, const struct hn_items *items,
-                       int64_t most, int32_t *ids) {
+                       int64_t max, int32_t *ids) {
     struct hn_batches b;
     int64_t batches;
     HN_SCOPE(ctx);
     HN_CHECK(ctx, hn_sampler_epoch(ctx, s, items, 0, &batches));
-    HN_CHECK(ctx, hn_batches_open(ctx, s, most, &b));
+    HN_CHECK(ctx, hn_batches_open(ctx, s, max, &b));
     for (b.first = 0; b.first < batches; b.first += b.count) {
         HN_CHECK(ctx, hn_batches_draw(ctx, s, batches - b.first, &b));
-        CU_ASSERT_EQUAL_FATAL(b.count, hn_min(most, batches - b.first));
+        CU_ASSERT_EQUAL_FATAL(b.count, hn_min(max, batches - b.first));
         for (int32_t i = 0; i < b.count; i++)
             for (int32_t k = 0; k < b.size[i]; k++)
                 *ids++ = hn_batch_ids(&b, i)[k];
@@ -68,8 +68,8 @@ static void test_steps(void) {
     HN_CHECK(&ctx, hn_options_init(&ctx, type->options, params));
     HN_CHECK(&ctx, hn_sampler_make(&ctx, type, params, &items, 10, 1, &s));
     draw_epoch(&ctx, &s, &items, 1, one);
-    for (int64_t most = 2; most <= 16; most += 7) {
-        draw_epoch(&ctx, &s, &items, most, many);
+    for (int64_t max = 2; max <= 16; max += 7) {
+        draw_epoch(&ctx, &s, &items, max, many);
         CU_ASSERT_EQUAL(memcmp(one, many, sizeof one), 0);
     }
     struct hn_batches b;

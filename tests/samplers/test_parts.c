@@ -4,7 +4,7 @@
 #include "core/sweep/sinks.h"
 #include "tests/samplers/every_sampler.h"
 
-enum { ITEMS = 1800, DIM = 48, BATCH = 30, STORED_MOST = 400 };
+enum { ITEMS = 1800, DIM = 48, BATCH = 30, STORED_MAX = 400 };
 
 // What processes have found so far, for all to see: keys, and bytes of parts.
 struct store {
@@ -13,7 +13,7 @@ struct store {
         int64_t part;
         char *data;
         int64_t n;
-    } stored[STORED_MOST];
+    } stored[STORED_MAX];
     int n;
 };
 
@@ -58,7 +58,7 @@ static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
                         const struct hn_bytes *found) {
     struct player *p = self;
     (void)ctx;
-    CU_ASSERT_FATAL(p->store->n < STORED_MOST && !find(p, part));
+    CU_ASSERT_FATAL(p->store->n < STORED_MAX && !find(p, part));
     struct stored *s = &p->store->stored[p->store->n++];
     *s = (struct stored){.part = part, .data = malloc((size_t)found->n + 1), .n = found->n};
     snprintf(s->key, sizeof s->key, "%s", p->key);
@@ -306,13 +306,13 @@ static void test_counts(void) {
     CU_ASSERT_EQUAL(parts_of(0x1p26, 1, 1000), 4);
     CU_ASSERT_EQUAL(parts_of(0x1p36, 1, 1000), 32);
     CU_ASSERT_EQUAL(parts_of(0x1p36, 4, 1000), 8);
-    CU_ASSERT_EQUAL(parts_of(1e30, 1, 1000), HN_PARTS_MOST);
-    CU_ASSERT_EQUAL(parts_of(1e30, 4, 1000), HN_PARTS_MOST / 4);
+    CU_ASSERT_EQUAL(parts_of(1e30, 1, 1000), HN_PARTS_MAX);
+    CU_ASSERT_EQUAL(parts_of(1e30, 4, 1000), HN_PARTS_MAX / 4);
     CU_ASSERT_EQUAL(parts_of(1e30, 1, 17), 17);
     struct hn_cut lists = {.multiplications = 1e30, .coarse = 4, .rows = 1000000, .block = 1};
-    CU_ASSERT_EQUAL(hn_cut_parts(&lists), HN_PARTS_MOST / 4);
+    CU_ASSERT_EQUAL(hn_cut_parts(&lists), HN_PARTS_MAX / 4);
     lists.dealt = true;
-    CU_ASSERT_EQUAL(hn_cut_parts(&lists), HN_PARTS_MOST / 4);
+    CU_ASSERT_EQUAL(hn_cut_parts(&lists), HN_PARTS_MAX / 4);
     lists.rows = 100000000;
     CU_ASSERT_EQUAL(hn_cut_parts(&lists), 3051);
     lists.multiplications = 0x1p40;

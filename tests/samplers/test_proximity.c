@@ -22,9 +22,9 @@ static void naive_candidates(const struct hn_proximity *spec, int32_t n, int32_t
 static void compare_graph(const struct hn_items *items) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    enum { M = 30, K = 8, MOST_ITEMS = 150 };
+    enum { M = 30, K = 8, MAX_ITEMS = 150 };
     int32_t n = (int32_t)items->n;
-    CU_ASSERT_FATAL(n <= MOST_ITEMS);
+    CU_ASSERT_FATAL(n <= MAX_ITEMS);
     struct hn_proximity spec = {.m = M, .k = K, .seed = 5, .built_index = 70, .weighted = true};
     struct hn_work work = {0};
     struct hn_graph g;
@@ -33,11 +33,11 @@ static void compare_graph(const struct hn_items *items) {
     int64_t wrong = 0, changed = 0;
     for (int32_t v = 0; v < n; v++) {
         int32_t naive[M], ids[M];
-        uint64_t marks[MOST_ITEMS / 64 + 1] = {0};
+        uint64_t marks[MAX_ITEMS / 64 + 1] = {0};
         naive_candidates(&spec, n, v, naive);
         hn_proximity_candidates(&spec, n, v, marks, ids);
         wrong += memcmp(naive, ids, sizeof ids) != 0;
-        for (int i = 0; i <= MOST_ITEMS / 64; i++)
+        for (int i = 0; i <= MAX_ITEMS / 64; i++)
             wrong += marks[i] != 0;
         naive_sort(&items->x, v, naive, M);
         CU_ASSERT_EQUAL_FATAL(g.start[v + 1] - g.start[v], K);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { K = 100, THREADS_MOST = 4 };
+enum { K = 100, THREADS_MAX = 4 };
 static const double quantile = 0.999;
 
 struct made {
@@ -89,7 +89,7 @@ static void check_items(const struct hn_items *items) {
     make(items, "off", 2, &without);
     CU_ASSERT(hn_graph_edges(&without.graph) > 0);
     for (int k = 0; k < HN_SCREEN_KERNELS; k++)
-        for (int threads = 1; threads <= THREADS_MOST && hn_screen_kernel(k); threads *= 2) {
+        for (int threads = 1; threads <= THREADS_MAX && hn_screen_kernel(k); threads *= 2) {
             make(items, hn_screen_kernel(k)->name, threads, &with);
             check_same(&without, &with);
             free_made(&with);

@@ -4,7 +4,7 @@
 #include "samplers/walk.h"
 #include "tests/sampled.h"
 
-enum { NODES = 6, MOST = 4, WALKS = 20000 };
+enum { NODES = 6, MAX = 4, WALKS = 20000 };
 
 // A small directed graph with weights of either sign; node 4 has negative ones only.
 static int64_t small_start[NODES + 1] = {0, 3, 5, 8, 10, 12, 14};
@@ -148,7 +148,7 @@ static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct s
     for (int i = 0; i < WALKS; i++) {
         struct hn_stream stream;
         struct hn_walk_tally tally = {0};
-        int32_t ids[MOST];
+        int32_t ids[MAX];
         int code = 0;
         hn_stream_open(&stream, seed, "test.walk", 0, 0, i);
         hn_walk_run_many(walk, 1, &(int32_t){u}, &stream, &scratch, ids, &tally);
@@ -219,12 +219,12 @@ static void compare_depth(int u, bool by_weight) {
     static struct chain chain;
     static struct seen seen;
     memset(&chain, 0, sizeof chain);
-    chain.collect = MOST;
+    chain.collect = MAX;
     chain_moves(&chain, by_weight);
     depth_follow(&chain, &u, 1, 1U << u, 1, 0, 1);
     double cumulative[sizeof small_target / sizeof small_target[0]];
     hn_walk_cumulate(&small, cumulative, 1);
-    struct hn_walk walk = {&small, by_weight ? cumulative : NULL, 0.9, 1, MOST, HN_WALK_DEPTH};
+    struct hn_walk walk = {&small, by_weight ? cumulative : NULL, 0.9, 1, MAX, HN_WALK_DEPTH};
     run_walks(&walk, u, 96, &seen);
     compare_sequences(&seen, chain.probability);
 }

@@ -5,13 +5,13 @@
 
 // Values at step 0 that another run left are taken, and are those that a run would have found.
 static void test_untrained(void) {
-    enum { COLUMNS_MOST = 32 };
+    enum { COLUMNS_MAX = 32 };
     struct hn_untrained shared;
     struct trial *own = open_trial(1, "encoder=mean", "uniform", "");
     struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
-    double value[COLUMNS_MOST] = {0};
+    double value[COLUMNS_MAX] = {0};
     int n = t->spec.task->n_columns;
-    CU_ASSERT_FATAL(n > 0 && n <= COLUMNS_MOST);
+    CU_ASSERT_FATAL(n > 0 && n <= COLUMNS_MAX);
     HN_CHECK(&t->ctx, hn_untrained_open(&t->ctx, 2, &shared));
     t->spec.untrained = &shared;
     t->spec.untrained_key = "mean, seed 3";

@@ -3,10 +3,10 @@
 #include "tests/core/sweep/screen_panel.h"
 #include "tests/test.h"
 
-enum { WORDS_MOST = 200, PITCH = HN_PANEL + 3 };
+enum { WORDS_MAX = 200, PITCH = HN_PANEL + 3 };
 
 struct panels {
-    _Alignas(64) int8_t a[WORDS_MOST * HN_WORDS_BYTES], b[WORDS_MOST * HN_WORDS_BYTES];
+    _Alignas(64) int8_t a[WORDS_MAX * HN_WORDS_BYTES], b[WORDS_MAX * HN_WORDS_BYTES];
     _Alignas(64) int32_t start[2][HN_PANEL], limit[2][HN_PANEL];
     int64_t words;
     int width;
@@ -93,7 +93,7 @@ static void test_kernels(void) {
         if (!kernel)
             continue;
         hn_test_entry(kernel->name);
-        for (p.words = 0; p.words <= WORDS_MOST; p.words = 2 * p.words + 1)
+        for (p.words = 0; p.words <= WORDS_MAX; p.words = 2 * p.words + 1)
             for (int how = 0; how < 4; how++) {
                 fill(&p, kernel, &s, how);
                 CU_ASSERT_EQUAL(count_wrong(kernel, &p), 0);

@@ -164,12 +164,12 @@ static void check_shape(struct hn_matrix x, struct hn_matrix y, int64_t block, b
 static void test_every_entry_once(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    enum { D = 6, STRIDE = 9, MOST_ROUNDS = 25 };
+    enum { D = 6, STRIDE = 9, MAX_ROUNDS = 25 };
     float *a = hn_fixture_rows(&ctx, 300, STRIDE, 1), *b = hn_fixture_rows(&ctx, 300, STRIDE, 2);
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (size_t l = 0; l < sizeof blocks / sizeof *blocks; l++) {
             struct hn_matrix x = {a, shapes[k][0], D, STRIDE}, y = {b, shapes[k][1], D, STRIDE};
-            if (blocks[l] > 0 && hn_max(x.rows, y.rows) / blocks[l] > MOST_ROUNDS)
+            if (blocks[l] > 0 && hn_max(x.rows, y.rows) / blocks[l] > MAX_ROUNDS)
                 continue;
             check_shape(x, y, blocks[l], false);
             check_shape(x, x, blocks[l], true);

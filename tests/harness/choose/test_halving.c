@@ -121,35 +121,35 @@ static struct tally simulate(struct world *w, double error) {
 }
 
 // At most `rate` of the runs, at three sigma.
-static bool at_most(int n, double rate) {
+static bool at_max(int n, double rate) {
     return n <= RUNS * rate + 3 * sqrt(RUNS * rate * (1 - rate));
 }
 
 static void test_best_is_kept(void) {
     struct world w = make_world();
-    CU_ASSERT(at_most(simulate(&w, 0.05).dropped, 0.05));
+    CU_ASSERT(at_max(simulate(&w, 0.05).dropped, 0.05));
     w.common = 0;
-    CU_ASSERT(at_most(simulate(&w, 0.05).dropped, 0.05));
+    CU_ASSERT(at_max(simulate(&w, 0.05).dropped, 0.05));
 }
 
 static void test_best_is_kept_with_skewed_noise(void) {
     struct world w = make_world();
     w.skewed = true;
-    CU_ASSERT(at_most(simulate(&w, 0.05).dropped, 0.05));
+    CU_ASSERT(at_max(simulate(&w, 0.05).dropped, 0.05));
 }
 
 // What batches of a seed share has as much of the variance of its mean as their noise has.
 static void test_best_is_kept_with_seed_effects(void) {
     struct world w = make_world();
     w.seed_effect = 1 / sqrt(BATCHES);
-    CU_ASSERT(at_most(simulate(&w, 0.05).dropped, 0.05));
+    CU_ASSERT(at_max(simulate(&w, 0.05).dropped, 0.05));
 }
 
 // The test can fail: without the correction the best is dropped more often.
 static void test_correction_is_needed(void) {
     struct world w = make_world();
     int rungs = hn_halving_rungs(SEEDS);
-    CU_ASSERT_FALSE(at_most(simulate(&w, 0.2 * ARMS * rungs).dropped, 0.05));
+    CU_ASSERT_FALSE(at_max(simulate(&w, 0.2 * ARMS * rungs).dropped, 0.05));
 }
 
 // One setting is ahead of the others by more than an interval of the second rung.
@@ -162,7 +162,7 @@ static void test_choice_is_good_and_cheap(void) {
     for (int i = 10; i < ARMS; i++)
         w.hard[i] = 2.5 - 0.2 * (i - 9);
     struct tally t = simulate(&w, 0.05);
-    CU_ASSERT(at_most(t.poor, 0.05));
+    CU_ASSERT(at_max(t.poor, 0.05));
     CU_ASSERT_EQUAL(t.harder, RUNS);
     CU_ASSERT((double)t.units < 0.12 * RUNS * ARMS * SEEDS);
 }
@@ -181,13 +181,13 @@ static void test_edge_is_told(void) {
     for (int i = 2; i < 10; i++)
         w.same[i] = 0.2;
     struct tally t = simulate(&w, 0.05);
-    CU_ASSERT(at_most(t.lost, 0.05));
+    CU_ASSERT(at_max(t.lost, 0.05));
     CU_ASSERT((double)t.units < 0.12 * RUNS * ARMS * SEEDS);
     for (int i = 2; i < 10; i++) {
         w.same[i] = 0.12 + 0.006 * (i - 1);
         w.hard[i] = 5 + 0.3 * (i - 1);
     }
-    CU_ASSERT(at_most(simulate(&w, 0.05).lost, 0.05));
+    CU_ASSERT(at_max(simulate(&w, 0.05).lost, 0.05));
 }
 
 // What was within with one seed, and so left all others behind, is over the budget with the next.
@@ -240,7 +240,7 @@ static void test_uniform_will_do(void) {
         w.hard[i] = 1;
         w.same[i] = 0.1;
     }
-    CU_ASSERT(at_most(simulate(&w, 0.05).harder, 0.05));
+    CU_ASSERT(at_max(simulate(&w, 0.05).harder, 0.05));
 }
 
 static void test_nothing_fits(void) {

@@ -1,7 +1,7 @@
 // The study of lemmas against all permutations, walks and placements, by plain recursion.
 #include "tests/metrics/studies/study_series.h"
 
-enum { MOST = 8 };
+enum { MAX = 8 };
 
 // The row of a statement; the first one with these numbers.
 static int64_t row_of(const struct hn_table *t, const char *statement, const char *embeddings,
@@ -25,9 +25,9 @@ static void check_sides(const struct hn_table *t, int64_t row, double left, doub
 // GC section 4 as printed: scores xy[n x n], the permutation order[n], blocks of k.
 struct assignment {
     int n, k;
-    double xy[MOST][MOST];
-    int order[MOST];
-    bool used[MOST];
+    double xy[MAX][MAX];
+    int order[MAX];
+    bool used[MAX];
     // Of all permutations: the least of both bounds and of the three objectives; then, among those
     // with the least objective, the least and the largest bound.
     double least36, least37, objective[3], low[3], high[3];
@@ -112,22 +112,22 @@ static void try_all(struct assignment *a) {
 static void test_permutations(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    struct studied_series s = make_series(&ctx, MOST, 4, 3, true, 1);
+    struct studied_series s = make_series(&ctx, MAX, 4, 3, true, 1);
     struct hn_study_env env = studied_env(&s, 1);
     struct hn_table t;
     env.n_temperatures = 1;
     HN_CHECK(&ctx, studied_run(&ctx, "lemmas", "trials=1", &env, &t));
     for (int k = 2; k <= 4; k += 2) {
-        struct assignment a = {.n = MOST, .k = k};
-        for (int i = 0; i < MOST; i++)
-            for (int j = 0; j < MOST; j++)
+        struct assignment a = {.n = MAX, .k = k};
+        for (int i = 0; i < MAX; i++)
+            for (int j = 0; j < MAX; j++)
                 a.xy[i][j] = studied_dot(&s.step[0].x1, i, &s.step[0].x2, j);
         try_all(&a);
-        check_sides(&t, row_of(&t, "GC theorem 4.1 as printed", "snapshot", MOST, k),
+        check_sides(&t, row_of(&t, "GC theorem 4.1 as printed", "snapshot", MAX, k),
                     a.high[PRINTED], a.least36);
-        check_sides(&t, row_of(&t, "GC theorem 4.1 within blocks", "snapshot", MOST, k),
+        check_sides(&t, row_of(&t, "GC theorem 4.1 within blocks", "snapshot", MAX, k),
                     a.low[WITHIN], a.least36);
-        check_sides(&t, row_of(&t, "GC theorem 4.2", "snapshot", MOST, k), a.low[TRACE], a.least37);
+        check_sides(&t, row_of(&t, "GC theorem 4.2", "snapshot", MAX, k), a.low[TRACE], a.least37);
     }
     hn_table_free(&ctx, &t);
     free_series(&ctx, &s);
@@ -157,26 +157,26 @@ static void test_examples(void) {
 static void test_lemma_33(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    struct studied_series s = make_series(&ctx, MOST, 4, 3, true, 1);
+    struct studied_series s = make_series(&ctx, MAX, 4, 3, true, 1);
     struct hn_study_env env = studied_env(&s, 1);
     struct hn_table t;
     env.n_temperatures = 1;
     HN_CHECK(&ctx, studied_run(&ctx, "lemmas", "trials=1", &env, &t));
     double tau = studied_temperature[0], lse = 0, top = 0, positive = 0;
-    for (int64_t i = 0; i < MOST; i++) {
+    for (int64_t i = 0; i < MAX; i++) {
         double sum = 0, max = -1;
-        for (int64_t j = 0; j < MOST; j++) {
+        for (int64_t j = 0; j < MAX; j++) {
             double score = studied_dot(&s.step[0].x1, i, &s.step[0].x2, j);
             sum += exp(score / tau);
             max = fmax(max, score);
         }
-        lse += log(sum) / MOST;
-        top += max / MOST;
-        positive += studied_dot(&s.step[0].x1, i, &s.step[0].x2, i) / MOST;
+        lse += log(sum) / MAX;
+        top += max / MAX;
+        positive += studied_dot(&s.step[0].x1, i, &s.step[0].x2, i) / MAX;
     }
-    check_sides(&t, row_of(&t, "GC lemma 3.3", "snapshot", MOST, 2), lse, top / tau + log(MOST));
-    check_sides(&t, row_of(&t, "GC lemma 3.3 as printed", "snapshot", MOST, 2),
-                lse - positive / tau, top / tau - positive / tau / tau + log(MOST));
+    check_sides(&t, row_of(&t, "GC lemma 3.3", "snapshot", MAX, 2), lse, top / tau + log(MAX));
+    check_sides(&t, row_of(&t, "GC lemma 3.3 as printed", "snapshot", MAX, 2), lse - positive / tau,
+                top / tau - positive / tau / tau + log(MAX));
     hn_table_free(&ctx, &t);
     free_series(&ctx, &s);
 }
@@ -338,7 +338,7 @@ static void test_proved(void) {
     }
     hn_table_free(&ctx, &t);
     free_series(&ctx, &s);
-    s = make_series(&ctx, MOST - 1, 4, 3, false, 1);
+    s = make_series(&ctx, MAX - 1, 4, 3, false, 1);
     env = studied_env(&s, 1);
     HN_CHECK_FAILS(&ctx, studied_run(&ctx, "lemmas", "", &env, &t), HN_NOT_APPLICABLE,
                    "lemmas needs 8 items");
