@@ -53,8 +53,8 @@ enum hn_code hn_time_gate(struct hn_context *ctx, const struct hn_time_pair *pai
     for (int64_t i = 0; i < n; i++) {
         struct hn_time_verdict *v = &verdict[i];
         v->holm = slower[i];
-        v->slower = v->holm <= alpha && v->ratio > 1 + pair[i].least;
-        v->faster = faster[i] <= alpha && v->ratio < 1 / (1 + pair[i].least);
+        v->slower = v->holm <= alpha && v->ratio > 1 + pair[i].min;
+        v->faster = faster[i] <= alpha && v->ratio < 1 / (1 + pair[i].min);
     }
     return HN_OK;
 }

@@ -7,7 +7,7 @@
 
 struct hn_time_pair {
     struct hn_samples base, now;
-    double least; // slowdown that counts, as a share: 0.05 for 5 %
+    double min; // slowdown that counts, as a share: 0.05 for 5 %
 };
 
 struct hn_time_verdict {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { SET, SUBSET, SCORE, FIRST, SECOND, RELATION, FIELDS };
-enum { PAIR_LEAST = 8 }; // bytes of the shortest line with a pair
+enum { PAIR_MIN = 8 }; // bytes of the shortest line with a pair
 static const char *const columns[FIELDS] = {"set",       "subset",    "score",
                                             "sentence1", "sentence2", "entailment"};
 static const char *const relations[] = {[HN_STS_NEUTRAL] = "NEUTRAL",
@@ -120,7 +120,7 @@ static enum hn_code read_set(struct hn_context *ctx, const char *folder, const c
     if (hn_text_open(ctx, folder, name, ".tsv", &t) || read_head(ctx, &t, &wanted))
         return ctx->code;
     // Lines of fewer bytes than a pair takes end the reading at the first of them.
-    *pair = hn_alloc(ctx, hn_min(t.lines, t.bytes / PAIR_LEAST + 1), sizeof **pair);
+    *pair = hn_alloc(ctx, hn_min(t.lines, t.bytes / PAIR_MIN + 1), sizeof **pair);
     if (!*pair)
         return ctx->code;
     while (hn_text_row(&t))

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-static const double least = 1e-12; // of u, 1 - u, responsibilities and variances
+static const double min = 1e-12; // of u, 1 - u, responsibilities and variances
 
-static double into_range(double u) { return fmin(fmax(u, least), 1 - least); }
+static double into_range(double u) { return fmin(fmax(u, min), 1 - min); }
 
 static double middle(int bin) { return (bin + 0.5) / HN_SCORE_BINS; }
 
@@ -29,7 +29,7 @@ static void expect(const struct hn_mixture *m, const struct hn_score_counts *c,
         if (c->bin[bin] == 0)
             continue;
         for (int y = 0; y < 2; y++)
-            r[y] = fmax(m->share[y] * exp(log_density(m, y, u)), least);
+            r[y] = fmax(m->share[y] * exp(log_density(m, y, u)), min);
         for (int y = 0; y < 2; y++) {
             double w = (double)c->bin[bin] * r[y] / (r[0] + r[1]);
             sum[y].w += w;
@@ -44,7 +44,7 @@ static bool maximise(const struct moments sum[2], struct hn_mixture *m) {
     struct hn_mixture next = *m;
     for (int y = 0; y < 2; y++) {
         double mean = sum[y].u / sum[y].w, variance = sum[y].square / sum[y].w - mean * mean;
-        if (!(sum[y].w > least) || !(variance > least))
+        if (!(sum[y].w > min) || !(variance > min))
             return false;
         next.alpha[y] = mean * (mean * (1 - mean) / variance - 1);
         next.beta[y] = next.alpha[y] * (1 - mean) / mean;

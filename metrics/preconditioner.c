@@ -8,7 +8,7 @@
 enum { PANEL = 64, ROWS = 2048 };
 
 // Of the penalty, as a share of the trace: below it is rounding.
-static const double least_share = 1e-7;
+static const double min_share = 1e-7;
 
 struct gram {
     const struct hn_matrix *x;
@@ -61,11 +61,11 @@ static void finish(const struct gram *g, double curvature, double penalty) {
     double scale = curvature / (double)g->x->rows, trace = 0;
     for (int64_t j = 0; j < g->size; j++)
         trace += scale * g->sum[j * g->size + j];
-    double least = least_share * trace;
+    double min = min_share * trace;
     for (int64_t j = 0; j < g->size; j++) {
         for (int64_t i = 0; i <= j; i++)
             g->sum[j * g->size + i] *= scale;
-        g->sum[j * g->size + j] += j + 1 < g->size && penalty > least ? penalty : least;
+        g->sum[j * g->size + j] += j + 1 < g->size && penalty > min ? penalty : min;
     }
 }
 

@@ -462,11 +462,11 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting
     double scale = weighting->log_factor + log(n / s.weight) + s.high / tau;
     double taken = log(n * weighting->tau_plus) + anchor->positive / tau;
     double log_ng = log_difference(scale + log(s.mass), taken) - log_rest;
-    double least = weighting->clamp == HN_CLAMP_NONE
-                       ? -INFINITY
-                       : (weighting->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
-    struct hn_anchor_loss out = {.n = s.n, .clamped = log_ng < least};
-    out.log_ng = out.clamped ? least : log_ng;
+    double min = weighting->clamp == HN_CLAMP_NONE
+                     ? -INFINITY
+                     : (weighting->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
+    struct hn_anchor_loss out = {.n = s.n, .clamped = log_ng < min};
+    out.log_ng = out.clamped ? min : log_ng;
     double above = out.log_ng - anchor->positive / tau;
     out.loss = fmax(above, 0) + log1p(exp(-fabs(above)));
     out.weight_same = s.weight_same * n / s.weight;

@@ -16,7 +16,7 @@ static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
 // Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
 // that counts unless a gate says otherwise, the noise above which times are not judged, and the
 // fewest repetitions that can be tested.
-static const double hn_compare_alpha = 0.005, hn_compare_least = 0.05, hn_compare_noise_max = 0.5;
+static const double hn_compare_alpha = 0.005, hn_compare_min = 0.05, hn_compare_noise_max = 0.5;
 enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };
 
 struct hn_compare_options {
@@ -55,7 +55,7 @@ struct hn_compare_time {
     const char *metric; // "cost_s", "cost_g"
     int64_t base_row, now_row, n_base, n_now;
     double from, to; // medians, seconds
-    double least;    // the slowdown that counted: of the gate, or the noise of the host
+    double min;      // the slowdown that counted: of the gate, or the noise of the host
     bool gated, tested;
     struct hn_interval ratio; // 95 %
     struct hn_time_verdict verdict;

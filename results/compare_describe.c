@@ -147,7 +147,7 @@ json_t *hn_compare_rows(const struct hn_comparison *c) {
         struct hn_compare_cost t = hn_compare_cost(c, which);
         if (t.cells == 0)
             continue;
-        snprintf(rule, sizeof rule, t.tested ? "+%.3g %%" : "not gated", 100 * t.worst->least);
+        snprintf(rule, sizeof rule, t.tested ? "+%.3g %%" : "not gated", 100 * t.worst->min);
         hn_compare_describe_time(c, t.worst, text);
         describe_untested(c, &t, note, sizeof note);
         json_array_append_new(

@@ -58,7 +58,7 @@ static json_t *time_json(const struct hn_comparison *c, const struct hn_compare_
         (json_int_t)t->n_base, "new_samples", (json_int_t)t->n_now, "base", hn_json_real(t->from),
         "new", hn_json_real(t->to), "ratio", hn_json_real(t->ratio.mean), "ratio_lo",
         hn_json_real(t->ratio.lo), "ratio_hi", hn_json_real(t->ratio.hi), "least",
-        hn_json_real(t->least), "p", hn_json_real(t->verdict.p), "p_holm",
+        hn_json_real(t->min), "p", hn_json_real(t->verdict.p), "p_holm",
         hn_json_real(t->verdict.holm), "tested", t->tested, "slower", t->verdict.slower, "faster",
         t->verdict.faster);
 }

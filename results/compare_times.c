@@ -209,8 +209,8 @@ static void set_gates(const struct hn_comparison *c, const struct hn_compare_opt
     bool enough = time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
     time->gated = c->comparable && (gate || options->n_gates == 0);
     time->tested = time->gated && enough;
-    time->least = fmax(gate ? gate->limit : hn_compare_least, c->floor);
-    pair->least = time->least;
+    time->min = fmax(gate ? gate->limit : hn_compare_min, c->floor);
+    pair->min = time->min;
 }
 
 static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,

@@ -56,7 +56,7 @@ static void print_line(const struct hn_record_column *column, const int *width,
     fputc('\n', out);
 }
 
-static int least_widths(const struct hn_record_column *column, int width[COLUMNS_MAX]) {
+static int min_widths(const struct hn_record_column *column, int width[COLUMNS_MAX]) {
     int n = 0;
     for (; column[n].heading && n < COLUMNS_MAX; n++)
         width[n] = abs(column[n].width);
@@ -65,12 +65,12 @@ static int least_widths(const struct hn_record_column *column, int width[COLUMNS
 
 void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out) {
     int width[COLUMNS_MAX];
-    (void)least_widths(column, width);
+    (void)min_widths(column, width);
     print_line(column, width, record, out);
 }
 
 void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out) {
-    int width[COLUMNS_MAX], n = least_widths(column, width);
+    int width[COLUMNS_MAX], n = min_widths(column, width);
     size_t rows = json_array_size(records);
     char text[CELL];
     for (size_t row = 0; row <= rows; row++) // the headings come last, as NULL

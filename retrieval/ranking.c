@@ -5,12 +5,12 @@
 
 // Of a part: multiplications and candidates, at most, and queries, at least.
 static const double max_products = 4e12, max_candidates = 1 << 24;
-enum { LEAST = 1024 };
+enum { MIN = 1024 };
 
 int64_t hn_ranking_rows(int64_t queries, const struct hn_matrix *p, int64_t depth) {
     double rows = fmin(max_products / ((double)p->rows * (double)p->cols),
                        max_candidates / (double)hn_min(depth, p->rows));
-    return rows >= (double)queries ? queries : hn_min(queries, hn_max(LEAST, (int64_t)rows));
+    return rows >= (double)queries ? queries : hn_min(queries, hn_max(MIN, (int64_t)rows));
 }
 
 // The sweep orders by products, of which those above 1, by rounding, are one score here: then the

@@ -13,9 +13,9 @@
 
 enum {
     CELL_MAX = 512, // rows and columns of a cell, a power of two
-    CELL_LEAST = 16,
+    CELL_MIN = 16,
     BAND_BYTES = 1 << 24, // most that a band's table takes
-    STRIP_LEAST = 8,      // rows, as assumed above
+    STRIP_MIN = 8,        // rows, as assumed above
     LINE = 64
 };
 
@@ -40,14 +40,14 @@ static int64_t words_for(int64_t capacity, const struct hn_sweep_shape *shape, i
     int64_t marks = hn_min(capacity, shape->rows * pieces);
     // Rows of a screen's part that lies in several cells go from one to the other.
     bool turns = shape->screen && (cell % piece != 0 || shape->block % piece != 0);
-    int64_t strips = turns ? shape->rows * pieces : shape->rows * pieces / STRIP_LEAST + pieces;
+    int64_t strips = turns ? shape->rows * pieces : shape->rows * pieces / STRIP_MIN + pieces;
     int64_t headers = hn_min(capacity, strips);
     return capacity + marks + HEADER * headers;
 }
 
 static int64_t choose_cell(int64_t rows, int64_t cols) {
     int64_t cell = CELL_MAX;
-    while (cell > CELL_LEAST && cell * hn_max(rows, cols) / 8 > BAND_BYTES)
+    while (cell > CELL_MIN && cell * hn_max(rows, cols) / 8 > BAND_BYTES)
         cell /= 2;
     return cell;
 }

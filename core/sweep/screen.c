@@ -10,7 +10,7 @@
 enum {
     SLAB = 128, // rows whose hits are found before their products are computed
     PART_BYTES = 1 << 19,
-    PART_LEAST = 4 * HN_PANEL,
+    PART_MIN = 4 * HN_PANEL,
     PAIRS = 512, // that are handed on at a time, and those of one row more
     FOUR = 4,
     LINE = 16,       // floats of a cache line
@@ -30,7 +30,7 @@ static int64_t groups_of(int64_t panels) { return (panels + HN_PANEL - 1) / HN_P
 // Columns that are met by all rows of a tile before the next ones, a power of two of them: they
 // stay in the second cache.
 static int64_t part_size(int64_t d, int64_t block) {
-    int64_t part = PART_LEAST;
+    int64_t part = PART_MIN;
     while (2 * part * d * (int64_t)sizeof(float) <= PART_BYTES)
         part *= 2;
     return hn_min(block, part);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-    ROWS_LEAST = 1000, // of either matrix; with fewer, rounding costs more than it saves
-    COLS_LEAST = 5000,
-    DIMENSIONS_LEAST = 32,
+    ROWS_MIN = 1000, // of either matrix; with fewer, rounding costs more than it saves
+    COLS_MIN = 5000,
+    DIMENSIONS_MIN = 32,
     SAMPLE_ROWS = 8, // panels
     SAMPLE_COLS = 32,
     // Dimensions of float products in the time that it takes to find a product and hand it on, and
@@ -62,9 +62,9 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     // rounded.
     // At least the share that is wanted is found: where that is too much, no sample is needed
     // (hn_screen_pays()).
-    if (ctx->memory.mode < HN_MEMORY_LOWEST && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
-        hn_max(x->rows, y->rows) >= COLS_LEAST && x->cols >= DIMENSIONS_LEAST &&
-        share <= max_share && share * hn_screen_find_cost(x->cols) < (double)x->cols)
+    if (ctx->memory.mode < HN_MEMORY_LOWEST && hn_min(x->rows, y->rows) >= ROWS_MIN &&
+        hn_max(x->rows, y->rows) >= COLS_MIN && x->cols >= DIMENSIONS_MIN && share <= max_share &&
+        share * hn_screen_find_cost(x->cols) < (double)x->cols)
         *kernel = hn_screen_kernel_best();
     return HN_OK;
 }

@@ -33,10 +33,10 @@ INLINE floats pick(mask m, floats a, floats b) {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(m));
 }
 #define COMPARE(a, b, how) _mm256_castps_si256(_mm256_cmp_ps(a, b, how))
-INLINE floats least(floats a, floats b) { return _mm256_min_ps(a, b); }
-INLINE floats greatest(floats a, floats b) { return _mm256_max_ps(a, b); }
-INLINE __m256 least_8(floats v) { return v; }
-INLINE __m256 greatest_8(floats v) { return v; }
+INLINE floats lanes_min(floats a, floats b) { return _mm256_min_ps(a, b); }
+INLINE floats lanes_max(floats a, floats b) { return _mm256_max_ps(a, b); }
+INLINE __m256 min_8(floats v) { return v; }
+INLINE __m256 max_8(floats v) { return v; }
 INLINE __m256 add_to_8(floats v) { return v; }
 INLINE floats multiply_add(floats a, floats b, floats c) { return _mm256_fmadd_ps(a, b, c); }
 INLINE floats multiply_sub(floats a, floats b, floats c) { return _mm256_fmsub_ps(a, b, c); }

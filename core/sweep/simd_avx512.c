@@ -35,12 +35,12 @@ INLINE void store_lanes(float *p, mask m, floats v) { _mm512_mask_storeu_ps(p, m
 INLINE floats all(float v) { return _mm512_set1_ps(v); }
 INLINE floats pick(mask m, floats a, floats b) { return _mm512_mask_mov_ps(b, m, a); }
 #define COMPARE(a, b, how) _mm512_cmp_ps_mask(a, b, how)
-INLINE floats least(floats a, floats b) { return _mm512_min_ps(a, b); }
-INLINE floats greatest(floats a, floats b) { return _mm512_max_ps(a, b); }
-INLINE __m256 least_8(floats v) {
+INLINE floats lanes_min(floats a, floats b) { return _mm512_min_ps(a, b); }
+INLINE floats lanes_max(floats a, floats b) { return _mm512_max_ps(a, b); }
+INLINE __m256 min_8(floats v) {
     return _mm256_min_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
 }
-INLINE __m256 greatest_8(floats v) {
+INLINE __m256 max_8(floats v) {
     return _mm256_max_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
 }
 INLINE __m256 add_to_8(floats v) {

@@ -5,7 +5,7 @@
 //   mask                    WIDTH truth values; & and ~ work on it, bits() makes it an integer
 //   multiply_add, _sub      a b + c and a b - c, rounded once
 //   whole, scale            the nearest whole number; v 2^k for a whole number k
-//   least_8, greatest_8, add_to_8, add_to_4   a vector folded in halves to 256 bits
+//   min_8, max_8, add_to_8, add_to_4   a vector folded in halves to 256 bits
 //   TOGETHER                vectors of terms whose sum is taken in single precision
 //   DOUBLE_LANES            lanes of a sum whose terms are computed in double
 //
@@ -108,13 +108,13 @@ SCAN static int32_t count(const float *s, int64_t n, float threshold) {
     return number;
 }
 
-INLINE float least_of(__m256 v) {
+INLINE float min_of(__m256 v) {
     __m128 b = _mm_min_ps(_mm256_extractf128_ps(v, 1), _mm256_castps256_ps128(v));
     __m128 c = _mm_min_ps(_mm_movehl_ps(b, b), b);
     return _mm_cvtss_f32(_mm_min_ss(_mm_movehdup_ps(c), c));
 }
 
-INLINE float greatest_of(__m256 v) {
+INLINE float max_of(__m256 v) {
     __m128 b = _mm_max_ps(_mm256_extractf128_ps(v, 1), _mm256_castps256_ps128(v));
     __m128 c = _mm_max_ps(_mm_movehl_ps(b, b), b);
     return _mm_cvtss_f32(_mm_max_ss(_mm_movehdup_ps(c), c));
@@ -130,30 +130,30 @@ SCAN static void widen(const float *s, int64_t n, float *min, float *max) {
     for (; j + LANES <= n; j += LANES)
         for (int k = 0; k < PARTS; k++) {
             floats v = load(s + j + WIDTH * k);
-            low[k] = least(v, low[k]);
-            high[k] = greatest(v, high[k]);
+            low[k] = lanes_min(v, low[k]);
+            high[k] = lanes_max(v, high[k]);
         }
     for (int k = 0; k < PARTS; k++) { // lanes without a number stay as they are
         mask rest = first_lanes(n - j - WIDTH * k);
         floats v = load_lanes(rest, s + j + WIDTH * k);
-        low[k] = least(pick(rest, v, low[k]), low[k]);
-        high[k] = greatest(pick(rest, v, high[k]), high[k]);
+        low[k] = lanes_min(pick(rest, v, low[k]), low[k]);
+        high[k] = lanes_max(pick(rest, v, high[k]), high[k]);
     }
-    *min = least_of(least_8(PARTS > 1 ? least(low[PARTS - 1], low[0]) : low[0]));
-    *max = greatest_of(greatest_8(PARTS > 1 ? greatest(high[PARTS - 1], high[0]) : high[0]));
+    *min = min_of(min_8(PARTS > 1 ? lanes_min(low[PARTS - 1], low[0]) : low[0]));
+    *max = max_of(max_8(PARTS > 1 ? lanes_max(high[PARTS - 1], high[0]) : high[0]));
 }
 
 SCAN static void widen_each(const float *s, int64_t n, float *min, float *max) {
     int64_t j = 0;
     for (; j + WIDTH <= n; j += WIDTH) {
         floats v = load(s + j);
-        store(min + j, least(v, load(min + j)));
-        store(max + j, greatest(v, load(max + j)));
+        store(min + j, lanes_min(v, load(min + j)));
+        store(max + j, lanes_max(v, load(max + j)));
     }
     mask rest = first_lanes(n - j);
     floats v = load_lanes(rest, s + j);
-    store_lanes(min + j, rest, least(v, load_lanes(rest, min + j)));
-    store_lanes(max + j, rest, greatest(v, load_lanes(rest, max + j)));
+    store_lanes(min + j, rest, lanes_min(v, load_lanes(rest, min + j)));
+    store_lanes(max + j, rest, lanes_max(v, load_lanes(rest, max + j)));
 }
 
 struct constants {

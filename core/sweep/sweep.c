@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    BLOCK_LEAST = 64,
+    BLOCK_MIN = 64,
     BLOCK_MAX = 512,
     BLOCKS_WANTED = 32, // so that a round has tiles for many threads
     BLOCK_SCREENED = 2048,
@@ -62,7 +62,7 @@ void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void 
 static int64_t choose_block(int64_t rows, int64_t cols, int64_t max) {
     int64_t block = hn_min(rows, cols) / BLOCKS_WANTED;
     block = hn_panels(block) * HN_PANEL;
-    return hn_max(BLOCK_LEAST, hn_min(max, block));
+    return hn_max(BLOCK_MIN, hn_min(max, block));
 }
 
 static int64_t symmetric_dots(int64_t rows, int64_t block) {

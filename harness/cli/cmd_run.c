@@ -91,7 +91,7 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
     return hn_format(ctx, "results/%.*s", length, name);
 }
 
-enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
+enum { PLAN_MIN = 1 << 26 }; // bytes that planning may always take
 
 // Every figure that the results allow; the others in one note.
 static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r, const char *folder,
@@ -257,7 +257,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     // for anything is judged by what the job needs.
     hn_host_limit_memory(ctx, p->memory ? p->memory : job->memory_limit);
     int64_t limit = ctx->memory.limit;
-    ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
+    ctx->memory.limit = limit ? hn_max(limit, PLAN_MIN) : 0;
     if (hn_figures_check_job(ctx, job) || hn_plan_make(ctx, job, &plan))
         return ctx->code;
     struct hn_runner run = hn_plan_runner(&plan);

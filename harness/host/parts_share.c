@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { SHARED_LEAST = 1 << 20 }; // bytes; of fewer each process has its own
+enum { SHARED_MIN = 1 << 20 }; // bytes; of fewer each process has its own
 
 struct shared {
     const char *path, *line; // line: the file begins with it
@@ -56,7 +56,7 @@ static enum hn_code map_or_make(struct hn_context *ctx, const struct shared *s, 
 const void *hn_file_parts_share(struct hn_context *ctx, void *self, const char *name, int64_t n,
                                 const struct hn_parts_fill *fill) {
     const struct hn_file_parts *p = self;
-    if ((p->of == 1 && hn_ranks_count(p->ranks) == 1) || n < SHARED_LEAST)
+    if ((p->of == 1 && hn_ranks_count(p->ranks) == 1) || n < SHARED_MIN)
         return hn_parts_own(ctx, n, fill);
     char sum[HN_DIGEST_TEXT];
     struct hn_digest digest;

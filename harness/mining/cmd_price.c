@@ -177,17 +177,17 @@ static json_t *rows_of(const struct work *w) {
 // About how many more pairs are to be judged until a setting is within --max-fn, and which; 0: none
 // is expected to be.
 static double pairs_wanted(const struct work *w, const struct hn_price **which) {
-    double least = INFINITY;
+    double min = INFINITY;
     for (int i = 0; i < w->n; i++) {
         double needed = hn_price_pairs_needed(&w->price[i], w->p->max_fn);
-        if (w->price[i].none <= w->p->max_none && needed < least) {
-            least = needed;
+        if (w->price[i].none <= w->p->max_none && needed < min) {
+            min = needed;
             *which = &w->price[i];
         }
     }
-    if (isinf(least))
+    if (isinf(min))
         return 0;
-    double more = fmax(least - (double)w->sheets.n, 0.1 * (double)w->sheets.n);
+    double more = fmax(min - (double)w->sheets.n, 0.1 * (double)w->sheets.n);
     double unit = pow(10, floor(log10(more)) - 1);
     return fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
 }

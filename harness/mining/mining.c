@@ -3,7 +3,7 @@
 #include "harness/host/progress.h"
 #include "retrieval/ranking.h"
 
-enum { PART_LEAST = 4096 }; // queries, for each part prepares the corpus anew
+enum { PART_MIN = 4096 }; // queries, for each part prepares the corpus anew
 
 // Everything that is open while queries are mined.
 struct work {
@@ -23,7 +23,7 @@ static int64_t count_parts(const struct hn_context *ctx, const struct work *w) {
                                .coarse = 1,
                                .dealt = true,
                                .rows = w->queries,
-                               .block = PART_LEAST};
+                               .block = PART_MIN};
     int64_t rows = hn_ranking_rows(w->queries, p, w->m->miner->o.depth);
     return hn_max(hn_parts_count(ctx, &cut), (w->queries + rows - 1) / rows);
 }

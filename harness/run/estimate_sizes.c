@@ -6,8 +6,8 @@
 
 enum {
     SMALL = 6000,          // files up to here are tried themselves
-    LEAST = 2048,          // items of the smallest synthetic file
-    SCREENED = 5120,       // where sweeps of the job are screened, and of LEAST are not
+    MIN = 2048,            // items of the smallest synthetic file
+    SCREENED = 5120,       // where sweeps of the job are screened, and of MIN are not
     SCREENED_BANDS = 8000, // where bands of rows are
     BATCHES = 4,           // of it, at least
     TRIED_MAX = 1 << 15,   // and of a larger one, for parameters and batches that need many
@@ -83,7 +83,7 @@ static bool may_screen(struct hn_context *ctx, const struct hn_snapshot_info *in
 
 void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
                            const struct hn_snapshot_info *info, struct hn_probe_file *out) {
-    int64_t n = LEAST;
+    int64_t n = MIN;
     for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
         n = hn_max(n, BATCHES * plan->job->batch_size[b]);
     if (may_screen(ctx, info, info->n) && !may_screen(ctx, info, n))

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_LEAST = 3, STEPS_MAX = 100 };
+enum { STEPS_MIN = 3, STEPS_MAX = 100 };
 static const double max_seconds = 1; // of the steps of a setting
 
 // A setting that is tried: a run without its seed.
@@ -47,7 +47,7 @@ static void stepping(void *data, int64_t done, int64_t steps, double loss, doubl
     t->steps = steps;
     if (done == 1)
         t->stepping = hn_wall_ns();
-    if (done >= STEPS_MAX || (done >= STEPS_LEAST && hn_seconds_since(t->stepping) > t->enough))
+    if (done >= STEPS_MAX || (done >= STEPS_MIN && hn_seconds_since(t->stepping) > t->enough))
         t->ctx->deadline = 1;
 }
 

@@ -96,13 +96,13 @@ static void divide(struct partitions *p, int *batch, int *size, int i) {
         }
 }
 
-// Over the keys j in the batch of row i, means over the rows; `least` is the least of all.
+// Over the keys j in the batch of row i, means over the rows; `all_min` is the least of all.
 struct means {
-    double positive, lse, max, min, mean, least;
+    double positive, lse, max, min, mean, all_min;
 };
 
 static struct means row_means(const double s[ITEMS][ITEMS], const int *batch, int k, double tau) {
-    struct means m = {.least = 1};
+    struct means m = {.all_min = 1};
     for (int i = 0; i < ITEMS; i++) {
         double own = s[i][i], max = own, min = own, others = 0;
         for (int j = 0; j < ITEMS; j++)
@@ -116,7 +116,7 @@ static struct means row_means(const double s[ITEMS][ITEMS], const int *batch, in
         m.lse += (own / tau + log1p(others)) / ITEMS;
         m.max += max / ITEMS;
         m.min += min / ITEMS;
-        m.least = fmin(m.least, min);
+        m.all_min = fmin(m.all_min, min);
     }
     return m;
 }
@@ -141,10 +141,10 @@ static void judge_partitions(struct hn_lemmas *w, const double s[2][ITEMS][ITEMS
         double bound36 = top - x.min - y.min, bound37 = top - x.max - y.max;
         hn_lemma_try(w, "GC lemma 3.4", x.min / tau + log(p->k), x.lse);
         hn_lemma_try(w, "GC lemma 3.5", x.max / tau, x.lse);
-        hn_lemma_try(w, "GC theorem 4.1 as a bound", bound36, top - 2 * x.least);
+        hn_lemma_try(w, "GC theorem 4.1 as a bound", bound36, top - 2 * x.all_min);
         hn_lemma_try(w, "GC theorem 4.2 as a bound", bound37, top - x.mean - y.mean);
-        hn_lemma_choose(&printed, fmax(-x.least, 0), bound36); // -A o Z is 0 off the blocks
-        hn_lemma_choose(&within, -x.least, bound36);
+        hn_lemma_choose(&printed, fmax(-x.all_min, 0), bound36); // -A o Z is 0 off the blocks
+        hn_lemma_choose(&within, -x.all_min, bound36);
         hn_lemma_choose(&trace, -x.mean - y.mean, bound37);
         least36 = fmin(least36, bound36);
         least37 = fmin(least37, bound37);

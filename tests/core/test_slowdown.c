@@ -123,7 +123,7 @@ static void test_memory(void) {
 // --- simulation ---
 
 enum { FAMILY = 20, REPS = 21 };
-static const double promised = 0.01, alpha = 0.005, least = 0.05; // as results/compare.h has them
+static const double promised = 0.01, alpha = 0.005, min = 0.05; // as results/compare.h has them
 
 // Noise of 5 %: normal in the logarithm, or with one repetition in ten half as long again, as a
 // shared machine has it.
@@ -157,7 +157,7 @@ static struct rates simulate(int families, int slow, bool disturbed, uint64_t se
                 struct hn_samples all = {sample[i][side], REPS};
                 HN_CHECK(&ctx, hn_split_noise(&ctx, all, &noise[2 * i + side]));
             }
-        double floor = fmax(least, hn_quantile(noise, 2 * FAMILY, 0.95));
+        double floor = fmax(min, hn_quantile(noise, 2 * FAMILY, 0.95));
         for (int i = 0; i < FAMILY; i++)
             pair[i] = (struct hn_time_pair){{sample[i][0], REPS}, {sample[i][1], REPS}, floor};
         HN_CHECK(&ctx, hn_time_gate(&ctx, pair, FAMILY, alpha, verdict));

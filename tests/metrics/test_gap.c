@@ -26,7 +26,7 @@ static struct hn_items view_items(int64_t n, int64_t d, const float *x1, const f
 }
 
 // A metric that hands each anchor of a batch to `gap` by itself, and keeps the worst of each.
-enum { LEAST_GAP, LEAST_GAP_COLS, LEAST_36, LEAST_37, LEAST_LOSS, MAX_PROB, ANCHORS, WORST };
+enum { MIN_GAP, MIN_GAP_COLS, MIN_36, MIN_37, MIN_LOSS, MAX_PROB, ANCHORS, WORST };
 
 static int place_in_gap(const char *name) {
     return column_place(name) - column_place("loss_global");
@@ -51,11 +51,11 @@ static void worst_batch(void *state, const struct hn_metric_env *env, const stru
         double value[MEASURED_MAX];
         anchor_alone(state, env, p, a, thread, value);
         double gap = value[place_in_gap("gap")], now[WORST];
-        now[LEAST_GAP] = gap;
-        now[LEAST_GAP_COLS] = value[place_in_gap("gap_cols")];
-        now[LEAST_36] = value[place_in_gap("bound_36")] - gap;
-        now[LEAST_37] = value[place_in_gap("bound_37")] - gap;
-        now[LEAST_LOSS] = value[place_in_gap("loss_train")];
+        now[MIN_GAP] = gap;
+        now[MIN_GAP_COLS] = value[place_in_gap("gap_cols")];
+        now[MIN_36] = value[place_in_gap("bound_36")] - gap;
+        now[MIN_37] = value[place_in_gap("bound_37")] - gap;
+        now[MIN_LOSS] = value[place_in_gap("loss_train")];
         now[MAX_PROB] = -value[place_in_gap("pos_prob")];
         for (int k = 0; k < ANCHORS; k++)
             record[k] = a == 0 || isnan(now[k]) ? now[k] : fmin(record[k], now[k]);
@@ -101,11 +101,11 @@ static void check_every_anchor(struct hn_context *ctx, const struct hn_items *it
     // Rounding of double arithmetic on numbers up to 2 / tau; nothing for float products.
     double rounding = 8 * (2 / tau + log((double)items->n)) * 0x1p-52;
     CU_ASSERT(m.value[ANCHORS] >= d->count);
-    CU_ASSERT(m.value[LEAST_GAP] >= 0);
-    CU_ASSERT(m.value[LEAST_GAP_COLS] >= 0);
-    CU_ASSERT(m.value[LEAST_36] >= -rounding);
-    CU_ASSERT(m.value[LEAST_37] >= -rounding);
-    CU_ASSERT(m.value[LEAST_LOSS] >= -rounding);
+    CU_ASSERT(m.value[MIN_GAP] >= 0);
+    CU_ASSERT(m.value[MIN_GAP_COLS] >= 0);
+    CU_ASSERT(m.value[MIN_36] >= -rounding);
+    CU_ASSERT(m.value[MIN_37] >= -rounding);
+    CU_ASSERT(m.value[MIN_LOSS] >= -rounding);
     CU_ASSERT(-m.value[MAX_PROB] <= 1 + rounding);
     for (int k = 0; k < WORST; k++)
         CU_ASSERT(isfinite(m.value[k]));

@@ -111,8 +111,8 @@ static void the_clamp_is_counted(void) {
             ((float *)items.x1.data)[i * B + k] = ((float *)items.x2.data)[i * B + k] = i == k;
     struct drawn d = drawn_partition(&ctx, B, B, 1, 5);
     struct hn_weighting_params weighting = law_of("debiased", "tau_plus=0.2"); // 1 < 0.2 e^2
-    double least = 3 * exp(-2) / exp(2);
-    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, LOSS_BATCH, log1p(least));
+    double min = 3 * exp(-2) / exp(2);
+    check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, LOSS_BATCH, log1p(min));
     check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, CLAMP_RATE, 1);
     check_loss_column(&ctx, &items, &d, 0.5, HN_LOSS_INFONCE, weighting, FN_LOSS_MASS, 0);
     weighting = law_of("debiased", "tau_plus=0.1"); // 1 > 0.1 e^2

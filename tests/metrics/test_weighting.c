@@ -72,12 +72,12 @@ static struct direct evaluate(const struct hn_weighting_params *weighting, doubl
     }
     long double taken = n * (long double)weighting->tau_plus * pos,
                 rest = 1 - (long double)weighting->tau_plus;
-    long double least = weighting->clamp == HN_CLAMP_NONE ? 0 : expl(-1 / (long double)tau);
-    least *= weighting->clamp == HN_CLAMP_EACH ? n : 1;
+    long double min = weighting->clamp == HN_CLAMP_NONE ? 0 : expl(-1 / (long double)tau);
+    min *= weighting->clamp == HN_CLAMP_EACH ? n : 1;
     struct direct d = {.same = same, .labelled = labelled};
     d.ng = (sum - taken) / rest;
-    d.clamped = d.ng < least;
-    d.ng = d.clamped ? least : d.ng;
+    d.clamped = d.ng < min;
+    d.ng = d.clamped ? min : d.ng;
     d.loss = log1pl(d.ng / pos);
     d.share = sum_same > taken ? (sum_same - taken) / (rest * d.ng) : 0;
     return d;

@@ -170,14 +170,14 @@ static void test_place_shares(void) {
         for (int k = 0; k < N; k++) {
             double best = -1;
             for (int to = k; to < N; to++) {
-                double least = INFINITY;
+                double min = INFINITY;
                 for (int from = 0; from <= k; from++) {
                     double sum = 0;
                     for (int i = from; i <= to; i++)
                         sum += raw[i];
-                    least = fmin(least, sum / (to - from + 1));
+                    min = fmin(min, sum / (to - from + 1));
                 }
-                best = fmax(best, least);
+                best = fmax(best, min);
             }
             CU_ASSERT_DOUBLE_EQUAL(share[k], best, 1e-12);
         }

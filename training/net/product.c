@@ -5,7 +5,7 @@
 #include "core/sweep/blas.h"
 
 // Rows of a block: large enough to pay for the packing of b, few enough for some threads.
-enum { BLOCK_LEAST = 64, BLOCKS = 16 };
+enum { BLOCK_MIN = 64, BLOCKS = 16 };
 
 static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t n, int64_t k,
                      hn_real beta, hn_real *c, int64_t ldc) {
@@ -20,7 +20,7 @@ static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t 
 
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc) {
-    int64_t block = hn_max(BLOCK_LEAST, (m + BLOCKS - 1) / BLOCKS);
+    int64_t block = hn_max(BLOCK_MIN, (m + BLOCKS - 1) / BLOCKS);
     int64_t blocks = (m + block - 1) / block;
     hn_real beta = add ? 1 : 0;
     if (workers.flops)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_SPACE = 1, PART_SPACE = 3, PART_LEAST = 3, PART_MAX = 5 };
+enum { WORD_SPACE = 1, PART_SPACE = 3, PART_MIN = 3, PART_MAX = 5 };
 
 uint32_t hn_text_hash(uint8_t space, const char *bytes, int64_t n) {
     const uint32_t prime = 16777619;
@@ -39,8 +39,8 @@ static enum hn_code add_word(struct hn_context *ctx, struct list *list, const ch
     uint32_t whole = hn_text_hash(WORD_SPACE, marked + 1, n - 2);
     if (add(ctx, list, hn_text_bucket(whole, HN_TEXT_WORD_BITS), word))
         return ctx->code;
-    for (int64_t i = 0; i + PART_LEAST <= n; i++)
-        for (int64_t length = PART_LEAST; length <= PART_MAX && i + length <= n; length++) {
+    for (int64_t i = 0; i + PART_MIN <= n; i++)
+        for (int64_t length = PART_MIN; length <= PART_MAX && i + length <= n; length++) {
             uint32_t part = hn_text_hash(PART_SPACE, marked + i, length);
             int32_t bucket = hn_text_bucket(part, HN_TEXT_PART_BITS);
             if (add(ctx, list, (1 << HN_TEXT_WORD_BITS) + bucket, word))

@@ -30,7 +30,7 @@ struct assignment {
     bool used[MAX];
     // Of all permutations: the least of both bounds and of the three objectives; then, among those
     // with the least objective, the least and the largest bound.
-    double least36, least37, objective[3], low[3], high[3];
+    double min36, min37, objective[3], low[3], high[3];
     bool second;
 };
 enum { PRINTED, WITHIN, TRACE };
@@ -73,8 +73,8 @@ static void visit(struct assignment *a) {
     bound[PRINTED] = bound[WITHIN] = all - extremes(a, -1, true);
     bound[TRACE] = all - extremes(a, 1, true);
     objectives(a, objective);
-    a->least36 = fmin(a->least36, bound[WITHIN]);
-    a->least37 = fmin(a->least37, bound[TRACE]);
+    a->min36 = fmin(a->min36, bound[WITHIN]);
+    a->min37 = fmin(a->min37, bound[TRACE]);
     for (int o = 0; o < 3; o++) {
         if (!a->second)
             a->objective[o] = fmin(a->objective[o], objective[o]);
@@ -98,7 +98,7 @@ static void permute(struct assignment *a, int position) {
 }
 
 static void try_all(struct assignment *a) {
-    a->least36 = a->least37 = INFINITY;
+    a->min36 = a->min37 = INFINITY;
     for (int o = 0; o < 3; o++) {
         a->objective[o] = a->low[o] = INFINITY;
         a->high[o] = -INFINITY;
@@ -124,10 +124,10 @@ static void test_permutations(void) {
                 a.xy[i][j] = studied_dot(&s.step[0].x1, i, &s.step[0].x2, j);
         try_all(&a);
         check_sides(&t, row_of(&t, "GC theorem 4.1 as printed", "snapshot", MAX, k),
-                    a.high[PRINTED], a.least36);
+                    a.high[PRINTED], a.min36);
         check_sides(&t, row_of(&t, "GC theorem 4.1 within blocks", "snapshot", MAX, k),
-                    a.low[WITHIN], a.least36);
-        check_sides(&t, row_of(&t, "GC theorem 4.2", "snapshot", MAX, k), a.low[TRACE], a.least37);
+                    a.low[WITHIN], a.min36);
+        check_sides(&t, row_of(&t, "GC theorem 4.2", "snapshot", MAX, k), a.low[TRACE], a.min37);
     }
     hn_table_free(&ctx, &t);
     free_series(&ctx, &s);
@@ -143,14 +143,14 @@ static void test_examples(void) {
     CU_ASSERT_DOUBLE_EQUAL(a.objective[PRINTED], 0, 0);
     CU_ASSERT_DOUBLE_EQUAL(a.objective[WITHIN], -.4, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(a.low[WITHIN], 2 - .8, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(a.least36, 2 - 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a.min36, 2 - 1, 1e-12);
     // Orthonormal y, x of these coordinates and one more: the sum prefers pairs of .2 and .2 to
     // pairs of .5 and -.5.
     struct assignment b = {
         .n = 4, .k = 2, .xy = {{0, .5, .2, 0}, {-.5, 0, 0, .2}, {.2, 0, 0, .5}, {0, .2, -.5, 0}}};
     try_all(&b);
     CU_ASSERT_DOUBLE_EQUAL(b.low[TRACE], .7 - .4, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(b.least37, .7 - .5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(b.min37, .7 - .5, 1e-12);
 }
 
 // GC lemmas at every temperature: both sides of 3.3, the stray temperature of its print.
