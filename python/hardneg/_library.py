@@ -1,6 +1,7 @@
 """libhardneg through ctypes: the structs of hardneg.h, and errors as exceptions."""
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
 import threading
@@ -240,10 +241,14 @@ class _Call:
     """Calls of the library one after the other, on one thread, up to the first that fails."""
 
     def __init__(self, handle: Handle, calls: Tuple[Tuple[Any, ...], ...]):
-        self.handle, self.calls, self.done = handle, calls, threading.Event()
+        self.handle, self.calls = handle, calls
+        self.claim, self.done, self.over = threading.Lock(), threading.Lock(), False
+        self.done.acquire()  # until the calls are over
         self.code, self.message, self.note = INTERRUPTED, "", ""
 
     def run(self) -> None:
+        if not self.claim.acquire(blocking=False):
+            return  # Ctrl-C came before this began
         raw = self.handle.raw
         try:
             for function, *arguments in self.calls:
@@ -253,21 +258,25 @@ class _Call:
                 if self.code != OK:
                     break
         finally:
-            self.done.set()
+            self.over = True
+            self.done.release()
 
     def run_aside(self, tick: Optional[Callable[[float], Any]]) -> None:
-        """In a thread of its own, so that Ctrl-C is seen, and ends the call before it is raised here. Not by
-        Thread.join(), which takes the thread for ended once it was interrupted (Python 3.11)."""
+        """In a thread of its own, so that Ctrl-C is seen, and ends the call before it is raised here. By locks alone:
+        Thread.start(), Thread.join(), Event and Condition may be left half-way by Ctrl-C."""
         begun = time.monotonic()
         try:
-            threading.Thread(target=self.run, name="hardneg").start()
-            while not self.done.wait(0.5 if tick else None):
+            _thread.start_new_thread(self.run, ())
+            while not self.over and not self.done.acquire(timeout=0.5 if tick else -1):
                 if tick:
                     tick(time.monotonic() - begun)
         except BaseException:
-            while not self.done.is_set():  # a call that begins only now does not heed earlier stops
-                lib.hardneg_stop(self.handle.raw)
-                self.done.wait(0.02)
+            while not self.over and not self.claim.acquire(blocking=False):
+                try:  # a call that begins only now does not heed earlier stops
+                    lib.hardneg_stop(self.handle.raw)
+                    self.done.acquire(timeout=0.02)
+                except KeyboardInterrupt:
+                    pass  # another one: the call is about to end
             raise
 
 
