@@ -117,7 +117,8 @@ class Types(unittest.TestCase):
                      if isinstance(node, ast.FunctionDef) and node.name == "mine"][1]
         options = {name.replace("-", "_") for name in re.findall(r"^ .*?--([a-z-]+) ", program("mine", "--help").stdout, re.M)}
         data = {"query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "threads"}
-        files = {"step", "format", "scores", "threads", "memory", "output", "quiet", "verbose", "help", "version", "json"}
+        files = {"step", "format", "scores", "rows", "wait", "mpi", "threads", "memory", "output", "quiet", "verbose", "help",
+                 "version", "json"}
         self.assertEqual(named - data, options - files)
 
 
