@@ -337,6 +337,17 @@ for name, t in trials.items():
     assert t['holds'] == sum(s['false_lo'] <= p <= s['false_hi'] for s in (a, b)) / 2"
 }
 
+# sentence-transformers' function as somebody else wrote it again, on random cases.
+test_reference() {
+    local folder=$root/../shared/retrieval library
+    library=$(dirname "$hardneg")/libhardneg.so
+    with_python "sentence-transformers' function" || return 0
+    [ -e "$folder/st_reference.py" ] && [ -e "$library" ] ||
+        { skip "sentence-transformers' function" "no ../shared/retrieval or no $library"; return 0; }
+    check "600 cases of sentence-transformers' function" env OMP_NUM_THREADS=1 HARDNEG_LIBRARY="$library" \
+        "$python" "$here/mining_reference.py" "$folder" 600 >out 2>err
+}
+
 test_threads() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     local t
@@ -348,5 +359,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_threads
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
 finish
