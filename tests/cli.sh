@@ -449,7 +449,7 @@ test_bench() {
 rows = json.load(open('$work/out'))['kernels']
 cells = {'cell-' + m['name'] for m in json.load(open('$work/metrics.json'))['metrics'] if m['table'] == 'runs'}
 assert {r['name'] for r in rows} == {'sgemm', 'product', 'product-half', 'knn', 'proximity-independent', 'proximity-dealt',
-    'walk-0.1', 'walk-0.7', 'gcbs', 'loss', 'sinks', 'sinks-half', 'cell-all', *cells}
+    'walk-0.1', 'walk-0.7', 'gcbs', 'loss', 'sinks', 'sinks-half', 'mine', 'mine-ranking', 'cell-all', *cells}
 for r in rows:
     s = r['seconds']
     assert len(s['all']) == 2 and 0 < s['min'] <= s['median'] <= s['max'], r

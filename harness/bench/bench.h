@@ -8,12 +8,14 @@
 // Sizes of one row.
 struct hn_bench_shape {
     int64_t n, dim, M, K, batch, keep;
+    int64_t queries; // over n passages
 };
 
 // Data of the kernels.
 struct hn_bench {
     struct hn_bench_shape shape;
     struct hn_items items;              // of that shape; views and labels where they are wanted
+    struct hn_matrix queries;           // likewise
     struct hn_global global;            // of the items, where a kernel wanted it; n = 0: none
     double gflops, gbs;                 // the ceilings, measured just before
     struct hn_bench_training *training; // a task that is open: kept from one repetition to the next
@@ -24,7 +26,13 @@ struct hn_bench_time {
     double seconds, ideal;
 };
 
-enum hn_bench_needs { HN_BENCH_NO_ROWS, HN_BENCH_ROWS, HN_BENCH_VIEWS_TOO, HN_BENCH_TRAINING };
+enum hn_bench_needs {
+    HN_BENCH_NO_ROWS,
+    HN_BENCH_ROWS,
+    HN_BENCH_VIEWS_TOO,
+    HN_BENCH_QUERIES_TOO,
+    HN_BENCH_TRAINING
+};
 
 struct hn_bench_kernel {
     const char *group, *name;
@@ -44,6 +52,16 @@ HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench 
 // matrix products.
 HN_MUST_USE enum hn_code hn_bench_cell(struct hn_context *ctx, struct hn_bench *b,
                                        const struct hn_bench_kernel *k, struct hn_bench_time *out);
+
+// Seconds of inner products at the ceiling.
+double hn_bench_flop_seconds(const struct hn_bench *b, int64_t dots);
+
+// Mines shape.queries over the items, or (HN_BENCH_RANK) only finds the best K of each; `ideal`:
+// one matrix product.
+enum { HN_BENCH_MINE, HN_BENCH_RANK };
+HN_MUST_USE enum hn_code hn_bench_mining(struct hn_context *ctx, struct hn_bench *b,
+                                         const struct hn_bench_kernel *k,
+                                         struct hn_bench_time *out);
 
 // A step of training by one of these recipes (the kernel's argument), mean over a few; of NODE an
 // epoch: forward, loss, backward and update on ctx->threads threads, and the time of its matrix

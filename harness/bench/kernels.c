@@ -33,6 +33,8 @@ static void free_items(struct hn_context *ctx, struct hn_bench *b) {
     hn_free(ctx, (float *)b->items.x.data);
     hn_free(ctx, (float *)b->items.x1.data);
     hn_free(ctx, (float *)b->items.x2.data);
+    hn_free(ctx, (float *)b->queries.data);
+    b->queries = (struct hn_matrix){0};
     hn_free(ctx, (int32_t *)b->items.labels);
     hn_global_free(ctx, &b->global);
     b->items = (struct hn_items){0};
@@ -41,7 +43,7 @@ static void free_items(struct hn_context *ctx, struct hn_bench *b) {
 enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b, enum hn_bench_needs needs) {
     const struct hn_bench_shape *shape = &b->shape;
     struct hn_items *items = &b->items;
-    if (needs != HN_BENCH_ROWS && needs != HN_BENCH_VIEWS_TOO)
+    if (needs == HN_BENCH_NO_ROWS || needs == HN_BENCH_TRAINING)
         return HN_OK;
     if (items->n != shape->n || items->d != shape->dim)
         free_items(ctx, b);
@@ -51,13 +53,19 @@ enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b, enum hn_
         return ctx->code;
     if (!items->labels && make_labels(ctx, shape->n, &items->labels))
         return ctx->code;
+    if (needs == HN_BENCH_QUERIES_TOO && b->queries.rows != shape->queries) {
+        const struct hn_bench_shape queries = {.n = shape->queries, .dim = shape->dim};
+        hn_free(ctx, (float *)b->queries.data);
+        b->queries = (struct hn_matrix){0};
+        return make_rows(ctx, &queries, 3, &b->queries);
+    }
     if (needs == HN_BENCH_VIEWS_TOO && !items->x1.data &&
         (make_rows(ctx, shape, 1, &items->x1) || make_rows(ctx, shape, 2, &items->x2)))
         return ctx->code;
     return HN_OK;
 }
 
-static double flop_seconds(const struct hn_bench *b, int64_t dots) {
+double hn_bench_flop_seconds(const struct hn_bench *b, int64_t dots) {
     return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
 }
 
@@ -68,7 +76,7 @@ static enum hn_code run_sgemm(struct hn_context *ctx, struct hn_bench *b,
     double gflops;
     if (hn_host_sgemm(ctx, b->shape.dim, 1, &gflops))
         return ctx->code;
-    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
+    out->ideal = hn_bench_flop_seconds(b, b->shape.n * b->shape.n);
     out->seconds = out->ideal * b->gflops / gflops;
     return HN_OK;
 }
@@ -81,7 +89,7 @@ static enum hn_code run_knn(struct hn_context *ctx, struct hn_bench *b,
     int64_t dots, begun = hn_wall_ns();
     enum hn_code code = hn_knn_lists_run(ctx, &near, &dots);
     out->seconds = hn_seconds_since(begun);
-    out->ideal = flop_seconds(b, dots);
+    out->ideal = hn_bench_flop_seconds(b, dots);
     hn_knn_lists_free(ctx, &near);
     return code;
 }
@@ -94,7 +102,7 @@ static enum hn_code run_loss(struct hn_context *ctx, struct hn_bench *b,
     if (hn_global_compute(ctx, &b->items, k->argument, &global, &dots))
         return ctx->code;
     out->seconds = hn_seconds_since(begun);
-    out->ideal = flop_seconds(b, dots);
+    out->ideal = hn_bench_flop_seconds(b, dots);
     hn_global_free(ctx, &global);
     return HN_OK;
 }
@@ -128,7 +136,7 @@ static enum hn_code run_graph(struct hn_context *ctx, struct hn_bench *b,
         return ctx->code;
     double bytes = (double)timed.build_dots * (double)b->shape.dim * 4.0;
     out->seconds = timed.build;
-    out->ideal = dealt ? flop_seconds(b, timed.build_dots) : bytes / (b->gbs * 1e9);
+    out->ideal = dealt ? hn_bench_flop_seconds(b, timed.build_dots) : bytes / (b->gbs * 1e9);
     return HN_OK;
 }
 
@@ -153,7 +161,7 @@ static enum hn_code run_gcbs(struct hn_context *ctx, struct hn_bench *b,
     struct hn_timed timed = {0};
     snprintf(text, sizeof text, "{gcbs: {keep: %" PRId64 "}}",
              hn_min(b->shape.keep, b->shape.n - 1));
-    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
+    out->ideal = hn_bench_flop_seconds(b, b->shape.n * b->shape.n);
     enum hn_code code = run_sampler(ctx, b, text, false, &timed);
     out->seconds = timed.build;
     return code;
@@ -191,7 +199,7 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct hn_bench 
 static enum hn_code run_product(struct hn_context *ctx, struct hn_bench *b,
                                 const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     int64_t n = b->shape.n;
-    out->ideal = flop_seconds(b, k->argument == HALF ? n * (n + 1) / 2 : n * n);
+    out->ideal = hn_bench_flop_seconds(b, k->argument == HALF ? n * (n + 1) / 2 : n * n);
     return sweep_seconds(ctx, b, k->argument == HALF, false, &out->seconds);
 }
 
@@ -216,6 +224,8 @@ static const struct hn_bench_kernel kernels[] = {
     {"loss", "loss", HN_BENCH_VIEWS_TOO, 0.5, run_loss},
     {"sinks", "sinks", HN_BENCH_VIEWS_TOO, FULL, run_sinks},
     {"sinks", "sinks-half", HN_BENCH_VIEWS_TOO, HALF, run_sinks},
+    {"mining", "mine", HN_BENCH_QUERIES_TOO, HN_BENCH_MINE, hn_bench_mining},
+    {"mining", "mine-ranking", HN_BENCH_QUERIES_TOO, HN_BENCH_RANK, hn_bench_mining},
     {"cell", "cell-all", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
     {"train", "train-views", HN_BENCH_TRAINING, HN_BENCH_VIEWS, hn_bench_training},
     {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, hn_bench_training},

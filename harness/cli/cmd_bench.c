@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct bench_params {
-    int64_t n, dim, M, K, batch, keep, reps, warmup, threads;
+    int64_t n, dim, M, K, batch, keep, queries, reps, warmup, threads;
     char *screen, *data, *output;
     bool mpi;
 };
@@ -36,6 +36,9 @@ static const struct hn_option bench_options[] = {
     {HN_INT_OPTION(struct bench_params, keep, "keep", "512", 1, 1000000,
                    "GCBS: mean entries kept per row"),
      .metavar = "k"},
+    {HN_INT_OPTION(struct bench_params, queries, "queries", "1000", 1, 100000000,
+                   "queries of `mine`, over N passages"),
+     .metavar = "Q"},
     {HN_INT_OPTION(struct bench_params, reps, "reps", "5", 1, 10000, "repetitions"),
      .metavar = "R"},
     {HN_INT_OPTION(struct bench_params, warmup, "warmup", "1", 0, 1000,
@@ -65,28 +68,30 @@ static const struct goal {
     const char *group, *name;
     struct hn_bench_shape shape;
 } goals[] = {
-    {"table", "sgemm", {50000, 128, 0, 0, 0, 0}},
-    {"table", "sgemm", {25000, 768, 0, 0, 0, 0}},
-    {"table", "product", {50000, 128, 0, 0, 0, 0}},
-    {"table", "product-half", {50000, 128, 0, 0, 0, 0}},
-    {"table", "product", {25000, 768, 0, 0, 0, 0}},
-    {"table", "knn", {50000, 128, 0, 100, 0, 0}},
-    {"table", "proximity-independent", {50000, 128, 1000, 100, 256, 0}},
-    {"table", "proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
-    {"table", "walk-0.1", {50000, 128, 1000, 100, 256, 0}},
-    {"table", "walk-0.7", {50000, 128, 1000, 100, 256, 0}},
-    {"table", "sinks", {50000, 128, 0, 100, 0, 0}},
-    {"table", "sinks-half", {50000, 128, 0, 100, 0, 0}},
-    {"table", "sinks", {25000, 768, 0, 100, 0, 0}},
-    {"table", "sinks-half", {25000, 768, 0, 100, 0, 0}},
-    {"table", "loss", {25000, 768, 0, 0, 256, 0}},
-    {"table", "gcbs", {25000, 768, 0, 0, 256, 512}},
-    {"table", "gcbs", {10000, 768, 0, 0, 256, 512}},
-    {"table", "gcbs", {50000, 768, 0, 0, 256, 512}},
-    {"table", "proximity-dealt", {1281167, 128, 1000, 500, 256, 0}},
-    {"linear", "proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
-    {"linear", "proximity-dealt", {200000, 128, 1000, 100, 256, 0}},
-    {"linear", "proximity-dealt", {1281167, 128, 1000, 100, 256, 0}},
+    {"table", "sgemm", {50000, 128, 0, 0, 0, 0, 0}},
+    {"table", "sgemm", {25000, 768, 0, 0, 0, 0, 0}},
+    {"table", "product", {50000, 128, 0, 0, 0, 0, 0}},
+    {"table", "product-half", {50000, 128, 0, 0, 0, 0, 0}},
+    {"table", "product", {25000, 768, 0, 0, 0, 0, 0}},
+    {"table", "knn", {50000, 128, 0, 100, 0, 0, 0}},
+    {"table", "proximity-independent", {50000, 128, 1000, 100, 256, 0, 0}},
+    {"table", "proximity-dealt", {50000, 128, 1000, 100, 256, 0, 0}},
+    {"table", "walk-0.1", {50000, 128, 1000, 100, 256, 0, 0}},
+    {"table", "walk-0.7", {50000, 128, 1000, 100, 256, 0, 0}},
+    {"table", "sinks", {50000, 128, 0, 100, 0, 0, 0}},
+    {"table", "sinks-half", {50000, 128, 0, 100, 0, 0, 0}},
+    {"table", "sinks", {25000, 768, 0, 100, 0, 0, 0}},
+    {"table", "sinks-half", {25000, 768, 0, 100, 0, 0, 0}},
+    {"table", "loss", {25000, 768, 0, 0, 256, 0, 0}},
+    {"table", "gcbs", {25000, 768, 0, 0, 256, 512, 0}},
+    {"table", "gcbs", {10000, 768, 0, 0, 256, 512, 0}},
+    {"table", "gcbs", {50000, 768, 0, 0, 256, 512, 0}},
+    {"table", "mine", {100000, 768, 0, 200, 0, 0, 20000}},
+    {"table", "mine-ranking", {100000, 768, 0, 200, 0, 0, 20000}},
+    {"table", "proximity-dealt", {1281167, 128, 1000, 500, 256, 0, 0}},
+    {"linear", "proximity-dealt", {50000, 128, 1000, 100, 256, 0, 0}},
+    {"linear", "proximity-dealt", {200000, 128, 1000, 100, 256, 0, 0}},
+    {"linear", "proximity-dealt", {1281167, 128, 1000, 100, 256, 0, 0}},
 };
 enum { GOALS = sizeof goals / sizeof goals[0] };
 
@@ -139,15 +144,16 @@ static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
     double median = hn_median(taken->sorted, reps);
     double share = isnan(taken->share[0]) ? NAN : hn_median(taken->share, reps);
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:o, s:{s:f, s:f}, s:o, "
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:o, s:{s:f, s:f}, "
+        "s:o, "
         "s:f}",
         "name", k->name, "n", (json_int_t)shape->n, "dim", (json_int_t)shape->dim, "M",
         (json_int_t)shape->M, "K", (json_int_t)shape->K, "batch", (json_int_t)shape->batch, "keep",
-        (json_int_t)shape->keep, "threads", ctx->threads, "seconds", "median", median, "min",
-        taken->sorted[0], "max", taken->sorted[reps - 1], "all", list_of(taken->all, reps),
-        "processor_seconds", list_of(taken->processor, reps), "ceiling", "sgemm_gflops",
-        w->bench.gflops, "read_gbs", w->bench.gbs, "share_of_limit", hn_json_real(share),
-        "us_per_item", 1e6 * median / (double)shape->n);
+        (json_int_t)shape->keep, "queries", (json_int_t)shape->queries, "threads", ctx->threads,
+        "seconds", "median", median, "min", taken->sorted[0], "max", taken->sorted[reps - 1], "all",
+        list_of(taken->all, reps), "processor_seconds", list_of(taken->processor, reps), "ceiling",
+        "sgemm_gflops", w->bench.gflops, "read_gbs", w->bench.gbs, "share_of_limit",
+        hn_json_real(share), "us_per_item", 1e6 * median / (double)shape->n);
 }
 
 static void put_row(struct work *w, json_t *row) {
@@ -292,7 +298,7 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
         }
     int64_t n = w->snapshot ? w->bench.items.n : p->n,
             dim = w->snapshot ? w->bench.items.d : p->dim;
-    w->bench.shape = (struct hn_bench_shape){n, dim, p->M, p->K, p->batch, p->keep};
+    w->bench.shape = (struct hn_bench_shape){n, dim, p->M, p->K, p->batch, p->keep, p->queries};
     for (const struct hn_bench_kernel *k = w->kernels; k->name; k++)
         if (wanted(k, n_args, args) &&
             (k->needs == HN_BENCH_TRAINING ? run_training : run_kernel)(ctx, k, w))
@@ -395,7 +401,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_bench = {
     .name = "bench",
     .usage = "hardneg bench "
-             "[sgemm|product|knn|proximity|walk|gcbs|loss|sinks|train|all|table|linear]... "
+             "[sgemm|product|knn|proximity|walk|gcbs|loss|mining|sinks|train|all|table|linear]... "
              "[options]",
     .summary = "time the heavy parts, as shares of what the machine can do",
     .details =

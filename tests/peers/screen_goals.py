@@ -4,7 +4,7 @@
 
 Seconds on the clock, and of the processor, all threads together: where other work runs beside it, the latter tell more.
 A round of a case times, one after the other, the sweep with its screen, without (--screen off), one product of floats
-(GCBS) and the peer. A ratio is a median of those of the rounds, with the least and the most; `goal` is what it is
+(GCBS, mining) and the peer. A ratio is a median of those of the rounds, with the least and the most; `goal` is what it is
 meant to be at least (a share of a product: at most).
 
 --log keeps one line of JSON a round, and counts those of this very program: the same command goes on where it stopped.
@@ -14,6 +14,7 @@ meant to be at least (a share of a product: at most).
 import argparse
 import hashlib
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -30,6 +31,7 @@ CASES = [  # name, kernel, sizes, goals against the peer, without the screen, as
     ("knn-K500", "knn", {"n": 50000, "dim": 128, "K": 500}, 6, None, None),
     ("gcbs-25k", "gcbs", {"n": 25000, "dim": 768, "keep": 25}, 7.5, None, 0.55),
     ("gcbs-50k", "gcbs", {"n": 50000, "dim": 768, "keep": 50}, None, None, 0.55),
+    ("mine", "mine", {"n": 100000, "dim": 768, "K": 200, "queries": 20000}, 3.5, None, 0.45),
     ("gcbs-keep512", "gcbs", {"n": 25000, "dim": 768, "keep": 512}, None, None, None),
 ]
 NO_PEER = {"gcbs-50k"}  # its matrix, chunk by chunk, takes minutes and is no goal
@@ -50,8 +52,9 @@ def one_round(a, case):
     times = {"with": ours(a.program, kernel, sizes, a.threads)}
     if not a.no_without:
         times["without"] = ours(a.program, kernel, sizes, a.threads, ["--screen", "off"])
-    if kernel == "gcbs":
-        times["product"] = ours(a.program, "product", {k: sizes[k] for k in ("n", "dim")}, a.threads)
+    if kernel in ("gcbs", "mine"):  # of as many rows on both sides
+        n = round(math.sqrt(sizes["n"] * sizes.get("queries", sizes["n"])))
+        times["product"] = ours(a.program, "product", {"n": n, "dim": sizes["dim"]}, a.threads)
     if name not in NO_PEER and not a.no_peer:
         result = compare.run_peer(kernel, sizes, a.threads)
         if result:
