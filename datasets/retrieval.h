@@ -86,5 +86,10 @@ struct hn_retrieval_spec {
 // range, rows that are zero or not finite as stored.
 HN_MUST_USE enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
                                             const struct hn_retrieval_spec *spec);
+// Writes the file of `r` anew with one more step, of rows[side][n x d], normalized: of unit length;
+// all else stays as it is stored. HN_DATA and HN_IO as above.
+HN_MUST_USE enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
+                                             int64_t step, const float *const rows[HN_SETS],
+                                             bool normalized, const char *tool_version);
 
 #endif

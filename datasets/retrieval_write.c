@@ -5,6 +5,7 @@
 #include "datasets/retrieval_private.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { CHUNK_BYTES = 1 << 20, COLUMN_CHUNK = 1 << 16, ITEMS_MAX = INT32_MAX, DIMS_MAX = 1 << 20 };
 
@@ -232,4 +233,78 @@ enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
         return hn_h5_commit(ctx, w.file, temporary, path, false);
     hn_h5_discard(ctx, w.file, temporary);
     return code;
+}
+
+// The values of all steps of a side as they are stored, and those of one more; a side of one step
+// has them again.
+static float *read_series(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
+                          const float *more) {
+    const struct hn_data *data = &r->base.series[side];
+    int64_t steps = r->base.info.steps, each;
+    float *x = hn_mul(data->rows, data->cols, &each) && hn_add(steps, 1, &steps)
+                   ? hn_alloc(ctx, steps, (size_t)each * sizeof *x)
+                   : NULL;
+    for (int64_t i = 0; x && i + 1 < steps; i++)
+        if (hn_check_stop(ctx) ||
+            hn_data_read_step(ctx, &r->base, data, data->steps > 1 ? i : 0, x + i * each))
+            return NULL;
+    if (x)
+        memcpy(x + (steps - 1) * each, more, (size_t)each * sizeof *x);
+    return x;
+}
+
+static enum hn_code read_teacher(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
+                                 struct hn_matrix *out) {
+    const struct hn_data *data = &r->teacher[side];
+    if (data->id < 0)
+        return HN_OK;
+    float *x = hn_alloc(ctx, data->rows, (size_t)data->cols * sizeof *x);
+    if (!x || hn_data_read_step(ctx, &r->base, data, 0, x))
+        return ctx->code;
+    *out = (struct hn_matrix){x, data->rows, data->cols, data->cols};
+    return HN_OK;
+}
+
+static const char *given(const char *text) { return text[0] ? text : NULL; }
+
+enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r, int64_t step,
+                                 const float *const rows[HN_SETS], bool normalized,
+                                 const char *tool_version) {
+    const struct hn_snapshot_info *file = &r->base.info;
+    const struct hn_retrieval_info *info = &r->info;
+    struct hn_strings id[HN_SETS], text[HN_SETS];
+    HN_SCOPE(ctx);
+    int64_t *steps = hn_alloc(ctx, file->steps + 1, sizeof *steps);
+    if (!steps)
+        return ctx->code;
+    memcpy(steps, file->step, (size_t)file->steps * sizeof *steps);
+    steps[file->steps] = step;
+    const struct hn_data *series = r->base.series;
+    struct hn_retrieval_spec spec = {.title = given(file->title),
+                                     .source = given(file->source),
+                                     .license = given(file->license),
+                                     .encoder = given(file->encoder),
+                                     .tool_version = tool_version,
+                                     .n = {info->n[HN_QUERIES], info->n[HN_CORPUS]},
+                                     .d = file->d,
+                                     .steps = file->steps + 1,
+                                     .step = steps,
+                                     .qrels = info->qrels.start ? &info->qrels : NULL,
+                                     .truth = info->truth.start ? &info->truth : NULL,
+                                     .group = {info->group[HN_QUERIES], info->group[HN_CORPUS]},
+                                     .scores = info->scores.start ? &info->scores : NULL,
+                                     .normalized = file->normalized && normalized,
+                                     .type = series[0].type > series[1].type ? series[0].type
+                                                                             : series[1].type,
+                                     .compress = hn_data_deflate(series[0].id)};
+    for (int side = 0; side < HN_SETS; side++) {
+        if (!(spec.rows[side] = read_series(ctx, r, side, rows[side])) ||
+            read_teacher(ctx, r, side, &spec.teacher[side]) ||
+            hn_snapshot_read_texts(ctx, &r->base, hn_retrieval_id_path[side], -1, &id[side]) ||
+            hn_retrieval_texts(ctx, r, side, &text[side]))
+            return ctx->code;
+        spec.id[side] = id[side].n > 0 ? &id[side] : NULL;
+        spec.text[side] = text[side].n > 0 ? &text[side] : NULL;
+    }
+    return hn_retrieval_write(ctx, file->path, &spec);
 }

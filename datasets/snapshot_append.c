@@ -1,8 +1,7 @@
 // A snapshot that goes on from another one: everything the other has, as stored; steps may follow.
 #include "datasets/snapshot_private.h"
 
-// Deflate level of a data set, 0 if it is not compressed so.
-static int deflate_level(hid_t data) {
+int hn_data_deflate(hid_t data) {
     int level = 0;
     hid_t list = H5Dget_create_plist(data);
     int filters = H5Pget_nfilters(list);
@@ -106,7 +105,7 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .normalized = info->normalized,
                                           .zero_rows = info->zero_rows,
                                           .type = type,
-                                          .compress = deflate_level(s->series[0].id)};
+                                          .compress = hn_data_deflate(s->series[0].id)};
     struct hn_snapshot_writer *w = NULL;
     if (code == HN_OK && (hn_snapshot_write_begin(ctx, path, &spec, &w) || copy_others(ctx, w, s) ||
                           copy_steps(ctx, w, s)))

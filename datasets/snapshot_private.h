@@ -56,6 +56,8 @@ struct hn_snapshot {                // texts and arrays belong to it
 HN_MUST_USE enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s,
                                       const char *path, enum hn_data_kind kind,
                                       struct hn_data *out);
+// Deflate level of a data set, 0 if it is not compressed so.
+int hn_data_deflate(hid_t data);
 void hn_data_close(struct hn_data *data); // of an absent one is fine
 
 // All values of a data set of rank 1, each in [lo, hi], into integers of `width` bytes (1, 4 or 8).

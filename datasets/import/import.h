@@ -40,8 +40,8 @@ struct hn_import {
 HN_MUST_USE enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o,
                                    const char *tool_version, int64_t *n, int64_t *d);
 
-// A snapshot of the kind `retrieval`, of queries, a corpus and what is relevant; a new file. Errors
-// as above.
+// A snapshot of the kind `retrieval`, of queries, a corpus and what is relevant; one that is there
+// gets a step appended. Errors as above.
 HN_MUST_USE enum hn_code hn_import_retrieval(struct hn_context *ctx, const struct hn_import *o,
                                              const char *tool_version);
 

@@ -18,6 +18,29 @@ struct input {
     struct hn_pair_scores scores;
 };
 
+// Of a file that is there.
+static enum hn_code check_append(struct hn_context *ctx, const struct hn_import *o) {
+    enum hn_snapshot_kind kind;
+    if (hn_snapshot_kind_of(ctx, o->output, &kind))
+        return ctx->code;
+    if (kind != HN_KIND_RETRIEVAL || o->step == INT64_MIN)
+        return hn_fail(ctx, HN_USAGE,
+                       kind == HN_KIND_RETRIEVAL
+                           ? "%s: exists; give --step of the new rows, or another -o"
+                           : "%s: exists, and is a snapshot of items; give another -o",
+                       o->output);
+    if (o->qrels || o->truth || o->pairs || o->scores || o->query_ids || o->corpus_ids ||
+        o->query_teacher.count || o->corpus_teacher.count)
+        return hn_fail(
+            ctx, HN_USAGE,
+            "%s: exists, and a further step brings rows alone: leave out ids, relevance, "
+            "scores and teachers",
+            o->output);
+    if (o->title || o->source || o->license || o->encoder)
+        hn_note(ctx, "%s: exists; its title, source, license and encoder stay", o->output);
+    return HN_OK;
+}
+
 static enum hn_code check_wanted(struct hn_context *ctx, const struct hn_import *o) {
     struct stat about;
     if (!o->queries.count || !o->corpus.count)
@@ -25,6 +48,8 @@ static enum hn_code check_wanted(struct hn_context *ctx, const struct hn_import 
                        o->queries.count ? "corpus" : "queries");
     if (!o->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
+    if (stat(o->output, &about) == 0)
+        return check_append(ctx, o);
     if (!o->qrels == !o->pairs)
         return hn_fail(ctx, HN_USAGE,
                        "give either --qrels, a file of judged pairs of ids, or --pairs, a file of "
@@ -36,10 +61,6 @@ static enum hn_code check_wanted(struct hn_context *ctx, const struct hn_import 
     if (!o->query_teacher.count != !o->corpus_teacher.count)
         return hn_fail(ctx, HN_USAGE, "--%s-teacher is missing: a teacher has rows of both sides",
                        o->query_teacher.count ? "corpus" : "query");
-    if (stat(o->output, &about) == 0)
-        return hn_fail(ctx, HN_USAGE,
-                       "%s: exists; queries and a corpus make a new file, give another -o",
-                       o->output);
     return HN_OK;
 }
 
@@ -223,12 +244,56 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_import *o
     return hn_retrieval_write(ctx, o->output, &spec);
 }
 
+static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *o,
+                                const struct input *in, const char *version) {
+    struct hn_retrieval *r;
+    const float *const rows[] = {in->rows[HN_QUERIES], in->rows[HN_CORPUS]};
+    const struct hn_text_list *part[] = {&o->queries, &o->corpus};
+    if (hn_retrieval_open(ctx, o->output, &r))
+        return ctx->code;
+    const struct hn_retrieval_info *info = hn_retrieval_info(r);
+    const struct hn_snapshot_info *file = info->file;
+    enum hn_code code = HN_OK;
+    for (int side = 0; side < HN_SETS && !code; side++)
+        if (in->n[side] != info->n[side] || in->d != file->d)
+            code = hn_fail(ctx, HN_DATA,
+                           "%s is [%lld, %lld] but %s has %lld %s of %lld dims; they must agree",
+                           part[side]->item[0], (long long)in->n[side], (long long)in->d, o->output,
+                           (long long)info->n[side], side == HN_QUERIES ? "queries" : "passages",
+                           (long long)file->d);
+    if (!code && o->step <= file->step[file->steps - 1])
+        code = hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
+                       (long long)o->step, (long long)file->step[file->steps - 1], o->output);
+    if (!code)
+        code = hn_retrieval_append(ctx, r, o->step, rows, all_unit(in), version);
+    hn_retrieval_close(ctx, r);
+    return code;
+}
+
+// Of two imports into one file at once the later one finds what the earlier one has written.
+static enum hn_code append(struct hn_context *ctx, const struct hn_import *o, struct input *in,
+                           const char *version) {
+    int folder;
+    enum hn_code code = read_rows(ctx, o, in);
+    if (!code)
+        code = hn_folder_take(ctx, o->output, &folder);
+    if (code)
+        return code;
+    code = append_step(ctx, o, in, version);
+    hn_folder_free(folder);
+    return code;
+}
+
 enum hn_code hn_import_retrieval(struct hn_context *ctx, const struct hn_import *o,
                                  const char *tool_version) {
     struct input in = {.d = 0};
+    struct stat about;
     HN_SCOPE(ctx);
-    return check_wanted(ctx, o) || read_all(ctx, o, &in) || number_texts(ctx, &in) ||
-                   write_file(ctx, o, &in, tool_version)
+    if (check_wanted(ctx, o))
+        return ctx->code;
+    if (stat(o->output, &about) == 0)
+        return append(ctx, o, &in, tool_version);
+    return read_all(ctx, o, &in) || number_texts(ctx, &in) || write_file(ctx, o, &in, tool_version)
                ? ctx->code
                : HN_OK;
 }

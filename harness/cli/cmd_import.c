@@ -230,7 +230,8 @@ const struct hn_command hn_cmd_import = {
         "step must come after its last. --teacher and --group alone add a teacher's rows, "
         "or groups, to a file that exists. With --queries and --corpus the file is of the kind "
         "that mine, evaluate and price read: ids are texts (007 is not 7), equal texts share "
-        "a number, and of a pair that is given twice the last grade counts. The file is "
+        "a number, and of a pair that is given twice the last grade counts; with --step they add "
+        "rows of a further step to one that exists. The file is "
         "replaced only when everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
                 "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
