@@ -36,6 +36,91 @@ q, p = f['query_group'][:], f['corpus_group'][:]
 assert p[2] == p[3] and q[3] == p[5] and len(set(q) | set(p)) == 8, (q, p)"
 }
 
+# BEIR's and TREC's files with what published ones have.
+test_published() {
+    make_files
+    printf '{"_id": "%s", "text": "%s", "metadata": {"a": 1}}\n' PLAIN-1 'how?' 'é ü' two 3 x a/b:c '' >odd-q.jsonl
+    printf '{"_id": "%s", "title": "%s", "text": "%s"}\n' MED-1 T a 'http://x/a?b=c#d' '' '' 7 '' '' 007 ' ' ' ' p-5 '' z q '' q >odd-p.jsonl
+    local odd=(--queries q.tsv --corpus p.tsv --query-ids odd-q.jsonl --corpus-ids odd-p.jsonl) name code why rows
+    while IFS='|' read -r name code why rows; do
+        printf "$rows" >"$name.tsv"
+        rm -f o.h5
+        expect "published: $name" "$code" "$why" import "${odd[@]}" --qrels "$name.tsv" -o o.h5
+    done <<'F'
+ids|0|2 judged pairs \(2 relevant\), 2 queries without|query-id\tcorpus-id\tscore\né ü\thttp://x/a?b=c#d\t1\na/b:c\t007\t2\n
+blanks|0|2 judged pairs|3   Q0 7  1\nPLAIN-1 0   MED-1 1\n
+grade-0|0|3 judged pairs \(1 relevant\), 3 queries without|3\t7\t0\n3\t007\t-2\n3\tMED-1\t1\n
+no-grade-above-0|0|1 judged pairs \(0 relevant\), 4 queries without|3\t7\t0\n
+repeated|0|2 lines are of a pair that a later line has, too, whose grade counts|3\t7\t1\n3\t7\t0\n3\t7\t2\n
+crlf|0|1 judged pairs|query-id\tcorpus-id\tscore\r\n3\t7\t1\r\n
+two-headers|3|line 2: score is no integer|query-id\tcorpus-id\tscore\na header\tagain\tscore\n3\t7\t1\n
+header-alone|3|holds no pair|query-id\tcorpus-id\tscore\n
+unknown|3|line 2: the id 07 of a passage is not in odd-p.jsonl|3\t7\t1\n3\t07\t1\n
+real-grade|3|line 1: 1.0 is no integer|3\t7\t1.0\n
+large-grade|3|line 1: 99999 is no integer|3\t7\t99999\n
+mixed|3|line 2: has 4 columns|3\t7\t1\n3 0 7 1\n
+F
+    rm -f o.h5
+    expect "published: empty texts" 0 'odd-p.jsonl: 2 passages have an empty text, and count as equal' import "${odd[@]}" --qrels ids.tsv -o o.h5
+    expect "published: all unknown" 3 'no line has ids of which both are rows' import "${odd[@]}" --qrels beir.tsv --unknown skip -o no.h5
+    local json
+    while IFS='|' read -r why json; do
+        yes "$json" | head -n 4 >bad.jsonl
+        expect "published: $json" 3 "bad.jsonl: $why" import --queries q.tsv --corpus p.tsv --query-ids bad.jsonl --corpus-ids odd-p.jsonl --qrels ids.tsv -o no.h5
+    done <<'F'
+line 1: lacks "text"|{"_id": 5}
+line 1: lacks "text"|{"_id": "a", "title": "t"}
+line 1: lacks "_id"|{"text": "t"}
+lines 1 and 2 have the same id, 5|{"_id": 5, "text": "t"}
+line 1: "text" is no text|{"_id": "a", "text": ["t"]}
+line 1: is no object of JSON|["a", "t"]
+line 1: is no object of JSON|{"_id": "a"
+F
+    # A corpus of one passage, the positive of one of four queries.
+    head -n 1 p.tsv >one.tsv
+    echo '{"_id": "d", "text": "only"}' >one.jsonl
+    printf '3\td\t1\n' >one-rel.tsv
+    expect "corpus of one" 0 '1 passages' import --queries q.tsv --corpus one.tsv --query-ids odd-q.jsonl --corpus-ids one.jsonl --qrels one-rel.tsv -o one.h5
+    expect "corpus of one: mine" 0 'filters left fewer than 10 to 4 of them, none to 1' mine one.h5 -o one-negatives.jsonl
+    expect "corpus of one: evaluate" 0 'over 1 queries; 3 without' evaluate one.h5
+    expect "corpus of one: price" 0 'by the place model alone' price one.h5
+    expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch 2 -o no.npy
+}
+
+# A further step: rows alone, and all else as it was.
+test_step() {
+    make_files
+    run import "${files[@]}" --qrels trec.txt --truth truth.txt --query-teacher q.tsv --corpus-teacher p.tsv --title T --type float16 --compress 1 --step 5 -o steps.h5
+    cp steps.h5 before.h5
+    printf '0 1 0\n1 0 0\n0 0 1\n1 -1 0\n' >q2.tsv
+    expect "a step" 0 '4 queries, 6 passages' import --queries q2.tsv --corpus p.tsv --step 100 -o steps.h5
+    expect "a step: valid" 0 'valid' validate steps.h5
+    expect "a step: info" 0 'steps +2, the last is 100' info steps.h5
+    pycheck "a step: all else is as it was" "import h5py, numpy as np
+a, b = h5py.File('before.h5'), h5py.File('steps.h5')
+names = []
+a.visititems(lambda n, o: names.append(n) if isinstance(o, h5py.Dataset) else None)
+assert b['step'][:].tolist() == [5, 100] and b['queries'].shape == (2, 4, 3) and b['corpus'].shape == (2, 6, 3)
+assert b['queries'].dtype == 'f2' and b['queries'].compression == 'gzip' and b.attrs['title'] == 'T'
+assert (b['queries'][0] == a['queries'][0]).all() and (b['corpus'][0] == a['corpus'][0]).all() and (b['corpus'][1] == a['corpus'][0]).all()
+assert b['queries'][1][0].tolist() == [0, 1, 0]
+rest = [n for n in names if n not in ('queries', 'corpus', 'step')]
+assert len(rest) >= 12 and all((a[n][:] == b[n][:]).all() and a[n].dtype == b[n].dtype for n in rest), rest
+assert bool(a.attrs['normalized']) == bool(b.attrs['normalized'])"
+    expect "a step: of the first" 0 '' evaluate steps.h5 --k 1 --step 5
+    cp out first
+    run evaluate steps.h5 --k 1
+    check "a step: it is read" test "$(cmp -s first out; echo $?)" = 1
+    cp steps.h5 kept.h5
+    expect "a step before the last" 2 '--step 50 does not come after step 100' import --queries q2.tsv --corpus p.tsv --step 50 -o steps.h5
+    expect "no step" 2 'steps.h5: exists; give --step' import --queries q2.tsv --corpus p.tsv -o steps.h5
+    expect "a step of others" 3 'p.tsv is \[6, 3\] but steps.h5 has 4 queries of 3 dims' import --queries p.tsv --corpus p.tsv --step 200 -o steps.h5
+    expect "a step with relevance" 2 'brings rows alone' import --queries q2.tsv --corpus p.tsv --qrels trec.txt --step 200 -o steps.h5
+    run synth -o items.h5 --n 50 --force
+    expect "a step of a file of items" 2 'items.h5: exists, and is a snapshot of items' import --queries q2.tsv --corpus p.tsv --step 200 -o items.h5
+    check "a step that fails changes nothing" cmp -s steps.h5 kept.h5
+}
+
 test_refused() {
     make_files
     expect "rows of a snapshot of another kind" 3 'queries and a corpus' import -e r.h5 --labels none -o no.h5
@@ -359,5 +444,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth test_mine test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
 finish

@@ -39,11 +39,11 @@ static enum hn_code take_object(struct hn_context *ctx, const struct hn_lines *l
     const char *text = text_of(ctx, l, object, "text", &code);
     if (code)
         return code;
-    if (json_is_integer(id))
-        (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(id));
-    else if (!json_is_string(id) || !text)
+    if ((!json_is_integer(id) && !json_is_string(id)) || !text)
         return hn_lines_fail(ctx, l, "lacks \"%s\", a text as in the files of BEIR",
                              text ? "_id" : "text");
+    if (json_is_integer(id))
+        (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(id));
     if (add_id(ctx, l, json_is_integer(id) ? number : json_string_value(id), out))
         return ctx->code;
     if (!title || !*title)
@@ -87,6 +87,16 @@ static enum hn_code number_rows(struct hn_context *ctx, int64_t n, struct hn_str
     return HN_OK;
 }
 
+// Empty texts are equal ones like others, which may not be meant.
+static void note_empty(struct hn_context *ctx, const struct hn_collection *c, const char *what) {
+    int64_t empty = 0;
+    for (int64_t i = 0; i < c->text.n; i++)
+        empty += !*hn_string(&c->text, i);
+    if (empty > 1)
+        hn_note(ctx, "%s: %lld %s have an empty text, and count as equal", c->from,
+                (long long)empty, what);
+}
+
 enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_t n,
                                 enum hn_set side, struct hn_collection *out) {
     static const char *const what[] = {"queries", "passages"};
@@ -107,5 +117,6 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
             return hn_fail(ctx, HN_DATA, "%s: lines %lld and %lld have the same id, %.60s", path,
                            (long long)first + 1, (long long)i + 1, hn_string(&out->id, i));
     }
+    note_empty(ctx, out, what[side]);
     return HN_OK;
 }

@@ -171,6 +171,10 @@ static enum hn_code read_table(struct hn_context *ctx, const char *path, struct 
                                : "holds no pair");
     if (code == HN_OK)
         code = hn_qrels_build(ctx, list, count, t->side[HN_QUERIES].n, out);
+    int64_t again = code ? 0 : count - out->start[out->n];
+    if (again > 0)
+        hn_note(ctx, "%s: %lld line%s of a pair that a later line has, too, whose %s counts", path,
+                (long long)again, again == 1 ? " is" : "s are", t->scores ? "score" : "grade");
     hn_free(ctx, list);
     return code;
 }
