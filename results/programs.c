@@ -99,8 +99,8 @@ void hn_programs_text(const struct hn_programs *p, char *text, size_t size) {
 
 enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r) {
     // Attributes of the build of one program, and of its measurements of the machine.
-    static const char *const of_one[] = {"git_commit", "git_dirty",    "compiler",
-                                         "cflags",     "sgemm_gflops", "read_gbs"};
+    static const char *const of_one[] = {"tool_version", "git_commit",   "git_dirty", "compiler",
+                                         "cflags",       "sgemm_gflops", "read_gbs"};
     char text[1024];
     struct hn_programs p = {0};
     HN_SCOPE(ctx);

@@ -134,6 +134,31 @@ wait_for() { # SECONDS CONDITION...
 }
 ended_process() { [ ! -e "/proc/$1/exe" ]; } # PROCESS
 children_of() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
+control_group() { # KIB: makes one of version 1 or 2 with so much memory; its folder in $group
+    local at file
+    for at in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+        group=$at/hardneg-test-$$
+        file=$([ $at = /sys/fs/cgroup ] && echo memory.max || echo memory.limit_in_bytes)
+        mkdir "$group" 2>/dev/null || continue
+        { echo $(($1 << 10)) >"$group/$file"; } 2>/dev/null && return
+        rmdir "$group"
+    done
+    return 1
+}
+in_group() { # COMMAND...: its code in rc
+    (echo $BASHPID >"$group/cgroup.procs" && exec timeout 120 "$@" >"$work/out" 2>"$work/err" </dev/null)
+    rc=$?
+}
+
+# ./other-hardneg: the program as if of another commit, and with another digest.
+make_other_program() { # RESULTS of the program
+    local commit
+    commit=$("$python" -c "import h5py, sys; print(h5py.File(sys.argv[1])['env'].attrs['git_commit'])" "$1")
+    LC_ALL=C sed "s/$commit/f00df00d$(cut -c 9- <<<"$commit")/g" "$hardneg" >other-hardneg
+    echo >>other-hardneg
+    chmod +x other-hardneg
+}
+
 # Starts a command of the program in the background, as from a terminal: signals reach it. Its process: $!.
 start() { # ARGUMENT...
     env --default-signal=INT,TERM "$hardneg" "$@" >"$work/out" 2>"$work/err" </dev/null &

@@ -330,26 +330,21 @@ END
     check_same "Slurm: the same" whole/results.h5 slurm/parts/results.h5
 }
 
-# A folder that is kept while the program changes: what it holds, and what is claimed of it. The other program is of
-# another commit, and another digest.
-make_other_program() {
-    local commit
-    commit=$("$python" -c "import h5py; print(h5py.File('kept/results.h5')['env'].attrs['git_commit'])")
-    LC_ALL=C sed "s/$commit/f00df00d$(cut -c 9- <<<"$commit")/g" "$hardneg" >other-hardneg
-    echo >>other-hardneg
-    chmod +x other-hardneg
-}
+# A folder that is kept while the program changes: what it holds, and what is claimed of it.
 programs() { "$python" -c "import h5py, sys
 f = h5py.File(sys.argv[1]); print(len(set(f['runs/program'].asstr()[:])), 'git_commit' in f['env'].attrs, 'sgemm_gflops' in f['env'].attrs)" "$1"; }
 test_kept_folder() {
     local mine=$hardneg
     with_python "a kept folder" || return
     expect "kept: a run" 0 '' run -c quick.yaml -o kept --quiet
-    make_other_program
+    make_other_program kept/results.h5
     check "one program" test "$(programs kept/results.h5)" = '1 True True'
     hardneg=$work/other-hardneg
     expect "kept: said first" 0 'note: 2[0-9] of 2[0-9] cells here were made by another program' run -c quick.yaml -o kept
     check "kept: they are kept" complains '--fresh makes them anew'
+    expect "kept: said with --quiet, too" 0 '^note: 2[0-9] of 2[0-9] cells here were made by another program' run -c quick.yaml -o kept --quiet
+    check "kept: and nothing else is" test "$(wc -l <err)" = 1
+    pycheck "kept: /env has no version of it" 'import h5py, sys; assert "tool_version" not in h5py.File(sys.argv[1])["env"].attrs' kept/results.h5
     check "kept: /env does not name the one that made nothing" test "$(programs kept/results.h5)" = '1 False False'
     CI=true expect "in CI" 0 'they are made anew' run -c quick.yaml -o kept
     check "in CI: they are" complains '2[0-9] computed, 0 reused'

@@ -105,6 +105,22 @@ test_damaged() {
     check_same "a damaged part: the same" whole/results.h5 bad/results.h5
 }
 
+# What another program has computed is not joined.
+test_other_program() {
+    local mine=$hardneg
+    with_python "parts of another program" || return
+    make_other_program whole/results.h5
+    expect "a part of one program" 4 '' run -c job.yaml -o two --quiet --rows 1/2
+    hardneg=$work/other-hardneg
+    expect "parts of another program" 4 'parts here were made by program [0-9a-f+]+: they are not joined with those of this one [(]f00df00d' \
+        run -c job.yaml -o two --rows 2/2
+    check "are not read" complains ' 0.0 KiB read'
+    hardneg=$mine
+    check "it ends with its own" in_turn two 2 -c job.yaml
+    check_same "the same" whole/results.h5 two/results.h5
+    check "the files of both are removed" test ! -e two/parts
+}
+
 has_parts() { [ "$(part_files "$1")" -ge "$2" ]; }
 # Killed at moments of their own, each run loses what was in flight: at most one part.
 # Embeddings that processes of one machine map, once they are larger than a mebibyte.
@@ -219,5 +235,5 @@ test_mine_killed() {
 }
 
 make_jobs
-run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_shared test_kills test_mine test_mine_killed
+run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_other_program test_shared test_kills test_mine test_mine_killed
 finish

@@ -3,6 +3,7 @@
 #include "harness/host/host.h"
 #include "harness/host/parts_private.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,6 +43,20 @@ static void forget(struct hn_context *ctx, struct hn_file_parts *p) {
     p->path = p->name = NULL;
 }
 
+// Parts of the same computation that another program left.
+static void tell_foreign(struct hn_context *ctx, const char *parent, const char *own) {
+    DIR *opened = opendir(parent);
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *entry; opened && (entry = readdir(opened)) != NULL;)
+        if (strncmp(entry->d_name, own, NAME + 1) == 0 && strcmp(entry->d_name, own) != 0)
+            hn_note_once(ctx,
+                         "%s: parts here were made by program %s: they are not joined with those "
+                         "of this one (%s), which computes its own",
+                         parent, entry->d_name + NAME + 1, ctx->program);
+    if (opened)
+        (void)closedir(opened);
+}
+
 static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, const char *key) {
     char sum[HN_DIGEST_TEXT];
     struct hn_digest digest;
@@ -51,12 +66,13 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     hn_digest_add_int(&digest, hn_results_code_version);
     hn_digest_end(&digest, sum);
     forget(ctx, p);
-    p->path = hn_format(ctx, "%s/%.*s", p->folder, NAME, sum);
-    p->name = hn_format(ctx, "hardneg parts 1: %s", sum);
+    p->path = hn_format(ctx, "%s/%.*s.%s", p->folder, NAME, sum, ctx->program);
+    p->name = hn_format(ctx, "hardneg parts 1: %s of %s", sum, ctx->program);
     if (!p->path || !p->name || hn_file_parts_folder(ctx, p->folder) ||
         hn_file_parts_folder(ctx, p->path))
         return ctx->code;
     hn_temporary_sweep(p->path, "");
+    tell_foreign(ctx, p->folder, hn_base_name(p->path));
     return HN_OK;
 }
 
@@ -268,6 +284,8 @@ enum hn_code hn_file_parts_open(struct hn_context *ctx, const char *text, struct
                                    .end = end,
                                    .get = get,
                                    .share = hn_file_parts_share};
+    if (hn_host_program(ctx))
+        return ctx->code;
     return text ? hn_part_parse(ctx, "--rows", text, &out->part, &out->of) : HN_OK;
 }
 

@@ -1,6 +1,6 @@
 // Parts of long computations (core/parts.h), shared out to processes that see one folder: what a
-// part has found is a file <folder>/<key>/<part>, whole or not there, so that it is found again by
-// the process that goes on.
+// part has found is a file <folder>/<key>.<program>/<part>, whole or not there, so that it is found
+// again by the process that goes on, and parts of different programs are not joined.
 //
 // Processes that know nothing of each other (--rows i/n, of any scheduler) each take every n-th
 // part; the ranks of an MPI program the next one that is left.

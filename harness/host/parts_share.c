@@ -64,6 +64,7 @@ const void *hn_file_parts_share(struct hn_context *ctx, void *self, const char *
     hn_digest_add_text(&digest, p->scope);
     hn_digest_add_text(&digest, name);
     hn_digest_add_int(&digest, hn_results_code_version);
+    hn_digest_add_text(&digest, ctx->program);
     hn_digest_end(&digest, sum);
     HN_SCOPE(ctx);
     char *folder = hn_format(ctx, "%s/rows", p->folder);

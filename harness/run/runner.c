@@ -345,6 +345,18 @@ static enum hn_code check_plan(struct work *w) {
                    hn_ranks_number(run->ranks), run->unit);
 }
 
+// That results are not of this program is said with --quiet, too.
+static void tell_foreign(const struct work *w) {
+    if (w->foreign > 0 && !(w->run->quiet && w->fresh))
+        fprintf(stderr,
+                "note: %" PRId64 " of %" PRId64 " %s here were made by another program than this "
+                "one (%s): %s\n",
+                w->foreign, w->summary->wanted, w->run->unit, w->ctx->program,
+                w->fresh ? "they are made anew"
+                         : "they are kept, and column `program` says which it was; --fresh makes "
+                           "them anew, as CI=true does");
+}
+
 // Rank 0 looks what is there and what is to be run.
 static enum hn_code prepare(struct work *w) {
     const struct hn_runner *run = w->run;
@@ -355,14 +367,7 @@ static enum hn_code prepare(struct work *w) {
         return w->ctx->code;
     if (choose(w))
         return w->ctx->code;
-    if (w->foreign > 0)
-        hn_note(w->ctx,
-                "%" PRId64 " of %" PRId64 " %s here were made by another program than this one "
-                "(%s): %s",
-                w->foreign, w->summary->wanted, run->unit, w->ctx->program,
-                w->fresh ? "they are made anew"
-                         : "they are kept, and column `program` says which it was; --fresh makes "
-                           "them anew, as CI=true does");
+    tell_foreign(w);
     if (w->summary->wanted == 0 && run->filter)
         return hn_fail(w->ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
                        run->unit);
