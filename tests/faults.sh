@@ -152,18 +152,6 @@ test_limits_on_addresses() {
 }
 
 # A limit of a control group, as of a container or a batch job: refused with a sentence, where the kernel would kill.
-control_group() { # KIB: makes one of version 1 or 2; its folder in $group
-    local at file
-    for at in /sys/fs/cgroup/memory /sys/fs/cgroup; do
-        group=$at/hardneg-test-$$
-        file=$([ $at = /sys/fs/cgroup ] && echo memory.max || echo memory.limit_in_bytes)
-        mkdir "$group" 2>/dev/null || continue
-        { echo $(($1 << 10)) >"$group/$file"; } 2>/dev/null && return
-        rmdir "$group"
-    done
-    return 1
-}
-in_group() { (echo $BASHPID >"$group/cgroup.procs" && exec timeout 120 "$hardneg" "$@" >out 2>err </dev/null); }
 test_control_groups() {
     local c
     control_group 81920 || { skip "control groups" "none can be made here"; return; }
@@ -173,15 +161,13 @@ test_control_groups() {
         "sample large.h5 --sampler uniform -b 64 -o o.npy" "choose large.h5" "validate large.h5" "info large.h5" \
         "synth -o l.h5 --n 400000 --dim 64 --steps 1"; do
         # shellcheck disable=SC2086 # words are wanted
-        in_group $c
-        rc=$?
+        in_group "$hardneg" $c
         ended "in 80 MiB: $c" '0|2|3|70'
         check "in 80 MiB: $c: not killed, or says why" test "$rc" = 0 -o -n "$(grep 'control group' err)"
     done
-    in_group run -c absolute.yaml -o grouped --quiet
-    rc=$?
+    in_group "$hardneg" run -c absolute.yaml -o grouped --quiet
     ended "in 80 MiB: a small job" 0
-    in_group doctor --no-noise
+    in_group "$hardneg" doctor --no-noise
     check "doctor tells" says '0.0781 GiB, the limit of the control group'
     wait_for 20 rmdir "$group" 2>/dev/null
 }

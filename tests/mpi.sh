@@ -353,5 +353,18 @@ if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     exit
 fi
 check_same "without mpirun: the same" whole/results.h5 alone/results.h5
-run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_bench test_mine test_train test_train_interrupted
+# What a control group leaves is that of all ranks of the machine.
+test_control_group() {
+    control_group 327680 || { skip "ranks in a control group" "none can be made here"; return; }
+    expect "synth of larger embeddings" 0 '' synth -o large.h5 --n 300000 --dim 64 --classes 10 --steps 1 --seed 3
+    printf '%s\n' 'version: 1' 'snapshots: [large.h5]' 'batch_size: 64' 'batches: 4' 'figures: none' 'metrics: [fn_ratio]' \
+        'samplers: [uniform]' >large.yaml
+    in_group "${mpi[@]}" -n 1 "$hardneg" run --mpi -c large.yaml -o grouped --threads 1 --quiet
+    ended "one rank in 320 MiB" 0
+    in_group "${mpi[@]}" -n 3 "$hardneg" run --mpi -c large.yaml -o grouped3 --threads 1 --quiet
+    fails "three ranks in 320 MiB" 2 'the limit is [67][0-9] MiB: that is what the control group'
+    wait_for 20 rmdir "$group" 2>/dev/null
+}
+
+run_tests "${2:-}" '' test_same test_control_group test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_bench test_mine test_train test_train_interrupted
 finish

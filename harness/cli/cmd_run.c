@@ -255,7 +255,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
     // for anything is judged by what the job needs.
-    hn_host_limit_memory(ctx, p->memory ? p->memory : job->memory_limit);
+    hn_host_share_memory(ctx, p->memory ? p->memory : job->memory_limit, hn_ranks_beside(p->ranks));
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = limit ? hn_max(limit, PLAN_MIN) : 0;
     if (hn_figures_check_job(ctx, job) || hn_plan_make(ctx, job, &plan))

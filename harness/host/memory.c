@@ -103,13 +103,17 @@ int64_t hn_host_memory_free(void) {
 }
 
 void hn_host_limit_memory(struct hn_context *ctx, int64_t asked) {
+    hn_host_share_memory(ctx, asked, 1);
+}
+
+void hn_host_share_memory(struct hn_context *ctx, int64_t asked, int processes) {
     struct hn_group_memory group = own_group();
     ctx->memory.limit = asked;
     ctx->memory.remedy = NULL;
     if (group.limit >= physical())
         return;
     int64_t reserve = RESERVE + (int64_t)RESERVE_THREAD * ctx->threads;
-    int64_t left = hn_max(group.free - reserve, 1) + atomic_load(&ctx->memory.live);
+    int64_t left = hn_max(group.free / processes - reserve, 1) + atomic_load(&ctx->memory.live);
     if (asked > 0 && asked <= left)
         return;
     ctx->memory.limit = left;

@@ -37,6 +37,7 @@ enum { NOTHING = HN_RANKS_NONE, WANTED = -2, ASKED = -3, IDLE = -4 }; // in plac
 struct hn_ranks {
     int number, count;
     int threads; // that fall to this rank
+    int beside;  // ranks of its machine, itself included
     bool over;   // all know of a failure
     int *code;   // [count] of all ranks
     // From begin to end. What both threads use is atomic, the rest belongs to the one that serves.
@@ -68,8 +69,9 @@ static void sleep_until_done(MPI_Request request) {
         pause_ms();
 }
 
-// The processors that the ranks of a machine may use, dealt out evenly where they are the same.
-static void find_threads(struct hn_ranks *r) {
+// The ranks of a machine, and the processors that they may use, dealt out evenly where they are the
+// same.
+static void find_machine(struct hn_ranks *r) {
     MPI_Comm machine;
     cpu_set_t own, all;
     CPU_ZERO(&own);
@@ -79,6 +81,7 @@ static void find_threads(struct hn_ranks *r) {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, machine);
     MPI_Allreduce(&usable, &sum, 1, MPI_INT, MPI_SUM, machine);
+    MPI_Comm_size(machine, &r->beside);
     MPI_Comm_free(&machine);
     int64_t granted = hn_cgroup_threads(&hn_cgroup_own, CPU_COUNT(&all));
     r->threads = (int)hn_max(usable * granted / sum, 1);
@@ -105,7 +108,7 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
                          : hn_fail(ctx, (enum hn_code)worst,
                                    "--mpi: another rank cannot begin (its message says why)");
     }
-    find_threads(r);
+    find_machine(r);
     if (r->number > 0)
         ctx->notes.to = NULL;
     *out = r;
@@ -114,6 +117,7 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
 
 int hn_ranks_number(const struct hn_ranks *r) { return r ? r->number : 0; }
 int hn_ranks_count(const struct hn_ranks *r) { return r ? r->count : 1; }
+int hn_ranks_beside(const struct hn_ranks *r) { return r ? r->beside : 1; }
 
 int hn_ranks_threads(const struct hn_ranks *r, int threads) {
     return r && !getenv("OMP_NUM_THREADS") ? r->threads : threads;
@@ -370,6 +374,7 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
 // No rank was opened: what is left is one process, alone.
 int hn_ranks_number(const struct hn_ranks *r) { return (void)r, 0; }
 int hn_ranks_count(const struct hn_ranks *r) { return (void)r, 1; }
+int hn_ranks_beside(const struct hn_ranks *r) { return (void)r, 1; }
 int hn_ranks_threads(const struct hn_ranks *r, int threads) { return (void)r, threads; }
 enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;

@@ -22,6 +22,7 @@ HN_MUST_USE enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks *
 void hn_ranks_none(struct hn_context *ctx);
 int hn_ranks_number(const struct hn_ranks *r); // of this one, from 0; 0 alone
 int hn_ranks_count(const struct hn_ranks *r);  // 1 alone
+int hn_ranks_beside(const struct hn_ranks *r); // those of this machine, this one included; 1 alone
 // Writes the number of ranks into /env; nothing alone.
 HN_MUST_USE enum hn_code hn_ranks_describe(struct hn_context *ctx, const struct hn_ranks *r,
                                            struct hn_results *env);
