@@ -156,6 +156,8 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
                                      .seconds = a->file->store};
     if (a->file->sizes == 1 && p->known && !p->applies)
         out->known = true; // seen on the file itself
+    if (!out->known)
+        out->bytes = items_bytes(a->info);
     if (lacking || !p->known || !p->applies || a->file->sizes == 0)
         return;
     bool stale = type->graph && cell->build_index != cell->step_index;
@@ -203,7 +205,8 @@ static void estimate_read(const struct hn_context *ctx, const struct asked *a,
 static void estimate_step(const struct hn_context *ctx, const struct asked *a,
                           struct hn_estimate_item *out) {
     estimate_swept(ctx, a, &a->file->step, 1, 1, out);
-    out->seconds += out->known ? a->file->store : 0;
+    out->known = out->known && !a->file->step_late;
+    out->seconds = out->known ? out->seconds + a->file->store : 0;
 }
 
 // Steps of the series up to that of a study.

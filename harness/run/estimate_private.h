@@ -55,6 +55,7 @@ struct hn_probe_file {
     double load, store;           // seconds: a step read, a result stored and read again
     struct hn_probe_cost global;  // the quantities of all pairs of the two views
     struct hn_probe_cost step;    // the snapshot metrics
+    bool step_late;               // these took too long to try: bytes[] is what was seen of them
 };
 
 // Tries until `end` (hn_wall_ns()); what has not come to an end by then is not known. parts: as

@@ -284,16 +284,20 @@ static int64_t things_to_try(const struct hn_job *job) {
 // Opens the trial's data, and tries the sweeps that all cells share; *late: they take too long.
 static enum hn_code begin_size(struct hn_context *ctx, struct hn_trial *t, bool *late) {
     hn_trial_begin_share(ctx, t);
-    enum hn_code code =
-        hn_trial_open(ctx, t) || try_global(ctx, t) || try_step(ctx, t) ? ctx->code : HN_OK;
+    enum hn_code code = hn_trial_open(ctx, t) || try_global(ctx, t) ? ctx->code : HN_OK;
     *late = hn_trial_end_share(ctx, &code);
+    if (code || *late)
+        return code;
+    hn_trial_begin_share(ctx, t);
+    code = try_step(ctx, t);
+    t->out->step_late |= hn_trial_end_share(ctx, &code);
     return code;
 }
 
 static enum hn_code try_sizes(struct hn_context *ctx, struct hn_trial *t) {
     enum hn_code code = HN_OK;
     bool late = false;
-    t->left = t->out->sizes * (1 + things_to_try(&t->job));
+    t->left = t->out->sizes * (2 + things_to_try(&t->job));
     for (t->size = 0; t->size < t->out->sizes && !code; t->size++) {
         t->last = t->size == t->out->sizes - 1;
         code = begin_size(ctx, t, &late);

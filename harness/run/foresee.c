@@ -5,12 +5,14 @@
 #include <stdio.h>
 
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
-    char time[32] = "?", memory[32] = "?";
-    if (item->known) {
+    char time[32] = "?", memory[33] = "?";
+    if (item->known)
         hn_seconds_text(item->seconds, time, sizeof time);
-        hn_bytes_text(item->bytes, memory, sizeof memory);
+    if (item->known || item->bytes > 0) {
+        memory[0] = '>'; // what was seen until the trial was given up
+        hn_bytes_text(item->bytes, memory + 1, sizeof memory - 1);
     }
-    printf("%8s %9s  %s\n", time, memory, label);
+    printf("%8s %9s  %s\n", time, memory + item->known, label);
 }
 
 // A control group that grants so many times the data is not estimated for: allocation is bounded.

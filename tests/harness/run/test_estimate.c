@@ -75,11 +75,16 @@ static void test_texts(void) {
 
 // --- foreseen and used ---
 
-static void make_series(struct bench *b, const char *n, const char *dim) {
+static void make_classes(struct bench *b, const char *n, const char *dim, const char *classes) {
     char path[600];
     struct hn_synth synth = {.tool_version = "hardneg test", .teacher_dim = 12, .groups = true};
-    const char *const setting[][2] = {{"n", n},           {"dim", dim},  {"steps", "2"},
-                                      {"step-gap", "60"}, {"seed", "7"}, {"kappa-from", "20"}};
+    const char *const setting[][2] = {{"n", n},
+                                      {"dim", dim},
+                                      {"steps", "2"},
+                                      {"seed", "7"},
+                                      {"kappa-from", "20"},
+                                      {"step-gap", "60"},
+                                      {"classes", classes}};
     snprintf(path, sizeof path, "%s/s.h5", b->folder);
     HN_CHECK(&b->ctx, hn_options_init(&b->ctx, hn_synth_options, &synth));
     for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++)
@@ -88,6 +93,10 @@ static void make_series(struct bench *b, const char *n, const char *dim) {
     HN_CHECK(&b->ctx, hn_options_set(&b->ctx, hn_synth_options, &synth, "output", path));
     HN_CHECK(&b->ctx, hn_synth_write(&b->ctx, &synth));
     hn_options_free(&b->ctx, hn_synth_options, &synth);
+}
+
+static void make_series(struct bench *b, const char *n, const char *dim) {
+    make_classes(b, n, dim, "10");
 }
 
 // Runs the job in the fixture's folder, in parts or not; returns its peak of allocated memory.
@@ -290,6 +299,33 @@ static void test_bounded(void) {
     tear_down(&b);
 }
 
+// A probe of so many classes is not tried to its end, but its memory is seen: a copy of the
+// training rows at least.
+static void test_late(void) {
+    struct bench b;
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_probe_file file;
+    set_up(&b);
+    make_classes(&b, "12000", "128", "2000");
+    HN_CHECK(&b.ctx, read_text(&b,
+                               "version: 1\nsnapshots: s.h5\nbatch_size: 8\nbatches: 5\n"
+                               "samplers: [uniform]\nmetrics: [probe_acc]\nfigures: none\n",
+                               NULL, &job));
+    HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
+    void *all = hn_alloc(&b.ctx, 1, 1), *outer = hn_own(&b.ctx, all);
+    HN_CHECK(&b.ctx,
+             hn_probe_file(&b.ctx, &plan, 0, false, hn_wall_ns() + INT64_C(6000000000), &file));
+    hn_own(&b.ctx, outer);
+    CU_ASSERT(file.sizes == HN_PROBE_SIZES && file.step_late);
+    CU_ASSERT(file.step.bytes[0] > file.n[0] * 128 * (int64_t)sizeof(float) / 2);
+    CU_ASSERT(file.probe[0].known);
+    hn_free(&b.ctx, all);
+    hn_plan_free(&b.ctx, &plan);
+    hn_job_free(&b.ctx, &job);
+    tear_down(&b);
+}
+
 // What a synthetic file has not is not foreseen, and said so.
 static int64_t min_tried(struct hn_context *ctx, int64_t n, int64_t d) {
     struct hn_job job = {0};
@@ -383,6 +419,7 @@ static const struct hn_test tests[] = {
     {"studies", test_studies},
     {"many cells", test_many_cells},
     {"bounded", test_bounded},
+    {"late", test_late},
     {"screened", test_screened},
     {"lacking", test_lacking},
     {"no memory", test_no_memory},
