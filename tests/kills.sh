@@ -40,6 +40,8 @@ evaluate: 5
 seeds: [1, 2]
 snapshots: {every: 5}
 END
+seq 200 >lines.txt
+"$hardneg" synth --kind retrieval -o queries.h5 --n 400 --queries 40 --dim 8 --quiet || exit 1
 for i in 1 2; do "$hardneg" run -c job.yaml -o part$i --shard $i/2 --threads 1 --quiet || exit 1; done
 "$hardneg" run -c job.yaml -o page --threads 1 --quiet || exit 1
 "$hardneg" run -c job.yaml -o earlier --threads 1 --quiet --set 'seeds=[3]' || exit 1
@@ -52,7 +54,7 @@ np.save('y', np.arange(200) % 4)"
 
 # --- The commands: @ is the folder that they work in. Product; what may stand there before ("" = nothing). ---
 
-names=(run train reproduce report merge import append)
+names=(run train reproduce report merge import append synth sample sheet export compare mine price)
 declare -A command=(
     [run]='run -c job.yaml -o @ --threads 1'
     [train]='train -c train.yaml -o @ --workers 1 --threads 1'
@@ -60,19 +62,28 @@ declare -A command=(
     [report]='report page -o @/page.html'
     [merge]='merge part1 part2 -o @/results.h5'
     [import]='import -e x.npy -l y.npy --view1 later.npy -o @/s.h5'
-    [append]='import -e later.npy --step 7 -o @/s.h5') # to a file that is there
+    [append]='import -e later.npy --step 7 -o @/s.h5' # to a file that is there
+    [synth]='synth -o @/s.h5 --n 3000 --dim 16 --classes 4 --steps 3 --seed 1'
+    [sample]='sample s.h5 --sampler gcbs -b 16 --epochs 3 --seed 3 -o @/batches.npy'
+    [sheet]='sheet s.h5 --texts lines.txt -b 16 -o @/sheet.html'
+    [export]='export page --csv -o @/rows.csv'
+    [compare]='compare page page --junit @/junit.xml'
+    [mine]='mine queries.h5 -n 2 -o @/mined.jsonl'
+    [price]='price queries.h5 --sheet 20 -o @/judge.tsv')
 declare -A product=([run]=results.h5 [train]=results.h5 [reproduce]=results.h5 [report]=page.html
-    [merge]=results.h5 [import]=s.h5 [append]=s.h5)
-declare -A before=([report]=earlier.html [merge]=earlier/results.h5 [append]=first.h5)
+    [merge]=results.h5 [import]=s.h5 [append]=s.h5 [synth]=s.h5 [sample]=batches.npy [sheet]=sheet.html
+    [export]=rows.csv [compare]=junit.xml [mine]=mined.jsonl [price]=judge.tsv)
+declare -A before=([report]=earlier.html [merge]=earlier/results.h5 [append]=first.h5 [sample]=x.npy
+    [sheet]=earlier.html [export]=job.yaml [compare]=job.yaml [mine]=job.yaml [price]=job.yaml)
 declare -A always=([append]=yes) # not every other time
 
 # Two files of one kind say the same.
 same_product() { # FILE FILE
     case $1 in
-    *.html) cmp -s "$1" "$2" ;;
     *results.h5) same_results "$1" "$2" ;;
-    *) test "$("$hardneg" info "$1" 2>&1 | grep -i sha256)" = "$("$hardneg" info "$2" 2>&1 | grep -i sha256)" &&
+    *.h5) test "$("$hardneg" info "$1" 2>&1 | grep -i sha256)" = "$("$hardneg" info "$2" 2>&1 | grep -i sha256)" &&
         "$hardneg" validate "$1" >/dev/null 2>&1 ;;
+    *) cmp -s "$1" "$2" ;;
     esac
 }
 # What a kill may leave: nothing, what stood there, or a whole file.
@@ -81,9 +92,9 @@ nothing_half() { # NAME FOLDER
     [ ! -e "$file" ] && [ -z "$stood" ] && return 0
     [ -n "$stood" ] && cmp -s "$file" "$stood" && return 0
     case $file in
-    *.html) cmp -s "$file" "whole-$1/page.html" ;;
     *results.h5) "$hardneg" export "$file" >/dev/null 2>err ;;
-    *) "$hardneg" validate "$file" >/dev/null 2>err ;;
+    *.h5) "$hardneg" validate "$file" >/dev/null 2>err ;;
+    *) cmp -s "$file" "whole-$1/${product[$1]}" ;;
     esac
 }
 
@@ -126,7 +137,7 @@ kill_once() { # NAME FOLDER: one start that is to be killed; $rc is 137 if it wa
     fi
     [ $rc = 137 ] || return 0
     n=$((n + 1))
-    [ -n "$(find "$2" \( -name '*.h5' -o -name page.html \) -newer marker ! -path '*.tmp-*')" ] || early=$((early + 1))
+    [ -n "$(find "$2" -type f -newer marker ! -path '*.tmp-*')" ] || early=$((early + 1))
     check "$1: nothing half-written" nothing_half "$1" "$2"
 }
 # Until the command gets through, or there were enough kills.
@@ -143,8 +154,8 @@ round() { # NAME FOLDER KILLS
         go "$1" "$2"
         rc=$?
     fi
-    # An import that was killed when its file was whole finds it there.
-    if [ $rc = 2 ] && [ "${product[$1]}" = s.h5 ] && grep -qE 'exists, up to|does not come after' err; then rc=0; fi
+    # An import or synth that was killed when its file was whole finds it there.
+    if [ $rc = 2 ] && [ "${product[$1]}" = s.h5 ] && grep -qE 'exists, up to|does not come after|is there already' err; then rc=0; fi
     check "$1: gets through after kills" test $rc = 0
     check "$1: ends as one that was not disturbed" same_product "whole-$1/${product[$1]}" "$2/${product[$1]}"
     check "$1: leaves nothing behind" none_temporary "$2"
@@ -204,7 +215,6 @@ two_at_once() { # ROUNDS
     "$hardneg" report page -o a.html --quiet && "$hardneg" report earlier -o b.html --quiet
     "$hardneg" merge part1 part2 -o a-results.h5 --quiet && "$hardneg" merge earlier -o b-results.h5 --quiet
     "$hardneg" export page --csv -o a.csv && "$hardneg" export earlier --csv -o b.csv
-    seq 200 >lines.txt
     "$hardneg" sheet s.h5 --texts lines.txt -b 16 -o a-sheet.html --quiet && "$hardneg" sheet s.h5 --texts lines.txt -b 16 --seed 9 -o b-sheet.html --quiet
     for ((i = 0; i < rounds; i++)); do
         rm -rf two/*
@@ -249,6 +259,37 @@ until_caught() { # PROCESS
         sleep 0.001
     done
 }
+# Starts of gnuplot are counted, and that number $SIGNAL_AT sends the signal to the program that started it, which draws
+# while it comes.
+make_signalling_gnuplot() {
+    mkdir -p signalling
+    printf '%s\n' '#!/bin/sh' "echo >>'$work/starts'" "[ \"\$(wc -l <'$work/starts')\" != \"\$SIGNAL_AT\" ] || kill -s \"\$SIGNAL\" \$PPID" \
+        "exec '$(command -v gnuplot)' \"\$@\"" >signalling/gnuplot
+    chmod +x signalling/gnuplot
+}
+interrupt_at_gnuplot() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it writes
+    local name=$2 words=${*:4} i folder starts ended=0
+    : >starts
+    rm -rf "whole-$name"
+    mkdir -p "whole-$name"
+    # shellcheck disable=SC2086 # words are wanted
+    SIGNAL_AT=0 PATH=$work/signalling:$PATH run $name $3 ${words//@/whole-$name}
+    starts=$(wc -l <starts)
+    for ((i = 0; i < $1; i++)); do
+        folder=interrupted-$name
+        rm -rf "$folder"
+        [ $((i % 3)) = 2 ] && mkdir "$folder" || cp -r "earlier-$name" "$folder"
+        : >starts
+        random "$starts"
+        SIGNAL_AT=$((drawn + 1)) SIGNAL=$([ $((i % 2)) = 0 ] && echo INT || echo TERM) PATH=$work/signalling:$PATH \
+            run $name $3 ${words//@/$folder} --quiet
+        ended=$((ended + (rc == 130)))
+        check "$name: an interrupt while gnuplot draws ends with 130" test $rc = 130
+        check "$name: while gnuplot draws: files are the old or the new ones" old_or_new "$folder" "whole-$name" "earlier-$name"
+        check "$name: while gnuplot draws: nothing is left behind" none_temporary "$folder"
+    done
+    printf '    %-10s %4d interrupts at one of %d starts of gnuplot, %d ended by it\n' "$name" "$1" "$starts" $ended
+}
 interrupt_command() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it writes
     local name=$2 words=${*:4} i folder begun whole_ms ended=0
     begun=$(milliseconds)
@@ -287,6 +328,10 @@ interrupt_all() { # COUNT of each
     interrupt_command "$1" sheet s.h5 --texts lines.txt -b 16 -o @/s.html
     echo "    $interrupts interrupts in all, $in_time in time"
     check "some came in time" test $in_time -gt 0
+    make_signalling_gnuplot
+    interrupt_at_gnuplot "$1" report page -o @/page.html
+    interrupt_at_gnuplot "$1" plot page -o @
+    interrupt_at_gnuplot "$1" paper page -o @
 }
 
 can_trace && tracing=yes || tracing=
