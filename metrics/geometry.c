@@ -70,6 +70,7 @@ const struct hn_snapshot_metric_type hn_snapshot_uniformity = {
     .columns = uniformity_columns,
     .n_columns = 1,
     .state_size = sizeof(struct hn_lse),
+    .all_pairs = true,
     .plan = plan_uniformity,
     .finish = finish_uniformity,
 };

@@ -45,5 +45,6 @@ const struct hn_snapshot_metric_type hn_snapshot_global_loss = {
     .needs = HN_METRIC_NEEDS_POSITIVE,
     .columns = columns,
     .n_columns = 4,
+    .all_pairs = true,
     .finish = finish,
 };

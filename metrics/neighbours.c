@@ -68,5 +68,6 @@ const struct hn_snapshot_metric_type hn_snapshot_knn_acc = {
     .columns = columns,
     .n_columns = 1,
     .state_size = sizeof(double),
+    .all_pairs = true,
     .finish = finish,
 };

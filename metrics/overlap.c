@@ -83,6 +83,7 @@ const struct hn_snapshot_metric_type hn_snapshot_overlap_label = {
     .columns = label_columns,
     .n_columns = 1,
     .state_size = sizeof(struct hn_sweep_histogram),
+    .all_pairs = true,
     .plan = plan_label,
     .finish = finish_label,
 };
@@ -96,6 +97,7 @@ const struct hn_snapshot_metric_type hn_snapshot_overlap_view = {
     .columns = view_columns,
     .n_columns = 1,
     .state_size = sizeof(struct hn_sweep_histogram),
+    .all_pairs = true,
     .plan = plan_view,
     .finish = finish_view,
 };

@@ -23,6 +23,7 @@ struct hn_snapshot_metric_type {
     const struct hn_column *columns;
     int n_columns;
     size_t state_size;
+    bool all_pairs; // its time grows with the square of the number of items
 
     // Optional. Adds sinks, which live in the zeroed state, to the sweep over X X^T (`within`) and
     // to that over X1 X2^T (`between`, only if there are positives). What they allocate is given

@@ -24,6 +24,9 @@
 #include <string.h>
 
 enum { MAX_ITEMS = 2048 };
+// Cubed items of the groups of an epoch from which planning says how long they take: a minute or
+// more.
+static const int64_t long_work = INT64_C(1) << 38;
 
 struct params {
     int64_t clusters, kept, iterations, starts;
@@ -63,9 +66,15 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
     int64_t k = clusters_of(params, plan->n, plan->batch_size);
+    int64_t m = k * plan->batch_size, groups = plan->n / m;
     if (k < params->clusters)
         hn_note(ctx, "clusters = %lld taken as %lld: a group has at most %d items",
                 (long long)params->clusters, (long long)k, MAX_ITEMS);
+    if (groups * m * m * m > long_work)
+        hn_note(ctx,
+                "spectral begins each epoch with the eigenvectors of %lld groups of %lld items, "
+                "however few batches are drawn: this takes long",
+                (long long)groups, (long long)m);
     return HN_OK;
 }
 

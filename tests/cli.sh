@@ -412,6 +412,11 @@ test_threads_and_memory() {
     expect "a memory limit too small for the data" 2 '@needs-memory .* limit is 1.0 KiB: .*knn' run -c j.yaml -o small --quiet
     check "memory limit: nothing left" nothing_left small
     expect "nor is it listed without a word" 2 '@needs-memory' run -c j.yaml -o small --dry-run
+    expect "many items" 0 '' synth -o pairs.h5 --n 100000 --dim 2 --classes 4 --steps 1 --quiet
+    job pairs.h5 '[uniform]' 'metrics: [fn_ratio, uniformity, probe_acc]' >pairs.yaml
+    expect "what looks at all pairs is said" 0 'grows with the square of the number: uniformity; .without a sampler. takes ' run -c pairs.yaml --dry-run
+    expect "and not where nothing does" 0 '' run -c pairs.yaml --dry-run --set 'metrics=[fn_ratio, probe_acc]'
+    check "without a note" test "$(grep -c 'square of the number' err)" = 0
     expect "what --filter leaves has to fit" 0 '' run -c j.yaml -o small --filter 'step 0 ' --memory 64MiB
     # Nobody can know before that all items are the same, and what a graph of all pairs needs.
     expect "items that are all the same" 0 '' synth -o same.h5 --n 7000 --dim 4 --classes 1 \

@@ -48,7 +48,9 @@ static enum hn_code write_synthetic(struct hn_context *ctx, const struct hn_snap
         return ctx->code;
     synth.n = n;
     synth.dim = hn_max(2, info->d);
-    synth.classes = hn_max(1, hn_min(info->classes, n / 4));
+    // As many items a class as in the file, up to four: labels that are all different stay so.
+    int64_t of_class = info->classes > 0 ? hn_max(1, hn_min(4, info->n / info->classes)) : 4;
+    synth.classes = hn_max(1, hn_min(info->classes, n / of_class));
     synth.super_classes = hn_min(synth.super_classes, synth.classes);
     synth.steps = 1;
     synth.kappa_from = synth.kappa_to;

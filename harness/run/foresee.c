@@ -101,6 +101,42 @@ static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
     return shown;
 }
 
+enum { MANY_ITEMS = 100000 };
+
+// Where there are many items, which metrics look at all pairs of them.
+static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
+                       const struct hn_runner *run, const struct hn_estimate *estimate) {
+    const struct hn_job *job = plan->job;
+    char names[256] = "", time[32], label[HN_ITEM_LABEL];
+    double seconds = 0;
+    int64_t n = 0;
+    bool known = true, positive = false;
+    for (int64_t i = 0; i < plan->n_items; i++) {
+        const struct hn_item *item = &plan->item[i];
+        if (item->kind != &hn_item_step || !hn_run_wants(run, item, label))
+            continue;
+        const struct hn_snapshot_info *info =
+            hn_snapshot_info(plan->data[item->step->data].snapshot);
+        n = hn_max(n, info->n);
+        positive = positive || info->has_view2 || info->has_positive;
+        seconds += estimate->item[i].seconds;
+        known = known && estimate->item[i].known;
+    }
+    for (int64_t i = 0; i < job->n_snapshot_metrics; i++)
+        if (job->snapshot_metric[i]->all_pairs &&
+            (positive || !(job->snapshot_metric[i]->needs & HN_METRIC_NEEDS_POSITIVE)))
+            hn_append(names, sizeof names, "%s%s", *names ? ", " : "",
+                      job->snapshot_metric[i]->name);
+    if (!*names || n < MANY_ITEMS)
+        return;
+    hn_seconds_text(seconds, time, sizeof time);
+    hn_note(ctx,
+            "these metrics look at all pairs of items, and their time grows with the square of "
+            "the number: %s; `without a sampler` takes %s%s, and a job whose `metrics` lack them "
+            "does without",
+            names, known ? "about " : "", known ? time : "too long to be tried");
+}
+
 static void note_machine(struct hn_context *ctx, const struct hn_estimate_total *total) {
     char need[32], there[32];
     if (total->bytes <= hn_host_memory())
@@ -125,8 +161,10 @@ enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
                 HN_ESTIMATE_SECONDS);
     enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
     bool none = !code && list && list_cells(ctx, plan, run, &estimate, &total) == 0;
-    if (!code && list && !none)
+    if (!code && list && !none) {
         note_machine(ctx, &total);
+        note_pairs(ctx, plan, run, &estimate);
+    }
     hn_estimate_free(ctx, &estimate);
     if (none && run->filter)
         return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
