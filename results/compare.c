@@ -451,6 +451,9 @@ static enum hn_code say_first(struct hn_context *ctx, struct hn_comparison *c) {
     if (programs.n > 1)
         hn_append(c->said_first, SIZE, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n,
                   text);
+    else if (programs.n == 1 && *ctx->program && strcmp(text, ctx->program) != 0)
+        hn_append(c->said_first, SIZE, "NEW was made by program %s, and this is %s.\n", text,
+                  ctx->program);
     return HN_OK;
 }
 

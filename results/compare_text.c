@@ -2,6 +2,29 @@
 #include "results/compare_private.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+static const char *text_of(const json_t *rows, size_t row, const char *key) {
+    const char *text = json_string_value(json_object_get(json_array_get(rows, row), key));
+    return text ? text : "";
+}
+
+// What is said of several metrics is said once.
+static void print_notes(const json_t *rows, FILE *out) {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *note = text_of(rows, i, "note");
+        bool said = !*note;
+        for (size_t j = 0; j < i; j++)
+            said = said || strcmp(text_of(rows, j, "note"), note) == 0;
+        if (said)
+            continue;
+        fputs(text_of(rows, i, "metric"), out);
+        for (size_t j = i + 1; j < json_array_size(rows); j++)
+            if (strcmp(text_of(rows, j, "note"), note) == 0)
+                fprintf(out, ", %s", text_of(rows, j, "metric"));
+        fprintf(out, ": %s\n", note);
+    }
+}
 
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     (void)ctx;
@@ -9,12 +32,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     fputs(c->said_first, out);
     if (json_array_size(rows) > 0)
         hn_records_print(hn_compare_columns, rows, out);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *note = json_string_value(json_object_get(json_array_get(rows, i), "note"));
-        if (note && *note)
-            fprintf(out, "%s: %s\n",
-                    json_string_value(json_object_get(json_array_get(rows, i), "metric")), note);
-    }
+    print_notes(rows, out);
     json_decref(rows);
     if (c->times_tested > 0)
         fprintf(out,

@@ -201,14 +201,17 @@ static const struct hn_gate *gate_of(const struct hn_comparison *c,
     return column ? hn_compare_gate(options, column->name, column->role) : NULL;
 }
 
+static bool enough(const struct hn_compare_time *time) {
+    return time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
+}
+
 // Which of the costs are gated, and from which slowdown on. Costs that are not gated are
 // left out of the family, where they would only reduce the power of the test.
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
     const struct hn_gate *gate = gate_of(c, options, time->metric);
-    bool enough = time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
     time->gated = c->comparable && (gate || options->n_gates == 0);
-    time->tested = time->gated && enough;
+    time->tested = time->gated && enough(time);
     time->min = fmax(gate ? gate->limit : hn_compare_min, c->floor);
     pair->min = time->min;
 }
@@ -241,13 +244,16 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
 }
 
 // Times are not judged if noise exceeds the gates and hn_compare_noise_max: "none slower" would
-// then hold of any program.
+// then hold of any program. Where there are too few samples to be judged that is the reason.
 static void check_noise(struct hn_comparison *c, const struct hn_compare_options *options) {
     const struct hn_gate *gate[] = {gate_of(c, options, "cost_s"), gate_of(c, options, "cost_g")};
     double limit = hn_compare_noise_max;
     for (int i = 0; i < 2; i++)
         limit = gate[i] ? fmax(limit, gate[i]->limit) : limit;
-    if (!c->comparable || c->noise <= limit)
+    int64_t judged = 0;
+    for (int64_t i = 0; i < c->n_times; i++)
+        judged += enough(&c->time[i]);
+    if (!c->comparable || c->noise <= limit || judged == 0)
         return;
     c->comparable = false;
     snprintf(c->why_not, sizeof c->why_not,

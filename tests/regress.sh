@@ -37,6 +37,7 @@ assert np.isnan(r['cost_g_over_t'][:][r['sampler'].asstr()[:] == 'uniform']).all
         --gate counters:=0 --gate quality:=0
     expect "times of other kernels are shown, not gated" 5 'NOTHING.*@other-machine' \
         compare smoke generic --gate cost_s:5%
+    check "once for both" test "$(grep -c '^cost_s, cost_g: shown, not gated: ' out)" = 1 -a "$(grep -c 'shown, not gated' out)" = 1
 }
 
 make_results() {

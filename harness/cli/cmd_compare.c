@@ -1,6 +1,7 @@
 // `hardneg compare`: two results files, gates, an exit code.
 #include "core/files.h"
 #include "harness/cli/command.h"
+#include "harness/host/host.h"
 #include "plots/page/figure.h"
 #include "results/compare.h"
 #include "results/history.h"
@@ -105,7 +106,7 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *
         return ctx->code;
     if (missing)
         hn_compare_nothing(&base, &now, p->if_no_baseline != 0, &c);
-    else if (hn_results_open(ctx, call->args[0], &base) ||
+    else if (hn_results_open(ctx, call->args[0], &base) || hn_host_program(ctx) ||
              hn_compare(ctx, &base, 1, &now, 1, &options, &c))
         return ctx->code;
     return report(ctx, call, p, &c);
