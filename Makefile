@@ -79,13 +79,13 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c text.c text_net.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures front torture memcheck slurm mpi
+entries := demo check test asan tsan threads lint analyze bench paper pictures front torture rehearsal memcheck slurm mpi
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front \
-	run-torture run-memcheck run-threads run-analyze run-slurm run-mpi format install install-library wheel uninstall dist clean help FORCE
+	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi format install install-library wheel uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -132,6 +132,10 @@ modules: ## the modules of the program: files, lines, and what each includes
 memcheck: ## a small job of every sampler under valgrind
 	$(Q)./deps.sh build test dev
 	$(again) run-memcheck
+
+rehearsal: ## CI as a repository's owner has it: a baseline, pull requests, shards, no history, no gnuplot
+	$(Q)./deps.sh build test
+	$(again) run-rehearsal
 
 slurm: ## docs/guide/ci/slurm.sh with a Slurm cluster of this machine alone, which ends with the test
 	$(Q)./deps.sh build test slurm
@@ -183,6 +187,9 @@ run-check: $(suites)
 # The compiler and the libraries are for the examples of the guides.
 run-tests: $(program) $(shared) $(suites)
 	$(Q)COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) all
+
+run-rehearsal: $(program)
+	$(Q)COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) $(libs)' tests/rehearsal.sh $(BUILD)
 
 run-sanitized: $(suites)
 	$(Q)tests/run.sh $(BUILD) suites
