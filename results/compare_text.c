@@ -9,7 +9,7 @@ static const char *text_of(const json_t *rows, size_t row, const char *key) {
     return text ? text : "";
 }
 
-// What is said of several metrics is said once.
+// Prints the notes; one of several metrics once, with their names.
 static void print_notes(const json_t *rows, FILE *out) {
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const char *note = text_of(rows, i, "note");

@@ -103,7 +103,7 @@ static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
 
 enum { MANY_ITEMS = 100000 };
 
-// Where there are many items, which metrics look at all pairs of them.
+// Names the metrics that look at all pairs of items, if there are many.
 static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
                        const struct hn_runner *run, const struct hn_estimate *estimate) {
     const struct hn_job *job = plan->job;
