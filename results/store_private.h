@@ -15,7 +15,9 @@ enum { HN_STORE_VERSION = 1 };
 // Appends saved batches, before the rows of /runs are (store_order.c).
 enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to,
                                    const struct hn_results *from);
-// The role of a column in files that were written before columns had one (old_roles.c).
+// Samplers of a table that was read, by the names that they have now (old_files.c).
+HN_MUST_USE enum hn_code hn_store_rename(struct hn_context *ctx, struct hn_table *t);
+// The role of a column in files that were written before columns had one (old_files.c).
 enum hn_role hn_store_old_role(const char *table, const struct hn_column *column);
 // True if the splits rise from 0.
 bool hn_store_rises(const int64_t *split, int64_t n);

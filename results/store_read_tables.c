@@ -118,12 +118,13 @@ enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, 
     if (hn_h5_find(parent, name) == HN_H5_HARD &&
         H5Oget_info_by_name2(parent, name, &about, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
         about.type == H5O_TYPE_DATASET)
-        return hn_store_unpack(r, parent, name, t);
+        return hn_store_unpack(r, parent, name, t) ? r->ctx->code : hn_store_rename(r->ctx, t);
     if (hn_store_open_group(r, parent, name, required, &group))
         return r->ctx->code;
     if (group < 0)
         return HN_OK;
-    bool failed = hn_table_init(r->ctx, t, name) || each_link(r, group, name, read_column, t);
+    bool failed = hn_table_init(r->ctx, t, name) || each_link(r, group, name, read_column, t) ||
+                  hn_store_rename(r->ctx, t);
     hn_h5_close(group);
     return failed ? r->ctx->code : HN_OK;
 }

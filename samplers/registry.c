@@ -24,7 +24,7 @@
     X(hops)                                                                                        \
     X(ring)                                                                                        \
     X(mined)                                                                                       \
-    X(null)
+    X(file_order)
 
 #define DECLARE(name) extern const struct hn_sampler_type hn_##name##_sampler;
 #define LIST(name) &hn_##name##_sampler,
@@ -35,7 +35,11 @@ const struct hn_sampler_type *const hn_samplers[] = {SAMPLERS(LIST) NULL};
 
 const struct hn_sampler_type *hn_sampler_find(const char *name) {
     for (const struct hn_sampler_type *const *type = hn_samplers; *type; type++)
-        if (strcmp((*type)->name, name) == 0)
+        if (strcmp((*type)->name, name) == 0 || strcmp(hn_sampler_key(*type), name) == 0)
             return *type;
     return NULL;
+}
+
+const char *hn_sampler_key(const struct hn_sampler_type *type) {
+    return type->former ? type->former : type->name;
 }

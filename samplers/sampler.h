@@ -93,6 +93,7 @@ struct hn_sampler {
 
 struct hn_sampler_type {
     const char *name;
+    const char *former;  // its name in earlier builds, which is still taken; NULL: none
     const char *summary; // one line
     const char *source;  // paper and position
     const char *note;    // where this differs from the paper or its code, "" if nowhere
@@ -166,6 +167,8 @@ extern const struct hn_sampler_type *const hn_samplers[];
 bool hn_sampler_is_default(const char *sampler, const char *option, const char *value,
                            size_t length);
 const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown
+// The name in keys of cells and runs: the former one, so that cells of earlier builds are found.
+const char *hn_sampler_key(const struct hn_sampler_type *type);
 
 // Names what a type needs for any parameters and the items lack ("labels", "a graph"), or NULL.
 const char *hn_sampler_missing(const struct hn_sampler_type *type,

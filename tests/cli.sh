@@ -40,7 +40,7 @@ test_help() {
     "$hardneg" list samplers >/dev/full 2>err
     check "standard output cannot be written: exit code 74" test $? = 74
     run list samplers --json
-    for name in uniform knn batchsampler gcbs mosaic ngame osgd jest spectral grit tas-b cde b3 hard-negative stratified null; do
+    for name in uniform knn batchsampler gcbs mosaic ngame osgd jest spectral grit tas-b cde b3 hard-negative stratified file-order; do
         check "list samplers names $name" says "\"$name\""
     done
     run list weightings --json

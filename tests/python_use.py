@@ -449,7 +449,7 @@ class Loaders(unittest.TestCase):
         self.assertEqual([ids.tolist() for _, ids in loader], wanted)
         # Batches of a loader are measured as the program measures the same: in order, and shuffled.
         loader = torch.utils.data.DataLoader(data, batch_size=B)
-        same(self, run_of(["null"], epochs=1), hardneg.measure(loader.batch_sampler, X, LABELS, VIEW2), 0)
+        same(self, run_of(["file-order"], epochs=1), hardneg.measure(loader.batch_sampler, X, LABELS, VIEW2), 0)
         order = np.concatenate(list(hardneg.BatchSampler(X, "uniform", B, 7))).tolist()
         loader = torch.utils.data.DataLoader(data, batch_size=B, sampler=order)
         same(self, run_of(["uniform"], seeds=[7], epochs=1),

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 PER_ANCHOR = ("mined", "ring", "random-negatives", "hops")
-PAPERS = ("uniform", "knn", "batchsampler", "gcbs", "hard-negative", "stratified", "null") + PER_ANCHOR
+PAPERS = ("uniform", "knn", "batchsampler", "gcbs", "hard-negative", "stratified", "file-order", "null") + PER_ANCHOR
 HARDNESS = (("mean cosine of true negatives", 0), ("hardest true negative", 1))
 
 

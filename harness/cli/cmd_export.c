@@ -57,12 +57,6 @@ static void put_text(FILE *out, const char *text) {
     put_quoted(out, text);
 }
 
-// Programs that read CSV take the sampler `null` for a missing value.
-static void put_value(FILE *out, const struct hn_column *column, const char *text) {
-    bool null = strcmp(column->name, "sampler") == 0 && strcmp(text, "null") == 0;
-    put_text(out, null ? "file-order" : text);
-}
-
 static void put_real(FILE *out, double value) {
     char number[64];
     if (isnan(value))
@@ -75,7 +69,7 @@ static void put_real(FILE *out, double value) {
 static void put_cell(FILE *out, const struct hn_table *t, int c, int64_t row) {
     const union hn_cells *cells = &t->cells[c];
     if (t->column[c].kind == HN_COLUMN_TEXT)
-        put_value(out, &t->column[c], cells->text[row] ? cells->text[row] : "");
+        put_text(out, cells->text[row] ? cells->text[row] : "");
     else if (t->column[c].kind == HN_COLUMN_INT)
         fprintf(out, "%" PRId64, cells->count[row]);
     else
@@ -284,8 +278,8 @@ const struct hn_command hn_cmd_export = {
         "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
         "equal, nothing where none applies; a text that a spreadsheet would run as a formula (=, "
         "+, -, "
-        "@ first) has a ' before it. Options have the prefix opt_, and the sampler null is "
-        "file-order, so that data frames and SQL take the names. For LaTeX, a tabular: settings "
+        "@ first) has a ' before it. Options have the prefix opt_, so that data frames and SQL "
+        "take the names. For LaTeX, a tabular: settings "
         "has the last step of each file with means over seeds, differences to Uniform paired by "
         "seed, and letters: rows "
         "that share one do not differ significantly (95 % interval of their paired difference); "

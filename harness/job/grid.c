@@ -191,9 +191,9 @@ static enum hn_code check_twins(struct hn_context *ctx, const struct grid *grid)
                         grid->point[later].text, (long long)first->line, (long long)first->column);
 }
 
-static bool is_named(const struct hn_yaml *node, int64_t n, const char *entry) {
+static bool is_named(const struct hn_yaml *node, int64_t n, const struct hn_registry_entry *entry) {
     for (; n > 0; n--, node = node->next)
-        if (hn_yaml_is(node->kind == HN_YAML_MAP && node->count ? node->first : node, entry))
+        if (hn_registry_names(entry, node->kind == HN_YAML_MAP && node->count ? node->first : node))
             return true;
     return false;
 }
@@ -203,7 +203,7 @@ static enum hn_code add_rest(struct hn_context *ctx, struct grid *grid, const st
                              int64_t n, const struct hn_yaml *rest) {
     struct hn_registry_entry entry;
     for (int64_t i = 0; grid->registry->entry(i, &entry); i++) {
-        if (is_named(first, n, entry.name))
+        if (is_named(first, n, &entry))
             continue;
         size_t size = strlen(entry.name) + 1;
         struct hn_yaml *name = hn_alloc(ctx, 1, sizeof *name + size);
@@ -220,7 +220,7 @@ static enum hn_code add_rest(struct hn_context *ctx, struct grid *grid, const st
 static bool names_entry(const struct hn_registry *registry, const struct hn_yaml *node) {
     struct hn_registry_entry entry;
     for (int64_t i = 0; registry->entry(i, &entry); i++)
-        if (is_named(node, 1, entry.name))
+        if (is_named(node, 1, &entry))
             return true;
     return false;
 }

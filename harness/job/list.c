@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+bool hn_registry_names(const struct hn_registry_entry *entry, const struct hn_yaml *node) {
+    return hn_yaml_is(node, entry->name) || (entry->former && hn_yaml_is(node, entry->former));
+}
+
 enum hn_code hn_registry_find(struct hn_context *ctx, const struct hn_registry *registry,
                               const struct hn_yaml *name, struct hn_registry_entry *entry,
                               int *number) {
@@ -14,7 +18,7 @@ enum hn_code hn_registry_find(struct hn_context *ctx, const struct hn_registry *
     if (why)
         return hn_yaml_fail(ctx, name, "%s", why);
     for (*number = 0; registry->entry(*number, entry); ++*number) {
-        if (!strcmp(entry->name, name->text))
+        if (hn_registry_names(entry, name))
             return HN_OK;
         hn_names_add(&names, entry->name);
     }

@@ -6,7 +6,7 @@
 
 // A registry as job files see it.
 struct hn_registry_entry {
-    const char *name;
+    const char *name, *former;       // former: an earlier name, still taken; NULL: none
     const struct hn_option *options; // NULL: a name is all there is
     size_t params_size;
     const void *type;
@@ -26,7 +26,7 @@ enum { HN_POINTS_MAX = 100000 };
 #define HN_REGISTRY_ENTRIES(function, list)                                                        \
     static bool function(int64_t i, struct hn_registry_entry *out) {                               \
         if ((list)[i])                                                                             \
-            *out = (struct hn_registry_entry){(list)[i]->name, (list)[i]->options,                 \
+            *out = (struct hn_registry_entry){(list)[i]->name, NULL, (list)[i]->options,           \
                                               (list)[i]->params_size, (list)[i]};                  \
         return (list)[i];                                                                          \
     }
@@ -38,6 +38,8 @@ enum { HN_POINTS_MAX = 100000 };
 extern const struct hn_registry hn_sampler_registry, hn_weighting_registry, hn_study_registry,
     hn_task_registry, hn_loss_registry, hn_objective_registry;
 
+// Whether a node is the name of the entry.
+bool hn_registry_names(const struct hn_registry_entry *entry, const struct hn_yaml *node);
 // The entry that a node names, and its number. HN_USAGE with the nearest name.
 HN_MUST_USE enum hn_code hn_registry_find(struct hn_context *ctx,
                                           const struct hn_registry *registry,

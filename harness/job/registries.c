@@ -3,9 +3,16 @@
 #include "metrics/weighting.h"
 #include "samplers/sampler.h"
 
-HN_REGISTRY_ENTRIES(sampler, hn_samplers)
+HN_REGISTRY_ENTRIES(sampler_type, hn_samplers)
 HN_REGISTRY_ENTRIES(weighting, hn_weightings)
 HN_REGISTRY_NAMES(loss, hn_losses)
+
+static bool sampler(int64_t i, struct hn_registry_entry *out) {
+    bool found = sampler_type(i, out);
+    if (found)
+        out->former = hn_samplers[i]->former;
+    return found;
+}
 
 static enum hn_code preset(struct hn_context *ctx, const void *type, void *params) {
     return hn_sampler_preset(ctx, type, params);

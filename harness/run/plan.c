@@ -188,7 +188,7 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     const struct hn_job_sampler *sampler = &job->sampler[cell->sampler];
     struct hn_digest d;
     begin_key(plan, &plan->step[cell->step], "hardneg-cell-1", &d);
-    hn_digest_add_text(&d, sampler->type->name);
+    hn_digest_add_text(&d, hn_sampler_key(sampler->type));
     hn_digest_add_text(&d, sampler->text);
     hn_digest_add_int(&d, cell->batch_size);
     hn_digest_add_int(&d, job->batches);

@@ -62,7 +62,7 @@ static void make_keys(struct hn_train_run *run) {
     hn_digest_begin(&d);
     hn_digest_add_text(&d, "hardneg training 3");
     add_task(&d, run);
-    hn_digest_add_text(&d, run->sampler->type->name);
+    hn_digest_add_text(&d, hn_sampler_key(run->sampler->type));
     hn_digest_add_text(&d, run->sampler->text);
     hn_digest_add_text(&d, run->weighting->type->name);
     hn_digest_add_text(&d, run->weighting->text);

@@ -64,7 +64,7 @@ static void do_open(struct state *s) {
                                         "{ring: {space: embeddings}}",
                                         "ring",
                                         "hard-negative",
-                                        "null",
+                                        "file-order",
                                         "",
                                         "knm",
                                         "{knn",

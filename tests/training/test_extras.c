@@ -116,7 +116,7 @@ static void test_guided_losses(void) {
     close_trial(guided);
     double all[2]; // of all nodes at once, in either order
     for (int k = 0; k < 2; k++) {
-        struct trial *t = open_trial(1, "encoder=mean", k ? "uniform" : "null", "");
+        struct trial *t = open_trial(1, "encoder=mean", k ? "uniform" : "file-order", "");
         t->spec.teacher = teacher[0];
         t->spec.setting.batch_size = NODES;
         t->spec.adam.steps = 1;

@@ -28,7 +28,7 @@ static void test_threads(void) {
 // A batch of all nodes has one loss in any order, and another if some are drawn twice.
 static void test_all_nodes(void) {
     static const char *const draws[][2] = {
-        {"null", ""}, {"uniform", "draw=shuffle"}, {"uniform", "draw=iid"}};
+        {"file-order", ""}, {"uniform", "draw=shuffle"}, {"uniform", "draw=iid"}};
     double loss[3];
     for (int k = 0; k < 3; k++) {
         struct trial *t = open_trial(1, "encoder=mean", draws[k][0], draws[k][1]);

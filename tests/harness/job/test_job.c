@@ -117,7 +117,7 @@ static void test_grid_order(void) {
     CU_ASSERT(point_is(&job, 5, "batchsampler", "M=1000|K=100|alpha=0.1"));
     CU_ASSERT(point_is(&job, 6, "batchsampler", "M=1000|K=100|alpha=0.2~0.05"));
     CU_ASSERT(point_is(&job, 7, "gcbs", ""));
-    CU_ASSERT(point_is(&job, 8, "null", ""));
+    CU_ASSERT(point_is(&job, 8, "file-order", ""));
     hn_job_free(&b.ctx, &job);
     // The order in which the options are written decides, not that of the sampler's table.
     HN_CHECK(&b.ctx,
@@ -328,7 +328,7 @@ static void test_parse_sampler(void) {
     CU_ASSERT_STRING_EQUAL(s->text, "draw=iid");
     hn_free(&b.ctx, s);
     HN_CHECK(&b.ctx, hn_job_parse_sampler(&b.ctx, "null", &s));
-    CU_ASSERT_STRING_EQUAL(s->type->name, "null");
+    CU_ASSERT_STRING_EQUAL(s->type->name, "file-order"); // as it is called now
     hn_free(&b.ctx, s);
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "", &s), HN_USAGE, "a name is missing");
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "knm", &s), HN_USAGE,

@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const char all_samplers[] =
-    "[\"null\", uniform: {draw: [shuffle, iid]}, knn, batchsampler: {M: 40, K: 10}, gcbs: "
+    "[file-order, uniform: {draw: [shuffle, iid]}, knn, batchsampler: {M: 40, K: 10}, gcbs: "
     "{quantile: 0.95}]";
 
 static void read_job(struct hn_context *ctx, const struct place *p, struct hn_job *job) {
@@ -30,7 +30,7 @@ static void test_plan_has_every_point(void) {
         }
     char label[512];
     hn_item_cell.label(&plan.item[0], label, sizeof label);
-    CU_ASSERT_STRING_EQUAL(label, "s.h5 step 0 null {} B=16 tau=0.1 seed 1");
+    CU_ASSERT_STRING_EQUAL(label, "s.h5 step 0 file-order {} B=16 tau=0.1 seed 1");
     hn_plan_free(&ctx, &plan);
     hn_job_free(&ctx, &job);
     hn_fixture_remove(p.folder);

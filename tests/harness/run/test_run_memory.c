@@ -242,7 +242,7 @@ static void fail_each(const char *samplers, const char *metrics, int64_t few) {
 }
 
 static void test_samplers(void) {
-    static const char *const samplers[] = {"\"null\"",
+    static const char *const samplers[] = {"file-order",
                                            "uniform: {draw: iid}",
                                            "knn",
                                            "batchsampler: {M: 20, K: 5}",
@@ -260,7 +260,7 @@ static void test_samplers(void) {
 // The samplers of harness/jobs/smoke.yaml in one run, with its metrics (those that a job has when
 // it names none): small enough for every single allocation (HN_EVERY=1, and "smoke" as argument).
 static void test_smoke(void) {
-    fail_each("\"null\", uniform: {draw: shuffle}, uniform: {draw: iid}, knn, "
+    fail_each("file-order, uniform: {draw: shuffle}, uniform: {draw: iid}, knn, "
               "batchsampler: {M: 20, K: 5}, gcbs, random-negatives: {n: 9}, hops, "
               "ring: {space: embeddings}, mined: {take: draw, relative_margin: 0.05}, "
               "hard-negative, stratified",

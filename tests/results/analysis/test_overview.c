@@ -258,7 +258,7 @@ static void front(void) {
     } places[] = {{"uniform", 0.10, 0.5, true},
                   {"knn", 0.30, 0.9, true},
                   {"gcbs", 0.20, 0.7, true},
-                  {"null", 0.20, 0.6, false},
+                  {"file-order", 0.20, 0.6, false},
                   {"b3", 0.10000000000000002, 0.4999999985, true}, // uniform, summed otherwise
                   {"batchsampler", 0.31, 0.9, false},
                   {"osgd", NAN, 1.0, false}};

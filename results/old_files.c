@@ -1,4 +1,5 @@
-// Files written before columns had a role: what it was is known by name and unit.
+// What files of earlier builds had otherwise. Columns had no role: it is known by name and unit.
+// The sampler `file-order` was `null`.
 #include "results/store_private.h"
 
 #include <string.h>
@@ -41,4 +42,12 @@ enum hn_role hn_store_old_role(const char *table, const struct hn_column *column
     if (is_setting(table, column->name))
         return HN_ROLE_SETTING;
     return among(column->name, binned) ? HN_ROLE_BINNED : HN_ROLE_AUTO;
+}
+
+enum hn_code hn_store_rename(struct hn_context *ctx, struct hn_table *t) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "sampler"), "null") == 0 &&
+            hn_table_set_text(ctx, t, row, "sampler", "file-order"))
+            return ctx->code;
+    return HN_OK;
 }

@@ -20,8 +20,9 @@ static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
     (void)plan, (void)text, (void)size; // it is not a sampler to choose
 }
 
-const struct hn_sampler_type hn_null_sampler = {
-    .name = "null",
+const struct hn_sampler_type hn_file_order_sampler = {
+    .name = "file-order",
+    .former = "null",
     .summary = "items in file order: measures the harness itself",
     .source = "control",
     .note = "",
