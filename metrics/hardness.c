@@ -15,8 +15,8 @@
 #include <math.h>
 
 enum { BINS = 1 << 21, SPILL = 1 << 26 };
-enum { PAIRS, COSINES, ANCHORS, HARDEST, TRUE_ANCHORS, HARD_TRUE, RECORD };
-enum { COS_MEAN, COS_P50, COS_P90, COS_P99, HARDEST_MEAN, HARD_TRUE_MEAN, COLUMNS };
+enum { PAIRS, COSINES, ANCHORS, HARDEST, LABELLED, TRUE_ANCHORS, HARD_TRUE, RECORD };
+enum { COS_MEAN, COS_P50, COS_P90, COS_P99, HARDEST_MEAN, HARD_TRUE_MEAN, TRUE_SHARE, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
     {"cos_mean", HN_COLUMN_REAL, "1", "mean cosine of in-batch negatives", HN_NEITHER},
@@ -30,6 +30,10 @@ static const struct hn_column columns[COLUMNS] = {
      HN_NEITHER},
     {"hard_true_mean", HN_COLUMN_REAL, "1",
      "cosine of the hardest true negative, mean over anchors", HN_LARGER},
+    {"true_anchors", HN_COLUMN_REAL, "1",
+     "share of the anchors with labelled negatives that have a true one: hard_true_mean is their "
+     "mean",
+     HN_NEITHER},
 };
 
 // Small counters keep a thread's table in cache; before one can overflow they are added to the
@@ -121,6 +125,16 @@ static struct hardest find_hardest(const struct hn_pairs *p, int32_t a) {
     return high;
 }
 
+static bool has_false_negative(const struct hn_pairs *p, int32_t a) {
+    struct hn_run run[2];
+    (void)hn_pairs_runs(p, a, false, run);
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++)
+            if (run[r].kind[b] == HN_PAIR_FALSE_NEGATIVE)
+                return true;
+    return false;
+}
+
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
     (void)env;
@@ -132,8 +146,11 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
             record[HARDEST] += (double)high.any;
         }
         if (isfinite(high.true_negative)) {
+            record[LABELLED] += 1;
             record[TRUE_ANCHORS] += 1;
             record[HARD_TRUE] += (double)high.true_negative;
+        } else {
+            record[LABELLED] += has_false_negative(p, a);
         }
     }
 }
@@ -188,6 +205,8 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
     }
     if (sum[TRUE_ANCHORS] > 0)
         value[HARD_TRUE_MEAN] = sum[HARD_TRUE] / sum[TRUE_ANCHORS];
+    if (sum[LABELLED] > 0)
+        value[TRUE_SHARE] = sum[TRUE_ANCHORS] / sum[LABELLED];
     return HN_OK;
 }
 

@@ -34,7 +34,7 @@ def relation(labels, batches, out):
 
 
 def hardness(x, labels, batches, tau, out):
-    cosines, hardest, hard_true, true_cosines, high = [], [], [], [], []
+    cosines, hardest, hard_true, true_cosines, high, labelled_anchors = [], [], [], [], [], 0
     for ids in batches:
         s = x[ids] @ x[ids].T
         c = labels[ids]
@@ -43,6 +43,8 @@ def hardness(x, labels, batches, tau, out):
         hardest += list(off.max(axis=1))
         true = (c[:, None] >= 0) & (c[None, :] >= 0) & (c[:, None] != c[None, :])
         hard_true += list(np.where(true, s, -np.inf).max(axis=1)[true.any(axis=1)])
+        known = (c[:, None] >= 0) & (c[None, :] >= 0) & ~np.eye(len(ids), dtype=bool)
+        labelled_anchors += known.any(axis=1).sum()
         of_batch = s[np.triu(true)]
         true_cosines.append(of_batch)
         if len(of_batch):
@@ -53,6 +55,7 @@ def hardness(x, labels, batches, tau, out):
         out[f"cos_p{q}"] = np.percentile(cosines, q)
     out["hardest_mean"] = np.mean(hardest)
     out["hard_true_mean"] = np.mean(hard_true)
+    out["true_anchors"] = len(hard_true) / labelled_anchors
     true_cosines = np.concatenate(true_cosines)
     out["true_mean"] = true_cosines.mean()
     out["true_p99"] = np.mean(high)

@@ -21,6 +21,7 @@ static const struct hn_record_column measures[] = {
     {"hard_true_mean", "hard_true_mean", .digits = 4},
     {"hard_true_mean minus", "-uniform", .digits = 4},
     {"hard_true_mean minus half", "+-", .digits = 4},
+    {"true_anchors", "anchors", .digits = 4},
     {"cos_mean", "cos_mean", .digits = 4},
     {"fn_mass", "fn_mass", .digits = 4},
     {"fn_loss_mass", "fn_loss_mass", .digits = 4},
@@ -85,17 +86,19 @@ static json_t *setting_row(const struct hn_results *r, const struct hn_overview 
     return row;
 }
 
-// True if a column says anything; graphs are mostly fresh, and weights those of the pairs.
+// True if a column says anything; graphs are mostly fresh, weights those of the pairs, and all
+// anchors have true negatives.
 static bool is_shown(const json_t *rows, const struct hn_overview *o, const char *key) {
     bool weights = strcmp(key, "fn_mass") == 0 || strcmp(key, "fn_loss_mass") == 0 ||
                    strcmp(key, "clamp_rate") == 0 || strcmp(key, "loss_batch") == 0,
-         ages = strcmp(key, "graph_age") == 0;
+         ages = strcmp(key, "graph_age") == 0, anchors = strcmp(key, "true_anchors") == 0;
     if (weights && !hn_overview_varies(o, "weighting"))
         return false;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *value = json_object_get(json_array_get(rows, i), key);
-        if (ages ? json_real_value(value) > 0
-                 : json_is_number(value) || json_string_length(value) > 0)
+        if (ages      ? json_real_value(value) > 0
+            : anchors ? json_is_number(value) && json_real_value(value) < 1
+                      : json_is_number(value) || json_string_length(value) > 0)
             return true;
     }
     return false;

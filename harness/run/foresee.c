@@ -29,7 +29,10 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
                   sizeof resident);
     fprintf(stderr, "%" PRId64 " of %" PRId64 " cells%s, %s %s and %s of data (%s resident)%s\n",
             shown, all, not_run, total->unknown ? "more than" : "about", time, memory, resident,
-            total->unknown ? "; ?: not estimated" : "");
+            total->unknown
+                ? "; ?: not estimated, as its trial did not end in time or would have too "
+                  "few items"
+                : "");
 }
 
 static void note_memory_mode(struct hn_context *ctx, int64_t quickest) {

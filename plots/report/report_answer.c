@@ -14,6 +14,8 @@
 
 enum { BUDGETS = 3, PLACES_MAX = 4, NAMED_MAX = 6, NAME = 96, SEEDS_MIN = 3 };
 
+static const double anchors_enough = 0.995; // with a true negative; fewer are told
+
 // A data set at its last step, with one batch size; loss, weighting and temperature do not change
 // what batches there are.
 struct place {
@@ -189,7 +191,7 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
     fputs("</li>\n", html);
 }
 
-// Seeds in which no anchor had a true negative have no hardness, and are not left out in silence.
+// Hardness leaves out anchors that have no true negative, and seeds in which none has one.
 static void put_without(FILE *html, const struct place *p) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
@@ -202,6 +204,19 @@ static void put_without(FILE *html, const struct place *p) {
                         : ", %s");
         fprintf(html, " (%" PRId64 " of %" PRId64 " seed%s)", seeds - hard, seeds,
                 seeds == 1 ? "" : "s");
+    }
+    end_list(html, n);
+    fputs(n > 0 ? "</li>\n" : "", html);
+    n = 0;
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        double share = mean_of(p, s, "true_anchors").mean;
+        if (!is_candidate(p, s) || !(share < anchors_enough) || n++ >= NAMED_MAX)
+            continue;
+        put_name(html, p, s,
+                 n == 1 ? "<li>Not all anchors had a true negative, and the others do not count in "
+                          "the hardness of %s"
+                        : ", %s");
+        fprintf(html, " (%.1f %% had one)", 100 * share);
     }
     end_list(html, n);
     fputs(n > 0 ? "</li>\n" : "", html);

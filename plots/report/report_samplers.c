@@ -109,6 +109,11 @@ static const struct {
       "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
       PLUS_MINUS("%.4f"), 1, measured}},
     {{"– Uniform", minus, "hard_true_mean", "%+.4f", "%.4f", 1, difference}},
+    {{"Anchors (%)",
+      "share of the anchors with labelled negatives that have a true one; the hardest true "
+      "negative "
+      "is a mean over these",
+      "true_anchors", PLUS_MINUS("%.1f"), 100, measured}},
     {{"P99 true neg.",
       "99th percentile of the cosines of a batch's true negatives; larger is better", "true_p99",
       PLUS_MINUS("%.4f"), 1, measured}},
@@ -191,24 +196,25 @@ static void add_headed(struct table *t) {
     }
 }
 
-// Only what a setting has a value in. Trainings do not count inner products, and most graphs are
-// fresh: a column of zeros says nothing.
+// Only what a setting has a value in. Trainings do not count inner products, most graphs are fresh,
+// and mostly all anchors have true negatives: a column of zeros, or of ones, says nothing.
 static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
     struct hn_html_column column = measures[m].column;
     double *value = hn_alloc(ctx, t->o->settings, sizeof *value);
-    bool zeros = true;
+    bool zeros = true, ones = strcmp(column.from, "true_anchors") == 0;
     size_t n = 0;
     if (!value)
         return ctx->code;
     for (int64_t s = 0; s < t->o->settings; s++) {
         value[n] = column.number(&column, &(struct row){t->o, s, NULL}).value;
         zeros = zeros && !(fabs(value[n]) > 0);
+        ones = ones && !(value[n] < 1);
         n += isfinite(value[n]);
     }
     gsl_sort(value, 1, n);
     bool counts = strcmp(column.from, "n_dot") == 0 || strcmp(column.from, "graph_age") == 0;
     bool needed = !measures[m].needs || hn_overview_varies(t->o, measures[m].needs);
-    if (n > 0 && needed && !(zeros && counts)) {
+    if (n > 0 && needed && !(zeros && counts) && !ones) {
         if (!column.format)
             choose_unit(t, &column, gsl_stats_median_from_sorted_data(value, 1, n));
         add_column(t, &column);

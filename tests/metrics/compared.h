@@ -26,7 +26,7 @@ struct oracle {
     int64_t pairs;
     int64_t same, labelled;
     double start, starts;
-    double hardest, anchors, hard_true, true_anchors;
+    double hardest, anchors, hard_true, true_anchors, labelled_anchors;
     double weight, gap, gap_cols, loss, bound_36, bound_37, pos_prob;
     uint64_t histogram[HN_PAIR_KINDS * HN_HISTOGRAM_BINS];
 };
@@ -75,6 +75,7 @@ static inline void oracle_gap(struct oracle *o, const int32_t *id, int32_t n, in
 static inline void oracle_anchor(struct oracle *o, const int32_t *id, int32_t n, int32_t a) {
     const int32_t *label = o->items->labels;
     double high = -INFINITY, high_true = -INFINITY;
+    bool labelled = false;
     for (int32_t b = 0; b < n; b++) {
         if (b == a)
             continue;
@@ -82,6 +83,7 @@ static inline void oracle_anchor(struct oracle *o, const int32_t *id, int32_t n,
         int32_t la = label[id[a]], lb = label[id[b]];
         high = fmax(high, s);
         o->labelled += la >= 0 && lb >= 0;
+        labelled |= la >= 0 && lb >= 0;
         o->same += la >= 0 && la == lb;
         if (la >= 0 && lb >= 0 && la != lb)
             high_true = fmax(high_true, s);
@@ -101,6 +103,7 @@ static inline void oracle_anchor(struct oracle *o, const int32_t *id, int32_t n,
         o->hard_true += high_true;
         o->true_anchors++;
     }
+    o->labelled_anchors += labelled;
 }
 
 static inline void oracle_batch(struct oracle *o, int32_t b) {
@@ -158,6 +161,7 @@ static inline void compare_with_oracle(struct hn_context *ctx, const struct hn_i
     expect(&m, "cos_p99", gsl_stats_quantile_from_sorted_data(o.cosine, 1, pairs, 0.99), off);
     expect(&m, "hardest_mean", o.hardest / o.anchors, 1e-6);
     expect(&m, "hard_true_mean", o.hard_true / o.true_anchors, 1e-6);
+    expect(&m, "true_anchors", o.true_anchors / o.labelled_anchors, 1e-15);
     expect(&m, "gap", o.gap / o.weight, 1e-6);
     expect(&m, "gap_cols", o.gap_cols / o.weight, 1e-6);
     expect(&m, "loss_train", o.loss / o.weight, 1e-6);

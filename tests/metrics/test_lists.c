@@ -80,7 +80,8 @@ static double dot(const struct hn_matrix *x, const struct hn_matrix *y, int32_t 
 
 // What the metrics should say, by their definitions.
 struct oracle {
-    double pairs, labelled, same, cosines, anchors, hardest, true_anchors, hard_true;
+    double pairs, labelled, same, cosines, anchors, hardest, true_anchors, labelled_anchors,
+        hard_true;
     double drawn, loss, gap, gap_cols, bound_36, bound_37, pos_prob;
     double visits[N];
 };
@@ -88,12 +89,14 @@ struct oracle {
 static void add_anchor(struct oracle *o, const struct hn_items *x, int32_t u, const int32_t *id,
                        int32_t n) {
     double high = -INFINITY, high_true = -INFINITY;
+    bool any = false;
     for (int32_t k = 0; k < n; k++) {
         double c = dot(&x->x, &x->x, u, id[k]);
         bool labelled = x->labels[u] >= 0 && x->labels[id[k]] >= 0;
         bool same = labelled && x->labels[u] == x->labels[id[k]];
         o->pairs += 1;
         o->labelled += labelled;
+        any |= labelled;
         o->same += same;
         o->cosines += c;
         o->visits[id[k]] += 1;
@@ -109,6 +112,7 @@ static void add_anchor(struct oracle *o, const struct hn_items *x, int32_t u, co
         o->true_anchors += 1;
         o->hard_true += high_true;
     }
+    o->labelled_anchors += any;
 }
 
 static void add_gap(struct oracle *o, const struct hn_items *x, int32_t u, const int32_t *id,
@@ -170,6 +174,7 @@ static void test_oracle(void) {
         check(&m, "cos_mean", o.cosines / o.pairs);
         check(&m, "hardest_mean", o.hardest / o.anchors);
         check(&m, "hard_true_mean", o.hard_true / o.true_anchors);
+        check(&m, "true_anchors", o.true_anchors / o.labelled_anchors);
         check(&m, "loss_train", o.loss / o.drawn);
         check(&m, "gap", o.gap / o.drawn);
         check(&m, "gap_cols", o.gap_cols / o.drawn);

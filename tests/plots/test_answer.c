@@ -25,6 +25,7 @@ static const struct hn_column columns[] = {
     {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
     {"true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
     {"hard_true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
+    {"true_anchors", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_QUALITY},
     {"fn_loss_mass", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
     {"clamp_rate", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
     {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
@@ -34,11 +35,11 @@ struct cell {
     int seed, batch_size;
     double fn, mean, hard, cost;
     const char *weighting;
-    double tau_plus, loss, clamp;
+    double tau_plus, loss, clamp, anchors;
 };
 
 static struct cell at(const char *sampler, int seed, double fn, double hard) {
-    return (struct cell){sampler, seed, 8, fn, NAN, hard, NAN, "none", NAN, NAN, NAN};
+    return (struct cell){sampler, seed, 8, fn, NAN, hard, NAN, "none", NAN, NAN, NAN, 1};
 }
 
 static void put(const struct cell *c) {
@@ -52,6 +53,7 @@ static void put(const struct cell *c) {
                                    HN_REAL_VALUE("fn_ratio", c->fn),
                                    HN_REAL_VALUE("true_mean", c->mean),
                                    HN_REAL_VALUE("hard_true_mean", c->hard),
+                                   HN_REAL_VALUE("true_anchors", c->anchors),
                                    HN_REAL_VALUE("fn_loss_mass", c->loss),
                                    HN_REAL_VALUE("clamp_rate", c->clamp),
                                    HN_REAL_VALUE("cost_s", c->cost),
@@ -176,6 +178,20 @@ static void without_true_negatives(void) {
          "Too uncertain to be called harder: knn (+0.100).</li>\n<li>In some seeds no batch had a "
          "true negative, so these have no hardness: knn (1 of 3 seeds).",
          "<b>knn</b>");
+}
+
+// Anchors without a true negative are left out of the mean, and that is said.
+static void few_anchors(void) {
+    struct cell cells[] = {at("uniform", 1, 0.9, 0.5), at("knn", 1, 0.91, 0.7),
+                           at("gcbs", 1, 0.91, 0.6)};
+    cells[0].anchors = 0.999;
+    cells[1].anchors = 0.0132;
+    says(sentences_on(cells, 3),
+         "<li>Not all anchors had a true negative, and the others do not count in the hardness of "
+         "knn (1.3 % had one).</li>",
+         "uniform (");
+    cells[1].anchors = NAN; // from before the column
+    says(sentences_on(cells, 3), "<b>knn</b> is the hardest", "Not all anchors");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
@@ -332,6 +348,7 @@ static const struct hn_test tests[] = {
     {"measures", measures},
     {"nothing_measured", nothing_measured},
     {"without_true_negatives", without_true_negatives},
+    {"few_anchors", few_anchors},
     {"weightings", weightings},
     {"rarely_false", rarely_false},
 };
