@@ -14,7 +14,7 @@ static const struct hn_record_column name_column = {"name", "mean +- half of 95 
 static const struct hn_record_column seeds_column = {"seeds", "seeds", .width = 5};
 
 // "78.10 +- 0.99"; shares in percent.
-static json_t *moments(struct hn_moments m, bool share) {
+static json_t *moments(struct hn_mean m, bool share) {
     char text[64];
     double scale = share ? 100 : 1;
     int digits = share ? 2 : 3;
@@ -54,7 +54,7 @@ static json_t *values_row(const struct hn_trained *t, const struct hn_trained_ro
 // Difference of the first column to the base, over seeds that both have.
 static void add_difference(const struct hn_trained *t, int64_t setting, int64_t base, json_t *row) {
     const char *column = hn_trained_column(t, base);
-    struct hn_difference d = hn_trained_difference(t, setting, base, column);
+    struct hn_mean d = hn_trained_difference(t, setting, base, column);
     double scale = hn_trained_is_share(column) ? 100 : 1;
     char text[96];
     if (isnan(d.mean))
@@ -62,8 +62,9 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     snprintf(text, sizeof text, "%+.2f", scale * d.mean);
     if (!isnan(d.half))
         hn_append(text, sizeof text, " +- %.2f", scale * d.half);
-    if (!isnan(d.p))
-        hn_append(text, sizeof text, d.p < 0.0005 ? ", p < .001" : ", p %.3f", d.p);
+    double p = hn_mean_p(d);
+    if (!isnan(p))
+        hn_append(text, sizeof text, p < 0.0005 ? ", p < .001" : ", p %.3f", p);
     json_object_set_new(row, "difference", json_string(text));
 }
 

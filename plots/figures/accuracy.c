@@ -14,7 +14,7 @@ enum { MOST_ROWS = 48 };
 struct row {
     int64_t setting;
     bool untrained;
-    struct hn_moments accuracy;
+    struct hn_mean accuracy;
 };
 
 struct table {
@@ -35,7 +35,7 @@ static int by_accuracy(const void *a, const void *b) {
 }
 
 static void add_row(struct table *t, int64_t setting, bool untrained) {
-    struct hn_moments m =
+    struct hn_mean m =
         hn_trained_at(t->trained, setting, t->column, untrained ? 0 : HN_LAST_STEP);
     if (isnan(m.mean))
         return;
@@ -149,7 +149,7 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
             continue;
         struct hn_series *s =
             hn_panel_series_of(page, panel, HN_LOOK_MARKS, line_of(t, &t->row[i]));
-        struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
+        struct hn_mean d = hn_trained_difference(t->trained, k, base, t->column);
         hn_series_add_row(s, t->scale * d.mean, i, t->scale * d.half);
     }
 }

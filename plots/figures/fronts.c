@@ -5,14 +5,14 @@
 // them. Along it false negatives, hardness and the logarithm of the cost of a batch are
 // interpolated. A place is drawn where every data set has it, as a mean over them with its 95 %
 // interval (Student's, from three data sets on): encoders are the replicates here, not seeds.
-#include "core/stats.h"
 #include "plots/page/curves.h"
+#include "results/analysis/judge.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 64, FROM = 3 }; // places of an axis; data sets from which there are intervals
+enum { PLACES = 64 }; // of an axis
 
 static const struct {
     const char *column, *title;
@@ -73,16 +73,14 @@ static struct setting measure_setting(const struct view *v, struct hn_where wher
                              cost > 0 ? log(cost) : NAN}};
 }
 
-static void keep_front(struct front *f) {
-    double least = INFINITY;
-    int kept = f->n;
-    for (int i = f->n - 1; i >= 0; i--)
-        if (f->at[i].value[FALSE_NEGATIVES] < least) {
-            least = f->at[i].value[FALSE_NEGATIVES];
-            f->at[--kept] = f->at[i];
-        }
-    f->n -= kept;
-    memmove(f->at, f->at + kept, (size_t)f->n * sizeof *f->at);
+// By means.
+static bool is_beaten(const struct front *f, int i) {
+    bool beaten = false;
+    for (int k = 0; k < f->n && !beaten; k++) {
+        const double *own = f->at[i].value, *other = f->at[k].value;
+        beaten = hn_beats(other[FALSE_NEGATIVES] - own[FALSE_NEGATIVES], other[HARD] - own[HARD]);
+    }
+    return beaten;
 }
 
 static void collect(const struct view *v, int dataset, const char *sampler, struct front *f) {
@@ -96,7 +94,11 @@ static void collect(const struct view *v, int dataset, const char *sampler, stru
             f->at[f->n++] = own;
     }
     qsort(f->at, (size_t)f->n, sizeof *f->at, by_hardness);
-    keep_front(f);
+    int all = f->n, kept = 0;
+    for (int i = 0; i < all; i++)
+        if (!is_beaten(f, i))
+            f->at[kept++] = f->at[i]; // what it takes the place of was beaten
+    f->n = kept;
 }
 
 // NaN beyond the ends.
@@ -146,10 +148,10 @@ static void find_ranges(struct view *v) {
 // Costs were averaged as logarithms.
 static void add_mean(struct hn_series *to, double x, const double *value, int n,
                      enum quantity wanted) {
-    struct hn_interval mean = hn_mean_interval(value, 1, n, 0.95);
+    struct hn_mean mean = hn_values_mean(value, n);
     if (wanted == COST)
-        mean.mean = exp(mean.mean);
-    if (wanted == COST || n < FROM)
+        hn_series_add(to, x, exp(mean.mean));
+    else if (isnan(mean.half))
         hn_series_add(to, x, mean.mean);
     else
         hn_series_add_span(to, x, mean.mean, mean.lo, mean.hi);

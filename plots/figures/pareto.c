@@ -26,6 +26,17 @@ static int by_place(const void *a, const void *b) {
     return x < 0 || x > 0 ? (x < 0 ? -1 : 1) : (y > 0) - (y < 0);
 }
 
+// By means. Of points in one place the first stands for all.
+static bool is_on_front(const struct point *point, int n, int i) {
+    const struct point *own = &point[i];
+    bool on = true;
+    for (int k = 0; k < n && on; k++)
+        on = !hn_beats(point[k].false_negatives.mean - own->false_negatives.mean,
+                       point[k].hardness.mean - own->hardness.mean) &&
+             !(k < i && by_place(&point[k], own) == 0);
+    return on;
+}
+
 static double cost_of(const struct hn_groups *g, struct hn_where where) {
     double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
     double draw = hn_groups_mean(g, where, "cost_s").mean;
@@ -62,11 +73,8 @@ static int collect(const struct hn_groups *g, int dataset, struct hn_league leag
             point[n++] = p;
     }
     qsort(point, (size_t)n, sizeof *point, by_place);
-    double best = -INFINITY;
-    for (int i = 0; i < n; i++) {
-        point[i].front = point[i].hardness.mean > best;
-        best = fmax(best, point[i].hardness.mean);
-    }
+    for (int i = 0; i < n; i++)
+        point[i].front = is_on_front(point, n, i);
     return n;
 }
 

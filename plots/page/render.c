@@ -241,10 +241,12 @@ static bool publish(const struct drawing *d, const char *end) {
 }
 
 // The same results give the same bytes: a PDF has the moment it was made, which is set to one.
-static void undate(const struct drawing *d) {
+static enum hn_code undate(const struct drawing *d) {
     static const char date[] = "/CreationDate (D:";
     char *path = join(d->ctx, d->scratch, d->figure->id, "pdf");
-    FILE *f = path ? fopen(path, "r+") : NULL;
+    if (!path)
+        return d->ctx->code;
+    FILE *f = fopen(path, "r+");
     size_t seen = 0;
     for (int c; f && seen < sizeof date - 1 && (c = fgetc(f)) != EOF;)
         seen = c == date[seen] ? seen + 1 : c == date[0];
@@ -252,6 +254,7 @@ static void undate(const struct drawing *d) {
         fputs("19700101000000", f);
     if (f)
         fclose(f);
+    return HN_OK;
 }
 
 static enum hn_code draw_in_scratch(struct drawing *d) {
@@ -260,7 +263,8 @@ static enum hn_code draw_in_scratch(struct drawing *d) {
     enum hn_code code = hn_gnuplot_run(d->ctx, d->scratch, d->figure->id, d->dir);
     if (code != HN_OK && code != HN_GNUPLOT)
         return code;
-    undate(d);
+    if (undate(d))
+        return d->ctx->code;
     bool good = publish(d, "tsv") && publish(d, "gp");
     for (const char *const *end = d->terminal->ending; good && !code && *end; end++)
         good = publish(d, *end);

@@ -1,7 +1,6 @@
 #include "plots/page/trained.h"
 #include "plots/page/groups.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,27 +88,6 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     return out->settings > 0 ? HN_OK : hn_fail(ctx, HN_NOT_APPLICABLE, "no training is finished");
 }
 
-// The moments of values without NaN, and the p value of a t test against 0.
-static struct hn_difference moments_of(const double *v, int64_t n) {
-    struct hn_difference m = {.p = NAN};
-    double squares = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (isnan(v[i]))
-            continue;
-        double off = v[i] - m.mean;
-        m.n++;
-        m.mean += off / (double)m.n;
-        squares += off * (v[i] - m.mean);
-    }
-    double free = (double)(m.n - 1), error = sqrt(squares / free / (double)m.n);
-    m.half = m.n > 2 ? gsl_cdf_tdist_Pinv(0.975, free) * error : NAN;
-    if (m.n > 1 && error > 0)
-        m.p = 2 * gsl_cdf_tdist_Q(fabs(m.mean / error), free);
-    if (m.n == 0)
-        m.mean = NAN;
-    return m;
-}
-
 // Measurements before the first step, in the order of a table's rows.
 static const struct baseline {
     int64_t step;
@@ -162,12 +140,11 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
     return n;
 }
 
-struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
-                                int64_t step) {
+struct hn_mean hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
+                             int64_t step) {
     const double *value;
     int64_t n = hn_trained_values(t, setting, column, step, &value);
-    struct hn_difference m = moments_of(value, n);
-    return (struct hn_moments){m.n, m.mean, m.half};
+    return hn_values_mean(value, n);
 }
 
 // Columns of the loop, whatever is trained.
@@ -217,8 +194,8 @@ static int64_t partner(const struct hn_trained *t, int64_t setting, int64_t run)
     return -1;
 }
 
-struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t setting,
-                                           int64_t base, const char *column) {
+struct hn_mean hn_trained_difference(const struct hn_trained *t, int64_t setting, int64_t base,
+                                     const char *column) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++) {
         int64_t other = hn_trained_is_of(t, i, setting) ? partner(t, base, i) : -1;
@@ -226,16 +203,16 @@ struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t s
             t->room[n++] =
                 value_of(t, i, column, HN_LAST_STEP) - value_of(t, other, column, HN_LAST_STEP);
     }
-    return moments_of(t->room, n);
+    return hn_values_mean(t->room, n);
 }
 
-struct hn_difference hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
-                                     const char *column) {
+struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
+                               const char *column) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
         if (hn_trained_is_of(t, i, setting))
             t->room[n++] = value_of(t, i, column, HN_LAST_STEP) - value_of(t, i, column, step);
-    return moments_of(t->room, n);
+    return hn_values_mean(t->room, n);
 }
 
 bool hn_trained_is_share(const char *column) {

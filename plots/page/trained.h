@@ -4,7 +4,7 @@
 #ifndef HN_PLOTS_PAGE_TRAINED_H
 #define HN_PLOTS_PAGE_TRAINED_H
 
-#include "results/store.h"
+#include "results/analysis/means.h"
 
 // Runs that differ by their seed alone.
 struct hn_trained_setting {
@@ -41,11 +41,6 @@ enum {
     HN_LAST_REFERENCE = HN_WL // rows of settings follow it
 };
 
-struct hn_moments {
-    int64_t n;
-    double mean, half; // half: of the 95 % interval of the mean, NaN below three values
-};
-
 // HN_NOT_APPLICABLE if the file has no finished training. What it allocates belongs to the owner.
 HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_trained *out);
@@ -56,8 +51,8 @@ int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
 // A column of /runs that all runs of the setting have alike.
 const char *hn_trained_text(const struct hn_trained *t, int64_t setting, const char *column);
 // A column at a step, over seeds.
-struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
-                                int64_t step);
+struct hn_mean hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
+                             int64_t step);
 // The values behind hn_trained_at(), in the order of the file, NaN where a run has none; borrowed
 // until the next call. Returns their number.
 int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
@@ -67,18 +62,12 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
 int hn_trained_next(const struct hn_trained *t, int64_t setting, int column);
 // The first, by name; the table's first if none has a value.
 const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
-// Over pairs: half of the 95 % interval of the mean, NaN below three, and the p value of a paired t
-// test, NaN below two and where all pairs differ alike.
-struct hn_difference {
-    int64_t n;
-    double mean, half, p;
-};
 // At the last evaluation, setting minus base over the seeds that both have.
-struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t setting,
-                                           int64_t base, const char *column);
-// The last evaluation of each run minus its own value at a baseline's step.
-struct hn_difference hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
+struct hn_mean hn_trained_difference(const struct hn_trained *t, int64_t setting, int64_t base,
                                      const char *column);
+// The last evaluation of each run minus its own value at a baseline's step.
+struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
+                               const char *column);
 // True if the setting is the base or is compared with it.
 bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
 // The rows of a table of accuracies, one after the other: the base before training, its features

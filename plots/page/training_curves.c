@@ -60,7 +60,7 @@ static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_
                          const char *column, const struct steps *steps) {
     double scale = hn_trained_is_share(column) ? 100 : 1;
     for (int i = 0; i < steps->n; i++) {
-        struct hn_moments m = hn_trained_at(t, k, column, hn_whole(steps->at[i], -1));
+        struct hn_mean m = hn_trained_at(t, k, column, hn_whole(steps->at[i], -1));
         double half = s->look == HN_LOOK_THIN ? NAN : m.half;
         hn_series_add_interval(s, steps->at[i], scale * m.mean, scale * half);
     }

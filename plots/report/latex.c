@@ -297,8 +297,7 @@ static enum hn_code find_trained_ties(struct hn_context *ctx, struct problem *p)
     p->lettered = p->n > 1;
     for (int i = 0; i < p->n; i++)
         for (int k = 0; k < p->n; k++) {
-            struct hn_difference d =
-                hn_trained_difference(p->t, p->setting[i], p->setting[k], p->column);
+            struct hn_mean d = hn_trained_difference(p->t, p->setting[i], p->setting[k], p->column);
             p->tied[i * p->n + k] = i == k || fabs(d.mean) <= d.half;
             p->lettered &= i == k || isfinite(d.half);
         }
@@ -313,19 +312,19 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
         const char *name = t->table->column[c].name;
         double scale = hn_trained_is_share(name) ? 100 : 1;
-        struct hn_moments m = hn_trained_at(t, row->setting, name, row->step);
+        struct hn_mean m = hn_trained_at(t, row->setting, name, row->step);
         put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.half);
     }
     bool compared = row->step == HN_LAST_STEP && row->setting != p->base;
-    struct hn_difference d = {0, NAN, NAN, NAN};
+    struct hn_mean d = hn_no_mean;
     if (compared)
         d = hn_trained_difference(t, row->setting, p->base, p->column);
     double scale = hn_trained_is_share(p->column) ? 100 : 1;
     put_number(tex, 2, true, scale * d.mean, scale * d.half);
-    if (d.p < 0.0005)
+    if (hn_mean_p(d) < 0.0005)
         fputs(" & $<0.001$", tex);
     else
-        put_number(tex, 3, false, d.p, NAN);
+        put_number(tex, 3, false, hn_mean_p(d), NAN);
     uint64_t letters = 0;
     for (int i = 0; i < p->n && p->lettered && row->step == HN_LAST_STEP; i++)
         letters |= p->setting[i] == row->setting ? p->letters[i] : 0;

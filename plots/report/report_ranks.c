@@ -1,5 +1,4 @@
 // Ranks of settings over the data sets of many results.
-#include "core/stats.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>
@@ -18,7 +17,7 @@ static const struct ranked ranked[] = {{"fn_ratio", "False negatives", false},
                                        {"cost_s", "Cost_S", false}};
 enum {
     RANKED = sizeof ranked / sizeof ranked[0],
-    FEWEST = 3 // data sets that give an interval
+    FEWEST = 3 // data sets that give a rank
 };
 
 struct ranks {
@@ -126,19 +125,18 @@ static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const stru
     return HN_OK;
 }
 
-// Mean rank over data sets, of those that have places; an interval from three on.
-static struct hn_interval rank_of(const struct ranks *k, int64_t label, double *value) {
+// Mean rank over data sets, of those that have places.
+static struct hn_mean rank_of(const struct ranks *k, int64_t label, double *value) {
     int64_t n = 0;
     for (int64_t d = 0; d < k->datasets; d++)
         if (k->places[d] > 0)
             value[n++] = k->sum[label * k->datasets + d] / k->places[d];
-    struct hn_interval rank = hn_mean_interval(value, 1, n, 0.95);
-    return n < FEWEST ? (struct hn_interval){rank.mean, NAN, NAN} : rank;
+    return hn_values_mean(value, n);
 }
 
 struct rank_row {
     const struct ranks *k;
-    const struct hn_interval *rank; // [labels x RANKED]
+    const struct hn_mean *rank; // [labels x RANKED]
     int64_t label;
 };
 
@@ -153,12 +151,12 @@ static struct hn_html_number mean_rank(const struct hn_html_column *c, const voi
     int i = 0;
     while (strcmp(ranked[i].column, c->from) != 0)
         i++;
-    const struct hn_interval *r = &row->rank[row->label * RANKED + i];
-    return (struct hn_html_number){r->mean, 0.5 * (r->hi - r->lo)};
+    const struct hn_mean *r = &row->rank[row->label * RANKED + i];
+    return (struct hn_html_number){r->mean, r->half};
 }
 
 // over[RANKED]: data sets with a rank.
-static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_interval *rank,
+static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_mean *rank,
                            const int64_t *over) {
     struct hn_html_column column[1 + RANKED] = {{"Setting", .put = put_label}};
     char title[RANKED][96];
@@ -206,7 +204,7 @@ static void put_best(FILE *html, const struct ranks *k, const struct ranked *by,
             if (k->places[d] > 0)
                 value[n++] =
                     (k->sum[l * k->datasets + d] - k->sum[best * k->datasets + d]) / k->places[d];
-        if (hn_mean_interval(value, 1, n, 0.95).lo > 0)
+        if (hn_values_mean(value, n).lo > 0)
             continue;
         hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
     }
@@ -219,7 +217,7 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
     HN_SCOPE(ctx);
     if (find_labels(ctx, &k))
         return ctx->code;
-    struct hn_interval *rank = hn_alloc(ctx, k.labels * RANKED, sizeof *rank);
+    struct hn_mean *rank = hn_alloc(ctx, k.labels * RANKED, sizeof *rank);
     double *value = hn_alloc(ctx, k.datasets, sizeof *value);
     if (!rank || !value)
         return ctx->code;

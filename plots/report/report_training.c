@@ -33,31 +33,31 @@ static struct hn_html_number seeds(const struct hn_html_column *c, const void *o
 // Of one of the task's columns.
 static struct hn_html_number accuracy(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    struct hn_moments m = hn_trained_at(row->t, row->of.setting, c->from, row->of.step);
+    struct hn_mean m = hn_trained_at(row->t, row->of.setting, c->from, row->of.step);
     return (struct hn_html_number){m.mean, m.half};
 }
 
 // The largest of a run's evaluations.
 static struct hn_html_number best(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    struct hn_moments m = hn_trained_at(row->t, row->of.setting, c->from, HN_BEST_STEP);
+    struct hn_mean m = hn_trained_at(row->t, row->of.setting, c->from, HN_BEST_STEP);
     bool trained = row->of.step == HN_LAST_STEP;
     return (struct hn_html_number){trained ? m.mean : NAN, m.half};
 }
 
-static struct hn_difference compare(const struct row *row, const char *column) {
+static struct hn_mean compare(const struct row *row, const char *column) {
     if (row->of.setting == row->of.base)
-        return (struct hn_difference){.mean = NAN, .half = NAN, .p = NAN};
+        return hn_no_mean;
     return hn_trained_difference(row->t, row->of.setting, row->of.base, column);
 }
 
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
-    struct hn_difference d = compare(of, c->from);
+    struct hn_mean d = compare(of, c->from);
     return (struct hn_html_number){d.mean, d.half};
 }
 
 static struct hn_html_number p_value(const struct hn_html_column *c, const void *of) {
-    return (struct hn_html_number){compare(of, c->from).p};
+    return (struct hn_html_number){hn_mean_p(compare(of, c->from))};
 }
 
 static struct hn_html_number cost(const struct hn_html_column *c, const void *of) {
@@ -162,15 +162,15 @@ struct problem {
     struct hn_html_amount value, difference;
 };
 
-static struct hn_moments last_of(const struct problem *p, int64_t k) {
+static struct hn_mean last_of(const struct problem *p, int64_t k) {
     return hn_trained_at(p->t, k, p->column, HN_LAST_STEP);
 }
 
-static void put_mean(FILE *html, const struct problem *p, struct hn_moments m) {
+static void put_mean(FILE *html, const struct problem *p, struct hn_mean m) {
     hn_html_amount(html, p->value, m.mean, m.half);
 }
 
-static void put_difference(FILE *html, const struct problem *p, struct hn_difference d) {
+static void put_difference(FILE *html, const struct problem *p, struct hn_mean d) {
     hn_html_amount(html, p->difference, d.mean, d.half);
 }
 
@@ -179,7 +179,7 @@ static bool closest_baseline(const struct problem *p, int64_t k, struct hn_train
     struct hn_trained_row row = {.base = p->base, .setting = -1};
     double least = INFINITY;
     while (hn_trained_next_row(p->t, &row) && row.step != HN_LAST_STEP) {
-        struct hn_difference d = hn_trained_gain(p->t, k, row.step, p->column);
+        struct hn_mean d = hn_trained_gain(p->t, k, row.step, p->column);
         double lo = d.mean - (isfinite(d.half) ? d.half : 0);
         if (lo < least) {
             least = lo;
@@ -192,8 +192,8 @@ static bool closest_baseline(const struct problem *p, int64_t k, struct hn_train
 // True if training with the setting improved on a baseline. The level is corrected for the number
 // of settings, so that at most one in twenty results names one by chance.
 static bool is_above(const struct problem *p, int64_t k, int64_t step) {
-    struct hn_difference d = hn_trained_gain(p->t, k, step, p->column);
-    return d.mean - d.half > 0 && !(0.5 * d.p > 0.05 / (double)p->settings);
+    struct hn_mean d = hn_trained_gain(p->t, k, step, p->column);
+    return d.mean - d.half > 0 && !(0.5 * hn_mean_p(d) > 0.05 / (double)p->settings);
 }
 
 static bool is_improved(const struct problem *p, int64_t k) {
@@ -218,7 +218,7 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
     for (int64_t k = 0; k < p->t->settings; k++) {
         if (k == best || !hn_trained_is_beside(p->t, k, p->base))
             continue;
-        struct hn_difference d = hn_trained_difference(p->t, best, k, p->column);
+        struct hn_mean d = hn_trained_difference(p->t, best, k, p->column);
         if (d.n == 0 || fabs(d.mean) > d.half)
             continue;
         hn_trained_label(p->t, k, name, sizeof name);
@@ -240,7 +240,7 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
                               : " <b>%s</b> has the highest %s, ",
             name, p->column);
     put_mean(html, p, last_of(p, best));
-    struct hn_difference to_base = hn_trained_difference(p->t, best, p->base, p->column);
+    struct hn_mean to_base = hn_trained_difference(p->t, best, p->base, p->column);
     if (best != p->base && to_base.n > 0) {
         hn_trained_label(p->t, p->base, name, sizeof name);
         fputs(", ", html);
@@ -274,7 +274,7 @@ static void put_problem(FILE *html, const struct problem *p) {
     hn_html(html, "<p>%s: ", title);
     int64_t seeds = last_of(p, best).n;
     bool baseline = closest_baseline(p, best, &row);
-    struct hn_difference d = {.mean = NAN, .half = NAN, .p = NAN};
+    struct hn_mean d = hn_no_mean;
     if (baseline)
         d = hn_trained_gain(p->t, best, row.step, p->column);
     if (!isfinite(last_of(p, best).half) || (baseline && !isfinite(d.half))) {

@@ -30,3 +30,7 @@ int hn_told_apart(struct hn_mean difference) {
         return (difference.mean > 0) - (difference.mean < 0);
     return (difference.lo > 0) - (difference.hi < 0);
 }
+
+bool hn_beats(double false_negatives, double hardness) {
+    return false_negatives <= 0 && hardness >= 0 && (false_negatives < 0 || hardness > 0);
+}

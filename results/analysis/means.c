@@ -148,6 +148,21 @@ static struct hn_mean mean_of(const struct moments *m, struct ends batches) {
     return e;
 }
 
+struct hn_mean hn_values_mean(const double *value, int64_t n) {
+    struct moments m = {.n = 0};
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i]))
+            add(&m, value[i]);
+    return mean_of(&m, (struct ends){NAN, NAN});
+}
+
+double hn_mean_p(struct hn_mean m) {
+    if (m.over != HN_OVER_SEEDS || !(m.half > 0))
+        return NAN;
+    double free = (double)(m.n - 1);
+    return 2 * gsl_cdf_tdist_Q(fabs(m.mean) / m.half * gsl_cdf_tdist_Pinv(0.975, free), free);
+}
+
 struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicates cells,
                                   const char *column) {
     struct reader d = open_reader(r, column);

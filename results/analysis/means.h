@@ -37,6 +37,12 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
 struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
                                         struct hn_replicates b, const char *column);
 
+// The same of values, one a seed or data set; NaN ones do not count.
+struct hn_mean hn_values_mean(const double *value, int64_t n);
+// Of Student's test that the mean over seeds is 0, two-sided; NaN without an interval, and where no
+// two values differ.
+double hn_mean_p(struct hn_mean m);
+
 // a - b, 0 if only rounding tells them apart: cosines are of single precision.
 double hn_beyond_rounding(double a, double b);
 

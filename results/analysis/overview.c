@@ -217,9 +217,8 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
 // True if setting a is significantly better than s in one of the two, and not significantly worse
 // in the other.
 static bool beats(const struct hn_overview *o, int64_t a, int64_t s, const char *hardness) {
-    int fewer = hn_told_apart(hn_overview_difference(o, s, a, "fn_ratio"));
-    int harder = hn_told_apart(hn_overview_difference(o, a, s, hardness));
-    return fewer >= 0 && harder >= 0 && (fewer > 0 || harder > 0);
+    return hn_beats(hn_told_apart(hn_overview_difference(o, a, s, "fn_ratio")),
+                    hn_told_apart(hn_overview_difference(o, a, s, hardness)));
 }
 
 static bool is_measured(const struct hn_overview *o, int64_t s, const char *hardness) {
