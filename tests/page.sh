@@ -86,7 +86,7 @@ for batch in 8, 16:
         fits = [n for n in others if sum(interval(over[n]['fn_ratio'])) <= limit / 100 and np.subtract(*interval(over[n][hardness])) > 0]
         best = max(fits, key=lambda n: pick(n, hardness).mean(), default=None)
         line = re.search(f'At most {limit:g} points more false negatives: (.*)', told).group(1)
-        start = ('no sampler is shown to be harder than Uniform.' if best is None else f'{best} again.' if best == before else f'{best} is the hardest: ')
+        start = ('no sampler within this limit is shown to be harder than Uniform.' if best is None else f'{best} again.' if best == before else f'{best} is the hardest: ')
         assert line.startswith(start), (start, line)
         before = best
         if ' is the hardest' in start:

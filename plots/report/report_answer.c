@@ -172,8 +172,8 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
     int64_t best = find_hardest(p, budget);
     fprintf(html, "<li>At most %g points more false negatives: ", 100 * budget);
     if (best < 0)
-        fputs(p->judged ? "no sampler is shown to be harder than Uniform."
-                        : "no sampler is harder than Uniform.",
+        fputs(p->judged ? "no sampler within this limit is shown to be harder than Uniform."
+                        : "no sampler within this limit is harder than Uniform.",
               html);
     else if (best == before)
         put_name(html, p, best, "<b>%s</b> again.");

@@ -123,7 +123,8 @@ static void noise_is_no_excuse(void) {
     put_sampler("uniform", none, none);
     put_sampler("batchsampler", noisy, some);
     says(sentences(),
-         "At most 0.5 points more false negatives: no sampler is shown to be harder than Uniform. "
+         "At most 0.5 points more false negatives: no sampler within this limit is shown to be "
+         "harder than Uniform. "
          "Harder, but too uncertain to be called within: batchsampler (+13.1 ± 13.7 points; about "
          "4 seeds would tell).",
          "will do");
@@ -148,14 +149,16 @@ static void uniform_will_do(void) {
     put_sampler("uniform", none, none);
     put_sampler("knn", little, little);
     says(sentences(),
-         "no sampler is shown to be harder than Uniform. Uniform batches will do: none within the "
+         "no sampler within this limit is shown to be harder than Uniform. Uniform batches will "
+         "do: none within the "
          "limit is harder by 0.02.",
          "is the hardest");
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", little, unsure);
     says(sentences(),
-         "no sampler is shown to be harder than Uniform. Too uncertain to be called harder: knn "
+         "no sampler within this limit is shown to be harder than Uniform. Too uncertain to be "
+         "called harder: knn "
          "(+0.030 ± 0.075; about 7 seeds would tell).",
          "will do");
     struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.11, 0.7),
@@ -164,7 +167,8 @@ static void uniform_will_do(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 seed gives no interval over seeds"));
     CU_ASSERT_PTR_NULL(strstr(text, "will do")); // that would need intervals
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "(+1.0 points). As hard: b3."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: no sampler is harder"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: no sampler within this "
+                                        "limit is harder"));
     says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
 }
 
