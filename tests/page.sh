@@ -120,13 +120,16 @@ for i in rows:
 
 # More settings than have their names in a figure, at two batch sizes; nothing measured that could be ranked.
 test_many_settings() {
+    run synth -o one.h5 --n 200 --steps 1
     cat >many.yaml <<'E'
-{version: 1, snapshots: [s.h5], samplers: [uniform, batchsampler: {M: [20, 30, 40], K: [5, 6, 7], alpha: [0.1, 0.5, 0.9]}],
+{version: 1, snapshots: [one.h5], samplers: [uniform, batchsampler: {M: [20, 30, 40], K: [5, 6, 7], alpha: [0.1, 0.5], t: [1, 500]}],
  batch_size: [8, 16], batches: 2, metrics: [fn_ratio, hardness]}
 E
     run run -c many.yaml -o many --quiet
     expect "many settings" 0 '' report many
     check "a caption says once which are named" test "$(grep -o 'those on the line are named' many/index.html | wc -l)" = 1
+    check "settings without a difference share a mark" test "$(grep -o 'Settings with the same values share a mark' many/index.html | wc -l)" = 1
+    check "and the name of the first" test "$(awk '/id="pareto"/, /<.svg>/' many/index.html | grep -c 't=500<')" = 0
     cat >ratio.yaml <<'E'
 {version: 1, snapshots: [s.h5], samplers: [uniform], batch_size: 8, batches: 2, metrics: [fn_ratio]}
 E

@@ -17,6 +17,12 @@ struct point {
     int setting;
     bool front; // no other is harder with as few false negatives
     bool away;  // outside of the crowded corner
+    bool twin;  // of one before it, at whose place it is
+};
+
+struct seen {   // in all panels
+    int points; // in the fullest
+    bool twins;
 };
 
 static int by_place(const void *a, const void *b) {
@@ -26,15 +32,14 @@ static int by_place(const void *a, const void *b) {
     return x < 0 || x > 0 ? (x < 0 ? -1 : 1) : (y > 0) - (y < 0);
 }
 
-// By means. Of points in one place the first stands for all.
+// By means. Of twins the first stands for all.
 static bool is_on_front(const struct point *point, int n, int i) {
     const struct point *own = &point[i];
     bool on = true;
     for (int k = 0; k < n && on; k++)
         on = !hn_beats(point[k].false_negatives.mean - own->false_negatives.mean,
-                       point[k].hardness.mean - own->hardness.mean) &&
-             !(k < i && by_place(&point[k], own) == 0);
-    return on;
+                       point[k].hardness.mean - own->hardness.mean);
+    return on && !own->twin;
 }
 
 static double cost_of(const struct hn_groups *g, struct hn_where where) {
@@ -73,6 +78,8 @@ static int collect(const struct hn_groups *g, int dataset, struct hn_league leag
             point[n++] = p;
     }
     qsort(point, (size_t)n, sizeof *point, by_place);
+    for (int i = 1; i < n; i++)
+        point[i].twin = by_place(&point[i - 1], &point[i]) == 0;
     for (int i = 0; i < n; i++)
         point[i].front = is_on_front(point, n, i);
     return n;
@@ -132,7 +139,7 @@ static void draw_discs(const struct view *v, struct hn_panel *panel) {
 
 static bool is_named(const struct view *v, int i, bool has_corner) {
     const struct point *p = &v->point[i];
-    return is_seen(v, i) && (p->front || v->n <= MOST_NAMED) &&
+    return is_seen(v, i) && !p->twin && (p->front || v->n <= MOST_NAMED) &&
            (v->corner || !has_corner || p->away);
 }
 
@@ -266,15 +273,14 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
     draw_uniform(v, panel);
 }
 
-// Returns the number of points.
-static int draw_league(struct hn_page *page, const struct hn_groups *g, int dataset,
-                       struct hn_league league, bool only) {
+static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset,
+                        struct hn_league league, bool only, struct seen *seen) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     char title[HN_TITLE_SIZE];
     struct box corner = {0};
     if (!point) {
         page->code = page->ctx->code;
-        return 0;
+        return;
     }
     char of_league[HN_TITLE_SIZE];
     const struct hn_hardness *hardness = hn_hardness_measure(g->results, 0);
@@ -282,7 +288,7 @@ static int draw_league(struct hn_page *page, const struct hn_groups *g, int data
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
     v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
-        return 0;
+        return;
     hn_place_title(g, dataset, -1, title, sizeof title);
     hn_league_title(g, league, of_league, sizeof of_league);
     if (strncmp(of_league, "B=", 2) == 0)
@@ -301,7 +307,9 @@ static int draw_league(struct hn_page *page, const struct hn_groups *g, int data
         draw_corner(&v, panel, corner);
     page->inset |= crowded;
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
-    return v.n;
+    seen->points = (int)fmax(seen->points, v.n);
+    for (int i = 0; i < v.n; i++)
+        seen->twins |= point[i].twin;
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -309,19 +317,23 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_choice choice = {.wanted = "fn_ratio", .most_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
-    int leagues = 0, most = 0;
+    struct seen seen = {0, false};
+    int leagues = 0;
     for (int s = 0; s < g.settings; s++)
         leagues += hn_leads_league(&g, s);
     bool only = leagues * g.datasets == 1;
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
             if (hn_leads_league(&g, s))
-                most = (int)fmax(most, draw_league(page, &g, d, hn_league_of(&g, s), only));
+                draw_league(page, &g, d, hn_league_of(&g, s), only, &seen);
     page->width = only ? 6.4 : 0;
     page->columns = only || g.settings > MOST_NAMED ? 1 : 2;
     page->panel_height = 2.6;
-    if (most > MOST_NAMED)
-        hn_page_say(page, "Of up to %d settings those on the line are named.", most);
+    if (seen.points > MOST_NAMED)
+        hn_page_say(page, "Of up to %d settings those on the line are named.", seen.points);
+    if (seen.twins)
+        hn_page_say(page,
+                    "Settings with the same values share a mark, with the name of the first.");
     if (g.temperatures > 1)
         hn_page_say(page, "Temperatures do not change batches: each setting is drawn once.");
     if (leagues > 1)
