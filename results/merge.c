@@ -259,7 +259,7 @@ static void name_missing(struct hn_context *ctx, const struct hn_table *plan, in
     if (number < NAMED)
         hn_note(ctx, "missing: %s", hn_table_text(plan, row, "label"));
     else if (number == NAMED)
-        hn_note(ctx, "missing: and more");
+        hn_note(ctx, "more than %d cells are missing", NAMED);
 }
 
 // The cells of all parts, by their keys, the best of each first.

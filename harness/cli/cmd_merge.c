@@ -62,8 +62,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         hn_note(ctx, "%" PRId64 " cells are in more than one part: the first is taken",
                 summary.repeated);
     if (!call->quiet)
-        fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d parts\n", p->output,
-                summary.cells - summary.missing, summary.cells, call->n_args);
+        fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d part%s\n", p->output,
+                summary.cells - summary.missing, summary.cells, call->n_args,
+                call->n_args == 1 ? "" : "s");
     return end(ctx, &summary);
 }
 

@@ -117,7 +117,7 @@ static void end_list(FILE *html, int n) {
     fputs(n > 0 ? "." : "", html);
 }
 
-// Those within the budget from which the best is not told apart in hardness.
+// Those within the budget that the best is not significantly harder than.
 static void put_ties(FILE *html, const struct place *p, int64_t best, double budget) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {

@@ -44,7 +44,7 @@ static bool is_clamped(const struct hn_overview *o, int64_t s) {
     return hn_overview_mean(o, s, "clamp_rate").mean > clamped_max;
 }
 
-// Those whose difference to none has that sign; 0: not told apart. Clamped ones apart.
+// Those whose difference to none has that sign; 0: not significant. Clamped ones are listed apart.
 static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
                       int sign) {
     static const char *const titles[] = {"Less with ", "Not significantly different: ", "More with "};
