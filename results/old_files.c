@@ -1,4 +1,4 @@
-// What files of earlier builds had otherwise. Columns had no role: it is known by name and unit.
+// Reads files of earlier builds. Columns had no role: it is known by name and unit.
 // The sampler `file-order` was `null`.
 #include "results/store_private.h"
 

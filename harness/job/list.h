@@ -38,7 +38,7 @@ enum { HN_POINTS_MAX = 100000 };
 extern const struct hn_registry hn_sampler_registry, hn_weighting_registry, hn_study_registry,
     hn_task_registry, hn_loss_registry, hn_objective_registry;
 
-// Whether a node is the name of the entry.
+// True if a node is the name of the entry.
 bool hn_registry_names(const struct hn_registry_entry *entry, const struct hn_yaml *node);
 // The entry that a node names, and its number. HN_USAGE with the nearest name.
 HN_MUST_USE enum hn_code hn_registry_find(struct hn_context *ctx,

@@ -109,7 +109,7 @@ static const struct {
       "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
       PLUS_MINUS("%.4f"), 1, measured}},
     {{"– Uniform", minus, "hard_true_mean", "%+.4f", "%.4f", 1, difference}},
-    {{"Anchors (%)",
+    {{"With a true neg. (%)",
       "share of the anchors with labelled negatives that have a true one; the hardest true "
       "negative "
       "is a mean over these",

@@ -21,7 +21,7 @@ int64_t hn_judge_seeds(struct hn_mean difference, double margin);
 // The sign of a difference that its interval over seeds tells, 0 if it does not. Without such an
 // interval the sign of the mean.
 int hn_told_apart(struct hn_mean difference);
-// Whether a setting with these differences to another, or their signs, is better in one and no
+// True if a setting with these differences to another, or their signs, is better in one and no
 // worse in the other. A front is what nothing beats.
 bool hn_beats(double false_negatives, double hardness);
 
