@@ -35,8 +35,7 @@ static int by_accuracy(const void *a, const void *b) {
 }
 
 static void add_row(struct table *t, int64_t setting, bool untrained) {
-    struct hn_mean m =
-        hn_trained_at(t->trained, setting, t->column, untrained ? 0 : HN_LAST_STEP);
+    struct hn_mean m = hn_trained_at(t->trained, setting, t->column, untrained ? 0 : HN_LAST_STEP);
     if (isnan(m.mean))
         return;
     if (t->rows < MOST_ROWS)

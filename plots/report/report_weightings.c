@@ -47,7 +47,8 @@ static bool is_clamped(const struct hn_overview *o, int64_t s) {
 // Those whose difference to none has that sign; 0: not significant. Clamped ones are listed apart.
 static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
                       int sign) {
-    static const char *const titles[] = {"Less with ", "Not significantly different: ", "More with "};
+    static const char *const titles[] = {"Less with ",
+                                         "Not significantly different: ", "More with "};
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_mean d = hn_overview_difference(o, s, none, column);
