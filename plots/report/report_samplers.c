@@ -134,7 +134,7 @@ static const struct {
       "says little; clamp_rate",
       "clamp_rate", "%.0f", .scale = 100, .number = measured},
      "weighting"},
-    {{"Loss in batches (nats)", "with the weighting of the negatives", "loss_batch",
+    {{"Batch loss (nats)", "of the batches, with the weighting of the negatives", "loss_batch",
       PLUS_MINUS("%.3f"), 1, measured},
      "weighting"},
     {{"Training loss (nats)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f"), 1,
