@@ -361,7 +361,7 @@ else
 fi
 
 # Fronts on data of several kinds: the tables' arithmetic, a kind that cannot be made, one whose encoders are there.
-fronts() { KINDS=$1 ENCODERS=2 JOB=$PWD/$2 "$here"/../harness/reproduce/front.sh "$hardneg" '' "$PWD/fronts" >out 2>err; rc=$?; } # KINDS JOB
+fronts() { KINDS=$1 ENCODERS=2 JOB=$PWD/$2 "$here"/../harness/reproduce/front.sh "$hardneg" "${data:-}" "$PWD/fronts" >out 2>err; rc=$?; } # KINDS JOB
 printf 'snapshots: none.h5\nbatches: 4\nbatch_size: 64\nmetrics: [fn_ratio, histogram, hardness, true_hardness]\nsamplers: [uniform, knn]\n' >plain.yaml
 sed 's/knn]/knn, {mosaic: {lambda: [0.5, 0.7, 0.9]}}, {mosaic: {a: 3, lambda: [8, 16]}}]/' plain.yaml >mosaic.yaml
 check "tables of fronts" "$python" "$here"/front_tables.py
@@ -376,6 +376,9 @@ check "a row of both encoders" says '^\| mini \| 2000 \| 10 \| 200 \| 2 \|'
 check "judged by every measure" says '^\| mini( \| (leads|behind|open) \(.*\)){5} \|'
 check "tables are kept" cmp out <(sed -n '1,2p' out; cat fronts/front.md)
 rm -r fronts/mini
+mkdir -p broken/sts && touch broken/sts/sick-train.tsv
+data=$PWD/broken fronts "sentences mini" plain.yaml
+check "a training that fails ends it" eval '[ $rc = 1 ] && ! grep -q "^| mini" out && grep -q "sick-train.tsv" err'
 fronts mini plain.yaml
 check "without a mosaic nothing is judged" says '^\| mini( \| -){5} \|'
 

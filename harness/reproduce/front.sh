@@ -17,16 +17,16 @@ read -r -a kinds <<<"${KINDS:-packages functions manuals glyphs sentences cifar1
 left_out() { echo "$1: left out: $2"; } # KIND SENTENCE
 
 # Trains an encoder; its last step becomes $series.
-train() { # JOB FOLDER-OF-DATA SEED STEPS SETTING...
+train() { # JOB FOLDER-OF-DATA SEED LAST-STEP SETTING...
     local job=$1 from=$2 seed=$3 last=$4 run=$output/train/$kind-$3
     shift 4
-    "$program" train -c "$here/jobs/$job.yaml" --data "$from" -o "$run" --quiet --set "seeds=[$seed]" --set "steps=$last" \
-        --set "evaluate=$last" --set "snapshots={every: $last}" "$@"
-    mv "$run"/runs/*/series.h5 "$series"
+    "$program" train -c "$here/jobs/$job.yaml" --data "$from" -o "$run" --quiet --set "seeds=[$seed]" \
+        --set "evaluate=$last" --set "snapshots={every: $last}" "$@" || exit 1
+    mv "$run"/runs/*/series.h5 "$series" || exit 1
     rm -rf "$run"
 }
 images() { # DATA-SET FOLDER SEED N
-    train train-series "$2" "$3" "$steps" --set "task={views-mlp: {data: $1, n: $4, $views, data_seed: $3}}"
+    train train-series "$2" "$3" "$steps" --set "steps=$steps" --set "task={views-mlp: {data: $1, n: $4, $views, data_seed: $3}}"
 }
 
 # The encoder of $kind with a seed, in $series. 3: what it takes is missing, which $reason says.
@@ -40,7 +40,7 @@ make_encoder() { # SEED
             mv "$made"/*.bin "$made/cifar100"
             images cifar100 "$made" "$1" $(($(stat -c %s "$made/cifar100/train.bin") / 3074))
         else
-            "$program" import -e "$made/x.npy" -l "$made/y.txt" -o "$series" --quiet
+            "$program" import -e "$made/x.npy" -l "$made/y.txt" -o "$series" --quiet || exit 1
         fi
         rm -rf "$made"
         ;;
