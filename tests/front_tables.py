@@ -31,6 +31,7 @@ assert default[5] == 11 and three[1].find("3300", "0.01", {}) is None
 assert np.allclose(three[1].against(default, 0), (1, 6))
 assert np.allclose(three[1].against(row(-.2, 12), 0), (2, 0))  # softer than all: the others' cleanest
 assert np.isnan(three[1].against(row(.6, 12), 0)[1])
+assert np.allclose(three[1].keep({"uniform", "knn"}).against(default, 0), (1, 8)) and len(three[1].others) == 4
 half = 4.30265 * .1 / 3 ** .5
 assert front.said([10, 10.4, 9.6]) == "10.00 ± .99", front.said([10, 10.4, 9.6])
 assert front.cell(three, "10000", "0.01", front.MOSAICS[0][0], 4) == ".17 ± .04"

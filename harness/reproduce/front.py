@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tables of `make front`: `front.py OUTPUT`, of the encoders and results that front.sh left there (docs/notes/front.md)."""
+import copy
 import glob
+import json
 import os
 import re
 import sys
@@ -41,6 +43,12 @@ class Encoder:
         uniform = [rows for (sampler, _), rows in found.items() if sampler == "uniform"][0]
         self.uniform = np.mean(uniform, 0)
         self.others = [key for key in self.setting if key[0] != "mosaic"]
+
+    def keep(self, samplers):
+        """The same, with these as the others."""
+        kept = copy.copy(self)
+        kept.others = [key for key in self.others if key[0] in samplers]
+        return kept
 
     def find(self, pool, kappa, wanted):
         """The row of a setting of mosaic."""
@@ -126,9 +134,13 @@ def main():
           [[kind, *about[kind], str(len(encoders)), said([encoder.uniform[5] for encoder in encoders])]
            for kind, encoders in kinds.items()])
     print("## Verdicts: excess less that of the others, in points, pool 10,000\n")
-    for title, cases in (("lambda .5, .7 and .9", MOSAICS[:3]), ("a 3, lambda 8 and 16", MOSAICS[3:])):
-        table([title, *MEASURES], [[kind, *(verdict(encoders, m, cases) for m in range(len(MEASURES)))]
-                                   for kind, encoders in kinds.items()])
+    with open(f"{output}/samplers.json", encoding="utf-8") as file:
+        partitions = {sampler["name"] for sampler in json.load(file)["samplers"] if "partition" in sampler["flags"]}
+    for others in ("", ", against those that take every item once an epoch"):
+        for title, cases in (("lambda .5, .7 and .9", MOSAICS[:3]), ("a 3, lambda 8 and 16", MOSAICS[3:])):
+            table([title + others, *MEASURES],
+                  [[kind, *(verdict([e.keep(partitions) if others else e for e in encoders], m, cases)
+                            for m in range(len(MEASURES)))] for kind, encoders in kinds.items()])
     for m, measure in enumerate(MEASURES):
         print(f"## At equal {measure}: excess over that of the others, pools of 3,300 / 10,000\n")
         table(["kind", *(name for _, name in MOSAICS)],

@@ -77,4 +77,5 @@ front_of() { # KIND
 mkdir -p "$output/encoders"
 output=$(cd "$output" && pwd)
 for kind in "${kinds[@]}"; do front_of "$kind"; done
+"$program" list samplers --json >"$output/samplers.json"
 "$python3" "$here/reproduce/front.py" "$output" | tee "$output/front.md"
