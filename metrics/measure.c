@@ -491,6 +491,5 @@ void hn_cell_arrays_free(struct hn_context *ctx, struct hn_cell_arrays *arrays) 
     hn_free(ctx, arrays->histogram);
     hn_free(ctx, arrays->batch_fn_ratio);
     hn_free(ctx, arrays->batch_cos_mean);
-    hn_free(ctx, arrays->batch_record);
     memset(arrays, 0, sizeof *arrays);
 }

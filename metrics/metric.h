@@ -70,6 +70,13 @@ enum hn_metric_needs {
 };
 
 // Environment of a cell's metrics, known when it begins.
+// Takes the records of a metric that is in no registry, which its `finish` hands over.
+struct hn_metric_taker {
+    void *self; // borrowed
+    enum hn_code (*take)(struct hn_context *ctx, void *self, const double *record,
+                         int64_t batches); // [batches x record_size]
+};
+
 struct hn_metric_env {
     const struct hn_items *items;
     int64_t population;             // items that batches are drawn from, of which `items` may be
@@ -84,6 +91,7 @@ struct hn_metric_env {
     int64_t batches;  // of the cell
     // Batches of the first epoch, as the sampler says; 0 = ceil(n / batch_size).
     int64_t epoch_batches;
+    const struct hn_metric_taker *taker; // NULL: metrics of the registry alone
 };
 
 // Arrays of a cell besides its columns, owned by the cell. Those over batches are always there, NaN
@@ -94,8 +102,6 @@ struct hn_cell_arrays {
     int64_t batches;
     double *batch_fn_ratio; // [batches]
     double *batch_cos_mean; // [batches]
-    // Records of a metric that is in no registry, for its caller: [batches x record_size]; or NULL.
-    double *batch_record;
 };
 enum { HN_HISTOGRAM_BINS = 200 };
 

@@ -16,7 +16,6 @@ void hn_results_free(struct hn_context *ctx, struct hn_results *r) {
     hn_free(ctx, r->batch_start);
     hn_free(ctx, r->batch_fn_ratio);
     hn_free(ctx, r->batch_cos_mean);
-    hn_free(ctx, r->batch_record);
     hn_free(ctx, r->order_run);
     hn_free(ctx, r->order_split);
     hn_free(ctx, r->order_id);

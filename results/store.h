@@ -25,8 +25,6 @@ struct hn_results {
     double bin_lo, bin_hi;
     int64_t *batch_start;                    // [runs.rows + 1] from 0; NULL = no batches kept
     double *batch_fn_ratio, *batch_cos_mean; // [batch_start[runs.rows]]
-    double *batch_record; // of the single row, for the caller of a run: see struct hn_cell_arrays;
-                          // neither stored nor appended
     // Ids of all batches (--save-batches; NULL: not kept): batches of run r stand at
     // [order_run[r], order_run[r + 1]) of order_split, the ids of batch b at
     // [order_split[b], order_split[b + 1]).

@@ -19,15 +19,14 @@ struct work {
     int64_t place;   // of the step that is measured among the job's, 0 = the one that is judged
     double *uniform; // without labels: the record of the reference's first seed, on that step
     int64_t n_uniform;
-    double *share;                   // [arms x HN_HISTOGRAM_BINS] then; NULL with labels
-    double *seconds;                 // where the time of a unit goes
+    double *share;                // [arms x HN_HISTOGRAM_BINS] then; NULL with labels
+    double *seconds;              // where the time of a unit goes
+    struct hn_metric_taker taker; // of the records of a unit:
+    double *record;               // [record_capacity x HN_MEASURED_SIZE], of `batches`
+    int64_t batches, record_capacity;
     struct hn_evidence_batch *batch; // [capacity] of one unit
     int64_t capacity;
 };
-
-static bool is_partition(const struct hn_job_sampler *s) {
-    return s->type->flags & HN_SAMPLER_PARTITION;
-}
 
 // The cell of a setting and seed.
 static const struct hn_item *item_of(const struct work *w, int64_t arm, int64_t seed) {
@@ -55,31 +54,30 @@ static double dots_of(const struct hn_results *r) {
 }
 
 // Without labels: the bound's function, from the first seed on the step; the reference comes first.
-static enum hn_code need_share(struct hn_context *ctx, struct work *w, int64_t arm,
-                               const struct hn_results *r) {
-    int64_t n = r->batch_start[1];
+static enum hn_code need_share(struct hn_context *ctx, struct work *w, int64_t arm) {
+    int64_t n = w->batches;
     if (arm == w->out->halving.reference) {
         double *record = hn_resize(ctx, w->uniform, n, HN_MEASURED_SIZE * sizeof *record);
         if (!record)
             return ctx->code;
-        memcpy(record, r->batch_record, (size_t)n * HN_MEASURED_SIZE * sizeof *record);
+        memcpy(record, w->record, (size_t)n * HN_MEASURED_SIZE * sizeof *record);
         w->uniform = record;
         w->n_uniform = n;
     }
-    const struct hn_measured_pairs uniform = {w->uniform, w->n_uniform}, own = {r->batch_record, n};
+    const struct hn_measured_pairs uniform = {w->uniform, w->n_uniform}, own = {w->record, n};
     hn_measured_shares(&uniform, &own, w->spec->prior, w->share + arm * HN_HISTOGRAM_BINS);
     return HN_OK;
 }
 
 static enum hn_code add_unit(struct hn_context *ctx, struct work *w, int64_t arm,
                              const struct hn_results *r, struct hn_evidence *out) {
-    int64_t n = r->batch_start[1];
-    if (w->share && out->seeds == 0 && need_share(ctx, w, arm, r))
+    int64_t n = w->batches;
+    if (w->share && out->seeds == 0 && need_share(ctx, w, arm))
         return ctx->code;
     if (hn_grow(ctx, &w->batch, &w->capacity, n, sizeof *w->batch))
         return ctx->code;
     for (int64_t b = 0; b < n; b++)
-        w->batch[b] = hn_measured_batch(r->batch_record + b * HN_MEASURED_SIZE, w->spec->goal,
+        w->batch[b] = hn_measured_batch(w->record + b * HN_MEASURED_SIZE, w->spec->goal,
                                         w->share ? w->share + arm * HN_HISTOGRAM_BINS : NULL);
     return hn_evidence_add(ctx, out, w->batch, n, seconds_of(r), dots_of(r));
 }
@@ -106,19 +104,28 @@ static enum hn_code take_result(struct hn_context *ctx, struct work *w, int64_t 
     return keep_reason(ctx, w, arm, hn_table_text(&r->runs, 0, "error"));
 }
 
-// A partition is measured whole: its batches may be in an order, and differ. The job is told before
-// each cell which of both it is; keys, which hold it, are not used here.
+// The records of a unit, for as long as it is looked at.
+static enum hn_code take_records(struct hn_context *ctx, void *self, const double *record,
+                                 int64_t batches) {
+    struct work *w = self;
+    const size_t size = HN_MEASURED_SIZE * sizeof *record;
+    void *inner = hn_own(ctx, w->out->halving.arm);
+    enum hn_code code = hn_grow(ctx, &w->record, &w->record_capacity, batches, size);
+    hn_own(ctx, inner);
+    if (code)
+        return code;
+    memcpy(w->record, record, (size_t)batches * size);
+    w->batches = batches;
+    return HN_OK;
+}
+
 static enum hn_code measure(struct hn_context *ctx, void *of, int64_t arm, int64_t seed,
                             struct hn_arm *out) {
     struct work *w = of;
-    struct hn_job *job = &w->out->job;
     const struct hn_item *item = item_of(w, arm, seed);
     const struct hn_item_env env = {.state = &w->state, .quiet = true};
     char label[HN_ITEM_LABEL];
     struct hn_results result = {0};
-    bool whole = is_partition(&job->sampler[arm]);
-    job->epochs = whole ? 1 : 0;
-    job->batches = whole ? 0 : w->spec->batches;
     item->kind->label(item, label, sizeof label);
     w->progress.total = hn_max(w->progress.total, w->progress.done + 1);
     hn_progress_show(&w->progress, label);
@@ -286,12 +293,15 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
     c->labelled = hn_plan_has_relation(info);
     c->step = c->plan.step[0].number;
     void *outer = w.outer = hn_own(ctx, c->halving.arm);
+    w.taker = (struct hn_metric_taker){&w, take_records};
+    w.state.taker = &w.taker;
     w.state.cache = hn_cell_cache_open(ctx, false);
     if (!c->labelled && !isnan(spec->prior))
         w.share = hn_zalloc(ctx, c->grid + HN_CHOOSE_REFINED, HN_HISTOGRAM_BINS * sizeof *w.share);
     bool ready = w.state.cache && (c->labelled || isnan(spec->prior) || w.share);
     enum hn_code code = ready ? measure_all(ctx, &w) : ctx->code;
     hn_cell_cache_close(ctx, w.state.cache);
+    hn_free(ctx, w.record);
     hn_own(ctx, outer);
     return code;
 }

@@ -141,6 +141,7 @@ static enum hn_code set_rest(struct hn_context *ctx, const char *path, struct hn
     job->snapshot[0] = hn_strdup(ctx, path);
     hn_own(ctx, outer);
     job->metric[0] = &hn_measured_metric;
+    job->whole_epochs = true; // batches of a partition may be in an order, and differ
     return job->snapshot[0] ? HN_OK : ctx->code;
 }
 

@@ -1,5 +1,5 @@
-// Measurements of a setting's batches: a metric that is in no registry, since its values are kept
-// for each batch and not as columns.
+// Measurements of a setting's batches: a metric that is in no registry, since its values are of
+// each batch and not columns; env->taker takes them.
 #ifndef HN_HARNESS_CHOOSE_MEASURED_H
 #define HN_HARNESS_CHOOSE_MEASURED_H
 

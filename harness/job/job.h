@@ -72,10 +72,23 @@ struct hn_job {
     // Of the command line, not of the file: keep the ids of all batches; most cells of the grid.
     bool save_batches;
     int64_t max_cells;
+    bool whole_epochs; // of `choose`: cells of partitions have one epoch, in place of `batches`
     char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
                     // job file it gives the same job and the same text.
     char resolved_sha256[HN_DIGEST_TEXT]; // of the bytes of `resolved`
 };
+
+// True if the cells of a sampler have one epoch in place of the job's `batches` or `epochs`.
+static inline bool hn_job_is_whole(const struct hn_job *job, const struct hn_job_sampler *s) {
+    return job->whole_epochs && s->type->flags & HN_SAMPLER_PARTITION;
+}
+// Batches of a cell of the sampler, 0 where it has hn_job_epochs().
+static inline int64_t hn_job_batches(const struct hn_job *job, const struct hn_job_sampler *s) {
+    return hn_job_is_whole(job, s) ? 0 : job->batches;
+}
+static inline int64_t hn_job_epochs(const struct hn_job *job, const struct hn_job_sampler *s) {
+    return hn_job_is_whole(job, s) ? 1 : job->epochs;
+}
 
 // Reads a job file and applies overrides "key=value" (YAML values, dotted keys: "timing.reps=3",
 // "batches=20"), which replace what the file says; `batches` also removes `epochs` and the other

@@ -192,7 +192,8 @@ static struct hn_cell_work open_work(const struct hn_item *item, const struct hn
                                  .build_items = s->build_items,
                                  .out = out,
                                  .order = order,
-                                 .instructions = s->instructions};
+                                 .instructions = s->instructions,
+                                 .taker = s->taker};
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,

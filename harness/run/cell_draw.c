@@ -98,14 +98,16 @@ static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *mea
 static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, struct hn_batches *b,
                              struct hn_measure_spec *spec, struct hn_measure **measure) {
     const struct hn_job *job = w->plan->job;
-    int64_t done = 0, rep = 0, total = job->batches;
+    const struct hn_job_sampler *sampler = &job->sampler[w->cell->sampler];
+    int64_t done = 0, rep = 0, total = hn_job_batches(job, sampler);
     for (int64_t epoch = 0; epoch == 0 || done < total; epoch++) {
         int64_t batches;
         if (begin_epoch(ctx, w, epoch, &batches))
             return ctx->code;
         if (epoch == 0) {
-            if (!total && !hn_mul(batches, job->epochs, &total))
-                return hn_fail(ctx, HN_USAGE, "epochs: %" PRId64 " is too many", job->epochs);
+            int64_t epochs = hn_job_epochs(job, sampler);
+            if (!total && !hn_mul(batches, epochs, &total))
+                return hn_fail(ctx, HN_USAGE, "epochs: %" PRId64 " is too many", epochs);
             spec->env.batches = total;
             spec->env.epoch_batches = batches;
             if (hn_measure_begin(ctx, spec, measure))
@@ -217,7 +219,6 @@ static enum hn_code store_metrics(struct hn_context *ctx, struct hn_cell_work *w
     out->batch_start[1] = arrays->batches;
     out->batch_fn_ratio = arrays->batch_fn_ratio;
     out->batch_cos_mean = arrays->batch_cos_mean;
-    out->batch_record = arrays->batch_record;
     memset(arrays, 0, sizeof *arrays);
     return hn_cell_add_note(ctx, &out->runs, why);
 }
@@ -234,7 +235,8 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
                                            .weighting = hn_cell_weighting(w->plan, w->cell),
                                            .batch_size = w->cell->batch_size,
                                            .capacity = b->capacity,
-                                           .threads = ctx->threads}};
+                                           .threads = ctx->threads,
+                                           .taker = w->taker}};
     struct hn_measure *measure = NULL;
     struct hn_cell_arrays arrays = {0};
     char why[HN_MESSAGE_MAX];

@@ -26,6 +26,7 @@ struct hn_cell_work {
     int64_t rep;
     bool warmup;
     const struct hn_instructions *instructions; // NULL: not counted
+    const struct hn_metric_taker *taker;        // as in struct hn_cell_state
 };
 
 // Opens the cell's sampler, builds it, draws and measures all batches into the row; or (further

@@ -52,6 +52,7 @@ void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
 struct hn_cell_state {
     struct hn_cell_cache *cache;
     const struct hn_instructions *instructions; // NULL: not counted
+    const struct hn_metric_taker *taker;        // of a job's metric that is in no registry; or NULL
     double sgemm_gflops;                // of this run's calibration, 0 = unknown: share_of_limit
     const struct hn_items *items;       // of the item in work: what it is judged on,
     const struct hn_items *build_items; // and what its sampler is built on

@@ -191,8 +191,8 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     hn_digest_add_text(&d, hn_sampler_key(sampler->type));
     hn_digest_add_text(&d, sampler->text);
     hn_digest_add_int(&d, cell->batch_size);
-    hn_digest_add_int(&d, job->batches);
-    hn_digest_add_int(&d, job->epochs);
+    hn_digest_add_int(&d, hn_job_batches(job, sampler));
+    hn_digest_add_int(&d, hn_job_epochs(job, sampler));
     hn_digest_add_real(&d, cell->temperature);
     const struct hn_job_weighting *weighting = &job->weighting[cell->weighting];
     hn_digest_add_text(&d, hn_losses[cell->loss].name);

@@ -193,7 +193,7 @@ static void take_histogram(struct hn_fuzz_made *m, struct hn_fuzz_bytes *b,
 static void take_batches(struct hn_fuzz_made *m, struct hn_fuzz_bytes *b, int64_t n) {
     struct hn_results *r = &m->results;
     r->batch_start = NULL;
-    r->batch_fn_ratio = r->batch_cos_mean = r->batch_record = NULL;
+    r->batch_fn_ratio = r->batch_cos_mean = NULL;
     if (TAKE(b, 4) == 3)
         return;
     r->batch_start = hold(m, (size_t)n + 1, sizeof *r->batch_start);

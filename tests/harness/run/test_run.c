@@ -127,6 +127,33 @@ static void test_keys_follow_content(void) {
     }
 }
 
+// Where partitions have whole epochs, keys are those of the cells as they are measured.
+static void test_whole_epochs(void) {
+    static const char *const more[] = {"batches: 3\n", "batches: 3\n", "epochs: 1\n"};
+    enum { WHOLE, BATCHES, EPOCH, JOBS };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place place[JOBS];
+    struct hn_job job[JOBS];
+    struct hn_plan plan[JOBS];
+    for (int i = 0; i < JOBS; i++) {
+        place[i] = make_place(&ctx, "[uniform, knn]", more[i]);
+        read_job(&ctx, &place[i], &job[i]);
+        job[i].whole_epochs = i == WHOLE;
+        HN_CHECK(&ctx, hn_plan_make(&ctx, &job[i], &plan[i]));
+    }
+    const struct hn_cell *whole = plan[WHOLE].cell, *batches = plan[BATCHES].cell;
+    CU_ASSERT_STRING_EQUAL(whole[0].cell_key, plan[EPOCH].cell[0].cell_key);
+    CU_ASSERT_STRING_NOT_EQUAL(whole[0].cell_key, batches[0].cell_key);
+    CU_ASSERT_STRING_EQUAL(whole[1].cell_key, batches[1].cell_key);
+    for (int i = 0; i < JOBS; i++) {
+        hn_plan_free(&ctx, &plan[i]);
+        hn_job_free(&ctx, &job[i]);
+        hn_fixture_remove(place[i].folder);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static void refuses(const char *samplers, const char *more, enum hn_code code, const char *part) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -452,6 +479,7 @@ static const struct hn_test tests[] = {
     {"plan builds at multiples of t", test_plan_builds_at_multiples_of_t},
     {"shared without a plan", test_shared_without_a_plan},
     {"keys follow content", test_keys_follow_content},
+    {"whole_epochs", test_whole_epochs},
     {"plan refuses", test_plan_refuses},
     {"plan refuses large batches", test_plan_refuses_large_batches},
     {"threads do not matter", test_threads_do_not_matter},
