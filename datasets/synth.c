@@ -60,7 +60,7 @@ const struct hn_option hn_synth_options[] = {
      "deflate level with shuffle, 0 = none", 0, "LEVEL"},
     {"output", HN_OPTION_TEXT, FIELD(output), NULL, 0, 0, NULL, "snapshot file to write", 'o',
      "FILE"},
-    {"force", HN_OPTION_BOOL, FIELD(force), NULL, 0, 0, NULL, "write over FILE where it exists"},
+    {"force", HN_OPTION_BOOL, FIELD(force), NULL, 0, 0, NULL, "replace FILE if it exists"},
     {.name = NULL}};
 
 struct series {

@@ -21,7 +21,7 @@ static const struct hn_column columns[COLUMNS] = {
     {"loss_batch", HN_COLUMN_REAL, "nat",
      "loss over the keys of the batch, as weighted, mean over drawn anchors", HN_NEITHER},
     {"clamp_rate", HN_COLUMN_REAL, "1",
-     "share of drawn anchors whose negatives' sum was raised to its least value", HN_SMALLER},
+     "share of drawn anchors whose debiased sum hit its lower bound", HN_SMALLER},
     {"fn_mass", HN_COLUMN_REAL, "1", "share of the weights that lie on pairs of the same label",
      HN_SMALLER},
     {"fn_loss_mass", HN_COLUMN_REAL, "1",

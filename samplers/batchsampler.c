@@ -316,9 +316,9 @@ static const struct hn_option options[] = {
         "held, until there are none (the paper's code: longer epochs)")},
     {HN_INT_OPTION(struct params, cap, "cap", "50", 1, 1000000,
                    "a walk of cap x B steps goes on from a random new item (a stall)")},
-    {HN_CHOICE_OPTION(
-        struct params, preset, "preset", "none", hn_batchsampler_presets,
-        "settings of the paper by data set, or of its code (reference); what is given wins")},
+    {HN_CHOICE_OPTION(struct params, preset, "preset", "none", hn_batchsampler_presets,
+                      "settings of the paper by data set, or of its code (reference); options that "
+                      "are given take precedence")},
     {0}};
 
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {

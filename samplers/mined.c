@@ -345,8 +345,8 @@ static const struct hn_option options[] = {
     {WHOLE("min_rank", min_rank, "1", "rank of the first item kept, 1 = the most similar")},
     {WHOLE("max_rank", max_rank, NULL, "rank of the last item kept")},
     {HN_CHOICE_OPTION(struct params, exclude, "exclude", "none", exclusions,
-                      "items that are no negatives: labels: those that share a label with the "
-                      "anchor; copies: those of its embedding, with a cosine of 1 up to 1e-6")},
+                      "items that are left out: labels: those that share a label with the anchor; "
+                      "copies: those of its embedding, with a cosine of 1 up to 1e-6")},
     {WHOLE("t", t, NULL, "steps that the ranks are used for (default: always of the step itself)")},
     {LIMIT(min_score, "least similarity kept")},
     {LIMIT(max_score, "largest similarity kept")},

@@ -85,7 +85,7 @@ static const char *const draws[] = {"shuffle", "iid", NULL};
 static const struct hn_option options[] = {
     {HN_CHOICE_OPTION(
         struct params, draw, "draw", "shuffle", draws,
-        "shuffle: an epoch without replacement; iid: every place drawn with replacement")},
+        "shuffle: an epoch without replacement; iid: every item drawn with replacement")},
     {HN_BOOL_OPTION(
         struct params, no_duplicates, "no_duplicates", NULL,
         "of tuples: one waits for a later batch while one of its texts is in the batch; "

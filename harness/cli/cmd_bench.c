@@ -46,7 +46,7 @@ static const struct hn_option bench_options[] = {
      .metavar = "W"},
     {HN_THREADS_OPTION(struct bench_params, "")},
     {HN_TEXT_OPTION(struct bench_params, screen, "screen",
-                    "kernel of the screen of sweeps, or off; unset, the best, where it pays"),
+                    "kernel of the screen of sweeps, or off (default: the best, where it pays)"),
      .metavar = "NAME"},
     {HN_TEXT_OPTION(struct bench_params, data, "data",
                     "a snapshot: its last step instead of random rows; --n and --dim are its own"),
@@ -405,10 +405,10 @@ const struct hn_command hn_cmd_bench = {
              "[options]",
     .summary = "time the heavy parts, as shares of what the machine can do",
     .details =
-        "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
-        "the machine could do, measured just before: matrix products at this dimension, reading "
-        "memory, and the share of it that was reached. `sinks` is everything a sweep collects "
-        "besides histograms, as a share of the same sweep without (`sinks-half`: X X^T). A walk is "
+        "Times each kernel on random unit rows with warm-up and repetition. Beside it are the "
+        "limits of the machine, measured just before (matrix products at this dimension, reading "
+        "memory), and the share of them that was reached. `sinks` is a sweep with all sinks but "
+        "histograms, as a share of the same sweep without any (`sinks-half`: X X^T). A walk is "
         "given per batch and has no ceiling. `table` runs the rows of docs/notes/performance.md at "
         "their own sizes, up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the "
         "proximity graph at three sizes: its time per item is to be the same. `train` (not part of "

@@ -33,10 +33,10 @@ static const char *const baseline_choices[] = {"fail", "ok", NULL};
      .metavar = "FILE"},
 static const struct hn_option compare_options[] = {
     {HN_LIST_OPTION(struct compare_params, gate, "gate",
-                    "hold this and nothing else, e.g. n_dot:0%, fn_ratio:+0.002, cost_s:5%"),
+                    "check this column or group alone, e.g. n_dot:0%, fn_ratio:+0.002, cost_s:5%"),
      .metavar = "METRIC:LIMIT"},
     {HN_CHOICE_OPTION(struct compare_params, if_no_baseline, "if-no-baseline", "fail",
-                      baseline_choices, "what a BASE that is not there means (fail: exit code 5)"),
+                      baseline_choices, "result if BASE does not exist (fail: exit code 5)"),
      .metavar = "WHAT"},
     {HN_BOOL_OPTION(struct compare_params, allow_missing, "allow-missing", NULL,
                     "cells of BASE that NEW lacks do not fail")},
@@ -169,16 +169,15 @@ const struct hn_command hn_cmd_compare = {
     .name = "compare",
     .usage = "hardneg compare BASE NEW [--gate METRIC:LIMIT]... [options]",
     .summary = "check results against earlier ones: a table, a verdict, an exit code",
-    .details =
-        "BASE and NEW are results files or folders of runs. Cells are matched by data, parameters "
-        "and seed. Without --gate everything is held: ids, counters and histograms exactly, floats "
-        "to 1e-6, times by a test that is corrected for their number, beyond 5 % and the noise of "
-        "the host, where both files are of one kind of machine. With --gate only what is named: "
-        "METRIC is a column, or counters, quality or times; LIMIT is [+|-|=]NUMBER[%]. Without a "
-        "sign a value may get worse by NUMBER (the column says which way is worse), + and - limit "
-        "rises and falls, = both, % is of BASE. --markdown appends to FILE, e.g. to "
-        "$GITHUB_STEP_SUMMARY. Exit code 1: a gate failed; 5: nothing comparable; "
-        "not counted as a pass.",
+    .details = "BASE and NEW are results files or folders of runs. Cells are matched by data, "
+               "parameters and seed. Without --gate everything is checked: ids, counters and "
+               "histograms exactly, floats to 1e-6, times by a test corrected for their number, "
+               "beyond 5 % and the noise of the host, if both files come from one kind of machine. "
+               "With --gate only the named: METRIC is a column, or counters, quality or times; "
+               "LIMIT is [+|-|=]NUMBER[%]. Without a sign a value may get worse by NUMBER (the "
+               "column says which way is worse), + and - limit rises and falls, = both, % is of "
+               "BASE. --markdown appends to FILE, e.g. to $GITHUB_STEP_SUMMARY. Exit code 1: a "
+               "gate failed; 5: nothing comparable; not counted as a pass.",
     .examples =
         "hardneg compare results/baseline.h5 results/smoke\n"
         "hardneg compare base.h5 new.h5 --gate n_dot:0% --gate fn_ratio:+0.002 --gate cost_s:5%\n"

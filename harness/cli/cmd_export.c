@@ -274,16 +274,14 @@ const struct hn_command hn_cmd_export = {
     .usage = "hardneg export RESULTS --csv|--latex [--table NAME] [-o FILE]",
     .summary = "write a table of a results file as CSV or LaTeX",
     .details =
-        "RESULTS is a results file or the folder of a run. One line per row, with a line of "
-        "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
-        "equal, nothing where none applies; a text that a spreadsheet would run as a formula (=, "
-        "+, -, "
-        "@ first) has a ' before it. Options have the prefix opt_, so that data frames and SQL "
-        "take the names. For LaTeX, a tabular: settings "
-        "has the last step of each file with means over seeds, differences to Uniform paired by "
-        "seed, and letters: rows "
-        "that share one do not differ significantly (95 % interval of their paired difference); "
-        "accuracies has the same of trainings.",
+        "RESULTS is a results file or the folder of a run. One line per row, with a line of names "
+        "first, as RFC 4180 has it; numbers in the shortest form that reads back equal, empty "
+        "where none applies; a text that a spreadsheet would run as a formula (=, +, -, @ first) "
+        "has a ' before it. Options have the prefix opt_, so that data frames and SQL take the "
+        "names. For LaTeX, a tabular: settings has the last step "
+        "of each file with means over seeds, differences to Uniform paired by seed, and letters: "
+        "rows that share one do not differ significantly (95 % interval of their paired "
+        "difference); accuracies has the same of trainings.",
     .examples = "hardneg export results/demo --csv -o runs.csv\n"
                 "hardneg export results/demo --csv --table settings -o settings.csv\n"
                 "hardneg export results/demo --latex -o settings.tex\n"

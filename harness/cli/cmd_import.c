@@ -27,7 +27,7 @@ struct import_params {
 
 static const struct hn_option import_options[] = {
     {FIELD(LIST, embeddings, "embeddings",
-           "rows of floats, or - for standard input; may be repeated: parts in order"),
+           "rows of floats, or - for standard input; parts in the order given"),
      .letter = 'e', .metavar = "FILE"},
     {FIELD(TEXT, linqs, "linqs",
            "folder of NAME.features, NAME.edges, NAME.split: raw features as embeddings, and the "
@@ -52,7 +52,8 @@ static const struct hn_option import_options[] = {
     {FIELD(TEXT, qrels, "qrels",
            "known relevance, a pair of ids and a grade on each line, as TREC or BEIR write them"),
      .metavar = "FILE"},
-    {FIELD(TEXT, truth, "truth", "complete relevance, likewise, which is only measured against"),
+    {FIELD(TEXT, truth, "truth",
+           "complete relevance, in the same formats; used to measure results only"),
      .metavar = "FILE"},
     {FIELD(TEXT, query_ids, "query-ids",
            "ids of the queries, one a line, or .jsonl of BEIR, with texts (default: row numbers "
@@ -114,7 +115,7 @@ static const struct hn_option import_options[] = {
     {FIELD(CHOICE, type, "type", "float32", type_names, "type of the values in a new file"),
      .metavar = "TYPE"},
     {FIELD(INT, compress, "compress", "0", 0, 9,
-           "deflate level of a new file, with shuffle; 0 = none"),
+           "deflate level of a new file, with shuffle; 0: none"),
      .metavar = "LEVEL"},
     {HN_MEMORY_OPTION(struct import_params,
                       " (default: what the machine has); files that would take more are refused")},
@@ -222,17 +223,16 @@ const struct hn_command hn_cmd_import = {
              "                      [--query-ids FILE] [--corpus-ids FILE] [--truth FILE] -o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
     .details =
-        "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
-        "says which files are read. Text labels are numbered in byte-sorted order, unless "
-        "--label-names lists them; the empty one is no label, and without labels all items are "
-        "unlabelled. Multi-label items count as the same class if they share any label. "
-        "A file that exists gets one more step: items and labels must be the same, and the "
-        "step must come after its last. --teacher and --group alone add a teacher's rows, "
-        "or groups, to a file that exists. With --queries and --corpus the file is of the kind "
-        "that mine, evaluate and price read: ids are texts (007 is not 7), equal texts share "
-        "a number, and of a pair that is given twice the last grade counts; with --step they add "
-        "rows of a further step to one that exists. The file is "
-        "replaced only when everything has been written.",
+        "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` says "
+        "which files are read. Text labels are numbered in byte-sorted order, unless --label-names "
+        "lists them; an empty text, or no labels file, leaves items unlabelled. Multi-label items "
+        "count as the same class if they share any label. Appends a step to a file that exists: "
+        "items and labels must be the same, and the step must come after its last. --teacher and "
+        "--group alone add a teacher's rows, or groups, to a file that exists. With --queries and "
+        "--corpus the file is of the kind that mine, evaluate and price read: ids are texts (007 "
+        "is not 7), equal texts share a number, and if a pair is given twice its last grade "
+        "counts; with --step they add rows of a step to a file that exists. The file is replaced "
+        "only when everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
                 "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
                 "hardneg import -e a.npy -e b.npy --labels metadata.tsv -o parts.h5\n"

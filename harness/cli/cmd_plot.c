@@ -201,11 +201,11 @@ const struct hn_command hn_cmd_plot = {
     .usage = "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|cairolatex|dumb] "
              "[--for neurips|icml|acl|talk] [--style FILE]",
     .summary = "draw figures from a results file or a run directory",
-    .details = "RESULTS is a results file or the directory of a run. Every figure leaves its data "
-               "(ID.tsv), a gnuplot script that draws it again (ID.gp) and the picture; the paths "
-               "of the pictures are printed. Without --figure, every figure is drawn that the "
-               "results allow; what is left out is named with the reason. A file given by --style "
-               "is loaded after the theme.",
+    .details =
+        "RESULTS is a results file or the directory of a run. For each figure writes the picture, "
+        "its data (ID.tsv) and a gnuplot script that redraws it (ID.gp), and prints the picture's "
+        "path. Without --figure draws every figure that the results allow, and says why others are "
+        "left out. A file given by --style is loaded after the theme.",
     .examples = "hardneg plot results/demo --term pdf --for icml\n"
                 "hardneg plot results.h5 --figure bs-fig4 --term dumb",
     .options = plot_options,

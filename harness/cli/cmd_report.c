@@ -162,11 +162,10 @@ const struct hn_command hn_cmd_report = {
     .summary = "write one self-contained page: the job, samplers, claims, figures, provenance",
     .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
                "figures are part of it. Figures that the results do not allow are named with the "
-               "reason. Where the results come from `hardneg reproduce`, every figure is drawn "
-               "from its own cells and the claims stand in the page with their verdicts. Several "
-               "results make one page: what each is, ranks of settings over data sets with "
-               "intervals, the same settings side by side in the order in which they were run, and "
-               "a table of all of them.",
+               "reason. For results of `hardneg reproduce` every figure is drawn from its own "
+               "cells, and the page has the claims with their verdicts. Several results share one "
+               "page: what each is, ranks of settings over data sets with intervals, equal "
+               "settings side by side in the order of the runs, and a table of all.",
     .examples = "hardneg report results/demo -o index.html\n"
                 "hardneg report results/monday results/friday -o both.html",
     .options = report_options,
@@ -219,12 +218,11 @@ const struct hn_command hn_cmd_paper = {
     .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [-o DIR]",
     .summary = "write figures and tables for a paper, and the LaTeX that sets them",
     .details =
-        "RESULTS is a results file or the directory of a run. DIR gets figures/ with every "
-        "figure that the results allow, as wide as a column or the text of the style and "
-        "with letters of eight points; results.tex, which sets them and the table of settings "
-        "(of trainings: of accuracies) with differences paired by seed and ties; and main.tex, "
-        "a page of that size that reads it. results.tex and figures are replaced, main.tex is "
-        "kept where it is there.",
+        "RESULTS is a results file or the directory of a run. DIR gets figures/ with every figure "
+        "that the results allow, as wide as a column or the text of the style and with letters of "
+        "eight points; results.tex, which sets them and the table of settings (of trainings: of "
+        "accuracies) with differences paired by seed and ties; and main.tex, a page of that size "
+        "that reads it. results.tex and figures are replaced; an existing main.tex is kept.",
     .examples = "hardneg paper results/demo --for acl && cd results/demo/paper && pdflatex main",
     .options = paper_options,
     .params_size = sizeof(struct paper_params),
@@ -373,12 +371,11 @@ const struct hn_command hn_cmd_sheet = {
     .summary =
         "write a page of the images or texts that each sampler puts into a batch with an item",
     .details =
-        "For every sampler epochs are drawn until a batch holds the anchor, and the page shows "
-        "its items that are most similar to the anchor and as many at random, with their "
-        "cosines; items with the anchor's label, false negatives, have a frame. Pictures come "
-        "from the binary files of CIFAR-10 and its like, and become part of the page. Labels "
-        "of items and pictures are compared, so that an order which is not the snapshot's is "
-        "noticed.",
+        "Draws epochs of each sampler until a batch contains the anchor, and shows the items of "
+        "that batch that are most similar to the anchor and as many at random, with their cosines; "
+        "a frame marks items with the anchor's label (false negatives). Pictures come from the "
+        "binary files of CIFAR-10, CIFAR-100 or STL-10 and become part of the page. Labels of "
+        "items and pictures are compared, so that a wrong --order is noticed.",
     .examples =
         "hardneg sheet results/train/runs/KEY/series.h5 --images DIR/cifar10 --order views-mlp\n"
         "hardneg sheet mine.h5 --texts lines.txt --anchor 12 --sampler uniform --sampler knn",

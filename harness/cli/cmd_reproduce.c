@@ -47,7 +47,7 @@ static const struct hn_option reproduce_options[] = {
                     "the snapshots of --data are encoders trained alike with other seeds: claims "
                     "are judged over encoders, and the sampler's seeds averaged within each")},
     {HN_OUTPUT_OPTION(struct reproduce_params, "DIR",
-                      "folder of the run; what is there already is not run again"),
+                      "folder of the run; cells that exist are not run again"),
      .initial = "results/reproduce"},
     {HN_TEXT_OPTION(struct reproduce_params, results, "results",
                     "judge these results instead of running anything"),
@@ -452,13 +452,12 @@ const struct hn_command hn_cmd_reproduce = {
         "hardneg reproduce ID... | --all | --training | --list [--data DIR] [-o DIR] [options]",
     .summary = "measure figures and tables of the papers on your data, and judge their claims",
     .details =
-        "Runs what a figure or table of a paper needs on your snapshots, and judges what the paper "
-        "claims of it: holds (the 95 % interval lies wholly on the claimed side), fails (wholly on "
-        "the other), inconclusive (with the number of seeds that would settle it), or not tested "
-        "(and what is missing). A claim that fails is a finding, not an error: the exit code is 0. "
-        "Leaves in DIR: "
-        "results.h5 with the claims, ids/ (one results file for each identifier), figures/, jobs/ "
-        "and cells/; repeat the command to resume.",
+        "Runs the cells of a figure or table of a paper on your snapshots, and judges the paper's "
+        "claims: holds (the 95 % interval lies wholly on the claimed side), fails (wholly on the "
+        "other), inconclusive (with the number of seeds that would settle it), or not tested (and "
+        "what is missing). A claim that fails is a finding, not an error: the exit code is 0. "
+        "Leaves in DIR: results.h5 with the claims, ids/ (one results file for each identifier), "
+        "figures/, jobs/ and cells/; repeat the command to resume.",
     .examples = "hardneg reproduce bs-fig4 gc-fig3 --data snapshots -o results/reproduce\n"
                 "hardneg reproduce --list",
     .options = reproduce_options,

@@ -36,7 +36,7 @@ static const struct hn_option run_options[] = {
     {HN_OUTPUT_OPTION(struct run_params, "DIR",
                       "folder of the run (default: results/ and the job's name)")},
     {HN_BOOL_OPTION(struct run_params, force, "force", NULL,
-                    "replace results.h5 even where rows would be lost")},
+                    "replace results.h5 even if rows would be lost")},
     {HN_SET_OPTION(struct run_params, "replace a value of the job, e.g. --set batches=20")},
     {HN_TEXT_OPTION(struct run_params, filter, "filter",
                     "only cells whose line in --dry-run matches this regular expression"),
@@ -48,7 +48,7 @@ static const struct hn_option run_options[] = {
                     "say why each cell is run or skipped")},
     {HN_CHOICE_OPTION(
          struct run_params, rerun, "rerun", "missing", rerun_choices,
-         "what to run besides what is missing; stale: only what has a result of another version"),
+         "cells to run besides missing ones; stale: only those with a result of another version"),
      .metavar = "WHAT"},
     {HN_BOOL_OPTION(struct run_params, fresh, "fresh", NULL, HN_FRESH_HELP)},
     {HN_TEXT_OPTION(struct run_params, shard, "shard",
@@ -56,13 +56,14 @@ static const struct hn_option run_options[] = {
      .metavar = "i/n"},
     {HN_BOOL_OPTION(struct run_params, mpi, "mpi", NULL,
                     "distribute the cells over the ranks of `mpirun -n P hardneg run --mpi`")},
-    {HN_TEXT_OPTION(struct run_params, rows, "rows",
-                    "share every long computation, not the cells: part i of n, as a process of its "
-                    "own on the same DIR; or, with --mpi, `ranks`: all ranks at one cell"),
+    {HN_TEXT_OPTION(
+         struct run_params, rows, "rows",
+         "share every long computation, not the cells: this process computes part i of n, others "
+         "on the same DIR the rest; or, with --mpi, `ranks`: all ranks at one cell"),
      .metavar = "i/n"},
     {HN_INT_OPTION(struct run_params, wait, "wait", "0", 0, 1000000,
-                   "with --rows: seconds to wait for parts of others, from the last that came, "
-                   "before a cell is left for the next run"),
+                   "with --rows: seconds to wait for parts of other processes, since the last one "
+                   "came, before a cell is left for the next run"),
      .metavar = "S"},
     {HN_INT_OPTION(struct run_params, print_step, "print-step", NULL, 0, 9e15,
                    "step whose settings are printed at the end (default: the last of each file)"),
@@ -74,8 +75,8 @@ static const struct hn_option run_options[] = {
      .metavar = "N"},
     {HN_THREADS_OPTION(struct run_params, "")},
     {HN_MEMORY_OPTION(struct run_params,
-                      "; replaces limits.memory of the job. A job that would take more is "
-                      "run in a way that takes less, with the same results, or refused")},
+                      "; replaces limits.memory of the job. A job that would take more is run in "
+                      "the low-memory mode, with the same results, or refused")},
     {HN_JOB_SEED_OPTION(struct run_params)},
     {HN_CHOICE_OPTION(struct run_params, term, "term", "svg", term_choices,
                       "format of the figures"),

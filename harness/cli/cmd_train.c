@@ -30,15 +30,15 @@ static const struct hn_option train_options[] = {
                     "folder that data sets are looked for in (default: that of the job file)"),
      .metavar = "DIR"},
     {HN_TEXT_OPTION(struct train_params, cache, "cache",
-                    "folder for what is made once from the data (default: that of -o)"),
+                    "folder for data that are prepared once (default: that of -o)"),
      .metavar = "DIR"},
     {HN_BOOL_OPTION(struct train_params, force, "force", NULL,
-                    "replace results.h5 even where rows would be lost")},
+                    "replace results.h5 even if rows would be lost")},
     {HN_SET_OPTION(struct train_params, "replace a value of the job, e.g. --set steps=20")},
     {HN_BOOL_OPTION(struct train_params, dry_run, "dry-run", NULL,
                     "list the runs with the time and memory that each takes, and stop"),
      .letter = 'n'},
-    {HN_BOOL_OPTION(struct train_params, again, "again", NULL, "run again what failed before")},
+    {HN_BOOL_OPTION(struct train_params, again, "again", NULL, "run failed runs again")},
     {HN_TEXT_OPTION(struct train_params, filter, "filter",
                     "only runs whose line in --dry-run matches this regular expression"),
      .metavar = "RE"},
@@ -232,10 +232,10 @@ const struct hn_command hn_cmd_train = {
     .details =
         "Runs every point of the job's grid (tasks, losses, weightings, temperatures, batch sizes, "
         "samplers, seeds) and prints accuracies, with the untrained encoder and differences paired "
-        "by seed. A run that was interrupted goes on, bit for bit, when the same command is given "
-        "again. Runs train side by side, one for each thread: --workers 1 gives every run the "
-        "whole machine, for costs. Leaves in DIR: results.h5 (/runs, /training), cells/ (one file "
-        "per run), and in runs/ the snapshot series that the job asks for (series.h5).",
+        "by seed. Repeat the command to resume interrupted runs, bit for bit. Runs train side by "
+        "side, one for each thread: --workers 1 gives every run the whole machine, for costs. "
+        "Leaves in DIR: results.h5 (/runs, /training), cells/ (one file per run), and in runs/ the "
+        "snapshot series that the job asks for (series.h5).",
     .examples = "hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
     .options = train_options,
     .params_size = sizeof(struct train_params),

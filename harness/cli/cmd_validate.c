@@ -117,10 +117,9 @@ const struct hn_command hn_cmd_validate = {
     .name = "validate",
     .usage = "hardneg validate FILE...",
     .summary = "check snapshot files, values included",
-    .details =
-        "Reads every value of every step and names the first bad thing of each file: a row that is "
-        "not finite or is zero, a label count, a wrong rank, steps that do not increase, an index "
-        "out of range, values that differ from those once written by this program.",
+    .details = "Reads every value of every step and names the first fault of each file: a row that "
+               "is not finite or is zero, a label count, a wrong rank, steps that do not increase, "
+               "an index out of range, values that differ from those once written by this program.",
     .examples = "hardneg validate cifar10.h5",
     .options = hn_no_options,
     .json = true,

@@ -41,8 +41,7 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
 
 // Options that several commands have, at a field of their parameters; `more` is joined to the help.
 #define HN_THREADS_OPTION(type, more)                                                              \
-    HN_INT_OPTION(type, threads, "threads", NULL, 1, 4096,                                         \
-                  "threads (default: all there are)" more),                                        \
+    HN_INT_OPTION(type, threads, "threads", NULL, 1, 4096, "threads (default: all)" more),         \
         .metavar = "N"
 #define HN_MEMORY_OPTION(type, more)                                                               \
     HN_SIZE_OPTION(type, memory, "memory", NULL, 0, INFINITY,                                      \
@@ -55,7 +54,8 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
                   what " trained at the same time, which share the threads; with 1 each is alone " \
                        "(default: one for each thread that has 2 GiB of memory)"),                 \
         .metavar = "N"
-#define HN_FRESH_HELP "make results anew that another program left in DIR, as is done where CI=true"
+#define HN_FRESH_HELP                                                                              \
+    "recompute results that another program left in DIR (the default where CI=true)"
 #define HN_CONFIG_OPTION(type, help)                                                               \
     HN_TEXT_OPTION(type, job, "config", help), .letter = 'c', .metavar = "JOB"
 #define HN_OUTPUT_OPTION(type, value, help)                                                        \
