@@ -77,7 +77,7 @@ enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snap
                 hn_h5_data_holds(&data, bytes, 0);
     int64_t there = good ? (int64_t)data.dim[0] : 0;
     enum hn_code code =
-        !good ? hn_fail(ctx, HN_DATA, "it is no list of texts, or damaged")
+        !good ? hn_fail(ctx, HN_DATA, "it is not a list of texts, or damaged")
         : n >= 0 && there != n
             ? hn_fail(ctx, HN_DATA, "it has %lld texts, not %lld", (long long)there, (long long)n)
             : hn_h5_read_texts(ctx, &data, there, bytes + there, put, &to);

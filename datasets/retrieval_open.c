@@ -34,7 +34,7 @@ static enum hn_code check_schema(struct hn_context *ctx, const struct hn_snapsho
     int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
     if (!hn_snapshot_is_retrieval(ctx, s->file))
         return hn_fail(ctx, HN_DATA,
-                       "%s: is no snapshot of queries and a corpus (attribute kind = "
+                       "%s: is not a snapshot of queries and a corpus (attribute kind = "
                        "\"" HN_SNAPSHOT_RETRIEVAL "\"); make one with hardneg import --queries "
                        "--corpus --qrels",
                        s->path);

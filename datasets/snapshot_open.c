@@ -226,7 +226,7 @@ static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s)
         if (s->partner[i] == i)
             return hn_fail(ctx, HN_DATA,
                            "%s: data set /positive, row %lld is its own partner; an item against "
-                           "itself is no positive, use -1",
+                           "itself is not a positive, use -1",
                            s->path, (long long)i);
         alone += s->partner[i] < 0;
     }

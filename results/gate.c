@@ -47,7 +47,7 @@ enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text, struct hn_g
                   (size_t)(end - number) <= strspn(number, "0123456789.eE+-");
     out->percent = *end == '%';
     if (!digits || !isfinite(out->limit) || end[out->percent ? 1 : 0] != '\0')
-        return no_gate(ctx, text, "the limit is no number of 0 or more");
+        return no_gate(ctx, text, "the limit is not a number of 0 or more");
     if (out->percent)
         out->limit /= 100;
     return HN_OK;
@@ -68,7 +68,7 @@ enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
                            const struct hn_column *column) {
     bool named = column->role == HN_ROLE_IDENTITY || column->role == HN_ROLE_SETTING;
     if (named || column->kind == HN_COLUMN_TEXT)
-        return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is no measurement",
+        return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is not a measurement",
                        gate->text, column->name);
     if (column->role == HN_ROLE_DERIVED)
         return hn_fail(ctx, HN_USAGE,

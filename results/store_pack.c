@@ -137,7 +137,7 @@ static enum hn_code add_member(const struct hn_store_reader *r, hid_t type, unsi
     *bytes = text ? H5Tget_size(member) : sizeof(int64_t);
     enum hn_code code = name && word[3] && column
                             ? hn_store_add_column(r, t, name, class, word)
-                            : hn_store_bad(r, t->name, "", "has members that are no columns");
+                            : hn_store_bad(r, t->name, "", "has members that are not columns");
     hn_h5_close(member);
     if (name)
         (void)H5free_memory(name);

@@ -35,7 +35,7 @@ enum hn_code hn_store_open_group(const struct hn_store_reader *r, hid_t parent, 
 enum hn_code hn_store_open_data(const struct hn_store_reader *r, hid_t parent, const char *group,
                                 const char *name, struct hn_h5_data *s) {
     static const char *const what[HN_H5_FAULTS] = {[HN_H5_ABSENT] = "is missing",
-                                                   [HN_H5_NO_TYPE] = "is no array",
+                                                   [HN_H5_NO_TYPE] = "is not an array",
                                                    [HN_H5_FILTER] = "cannot be read"};
     enum hn_h5_fault fault = hn_h5_data_open(parent, name, s);
     if (fault != HN_H5_GOOD)
@@ -46,7 +46,7 @@ enum hn_code hn_store_open_data(const struct hn_store_reader *r, hid_t parent, c
         return HN_OK;
     hn_h5_data_close(s);
     return hn_store_bad(r, group, name,
-                        array ? "claims more values than the file holds" : "is no array");
+                        array ? "claims more values than the file holds" : "is not an array");
 }
 
 enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *group,
@@ -243,7 +243,7 @@ static enum hn_code check_schema(const struct hn_store_reader *r) {
     int64_t version = hn_h5_get_int(r->file, "schema_version", 0);
     if (strcmp(schema, HN_STORE_SCHEMA) != 0)
         return hn_fail(r->ctx, HN_DATA,
-                       "%s: is no results file but %.40s: give a results.h5 that hardneg run "
+                       "%s: is not a results file but %.40s: give a results.h5 that hardneg run "
                        "has written",
                        r->path, *schema ? schema : "another kind of HDF5 file");
     if (version != HN_STORE_VERSION)

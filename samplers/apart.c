@@ -123,7 +123,7 @@ static enum hn_code lay_out(struct hn_context *ctx, struct hn_sampler *self, int
     }
     return b.first == self->batches && start[b.first] == self->n
                ? HN_OK
-               : hn_fail(ctx, HN_INTERNAL, "%s: its batches are no partition", self->type->name);
+               : hn_fail(ctx, HN_INTERNAL, "%s: its batches are not a partition", self->type->name);
 }
 
 enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,

@@ -358,11 +358,11 @@ const struct hn_sampler_type hn_mined_sampler = {
     .name = "mined",
     .summary = "the most similar items that pass filters against false negatives",
     .source = "METHODS, samplers of negatives per anchor",
-    .note =
-        "similarities are those of clean embeddings, the positive's that of the two views; "
-        "SimANS has inner products of any size, so that its a is no sharpness of cosines; ANCE's "
-        "index is approximate and made beside the training, and its positive is another "
-        "document: here ranks are exact, and of the other items",
+    .note = "similarities are those of clean embeddings, the positive's that of the two views; "
+            "SimANS has inner products of any size, so that its a is not a sharpness of cosines; "
+            "ANCE's "
+            "index is approximate and made beside the training, and its positive is another "
+            "document: here ranks are exact, and of the other items",
     .flags = HN_SAMPLER_PER_ANCHOR,
     .options = options,
     .params_size = sizeof(struct params),

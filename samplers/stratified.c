@@ -145,7 +145,7 @@ const struct hn_sampler_type hn_stratified_sampler = {
     .summary = "one random item of every k-means cluster: a control with easy batches",
     .source = "control; spherical k-means of Dhillon and Modha 2001",
     .note =
-        "an epoch is no partition: batches are drawn independently, and items of small clusters "
+        "an epoch is not a partition: batches are drawn independently, and items of small clusters "
         "come more often",
     .options = options,
     .params_size = sizeof(struct params),

@@ -93,10 +93,10 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 'x'_lies_outside -e outside.safetensors
 3 'x'_lies_outside -e negative.safetensors
 3 another_number -e short.safetensors
-3 no_safetensors -e long.safetensors
+3 not_a_safetensors -e long.safetensors
 3 says_it_has_24_rows -e x.u8bin
 3 line_2:_value_2_is_missing -e ragged.tsv
-3 line_2:_value_2_is_no_number:_four -e words.tsv
+3 line_2:_value_2_is_not_a_number:_four -e words.tsv
 3 there_is_no_column_'b',_as_its_first_line_names_none -e x.npy -l one.tsv --label-tensor b
 3 empty.npy:_its_rows_are_empty -e empty.npy
 3 zero_byte -e nul.tsv
@@ -108,7 +108,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 word,_kind -e x.npy -l metadata.tsv
 3 line_2:_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
 3 text\.xyz:_neither -e text.xyz
-3 no_whole_number_of_rows -e x.f4 --raw float32 --dim 5
+3 not_a_whole_number_of_rows -e x.f4 --raw float32 --dim 5
 2 need_--raw -e x.f4 --format raw
 2 need_--raw -e x.f4 --raw float32
 3 holds_truth_values -e truth.npy

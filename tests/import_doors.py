@@ -40,7 +40,7 @@ ROWS = {
     "one column": (BASE[:, :1], True), "a tiny row": (but(3, [1e-300, 3e-300, -2e-300, 0]), True),
     "a huge row": (but(3, [1e300, 3e300, -2e300, 0]), True), "denormal float32": (but(3, [2**-140, 3 * 2**-140, 0, 0]).astype("f4"), True),
     "bfloat16": ((BASE.view("u4") >> 16).astype("u2").view("V2"), True),
-    "truth values": (BASE > 7, "truth values|bool|no array that could be|no number: True"), "one dimension": (BASE[:, 0], r"1 dimension|\[n, d\]|no array that could be"),
+    "truth values": (BASE > 7, "truth values|bool|no array that could be|not a number: True"), "one dimension": (BASE[:, 0], r"1 dimension|\[n, d\]|no array that could be"),
     "three dimensions": (BASE[None], r"3 dimension|\[n, d\]|no array that could be"), "a row of zeros": (but(5, 0), "all zeros|is zero"),
     "NaN": (but(5, np.nan), "NaN|not a number"), "an infinity": (but(5, np.inf), "infinity|infinite"),
 }

@@ -244,7 +244,7 @@ class Errors(unittest.TestCase):
         self.assertRaisesRegex(TypeError, "make one there", pickle.dumps, hardneg.BatchSampler(X, "uniform", 9))
         self.assertRaisesRegex(ValueError, "this is NoneType", hardneg.BatchSampler, None, "knn")
         self.assertRaisesRegex(ValueError, "epoch_batches", hardneg.measure, [[0, 1]], X, epoch_batches=2**64)
-        self.assertRaisesRegex(ValueError, "is no results file", hardneg.read, snapshot())
+        self.assertRaisesRegex(ValueError, "is not a results file", hardneg.read, snapshot())
         self.assertRaisesRegex(ValueError, "there are .*snapshots", hardneg.read, os.path.dirname(run_file()), "none")
         self.assertEqual(hardneg.measure([[0, 1, 1]], X, LABELS)["cos_mean"], hardneg.measure([[0, 1]], X, LABELS)["cos_mean"])
         self.assertEqual(hardneg.measure(([i, i + 1] for i in range(3)), X)["cos_mean"],

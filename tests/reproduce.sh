@@ -87,7 +87,7 @@ check "that is said" complains 'data: --replicates wants a folder of at least tw
 "$hardneg" synth -o family/other.h5 --n 301 --dim 8 --classes 3 --steps 2 --quiet
 reproduce gc-theorem4 --replicates --data family -o f3
 check "other sizes are no family" is 2
-check "which files" complains 'e1.h5 and other.h5 are no replicates'
+check "which files" complains 'e1.h5 and other.h5 are not replicates'
 "$hardneg" synth -o family/other.h5 --n 300 --dim 8 --classes 3 --steps 2 --step-gap 7 --force --quiet
 reproduce gc-theorem4 --replicates --data family -o f3
 check "other steps are no family" is 2

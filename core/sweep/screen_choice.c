@@ -25,10 +25,11 @@ static enum hn_code fail_name(struct hn_context *ctx) {
     for (int i = 0; i < HN_SCREEN_KERNELS; i++)
         if (hn_screen_kernel(i))
             hn_append(names, sizeof names, ", %s", hn_screen_kernel(i)->name);
-    return hn_fail(ctx, HN_USAGE,
-                   "HN_SCREEN (or --screen) is '%s', which is no kernel that this processor runs: "
-                   "unset it, or set it to off%s",
-                   ctx->screen, names);
+    return hn_fail(
+        ctx, HN_USAGE,
+        "HN_SCREEN (or --screen) is '%s', which is not a kernel that this processor runs: "
+        "unset it, or set it to off%s",
+        ctx->screen, names);
 }
 
 // NULL: none of that name.

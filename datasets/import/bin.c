@@ -24,7 +24,7 @@ static enum hn_code read_rows(struct hn_context *ctx, struct hn_source *s,
     type.swapped = BYTE_ORDER == BIG_ENDIAN;
     if (s->left % row)
         return hn_fail(ctx, HN_DATA,
-                       "%s: %lld bytes are no whole number of rows of %lld %s; check --dim and "
+                       "%s: %lld bytes are not a whole number of rows of %lld %s; check --dim and "
                        "--raw, or copy the file again",
                        s->path, (long long)s->left, (long long)dim, hn_raw_names[raw]);
     out->rank = 2;

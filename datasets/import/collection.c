@@ -26,7 +26,7 @@ static const char *text_of(struct hn_context *ctx, const struct hn_lines *l, con
     if (!value || json_is_null(value))
         return NULL;
     if (!json_is_string(value))
-        *code = hn_lines_fail(ctx, l, "\"%s\" is no text", key);
+        *code = hn_lines_fail(ctx, l, "\"%s\" is not a text", key);
     return json_string_value(value);
 }
 
@@ -62,7 +62,7 @@ static enum hn_code take_json(struct hn_context *ctx, const struct hn_lines *l, 
     json_t *object = json_loads(line, 0, &error);
     enum hn_code code = json_is_object(object)
                             ? take_object(ctx, l, object, out)
-                            : hn_lines_fail(ctx, l, "is no object of JSON: %s",
+                            : hn_lines_fail(ctx, l, "is not an object of JSON: %s",
                                             object ? "it is another value" : error.text);
     json_decref(object);
     return code;

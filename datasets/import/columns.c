@@ -103,7 +103,7 @@ static void take_header(struct hn_context *ctx, struct columns *t, struct hn_arr
     if (header == HN_HEADER_NO || (header == HN_HEADER_AUTO && t->columns == 1 && !given && !found))
         return;
     if (header == HN_HEADER_AUTO && found && !given)
-        hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is no label", t->cells.path,
+        hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is not a label", t->cells.path,
                 t->cell[0]);
     out->headed = true;
     t->name = t->cell;

@@ -267,7 +267,7 @@ static enum hn_code keep_same(struct hn_context *ctx, const struct hn_import *o,
     for (int64_t k = 0; k < n; k++)
         if (sample[k] >= in->n || (k > 0 && sample[k] <= sample[k - 1]))
             return hn_fail(ctx, HN_DATA,
-                           "%s: its item %lld has number %lld in /sample, which is no row of %s "
+                           "%s: its item %lld has number %lld in /sample, which is not a row of %s "
                            "behind that of the item before",
                            o->output, (long long)k, (long long)sample[k], in->from);
     return hn_import_keep(ctx, in, sample, n);

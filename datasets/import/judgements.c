@@ -71,10 +71,11 @@ static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set
                              "the id %.60s of a %s is not in %s; --unknown skip leaves out such "
                              "lines",
                              id, what[side], c->from);
-    return hn_lines_fail(ctx, &t->lines,
-                         "the id %.60s of a %s is no row from 0 to %lld; name the ids of the rows "
-                         "with --%s",
-                         id, what[side], (long long)c->n - 1, option[side]);
+    return hn_lines_fail(
+        ctx, &t->lines,
+        "the id %.60s of a %s is not a row from 0 to %lld; name the ids of the rows "
+        "with --%s",
+        id, what[side], (long long)c->n - 1, option[side]);
 }
 
 // True if a first line names columns: its value is no number, and not both of its ids are known.
@@ -115,8 +116,8 @@ static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t p
         }
         t->n_fields = n;
         if (!good)
-            return hn_lines_fail(ctx, &t->lines, "%.60s is no %s", field[at_value],
-                                 t->scores ? "finite number" : "integer from -32768 to 32767");
+            return hn_lines_fail(ctx, &t->lines, "%.60s is not %s", field[at_value],
+                                 t->scores ? "a finite number" : "an integer from -32768 to 32767");
         if (find_id(ctx, t, HN_QUERIES, field[0], &pair[HN_QUERIES]) ||
             find_id(ctx, t, HN_CORPUS, field[at_passage], &pair[HN_CORPUS]))
             return ctx->code;

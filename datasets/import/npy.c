@@ -128,7 +128,7 @@ static enum hn_code parse_header(struct hn_context *ctx, const struct hn_source 
     char key[TEXT_MAX], type[TEXT_MAX] = "";
     bool fortran = false, shaped = false;
     if (!take(&text, '{'))
-        return bad(ctx, s, "the header is no dictionary; save the array again with numpy.save");
+        return bad(ctx, s, "the header is not a dictionary; save the array again with numpy.save");
     while (!take(&text, '}')) {
         bool good = take_text(&text, key) && take(&text, ':');
         if (good && strcmp(key, "descr") == 0)

@@ -68,7 +68,7 @@ static enum hn_code find_directory(struct hn_context *ctx, struct hn_source *s,
     while (at >= 0 && memcmp(last + at, "PK\5\6", 4) != 0)
         at--;
     if (at < 0)
-        return bad(ctx, s, "is no whole zip archive: its directory is missing");
+        return bad(ctx, s, "is not a whole zip archive: its directory is missing");
     *d = (struct directory){hn_little_endian(last + at + 16, 4),
                             hn_little_endian(last + at + 12, 4)};
     if (d->at == all_ones || d->bytes == all_ones)

@@ -32,17 +32,18 @@ static enum hn_code load_header(struct hn_context *ctx, struct hn_source *s, jso
     uint64_t length = hn_little_endian(raw, LENGTH);
     if (length > HEADER_MAX)
         return hn_fail(ctx, HN_DATA,
-                       "%s: is no safetensors file, or its header has more than %d bytes", s->path,
-                       HEADER_MAX);
+                       "%s: is not a safetensors file, or its header has more than %d bytes",
+                       s->path, HEADER_MAX);
     HN_SCOPE(ctx);
     char *text = hn_alloc(ctx, (int64_t)length, 1);
     if (!text || hn_source_take(ctx, s, text, (int64_t)length, "the header"))
         return ctx->code;
     json_error_t error;
     *header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
-    return json_is_object(*header) ? HN_OK
-                                   : hn_fail(ctx, HN_DATA, "%s: the header is no JSON object: %s",
-                                             s->path, *header ? "another value" : error.text);
+    return json_is_object(*header)
+               ? HN_OK
+               : hn_fail(ctx, HN_DATA, "%s: the header is not a JSON object: %s", s->path,
+                         *header ? "another value" : error.text);
 }
 
 // An element of an array as a number from 0 on, or -1.

@@ -20,7 +20,7 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l, c
     json_error_t error;
     out->json = json_loads(line, 0, &error);
     if (!out->json)
-        return hn_lines_fail(ctx, l, "is no JSON: %s", error.text);
+        return hn_lines_fail(ctx, l, "is not JSON: %s", error.text);
     for (int side = 0; side < HN_SETS; side++)
         out->text[side] = json_string_value(json_array_get(out->json, (size_t)side));
     if (json_is_array(out->json) && json_array_size(out->json) == HN_SETS && out->text[0] &&
@@ -32,9 +32,10 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l, c
         if (out->text[0] && out->text[1])
             return HN_OK;
     }
-    return hn_lines_fail(ctx, l,
-                         "is no pair: wanted are the texts \"docstring\" and \"code\", \"anchor\" "
-                         "or \"query\" and \"positive\", or a list of two texts");
+    return hn_lines_fail(
+        ctx, l,
+        "is not a pair: wanted are the texts \"docstring\" and \"code\", \"anchor\" "
+        "or \"query\" and \"positive\", or a list of two texts");
 }
 
 static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l, char *line,
@@ -43,7 +44,7 @@ static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l, c
         return cut_json(ctx, l, line, out);
     char *tab = strchr(line, '\t');
     if (!tab || strchr(tab + 1, '\t'))
-        return hn_lines_fail(ctx, l, "is no pair: wanted are two texts with a tab between them");
+        return hn_lines_fail(ctx, l, "is not a pair: wanted are two texts with a tab between them");
     *tab = 0;
     out->text[0] = line;
     out->text[1] = tab + 1;

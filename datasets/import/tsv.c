@@ -109,8 +109,8 @@ static enum hn_code fail_value(struct hn_context *ctx, const struct rows *r, int
         remedy = ", behind a byte order mark; delete it";
     else if (k == 0 && c->n > 1)
         remedy = "; --skip-columns 1 leaves out the first column";
-    return hn_cells_fail(ctx, c, "value %lld is no number: %.40s%s", (long long)(k - r->skip) + 1,
-                         cell, remedy);
+    return hn_cells_fail(ctx, c, "value %lld is not a number: %.40s%s",
+                         (long long)(k - r->skip) + 1, cell, remedy);
 }
 
 static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_array *out) {
@@ -152,7 +152,8 @@ static enum hn_code end_rows(struct hn_context *ctx, const struct rows *r) {
         hn_note(ctx, "%s: its first column has no name and is left out, as the index of a table",
                 path);
     if (r->header && r->want->header == HN_HEADER_AUTO)
-        hn_note(ctx, "%s: line %lld names the columns, and is no row", path, (long long)r->header);
+        hn_note(ctx, "%s: line %lld names the columns, and is not a row", path,
+                (long long)r->header);
     return HN_OK;
 }
 

@@ -46,10 +46,11 @@ static enum hn_code measure(struct hn_context *ctx, struct hn_source *s,
     if (want->rows > 0)
         out->shape[0] = want->rows;
     else if (bytes % stored)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: row %lld is cut short: %lld bytes are no whole number of rows of %lld "
-                       "values",
-                       s->path, (long long)out->shape[0], (long long)bytes, (long long)d);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: row %lld is cut short: %lld bytes are not a whole number of rows of %lld "
+            "values",
+            s->path, (long long)out->shape[0], (long long)bytes, (long long)d);
     return hn_source_go(ctx, s, 0, bytes, "the rows");
 }
 

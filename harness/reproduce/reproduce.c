@@ -182,7 +182,7 @@ static enum hn_code number_encoders(struct hn_context *ctx, struct hn_reproduce 
         rep->file[i].encoder = i + 1;
         if (!alike(&rep->file[i], &rep->file[0]))
             return hn_fail(ctx, HN_USAGE,
-                           "--data %s: %s and %s are no replicates: they differ in items, "
+                           "--data %s: %s and %s are not replicates: they differ in items, "
                            "dimensions, steps or contents; keep other files in a folder of their "
                            "own",
                            rep->data, rep->file[0].name, rep->file[i].name);

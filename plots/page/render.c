@@ -105,7 +105,7 @@ static enum hn_code read_style(struct drawing *d, const char *path) {
         return d->ctx->code;
     d->style[n] = '\0';
     return bad || strlen(d->style) != n
-               ? hn_fail(d->ctx, HN_USAGE, "style %s is no file of gnuplot commands", path)
+               ? hn_fail(d->ctx, HN_USAGE, "style %s is not a file of gnuplot commands", path)
                : HN_OK;
 }
 

@@ -21,7 +21,7 @@ static const char *size(struct hn_layer *layer) {
     int64_t c = channels_of(layer);
     layer->n_params = layer->n_running = layer->keep_fixed = 2 * c;
     layer->work = (2 * GROUPS + 2) * c;
-    return layer->in % c ? "columns that are no multiple of the channels" : NULL;
+    return layer->in % c ? "columns that are not a multiple of the channels" : NULL;
 }
 
 static void init(const struct hn_layer *layer, hn_real *param, hn_real *running) {

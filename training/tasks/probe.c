@@ -246,7 +246,7 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_svm_probe *pro
                        (long long)probe->x.rows);
     for (int64_t i = 0; i < probe->x.rows; i++)
         if (probe->label[i] < 0 || probe->label[i] >= HN_SVM_ITEMS_MAX)
-            return hn_fail(ctx, HN_INTERNAL, "SVM: label %d of item %lld is no class number",
+            return hn_fail(ctx, HN_INTERNAL, "SVM: label %d of item %lld is not a class number",
                            (int)probe->label[i], (long long)i);
     for (int64_t i = 0; i < probe->x.rows; i++)
         for (int64_t k = 0; k < probe->x.cols; k++)

@@ -78,7 +78,7 @@ static void test_beir(void) {
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\"}\n", 1, &c), HN_DATA, "\"text\"");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"text\": \"a\"}\n", 1, &c), HN_DATA, "\"_id\"");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"text\": 1}\n", 1, &c), HN_DATA,
-                   "line 1: \"text\" is no text");
+                   "line 1: \"text\" is not a text");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"te\n", 1, &c), HN_DATA, "line 1");
     HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": 7, \"text\": \"\"}\n \n", 1, &c), HN_DATA,
                    "line 2: is empty; delete it");
@@ -126,13 +126,13 @@ static void test_bad_qrels(void) {
     static const char *const bad[][2] = {
         {"q2\tc\t1\nq2\tx\t1\n", "line 2: the id x of a passage is not in"},
         {"007\tc\t1\n", "line 1: the id 007 of a query"},
-        {"q2\tc\t1\nq2\tb\tone\n", "line 2: one is no integer"},
+        {"q2\tc\t1\nq2\tb\tone\n", "line 2: one is not an integer"},
         {"q2\tc\t1\nq2\tb\t40000\n", "40000"},
         // A first line is no header where it could be a pair.
-        {"q2\tc\t1.0\nq2\tb\t1\n", "line 1: 1.0 is no integer"},
-        {"q2\tc\t40000\nq2\tb\t1\n", "line 1: 40000 is no integer"},
-        {"q2\tc\tnan\nq2\tb\t1\n", "line 1: nan is no integer"},
-        {"q2\tc\tyes\nq2\tb\t1\n", "line 1: yes is no integer"},
+        {"q2\tc\t1.0\nq2\tb\t1\n", "line 1: 1.0 is not an integer"},
+        {"q2\tc\t40000\nq2\tb\t1\n", "line 1: 40000 is not an integer"},
+        {"q2\tc\tnan\nq2\tb\t1\n", "line 1: nan is not an integer"},
+        {"q2\tc\tyes\nq2\tb\t1\n", "line 1: yes is not an integer"},
         {"q2,c,1\n", "between tabs or blanks"},
         {"q2\tc\n", "2 columns"},
         {"q2\tc\t1\nq2\t0\tb\t1\n", "line 2: has 4 columns"}};
@@ -180,7 +180,7 @@ static void test_pairs(void) {
         CU_ASSERT_STRING_EQUAL(hn_string(&p.text[HN_CORPUS], 1), "y");
     }
     HN_CHECK_FAILS(&ctx, hn_text_pairs_read(&ctx, file("pairs", "a\tx\na\n"), &p), HN_DATA,
-                   "line 2: is no pair");
+                   "line 2: is not a pair");
     HN_CHECK_FAILS(&ctx, hn_text_pairs_read(&ctx, file("pairs", "{\"a\": 1}\n"), &p), HN_DATA,
                    "\"docstring\"");
 }

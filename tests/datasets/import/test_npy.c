@@ -205,8 +205,8 @@ static void test_refused(void) {
         {1, "{'descr': '<f4', 'fortran_order': False}", 4, "lacks shape"},
         {1, "{'shape': (1,), 'fortran_order': False}", 4, "lacks shape"},
         {1, "{'shape': (1,), 'flavour': 3}", 4, "plain array"},
-        {1, "nothing", 4, "no dictionary"},
-        {1, "", 0, "no dictionary"},
+        {1, "nothing", 4, "not a dictionary"},
+        {1, "", 0, "not a dictionary"},
         {1, "{'descr': '<f4", 0, "plain array"},
         {9, HEADER("'<f4'", "False", "(1,)"), 4, "version 9"},
     };
