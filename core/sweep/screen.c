@@ -157,18 +157,18 @@ static int32_t list_columns(const uint32_t *hits, const uint32_t *any, int64_t i
     return n;
 }
 
-// s[n] of pairs of rows.
-static void multiply(const struct hn_matrix *x, const struct hn_matrix *y, const int32_t *row,
-                     const int32_t *col, int32_t n, float *s) {
+// s[found->n] of the pairs of rows that were found.
+static void multiply(const struct hn_screen *screen, const struct hn_found *found, float *s) {
+    int32_t n = found->n;
     const struct hn_simd *scan = hn_simd_best();
     for (int32_t k = 0; k < n; k += FOUR) {
         const float *left[FOUR], *right[FOUR];
         for (int l = 0; l < FOUR; l++) {
             int32_t pair = k + l < n ? k + l : n - 1;
-            left[l] = hn_row(x, row[pair]);
-            right[l] = hn_row(y, col[pair]);
+            left[l] = hn_screen_row(screen->x, found->row0 + found->row[pair]);
+            right[l] = hn_screen_row(screen->y, found->col0 + found->col[pair]);
         }
-        scan->dot_4(left, right, x->cols, s + k);
+        scan->dot_4(left, right, screen->x->rows.cols, s + k);
     }
 }
 
@@ -176,7 +176,7 @@ static void multiply(const struct hn_matrix *x, const struct hn_matrix *y, const
 static void fetch(const struct hn_screen_rows *rows, int64_t from, int64_t n, int64_t part,
                   int64_t parts) {
     for (int64_t i = n * part / parts; i < n * (part + 1) / parts; i++) {
-        const float *row = hn_row(&rows->rows, from + i);
+        const float *row = hn_screen_row(rows, from + i);
         for (int64_t k = 0; k < rows->rows.cols; k += LINE)
             __builtin_prefetch(row + k, 0, SECOND_CACHE);
     }
@@ -207,17 +207,11 @@ static void find_slab(const struct hn_screen *s, const struct part *part, int64_
         }
 }
 
-static struct hn_matrix from_position(const struct hn_matrix *m, int64_t position) {
-    return (struct hn_matrix){hn_row(m, position), m->rows - position, m->cols, m->stride};
-}
-
 static void find_part(const struct hn_screen *s, const struct part *part,
                       void (*take)(void *self, const struct hn_found *found, int thread),
                       void *self, int thread) {
     const struct hn_screen_scratch *own = &s->scratch[thread];
     const struct hn_screen_tile *tile = &part->tile;
-    const struct hn_matrix x = from_position(&s->x->rows, tile->row0);
-    const struct hn_matrix y = from_position(&s->y->rows, tile->col0);
     struct hn_found found = {tile->row0, tile->col0, own->row,
                              own->col,   own->s,     .mirrored = tile->col_limit != NULL};
     int64_t panels = hn_panels(tile->cols);
@@ -232,7 +226,7 @@ static void find_part(const struct hn_screen *s, const struct part *part,
             own->row[found.n] = (int32_t)i;
         if (found.n < PAIRS && i + 1 < tile->rows)
             continue;
-        multiply(&x, &y, own->row, own->col, found.n, own->s);
+        multiply(s, &found, own->s);
         take(self, &found, thread);
         found.n = 0;
     }
@@ -256,11 +250,11 @@ void hn_screen_find(const struct hn_screen *s, const struct hn_screen_tile *tile
 
 void hn_screen_multiply_row(const struct hn_screen *s, int64_t row, int64_t col0, int64_t cols,
                             float *out) {
-    const float *own = hn_row(&s->x->rows, row);
+    const float *own = hn_screen_row(s->x, row);
     for (int64_t j = 0; j < cols; j += FOUR) {
         const float *const rows[FOUR] = {own, own, own, own}, *column[FOUR];
         for (int64_t l = 0; l < FOUR; l++)
-            column[l] = hn_row(&s->y->rows, col0 + hn_min(j + l, cols - 1));
+            column[l] = hn_screen_row(s->y, col0 + hn_min(j + l, cols - 1));
         hn_simd_best()->dot_4(rows, column, s->y->rows.cols, out + j);
     }
 }

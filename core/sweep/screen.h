@@ -26,9 +26,9 @@ struct hn_screen_term {
 
 // The rows of a matrix, in an order of the screen's own: row id[p] of the matrix is at position p.
 struct hn_screen_rows {
-    struct hn_matrix rows;       // by position: `copy`, or borrowed
+    struct hn_matrix rows;       // `copy`, by position; or borrowed, in its own order
     int32_t *id;                 // [rows]; NULL: in their own order
-    float *copy;                 // [rows x d]; NULL: in their own order
+    float *copy;                 // [rows x d]; NULL: rows are read where they are
     int8_t *panels;              // [panels x words x HN_WORDS_BYTES] as the kernel wants them
     struct hn_screen_term *term; // [panels x HN_PANEL]
 };
@@ -57,6 +57,7 @@ struct hn_screen_wish {
     const struct hn_screen_kernel *kernel;
     int64_t block; // rows of a tile, a multiple of HN_PANEL
     bool shuffled; // rows in a random order, the same one for as many rows
+    bool in_place; // these are not copied in that order
     double share;  // of the products that will be wanted; 0: not known
     bool anyway;   // even if it does not pay
 };
@@ -72,6 +73,10 @@ void hn_screen_free(struct hn_context *ctx, struct hn_screen *screen);
 
 static inline int64_t hn_screen_id(const struct hn_screen_rows *rows, int64_t position) {
     return rows->id ? rows->id[position] : position;
+}
+
+static inline const float *hn_screen_row(const struct hn_screen_rows *rows, int64_t position) {
+    return hn_row(&rows->rows, rows->copy ? position : hn_screen_id(rows, position));
 }
 
 // Products of the rows at positions row0 + row[k] of x with those at positions col0 + col[k] of y,

@@ -222,8 +222,9 @@ static bool set_terms(const struct hn_screen_rows *rows, const struct rounded *r
     return true;
 }
 
-static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x, bool shuffled,
-                             int64_t words, struct hn_screen_rows *rows) {
+static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x,
+                             const struct hn_screen_wish *wish, int64_t words,
+                             struct hn_screen_rows *rows) {
     int64_t bytes, panels = hn_panels(x->rows);
     *rows = (struct hn_screen_rows){.rows = *x};
     if (!hn_mul(words, HN_WORDS_BYTES, &bytes) || !hn_mul(bytes, panels, &bytes))
@@ -231,12 +232,14 @@ static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x, 
                        (long long)x->rows, (long long)x->cols);
     if (!(rows->panels = hn_alloc(ctx, bytes, sizeof *rows->panels)) ||
         !(rows->term = hn_zalloc(ctx, panels * HN_PANEL, sizeof *rows->term)) ||
-        (shuffled && (!(rows->id = hn_alloc(ctx, x->rows, sizeof *rows->id)) ||
-                      !(rows->copy = hn_alloc(ctx, x->rows * x->cols, sizeof *rows->copy)))))
+        (wish->shuffled && !(rows->id = hn_alloc(ctx, x->rows, sizeof *rows->id))) ||
+        (wish->shuffled && !wish->in_place &&
+         !(rows->copy = hn_alloc(ctx, x->rows * x->cols, sizeof *rows->copy))))
         return HN_MEMORY;
-    if (!shuffled)
+    if (!wish->shuffled)
         return HN_OK;
-    rows->rows = (struct hn_matrix){rows->copy, x->rows, x->cols, x->cols};
+    if (rows->copy)
+        rows->rows = (struct hn_matrix){rows->copy, x->rows, x->cols, x->cols};
     struct hn_stream stream;
     hn_stream_open(&stream, 0, "screen.order", 0, 0, 0);
     for (int64_t i = 0; i < x->rows; i++)
@@ -311,7 +314,7 @@ enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
     s->words = ((r.axes.n > 0 ? r.axes.n : d) * width + HN_WORD - 1) / HN_WORD;
     hn_own(ctx, scope.outer);
     for (int m = 0; m < matrices && !code; m++)
-        code = allocate(ctx, matrix[m], wish->shuffled, s->words, &s->own[m]);
+        code = allocate(ctx, matrix[m], wish, s->words, &s->own[m]);
     if (!code)
         *good = round_all(ctx, s, matrix, matrices, &r, &scratch);
     return code;

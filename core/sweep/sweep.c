@@ -20,6 +20,7 @@ enum {
 };
 
 enum { ALONE = -1 };
+static const double copy_max = 1 << 30; // bytes of rows that a screen copies in its order
 
 struct plan {
     struct hn_sweep *sweep;
@@ -130,9 +131,11 @@ static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
     int64_t rows = sweep->x.rows, cols = sweep->y.rows;
     bool shuffled = screened->meet != NULL;
     int64_t max = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MAX;
+    double bytes = (double)(rows + cols) * (double)sweep->x.cols * sizeof(float);
     const struct hn_screen_wish wish = {.kernel = kernel,
                                         .block = choose_block(rows, cols, max),
                                         .shuffled = shuffled,
+                                        .in_place = bytes > copy_max,
                                         .share = share,
                                         .anyway = ctx->screen != NULL};
     code = hn_screen_open(ctx, &sweep->x, &sweep->y, &wish, &plan->screen, &plan->screened);

@@ -127,7 +127,8 @@ static void check_screen(struct hn_context *ctx, const struct hn_matrix *x,
                          bool shuffled, double slack) {
     struct hn_screen s;
     bool good;
-    const struct hn_screen_wish wish = {kernel, 64, shuffled, 0, true};
+    const struct hn_screen_wish wish = {
+        .kernel = kernel, .block = 64, .shuffled = shuffled, .anyway = true};
     HN_CHECK(ctx, hn_screen_open(ctx, x, y, &wish, &s, &good));
     if (kernel->width == 1)
         CU_ASSERT_EQUAL(good, slack > 0);
@@ -161,7 +162,8 @@ static void test_too_large(void) {
     for (int large = 0; large < 2; large++) {
         struct hn_screen s;
         bool good;
-        const struct hn_screen_wish wish = {hn_screen_kernel(0), 64, false, 0, true};
+        const struct hn_screen_wish wish = {
+            .kernel = hn_screen_kernel(0), .block = 64, .anyway = true};
         HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, &wish, &s, &good));
         CU_ASSERT_EQUAL(good, !large);
         hn_screen_free(&ctx, &s);
@@ -169,6 +171,58 @@ static void test_too_large(void) {
             ((float *)x.data)[LEFT_OUT * D + k] *= 1e3F;
     }
     hn_free(&ctx, (float *)x.data);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// What is found of a tile, in the order in which it is told.
+enum { TILE = 64, FOUND = TILE * TILE };
+struct pairs {
+    int64_t n;
+    int32_t row[FOUND], col[FOUND];
+    float s[FOUND];
+};
+
+static void collect(void *self, const struct hn_found *found, int thread) {
+    struct pairs *to = self;
+    (void)thread;
+    for (int32_t k = 0; k < found->n && to->n < FOUND; k++, to->n++) {
+        to->row[to->n] = (int32_t)found->row0 + found->row[k];
+        to->col[to->n] = (int32_t)found->col0 + found->col[k];
+        to->s[to->n] = found->s[k];
+    }
+}
+
+// Rows that are read where they are give what copies of them do.
+static void test_in_place(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_matrix x = make(&ctx, &data[0], N, 1), y = make(&ctx, &data[0], COLS, 2);
+    struct pairs *pairs = hn_zalloc(&ctx, 2, sizeof *pairs);
+    float limit[TILE], row[2][COLS + HN_WORD];
+    for (int i = 0; i < TILE; i++)
+        limit[i] = .1F;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        const struct hn_screen_wish wish = {.kernel = hn_screen_kernel(0),
+                                            .block = TILE,
+                                            .shuffled = true,
+                                            .in_place = in_place,
+                                            .anyway = true};
+        const struct hn_screen_tile tile = {TILE, TILE, TILE, TILE, limit, NULL};
+        struct hn_screen s;
+        bool good;
+        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &y, &wish, &s, &good));
+        CU_ASSERT_FATAL(good);
+        CU_ASSERT_EQUAL(s.y->copy == NULL, in_place);
+        hn_screen_find(&s, &tile, collect, &pairs[in_place], 0);
+        hn_screen_multiply_row(&s, 5, 0, COLS, row[in_place]);
+        hn_screen_free(&ctx, &s);
+    }
+    CU_ASSERT(pairs[0].n > 100 && pairs[0].n < FOUND);
+    CU_ASSERT(!memcmp(&pairs[0], &pairs[1], sizeof *pairs));
+    CU_ASSERT(!memcmp(row[0], row[1], COLS * sizeof *row[0]));
+    hn_free(&ctx, pairs);
+    hn_free(&ctx, (float *)x.data);
+    hn_free(&ctx, (float *)y.data);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -281,7 +335,11 @@ static double every_bound(const struct hn_screen *s, const struct hn_matrix *x,
 static void check_directions(struct hn_context *ctx, const struct hn_matrix *x,
                              const struct hn_matrix *y, double slack) {
     for (int which = 0; which < HN_SCREEN_KERNELS; which++) {
-        const struct hn_screen_wish wish = {hn_screen_kernel(which), 64, true, 0.005, true};
+        const struct hn_screen_wish wish = {.kernel = hn_screen_kernel(which),
+                                            .block = 64,
+                                            .shuffled = true,
+                                            .share = 0.005,
+                                            .anyway = true};
         struct hn_screen s;
         bool good;
         if (!wish.kernel)
@@ -389,7 +447,8 @@ static void test_pays(void) {
         struct hn_matrix x = make(&ctx, &data[kind], N, 1);
         struct hn_screen s;
         bool good;
-        struct hn_screen_wish wish = {hn_screen_kernel(0), 64, true, 1e-3, false};
+        struct hn_screen_wish wish = {
+            .kernel = hn_screen_kernel(0), .block = 64, .shuffled = true, .share = 1e-3};
         HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, &wish, &s, &good));
         CU_ASSERT_EQUAL(good, data[kind].row == plain);
         hn_screen_free(&ctx, &s);
@@ -428,6 +487,7 @@ static void test_allocations_may_fail(void) {
 }
 
 static const struct hn_test tests[] = {{"bound", test_bound},
+                                       {"in_place", test_in_place},
                                        {"too large", test_too_large},
                                        {"lists", test_lists},
                                        {"long lists", test_long_lists},
