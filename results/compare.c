@@ -233,6 +233,7 @@ static struct cells cells_of(const struct hn_comparison *c, const struct hn_row_
 }
 
 // The rows that belong to cells that are ok on both sides: as many, and equal one after the other.
+// A newer program may know more names of rows, as it may know more columns: those are left out.
 static enum hn_code compare_parts(struct work *w, const struct columns *columns, int64_t rows_line,
                                   const struct cells *cells, const struct hn_row_index *a,
                                   const struct hn_row_index *b) {
@@ -240,17 +241,17 @@ static enum hn_code compare_parts(struct work *w, const struct columns *columns,
         struct hn_row_pair cell = cells->match->pair[i];
         if (!is_ok(cells->base, cell.base) || !is_ok(cells->now, cell.now))
             continue;
+        const int64_t *from = a->row + a->start[cell.base];
+        int64_t *to = b->row + b->start[cell.now];
         int64_t n = a->start[cell.base + 1] - a->start[cell.base];
-        int64_t m = b->start[cell.now + 1] - b->start[cell.now];
+        int64_t m = hn_rows_named(columns->base, from, n, columns->now, to,
+                                  b->start[cell.now + 1] - b->start[cell.now]);
         struct place at = {rows_line, cell.base, cell.now};
         if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
             return w->ctx->code;
-        for (int64_t k = 0; n == m && k < n; k++) {
-            struct hn_row_pair row = {a->row[a->start[cell.base] + k],
-                                      b->row[b->start[cell.now] + k]};
-            if (compare_rows(w, columns, row, cell))
+        for (int64_t k = 0; n == m && k < n; k++)
+            if (compare_rows(w, columns, (struct hn_row_pair){from[k], to[k]}, cell))
                 return w->ctx->code;
-        }
     }
     return HN_OK;
 }

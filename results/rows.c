@@ -34,6 +34,26 @@ enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t, cons
     return HN_OK;
 }
 
+int64_t hn_rows_named(const struct hn_table *base, const int64_t *of, int64_t n,
+                      const struct hn_table *now, int64_t *row, int64_t m) {
+    const char *column = NULL;
+    int64_t kept = 0;
+    for (int c = 0; c < now->n_columns && !column; c++)
+        if (now->column[c].kind == HN_COLUMN_TEXT && now->column[c].role == HN_ROLE_IDENTITY)
+            column = now->column[c].name;
+    if (!column || hn_table_find(base, column) < 0)
+        return m;
+    for (int64_t k = 0; k < m; k++) {
+        const char *name = hn_table_text(now, row[k], column);
+        int64_t i = 0;
+        while (i < n && strcmp(hn_table_text(base, of[i], column), name) != 0)
+            i++;
+        if (i < n)
+            row[kept++] = row[k];
+    }
+    return kept;
+}
+
 struct key {
     const char *text;
     double also;

@@ -12,6 +12,12 @@ struct hn_row_index {
 HN_MUST_USE enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t,
                                       const char *column, int64_t n, struct hn_row_index *out);
 
+// Leaves the rows row[m] of `now` whose name is that of one of the rows of[n] of `base`, in their
+// order, and returns their number. A row's name is in the first text column of `now` whose role is
+// identity; where either table has none, all rows stay.
+int64_t hn_rows_named(const struct hn_table *base, const int64_t *of, int64_t n,
+                      const struct hn_table *now, int64_t *row, int64_t m);
+
 // Rows of two tables with the same key, in the order of the first.
 struct hn_row_pair {
     int64_t base, now;

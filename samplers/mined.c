@@ -299,7 +299,8 @@ static const char *const stages[STAGES] = {
 
 static const struct hn_column columns[] = {
     {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER, HN_ROLE_IDENTITY},
-    {"filter", HN_COLUMN_TEXT, "", "filter that drops the candidates; kept: none does", HN_NEITHER},
+    {"filter", HN_COLUMN_TEXT, "", "filter that drops the candidates; kept: none does", HN_NEITHER,
+     HN_ROLE_IDENTITY},
     {"true_negatives", HN_COLUMN_INT, "pairs", "candidates of another label than the anchor's",
      HN_NEITHER},
     {"false_negatives", HN_COLUMN_INT, "pairs", "candidates of the anchor's label", HN_NEITHER},
