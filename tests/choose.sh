@@ -29,7 +29,7 @@ test_choice() {
     pycheck "every sampler of whole batches" "
 import json, subprocess
 listed = json.loads(subprocess.run(['$hardneg', 'list', 'samplers', '--json'], capture_output=True).stdout)['samplers']
-whole = {s['name'] for s in listed if not {'per_anchor', 'needs_groups'} & set(s['flags'])} - {'null'}
+whole = {s['name'] for s in listed if not {'per_anchor', 'needs_groups'} & set(s['flags'])} - {'file-order'}
 assert {s['sampler'] for s in json.load(open('all.json'))['settings']} == whole, whole"
     pycheck "the line of a setting is one of a job" "
 import json, subprocess
@@ -54,6 +54,17 @@ assert s['fn_ratio']['mean'] <= c['max_fn'] and s['hardness']['lo'] <= s['hardne
     expect "choose --goal hardest" 0 'hardest' choose s.h5 -c grid.yaml --goal hardest "${quick[@]}" --json
     cp out h.json
     expect "choose --goal p99" 0 'p99' choose s.h5 -c grid.yaml --goal p99 "${quick[@]}" --json
+    expect "choose --goal lme" 0 '"temperature": 0.1' choose s.h5 -c grid.yaml --goal lme --temperature 0.1 "${quick[@]}" --json
+    cp out l.json
+    "$python" -c "import json; c = json.load(open('l.json'))['settings'][0]
+open('l.yaml', 'w').write('snapshots: s.h5\nsteps: [300]\nbatch_size: 16\nepochs: 1\nseeds: [1, 2, 3, 4]\ntemperature: 0.1\nmetrics: [fn_ratio, true_hardness]\nsamplers: [%s]\n' % c['job'])"
+    expect "run of that choice" 0 '' run -c l.yaml -o rl -q
+    # The mean over batches lies between the mean cosine and what all pairs of an epoch give (Jensen).
+    pycheck "choose and run agree on what a loss sees" "
+import json, h5py
+s = json.load(open('l.json'))['settings'][0]; r = h5py.File('rl/results.h5')['runs']
+own, lme, mean = s['hardness']['mean'], r['true_lme'][:].mean(), r['true_mean'][:].mean()
+assert s['seeds'] == 4 and mean < own < lme, (own, lme, mean)"
 }
 
 # mosaic with its default lambda has 19.65 % of false negatives, +- .6.

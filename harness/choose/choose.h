@@ -18,6 +18,7 @@ struct hn_choose_spec {
     int64_t step;        // INT64_MIN: the last
     int64_t checks;      // further steps on which the choice is looked at
     enum hn_goal goal;
+    double temperature;  // of HN_GOAL_LME
     double max_false;    // ratio of false negatives, NaN = any
     double max_excess;   // that ratio less Uniform's, NaN = any; one of both at most
     double max_cost;     // of a batch, as a share of a training step, NaN = any

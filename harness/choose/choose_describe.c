@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const double printed_level = 0.95;
-static const char *const goal_names[HN_GOALS] = {"hardness", "p99", "hardest"};
+static const char *const goal_names[HN_GOALS] = {"hardness", "p99", "hardest", "lme"};
 
 char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t arm) {
     const struct hn_job_sampler *s = &c->job.sampler[arm];
@@ -152,10 +152,12 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
     const struct hn_halving *h = &c->halving;
     bool common = h->best >= 0 && !h->harder;
     json_t *out = json_pack(
-        "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, s:o, "
+        "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, "
+        "s:o, "
         "s:o, s:o}",
         "file", hn_json_text(spec->path), "step", (json_int_t)c->step, "batch_size",
-        (json_int_t)spec->batch_size, "goal", goal_names[spec->goal], "max_fn",
+        (json_int_t)spec->batch_size, "goal", goal_names[spec->goal], "temperature",
+        hn_json_real(spec->goal == HN_GOAL_LME ? spec->temperature : NAN), "max_fn",
         hn_json_real(spec->max_false), "max_excess", hn_json_real(spec->max_excess), "budget",
         hn_json_real(hn_halving_budget(h)), "max_cost", hn_json_real(spec->max_cost),
         "step_seconds", hn_json_real(spec->step_seconds), "false_negatives",

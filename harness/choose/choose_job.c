@@ -61,10 +61,9 @@ static enum hn_code write_lines(struct hn_context *ctx, const struct hn_choose_s
                                         "metrics=[fn_ratio]",
                                         "loss=ntxent",
                                         "weightings=none",
-                                        "temperature=0.5",
                                         "timing={reps: 1, warmup: 0, interleave: false}",
                                         "figures=none"};
-    enum { FIXED = sizeof fixed / sizeof *fixed };
+    enum { FIXED = sizeof fixed / sizeof *fixed, ALL = FIXED + 5 };
     for (int i = 0; i < FIXED; i++)
         snprintf(l->text[i], TEXT, "%s", fixed[i]);
     snprintf(l->text[FIXED], TEXT, "batch_size=%" PRId64, spec->batch_size);
@@ -73,8 +72,9 @@ static enum hn_code write_lines(struct hn_context *ctx, const struct hn_choose_s
     for (int64_t s = 1; s < spec->seeds; s++)
         hn_append(l->text[FIXED + 2], TEXT, ", %" PRId64, spec->seed + s);
     hn_append(l->text[FIXED + 2], TEXT, "]");
-    l->list = (struct hn_text_list){l->item, FIXED + 4};
-    for (int i = 0; i < FIXED + 4; i++)
+    snprintf(l->text[FIXED + 4], TEXT, "temperature=%.17g", spec->temperature);
+    l->list = (struct hn_text_list){l->item, ALL};
+    for (int i = 0; i < ALL; i++)
         l->item[i] = l->text[i];
     return write_steps(ctx, spec, info, l->text[FIXED + 3], TEXT);
 }

@@ -105,8 +105,10 @@ static json_t *row_of(const json_t *c, const json_t *setting) {
 }
 
 static void print_table(const json_t *c, FILE *out) {
-    static const char *const hardness[][2] = {
-        {"hardness", "mean cosine"}, {"p99", "99th percentile"}, {"hardest", "hardest negative"}};
+    static const char *const hardness[][2] = {{"hardness", "mean cosine"},
+                                              {"p99", "99th percentile"},
+                                              {"hardest", "hardest negative"},
+                                              {"lme", "log-mean-exp"}};
     const json_t *list = json_object_get(c, "settings"), *reference = reference_of(c);
     bool bound = strcmp(text_of(c, "false_negatives"), "bound") == 0;
     json_t *rows = json_array();
@@ -142,6 +144,9 @@ static const char *what_is_hard(const json_t *c) {
                        : "99th percentile of the cosines of negatives";
     if (strcmp(goal, "hardest") == 0)
         return counted ? "cosine of the hardest true negative" : "cosine of the hardest negative";
+    if (strcmp(goal, "lme") == 0)
+        return counted ? "log-mean-exp of the cosines of true negatives"
+                       : "log-mean-exp of the cosines of negatives";
     return counted ? "mean cosine of true negatives" : "mean cosine of negatives";
 }
 

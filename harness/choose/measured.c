@@ -1,4 +1,5 @@
 #include "harness/choose/measured.h"
+#include "core/exp.h"
 #include "metrics/percentile.h"
 
 #include <math.h>
@@ -21,9 +22,10 @@ static bool counts(const struct state *s, uint8_t kind) {
     return !s->labelled || kind == HN_PAIR_TRUE_NEGATIVE;
 }
 
-// The pairs of anchor a with the items behind it.
+// The pairs of anchor a with the items behind it. Exponentials are of v - 1, so that none
+// overflows.
 static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t a,
-                        double *record) {
+                        double temperature, double *record) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, true, run);
     for (int r = 0; r < 2; r++)
@@ -36,6 +38,7 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
             if (!counts(s, kind))
                 continue;
             record[HN_MEASURED_HARD + HN_GOAL_MEAN] += (double)v;
+            record[HN_MEASURED_HARD + HN_GOAL_LME] += hn_exp(((double)v - 1) / temperature);
             record[HN_MEASURED_COUNTED + HN_GOAL_MEAN] += 1;
         }
 }
@@ -57,10 +60,10 @@ static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
-    (void)env, (void)thread;
+    (void)thread;
     const struct state *s = self;
     for (int32_t a = 0; a < p->n; a++) {
-        count_pairs(s, p, a, record);
+        count_pairs(s, p, a, env->temperature, record);
         find_hardest(s, p, a, record);
     }
     double pairs = record[HN_MEASURED_COUNTED + HN_GOAL_MEAN];
@@ -68,6 +71,9 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
         record[HN_MEASURED_HARD + HN_GOAL_P99] =
             hn_pairs_percentile(p, s->labelled, (uint64_t)pairs, 0.99);
         record[HN_MEASURED_COUNTED + HN_GOAL_P99] = 1;
+        double *lme = &record[HN_MEASURED_HARD + HN_GOAL_LME];
+        *lme = 1 + env->temperature * log(*lme / pairs);
+        record[HN_MEASURED_COUNTED + HN_GOAL_LME] = 1;
     }
 }
 

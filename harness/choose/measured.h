@@ -12,6 +12,7 @@ enum hn_goal {
     HN_GOAL_MEAN,    // mean cosine of pairs
     HN_GOAL_P99,     // 99th percentile of a batch's cosines, mean over batches
     HN_GOAL_HARDEST, // cosine of the hardest negative, mean over anchors
+    HN_GOAL_LME,     // log-mean-exp of a batch's cosines at the temperature, mean over batches
     HN_GOALS
 };
 

@@ -10,11 +10,11 @@
 struct choose_params {
     char *samplers;
     int64_t batch_size, batches, classes, step, seed, seeds, checks, threads, memory;
-    double max_fn, max_excess, max_cost, step_ms, prior;
+    double max_fn, max_excess, max_cost, step_ms, prior, temperature;
     int goal;
 };
 
-static const char *const goals[] = {"hardness", "p99", "hardest", NULL};
+static const char *const goals[] = {"hardness", "p99", "hardest", "lme", NULL};
 
 #define FIELD(macro, field, ...) macro(struct choose_params, field, __VA_ARGS__)
 static const struct hn_option choose_options[] = {
@@ -32,8 +32,12 @@ static const struct hn_option choose_options[] = {
     {FIELD(HN_REAL_OPTION, step_ms, "step-ms", NULL, 1e-6, 1e9, "time of a training step, in ms"),
      .metavar = "MS"},
     {FIELD(HN_CHOICE_OPTION, goal, "goal", "hardness", goals,
-           "what is wanted of true negatives: a high mean cosine, 99th percentile, or hardest one"),
+           "what is wanted of true negatives: a high mean cosine, 99th percentile, hardest one, or "
+           "log-mean-exp at the temperature, by which a loss weighs them"),
      .metavar = "GOAL"},
+    {FIELD(HN_REAL_OPTION, temperature, "temperature", "0.5", 0.003, 1e3,
+           "temperature of the loss, for --goal lme"),
+     .metavar = "TAU"},
     {FIELD(HN_INT_OPTION, batch_size, "batch-size", "256", 2, INT32_MAX, "items of a batch"),
      .letter = 'b', .metavar = "B"},
     {FIELD(HN_TEXT_OPTION, samplers, "samplers",
@@ -109,6 +113,7 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
                                         .step = p->step,
                                         .checks = p->checks,
                                         .goal = (enum hn_goal)p->goal,
+                                        .temperature = p->temperature,
                                         .max_false = p->max_fn,
                                         .max_excess = p->max_excess / 100,
                                         .classes = p->classes,

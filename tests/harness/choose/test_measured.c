@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { N = 60, D = 8, BATCH = 20, BATCHES = 3, CLASSES = 4 };
+static const double TEMPERATURE = 0.2;
 
 static enum hn_code take(struct hn_context *ctx, void *self, const double *record,
                          int64_t batches) {
@@ -26,7 +27,7 @@ static void measure_records(struct hn_context *ctx, const struct hn_items *items
                                    1,
                                    {.items = items,
                                     .taker = &taker,
-                                    .temperature = 0.5,
+                                    .temperature = TEMPERATURE,
                                     .batch_size = BATCH,
                                     .threads = 1,
                                     .batches = BATCHES}};
@@ -87,9 +88,14 @@ static struct sums oracle(const struct hn_items *items, bool labelled, int batch
             s.counted[HN_GOAL_HARDEST]++;
         }
     }
-    for (int i = 0; i < n; i++)
+    double power = 0;
+    for (int i = 0; i < n; i++) {
         s.hard[HN_GOAL_MEAN] += value[i];
+        power += exp(value[i] / TEMPERATURE);
+    }
     s.counted[HN_GOAL_MEAN] = n;
+    s.hard[HN_GOAL_LME] = TEMPERATURE * log(power / n);
+    s.counted[HN_GOAL_LME] = 1;
     qsort(value, (size_t)n, sizeof *value, by_value);
     double place = 0.99 * (n - 1);
     int below = (int)place;
