@@ -59,7 +59,8 @@ expect "dry run with a setting that fails" 0 'fails: .* B=200 .*lower batch_size
 check "which costs no other" test "$(grep -cE '^ +[?] +[?]  node .* B=200' out) $(grep -cE '^ +[0-9.:]+ (ms|s)? .* B=30' out)" = '2 2'
 expect "train" 0 'untrained encoder' train -c job.yaml -o one
 check "options of samplers have their columns" grep -qx 2 <(column one opt_l)
-check "differences are paired" grep -qE ', p [0-9.]+' out
+check "differences are paired" grep -qE ' [-+][0-9]+[.][0-9]+$' out
+check "two seeds give them no p value" eval '! grep -qE ", p [0-9.]" out'
 if script -qec true typed.log </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "$hardneg train -c job.yaml -o typed --workers 1 --set seeds=[1] --set samplers=[uniform] --set snapshots.every=0" \
         typed.log </dev/null >/dev/null
