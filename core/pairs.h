@@ -19,6 +19,9 @@ enum {
 void hn_pair_kinds(const struct hn_label_sets *sets, int32_t own, const int32_t *label, int64_t n,
                    uint8_t *kind);
 
+// The note of cells that know false negatives of tuples by known relevance alone.
+#define HN_NOTE_KNOWN_RELEVANCE "without /truth false negatives are those by known relevance"
+
 // Items that are tuples: a query and a passage that is known to be relevant to it. Their false
 // negatives are passages of other tuples. The arrays belong to the owner of the time when it was
 // built.

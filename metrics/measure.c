@@ -461,7 +461,7 @@ static void explain(const struct hn_measure *m, char *why) {
     if (m->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS))
         add_reason(why, "", "no labels");
     if (m->env.items->tuples && !m->env.items->tuples->hidden.start)
-        add_reason(why, "", "without /truth false negatives are those by known relevance");
+        add_reason(why, "", HN_NOTE_KNOWN_RELEVANCE);
     for (int i = 0; i < m->n_slots; i++)
         if (m->slot[i].type->needs & m->lacking & HN_METRIC_NEEDS_UNWEIGHTED)
             add_reason(why, m->slot[i].type->name, ": weighting none only");

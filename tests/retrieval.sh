@@ -356,7 +356,7 @@ F
     expect "judged: too few" 3 '4 pairs are judged; judge at least 10' price many.h5 --judged few.tsv
     expect "recommend by judged pairs" 0 'The hardest within 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
     expect "recommend: how many more" 0 'About [0-9]+ more judged pairs' price many.h5 --judged judged.tsv --recommend --max-fn 0.005
-    expect "recommend without judged pairs" 0 'About [0-9]+ more judged pairs' price r.h5 --recommend --max-fn 0.3 --max-none 1
+    expect "recommend without judged pairs" 0 'more judged pairs than the 17 that there are' price r.h5 --recommend --max-fn 0.3 --max-none 1
 }
 
 # Batches of tuples, against NumPy and in every command that draws some.
@@ -380,6 +380,14 @@ test_tuples() {
     with_python "batches of tuples against NumPy" || return 0
     mkdir -p numpy && cd numpy || return
     check "batches of tuples against NumPy" "$python" "$here/tuples.py" "$hardneg" 2>"$work/err"
+    expect "report: relevance is complete" 0 '' report all -o all.html
+    expect "report: known relevance" 0 '' report known -o known.html
+    pycheck "the page: plain Uniform is the baseline; known relevance is said" "import h5py, re
+r, all, known = h5py.File('all/results.h5')['runs'], open('all.html').read(), open('known.html').read()
+plain = [i for i, p in enumerate(r['params'].asstr()[:]) if p == 'draw=shuffle']
+said = float(re.search(r'Uniform</b>: hardness [^,]*, false negatives ([0-9.]+)', all).group(1))
+assert abs(said - 100 * r['fn_ratio'][plain[0]]) < .06, (said, r['fn_ratio'][plain[0]])
+assert 'known positives alone' in known and 'known positives alone' not in all"
     cd ..
 }
 

@@ -4,7 +4,7 @@ import json, subprocess, sys
 import h5py, numpy as np
 
 Q, P, DIMS, B = 70, 110, 12, 8
-SAMPLERS = ["uniform", "uniform: {no_duplicates: true}", "uniform: {keep_apart: true}", "knn", "gcbs", "gcbs: {keep_apart: true}",
+SAMPLERS = ["uniform: {no_duplicates: true}", "uniform", "uniform: {keep_apart: true}", "knn", "gcbs", "gcbs: {keep_apart: true}",
             "mosaic: {keep_apart: true}", "b3: {p: 5, m: 10, cluster: 4, keep_apart: true}", "cde: {keep_apart: true}",
             "ngame: {cluster: 4, keep_apart: true}", "batchsampler: {M: 60, K: 20}", "spectral", "osgd", "hard-negative"]
 

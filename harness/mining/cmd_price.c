@@ -202,7 +202,10 @@ static void print_recommended(const struct work *w) {
         printf("\nNo setting has at most %g %% false negatives, at the upper end of its interval, "
                "with at most %g %% of the queries empty.\n",
                100 * w->p->max_fn, 100 * w->p->max_none);
-        if (more > 0) {
+        if (more > (double)w->population.pairs) {
+            printf("To show one takes more judged pairs than the %lld that there are.\n",
+                   (long long)w->population.pairs);
+        } else if (more > 0) {
             hn_price_text(&p->setting, text, sizeof text);
             printf("About %.0f more judged pairs will show whether %s has (draw them with "
                    "--sheet and another --seed).\n",

@@ -7,6 +7,7 @@
 // interval (Student's, from three data sets on): encoders are the replicates here, not seeds.
 #include "plots/page/curves.h"
 #include "results/analysis/judge.h"
+#include "results/analysis/params.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +58,8 @@ static int by_hardness(const void *a, const void *b) {
 static double uniform_of(const struct view *v, int dataset) {
     for (int s = 0; s < v->g->settings; s++) {
         struct hn_where where = hn_last_place(v->g, dataset, s, "fn_ratio");
-        if (strcmp(v->g->setting[s].sampler, "uniform") == 0 && is_in(v, s) && where.step >= 0)
+        if (hn_is_uniform(v->g->setting[s].sampler, v->g->setting[s].params) && is_in(v, s) &&
+            where.step >= 0)
             return hn_groups_mean(v->g, where, "fn_ratio").mean;
     }
     return NAN;

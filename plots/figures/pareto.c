@@ -2,6 +2,7 @@
 // the size of a mark. Of no paper.
 #include "plots/page/curves.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/params.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,14 +186,16 @@ static void draw_front(const struct view *v, struct hn_panel *panel, bool has_co
 
 // Draws Uniform as a vertical line.
 static void draw_uniform(const struct view *v, struct hn_panel *panel) {
-    for (int i = 0; i < v->n; i++)
-        if (strcmp(v->g->setting[v->point[i].setting].sampler, "uniform") == 0 && is_seen(v, i)) {
-            struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_UPRIGHT,
-                                                  sampler_line(v->g, v->point[i].setting));
-            snprintf(s->end, sizeof s->end, "uniform");
-            hn_series_add(s, v->point[i].false_negatives.mean, v->point[i].hardness.mean);
-            return;
-        }
+    for (int i = 0; i < v->n; i++) {
+        const struct hn_setting *setting = &v->g->setting[v->point[i].setting];
+        if (!hn_is_uniform(setting->sampler, setting->params) || !is_seen(v, i))
+            continue;
+        struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_UPRIGHT,
+                                              sampler_line(v->g, v->point[i].setting));
+        snprintf(s->end, sizeof s->end, "uniform");
+        hn_series_add(s, v->point[i].false_negatives.mean, v->point[i].hardness.mean);
+        return;
+    }
 }
 
 // Key of the discs' areas: costs of a step.

@@ -42,6 +42,7 @@ static void set_range(const struct view *v) {
     struct hn_axis *x = &v->panel[0]->x;
     x->largest = 100;
     x->log = least > 0 && largest > 5 * least;
+    x->zero = !x->log;
     if (x->log)
         x->least = least / 3;
 }

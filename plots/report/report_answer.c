@@ -5,6 +5,7 @@
 // Intervals over seeds decide: a sampler is within a budget if the upper end of the interval of its
 // excess is, and harder than another if the interval of the paired difference lies above 0. Fewer
 // than three seeds have no such interval; then the sentences say that they go by means.
+#include "core/pairs.h"
 #include "plots/page/curves.h"
 #include "plots/report/report.h"
 
@@ -343,6 +344,18 @@ static bool is_judged(const struct hn_overview *o) {
     return any;
 }
 
+// Hidden positives count as true negatives: what is said of false ones is of known ones.
+static void put_known_relevance(FILE *html, const struct hn_table *runs) {
+    for (int64_t row = 0; row < runs->rows; row++)
+        if (strstr(hn_table_text(runs, row, "note"), HN_NOTE_KNOWN_RELEVANCE)) {
+            hn_html(html,
+                    "<p><b>False negatives are known positives alone</b>: %s has no "
+                    "<code>/truth</code>, so hidden ones count as true negatives.</p>\n",
+                    hn_table_text(runs, row, "dataset"));
+            return;
+        }
+}
+
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
     int places = 0;
     hn_html_weightings(html, o);
@@ -353,6 +366,7 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
             html);
         return;
     }
+    put_known_relevance(html, &o->results->runs);
     put_choice(html, o);
     for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         fprintf(html, "<div class=by data-measure=%d>\n", i);

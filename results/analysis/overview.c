@@ -1,4 +1,5 @@
 #include "results/analysis/overview.h"
+#include "results/analysis/params.h"
 #include "samplers/sampler.h"
 
 #include <math.h>
@@ -112,7 +113,8 @@ static void find_settings(struct hn_overview *o, int64_t *of) {
     for (int64_t s = 0; s < o->settings; s++) {
         o->base[s] = -1;
         for (int64_t k = 0; k < o->settings && o->base[s] < 0; k++)
-            if (strcmp(hn_overview_sampler(o, k), "uniform") == 0 &&
+            if (hn_is_uniform(hn_overview_sampler(o, k),
+                              hn_table_text(runs_of(o), o->first[k], "params")) &&
                 agree(o, o->first[s], o->first[k], true))
                 o->base[s] = k;
     }

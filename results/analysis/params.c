@@ -55,3 +55,8 @@ void hn_dataset_title(const char *dataset, char *text, size_t size) {
     if (dot && dot > text)
         *dot = '\0';
 }
+
+bool hn_is_uniform(const char *sampler, const char *params) {
+    return strcmp(sampler, "uniform") == 0 && !strstr(params, "no_duplicates=true") &&
+           !strstr(params, "keep_apart=true");
+}

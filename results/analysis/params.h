@@ -25,4 +25,7 @@ bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, co
 // The name of a data set without folders and ending.
 void hn_dataset_title(const char *dataset, char *text, size_t size);
 
+// True for the baseline: the sampler uniform, without an option that keeps tuples of a batch apart.
+bool hn_is_uniform(const char *sampler, const char *params);
+
 #endif
