@@ -53,11 +53,11 @@ grade-0|0|3 judged pairs \(1 relevant\), 3 queries without|3\t7\t0\n3\t007\t-2\n
 no-grade-above-0|0|1 judged pairs \(0 relevant\), 4 queries without|3\t7\t0\n
 repeated|0|2 lines are of a pair that a later line has, too, whose grade counts|3\t7\t1\n3\t7\t0\n3\t7\t2\n
 crlf|0|1 judged pairs|query-id\tcorpus-id\tscore\r\n3\t7\t1\r\n
-two-headers|3|line 2: score is no integer|query-id\tcorpus-id\tscore\na header\tagain\tscore\n3\t7\t1\n
+two-headers|3|line 2: score is not an integer|query-id\tcorpus-id\tscore\na header\tagain\tscore\n3\t7\t1\n
 header-alone|3|holds no pair|query-id\tcorpus-id\tscore\n
 unknown|3|line 2: the id 07 of a passage is not in odd-p.jsonl|3\t7\t1\n3\t07\t1\n
-real-grade|3|line 1: 1.0 is no integer|3\t7\t1.0\n
-large-grade|3|line 1: 99999 is no integer|3\t7\t99999\n
+real-grade|3|line 1: 1.0 is not an integer|3\t7\t1.0\n
+large-grade|3|line 1: 99999 is not an integer|3\t7\t99999\n
 mixed|3|line 2: has 4 columns|3\t7\t1\n3 0 7 1\n
 F
     rm -f o.h5
@@ -72,9 +72,9 @@ line 1: lacks "text"|{"_id": 5}
 line 1: lacks "text"|{"_id": "a", "title": "t"}
 line 1: lacks "_id"|{"text": "t"}
 lines 1 and 2 have the same id, 5|{"_id": 5, "text": "t"}
-line 1: "text" is no text|{"_id": "a", "text": ["t"]}
-line 1: is no object of JSON|["a", "t"]
-line 1: is no object of JSON|{"_id": "a"
+line 1: "text" is not a text|{"_id": "a", "text": ["t"]}
+line 1: is not an object of JSON|["a", "t"]
+line 1: is not an object of JSON|{"_id": "a"
 F
     # A corpus of one passage, the positive of one of four queries.
     head -n 1 p.tsv >one.tsv
