@@ -29,13 +29,13 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return s->count ? HN_OK : ctx->code;
 }
 
-// near[b]: whether v[b] is too close to an edge of its bin.
+// at_edge[b]: whether v[b] is too close to an edge of its bin.
 HN_CLONES
-static void find_near(const float *v, int32_t n, double slack, uint8_t *near) {
+static void find_at_edge(const float *v, int32_t n, double slack, uint8_t *at_edge) {
     for (int32_t b = 0; b < n; b++) {
-        double place = ((double)v[b] + 1.0) * 0.5 * HN_HISTOGRAM_BINS;
-        double edge = (double)(int32_t)(place + 0.5);
-        near[b] = fabs(place - edge) <= slack;
+        double position = ((double)v[b] + 1.0) * 0.5 * HN_HISTOGRAM_BINS;
+        double edge = (double)(int32_t)(position + 0.5);
+        at_edge[b] = fabs(position - edge) <= slack;
     }
 }
 
@@ -44,12 +44,12 @@ static void add_block(const struct state *s, const struct hn_metric_env *env, in
                       const struct hn_run *run, int32_t from, uint64_t *count) {
     const struct hn_matrix *x = &env->items->x, *y = hn_negative_rows(env->items);
     int32_t bin[HN_BLOCK], n = hn_block(run->count, from);
-    uint8_t near[HN_BLOCK];
+    uint8_t at_edge[HN_BLOCK];
     hn_cosine_bins(run->cosine + from, n, HN_HISTOGRAM_BINS, bin);
-    find_near(run->cosine + from, n, s->slack, near);
+    find_at_edge(run->cosine + from, n, s->slack, at_edge);
     for (int32_t b = 0; b < n; b++) {
         int64_t at = bin[b];
-        if (near[b]) {
+        if (at_edge[b]) {
             const float *other = hn_row(y, run->id[from + b]);
             at = hn_cosine_bin((float)hn_dot_exact(hn_row(x, i), other, env->items->d),
                                HN_HISTOGRAM_BINS);

@@ -16,20 +16,20 @@ static const double temperature = 0.5;
 
 // The label with the largest vote, the lower one if two are equal. Only labels of neighbours are
 // looked at: there may be as many labels as items. vote[classes] is zero before and after.
-static int32_t elect(const struct hn_split *s, const struct hn_knn_lists *near, int64_t row,
+static int32_t elect(const struct hn_split *s, const struct hn_knn_lists *knn, int64_t row,
                      double *vote) {
-    const int32_t *id = near->id + row * near->kept;
-    for (int64_t k = 0; k < near->kept; k++) {
+    const int32_t *id = knn->id + row * knn->kept;
+    for (int64_t k = 0; k < knn->kept; k++) {
         float score =
-            (float)hn_dot_exact(hn_row(&near->x, row), hn_row(&near->y, id[k]), near->x.cols);
+            (float)hn_dot_exact(hn_row(&knn->x, row), hn_row(&knn->y, id[k]), knn->x.cols);
         vote[s->class_of[s->id[id[k]]]] += exp((double)score / temperature);
     }
     int32_t best = s->class_of[s->id[id[0]]];
-    for (int64_t k = 1; k < near->kept; k++) {
+    for (int64_t k = 1; k < knn->kept; k++) {
         int32_t l = s->class_of[s->id[id[k]]];
         best = vote[l] > vote[best] || (l < best && vote[l] >= vote[best]) ? l : best;
     }
-    for (int64_t k = 0; k < near->kept; k++)
+    for (int64_t k = 0; k < knn->kept; k++)
         vote[s->class_of[s->id[id[k]]]] = 0;
     return best;
 }
@@ -37,14 +37,14 @@ static int32_t elect(const struct hn_split *s, const struct hn_knn_lists *near, 
 static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
                              const struct hn_split *s, double *accuracy) {
     int64_t d = env->items->d, right = 0, n_dot;
-    struct hn_knn_lists near = {.x = {s->rows + s->train * d, s->test, d, d},
-                                .y = {s->rows, s->train, d, d},
-                                .k = NEIGHBOURS};
+    struct hn_knn_lists knn = {.x = {s->rows + s->train * d, s->test, d, d},
+                               .y = {s->rows, s->train, d, d},
+                               .k = NEIGHBOURS};
     double *vote = hn_zalloc(ctx, s->classes, sizeof *vote);
-    if (!vote || hn_knn_lists_run(ctx, &near, &n_dot))
+    if (!vote || hn_knn_lists_run(ctx, &knn, &n_dot))
         return ctx->code;
     for (int64_t i = 0; i < s->test; i++)
-        right += elect(s, &near, i, vote) == s->class_of[s->id[s->train + i]];
+        right += elect(s, &knn, i, vote) == s->class_of[s->id[s->train + i]];
     *accuracy = (double)right / (double)s->test;
     return HN_OK;
 }

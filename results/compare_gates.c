@@ -30,12 +30,12 @@ static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_resul
     for (int t = 0; t < 2; t++)
         for (int c = 0; table[t] && c < table[t]->n_columns && n < 1024; c++)
             names[n++] = table[t]->column[c].name;
-    const char *near = hn_suggest(gate->metric, names, n);
+    const char *meant = hn_suggest(gate->metric, names, n);
     return hn_fail(ctx, HN_USAGE,
                    "--gate %.100s: BASE has no column %s%s%s%s; hardneg list metrics names them, "
                    "and counters, quality and times stand for all of a kind",
-                   gate->text, gate->metric, near ? " (did you mean '" : "", near ? near : "",
-                   near ? "'?)" : "");
+                   gate->text, gate->metric, meant ? " (did you mean '" : "", meant ? meant : "",
+                   meant ? "'?)" : "");
 }
 
 enum hn_code hn_compare_check_gates(struct hn_context *ctx, const struct hn_results *base,

@@ -95,9 +95,9 @@ static enum hn_code no_column(struct history *h, const struct hn_table *runs) {
     int64_t n = 0;
     for (int c = 0; c < runs->n_columns && n < 1024; c++)
         names[n++] = runs->column[c].name;
-    const char *near = hn_suggest(h->metric, names, n);
+    const char *meant = hn_suggest(h->metric, names, n);
     return hn_fail(h->ctx, HN_USAGE, "--history: the results have no column of numbers %.60s%s%s%s",
-                   h->metric, near ? ", did you mean " : "", near ? near : "", near ? "?" : "");
+                   h->metric, meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
 static void copy_text(char *to, size_t size, const char *from) {

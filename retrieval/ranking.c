@@ -38,15 +38,15 @@ static void order_equal(const float *q, const struct hn_matrix *p, int32_t *id, 
 
 enum hn_code hn_ranking_run(struct hn_context *ctx, const struct hn_matrix *q,
                             const struct hn_matrix *p, int64_t depth, struct hn_ranking *out) {
-    struct hn_knn_lists near = {.x = *q, .y = *p, .k = depth};
+    struct hn_knn_lists knn = {.x = *q, .y = *p, .k = depth};
     int64_t products;
     *out = (struct hn_ranking){.rows = q->rows};
-    if (hn_knn_lists_run(ctx, &near, &products)) {
-        hn_knn_lists_free(ctx, &near);
+    if (hn_knn_lists_run(ctx, &knn, &products)) {
+        hn_knn_lists_free(ctx, &knn);
         return ctx->code;
     }
-    out->kept = near.kept;
-    out->id = near.id;
+    out->kept = knn.kept;
+    out->id = knn.id;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < q->rows; i++)
         order_equal(hn_row(q, i), p, out->id + i * out->kept, out->kept);

@@ -28,9 +28,9 @@ struct params {
 };
 
 struct state {
-    struct hn_knn_lists near; // [n x kept] the first p + m ranks
-    int32_t *clustered;       // [n] items in the order of the clusters
-    int32_t *number;          // [clusters] in the order of the batches
+    struct hn_knn_lists knn; // [n x kept] the first p + m ranks
+    int32_t *clustered;      // [n] items in the order of the clusters
+    int32_t *number;         // [clusters] in the order of the batches
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -66,19 +66,19 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     struct hn_matrix x;
     if (pass > 0)
-        return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
+        return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
     if (hn_space_rows(ctx, self, params->space, items, &x))
         return ctx->code;
-    hn_knn_lists_free(ctx, &state->near);
-    state->near =
+    hn_knn_lists_free(ctx, &state->knn);
+    state->knn =
         (struct hn_knn_lists){.x = x, .y = x, .k = params->p + params->m, .skip_self = true};
-    return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
+    return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
 }
 
 // True if item i is at one of the ranks p .. of item j.
-static bool names(const struct hn_knn_lists *near, int64_t p, int32_t j, int32_t i) {
-    const int32_t *id = near->id + j * near->kept;
-    for (int64_t r = p; r < near->kept; r++)
+static bool names(const struct hn_knn_lists *knn, int64_t p, int32_t j, int32_t i) {
+    const int32_t *id = knn->id + j * knn->kept;
+    for (int64_t r = p; r < knn->kept; r++)
         if (id[r] == i)
             return true;
     return false;
@@ -88,17 +88,17 @@ static enum hn_code join(struct hn_context *ctx, const struct hn_sampler *self,
                          struct hn_graph *g) {
     const struct params *params = self->params;
     const struct state *state = self->state;
-    const struct hn_knn_lists *near = &state->near;
-    int64_t ranks = hn_max(0, near->kept - params->p), edges = 0;
+    const struct hn_knn_lists *knn = &state->knn;
+    int64_t ranks = hn_max(0, knn->kept - params->p), edges = 0;
     HN_SCOPE(ctx);
     int32_t *from = hn_alloc(ctx, self->n * ranks, sizeof *from);
     int32_t *to = hn_alloc(ctx, self->n * ranks, sizeof *to);
     if (!from || !to)
         return ctx->code;
     for (int32_t i = 0; i < self->n; i++)
-        for (int64_t r = params->p; r < near->kept; r++) {
-            int32_t j = near->id[i * near->kept + r];
-            if (params->edges == EDGES_MUTUAL && !names(near, params->p, j, i))
+        for (int64_t r = params->p; r < knn->kept; r++) {
+            int32_t j = knn->id[i * knn->kept + r];
+            if (params->edges == EDGES_MUTUAL && !names(knn, params->p, j, i))
                 continue;
             from[edges] = i;
             to[edges++] = j;
@@ -115,7 +115,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     struct hn_graph g = {0};
     (void)items;
-    self->build.dot -= state->near.again;
+    self->build.dot -= state->knn.again;
     if (join(ctx, self, &g))
         return ctx->code;
     hn_permute(self->seed, "b3.nodes", self->built_index, 0, 0, self->order, self->n);
@@ -128,8 +128,8 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     self->build.step += parts.exchanged;
     self->build.draw += self->n - 1;
     hn_graph_free(ctx, &g);
-    hn_knn_lists_free(ctx, &state->near);
-    state->near = (struct hn_knn_lists){0};
+    hn_knn_lists_free(ctx, &state->knn);
+    state->knn = (struct hn_knn_lists){0};
     return code;
 }
 

@@ -177,8 +177,8 @@ static void find_selves(const int32_t *row, int64_t count, const int32_t *pool, 
 // target[k]: the neighbours of item v, from score[m] of its candidates pool[m].
 static void choose_neighbours(const struct build *b, int32_t v, const float *score,
                               const int32_t *pool, struct scratch *s, int32_t *target) {
-    int64_t k = hn_select_near(score, pool, b->spec->m, b->spec->k, -INFINITY, b->bound,
-                               hn_row(b->x, v), b->x, false, &s->select);
+    int64_t k = hn_select_floats(score, pool, b->spec->m, b->spec->k, -INFINITY, b->bound,
+                                 hn_row(b->x, v), b->x, false, &s->select);
     for (int64_t i = 0; i < k; i++)
         target[i] = s->select.scored[i].id;
 }

@@ -25,7 +25,7 @@ struct writer {
     int64_t cell_row, cell_col;
     struct hn_close_pair *close, *close_end; // likewise
     int32_t *position;                       // [block + slack] what the filter lets through
-    int32_t *near;                           // [block + slack] of it, what is below `high`
+    int32_t *unsure;                         // [block + slack] of it, what is below `high`
     float *dense;                            // [block + slack] products of a screened row
     int64_t sure, close_count;               // entries, of both orders
     int64_t stored;                          // sure pairs written
@@ -86,7 +86,7 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     hn_own(ctx, outer);
     for (int k = 0; k < shape->threads && good; k++) {
         work->writer[k].position = work->position + 2 * k * positions;
-        work->writer[k].near = work->writer[k].position + positions;
+        work->writer[k].unsure = work->writer[k].position + positions;
         work->writer[k].dense = work->limit ? work->dense + k * positions : NULL;
     }
     for (int64_t i = 0; i < shape->rows && good && work->limit; i++)
@@ -180,7 +180,7 @@ static bool put_row(struct hn_close_pairs *p, struct writer *w, int64_t row, int
     uint16_t *mark = w->next++;
     int32_t offset = (int32_t)(col0 - (cell_col << work->shift));
     uint16_t *out = w->next;
-    int32_t *near = w->near;
+    int32_t *unsure = w->unsure;
     const int32_t *position = w->position;
     float high = p->high;
     for (int32_t k = 0; k < n; k++) { // no branch: it would be guessed wrong too often
@@ -188,10 +188,10 @@ static bool put_row(struct hn_close_pairs *p, struct writer *w, int64_t row, int
         bool sure = s[j] >= high;
         *out = (uint16_t)(offset + j);
         out += sure;
-        *near = j;
-        near += !sure;
+        *unsure = j;
+        unsure += !sure;
     }
-    int32_t close = (int32_t)(near - w->near);
+    int32_t close = (int32_t)(unsure - w->unsure);
     w->next = out;
     *mark = (uint16_t)(MARK | (row & (work->cell - 1)));
     if (close == n)
@@ -202,7 +202,7 @@ static bool put_row(struct hn_close_pairs *p, struct writer *w, int64_t row, int
     uint32_t name = (uint32_t)row | (weight == 2 ? HN_PAIR_TWICE : 0);
     for (int32_t k = 0; k < close; k++)
         if (!put_close(p, w,
-                       (struct hn_close_pair){name, (int32_t)col0 + w->near[k], s[w->near[k]]}))
+                       (struct hn_close_pair){name, (int32_t)col0 + w->unsure[k], s[w->unsure[k]]}))
             return false;
     return true;
 }

@@ -334,18 +334,18 @@ static int descending(const void *a, const void *b) {
 // *value: the exact product at position `rank` from the top of all that is collected, if it lies
 // within `slack` of the centre; whether it does.
 static bool band_select(const struct band *b, int64_t rank, double slack, double *value) {
-    int64_t left = rank - b->above, near = 0;
+    int64_t left = rank - b->above, candidates = 0;
     for (int64_t i = 0; i < b->count; i++) {
         double from = b->exact[i].value - b->centre;
         if (from > slack)
             left -= b->exact[i].weight;
         else if (from >= -slack)
-            b->sorted[near++] = b->exact[i];
+            b->sorted[candidates++] = b->exact[i];
     }
     if (left < 1)
         return false;
-    qsort(b->sorted, (size_t)near, sizeof *b->sorted, descending);
-    for (int64_t i = 0; i < near; i++) {
+    qsort(b->sorted, (size_t)candidates, sizeof *b->sorted, descending);
+    for (int64_t i = 0; i < candidates; i++) {
         *value = b->sorted[i].value;
         left -= b->sorted[i].weight;
         if (left <= 0)

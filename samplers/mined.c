@@ -54,9 +54,9 @@ struct params {
 };
 
 struct state {
-    struct hn_knn_lists near; // id: the candidates; a build puts survivors first, in their order
-    int64_t rows;             // candidates of an anchor
-    int32_t *kept;            // [n] survivors
+    struct hn_knn_lists knn; // id: the candidates; a build puts survivors first, in their order
+    int64_t rows;            // candidates of an anchor
+    int32_t *kept;           // [n] survivors
     float *likely; // [n x rows] logarithms of their weights; NULL unless they are drawn by
     double *key;   // [threads x rows] scratch of these draws
     int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
@@ -152,13 +152,13 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     struct state *state = self->state;
     if (pass > 0)
-        return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
+        return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
     if (check_parts(ctx, self->params, hn_has_positive(items), hn_has_relation(items)))
         return ctx->code;
-    hn_knn_lists_free(ctx, &state->near);
-    state->near = (struct hn_knn_lists){
+    hn_knn_lists_free(ctx, &state->knn);
+    state->knn = (struct hn_knn_lists){
         .x = items->x, .y = *hn_negative_rows(items), .k = state->rows, .skip_self = true};
-    return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
+    return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
 }
 
 // Of rows whose length is 1 up to the rounding of floats.
@@ -201,7 +201,7 @@ static bool is_known(const struct hn_items *items, int32_t i, int32_t j, int rel
 static void filter_one(const struct params *params, struct state *state,
                        const struct hn_items *items, int32_t i,
                        int64_t attrition[STAGES][RELATIONS]) {
-    int32_t *candidate = state->near.id + i * state->rows, kept = 0;
+    int32_t *candidate = state->knn.id + i * state->rows, kept = 0;
     double positive = NAN;
     if (needs_positive(params))
         positive = cosine(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
@@ -239,7 +239,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
             }
     }
     int64_t products = self->n * (state->rows + needs_positive(params));
-    self->build.dot += products - state->near.again;
+    self->build.dot += products - state->knn.again;
     self->build.bytes += products * items->d * (int64_t)sizeof(float);
     return HN_OK;
 }
@@ -248,7 +248,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
 // exponential variables, each with its survivor's weight as rate.
 static void draw_weighted(const struct state *state, int32_t anchor, int thread, int32_t count,
                           struct hn_stream *stream, int32_t *negative) {
-    const int32_t *candidate = state->near.id + anchor * state->rows;
+    const int32_t *candidate = state->knn.id + anchor * state->rows;
     const float *likely = state->likely + anchor * state->rows;
     double *key = state->key + thread * state->rows; // of negative[], ascending
     int32_t n = 0;
@@ -272,7 +272,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
     const struct params *params = self->params;
     const struct state *state = self->state;
     int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, capacity(params, self->n));
-    const int32_t *candidate = state->near.id + anchor * state->rows;
+    const int32_t *candidate = state->knn.id + anchor * state->rows;
     memcpy(negative, candidate, (size_t)count * sizeof *negative);
     if (params->take == TAKE_TOP)
         return count;

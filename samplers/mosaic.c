@@ -44,10 +44,10 @@ struct params {
 };
 
 struct state {
-    struct hn_items items;    // of the last build, borrowed
-    struct hn_knn_lists near; // group > 1
-    int32_t *shuffled;        // [n] items in the order of the pools
-    int64_t ordered;          // epoch that `order` is of
+    struct hn_items items;   // of the last build, borrowed
+    struct hn_knn_lists knn; // group > 1
+    int32_t *shuffled;       // [n] items in the order of the pools
+    int64_t ordered;         // epoch that `order` is of
     struct hn_mosaic_tally tally;
 };
 
@@ -169,7 +169,7 @@ static enum hn_code shuffle_items(struct hn_context *ctx, const struct hn_sample
     const struct params *params = self->params;
     struct state *state = self->state;
     hn_permute(self->seed, "mosaic.shuffle", self->built_index, epoch, 0, state->shuffled, self->n);
-    return params->group > 1 ? hn_mosaic_group(ctx, &state->near, params->group, state->shuffled)
+    return params->group > 1 ? hn_mosaic_group(ctx, &state->knn, params->group, state->shuffled)
                              : HN_OK;
 }
 
@@ -201,12 +201,12 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     state->items = *items;
     state->tally = (struct hn_mosaic_tally){0};
     if (params->group > 1) {
-        state->near = (struct hn_knn_lists){.x = items->x,
-                                            .y = items->x,
-                                            .k = LISTED * (params->group - 1),
-                                            .skip_self = true,
-                                            .id = state->near.id};
-        if (hn_knn_lists_run(ctx, &state->near, &dots))
+        state->knn = (struct hn_knn_lists){.x = items->x,
+                                           .y = items->x,
+                                           .k = LISTED * (params->group - 1),
+                                           .skip_self = true,
+                                           .id = state->knn.id};
+        if (hn_knn_lists_run(ctx, &state->knn, &dots))
             return ctx->code;
         self->build.dot += dots;
     }

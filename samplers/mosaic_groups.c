@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct grouping {
-    const struct hn_knn_lists *near;
+    const struct hn_knn_lists *knn;
     int64_t used;    // items that are in a group
     uint64_t *taken; // [words of n]
     struct hn_scored *free;
@@ -19,15 +19,15 @@ static void take(struct grouping *g, int32_t item) {
 
 // The nearest free items from the list of `first`, up to the position `end` of the order.
 static void take_listed(struct grouping *g, int32_t first, int64_t end) {
-    const int32_t *id = g->near->id + first * g->near->kept;
-    for (int64_t k = 0; k < g->near->kept && g->used < end; k++)
+    const int32_t *id = g->knn->id + first * g->knn->kept;
+    for (int64_t k = 0; k < g->knn->kept && g->used < end; k++)
         if (!hn_bitset_has(g->taken, id[k]))
             take(g, id[k]);
 }
 
 // The nearest of all that are free.
 static void take_any(struct grouping *g, int32_t first, int64_t end) {
-    const struct hn_matrix *x = &g->near->x;
+    const struct hn_matrix *x = &g->knn->x;
     const float *row = hn_row(x, first);
     int64_t found = 0;
     for (int32_t i = 0; i < x->rows; i++)
@@ -39,12 +39,12 @@ static void take_any(struct grouping *g, int32_t first, int64_t end) {
         take(g, g->free[k].id);
 }
 
-enum hn_code hn_mosaic_group(struct hn_context *ctx, const struct hn_knn_lists *near, int64_t group,
+enum hn_code hn_mosaic_group(struct hn_context *ctx, const struct hn_knn_lists *knn, int64_t group,
                              int32_t *order) {
     HN_SCOPE(ctx);
-    int64_t n = near->x.rows;
+    int64_t n = knn->x.rows;
     int32_t *random = hn_alloc(ctx, n, sizeof *random);
-    struct grouping g = {.near = near,
+    struct grouping g = {.knn = knn,
                          .taken = hn_zalloc(ctx, hn_bitset_words(n), sizeof *g.taken),
                          .free = hn_alloc(ctx, n, sizeof *g.free),
                          .order = order};

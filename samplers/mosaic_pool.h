@@ -74,7 +74,7 @@ void hn_mosaic_arrange(const struct hn_context *ctx, const struct hn_mosaic *spe
 // the group - 1 nearest of those that are, nearest first, lower index first. near: lists of the
 // nearest of every item, of any length; behind their ends all free items are compared. Errors:
 // HN_MEMORY.
-HN_MUST_USE enum hn_code hn_mosaic_group(struct hn_context *ctx, const struct hn_knn_lists *near,
+HN_MUST_USE enum hn_code hn_mosaic_group(struct hn_context *ctx, const struct hn_knn_lists *knn,
                                          int64_t group, int32_t *order);
 
 #endif

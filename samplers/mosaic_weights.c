@@ -155,8 +155,8 @@ static void average_one(const struct hn_mosaic_pool *pool, int64_t i, int64_t ot
     int64_t d = rows->cols;
     float *mean = pool->m + i * d;
     memcpy(mean, pool->z + i * d, (size_t)d * sizeof *mean);
-    others = hn_select_near(pool->w + i * pool->stride, pool->position, pool->n, others, -INFINITY,
-                            bound, pool->x + i * d, rows, false, select);
+    others = hn_select_floats(pool->w + i * pool->stride, pool->position, pool->n, others,
+                              -INFINITY, bound, pool->x + i * d, rows, false, select);
     for (int64_t j = 0; j < others; j++)
         add_member(mean, pool->z + select->scored[j].id * d, d);
     for (int64_t j = 0; j < d; j++)

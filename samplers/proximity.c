@@ -197,12 +197,12 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
 static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matrix *x,
                                    const struct hn_proximity *spec, struct hn_work *work,
                                    struct hn_graph *out) {
-    struct hn_knn_lists near = {.x = *x, .y = *x, .k = spec->k, .skip_self = true};
+    struct hn_knn_lists knn = {.x = *x, .y = *x, .k = spec->k, .skip_self = true};
     int64_t n_dot;
-    enum hn_code code = hn_knn_lists_run(ctx, &near, &n_dot);
+    enum hn_code code = hn_knn_lists_run(ctx, &knn, &n_dot);
     if (!code)
-        code = hn_graph_around(ctx, x->rows, near.kept, spec->weighted, &near.id, out);
-    hn_knn_lists_free(ctx, &near);
+        code = hn_graph_around(ctx, x->rows, knn.kept, spec->weighted, &knn.id, out);
+    hn_knn_lists_free(ctx, &knn);
     work->dot += n_dot;
     work->bytes += n_dot * x->cols * (int64_t)sizeof(float);
     return code;

@@ -27,7 +27,7 @@ struct params {
 };
 
 // An item near a percentile: ordered by cosine, then at random.
-struct near {
+struct candidate {
     double cosine;
     uint64_t lot;
     int32_t id;
@@ -35,12 +35,12 @@ struct near {
 
 // Scratch of one thread.
 struct scratch {
-    float *query;      // [GROUP x d] dense: the anchors' rows
-    float *product;    // [GROUP x n] dense
-    double *cosine;    // [n] as products say
-    double *sorted;    // [n] space for selection
-    struct near *near; // [n]
-    uint8_t *below;    // [n] bit 0: before the ring's first position, bit 1: before its end
+    float *query;                // [GROUP x d] dense: the anchors' rows
+    float *product;              // [GROUP x n] dense
+    double *cosine;              // [n] as products say
+    double *sorted;              // [n] space for selection
+    struct candidate *candidate; // [n]
+    uint8_t *below; // [n] bit 0: before the ring's first position, bit 1: before its end
 };
 
 // An item that has a feature.
@@ -93,9 +93,9 @@ static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, i
         struct scratch *s = &state->scratch[t];
         s->cosine = hn_alloc(ctx, n, sizeof *s->cosine);
         s->sorted = hn_alloc(ctx, n, sizeof *s->sorted);
-        s->near = hn_alloc(ctx, n, sizeof *s->near);
+        s->candidate = hn_alloc(ctx, n, sizeof *s->candidate);
         s->below = hn_alloc(ctx, n, sizeof *s->below);
-        if (!s->cosine || !s->sorted || !s->near || !s->below)
+        if (!s->cosine || !s->sorted || !s->candidate || !s->below)
             return ctx->code;
     }
     return HN_OK;
@@ -204,7 +204,7 @@ static double exact_cosine(const struct state *state, int32_t anchor, int32_t id
     return hn_dot_exact(hn_row(&state->x, anchor), hn_row(&state->y, id), state->x.cols);
 }
 
-static bool comes_before(const struct near *a, const struct near *b) {
+static bool comes_before(const struct candidate *a, const struct candidate *b) {
     if (a->cosine < b->cosine || a->cosine > b->cosine)
         return a->cosine < b->cosine;
     return a->lot != b->lot ? a->lot < b->lot : a->id < b->id;
@@ -212,9 +212,9 @@ static bool comes_before(const struct near *a, const struct near *b) {
 
 // Puts the k first of c[n] in front, in no particular order. Lots are random, so that splits are
 // even.
-static void bring_first(struct near *c, int64_t n, int64_t k) {
+static void bring_first(struct candidate *c, int64_t n, int64_t k) {
     while (k > 0 && k < n) {
-        const struct near middle = c[n / 2];
+        const struct candidate middle = c[n / 2];
         int64_t i = 0, j = n - 1;
         while (i <= j) {
             while (comes_before(&c[i], &middle))
@@ -222,7 +222,7 @@ static void bring_first(struct near *c, int64_t n, int64_t k) {
             while (comes_before(&middle, &c[j]))
                 j--;
             if (i <= j) {
-                struct near swapped = c[i];
+                struct candidate swapped = c[i];
                 c[i++] = c[j];
                 c[j--] = swapped;
             }
@@ -243,7 +243,7 @@ static void bring_first(struct near *c, int64_t n, int64_t k) {
 // from the k-th product cannot be on the other side of the k-th cosine.
 static void mark_first(const struct state *state, const struct ring *ring, struct scratch *s,
                        int64_t k, uint8_t bit) {
-    int64_t n = ring->others + 1, sure = 0, near = 0;
+    int64_t n = ring->others + 1, sure = 0, candidates = 0;
     double edge = k == 0 ? -INFINITY : INFINITY;
     if (k > 0 && k < ring->others)
         edge = gsl_stats_select(s->sorted, 1, (size_t)ring->others, (size_t)k - 1);
@@ -256,12 +256,12 @@ static void mark_first(const struct state *state, const struct ring *ring, struc
             sure++;
         } else if (off <= 2 * state->bound) {
             double exact = exact_cosine(state, ring->anchor, j, s->cosine[j]);
-            s->near[near++] = (struct near){exact, lot_of(ring, j), j};
+            s->candidate[candidates++] = (struct candidate){exact, lot_of(ring, j), j};
         }
     }
-    bring_first(s->near, near, k - sure);
-    for (int64_t i = 0; i < near && sure < k; i++, sure++)
-        s->below[s->near[i].id] |= bit;
+    bring_first(s->candidate, candidates, k - sure);
+    for (int64_t i = 0; i < candidates && sure < k; i++, sure++)
+        s->below[s->candidate[i].id] |= bit;
 }
 
 // The first `capacity` of the ring's items, in random order; or all of them, by ascending id.
@@ -302,7 +302,7 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
     mark_first(state, &ring, s, ring.to, 2);
     // Items before the ring are before its end as well, and have both bits. The ids reuse the
     // scratch of the selection, which is done.
-    return collect(&ring, s, capacity, (int32_t *)(void *)s->near, negative);
+    return collect(&ring, s, capacity, (int32_t *)(void *)s->candidate, negative);
 }
 
 // Anchors at the positions [p, p + count) of the batches.

@@ -228,9 +228,9 @@ static enum hn_code set_choice(struct hn_context *ctx, const struct hn_option *o
         }
     char range[LIST_MAX];
     hn_option_range(option, range, sizeof range);
-    const char *near = hn_suggest(text, option->choices, n);
+    const char *meant = hn_suggest(text, option->choices, n);
     return hn_fail(ctx, HN_USAGE, "option '%s': '%.*s' is not %s%s%s%s", option->name, SHOWN, text,
-                   range, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+                   range, meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "");
 }
 
 static enum hn_code set_text(struct hn_context *ctx, char **out, const char *text) {
@@ -340,9 +340,9 @@ static enum hn_code unknown_option(struct hn_context *ctx, const struct hn_optio
     for (int i = 0; i < n && used < sizeof known; i++)
         used +=
             (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
-    const char *near = hn_suggest(name, names, n);
+    const char *meant = hn_suggest(name, names, n);
     return hn_fail(ctx, HN_USAGE, "unknown option '%.*s'%s%s%s; known: %s", SHOWN, name,
-                   near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", known);
+                   meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "", known);
 }
 
 enum hn_code hn_options_set(struct hn_context *ctx, const struct hn_option *table, void *params,

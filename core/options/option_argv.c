@@ -35,19 +35,19 @@ static const struct hn_option *find_long(const struct hn_option *table, const ch
 
 static enum hn_code unknown_flag(struct hn_context *ctx, const struct hn_option *table,
                                  const char *word) {
-    const char *names[NAMES_MAX], *near = NULL;
+    const char *names[NAMES_MAX], *meant = NULL;
     char name[NAME_MAX_LENGTH] = "";
     int n = 0, length = (int)strcspn(word, "=");
     if (word[1] == '-') {
         for (const struct hn_option *o = table; o->name && n < NAMES_MAX; o++)
             names[n++] = o->name;
         snprintf(name, sizeof name, "%.*s", length - 2, word + 2);
-        near = hn_suggest(name, names, n);
+        meant = hn_suggest(name, names, n);
     }
     return hn_fail(ctx, HN_USAGE, "unknown option '%.*s'%s%s%s",
                    length < NAME_MAX_LENGTH ? length : NAME_MAX_LENGTH, word,
-                   near ? " (did you mean '--" : "; see --help", near ? near : "",
-                   near ? "'?)" : "");
+                   meant ? " (did you mean '--" : "; see --help", meant ? meant : "",
+                   meant ? "'?)" : "");
 }
 
 // True if a word that stands where a value should is clearly an option instead: "--output --json".

@@ -74,10 +74,10 @@ void hn_names_add(struct hn_names *names, const char *name) {
 enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *at,
                                   const char *what, const struct hn_names *names) {
     int clip = hn_yaml_clip(at->text);
-    const char *near = hn_suggest(at->text, names->name, names->n);
-    if (near)
+    const char *meant = hn_suggest(at->text, names->name, names->n);
+    if (meant)
         return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (did you mean '%s'?)", what, clip, at->text,
-                            near);
+                            meant);
     char known[512] = "";
     size_t used = 0;
     for (int64_t i = 0; i < names->n && used < sizeof known; i++)

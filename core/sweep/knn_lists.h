@@ -26,11 +26,11 @@ struct hn_knn_lists {
 
 // For plan hooks: asks for the sweeps, one a pass, from pass 0 on; none is asked for once id holds
 // the result. ctx->memory.mode decides whether there are bands.
-HN_MUST_USE enum hn_code hn_knn_lists_plan(struct hn_context *ctx, struct hn_knn_lists *near,
+HN_MUST_USE enum hn_code hn_knn_lists_plan(struct hn_context *ctx, struct hn_knn_lists *knn,
                                            int pass, struct hn_sweep *sweep);
 // All of it. *n_dot: the products of one sweep.
-HN_MUST_USE enum hn_code hn_knn_lists_run(struct hn_context *ctx, struct hn_knn_lists *near,
+HN_MUST_USE enum hn_code hn_knn_lists_run(struct hn_context *ctx, struct hn_knn_lists *knn,
                                           int64_t *n_dot);
-void hn_knn_lists_free(struct hn_context *ctx, struct hn_knn_lists *near); // zeroed is fine
+void hn_knn_lists_free(struct hn_context *ctx, struct hn_knn_lists *knn); // zeroed is fine
 
 #endif

@@ -332,9 +332,9 @@ static void settle(struct hn_select_scratch *s, int64_t n, int64_t k, double bou
         mend_order(scored + from, s->end[run] - from);
 }
 
-int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
-                       double bound, const float *x, const struct hn_matrix *y, bool all_exact,
-                       struct hn_select_scratch *s) {
+int64_t hn_select_floats(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
+                         double bound, const float *x, const struct hn_matrix *y, bool all_exact,
+                         struct hn_select_scratch *s) {
     k = hn_min(k, n);
     if (k <= 0)
         return 0;

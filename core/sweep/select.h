@@ -20,7 +20,7 @@ struct hn_scored {
 int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double bound,
                       const float *x, const struct hn_matrix *y);
 
-// Scratch of a thread for hn_select_near(): each array holds as many as there are candidates and
+// Scratch of a thread for hn_select_floats(): each array holds as many as there are candidates and
 // HN_SCAN_SLACK more.
 struct hn_select_scratch {
     int32_t *position, *rank;
@@ -35,9 +35,9 @@ void hn_select_scratch_free(struct hn_context *ctx, struct hn_select_scratch *s)
 // hn_select_top() for float scores, for few among many: score[n] and id[n] are left as they are,
 // and the k best come in s->scored. At least min(k, n) of the scores are >= low. all_exact: every
 // one of the k is scored exactly, not only those in doubt.
-int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
-                       double bound, const float *x, const struct hn_matrix *y, bool all_exact,
-                       struct hn_select_scratch *s);
+int64_t hn_select_floats(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
+                         double bound, const float *x, const struct hn_matrix *y, bool all_exact,
+                         struct hn_select_scratch *s);
 
 // A number that at least k of value[n] (cosines, float) reach, and few more where there are few
 // more; `low` is one that is known to be reached by all that matter. -INFINITY if fewer than k

@@ -94,10 +94,10 @@ static void correct(const struct hn_sweep_histogram *h, const struct strip *stri
                     uint64_t *count) {
     int32_t bins = (int32_t)h->bins;
     const struct work *work = h->work;
-    double near = work->bound * 0.5 * (double)bins;
+    double tolerance = work->bound * 0.5 * (double)bins;
     for (int32_t j = strip->span.from; j < strip->span.to; j++) {
         double at = ((double)strip->s[j] + 1.0) * 0.5 * (double)bins;
-        if (fabs(at - rint(at)) > near)
+        if (fabs(at - rint(at)) > tolerance)
             continue;
         double s = hn_dot_exact(strip->x, hn_row(strip->y, strip->col0 + j), strip->y->cols);
         count[position_of((double)strip->s[j], strip->label[j], strip->row_label, bins)] -= times;

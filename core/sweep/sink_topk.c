@@ -163,9 +163,9 @@ static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, b
                               int thread) {
     const struct work *work = t->work;
     int64_t at = position_of(work, row, thread);
-    return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
-                          work->bound, hn_row(&work->x, row_of(work, row)), &work->y, all_exact,
-                          &work->scratch[thread]);
+    return hn_select_floats(work->score + at, work->id + at, n, t->kept, work->threshold[row],
+                            work->bound, hn_row(&work->x, row_of(work, row)), &work->y, all_exact,
+                            &work->scratch[thread]);
 }
 
 // All of a row's candidates: they are needed next, and nothing of them is near.

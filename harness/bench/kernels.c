@@ -84,13 +84,13 @@ static enum hn_code run_sgemm(struct hn_context *ctx, struct hn_bench *b,
 static enum hn_code run_knn(struct hn_context *ctx, struct hn_bench *b,
                             const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     (void)k;
-    struct hn_knn_lists near = {
+    struct hn_knn_lists knn = {
         .x = b->items.x, .y = b->items.x, .k = b->shape.K, .skip_self = true};
     int64_t dots, begun = hn_wall_ns();
-    enum hn_code code = hn_knn_lists_run(ctx, &near, &dots);
+    enum hn_code code = hn_knn_lists_run(ctx, &knn, &dots);
     out->seconds = hn_seconds_since(begun);
     out->ideal = hn_bench_flop_seconds(b, dots);
-    hn_knn_lists_free(ctx, &near);
+    hn_knn_lists_free(ctx, &knn);
     return code;
 }
 

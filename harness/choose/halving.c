@@ -330,9 +330,9 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
     open = open && (within || edge) && !(arm->behind.lo > 0);
     struct hn_interval fn = hn_evidence_false(e, by, printed_level);
     bool known = !has_budget(h) || fn.hi - fn.lo <= 2 * HN_HALVING_KNOWN;
-    bool near = h->best < 0 || arm->behind.hi <= HN_HALVING_TIED * gain;
-    arm->tied = open && within && known && near;
-    arm->rival = open && edge && known && near;
+    bool close = h->best < 0 || arm->behind.hi <= HN_HALVING_TIED * gain;
+    arm->tied = open && within && known && close;
+    arm->rival = open && edge && known && close;
     arm->open = open && !arm->tied && !arm->rival;
     return HN_OK;
 }

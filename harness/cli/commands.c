@@ -85,9 +85,9 @@ int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
     for (int64_t i = 0; i < n; i++)
         if (strcmp(word, names[i]) == 0)
             return i;
-    const char *near = hn_suggest(word, names, n);
+    const char *meant = hn_suggest(word, names, n);
     (void)hn_fail(ctx, HN_USAGE, "unknown %s '%.60s'%s%s%s%s", what, word,
-                  near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", hint);
+                  meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "", hint);
     return -1;
 }
 

@@ -35,7 +35,7 @@ struct work {
     int64_t n;
     int32_t batch_size;
     float threshold;
-    double near;            // to it: closer, another order of summation might decide otherwise
+    double tolerance;       // to it: closer, another order of summation might decide otherwise
     int32_t *order;         // [n] items of the order in work
     int32_t *cell[ORDERS];  // [n] cell of an item's row and column
     int32_t *block[ORDERS]; // [n] its batch
@@ -134,7 +134,7 @@ static enum hn_code begin(struct hn_context *ctx, void *self, const struct hn_sw
 static void add_entry(struct work *w, int64_t i, int64_t j, float s) {
     int64_t size = w->params->size;
     bool top = s >= w->threshold;
-    if (fabs((double)s - (double)w->threshold) <= w->near)
+    if (fabs((double)s - (double)w->threshold) <= w->tolerance)
         top = hn_dot_exact(hn_row(&w->x, i), hn_row(&w->y, j), w->x.cols) >= (double)w->threshold;
     for (int o = 0; o < ORDERS; o++) {
         int64_t at = (i * ORDERS + o) * size + w->cell[o][j];
@@ -223,7 +223,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                      .x = views ? items->x1 : items->x,
                      .y = views ? items->x2 : items->x,
                      .n = items->n,
-                     .near = hn_dot_bound(items->d),
+                     .tolerance = hn_dot_bound(items->d),
                      .batch_size = (int32_t)env->batch_size[0]};
     struct hn_sweep sweep = {.x = w.x, .y = w.y};
     hn_sweep_add(&sweep, &shrink_sink, &w, HN_SIDE_ROWS);

@@ -1,4 +1,4 @@
-// hn_select_top() and hn_select_near() against a full sort by exact scores.
+// hn_select_top() and hn_select_floats() against a full sort by exact scores.
 #include "core/random.h"
 #include "core/sweep/select.h"
 #include "tests/fixture.h"
@@ -149,8 +149,8 @@ static bool near_agrees(struct hn_context *ctx, const struct hn_matrix *y, const
         all[i].score = hn_dot_exact(x, hn_row(y, id[i]), y->cols);
     }
     qsort(all, (size_t)n, sizeof *all, by_exact);
-    bool good = hn_select_near(score, id, n, k, -INFINITY, 2 * bound, x, y, all_exact, &scratch) ==
-                hn_min(k, n);
+    bool good = hn_select_floats(score, id, n, k, -INFINITY, 2 * bound, x, y, all_exact,
+                                 &scratch) == hn_min(k, n);
     for (int64_t i = 0; good && i < hn_min(k, n); i++) {
         const struct hn_scored *one = &scratch.scored[i];
         good = one->id == all[i].id;
