@@ -86,12 +86,11 @@ static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) 
 }
 
 static enum hn_code take_chunk(struct hn_library_build *b, struct work *w) {
-    int64_t rows = hn_min(CHUNK, w->rows), places = rows * w->width,
-            capacity = w->spec.env.capacity;
+    int64_t rows = hn_min(CHUNK, w->rows), slots = rows * w->width, capacity = w->spec.env.capacity;
     w->size = hn_alloc(&b->ctx, rows, sizeof *w->size);
-    w->id = hn_alloc(&b->ctx, places, sizeof *w->id);
-    w->negatives = hn_alloc(&b->ctx, capacity ? places : 0, sizeof *w->negatives);
-    w->negative = hn_alloc(&b->ctx, places * capacity, sizeof *w->negative);
+    w->id = hn_alloc(&b->ctx, slots, sizeof *w->id);
+    w->negatives = hn_alloc(&b->ctx, capacity ? slots : 0, sizeof *w->negatives);
+    w->negative = hn_alloc(&b->ctx, slots * capacity, sizeof *w->negative);
     return w->size && w->id && w->negatives && w->negative ? HN_OK : b->ctx.code;
 }
 
@@ -170,9 +169,9 @@ static enum hn_code read_arguments(struct hn_library_build *b, const struct hard
                        "the size of how is not set: .size = sizeof(struct hardneg_measure)");
     if (how)
         memcpy(own, how, how->size);
-    int64_t places, lists, capacity = own->negative ? own->capacity : 0;
+    int64_t slots, lists, capacity = own->negative ? own->capacity : 0;
     if (!w->ids || !value || w->rows < 1 || w->width < 1 || w->width > INT32_MAX || capacity < 0 ||
-        !hn_mul(w->rows, w->width, &places) || !hn_mul(places, capacity, &lists))
+        !hn_mul(w->rows, w->width, &slots) || !hn_mul(slots, capacity, &lists))
         return hn_fail(
             &b->ctx, HN_USAGE,
             "%lld batches of %lld, or ids or value NULL: give one batch of one item or more, "

@@ -171,13 +171,13 @@ static double order_statistic(struct cursor *c, uint64_t rank) {
 }
 
 static double percentile(struct cursor *c, uint64_t pairs, double q) {
-    double place = q * (double)(pairs - 1);
-    uint64_t rank = (uint64_t)place;
+    double position = q * (double)(pairs - 1);
+    uint64_t rank = (uint64_t)position;
     struct cursor here = *c; // the next percentile may need this rank again
     double low = order_statistic(&here, rank);
     *c = here;
     double high = order_statistic(&here, rank + 1 < pairs ? rank + 1 : rank);
-    return low + (place - (double)rank) * (high - low);
+    return low + (position - (double)rank) * (high - low);
 }
 
 static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_metric_env *env,

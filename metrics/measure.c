@@ -15,7 +15,7 @@ struct workspace {
     float *same[2], *guide;          // [batch_size x batch_size], NULL where not wanted
     int32_t *id, *times, *label;     // [batch_size]
     uint8_t *kind;                   // [batch_size x batch_size]
-    int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
+    int32_t *position;               // [n] of an item in the batch + 1, 0 = not in it
     // Negatives per anchor: [batch_size x capacity], as are the products then; no rows are
     // gathered.
     int32_t *negative, *negative_label;
@@ -117,10 +117,10 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
     w->id = hn_alloc(ctx, b, sizeof *w->id);
     w->times = hn_alloc(ctx, b, sizeof *w->times);
     w->label = hn_alloc(ctx, b, sizeof *w->label);
-    w->place = hn_zalloc(ctx, env->items->n, sizeof *w->place);
+    w->position = hn_zalloc(ctx, env->items->n, sizeof *w->position);
     bool all = w->row[0] && w->row[1] && w->kind && w->cosine && w->score && w->score_t && w->id &&
-               w->times && w->label && w->place && w->negative && w->negative_label && w->start &&
-               w->positive;
+               w->times && w->label && w->position && w->negative && w->negative_label &&
+               w->start && w->positive;
     return all ? HN_OK : ctx->code;
 }
 
@@ -203,17 +203,17 @@ static struct hn_pairs distinct(const struct hn_metric_env *env, const struct wo
     const int32_t *labels = env->items->labels;
     int32_t n = 0;
     for (int32_t k = 0; k < size; k++) {
-        int32_t *place = &w->place[ids[k]];
-        if (*place == 0) {
+        int32_t *position = &w->position[ids[k]];
+        if (*position == 0) {
             w->id[n] = ids[k];
             w->times[n] = 0;
             w->label[n] = labels ? labels[ids[k]] : -1;
-            *place = ++n;
+            *position = ++n;
         }
-        w->times[*place - 1]++;
+        w->times[*position - 1]++;
     }
     for (int32_t a = 0; a < n; a++)
-        w->place[w->id[a]] = 0;
+        w->position[w->id[a]] = 0;
     return (struct hn_pairs){.drawn = size,
                              .batch_size = env->batch_size,
                              .n = n,
@@ -254,14 +254,14 @@ static struct hn_pairs listed(const struct hn_metric_env *env, const struct work
         w->label[a] = labels ? labels[ids[a]] : -1;
         w->start[a] = at;
         for (int32_t k = 0; k < lists.negatives[a]; k++) {
-            if (w->place[id[k]])
+            if (w->position[id[k]])
                 continue;
-            w->place[id[k]] = 1;
+            w->position[id[k]] = 1;
             w->negative_label[at] = labels ? labels[id[k]] : -1;
             w->negative[at++] = id[k];
         }
         for (int64_t k = w->start[a]; k < at; k++)
-            w->place[w->negative[k]] = 0;
+            w->position[w->negative[k]] = 0;
     }
     w->start[size] = at;
     return (struct hn_pairs){.drawn = size,

@@ -274,15 +274,15 @@ void hn_masker_open(const struct hn_weighting_params *weighting, double positive
 void hn_masker_see(struct hn_masker *m, double score) {
     if (m->mask != HN_MASK_TOP || (m->n == m->k && score <= m->top[0]))
         return;
-    int32_t place = 0;
+    int32_t position = 0;
     if (m->n < m->k) {
-        for (place = m->n++; place > 0 && m->top[place - 1] > score; place--)
-            m->top[place] = m->top[place - 1];
+        for (position = m->n++; position > 0 && m->top[position - 1] > score; position--)
+            m->top[position] = m->top[position - 1];
     } else {
-        for (; place + 1 < m->k && m->top[place + 1] < score; place++)
-            m->top[place] = m->top[place + 1];
+        for (; position + 1 < m->k && m->top[position + 1] < score; position++)
+            m->top[position] = m->top[position + 1];
     }
-    m->top[place] = score;
+    m->top[position] = score;
     if (m->n == m->k)
         m->limit = m->top[0];
 }

@@ -193,9 +193,9 @@ static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
 }
 
 static enum hn_code count_distinct(struct hn_context *ctx, struct work *w) {
-    int64_t places = is_per_anchor(w) ? w->pairs : w->batches * w->p->batch;
+    int64_t slots = is_per_anchor(w) ? w->pairs : w->batches * w->p->batch;
     bool *seen = hn_zalloc(ctx, w->items.n, sizeof *seen);
-    for (int64_t i = 0; seen && i < places; i++) {
+    for (int64_t i = 0; seen && i < slots; i++) {
         int64_t id = is_per_anchor(w) ? w->negative[i] : w->order[i];
         if (id >= 0 && !seen[id]) {
             seen[id] = true;

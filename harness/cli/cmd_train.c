@@ -168,7 +168,7 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *c
         hn_train_plan_make(ctx, job, &plan))
         return ctx->code;
     run->item = plan.item;
-    run->n = run->places = plan.n;
+    run->n = run->end_index = plan.n;
     enum hn_code code = HN_OK;
     if (hn_ranks_number(p->ranks) == 0)
         code =

@@ -76,12 +76,12 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     return HN_OK;
 }
 
-enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_file_parts *p, const char *place,
+enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_file_parts *p, const char *point,
                                 enum hn_code code) {
     if (!p->ranks)
         return code;
     int64_t from = hn_wall_ns();
-    enum hn_code same = hn_ranks_same(ctx, p->ranks, place, code);
+    enum hn_code same = hn_ranks_same(ctx, p->ranks, point, code);
     p->count.wait_ns += hn_wall_ns() - from;
     return same ? same : code;
 }

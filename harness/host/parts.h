@@ -45,7 +45,7 @@ HN_MUST_USE enum hn_code hn_file_parts_open(struct hn_context *ctx, const char *
 void hn_file_parts_begin(struct hn_file_parts *p, const char *data_sha256);
 // hn_ranks_same() of its ranks, or `code` where there are none; counted as waiting.
 HN_MUST_USE enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_file_parts *p,
-                                            const char *place, enum hn_code code);
+                                            const char *point, enum hn_code code);
 // Frees what it has allocated.
 void hn_file_parts_close(struct hn_context *ctx, struct hn_file_parts *p);
 // Removes all files of parts: nothing is left to be computed.

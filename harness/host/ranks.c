@@ -147,28 +147,28 @@ static enum hn_code tell_failure(struct hn_context *ctx, struct hn_ranks *r, int
 
 // The codes of all ranks. False if they are not all at one place (0: where any failure is one of
 // all) with one code.
-static bool gather(struct hn_ranks *r, int place, int code) {
-    enum { PLACE = 1 << 12 }; // above all codes
+static bool gather(struct hn_ranks *r, int point, int code) {
+    enum { POINT = 1 << 12 }; // above all codes
     MPI_Request request;
     bool same = true;
-    int own = place * PLACE + code;
+    int own = point * POINT + code;
     MPI_Iallgather(&own, 1, MPI_INT, r->code, 1, MPI_INT, MPI_COMM_WORLD, &request);
     sleep_until_done(request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < r->count; i++)
         same = same && r->code[i] == own;
     for (int i = 0; i < r->count; i++)
-        r->code[i] %= PLACE;
+        r->code[i] %= POINT;
     return same;
 }
 
-enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *place,
+enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *point,
                            enum hn_code code) {
     enum { PLACES = 1 << 16 };
     int at = 0;
     if (r->over)
         return hn_failure(ctx);
-    for (const char *c = place; *c; c++)
+    for (const char *c = point; *c; c++)
         at = (at * 31 + (unsigned char)*c) % PLACES;
     if (gather(r, at + 1, code))
         return HN_OK;
@@ -176,7 +176,7 @@ enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const cha
     if (failed == NOTHING) {
         failed = 0;
         r->code[0] = HN_INTERNAL;
-        (void)hn_fail(ctx, HN_INTERNAL, "--mpi: ranks have come apart at %s", place);
+        (void)hn_fail(ctx, HN_INTERNAL, "--mpi: ranks have come apart at %s", point);
     }
     return tell_failure(ctx, r, failed);
 }
@@ -379,9 +379,9 @@ int hn_ranks_threads(const struct hn_ranks *r, int threads) { return (void)r, th
 enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;
 }
-enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *place,
+enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *point,
                            enum hn_code code) {
-    return (void)ctx, (void)r, (void)place, code;
+    return (void)ctx, (void)r, (void)point, code;
 }
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
     (void)r, (void)data, (void)bytes;

@@ -33,11 +33,11 @@ int hn_ranks_threads(const struct hn_ranks *r, int threads);
 // failed by itself, or was interrupted.
 HN_MUST_USE enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r,
                                         enum hn_code code);
-// Waits for all ranks that are to do the same: HN_OK if all are at `place` with one and the same
+// Waits for all ranks that are to do the same: HN_OK if all are at `point` with one and the same
 // code, which is the caller's to see to. Else the failure of the first rank that failed by itself,
 // after which no rank can go on.
 HN_MUST_USE enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r,
-                                       const char *place, enum hn_code code);
+                                       const char *point, enum hn_code code);
 // data[bytes] of rank 0 for all.
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes);
 // own[bytes] of every rank, in their order, into all[ranks x bytes] of rank 0.

@@ -99,9 +99,9 @@ static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *re
 }
 
 static enum hn_code find_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
-    static const char *const places[] = {"", "/cora", "/../cora"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && !rep->graph; i++) {
-        char *folder = hn_format(ctx, "%s%s", rep->data, places[i]);
+    static const char *const beside[] = {"", "/cora", "/../cora"};
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0] && !rep->graph; i++) {
+        char *folder = hn_format(ctx, "%s%s", rep->data, beside[i]);
         char *file = folder ? hn_format(ctx, "%s/cora.features", folder) : NULL;
         if (!file)
             return ctx->code;

@@ -60,11 +60,11 @@ static enum hn_code add(struct hn_context *ctx, const char *root, const char *pa
     return HN_OK;
 }
 
-static enum hn_code scan(struct hn_context *ctx, const char *root, const char *place,
+static enum hn_code scan(struct hn_context *ctx, const char *root, const char *part,
                          const char *pattern, const struct hn_claim_entry *const *known,
                          int64_t n_known, struct folders *all) {
     struct dirent **entry;
-    char *folder = hn_format(ctx, "%s/%s", root, place);
+    char *folder = hn_format(ctx, "%s/%s", root, part);
     int n = folder ? scandir(folder, &entry, NULL, alphasort) : 0;
     enum hn_code code = folder ? HN_OK : ctx->code;
     for (int i = 0; i < n; i++) {
@@ -82,8 +82,8 @@ static enum hn_code scan(struct hn_context *ctx, const char *root, const char *p
 static enum hn_code find_folders(struct hn_context *ctx, const char *root, const char *pattern,
                                  const struct hn_claim_entry *const *known, int64_t n_known,
                                  struct folders *all) {
-    char *place = hn_format(ctx, "%.*s", (int)(strchr(pattern, '*') - pattern), pattern);
-    if (!place || scan(ctx, root, place, pattern, known, n_known, all) ||
+    char *part = hn_format(ctx, "%.*s", (int)(strchr(pattern, '*') - pattern), pattern);
+    if (!part || scan(ctx, root, part, pattern, known, n_known, all) ||
         scan(ctx, root, "", pattern, known, n_known, all))
         return ctx->code;
     char *real = realpath(root, NULL);

@@ -155,7 +155,7 @@ struct hn_runner hn_plan_runner(const struct hn_plan *plan) {
                               .turn = plan->turn,
                               .rows = HN_ROWS_RUNS,
                               .unit = "cells",
-                              .places = plan->n_cells};
+                              .end_index = plan->n_cells};
 }
 
 enum hn_code hn_plan_run(struct hn_context *ctx, const struct hn_plan *plan,

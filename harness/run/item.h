@@ -18,7 +18,7 @@ struct hn_item {
     const void *plan; // of the kind: struct hn_plan, NULL for trainings; borrowed
     const void *of;   // of the kind: struct hn_cell, hn_plan_step, hn_plan_study, hn_train_run
     const char *cell_key, *run_key; // borrowed: data, parameters, seed; and the code's version
-    int64_t place; // what a part of a job (--shard) goes by: items with one place stay together
+    int64_t index; // of the part of a job (--shard) that has it: items with one index stay together
     const struct hn_plan_step *step; // of a plan's item; borrowed
     const char *scope; // borrowed: names the data of its long computations (hn_file_parts_begin)
 };

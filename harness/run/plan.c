@@ -122,7 +122,7 @@ static enum hn_code check_steps(struct hn_context *ctx, const struct hn_job *job
 
 // Latest snapshot at or before floor(s / t) t that is less than t steps old, as a graph in training
 // always is; without one, s itself.
-static int64_t build_place(const struct hn_snapshot_info *info, int64_t step_index, int64_t t) {
+static int64_t build_index_of(const struct hn_snapshot_info *info, int64_t step_index, int64_t t) {
     int64_t step = info->step[step_index];
     for (int64_t i = step_index; t > 0 && i >= 0 && step - info->step[i] < t; i--)
         if (info->step[i] <= step / t * t)
@@ -139,7 +139,7 @@ static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_i
 }
 
 // Place in the series of the n-th step that the job wants.
-static int64_t place_wanted(const struct hn_job *job, const struct hn_snapshot_info *info,
+static int64_t index_wanted(const struct hn_job *job, const struct hn_snapshot_info *info,
                             int64_t n) {
     return job->step ? hn_snapshot_step_index(info, job->step[n]) : n;
 }
@@ -153,8 +153,8 @@ static void note_ages(struct hn_context *ctx, const struct hn_job *job,
             return;
     int64_t t = interval_of(sampler), steps = steps_wanted(job, info), older = 0, oldest = 0;
     for (int64_t i = 0; i < steps; i++) {
-        int64_t place = place_wanted(job, info, i);
-        int64_t age = info->step[place] - info->step[build_place(info, place, t)];
+        int64_t index = index_wanted(job, info, i);
+        int64_t age = info->step[index] - info->step[build_index_of(info, index, t)];
         older += age > 0;
         oldest = hn_max(oldest, age);
     }
@@ -272,7 +272,7 @@ static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
                 struct hn_cell *cell = &plan->cell[plan->n_cells++];
                 *cell = *model;
                 cell->sampler = (int32_t)s;
-                cell->build_index = build_place(info, cell->step_index, t);
+                cell->build_index = build_index_of(info, cell->step_index, t);
                 cell->batch_size = (int32_t)job->batch_size[b];
                 cell->seed = (uint64_t)job->seed[r];
                 make_keys(plan, cell);
@@ -320,7 +320,7 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
         for (int64_t s = 0; s < steps_wanted(job, info); s++) {
             struct hn_plan_step *step = &plan->step[plan->n_steps++];
             step->data = i;
-            step->step_index = place_wanted(job, info, s);
+            step->step_index = index_wanted(job, info, s);
             step->number = info->step[step->step_index];
             step->first_cell = plan->n_cells;
             make_step_keys(plan, step);

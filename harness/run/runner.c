@@ -47,15 +47,15 @@ static struct hn_item_env env_of(const struct hn_runner *run) {
 }
 
 // Parts are stretches, so that items of one step, which share work, stay together.
-static bool in_part(const struct hn_runner *run, int64_t place) {
-    int64_t k = run->shard, n = run->shards, all = run->places;
-    return n == 0 || (place >= (k - 1) * all / n && place < k * all / n);
+static bool in_part(const struct hn_runner *run, int64_t index) {
+    int64_t k = run->shard, n = run->shards, all = run->end_index;
+    return n == 0 || (index >= (k - 1) * all / n && index < k * all / n);
 }
 
 bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
                   char label[HN_ITEM_LABEL]) {
     item->kind->label(item, label, HN_ITEM_LABEL);
-    return !run || (in_part(run, item->place) &&
+    return !run || (in_part(run, item->index) &&
                     (!run->filter || regexec(run->filter, label, 0, NULL, 0) == 0));
 }
 

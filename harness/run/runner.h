@@ -25,7 +25,7 @@ struct hn_runner {
     enum hn_rerun rerun;
     const regex_t *filter; // only items whose label matches; NULL = all
     int64_t shard, shards; // part 1 .. shards of the plan; shards = 0: all of it
-    int64_t places;        // items have places below this: what parts are cut from
+    int64_t end_index;     // items have indices below this: parts (--shard) are cut from them
     // Side by side in so many processes, if more than 1 (harness/host/processes.h); then before any
     // parallel region.
     int processes;

@@ -94,7 +94,7 @@ static void test_shared_without_a_plan(void) {
                             .rows = HN_ROWS_RUNS,
                             .unit = "items",
                             .folder = p.out,
-                            .places = 1,
+                            .end_index = 1,
                             .parts = &parts,
                             .quiet = true};
     parts.folder = run.folder;
