@@ -171,6 +171,7 @@ test_mine() {
     expect "mine" 0 'kept +[0-9]+ +0 +1$' mine t.h5 -n 2 -o n.jsonl
     check "mine: what was taken away" says '^known +3 +3 +0$'
     check "mine: equal texts" says '^duplicate +[1-9]'
+    check "mine: memory" says '; [0-9.]+ [KM]iB of data at most$'
     check "mine: the query itself" says '^self +1 '
     check "mine: queries without a positive" says '2 queries without a positive or a negative are not in the file'
     pycheck "an object a line" "import json
@@ -225,7 +226,7 @@ test_price() {
     local line
     line=$(grep '^hardneg mine' out)
     # shellcheck disable=SC2086 # words are wanted
-    expect "what is recommended can be run" 0 'false negatives$' ${line#hardneg }
+    expect "what is recommended can be run" 0 'are false negatives' ${line#hardneg }
     check "it costs what was said" test "$(grep -oE '[0-9.]+ % of those' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % of those"
     expect "nothing is within" 0 'No setting has at most 0 %' price many.h5 --recommend --max-fn 0
     expect "no limit" 2 'needs --max-fn' price many.h5 --recommend

@@ -5,6 +5,7 @@
 #include "harness/host/host.h"
 #include "harness/mining/corpus.h"
 #include "harness/mining/mining.h"
+#include "harness/run/estimate.h"
 #include "harness/run/shares.h"
 #include "results/records.h"
 #include "retrieval/mine_options.h"
@@ -123,6 +124,7 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                                                       {"known", "known positives", 15},
                                                       {"hidden", "hidden positives", 16},
                                                       {NULL}};
+    char peak[32];
     const struct hn_mine_counts *c = &w->mining.counts;
     const struct hn_attrition *a = &c->attrition;
     int64_t queries = w->corpus.info->n[HN_QUERIES];
@@ -153,7 +155,8 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                (long long)w->file.left_out);
     if (truth)
         printf("; %.2f %% of those that filters left are false negatives", 100 * share);
-    printf("\n");
+    hn_bytes_text(atomic_load(&ctx->memory.peak), peak, sizeof peak);
+    printf("; %s of data at most\n", peak);
     return HN_OK;
 }
 
