@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of a build, two at a time, the long ones first: `tests/run.sh BUILD WHAT`. WHAT: `check` the unit
-# suites that take less than some seconds, `suites` all unit suites, `all` the command line as well. One line per
+# suites that take less than 1.4 s of a processor, `suites` all unit suites, `all` the command line as well. One line per
 # suite with the seconds it took and those of processors, what failed in full, and the totals at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,7 +18,7 @@ export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 
 # The long ones, longest first: scripts of the command line, and unit suites that `check` leaves out.
 scripts="cli import retrieval choose sample regress rows faults train page reproduce torture kills guides python hostile install"
-long="run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training"
+long="run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training screen_series screen fuzz text_exact wl weighting page_layout halving judged_pairs captions slowdown fronts compare gcbs_threshold option parts every_study claims_judge spearman"
 
 # The command of a suite.
 command_of() {
