@@ -11,7 +11,7 @@
 
 struct params {
     int64_t l;
-    bool at_least;
+    bool at_min;
 };
 
 // Scratch of one thread: all items reached, in levels, and marks that are clear between anchors.
@@ -85,12 +85,12 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
     const struct params *params = self->params;
     const struct state *state = self->state;
     struct scratch *s = &state->scratch[thread];
-    int64_t end, hops = params->l - params->at_least;
+    int64_t end, hops = params->l - params->at_min;
     int64_t from = reach(state->graph, s, anchor, hops, work, &end);
     int32_t n = 0;
-    for (int64_t k = from; k < end && !params->at_least; k++)
+    for (int64_t k = from; k < end && !params->at_min; k++)
         negative[n++] = s->reached[k];
-    for (int32_t v = 0; v < self->n && params->at_least; v++)
+    for (int32_t v = 0; v < self->n && params->at_min; v++)
         if (!hn_bitset_has(s->marks, v))
             negative[n++] = v;
     for (int64_t k = 0; k < end; k++)
@@ -101,7 +101,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
 
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, l, "l", "2", 1, INT32_MAX, "hops from the anchor, exactly")},
-    {HN_BOOL_OPTION(struct params, at_least, "at_least", "false",
+    {HN_BOOL_OPTION(struct params, at_min, "at_least", "false",
                     "l hops or more, what cannot be reached included")},
     {0}};
 

@@ -268,8 +268,8 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
 
 static enum hn_code open_halving(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                  int64_t reference, struct hn_chosen *c) {
-    int64_t arms = c->grid = c->job.n_samplers, most = arms + HN_CHOOSE_REFINED;
-    c->halving = (struct hn_halving){.arm = hn_zalloc(ctx, most, sizeof *c->halving.arm),
+    int64_t arms = c->grid = c->job.n_samplers, max = arms + HN_CHOOSE_REFINED;
+    c->halving = (struct hn_halving){.arm = hn_zalloc(ctx, max, sizeof *c->halving.arm),
                                      .arms = arms,
                                      .reference = reference,
                                      .seeds = spec->seeds,
@@ -277,8 +277,8 @@ static enum hn_code open_halving(struct hn_context *ctx, const struct hn_choose_
                                      .max_excess = spec->max_excess,
                                      .max_seconds = spec->max_cost * spec->step_seconds,
                                      .error = 0.025}; // of each of two passes
-    c->reason = hn_zalloc(ctx, most, sizeof *c->reason);
-    c->seconds = hn_zalloc(ctx, most, sizeof *c->seconds);
+    c->reason = hn_zalloc(ctx, max, sizeof *c->reason);
+    c->seconds = hn_zalloc(ctx, max, sizeof *c->seconds);
     return c->halving.arm && c->reason && c->seconds ? HN_OK : ctx->code;
 }
 

@@ -152,11 +152,11 @@ static const char *what_is_hard(const json_t *c) {
 
 // The most false negatives that are allowed, and how they were asked for.
 static void print_budget(const json_t *c, FILE *out) {
-    double most = number(c, "budget"), excess = number(c, "max_excess");
+    double max = number(c, "budget"), excess = number(c, "max_excess");
     if (isfinite(excess))
-        fprintf(out, "%.4g %%: %g points above Uniform", 100 * most, 100 * excess);
+        fprintf(out, "%.4g %%: %g points above Uniform", 100 * max, 100 * excess);
     else
-        fprintf(out, "%g %%", 100 * most);
+        fprintf(out, "%g %%", 100 * max);
 }
 
 static void print_false(const json_t *c, const json_t *setting, FILE *out) {
@@ -248,7 +248,7 @@ static void print_fallen(const json_t *c, FILE *out) {
 }
 
 static void print_none(const json_t *c, FILE *out) {
-    const json_t *list = json_object_get(c, "settings"), *least = NULL;
+    const json_t *list = json_object_get(c, "settings"), *min = NULL;
     bool false_limit = isfinite(number(c, "budget")), limit = isfinite(number(c, "max_cost"));
     char text[48], name[128];
     if (count_fate(c, "failed") == (int)json_array_size(list)) {
@@ -258,13 +258,13 @@ static void print_none(const json_t *c, FILE *out) {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *s = json_array_get(list, i);
         double fn = interval_of(s, "fn_ratio").mean;
-        if (false_limit && isfinite(fn) && (!least || fn < interval_of(least, "fn_ratio").mean))
-            least = s;
+        if (false_limit && isfinite(fn) && (!min || fn < interval_of(min, "fn_ratio").mean))
+            min = s;
     }
     fputs("No setting is within the budget", out);
-    if (least) {
-        put_name(name, sizeof name, text_of(least, "job"));
-        put_half(text, sizeof text, interval_of(least, "fn_ratio"), 100, 2);
+    if (min) {
+        put_name(name, sizeof name, text_of(min, "job"));
+        put_half(text, sizeof text, interval_of(min, "fn_ratio"), 100, 2);
         fprintf(out, ": the fewest false negatives are those of %s, %s %%", name, text);
     }
     const char *option = isfinite(number(c, "max_excess")) ? "--max-excess" : "--max-fn";
@@ -315,7 +315,7 @@ static void print_prior(const json_t *c, FILE *out) {
 static void print_check(const json_t *c, const json_t *check, FILE *out) {
     struct hn_interval fn = interval_of(check, "fn_ratio"), ahead = interval_of(check, "ahead");
     struct hn_interval over = interval_of(check, "over_uniform");
-    double most = number(c, "budget");
+    double max = number(c, "budget");
     char text[48], name[128];
     fprintf(out, "Step %lld: ", json_integer_value(json_object_get(check, "step")));
     if (with(c, "fate", "chosen") == reference_of(c))
@@ -327,10 +327,10 @@ static void print_check(const json_t *c, const json_t *check, FILE *out) {
     if (isfinite(fn.mean)) {
         put_half(text, sizeof text, fn, 100, 2);
         fprintf(out, ", %s %% false negatives%s", text,
-                !isfinite(most)    ? ""
-                : fn.lo > most     ? ": over the budget"
-                : !(fn.hi <= most) ? ": perhaps over the budget"
-                                   : "");
+                !isfinite(max)    ? ""
+                : fn.lo > max     ? ": over the budget"
+                : !(fn.hi <= max) ? ": perhaps over the budget"
+                                  : "");
     }
     put_name(name, sizeof name, text_of(check, "hardest"));
     put_half(text, sizeof text, ahead, 1, 4);

@@ -83,10 +83,10 @@ static bool may_be_within(const struct hn_halving *h, const struct hn_arm *arm) 
 // Other work on the machine only lengthens times: the least of them counts until the end. A single
 // one may be that of a cold cache, and is given half of its value.
 static bool is_costly(const struct hn_halving *h, const struct hn_evidence *e) {
-    double least = INFINITY;
+    double min = INFINITY;
     for (int64_t s = 0; s < e->seeds; s++)
-        least = fmin(least, e->seconds[s]);
-    return has_limit(h->max_seconds) && least > h->max_seconds * (e->seeds == 1 ? 2 : 1);
+        min = fmin(min, e->seconds[s]);
+    return has_limit(h->max_seconds) && min > h->max_seconds * (e->seeds == 1 ? 2 : 1);
 }
 
 static void fall(struct hn_arm *arm, enum hn_arm_fate fate, int rung) {

@@ -119,7 +119,7 @@ static double step_probability(const double *uniform, double prior, int low, int
 void hn_measured_shares(const struct hn_measured_pairs *uniform,
                         const struct hn_measured_pairs *sampler, double prior,
                         double share[HN_HISTOGRAM_BINS]) {
-    double u[HN_HISTOGRAM_BINS + 1], h[HN_HISTOGRAM_BINS + 1], most = -1, between = 0;
+    double u[HN_HISTOGRAM_BINS + 1], h[HN_HISTOGRAM_BINS + 1], max = -1, between = 0;
     int best_low = 0, best_high = HN_HISTOGRAM_BINS;
     shares_above(uniform->record, uniform->batches, u);
     shares_above(sampler->record, sampler->batches, h);
@@ -127,8 +127,8 @@ void hn_measured_shares(const struct hn_measured_pairs *uniform,
         for (int low = 0; low < high && u[low] >= prior; low++) {
             double p = step_probability(u, prior, low, high);
             double bound = h[high] + p * (h[low] - h[high]);
-            if (bound > most) {
-                most = bound;
+            if (bound > max) {
+                max = bound;
                 between = p;
                 best_low = low;
                 best_high = high;

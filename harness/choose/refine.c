@@ -125,15 +125,15 @@ static enum hn_code add_between(struct hn_context *ctx, struct hn_job *job, cons
 
 static enum hn_code add_steps(struct hn_context *ctx, struct hn_job *job, const struct step *step,
                               int64_t n) {
-    int64_t most = job->n_samplers + HN_CHOOSE_REFINED;
-    struct hn_job_sampler *all = hn_alloc(ctx, most, sizeof *all);
+    int64_t max = job->n_samplers + HN_CHOOSE_REFINED;
+    struct hn_job_sampler *all = hn_alloc(ctx, max, sizeof *all);
     if (!all)
         return ctx->code;
     memcpy(all, job->sampler, (size_t)job->n_samplers * sizeof *all);
     job->sampler = all;
     for (int64_t i = 0; i < n; i++)
         for (int thirds = 1; thirds < THIRDS; thirds++)
-            if (job->n_samplers < most && add_between(ctx, job, &step[i], thirds))
+            if (job->n_samplers < max && add_between(ctx, job, &step[i], thirds))
                 return ctx->code;
     return HN_OK;
 }

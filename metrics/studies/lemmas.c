@@ -128,7 +128,7 @@ static void judge_partitions(struct hn_lemmas *w, const double s[2][ITEMS][ITEMS
     static const int everyone[ITEMS] = {0};
     const struct hn_lemma_choice none = {INFINITY, 0, 0};
     struct hn_lemma_choice printed = none, within = none, trace = none;
-    double least36 = INFINITY, least37 = INFINITY;
+    double min36 = INFINITY, min37 = INFINITY;
     double tau = w->temperature;
     struct means all = row_means(s[0], everyone, ITEMS, tau);
     double top = all.max + row_means(s[1], everyone, ITEMS, tau).max;
@@ -146,12 +146,12 @@ static void judge_partitions(struct hn_lemmas *w, const double s[2][ITEMS][ITEMS
         hn_lemma_choose(&printed, fmax(-x.all_min, 0), bound36); // -A o Z is 0 off the blocks
         hn_lemma_choose(&within, -x.all_min, bound36);
         hn_lemma_choose(&trace, -x.mean - y.mean, bound37);
-        least36 = fmin(least36, bound36);
-        least37 = fmin(least37, bound37);
+        min36 = fmin(min36, bound36);
+        min37 = fmin(min37, bound37);
     }
-    hn_lemma_try(w, "GC theorem 4.1 as printed", printed.high, least36);
-    hn_lemma_try(w, "GC theorem 4.1 within blocks", within.low, least36);
-    hn_lemma_try(w, "GC theorem 4.2", trace.low, least37);
+    hn_lemma_try(w, "GC theorem 4.1 as printed", printed.high, min36);
+    hn_lemma_try(w, "GC theorem 4.1 within blocks", within.low, min36);
+    hn_lemma_try(w, "GC theorem 4.2", trace.low, min37);
 }
 
 // Scores of items drawn at random, one from each eighth of the file.

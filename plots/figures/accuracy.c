@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 48 };
+enum { MAX_ROWS = 48 };
 
 // A row: a setting at its last evaluation, or its encoder before training.
 struct row {
@@ -22,7 +22,7 @@ struct table {
     const char *dataset, *column;
     double scale;
     int64_t base;
-    struct row row[MOST_ROWS];
+    struct row row[MAX_ROWS];
     int rows;
     bool within, more; // within: some problem has several settings
 };
@@ -38,7 +38,7 @@ static void add_row(struct table *t, int64_t setting, bool untrained) {
     struct hn_mean m = hn_trained_at(t->trained, setting, t->column, untrained ? 0 : HN_LAST_STEP);
     if (isnan(m.mean))
         return;
-    if (t->rows < MOST_ROWS)
+    if (t->rows < MAX_ROWS)
         t->row[t->rows++] = (struct row){setting, untrained, m};
     else
         t->more = true;
@@ -168,7 +168,7 @@ static void draw_table(struct hn_page *page, const struct hn_trained *trained, i
     draw_accuracies(page, &t);
     draw_differences(page, &t);
     if (t.more)
-        hn_page_note(page, "Only the first %d rows are drawn.", MOST_ROWS);
+        hn_page_note(page, "Only the first %d rows are drawn.", MAX_ROWS);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -198,8 +198,8 @@ const struct hn_figure hn_accuracy = {
 
 // Accuracies over training, of all settings.
 static const struct hn_training_curves steps = {
-    .least = 1,
-    .least_steps = 3,
+    .min = 1,
+    .min_steps = 3,
     .untrained = true,
     .nothing = "trainings were evaluated before and after alone"};
 

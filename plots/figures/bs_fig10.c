@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 6 };
+enum { MAX_STEPS = 6 };
 
 static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
@@ -54,7 +54,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (hn_groups_make(page->ctx, r, (struct hn_choice){.keep = keep}, &g))
         return page->ctx->code;
     hn_page_first_dataset(page, &r->runs);
-    int64_t shown = hn_min(g.steps, MOST_STEPS);
+    int64_t shown = hn_min(g.steps, MAX_STEPS);
     for (int64_t i = 0; i < shown; i++)
         draw_step(page, &g, hn_shown_step(&g, i, shown));
     page->share_x = true;

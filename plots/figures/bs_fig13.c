@@ -9,7 +9,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 }
 
 static const struct hn_training_curves curves = {
-    .keep = keep, .least = 1, .untrained = true, .nothing = "no training without a weighting"};
+    .keep = keep, .min = 1, .untrained = true, .nothing = "no training without a weighting"};
 
 const struct hn_figure hn_bs_fig13 = {
     .id = "bs-fig13",

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { MOST_RANGES = 5, MOST_PANELS = 4 };
+enum { MAX_RANGES = 5, MAX_PANELS = 4 };
 
 // Columns that tell graphs apart, and ranges of ranks.
 static const char *const of_graph[] = {"dataset", "graph", NULL};
@@ -61,9 +61,9 @@ static void draw_graph(struct hn_page *page, const struct hn_table *t, int64_t o
     snprintf(title, sizeof title, "%.60s graph", hn_table_text(t, of, "graph"));
     struct hn_panel *panel =
         hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
-    int64_t range[MOST_RANGES];
+    int64_t range[MAX_RANGES];
     int ranges = 0;
-    for (int64_t i = 0; i < t->rows && ranges < MOST_RANGES; i++)
+    for (int64_t i = 0; i < t->rows && ranges < MAX_RANGES; i++)
         if (is_row(t, i, of, of_graph) && is_first(t, i, of_range))
             range[ranges++] = i;
     for (int i = 0; i < ranges; i++)
@@ -95,7 +95,7 @@ static void space_steps(struct hn_panel *panel) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "purity");
-    for (int64_t row = 0; row < t->rows && page->panels < MOST_PANELS; row++)
+    for (int64_t row = 0; row < t->rows && page->panels < MAX_PANELS; row++)
         if (is_first(t, row, of_graph))
             draw_graph(page, t, row);
     for (int p = 0; p < page->panels; p++)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 6 };
+enum { MAX_STEPS = 6 };
 
 // The rows of the first data set's first graph at one step, against similarity.
 static bool belongs(const struct hn_table *t, int64_t row, int64_t first, double step) {
@@ -60,8 +60,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     int64_t first = 0;
     while (first < t->rows && strcmp(hn_table_text(t, first, "by"), "similarity") != 0)
         first++;
-    double step[MOST_STEPS];
-    int steps = hn_distinct(t, "step", step, MOST_STEPS);
+    double step[MAX_STEPS];
+    int steps = hn_distinct(t, "step", step, MAX_STEPS);
     for (int i = 0; i < steps && first < t->rows; i++)
         draw_step(page, t, first, step[i]);
     hn_page_first_dataset(page, t);

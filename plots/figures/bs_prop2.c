@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 256, MOST_ALPHAS = 4 };
+enum { MAX_STEPS = 256, MAX_ALPHAS = 4 };
 
 static const struct {
     const char *column, *label;
@@ -51,9 +51,9 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop2");
-    double step[MOST_STEPS], alpha[MOST_ALPHAS];
-    int steps = hn_distinct(t, "step", step, MOST_STEPS);
-    int alphas = hn_distinct(t, "alpha", alpha, MOST_ALPHAS);
+    double step[MAX_STEPS], alpha[MAX_ALPHAS];
+    int steps = hn_distinct(t, "step", step, MAX_STEPS);
+    int alphas = hn_distinct(t, "alpha", alpha, MAX_ALPHAS);
     for (int i = 0; i < alphas && steps > 0; i++)
         draw_alpha(page, t, step[steps - 1], alpha[i]);
     hn_page_first_dataset(page, t);

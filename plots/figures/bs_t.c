@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BUILDS = 6 };
+enum { MAX_BUILDS = 6 };
 
 struct ages {
     const struct hn_table *table;
@@ -47,12 +47,12 @@ static void draw_measure(struct hn_page *page, const struct ages *a,
         hn_axis_tic_number(page, &panel->x, i);
     for (int i = 0; i < panel->x.n_tics; i++)
         snprintf(panel->x.tic[i].text, sizeof panel->x.tic[i].text, "%.0f", a->step[i]);
-    for (int b = 0; b < a->builds && b < MOST_BUILDS; b++) {
+    for (int b = 0; b < a->builds && b < MAX_BUILDS; b++) {
         char label[HN_LABEL_SIZE];
         snprintf(label, sizeof label, "graph of step %.0f", a->build[b]);
         struct hn_series *s =
             hn_panel_series(page, panel, label, HN_LOOK_LINE,
-                            hn_line_ordered(b, (int)hn_min(a->builds, MOST_BUILDS)));
+                            hn_line_ordered(b, (int)hn_min(a->builds, MAX_BUILDS)));
         for (int i = 0; i < a->steps; i++) {
             double half, mean = mean_of(a, a->build[b], a->step[i], m->column, &half);
             hn_series_add_interval(s, i, m->scale * mean, m->scale * half);

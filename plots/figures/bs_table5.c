@@ -17,7 +17,7 @@ static const struct cost costs[] = {{"cost_s", "Cost_S (s)", "Cost_S"},
                                     {"", "sampler's share (%)", ""}};
 
 enum { SAMPLING, BUILDING, SPREAD, TRAINING, SHARE }; // of costs
-enum { COSTS = sizeof costs / sizeof costs[0], MOST_ROWS = 40 };
+enum { COSTS = sizeof costs / sizeof costs[0], MAX_ROWS = 40 };
 
 // Measurements by name: several rows of a table, such as repetitions, share one.
 struct row {
@@ -33,14 +33,14 @@ static double share_of(double sampling, double spread, double training) {
 }
 
 struct rows {
-    struct row row[MOST_ROWS];
+    struct row row[MAX_ROWS];
     int n;
     bool more;
 };
 
 static struct row *new_row(struct rows *rows, const char *name) {
     struct row *row = &rows->row[rows->n];
-    if (rows->n == MOST_ROWS) {
+    if (rows->n == MAX_ROWS) {
         rows->more = true;
         return NULL;
     }
@@ -84,7 +84,7 @@ static void collect_costs(struct rows *rows, const struct hn_table *t) {
 static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
                                  const struct hn_results *r) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "cost_s", .most_settings = HN_MOST_SETTINGS};
+    struct hn_choice choice = {.wanted = "cost_s", .max_settings = HN_MAX_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     for (int i = 0; i < g.settings; i++) {

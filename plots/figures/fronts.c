@@ -39,7 +39,7 @@ struct view {
     struct hn_page *page;
     const struct hn_groups *g;
     struct hn_league league;
-    struct front front[HN_MOST_PANELS]; // of a sampler, by data set
+    struct front front[HN_MAX_PANELS]; // of a sampler, by data set
     const char *measure;
     bool excess; // over Uniform's, which every data set has
     bool marks;  // some sampler has no line
@@ -164,7 +164,7 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
                      enum quantity at, enum quantity wanted) {
     int places = 0;
     for (int i = 0; i < PLACES; i++) {
-        double x = v->lo[at] + (v->hi[at] - v->lo[at]) * i / (PLACES - 1), value[HN_MOST_PANELS];
+        double x = v->lo[at] + (v->hi[at] - v->lo[at]) * i / (PLACES - 1), value[HN_MAX_PANELS];
         bool everywhere = true;
         for (int d = 0; d < v->g->datasets; d++) {
             value[d] = interpolate(&front[d], at, x, wanted);
@@ -180,7 +180,7 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
 // One setting, at its means, if all data sets have it.
 static void draw_mark(const struct view *v, struct hn_series *to, int setting, enum quantity at,
                       enum quantity wanted) {
-    double x = 0, value[HN_MOST_PANELS];
+    double x = 0, value[HN_MAX_PANELS];
     int datasets = v->g->datasets;
     for (int d = 0; d < datasets; d++) {
         struct hn_where where = hn_last_place(v->g, d, setting, v->measure);
@@ -220,7 +220,7 @@ static void draw_panel(struct view *v, const char *x, const char *y, enum quanti
     if (wanted != COST)
         panel->y.largest = wanted == HARD ? 1 : 100;
     if (wanted == HARD || (wanted != COST && v->excess))
-        panel->y.least = -panel->y.largest;
+        panel->y.min = -panel->y.largest;
     for (int s = 0; s < v->g->settings; s++)
         if (is_first(v, s))
             draw_sampler(v, panel, s, at, wanted);
@@ -251,7 +251,7 @@ static void draw_league(struct view *v, struct hn_league league) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_ALL_SETTINGS};
+    struct hn_choice choice = {.wanted = "hard_true_mean", .max_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     struct view v = {.page = page, .g = &g};

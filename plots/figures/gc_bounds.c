@@ -29,7 +29,7 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
-        .most_settings = HN_MOST_SETTINGS,
+        .max_settings = HN_MAX_SETTINGS,
         .sampler = "gcbs",
         .nothing = "no run has a gap: give snapshots with a second view or /positive"};
     struct hn_groups g;

@@ -12,7 +12,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
                        "no training measured its loss ahead: give the job expected_loss: true");
     const struct hn_training_curves curves = {.column = "loss",
                                               .unit = "nats",
-                                              .least = 1,
+                                              .min = 1,
                                               .beside = "loss_expected",
                                               .nothing = "no training has a loss"};
     return hn_draw_training(page, r, &curves);

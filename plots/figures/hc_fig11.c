@@ -9,7 +9,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 
 static const struct hn_training_curves curves = {
     .keep = keep,
-    .least = 2,
+    .min = 2,
     .untrained = true,
     .nothing = "no two weightings were trained on uniform batches"};
 

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MERGE = 4, MOST_BINS = 512, KINDS = 2 };
+enum { MERGE = 4, MAX_BINS = 512, KINDS = 2 };
 
 // Pairs of a setting, all seeds together.
 struct pairs {
-    double count[KINDS][MOST_BINS], sum[KINDS];
+    double count[KINDS][MAX_BINS], sum[KINDS];
     int bins;
 };
 
@@ -26,11 +26,11 @@ static void collect(const struct hn_trained *t, const struct hn_table *cosines, 
         double width = hn_table_real(cosines, row, "bin_hi") - low;
         double place = round((low + 1) / width), count = hn_table_real(cosines, row, "count");
         int kind = strcmp(hn_table_text(cosines, row, "kind"), "same_label") == 0;
-        if (!(width > 0 && place >= 0 && place < MOST_BINS))
+        if (!(width > 0 && place >= 0 && place < MAX_BINS))
             continue;
         p->count[kind][(int)place] += count;
         p->sum[kind] += count;
-        p->bins = (int)fmin(round(2 / width), MOST_BINS);
+        p->bins = (int)fmin(round(2 / width), MAX_BINS);
     }
 }
 

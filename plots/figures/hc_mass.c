@@ -75,7 +75,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     if (!isfinite(next_value(&r->runs, "beta", 0)))
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "no run is weighted with beta (hcl)");
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "fn_mass", .most_settings = 3},
+    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "fn_mass", .max_settings = 3},
                        &g))
         return page->ctx->code;
     for (int mass = 0; mass < 2; mass++)

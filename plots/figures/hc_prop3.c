@@ -2,7 +2,7 @@
 // towards its worst case, the hardest of them.
 #include "plots/page/curves.h"
 
-enum { MOST_CURVES = 6 };
+enum { MAX_CURVES = 6 };
 
 static bool same_curve(const struct hn_table *t, int64_t a, int64_t b) {
     return hn_rows_agree(t, a, b, HN_COLUMNS("dataset", "step", "temperature"));
@@ -26,11 +26,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop3");
     struct hn_panel *panel =
         hn_page_panel(page, "", "concentration beta", "expectation / worst case");
-    int64_t curve[MOST_CURVES];
+    int64_t curve[MAX_CURVES];
     int curves = 0;
     panel->y.zero = true;
     page->no_end_labels = true;
-    for (int64_t row = 0; row < t->rows && curves < MOST_CURVES; row++) {
+    for (int64_t row = 0; row < t->rows && curves < MAX_CURVES; row++) {
         bool first = true;
         for (int64_t i = 0; i < row && first; i++)
             first = !same_curve(t, i, row);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMMIT_SHOWN = 7, DATE_SHOWN = 10, MOST_NAMED = 10 };
+enum { COMMIT_SHOWN = 7, DATE_SHOWN = 10, MAX_NAMED = 10 };
 
 static const char *text(const struct hn_results *r, int64_t row, const char *column) {
     return hn_table_text(&r->runs, row, column);
@@ -20,7 +20,7 @@ static int64_t end_of(const struct hn_results *r, int64_t first) {
 
 // The axis of files: day and commit of as many as can be read.
 static void name_files(struct hn_page *page, struct hn_axis *axis, const struct hn_results *r) {
-    int64_t n = end_of(r, 0), every = (n + MOST_NAMED - 1) / MOST_NAMED;
+    int64_t n = end_of(r, 0), every = (n + MAX_NAMED - 1) / MAX_NAMED;
     for (int64_t i = 0; i < n; i += every) {
         char label[HN_LABEL_SIZE];
         const char *commit = text(r, i, "commit");
@@ -37,7 +37,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     char title[HN_TITLE_SIZE], axis[HN_TITLE_SIZE];
     const char *units = hn_results_get(r, "units");
     bool plain = !*units || strcmp(units, "1") == 0;
-    double least = INFINITY, most = 0;
+    double min = INFINITY, max = 0;
     int line = 0;
     snprintf(axis, sizeof axis, "%s%s%s%s", hn_results_get(r, "metric"), plain ? "" : " (",
              plain ? "" : units, plain ? "" : ")");
@@ -49,11 +49,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         for (int64_t i = first; i < end_of(r, first); i++) {
             double value = hn_table_real(&r->runs, i, "value");
             hn_series_add(s, (double)(i - first), value);
-            least = fmin(least, value);
-            most = fmax(most, value);
+            min = fmin(min, value);
+            max = fmax(max, value);
         }
     }
-    panel->y.log = least > 0 && most > 30 * least;
+    panel->y.log = min > 0 && max > 30 * min;
     page->width = 7;
     name_files(page, &panel->x, r);
     return hn_page_finish(page, "no file has a value");

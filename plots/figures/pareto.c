@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Beyond them words cover what they name: in the panel, and in its inset.
-enum { MOST_NAMED = 24, MOST_ENLARGED = 8 };
+enum { MAX_NAMED = 24, MAX_ENLARGED = 8 };
 
 // A setting at the last step.
 struct point {
@@ -112,7 +112,7 @@ static void draw_intervals(const struct view *v, struct hn_panel *panel) {
     struct hn_series *stems = hn_panel_series(v->page, panel, "", HN_LOOK_STEMS, 0),
                      *arms = hn_panel_series(v->page, panel, "", HN_LOOK_ARMS, 0);
     panel->x.largest = 100;
-    panel->y.least = -1, panel->y.largest = 1;
+    panel->y.min = -1, panel->y.largest = 1;
     for (int i = 0; i < v->n; i++) {
         const struct hn_mean x = v->point[i].false_negatives, y = v->point[i].hardness;
         if (is_seen(v, i) && !isnan(y.half))
@@ -126,7 +126,7 @@ static void draw_intervals(const struct view *v, struct hn_panel *panel) {
 static void draw_discs(const struct view *v, struct hn_panel *panel) {
     const struct hn_groups *g = v->g;
     for (int s = 0; s < g->settings; s++) {
-        const char *label = v->n > MOST_NAMED ? g->setting[s].sampler : "";
+        const char *label = v->n > MAX_NAMED ? g->setting[s].sampler : "";
         struct hn_series *discs =
             hn_panel_series(v->page, panel, label, HN_LOOK_DISCS, sampler_line(g, s));
         snprintf(discs->end, sizeof discs->end, "%s", g->setting[s].label);
@@ -140,7 +140,7 @@ static void draw_discs(const struct view *v, struct hn_panel *panel) {
 
 static bool is_named(const struct view *v, int i, bool has_corner) {
     const struct point *p = &v->point[i];
-    return is_seen(v, i) && !p->twin && (p->front || v->n <= MOST_NAMED) &&
+    return is_seen(v, i) && !p->twin && (p->front || v->n <= MAX_NAMED) &&
            (v->corner || !has_corner || p->away);
 }
 
@@ -201,14 +201,14 @@ static void draw_uniform(const struct view *v, struct hn_panel *panel) {
 // Key of the discs' areas: costs of a step.
 static void draw_key(struct hn_page *page, struct hn_panel *panel, double dearest) {
     static const struct {
-        double least, scale;
+        double min, scale;
         const char *unit;
     } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "µs"}};
     for (int i = 4; i >= 0 && dearest > 0; i -= 2) {
         double cost = pow(10, floor(log10(dearest)) - i);
         int unit = 0;
         char label[HN_LABEL_SIZE];
-        while (cost < 0.999 * units[unit].least)
+        while (cost < 0.999 * units[unit].min)
             unit++;
         snprintf(label, sizeof label, "%.3g %s a step", cost * units[unit].scale, units[unit].unit);
         struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, 0);
@@ -240,12 +240,12 @@ static bool find_corner(struct point *point, int n, struct box *corner) {
     double width = all.x1 - all.x0, height = all.y1 - all.y0;
     for (int left = n; left > (n + 1) / 2; left--) {
         int best = 0;
-        double least = INFINITY;
+        double min = INFINITY;
         for (int i = 0; i < n; i++) {
             const struct box b = box_of(point, n, i);
             double size = (b.x1 - b.x0) / width + (b.y1 - b.y0) / height;
-            if (!point[i].away && size < least) {
-                least = size;
+            if (!point[i].away && size < min) {
+                min = size;
                 best = i;
             }
         }
@@ -261,7 +261,7 @@ static bool find_corner(struct point *point, int n, struct box *corner) {
         point[i].away = !(x >= corner->x0 && x <= corner->x1 && y >= corner->y0 && y <= corner->y1);
         inside += !point[i].away;
     }
-    return crowded && inside <= MOST_ENLARGED;
+    return crowded && inside <= MAX_ENLARGED;
 }
 
 static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
@@ -317,7 +317,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "fn_ratio", .most_settings = HN_ALL_SETTINGS};
+    struct hn_choice choice = {.wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     struct seen seen = {0, false};
@@ -330,9 +330,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             if (hn_leads_league(&g, s))
                 draw_league(page, &g, d, hn_league_of(&g, s), only, &seen);
     page->width = only ? 6.4 : 0;
-    page->columns = only || g.settings > MOST_NAMED ? 1 : 2;
+    page->columns = only || g.settings > MAX_NAMED ? 1 : 2;
     page->panel_height = 2.6;
-    if (seen.points > MOST_NAMED)
+    if (seen.points > MAX_NAMED)
         hn_page_say(page, "Of up to %d settings those on the line are named.", seen.points);
     if (seen.twins)
         hn_page_say(page,

@@ -33,18 +33,18 @@ static bool is_drawn(const struct view *v, int64_t row) {
 
 // A logarithmic axis where every setting has a false negative; intervals end at its lower end.
 static void set_range(const struct view *v) {
-    double least = INFINITY, largest = 0;
+    double min = INFINITY, largest = 0;
     for (int64_t row = 0; row < v->t->rows; row++)
         if (is_drawn(v, row)) {
-            least = fmin(least, false_of(v, row));
+            min = fmin(min, false_of(v, row));
             largest = fmax(largest, false_of(v, row));
         }
     struct hn_axis *x = &v->panel[0]->x;
     x->largest = 100;
-    x->log = least > 0 && largest > 5 * least;
+    x->log = min > 0 && largest > 5 * min;
     x->zero = !x->log;
     if (x->log)
-        x->least = least / 3;
+        x->min = min / 3;
 }
 
 static void draw_intervals(const struct view *v) {
@@ -59,7 +59,7 @@ static void draw_intervals(const struct view *v) {
         hn_series_add_span(stems, x, y, hn_table_real(v->t, row, "hardness_lo"),
                            hn_table_real(v->t, row, "hardness_hi"));
         if (isfinite(low) && isfinite(high))
-            hn_series_add_span(arms, x, y, fmax(100 * low, v->panel[0]->x.least), 100 * high);
+            hn_series_add_span(arms, x, y, fmax(100 * low, v->panel[0]->x.min), 100 * high);
     }
 }
 

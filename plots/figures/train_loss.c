@@ -2,7 +2,7 @@
 #include "plots/page/training_curves.h"
 
 static const struct hn_training_curves curves = {
-    .column = "loss", .unit = "nats", .least = 1, .nothing = "no training has a loss"};
+    .column = "loss", .unit = "nats", .min = 1, .nothing = "no training has a loss"};
 
 const struct hn_figure hn_train_loss = {
     .id = "train-loss",

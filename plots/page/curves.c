@@ -49,7 +49,7 @@ int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, in
     return -1;
 }
 
-enum { FAINT = 40, MOST_BATCHES = 4096 };
+enum { FAINT = 40, MAX_BATCHES = 4096 };
 
 static const double *kept_by_batch(const struct hn_results *r, const char *column) {
     if (!r->batch_start)
@@ -64,14 +64,14 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
                         const struct hn_curve_value *m, double x) {
     const struct hn_results *r = g->results;
     const double *value = kept_by_batch(r, m->column);
-    double all[MOST_BATCHES];
+    double all[MAX_BATCHES];
     int64_t n = 0;
     struct hn_replicates rows = {NULL, 0};
     if (value)
         rows = hn_groups_rows(g, where, m->column);
     for (int64_t i = 0; i < rows.n; i++)
         for (int64_t b = r->batch_start[rows.row[i]]; b < r->batch_start[rows.row[i] + 1]; b++)
-            if (n < MOST_BATCHES && !isnan(value[b]))
+            if (n < MAX_BATCHES && !isnan(value[b]))
                 all[n++] = value[b];
     gsl_sort(all, 1, (size_t)n);
     int64_t shown = hn_min(n, FAINT);
@@ -102,7 +102,7 @@ struct hn_axis *hn_measure_axis(struct hn_panel *panel) {
 
 void hn_axis_of_measure(struct hn_axis *axis, const struct hn_curve_value *measure) {
     axis->zero = measure->zero;
-    axis->least = measure->least;
+    axis->min = measure->min;
     axis->largest = measure->largest;
 }
 

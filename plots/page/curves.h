@@ -11,7 +11,7 @@ struct hn_curve_value {
     const char *column, *title; // title with unit
     double scale;               // 100 for percent
     bool zero;                  // the axis begins at 0
-    double least, largest;      // what it can be, in units of the axis; equal = anything
+    double min, largest;        // what it can be, in units of the axis; equal = anything
 };
 extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { MOST_STEPS = 6, MOST_STEPS_OF_MANY = 3 };
+enum { MAX_STEPS = 6, MAX_STEPS_OF_MANY = 3 };
 
 const char *const hn_distributions_columns[] = {"dataset", "step",     "sampler",
                                                 "params",  "fn_ratio", NULL};
@@ -63,24 +63,24 @@ void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn
 static int64_t choose_merge(const struct hn_groups *g) {
     static const int64_t merges[] = {2, 4, 5, 8, 10};
     const struct hn_results *r = g->results;
-    double least = INFINITY;
+    double min = INFINITY;
     int64_t merge = 1;
     for (int64_t row = 0; row < r->runs.rows; row++) {
         double pairs = 0;
         for (int64_t b = r->bins; b < r->kinds * r->bins && g->place[row].setting >= 0; b++)
             pairs += (double)r->histogram[row * r->kinds * r->bins + b];
-        least = pairs > 0 && pairs < least ? pairs : least;
+        min = pairs > 0 && pairs < min ? pairs : min;
     }
     for (size_t i = 0; i < sizeof merges / sizeof merges[0]; i++)
         if (r->bins % merges[i] == 0 &&
-            (merge == 1 || least * (double)merge < 100.0 * (double)r->bins))
+            (merge == 1 || min * (double)merge < 100.0 * (double)r->bins))
             merge = merges[i];
     return merge;
 }
 
 static void draw_densities(struct densities *d, int dataset) {
     const struct hn_groups *g = d->groups;
-    int64_t most = g->datasets > 1 ? MOST_STEPS_OF_MANY : MOST_STEPS, n = hn_min(g->steps, most);
+    int64_t max = g->datasets > 1 ? MAX_STEPS_OF_MANY : MAX_STEPS, n = hn_min(g->steps, max);
     for (int64_t i = 0; i < n; i++) {
         char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
         int64_t step = hn_shown_step(g, i, n);
@@ -133,9 +133,9 @@ static void choose_range(struct densities *d) {
     for (int p = 0; p < d->panels; p++)
         for (int k = 0; k < d->panel[p]->n_series; k++) {
             const struct hn_series *s = d->panel[p]->series[k];
-            double least = 0.01 * highest(s);
+            double min = 0.01 * highest(s);
             for (int64_t i = 0; i < s->n; i++)
-                if (s->datum[i].y >= least) {
+                if (s->datum[i].y >= min) {
                     lo = fmin(lo, s->datum[i].x - half);
                     hi = fmax(hi, s->datum[i].x + half);
                 }
@@ -256,7 +256,7 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
                                    const struct hn_distributions *what) {
     struct hn_groups g;
     struct hn_choice choice = what->choice;
-    choice.most_settings = HN_MOST_SETTINGS;
+    choice.max_settings = HN_MAX_SETTINGS;
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (what->varied && hn_groups_values(&g, what->varied) < 2)
@@ -264,7 +264,7 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
                        what->varied);
     if (!has_pairs(&g))
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the histograms of the file are empty");
-    if (g.settings > HN_MOST_CURVES || g.steps == 1)
+    if (g.settings > HN_MAX_CURVES || g.steps == 1)
         draw_many(page, &g);
     else
         draw_groups(page, &g);

@@ -43,7 +43,7 @@ static int find_dataset(struct hn_groups *g, const char *name) {
     for (int i = 0; i < g->datasets; i++)
         if (strcmp(g->dataset[i], name) == 0)
             return i;
-    if (g->datasets == HN_MOST_PANELS) {
+    if (g->datasets == HN_MAX_PANELS) {
         g->more_datasets = true;
         return -1;
     }
@@ -55,7 +55,7 @@ static int find_temperature(struct hn_groups *g, double value) {
     for (int i = 0; i < g->temperatures; i++)
         if (fabs(g->temperature[i] - value) < 1e-12 || (isnan(value) && isnan(g->temperature[i])))
             return i;
-    if (g->temperatures == HN_MOST_PANELS) {
+    if (g->temperatures == HN_MAX_PANELS) {
         g->more_temperatures = true;
         return -1;
     }
@@ -195,10 +195,10 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     for (int64_t row = 0; row < r->runs.rows; row++)
         place_row(out, row, choice, found ? value : NULL);
     collect_steps(out);
-    int most = choice.most_settings ? choice.most_settings
-               : out->steps > 1     ? HN_MOST_CURVES
-                                    : HN_MOST_SETTINGS;
-    if (hn_groups_choose(ctx, out, most, choice.sampler))
+    int max = choice.max_settings ? choice.max_settings
+              : out->steps > 1    ? HN_MAX_CURVES
+                                  : HN_MAX_SETTINGS;
+    if (hn_groups_choose(ctx, out, max, choice.sampler))
         return ctx->code;
     collect_steps(out);
     for (int i = 0; i < out->settings; i++)
@@ -254,14 +254,14 @@ double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, co
     return mean;
 }
 
-int hn_distinct(const struct hn_table *t, const char *column, double *value, int most) {
+int hn_distinct(const struct hn_table *t, const char *column, double *value, int max) {
     int n = 0;
     for (int64_t row = 0; row < t->rows; row++) {
         double own = hn_table_real(t, row, column);
         bool again = isnan(own);
         for (int i = 0; i < n && !again; i++)
             again = !(fabs(value[i] - own) > 1e-9);
-        if (!again && n < most)
+        if (!again && n < max)
             value[n++] = own;
     }
     gsl_sort(value, 1, (size_t)n);

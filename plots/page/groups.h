@@ -9,10 +9,10 @@
 #include "results/analysis/params.h"
 
 enum {
-    HN_MOST_PANELS = 4,
-    HN_MOST_SETTINGS = 40, // of a curve or a row each
+    HN_MAX_PANELS = 4,
+    HN_MAX_SETTINGS = 40, // of a curve or a row each
     HN_ALL_SETTINGS = 1 << 20,
-    HN_MOST_CURVES = 8
+    HN_MAX_CURVES = 8
 };
 
 // A sampler with its parameters and batch size. Texts are borrowed from the results.
@@ -27,8 +27,8 @@ struct hn_setting {
 const char *hn_setting_options(const struct hn_setting *s);
 
 struct hn_groups {
-    const char *dataset[HN_MOST_PANELS]; // in the order of the file, like settings and temperatures
-    double temperature[HN_MOST_PANELS];
+    const char *dataset[HN_MAX_PANELS]; // in the order of the file, like settings and temperatures
+    double temperature[HN_MAX_PANELS];
     struct hn_setting *setting; // [settings]
     int datasets, temperatures, settings;
     int settings_in_all;                   // with those that hn_groups_choose() left out
@@ -56,7 +56,7 @@ struct hn_choice {
     bool (*keep)(const struct hn_table *runs, int64_t row);
     const char *alike; // of params; NULL: all values
     bool (*to)(const struct hn_table *runs, int64_t row);
-    int most_settings; // kept at most; 0 = HN_MOST_CURVES over steps, HN_MOST_SETTINGS at one step
+    int max_settings;    // kept at most; 0 = HN_MAX_CURVES over steps, HN_MAX_SETTINGS at one step
     const char *sampler; // that the figure is about: kept first, after Uniform; NULL = none
     const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };
@@ -65,9 +65,9 @@ struct hn_choice {
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
 
-// Keeps `most` settings: one of every sampler before a second of any, in the order of the file, but
+// Keeps `max` settings: one of every sampler before a second of any, in the order of the file, but
 // Uniform and the sampler `first` (NULL: none) before the others.
-HN_MUST_USE enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int most,
+HN_MUST_USE enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int max,
                                           const char *first);
 
 // Coordinates of a group; -1 for any data set or temperature.
@@ -88,8 +88,8 @@ struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where w
 
 // Counts the values of an option among the settings; settings without it do not count.
 int hn_groups_values(const struct hn_groups *g, const char *option);
-// The different numbers of a column, increasing, `most` of them at most; returns how many.
-int hn_distinct(const struct hn_table *t, const char *column, double *value, int most);
+// The different numbers of a column, increasing, `max` of them at most; returns how many.
+int hn_distinct(const struct hn_table *t, const char *column, double *value, int max);
 
 // Title that distinguishes the panel of a data set and temperature from the others, "" if it is the
 // only one; temperature -1: of all of them.

@@ -29,13 +29,13 @@ static int rank_of(const struct hn_groups *g, int setting, const char *first) {
     return strcmp(sampler, "uniform") == 0 ? 0 : first && strcmp(sampler, first) == 0 ? 1 : 2;
 }
 
-enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int most,
+enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int max,
                               const char *first) {
     g->settings_in_all = g->settings;
-    if (g->settings <= most)
+    if (g->settings <= max)
         return HN_OK;
     HN_SCOPE(ctx);
-    int *number = hn_alloc(ctx, g->settings, sizeof *number), left = most;
+    int *number = hn_alloc(ctx, g->settings, sizeof *number), left = max;
     if (!number)
         return ctx->code;
     for (int i = 0; i < g->settings; i++)

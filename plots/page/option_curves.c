@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FACETS = 6 };
+enum { MAX_FACETS = 6 };
 
 // A sweep sorted out. Settings that differ by the option alone are of one kind, which is a curve;
 // where there are more curves than can be told apart in a panel, panels have one value of a second
@@ -107,9 +107,9 @@ static const struct hn_setting *setting_of(const struct sorted *s, int kind) {
 static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
 
 // Whole curves alone: as settings are chosen (groups_choice.c), one of every sampler first.
-static void choose_curves(struct sorted *s, int most) {
-    int left = most;
-    if (s->curves <= most)
+static void choose_curves(struct sorted *s, int max) {
+    int left = max;
+    if (s->curves <= max)
         return;
     for (int k = 0; k < s->kinds; k++)
         s->kind[k].drawn = false;
@@ -124,7 +124,7 @@ static void choose_curves(struct sorted *s, int most) {
                 left--;
             }
         }
-    s->drawn = most;
+    s->drawn = max;
 }
 
 // The value of an option, or the batch size, of a kind; false if it has none.
@@ -137,9 +137,9 @@ static bool value_of(const struct sorted *s, int kind, const char *option,
     return true;
 }
 
-// Counts the values, 2 to `most`, of an option that all curves have, else 0; *curves: the maximum
+// Counts the values, 2 to `max`, of an option that all curves have, else 0; *curves: the maximum
 // number of curves of one value.
-static int divides(const struct sorted *s, const char *option, int most, int *curves) {
+static int divides(const struct sorted *s, const char *option, int max, int *curves) {
     char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
     int values = 0;
     *curves = 0;
@@ -159,14 +159,14 @@ static int divides(const struct sorted *s, const char *option, int most, int *cu
         values += before == 0;
         *curves = all > *curves ? all : *curves;
     }
-    return values > 1 && values <= most ? values : 0;
+    return values > 1 && values <= max ? values : 0;
 }
 
 // The option with fewest values that leaves no more curves to a panel than can be told apart; if
 // there is none, the one that leaves fewest.
 static void choose_facet(struct sorted *s, int measures) {
-    int most = (int)hn_min(HN_PAGE_PANELS / (measures * s->g->datasets), MOST_FACETS), curves,
-        least = s->drawn, fewest = most + 1;
+    int max = (int)hn_min(HN_PAGE_PANELS / (measures * s->g->datasets), MAX_FACETS), curves,
+        min = s->drawn, fewest = max + 1;
     struct hn_option_part part = {"batch_size", strlen("batch_size")};
     const char *rest = setting_of(s, s->setting[0].kind)->params;
     for (int k = 0; k < s->kinds; k++)
@@ -178,10 +178,10 @@ static void choose_facet(struct sorted *s, int measures) {
         char option[HN_LABEL_SIZE];
         snprintf(option, sizeof option, "%.*s", (int)part.length, part.text);
         option[strcspn(option, "=")] = '\0';
-        int values = divides(s, option, most, &curves);
-        bool fits = curves <= HN_MOST_CURVES, fitted = least <= HN_MOST_CURVES;
-        if (values > 0 && (fits && fitted ? values < fewest : curves < least)) {
-            least = curves;
+        int values = divides(s, option, max, &curves);
+        bool fits = curves <= HN_MAX_CURVES, fitted = min <= HN_MAX_CURVES;
+        if (values > 0 && (fits && fitted ? values < fewest : curves < min)) {
+            min = curves;
             fewest = values;
             snprintf(s->facet, sizeof s->facet, "%s", option);
         }
@@ -331,11 +331,11 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
     int measures = 0;
     while (measures < HN_SWEEP_MEASURES && sweep->measure[measures])
         measures++;
-    choice.most_settings = HN_ALL_SETTINGS;
+    choice.max_settings = HN_ALL_SETTINGS;
     if (hn_groups_make(ctx, r, choice, &g) || sort_out(ctx, &s, &g, sweep))
         return ctx->code;
     choose_curves(&s, HN_LINE_STYLES);
-    if (s.drawn > HN_MOST_CURVES)
+    if (s.drawn > HN_MAX_CURVES)
         choose_facet(&s, measures);
     name_curves(&s);
     for (int d = 0; d < g.datasets && s.drawn > 0; d++)

@@ -49,8 +49,8 @@ static bool has_data(const struct hn_panel *panel) {
 }
 
 static void cut(const struct hn_axis *axis, struct hn_datum *d) {
-    if (axis->least < axis->largest) {
-        d->lo = isnan(d->lo) ? NAN : fmax(d->lo, axis->least);
+    if (axis->min < axis->largest) {
+        d->lo = isnan(d->lo) ? NAN : fmax(d->lo, axis->min);
         d->hi = isnan(d->hi) ? NAN : fmin(d->hi, axis->largest);
     }
 }

@@ -59,9 +59,9 @@ struct hn_axis {
     bool log, zero,
         tight;     // zero: the range begins at 0 unless all is far above; tight: without a margin
     double lo, hi; // NaN = from the data
-    double least, largest; // what values can be: intervals end there; equal = anything
-    bool slanted;          // tics of long texts
-    struct hn_tic *tic;    // own tics; none = regular ones
+    double min, largest; // what values can be: intervals end there; equal = anything
+    bool slanted;        // tics of long texts
+    struct hn_tic *tic;  // own tics; none = regular ones
     int n_tics;
     int64_t tic_capacity;
 };

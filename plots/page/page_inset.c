@@ -5,7 +5,7 @@
 
 // Inches; below the last two there is no room for an inset.
 static const double share = HN_INSET_SHARE, room_left = 0.5, room_above = 0.2, room_below = 0.42,
-                    least_width = 3, least_height = 1.9;
+                    min_width = 3, min_height = 1.9;
 
 // A corner for the inset, and the panel's axes.
 struct corner {
@@ -41,7 +41,7 @@ static bool is_covered(const struct corner *c, const struct hn_series *s) {
 
 void hn_inset_place(struct hn_layout *g) {
     struct corner c = {.panel = &g->page->panel[0]};
-    if (g->panel_width < least_width || g->panel_height < least_height) {
+    if (g->panel_width < min_width || g->panel_height < min_height) {
         g->inset = false;
         return;
     }

@@ -30,7 +30,7 @@ static bool wants_end_labels(const struct hn_page *page) {
             return false;
         labelled++;
     }
-    return labelled > 0 && labelled <= HN_MOST_CURVES + 2;
+    return labelled > 0 && labelled <= HN_MAX_CURVES + 2;
 }
 
 const char *hn_series_end(const struct hn_series *s) { return *s->end ? s->end : s->label; }
@@ -53,20 +53,20 @@ static void collect_key(struct hn_layout *g) {
             const struct hn_series *series = g->page->panel[p].series[s];
             bool shown = series->index >= 0 || series->key_size > 0;
             if (!shown || !*series->label || series->look == HN_LOOK_HEAT ||
-                key->entries == HN_KEY_MOST || in_key(key, series))
+                key->entries == HN_KEY_MAX || in_key(key, series))
                 continue;
             key->entry[key->entries++] = series;
         }
     if (key->entries == 0)
         return;
     // gnuplot takes a letter to be .0875 inches wide, and warns of titles that do not fit.
-    int most = (int)(g->width / 0.0875 - 1.6);
-    char label[HN_KEY_MOST][HN_LABEL_SIZE];
+    int max = (int)(g->width / 0.0875 - 1.6);
+    char label[HN_KEY_MAX][HN_LABEL_SIZE];
     const struct hn_texts labels = {label[0], sizeof label[0], key->entries};
     for (int i = 0; i < key->entries; i++)
         snprintf(label[i], sizeof label[i], "%s", key->entry[i]->label);
     for (int i = 0; i < key->entries; i++) {
-        hn_text_shorten(&labels, i, most, key->text[i], sizeof key->text[i]);
+        hn_text_shorten(&labels, i, max, key->text[i], sizeof key->text[i]);
         longest = hn_letters(key->text[i]) > longest ? hn_letters(key->text[i]) : longest;
     }
     double cell = key_sample + HN_LETTER * (double)longest;
@@ -187,18 +187,18 @@ static double below_row(const struct hn_layout *g, int row) {
     return tics_room + (title_rows(g) > 0 ? 0.08 : 0); // of the row below
 }
 
-static int most_rows(const struct hn_page *page) {
-    int most = 0;
+static int max_rows(const struct hn_page *page) {
+    int max = 0;
     for (int p = 0; p < page->panels; p++)
         if (page->panel[p].rows)
-            most = page->panel[p].y.n_tics > most ? page->panel[p].y.n_tics : most;
-    return most;
+            max = page->panel[p].y.n_tics > max ? page->panel[p].y.n_tics : max;
+    return max;
 }
 
 static double default_height(const struct hn_layout *g) {
-    int most = most_rows(g->page);
-    if (most > 0)
-        return row_letter_height * (most + 0.3);
+    int max = max_rows(g->page);
+    if (max > 0)
+        return row_letter_height * (max + 0.3);
     if (g->page->equal)
         return g->panel_width;
     double height = g->inset                    ? 3.2
@@ -273,8 +273,8 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
     g->first_top = g->key.rows > 0 ? 0.1 + key_row * g->key.rows : 0.04;
     set_height(g);
     if (page->fit_height > 0 && g->height > page->fit_height) {
-        double least = most_rows(page) > 0 ? 0.13 * most_rows(page) : 0.7;
-        g->panel_height = fmax(least, g->panel_height - (g->height - page->fit_height) / g->rows);
+        double min = max_rows(page) > 0 ? 0.13 * max_rows(page) : 0.7;
+        g->panel_height = fmax(min, g->panel_height - (g->height - page->fit_height) / g->rows);
         set_height(g);
     }
 }

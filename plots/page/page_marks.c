@@ -14,7 +14,7 @@ static const double height = 0.14, gap = 0.035;
 // From this length on, a leader is drawn.
 static const double visible = 0.14;
 
-enum { DIRECTIONS = 16, DISTANCES = 9, PASSES = 10, ORDERS = 48, MOST_WORDS = HN_PANEL_MARKS };
+enum { DIRECTIONS = 16, DISTANCES = 9, PASSES = 10, ORDERS = 48, MAX_WORDS = HN_PANEL_MARKS };
 
 struct frame {
     const struct hn_page *page;
@@ -30,9 +30,9 @@ struct leader {
 
 struct layout {
     struct frame frame;
-    struct hn_rectangle disc[HN_PANEL_SERIES * 2], word[MOST_WORDS];
-    struct leader leader[MOST_WORDS]; // of each word
-    bool placed[MOST_WORDS];
+    struct hn_rectangle disc[HN_PANEL_SERIES * 2], word[MAX_WORDS];
+    struct leader leader[MAX_WORDS]; // of each word
+    bool placed[MAX_WORDS];
     int discs;
 };
 
@@ -90,14 +90,14 @@ static double overlap(const struct hn_rectangle *a, const struct hn_rectangle *b
 
 static void add_discs(struct layout *l) {
     const struct frame *f = &l->frame;
-    const int most = (int)(sizeof l->disc / sizeof l->disc[0]);
+    const int max = (int)(sizeof l->disc / sizeof l->disc[0]);
     for (int s = 0; s < f->panel->n_series; s++) {
         const struct hn_series *series = f->panel->series[s];
         for (int64_t i = 0; series->look == HN_LOOK_DISCS && i < series->n; i++) {
             const struct hn_datum *d = &series->datum[i];
             double x = across(f, d->x), y = upward(f, d->y);
             double r = 0.035 * hn_disc_size(d->size) + 0.5 * gap;
-            if (l->discs < most)
+            if (l->discs < max)
                 l->disc[l->discs++] = (struct hn_rectangle){x - r, y - r, x + r, y + r};
         }
     }
@@ -181,7 +181,7 @@ static struct hn_rectangle toward(double x, double y, double angle, double dista
 // The best place of a word; how bad it is.
 static double place(struct layout *l, int self) {
     const struct hn_word *m = &l->frame.panel->mark[self];
-    double x = across(&l->frame, m->x), y = upward(&l->frame, m->y), least = INFINITY;
+    double x = across(&l->frame, m->x), y = upward(&l->frame, m->y), min = INFINITY;
     double width = HN_LETTER * (double)hn_letters(m->text) + 0.02;
     for (int k = 0; k < DISTANCES; k++)
         for (int i = 0; i < DIRECTIONS; i++) {
@@ -192,20 +192,20 @@ static double place(struct layout *l, int self) {
             r = (struct hn_rectangle){r.left + in, r.bottom + up, r.right + in, r.top + up};
             struct leader leader = leader_to(x, y, &r);
             double bad = badness(l, self, &r, &leader, distance);
-            if (bad < least - 1e-9) {
-                least = bad;
+            if (bad < min - 1e-9) {
+                min = bad;
                 l->word[self] = r;
                 l->leader[self] = leader;
             }
         }
     l->placed[self] = true;
-    return least;
+    return min;
 }
 
 // All words, in an order of that number; the sum of how bad they are.
 static double place_all(struct layout *l, int number) {
     const int n = l->frame.panel->n_marks;
-    int32_t order[MOST_WORDS];
+    int32_t order[MAX_WORDS];
     struct hn_stream stream;
     for (int i = 0; i < n; i++)
         order[i] = i;
@@ -226,11 +226,11 @@ static double place_all(struct layout *l, int number) {
 
 static struct layout best_layout(const struct layout *empty) {
     struct layout best = *empty, trial = *empty;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int number = 0; number < ORDERS; number++) {
         double sum = place_all(&trial, number);
-        if (sum < least - 1e-6) {
-            least = sum;
+        if (sum < min - 1e-6) {
+            min = sum;
             best = trial;
         }
     }

@@ -11,11 +11,11 @@
 // Of a panel, what an inset takes with its tics and titles.
 #define HN_INSET_SHARE 0.5
 
-enum { HN_KEY_MOST = 48 };
+enum { HN_KEY_MAX = 48 };
 
 struct hn_key {
-    const struct hn_series *entry[HN_KEY_MOST];
-    char text[HN_KEY_MOST][HN_LABEL_SIZE]; // their labels, as far as there is room
+    const struct hn_series *entry[HN_KEY_MAX];
+    char text[HN_KEY_MAX][HN_LABEL_SIZE]; // their labels, as far as there is room
     int entries, columns, rows;
     double cell; // width of a column, inches
 };

@@ -4,16 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
+enum { MAX_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
 
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text) {
     (page->latex ? hn_gp_tex : hn_gp_string)(gp, text);
 }
 
-// A distance of tics, 1, 2 or 5 times a power of ten, so that at most `most` of them fit.
-static double tic_step(double range, int most) {
-    double step = pow(10, floor(log10(range / most)));
-    for (int i = 0; step * most < range && i < 3; i++)
+// A distance of tics, 1, 2 or 5 times a power of ten, so that at most `max` of them fit.
+static double tic_step(double range, int max) {
+    double step = pow(10, floor(log10(range / max)));
+    for (int i = 0; step * max < range && i < 3; i++)
         step *= i == 1 ? 2.5 : 2;
     return step;
 }
@@ -23,8 +23,8 @@ static double tics_within(struct hn_range r, double step) {
 }
 
 // A little less than that where only one tic would be in the range: it would tell no distances.
-static double tics_of(struct hn_range r, int most) {
-    double step = tic_step(fabs(r.hi - r.lo), most);
+static double tics_of(struct hn_range r, int max) {
+    double step = tic_step(fabs(r.hi - r.lo), max);
     return tics_within(r, step) < 2 ? 0.8 * step : step;
 }
 
@@ -35,7 +35,7 @@ static bool is_log_tic(struct hn_range r, double at) {
 }
 
 // True if tics at 1, 2, 5 fit (up to a decade and a half), or decades alone would be too few.
-static bool has_fine_tics(struct hn_range r, int most) {
+static bool has_fine_tics(struct hn_range r, int max) {
     int fine = 0, decades = 0;
     for (int decade = (int)floor(log10(r.lo)); decade <= (int)ceil(log10(r.hi)); decade++)
         for (int i = 0; i < 3; i++) {
@@ -43,14 +43,14 @@ static bool has_fine_tics(struct hn_range r, int most) {
             fine += there;
             decades += there && i == 0;
         }
-    return log10(r.hi / r.lo) <= 1.6 && (fine <= most || decades < 2);
+    return log10(r.hi / r.lo) <= 1.6 && (fine <= max || decades < 2);
 }
 
-// Tics of a logarithmic axis, at most `most` labels: 1, 2, 5, else decades.
-static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int most) {
+// Tics of a logarithmic axis, at most `max` labels: 1, 2, 5, else decades.
+static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
-    int every = (to - from + most - 1) / most;
-    bool fine = has_fine_tics(r, most);
+    int every = (to - from + max - 1) / max;
+    bool fine = has_fine_tics(r, max);
     const char *joint = "";
     fprintf(gp, "set %stics (", name);
     for (int decade = from; decade <= to; decade += fine ? 1 : every)
@@ -107,14 +107,14 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     if (axis->log)
         fprintf(gp, "set logscale %c\n", name);
     double inches = vertical ? box.height : box.width;
-    int most = (int)fmax(2, fmin(vertical ? 3.4 * inches : 3.6 * inches, MOST_TICS));
+    int max = (int)fmax(2, fmin(vertical ? 3.4 * inches : 3.6 * inches, MAX_TICS));
     bool silent = vertical && panel->rows && g->page->share_y && hn_layout_column(g, p) > 0;
     if (axis->n_tics > 0)
         own_tics(g, gp, name, axis, r, silent ? 0 : inches);
     else if (axis->log)
-        log_tics(gp, g->page->latex, vertical ? "y" : "x", r, most);
+        log_tics(gp, g->page->latex, vertical ? "y" : "x", r, max);
     else
-        fprintf(gp, "set %ctics autofreq %g format '%s'\n", name, tics_of(r, most),
+        fprintf(gp, "set %ctics autofreq %g format '%s'\n", name, tics_of(r, max),
                 g->page->latex ? "$%h$" : "%h");
     return r;
 }

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 512 };
+enum { MAX_STEPS = 512 };
 
 struct steps {
-    double at[MOST_STEPS];
+    double at[MAX_STEPS];
     int n;
 };
 
@@ -52,7 +52,7 @@ static bool is_chosen(const struct hn_trained *t, int64_t base, int64_t setting,
             int64_t other = round_of(t, base, k, curves);
             before += other < round || (other == round && k < setting);
         }
-    return is_drawn(t, base, setting, curves) && before < HN_MOST_CURVES;
+    return is_drawn(t, base, setting, curves) && before < HN_MAX_CURVES;
 }
 
 // As a curve with intervals, or as a thin one without.
@@ -92,7 +92,7 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
     int evaluated = 0;
     for (int i = 0; i < steps->n; i++)
         evaluated += hn_trained_at(t, base, column, hn_whole(steps->at[i], -1)).n > 0;
-    if (drawn < curves->least || evaluated < curves->least_steps)
+    if (drawn < curves->min || evaluated < curves->min_steps)
         return;
     hn_trained_title(t, base, title, sizeof title);
     hn_training_axis(column,
@@ -118,10 +118,10 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
                 draw_setting(hn_panel_series(page, panel, "", HN_LOOK_THIN, line), t, k,
                              curves->beside, steps);
         }
-    if (drawn > HN_MOST_CURVES)
+    if (drawn > HN_MAX_CURVES)
         hn_page_note(page,
                      "%d of %d settings are drawn, one of every sampler before a second of any.",
-                     HN_MOST_CURVES, (int)drawn);
+                     HN_MAX_CURVES, (int)drawn);
 }
 
 enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
@@ -130,15 +130,15 @@ enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
     struct steps steps;
     if (hn_trained_open(page->ctx, r, &t))
         return page->ctx->code;
-    steps.n = hn_distinct(t.table, "step", steps.at, MOST_STEPS);
+    steps.n = hn_distinct(t.table, "step", steps.at, MAX_STEPS);
     int problems = 0;
     for (int64_t k = 0; k < t.settings; k++) {
         if (t.setting[k].base >= 0)
             continue;
-        if (problems++ < HN_MOST_PANELS)
+        if (problems++ < HN_MAX_PANELS)
             draw_problem(page, &t, k, curves, &steps);
     }
-    if (problems > HN_MOST_PANELS)
-        hn_page_note(page, "The first %d tasks are drawn.", HN_MOST_PANELS);
+    if (problems > HN_MAX_PANELS)
+        hn_page_note(page, "The first %d tasks are drawn.", HN_MAX_PANELS);
     return hn_page_finish(page, curves->nothing);
 }

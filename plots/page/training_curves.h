@@ -9,7 +9,7 @@ struct hn_training_curves {
     const char *column;                                     // NULL: the task's first, which decides
     const char *unit;                                       // of the axis; NULL: (%) for shares
     bool (*keep)(const struct hn_table *runs, int64_t row); // of a setting's first run; NULL: all
-    int least, least_steps;                                 // settings, steps that a panel needs
+    int min, min_steps;                                     // settings, steps that a panel needs
     bool untrained;                                         // the level of step 0 as a rule
     const char *nothing;                                    // said where there is nothing to draw
     const char *beside; // a second column, as dotted lines of the same colours; NULL: none

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FIGURES = 64 };
+enum { MAX_FIGURES = 64 };
 
 struct drawn {
     const struct hn_figure *figure;
@@ -24,7 +24,7 @@ struct paper {
     char *figures; // folder
     FILE *tex;     // results.tex
     struct hn_failed_figures failed;
-    struct drawn drawn[MOST_FIGURES];
+    struct drawn drawn[MAX_FIGURES];
     int n_drawn;
 };
 
@@ -45,7 +45,7 @@ static void put_caption(const struct paper *p, const struct drawn *d) {
 static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
     struct drawn *drawn = &p->drawn[p->n_drawn];
     struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide, drawn->caption};
-    enum hn_code code = p->n_drawn == MOST_FIGURES
+    enum hn_code code = p->n_drawn == MAX_FIGURES
                             ? HN_NOT_APPLICABLE
                             : hn_figure_draw(p->ctx, f, p->what->results, p->figures, as);
     if (code == HN_OK) {

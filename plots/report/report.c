@@ -21,7 +21,7 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 
-enum { MOST_SVG = 1 << 26, MOST_DOWNLOAD = 1 << 18 };
+enum { MAX_SVG = 1 << 26, MAX_DOWNLOAD = 1 << 18 };
 
 struct writer { // it owns what is allocated for the page
     struct hn_context *ctx;
@@ -108,14 +108,14 @@ static void put_head(const struct writer *w) {
 }
 
 // A file in the scratch folder, with a zero behind it; NULL if it is not there or too large.
-static char *read_file(const struct writer *w, const char *id, const char *end, int64_t most,
+static char *read_file(const struct writer *w, const char *id, const char *end, int64_t max,
                        size_t *size) {
     char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *text = NULL;
     FILE *f = path ? fopen(path, "r") : NULL;
     *size = 0;
     if (f && fseek(f, 0, SEEK_END) == 0) {
         int64_t length = ftell(f);
-        if (length >= 0 && length <= most && fseek(f, 0, SEEK_SET) == 0)
+        if (length >= 0 && length <= max && fseek(f, 0, SEEK_SET) == 0)
             text = hn_zalloc(w->ctx, length + 1, 1);
         if (text && fread(text, 1, (size_t)length, f) != (size_t)length)
             text = NULL;
@@ -133,8 +133,8 @@ static void put_download(const struct writer *w, const char *id, const char *end
     enum { PIECE = 48 }; // a multiple of 3, so that only the last one is padded
     char coded[BASE64_ENCODE_RAW_LENGTH(PIECE)];
     size_t size, n;
-    const char *text = read_file(w, id, end, MOST_DOWNLOAD, &size);
-    if (!text && size > MOST_DOWNLOAD)
+    const char *text = read_file(w, id, end, MAX_DOWNLOAD, &size);
+    if (!text && size > MAX_DOWNLOAD)
         fprintf(w->html,
                 "<span>%s: %.1f MB, too large for the page; <code>hardneg plot</code> writes "
                 "it</span>\n",
@@ -186,7 +186,7 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
     FILE *html = w->html;
     size_t size;
     w->ctx->code = HN_OK;
-    char *svg = read_file(w, f->id, "svg", MOST_SVG, &size);
+    char *svg = read_file(w, f->id, "svg", MAX_SVG, &size);
     enum hn_code code = w->ctx->code;
     if (!svg && code == HN_OK)
         code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);

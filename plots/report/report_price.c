@@ -78,18 +78,18 @@ static void put_source(FILE *html, const struct hn_table *t) {
 }
 
 static void put_empty(FILE *html, const struct hn_table *t) {
-    int64_t many = 0, most = 0;
+    int64_t many = 0, max = 0;
     for (int64_t row = 0; row < t->rows; row++) {
         many += value(t, row, "none") > none_max;
-        most = value(t, row, "none") > value(t, most, "none") ? row : most;
+        max = value(t, row, "none") > value(t, max, "none") ? row : max;
     }
     if (many == 0)
         return;
     fprintf(html,
             "<p>%" PRId64 " of %" PRId64 " settings leave more than %.0f %% of the queries without "
             "a negative, and are not named; most, %.3g %%, ",
-            many, t->rows, 100 * none_max, percent(t, most, "none"));
-    hn_html(html, "<code>%s</code>.</p>\n", hn_table_text(t, most, "setting"));
+            many, t->rows, 100 * none_max, percent(t, max, "none"));
+    hn_html(html, "<code>%s</code>.</p>\n", hn_table_text(t, max, "setting"));
 }
 
 void hn_html_price_answer(FILE *html, const struct hn_results *r) {

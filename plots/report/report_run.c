@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LISTED = 32 };
+enum { MAX_LISTED = 32 };
 
 static bool is_training(const struct hn_results *r) {
     return hn_results_table(r, "training") != NULL;
@@ -13,7 +13,7 @@ static bool is_training(const struct hn_results *r) {
 
 // Different texts or numbers of a column, in the order of the file.
 struct distinct {
-    char text[MOST_LISTED][HN_TITLE_SIZE];
+    char text[MAX_LISTED][HN_TITLE_SIZE];
     int n;
     bool more;
 };
@@ -38,8 +38,8 @@ static void list_distinct(const struct hn_table *t, const char *column, const ch
             again = strcmp(d->text[i], text) == 0;
         if (again || !*text)
             continue;
-        d->more |= d->n == MOST_LISTED;
-        if (d->n < MOST_LISTED)
+        d->more |= d->n == MAX_LISTED;
+        if (d->n < MAX_LISTED)
             snprintf(d->text[d->n++], sizeof d->text[0], "%s", text);
     }
 }
@@ -117,7 +117,7 @@ static void put_failures(FILE *html, const struct hn_results *r) {
         const char *status = hn_table_text(runs, row, "status");
         if (!*status || strcmp(status, "ok") == 0)
             continue;
-        if (listed++ >= MOST_LISTED)
+        if (listed++ >= MAX_LISTED)
             continue;
         if (listed == 1)
             fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", html);
@@ -125,9 +125,9 @@ static void put_failures(FILE *html, const struct hn_results *r) {
         fprintf(html, ", step %.0f", hn_table_real(runs, row, "step"));
         hn_html(html, " (%s): %s</li>\n", status, hn_table_text(runs, row, "error"));
     }
-    if (listed > MOST_LISTED)
+    if (listed > MAX_LISTED)
         fprintf(html, "<li>and %d more; column <code>error</code> of /runs has them</li>\n",
-                listed - MOST_LISTED);
+                listed - MAX_LISTED);
     if (listed)
         fputs("</ul></details>\n", html);
 }

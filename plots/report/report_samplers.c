@@ -157,7 +157,7 @@ static const struct {
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
     COLUMNS = 3 + MEASURES + HN_HEADED_MAX,
-    MOST_AT_ONCE = 40 // the rest: by scrolling
+    MAX_AT_ONCE = 40 // the rest: by scrolling
 };
 
 struct table {
@@ -175,12 +175,12 @@ static void add_column(struct table *t, const struct hn_html_column *column) {
 // A time or a count is shown in the unit in which the median is at least 1.
 static void choose_unit(struct table *t, struct hn_html_column *column, double median) {
     static const struct unit {
-        double least, scale;
+        double min, scale;
         const char *name;
     } times[] = {{1, 1, " (s)"}, {1e-3, 1e3, " (ms)"}, {0, 1e6, " (µs)"}},
       counts[] = {{1e9, 1e-9, " (10⁹)"}, {1e6, 1e-6, " (10⁶)"}, {1e3, 1e-3, " (10³)"}, {0, 1, ""}};
     const struct unit *unit = strcmp(column->from, "n_dot") == 0 ? counts : times;
-    while (median < unit->least)
+    while (median < unit->min)
         unit++;
     snprintf(t->title[t->n], sizeof t->title[0], "%s%s", column->title, unit->name);
     column->title = t->title[t->n];
@@ -309,7 +309,7 @@ static void put_table(FILE *html, const struct table *t) {
             "fewer than three over batches. Click a heading to sort.</p>\n",
             common, *common ? ". " : "", each);
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
-            count_rows(t->o) > MOST_AT_ONCE ? " long" : "");
+            count_rows(t->o) > MAX_AT_ONCE ? " long" : "");
     fputs("<table id=settings class=\"sortable fixed\">\n", html);
     hn_html_heads(html, t->column, t->n, t->n);
     (void)put_rows(html, t, false);

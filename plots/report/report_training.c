@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { TITLE = 160, LABEL = 96, MOST_PROBLEMS = 4, MOST_TIES = 6 };
+enum { TITLE = 160, LABEL = 96, MAX_PROBLEMS = 4, MAX_TIES = 6 };
 
 struct row {
     const struct hn_trained *t;
@@ -177,16 +177,16 @@ static void put_difference(FILE *html, const struct problem *p, struct hn_mean d
 // The baseline from which the setting is least clearly apart, with its row; false: there is none.
 static bool closest_baseline(const struct problem *p, int64_t k, struct hn_trained_row *closest) {
     struct hn_trained_row row = {.base = p->base, .setting = -1};
-    double least = INFINITY;
+    double min = INFINITY;
     while (hn_trained_next_row(p->t, &row) && row.step != HN_LAST_STEP) {
         struct hn_mean d = hn_trained_gain(p->t, k, row.step, p->column);
         double lo = d.mean - (isfinite(d.half) ? d.half : 0);
-        if (lo < least) {
-            least = lo;
+        if (lo < min) {
+            min = lo;
             *closest = row;
         }
     }
-    return least < INFINITY;
+    return min < INFINITY;
 }
 
 // True if training with the setting improved on a baseline. The level is corrected for the number
@@ -222,12 +222,12 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
         if (d.n == 0 || fabs(d.mean) > d.half)
             continue;
         hn_trained_label(p->t, k, name, sizeof name);
-        if (n < MOST_TIES)
+        if (n < MAX_TIES)
             hn_html(html, n ? ", %s" : " Not significantly different: %s", name);
         n++;
     }
-    if (n > MOST_TIES)
-        fprintf(html, " and %d more", n - MOST_TIES);
+    if (n > MAX_TIES)
+        fprintf(html, " and %d more", n - MAX_TIES);
     fputs(n > 0 ? "." : "", html);
 }
 
@@ -319,7 +319,7 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
     if (code)
         return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
     for (int64_t base = 0; base < t.settings; base++) {
-        if (t.setting[base].base >= 0 || problems++ >= MOST_PROBLEMS)
+        if (t.setting[base].base >= 0 || problems++ >= MAX_PROBLEMS)
             continue;
         const char *column = hn_trained_column(&t, base);
         bool share = hn_trained_is_share(column);
@@ -334,9 +334,9 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
             p.improved += hn_trained_is_beside(&t, k, base) && is_improved(&p, k);
         put_problem(html, &p);
     }
-    if (problems > MOST_PROBLEMS)
+    if (problems > MAX_PROBLEMS)
         fprintf(html, "<p>See the tables for %d more tasks, temperatures and batch sizes.</p>\n",
-                problems - MOST_PROBLEMS);
+                problems - MAX_PROBLEMS);
     return HN_OK;
 }
 

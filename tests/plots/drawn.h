@@ -37,7 +37,7 @@ static inline char *slurp(const char *folder, const char *name) {
 
 // The cells of block `index` of a .tsv: [rows x 5]. Returns the count of rows.
 static inline int drawn_block(const char *folder, const char *name, int index, double cell[][5],
-                              int most) {
+                              int max) {
     char *text = slurp(folder, name), *save = NULL;
     int block = -1, rows = 0;
     bool in_data = false;
@@ -48,7 +48,7 @@ static inline int drawn_block(const char *folder, const char *name, int index, d
         }
         block += !in_data;
         in_data = true;
-        if (block != index || rows == most)
+        if (block != index || rows == max)
             continue;
         for (int c = 0; c < 5; c++)
             cell[rows][c] = strtod(line, &line);

@@ -28,10 +28,10 @@ static char *drawn(const char *dir, const char *id, const char *ending) {
     return slurp(dir, name);
 }
 
-static int block_of(const char *id, int index, double cell[][5], int most) {
+static int block_of(const char *id, int index, double cell[][5], int max) {
     char name[128];
     snprintf(name, sizeof name, "%s.tsv", id);
-    return drawn_block(folder, name, index, cell, most);
+    return drawn_block(folder, name, index, cell, max);
 }
 
 static int count(const char *text, const char *part) {

@@ -61,7 +61,7 @@ static void all_settings_are_drawn(void) {
     hn_context_init(&ctx, 1);
     hn_fixture_folder(folder, sizeof folder);
     struct hn_results r = figures_results(&ctx);
-    CU_ASSERT_FATAL(r.runs.rows > HN_MOST_SETTINGS);
+    CU_ASSERT_FATAL(r.runs.rows > HN_MAX_SETTINGS);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         snprintf(params, sizeof params, "M=%d", (int)row);
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
@@ -81,12 +81,12 @@ static void all_settings_are_drawn(void) {
 }
 
 // The rows below the first heading that holds `heading`; returns their number.
-static int rows_under(const char *tsv, const char *heading, double cell[][4], int most) {
+static int rows_under(const char *tsv, const char *heading, double cell[][4], int max) {
     const char *at = strstr(tsv, heading);
     int n = 0;
     while (at && *at == '#')
         at = strchr(at, '\n') + 1;
-    for (; at && *at && *at != '\n' && n < most; at = strchr(at, '\n') + 1, n++)
+    for (; at && *at && *at != '\n' && n < max; at = strchr(at, '\n') + 1, n++)
         CU_ASSERT_EQUAL(
             sscanf(at, "%lf %lf %lf %lf", &cell[n][0], &cell[n][1], &cell[n][2], &cell[n][3]), 4);
     return n;

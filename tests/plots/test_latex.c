@@ -16,12 +16,12 @@ static void end(void) { CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0); }
 
 // Any relation: two rows share a letter if and only if they are tied, and every row has one.
 static void letters(void) {
-    enum { MOST = 9 };
-    bool tied[MOST * MOST];
-    uint64_t letter[MOST];
+    enum { MAX = 9 };
+    bool tied[MAX * MAX];
+    uint64_t letter[MAX];
     unsigned state = 1;
     for (int trial = 0; trial < 2000; trial++) {
-        int n = 1 + trial % MOST;
+        int n = 1 + trial % MAX;
         for (int i = 0; i < n; i++)
             for (int k = 0; k <= i; k++) {
                 state = state * 1103515245U + 12345U;

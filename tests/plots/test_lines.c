@@ -21,7 +21,7 @@ static void end(void) {
 
 static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
     struct hn_groups g;
-    choice.most_settings = HN_MOST_SETTINGS;
+    choice.max_settings = HN_MAX_SETTINGS;
     HN_CHECK(&ctx, hn_groups_make(&ctx, r, choice, &g));
     return g;
 }

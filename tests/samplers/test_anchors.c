@@ -83,8 +83,8 @@ static void powers(const struct hn_graph *g, int reach[N][N]) {
 }
 
 // Without a way the distance is infinite.
-static bool is_wanted(int distance, int l, bool at_least) {
-    return distance == l || (at_least && (distance < 0 || distance > l));
+static bool is_wanted(int distance, int l, bool at_min) {
+    return distance == l || (at_min && (distance < 0 || distance > l));
 }
 
 static void test_hops(void) {
@@ -99,21 +99,21 @@ static void test_hops(void) {
             struct sampled s;
             char settings[32];
             int hops = (l + 1) / 2;
-            bool at_least = l % 2;
+            bool at_min = l % 2;
             snprintf(settings, sizeof settings, "l=%d at_least=%s", hops,
-                     at_least ? "true" : "false");
+                     at_min ? "true" : "false");
             items.graph = &g;
             powers(&g, reach);
             HN_CHECK(&ctx, sampled_open(&ctx, type_of("hops"), settings, &items, B, 5, &s));
             for (int64_t p = 0; p < sampled_places(&s); p++) {
                 int32_t u = sampled_anchor_at(&s, p), wanted = 0;
                 for (int v = 0; u >= 0 && v < N; v++)
-                    wanted += is_wanted(reach[u][v], hops, at_least);
+                    wanted += is_wanted(reach[u][v], hops, at_min);
                 if (u < 0)
                     continue;
                 CU_ASSERT_EQUAL_FATAL(s.negatives[p], wanted);
                 for (int32_t k = 0; k < wanted; k++)
-                    CU_ASSERT(is_wanted(reach[u][sampled_negatives(&s, p)[k]], hops, at_least));
+                    CU_ASSERT(is_wanted(reach[u][sampled_negatives(&s, p)[k]], hops, at_min));
                 empty += wanted == 0;
                 pairs += wanted;
             }

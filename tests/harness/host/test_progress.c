@@ -109,7 +109,7 @@ static void collect(bool terminal, bool quiet, char *output, size_t size) {
     CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void terminal_is_rewritten_at_most_ten_times_a_second(void) {
+static void terminal_is_rewritten_at_max_ten_times_a_second(void) {
     char output[1 << 16];
     collect(true, false, output, sizeof output);
     int writes = 0, widest = 0, column = 0;
@@ -166,7 +166,7 @@ static const struct hn_test tests[] = {
     {"no_rate_before_the_first_cell", no_rate_before_the_first_cell},
     {"text_is_cut_to_the_buffer", text_is_cut_to_the_buffer},
     {"terminal_is_rewritten_at_most_ten_times_a_second",
-     terminal_is_rewritten_at_most_ten_times_a_second},
+     terminal_is_rewritten_at_max_ten_times_a_second},
     {"silent_in_a_pipe_below_a_minute_and_when_quiet",
      silent_in_a_pipe_below_a_minute_and_when_quiet},
     {"one_line_a_minute_in_a_pipe", one_line_a_minute_in_a_pipe},
