@@ -234,16 +234,13 @@ static void put_budgets(FILE *html, const struct place *p) {
     int64_t seeds = hn_overview_seeds(p->o, p->uniform), before = -1;
     fputs(" <b>Uniform</b>: ", html);
     put_measures(html, p, p->uniform);
-    fputs(".", html);
+    fputs(". ", html);
     if (!has_excess(p)) {
-        fputs(" No other sampler was run with the same seeds.</p>\n", html);
+        fputs("No other sampler was run with the same seeds.</p>\n", html);
         return;
     }
     if (!p->judged)
-        fprintf(html,
-                " %" PRId64 " seed%s %s no interval over seeds: what follows goes by means, and "
-                "three seeds would put intervals behind it.",
-                seeds, seeds == 1 ? "" : "s", seeds == 1 ? "gives" : "give");
+        hn_html_by_means(html, seeds);
     fputs("</p>\n<ul>\n", html);
     for (int b = 0; b < BUDGETS; b++) {
         if (b == 0 || p->budget[b] > p->budget[b - 1])

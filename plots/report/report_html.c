@@ -1,6 +1,7 @@
 // HTML out of texts, of numbers in tables and of gnuplot's SVG.
 #include "plots/report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -90,6 +91,13 @@ void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool s
     fprintf(html, sign ? "%+.*f" : "%.*f", digits, scale * m.mean);
     if (isfinite(half))
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
+}
+
+void hn_html_by_means(FILE *html, int64_t seeds) {
+    fprintf(html,
+            "%" PRId64 " seed%s %s no interval over seeds: what follows goes by means, and three "
+            "seeds would put intervals behind it. ",
+            seeds, seeds == 1 ? "" : "s", seeds == 1 ? "gives" : "give");
 }
 
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {

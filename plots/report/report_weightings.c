@@ -77,6 +77,14 @@ static void put_clamped(FILE *html, const struct hn_overview *o, int64_t none) {
     fputs(n ? ". A smaller tau_plus or a higher temperature leaves some. " : "", html);
 }
 
+static bool is_judged(const struct hn_overview *o, int64_t none, const char *column) {
+    bool judged = false;
+    for (int64_t s = 0; s < o->settings && !judged; s++)
+        judged = is_beside(o, none, s) &&
+                 hn_overview_difference(o, s, none, column).over == HN_OVER_SEEDS;
+    return judged;
+}
+
 static const char *measure_of(const struct hn_overview *o, int64_t s) {
     bool loss = isfinite(hn_overview_mean(o, s, "fn_loss_mass").mean);
     return loss ? "fn_loss_mass" : "fn_mass";
@@ -96,11 +104,13 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
             hn_table_real(runs, o->first[none], "batch_size"),
             hn_table_real(runs, o->first[none], "temperature"));
     hn_overview_label(o, none, name, sizeof name);
-    hn_html(html, "%s %s: without one ", hn_table_text(runs, o->first[none], "loss"), name);
+    hn_html(html, "loss %s, %s: without one ", hn_table_text(runs, o->first[none], "loss"), name);
     hn_html_mean(html, own, 100, 2, false);
     fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
                                          : " % of the loss is on false negatives. ",
           html);
+    if (!is_judged(o, none, column))
+        hn_html_by_means(html, hn_overview_seeds(o, none));
     for (int sign = -1; sign <= 1; sign++)
         put_group(html, o, none, column, sign);
     put_clamped(html, o, none);

@@ -257,6 +257,20 @@ static void weightings(void) {
         strstr(text, "Less with <b>debiased tau_plus=0.05</b> (-10.00 ± 0 points)"));
     says(text, "(clamped): <b>debiased tau_plus=0.1</b> (83 % of the anchors).",
          "Not significantly different");
+    CU_ASSERT_PTR_NULL(strstr(text, "no interval over seeds"));
+}
+
+// A difference of one seed is said to be one.
+static void weightings_of_one_seed(void) {
+    begin();
+    for (int i = 0; i < 2; i++) {
+        struct cell c = at("uniform", 0, 0.1, 0.5);
+        c.weighting = i < 1 ? "none" : "hcl";
+        c.loss = i < 1 ? 0.2 : 0.1;
+        put(&c);
+    }
+    says(sentences(), "1 seed gives no interval over seeds: what follows goes by means",
+         "Less with <b>hcl</b> (-10.00 ± ");
 }
 
 // Sentences of results drawn from a known truth: which are false?
@@ -398,6 +412,7 @@ static const struct hn_test tests[] = {
     {"without_true_negatives", without_true_negatives},
     {"few_anchors", few_anchors},
     {"weightings", weightings},
+    {"weightings of one seed", weightings_of_one_seed},
     {"rarely_false", rarely_false},
 };
 HN_TEST_MAIN("answer", tests)
