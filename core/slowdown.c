@@ -1,11 +1,13 @@
-// The gate on times: a pair counts as slower if (1) the one-sided Mann-Whitney test, corrected by
-// Holm for the family, rejects at alpha, and (2) the medians differ by more than the least slowdown
-// that is asked for. The test bounds false alarms, the effect keeps what is significant and
-// trifling from failing a build. The bootstrap interval is for the reader, it decides nothing.
-// Measured rates of both kinds of error: tests/core/test_slowdown.c, docs/reference/compare.md.
+// The gate on times: a pair counts as slower if (1) a one-sided test, corrected by Holm for the
+// family, rejects at alpha, and (2) the medians differ by more than the least slowdown that is
+// asked for, as a share and in seconds. The test bounds false alarms, the effect keeps what is
+// significant and trifling from failing a build. The bootstrap interval is for the reader, it
+// decides nothing. Measured rates of both kinds of error: tests/core/test_slowdown.c,
+// docs/reference/compare.md.
 #include "core/slowdown.h"
 #include "core/random.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -24,37 +26,116 @@ enum hn_code hn_sample_median(struct hn_context *ctx, struct hn_samples s, doubl
     return HN_OK;
 }
 
-static enum hn_code judge(struct hn_context *ctx, const struct hn_time_pair *pair,
-                          struct hn_time_verdict *v, double *faster) {
-    double base = NAN, now = NAN;
-    *v = (struct hn_time_verdict){.ratio = NAN, .p = NAN, .holm = NAN};
-    if (hn_sample_median(ctx, pair->base, &base) || hn_sample_median(ctx, pair->now, &now) ||
-        hn_mann_whitney(ctx, pair->base, pair->now, &v->p) ||
-        hn_mann_whitney(ctx, pair->now, pair->base, faster))
+int hn_time_size(double seconds) {
+    static const double above[HN_TIME_SIZES - 1] = {1e-5, 1e-3};
+    int size = 0;
+    while (size < HN_TIME_SIZES - 1 && seconds >= above[size])
+        size++;
+    return size;
+}
+
+// Mean and sum of squares about it of the logarithms of a sample.
+struct logs {
+    double mean, squares;
+};
+
+static struct logs logs_of(struct hn_samples s) {
+    struct logs out = {0, 0};
+    for (int64_t i = 0; i < s.n; i++) { // Welford
+        double x = log(s.value[i]), away = x - out.mean;
+        out.mean += away / (double)(i + 1);
+        out.squares += away * (x - out.mean);
+    }
+    return out;
+}
+
+// A pair at work. base, now: medians.
+struct judged {
+    double base, now, faster;
+    struct logs of_base, of_now;
+    double freedom; // degrees of it; 0 or less: no spread is known
+    int size;
+};
+
+// Variance of the logarithms pooled over the pairs of each size.
+static void pool(const struct judged *j, int64_t n, double variance[HN_TIME_SIZES]) {
+    double freedom[HN_TIME_SIZES] = {0};
+    memset(variance, 0, HN_TIME_SIZES * sizeof *variance);
+    for (int64_t i = 0; i < n; i++)
+        if (j[i].freedom > 0 && isfinite(j[i].of_base.squares + j[i].of_now.squares)) {
+            variance[j[i].size] += j[i].of_base.squares + j[i].of_now.squares;
+            freedom[j[i].size] += j[i].freedom;
+        }
+    for (int size = 0; size < HN_TIME_SIZES; size++)
+        variance[size] /= fmax(freedom[size], 1);
+}
+
+static void student(const struct hn_time_pair *pair, struct judged *j, double pooled,
+                    struct hn_time_verdict *v) {
+    v->p = j->faster = NAN;
+    double own = (j->of_base.squares + j->of_now.squares) / j->freedom;
+    double apart = j->of_now.mean - j->of_base.mean;
+    if (!(j->freedom > 0) || !isfinite(apart))
+        return;
+    double error = sqrt(fmax(own, pooled) * (1 / (double)pair->base.n + 1 / (double)pair->now.n));
+    double t = error > 0 ? apart / error : apart * INFINITY;
+    t = isnan(t) ? 0 : t; // neither differs nor varies
+    v->p = gsl_cdf_tdist_Q(t, j->freedom);
+    j->faster = gsl_cdf_tdist_P(t, j->freedom);
+}
+
+static enum hn_code open_judged(struct hn_context *ctx, const struct hn_time_pair *pair,
+                                struct judged *j) {
+    j->freedom = (double)(pair->base.n + pair->now.n - 2);
+    j->of_base = logs_of(pair->base);
+    j->of_now = logs_of(pair->now);
+    if (hn_sample_median(ctx, pair->base, &j->base) || hn_sample_median(ctx, pair->now, &j->now))
         return ctx->code;
-    v->ratio = base > 0 ? now / base : NAN;
-    v->holm = v->p;
+    if (pair->base.n == 0 || pair->now.n == 0)
+        j->freedom = 0;
+    j->size = hn_time_size(j->base);
+    return HN_OK;
+}
+
+static enum hn_code test_all(struct hn_context *ctx, const struct hn_time_pair *pair, int64_t n,
+                             enum hn_time_unit unit, struct judged *j,
+                             struct hn_time_verdict *verdict) {
+    double pooled[HN_TIME_SIZES];
+    for (int64_t i = 0; i < n; i++)
+        if (open_judged(ctx, &pair[i], &j[i]))
+            return ctx->code;
+    pool(j, n, pooled);
+    for (int64_t i = 0; i < n; i++) {
+        double ratio = j[i].base > 0 ? j[i].now / j[i].base : NAN;
+        verdict[i] = (struct hn_time_verdict){.ratio = ratio};
+        if (unit == HN_TIME_PROCESSES)
+            student(&pair[i], &j[i], pooled[j[i].size], &verdict[i]);
+        else if (hn_mann_whitney(ctx, pair[i].base, pair[i].now, &verdict[i].p) ||
+                 hn_mann_whitney(ctx, pair[i].now, pair[i].base, &j[i].faster))
+            return ctx->code;
+    }
     return HN_OK;
 }
 
 enum hn_code hn_time_gate(struct hn_context *ctx, const struct hn_time_pair *pair, int64_t n,
-                          double alpha, struct hn_time_verdict *verdict) {
+                          enum hn_time_unit unit, double alpha, struct hn_time_verdict *verdict) {
     HN_SCOPE(ctx);
     double *slower = hn_alloc(ctx, n, sizeof *slower), *faster = hn_alloc(ctx, n, sizeof *faster);
-    if (!slower || !faster)
+    struct judged *j = hn_zalloc(ctx, n, sizeof *j);
+    if (!slower || !faster || !j || test_all(ctx, pair, n, unit, j, verdict))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
-        if (judge(ctx, &pair[i], &verdict[i], &faster[i]))
-            return ctx->code;
         slower[i] = verdict[i].p;
+        faster[i] = j[i].faster;
     }
     if (hn_holm(ctx, slower, n) || hn_holm(ctx, faster, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
         struct hn_time_verdict *v = &verdict[i];
+        bool counts = fabs(j[i].now - j[i].base) > pair[i].min_seconds;
         v->holm = slower[i];
-        v->slower = v->holm <= alpha && v->ratio > 1 + pair[i].min;
-        v->faster = faster[i] <= alpha && v->ratio < 1 / (1 + pair[i].min);
+        v->slower = counts && v->holm <= alpha && v->ratio > 1 + pair[i].min;
+        v->faster = counts && faster[i] <= alpha && v->ratio < 1 / (1 + pair[i].min);
     }
     return HN_OK;
 }

@@ -6,6 +6,7 @@
 #include "core/slowdown.h"
 #include "results/gate.h"
 #include "results/rows.h"
+#include "results/timing.h"
 
 #include <stdio.h>
 
@@ -14,9 +15,10 @@
 static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
                     hn_compare_binned = 1e-5;
 // Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
-// that counts unless a gate says otherwise, the noise above which times are not judged, and the
-// fewest repetitions that can be tested.
-static const double hn_compare_alpha = 0.005, hn_compare_min = 0.05, hn_compare_noise_max = 0.5;
+// that counts unless a gate says otherwise, the least in seconds, the noise above which times are
+// not judged, and the fewest samples that can be tested.
+static const double hn_compare_alpha = 0.005, hn_compare_min = 0.05, hn_compare_min_s = 1e-6,
+                    hn_compare_noise_max = 0.5;
 enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };
 
 struct hn_compare_options {
@@ -54,10 +56,11 @@ struct hn_compare_change {
 struct hn_compare_time {
     const char *metric; // "cost_s", "cost_g"
     int64_t base_row, now_row, n_base, n_now;
-    double from, to; // medians, seconds
-    double min;      // the slowdown that counted: of the gate, or the noise of the host
-    bool gated, tested;
-    struct hn_interval ratio; // 95 %
+    double from, to;           // medians, seconds
+    double min;                // the slowdown that counted: of the gate, or the noise of the host
+    int size;                  // hn_time_size() of it
+    bool gated, noisy, tested; // noisy: the host's noise leaves nothing to judge
+    struct hn_interval ratio;  // 95 %
     struct hn_time_verdict verdict;
 };
 
@@ -79,11 +82,12 @@ struct hn_comparison {
     int64_t n_times, times_tested, times_failed;
     int64_t values; // compared, times apart
     int64_t differ, failed;
-    bool rounds;         // times have one sample a file
-    bool comparable;     // times may be gated: one class of machine, and little noise
-    char why_not[256];   // they may not
-    double noise, floor; // measured in the samples and calibrations; the larger of that and what
-                         // the user gave
+    enum hn_time_unit unit; // processes: times have one sample a file
+    enum hn_clock clock;
+    bool comparable;             // times may be gated: one class of machine, and little noise
+    char why_not[256];           // they may not
+    double noise[HN_TIME_SIZES]; // of costs of a size, by their samples and the calibrations
+    double floor; // the largest that a test went by, be it of the user; 0: nothing was tested
     enum hn_compare_end end;
     char said_first[2048]; // lines about the files themselves: versions, programs; "": nothing
     char verdict[512];     // one line
@@ -119,16 +123,6 @@ HN_MUST_USE enum hn_code hn_compare_check_gates(struct hn_context *ctx,
                                                 const struct hn_compare_options *options);
 // Fills ->end and ->verdict from what was counted.
 void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_options *options);
-
-// Samples of one cost of every row of /runs, in seconds: value[start[row] .. start[row + 1]).
-struct hn_time_samples {
-    int64_t *start;
-    double *value;
-};
-// metric: "cost_s" (an epoch's beginning and a batch) or "cost_g" (a build). Timed repetitions
-// where there are any, else what was timed while measuring; never warm-up.
-HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
-                                         const char *metric, struct hn_time_samples *out);
 
 // An output format: one constant hn_compare_<name> at the end of its file, and its name in a list.
 struct hn_compare_format {

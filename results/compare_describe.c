@@ -76,6 +76,7 @@ struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which)
             continue;
         sum.cells++;
         sum.tested += one->tested;
+        sum.noisy += one->gated && one->noisy;
         sum.slower += one->verdict.slower;
         bool worse = !sum.worst || (one->verdict.slower && !sum.worst->verdict.slower) ||
                      (one->verdict.slower == sum.worst->verdict.slower &&
@@ -94,11 +95,16 @@ static void describe_untested(const struct hn_comparison *c, const struct hn_com
         snprintf(text, size, "shown, not gated: %s", c->why_not);
     else if (t->tested == 0 && !t->worst->gated)
         snprintf(text, size, "shown: no gate was given for it");
+    else if (t->noisy > 0)
+        snprintf(text, size,
+                 "%" PRId64 " of %" PRId64 " are not gated: the host's noise at their size is "
+                 "above %.0f %%",
+                 t->noisy, t->cells, 100 * hn_compare_noise_max);
     else if (t->tested < t->cells)
         snprintf(text, size, "%" PRId64 " of %" PRId64 " have fewer than %d %s",
                  t->cells - t->tested, t->cells, HN_COMPARE_FEWEST,
-                 c->rounds ? "rounds and are not gated: raise --rounds"
-                           : "repetitions and are not gated: set timing.reps");
+                 c->unit == HN_TIME_PROCESSES ? "rounds and are not gated: raise --rounds"
+                                              : "repetitions and are not gated: set timing.reps");
 }
 
 const struct hn_record_column hn_compare_columns[] = {

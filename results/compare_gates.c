@@ -93,6 +93,22 @@ static bool held_any(const struct hn_comparison *c) {
 // Puts a text behind the verdict so far.
 #define say(c, ...) hn_append((c)->verdict, sizeof(c)->verdict, __VA_ARGS__)
 
+// Repetitions of one process say nothing of what the next process would measure.
+static const char *one_process(const struct hn_comparison *c) {
+    return c->unit == HN_TIME_REPETITIONS ? " (one process each; hardneg ab runs several)" : "";
+}
+
+// Why no time was tested.
+static const char *why_untested(const struct hn_comparison *c) {
+    bool gated = false;
+    for (int64_t i = 0; i < c->n_times; i++)
+        gated |= c->time[i].gated;
+    return !c->comparable    ? c->why_not
+           : c->n_times == 0 ? "there are none"
+           : gated           ? "too few samples"
+                             : "no gate is on them";
+}
+
 static void say_failed(struct hn_comparison *c, bool missing) {
     const char *between = " ";
     int shown = 0, more = 0;
@@ -110,8 +126,8 @@ static void say_failed(struct hn_comparison *c, bool missing) {
     if (more > 0)
         say(c, " and %d more columns", more);
     if (c->times_failed > 0) {
-        say(c, "%s%" PRId64 " of %" PRId64 " times slower", between, c->times_failed,
-            c->times_tested);
+        say(c, "%s%" PRId64 " of %" PRId64 " times slower%s", between, c->times_failed,
+            c->times_tested, one_process(c));
         between = ", ";
     }
     if (missing)
@@ -122,20 +138,18 @@ static void say_passed(struct hn_comparison *c) {
     say(c, "PASS: %" PRId64 " cells, %" PRId64 " values, %s", c->matched, c->values,
         c->differ ? "differences within the gates" : "no difference");
     if (c->times_tested == 0)
-        say(c, "; times: not judged%s%.200s", c->comparable ? "" : ": ",
-            c->comparable ? "" : c->why_not);
+        say(c, "; times: not judged: %.200s", why_untested(c));
     else if (c->times_tested < c->n_times)
-        say(c, "; %" PRId64 " of %" PRId64 " times judged, none slower", c->times_tested,
-            c->n_times);
+        say(c, "; %" PRId64 " of %" PRId64 " times judged, none slower%s", c->times_tested,
+            c->n_times, one_process(c));
     else
-        say(c, "; %" PRId64 " times, none slower", c->times_tested);
+        say(c, "; %" PRId64 " times, none slower%s", c->times_tested, one_process(c));
 }
 
 void hn_compare_nothing(const struct hn_results *none, const struct hn_results *now, bool allowed,
                         struct hn_comparison *out) {
     *out = (struct hn_comparison){.base = none,
                                   .now = now,
-                                  .noise = NAN,
                                   .floor = NAN,
                                   .end = allowed ? HN_COMPARE_ALLOWED : HN_COMPARE_NOTHING};
     snprintf(out->why_not, sizeof out->why_not, "there is no baseline");

@@ -75,7 +75,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     json_t *all = json_pack(
         "{s:s, s:i, s:o, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:o, s:o}, s:{s:I, s:I, s:I}, s:o, "
         "s:o, "
-        "s:{s:b, s:o, s:o, s:f, s:I, s:I, s:o}}",
+        "s:{s:b, s:o, s:s, s:s, s:o, s:f, s:I, s:I, s:o}}",
         "schema", "hardneg-compare", "schema_version", 1, "said_first", hn_json_text(c->said_first),
         "verdict", ends[c->end], "message", hn_json_text(c->verdict), "base", file_json(c->base),
         "new", file_json(c->now), "cells", "matched", (json_int_t)c->matched, "only_base",
@@ -83,7 +83,9 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
         hn_compare_missing(c, true), "new", hn_compare_missing(c, false), "values", "compared",
         (json_int_t)c->values, "differ", (json_int_t)c->differ, "failed", (json_int_t)c->failed,
         "columns", lines, "changes", changes, "times", "comparable", c->comparable, "why_not",
-        c->comparable ? json_null() : hn_json_text(c->why_not), "noise", hn_json_real(c->floor),
+        c->comparable ? json_null() : hn_json_text(c->why_not), "samples",
+        c->unit == HN_TIME_PROCESSES ? "processes" : "repetitions", "clock",
+        c->clock == HN_CLOCK_PROCESSOR ? "processor" : "wall", "noise", hn_json_real(c->floor),
         "alpha", hn_compare_alpha, "tested", (json_int_t)c->times_tested, "slower",
         (json_int_t)c->times_failed, "of", times);
     return hn_json_print(ctx, all, out);

@@ -10,7 +10,7 @@ enum { HN_COMPARE_LABEL = 320, HN_COMPARE_TEXT = HN_COMPARE_LABEL + 128, HN_COMP
 // All cells of one cost.
 struct hn_compare_cost {
     const char *metric;
-    int64_t cells, tested, slower;
+    int64_t cells, tested, slower, noisy;
     const struct hn_compare_time *worst; // of those that are slower, else of all; NULL: no cells
 };
 struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which);

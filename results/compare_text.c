@@ -36,9 +36,10 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     json_decref(rows);
     if (c->times_tested > 0)
         fprintf(out,
-                "a slowdown counts beyond the host's noise, %.1f %%, and if its p, corrected for "
-                "%" PRId64 " tests, is at most %g\n",
-                100 * c->floor, c->times_tested, hn_compare_alpha);
+                "a slowdown counts beyond the host's noise (by size of cost, at most %.1f %%) and "
+                "%g us, and if its p, corrected for %" PRId64 " tests, is at most %g%s\n",
+                100 * c->floor, 1e6 * hn_compare_min_s, c->times_tested, hn_compare_alpha,
+                c->clock == HN_CLOCK_PROCESSOR ? "; times are of the processor" : "");
     if (hn_compare_same(c) > 0)
         fprintf(out, "%" PRId64 " columns without a difference\n", hn_compare_same(c));
     hn_compare_print_missing(c, hn_plain_put, out);

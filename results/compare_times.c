@@ -1,5 +1,5 @@
-// Times of two results: the samples in /timing, whether the machines can be compared, the noise of
-// the host, and the family of tests.
+// Times of two results: whether the machines can be compared, the noise of the host, and the family
+// of tests.
 #include "results/compare.h"
 
 #include <math.h>
@@ -7,60 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The timed phases of one run, gone through in their order.
-struct phases {
-    int64_t builds, seen; // in all; up to here
-    double epoch;         // seconds of the latest beginning of an epoch
+// The samples of one metric on one side, over one or several files; rows are those of the first.
+struct side {
+    struct hn_time_samples *file; // [n]
+    int64_t **owned;              // [n] row of file i that is row r of file 0, -1 if it has none
+    const struct hn_results *results; // [n]
+    int64_t n;
 };
-
-// The sample that row r of /timing adds to a metric, or NaN. A run's first build is that of the
-// measuring, and cold: it counts only where nothing was repeated.
-static double sample_of(const struct hn_table *t, int64_t r, const char *metric, struct phases *p) {
-    const char *phase = hn_table_text(t, r, "phase");
-    double seconds = hn_table_real(t, r, "wall_ns") * 1e-9;
-    bool build = strcmp(phase, "build") == 0, next = strcmp(phase, "next") == 0;
-    p->seen += build;
-    if (strcmp(phase, "epoch") == 0)
-        p->epoch = seconds;
-    bool counts = hn_table_real(t, r, "warmup") == 0 && (p->builds <= 1 || p->seen > 1);
-    if (!counts || !(seconds > 0))
-        return NAN;
-    if (strcmp(metric, "cost_g") == 0)
-        return build ? seconds : NAN;
-    double batches = hn_table_real(t, r, "batches");
-    return next && batches > 0 ? seconds / batches + p->epoch : NAN;
-}
-
-static void fill_samples(const struct hn_results *r, const char *metric,
-                         const struct hn_row_index *index, struct hn_time_samples *out) {
-    int64_t at = 0;
-    for (int64_t run = 0; run < r->runs.rows; run++) {
-        struct phases p = {0};
-        // A cost that does not apply (a sampler that builds nothing) has no samples either.
-        bool applies = !isnan(hn_table_real(&r->runs, run, metric));
-        out->start[run] = at;
-        for (int64_t i = index->start[run]; i < index->start[run + 1]; i++)
-            p.builds += strcmp(hn_table_text(&r->timing, index->row[i], "phase"), "build") == 0;
-        for (int64_t i = index->start[run]; applies && i < index->start[run + 1]; i++) {
-            double value = sample_of(&r->timing, index->row[i], metric, &p);
-            if (!isnan(value))
-                out->value[at++] = value;
-        }
-    }
-    out->start[r->runs.rows] = at;
-}
-
-enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r, const char *metric,
-                             struct hn_time_samples *out) {
-    struct hn_row_index index;
-    *out = (struct hn_time_samples){.start = hn_alloc(ctx, r->runs.rows + 1, sizeof(int64_t)),
-                                    .value = hn_alloc(ctx, r->timing.rows, sizeof(double))};
-    HN_SCOPE(ctx);
-    if (!out->start || !out->value || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index))
-        return ctx->code;
-    fill_samples(r, metric, &index, out);
-    return HN_OK;
-}
 
 // Costs can be compared between machines of one class that ran as many threads.
 static void compare_machines(struct hn_comparison *c) {
@@ -82,64 +35,75 @@ static void compare_machines(struct hn_comparison *c) {
         c->comparable = true;
 }
 
-// Change of the machine itself between the two runs, by the calibration of each: |ratio - 1|, the
-// larger of products and reading. A slowdown within that says nothing about the program.
-static double machine_change(const struct hn_comparison *c) {
-    static const char *const rate[] = {"sgemm_gflops", "read_gbs"};
-    double max = 0;
-    for (int i = 0; i < 2; i++) {
-        double was = atof(hn_results_get_env(c->base, rate[i]));
-        double is = atof(hn_results_get_env(c->now, rate[i]));
-        if (was > 0 && is > 0)
-            max = fmax(max, fabs(fmax(was, is) / fmin(was, is) - 1));
+// Median of a calibration over files; NaN without any.
+static enum hn_code calibration(struct hn_context *ctx, const struct hn_results *r, int64_t n,
+                                const char *rate, double *median) {
+    double *each = hn_alloc(ctx, n, sizeof *each);
+    int64_t kept = 0;
+    for (int64_t i = 0; each && i < n; i++) {
+        double value = atof(hn_results_get_env(&r[i], rate));
+        if (value > 0)
+            each[kept++] = value;
     }
-    return max;
+    *median = each && kept > 0 ? hn_median(each, kept) : NAN;
+    return each ? HN_OK : ctx->code;
 }
 
-// The samples of one metric on one side, over one or several files; rows are those of the first.
-struct side {
-    struct hn_time_samples *file; // [n]
-    int64_t **owned;              // [n] row of file i that is row r of file 0, if there are several
-    double *median;               // [n], scratch
-    int64_t n;
-    bool medians; // one sample a file
-};
+// Change of the machine itself between the two sides, by their calibrations: |ratio - 1|, the
+// larger of products and reading. A slowdown within that says nothing about the program.
+static enum hn_code machine_change(struct hn_context *ctx, const struct side *base,
+                                   const struct side *now, double *change) {
+    static const char *const rate[] = {"sgemm_gflops", "read_gbs"};
+    double was, is;
+    *change = 0;
+    for (int i = 0; i < 2; i++) {
+        if (calibration(ctx, base->results, base->n, rate[i], &was) ||
+            calibration(ctx, now->results, now->n, rate[i], &is))
+            return ctx->code;
+        *change = fmax(*change, fmax(was, is) / fmin(was, is) - 1); // a NaN changes nothing
+    }
+    return HN_OK;
+}
 
-// Finds the rows of file 0 in file i, -1 where they are missing.
+// Finds the rows of file 0 in file i.
 static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r, int64_t i,
                               struct side *s) {
     struct hn_row_match match;
     int64_t rows = r[0].runs.rows;
     s->owned[i] = hn_alloc(ctx, rows, sizeof *s->owned[i]);
-    if (!s->owned[i] || hn_row_match(ctx, &r[0].runs, &r[i].runs, NULL, NULL, &match))
+    if (!s->owned[i])
         return ctx->code;
     for (int64_t k = 0; k < rows; k++)
-        s->owned[i][k] = -1;
+        s->owned[i][k] = i == 0 ? k : -1;
+    if (i == 0)
+        return HN_OK;
+    if (hn_row_match(ctx, &r[0].runs, &r[i].runs, NULL, NULL, &match))
+        return ctx->code;
     for (int64_t k = 0; k < match.n; k++)
         s->owned[i][match.pair[k].base] = match.pair[k].now;
     return HN_OK;
 }
 
 static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r, int64_t n,
-                              bool medians, const char *metric, struct side *s) {
-    *s = (struct side){.n = n,
-                       .medians = medians,
+                              const char *metric, enum hn_clock clock, struct side *s) {
+    *s = (struct side){.results = r,
+                       .n = n,
                        .file = hn_zalloc(ctx, n, sizeof *s->file),
-                       .owned = hn_zalloc(ctx, n, sizeof *s->owned),
-                       .median = hn_alloc(ctx, n, sizeof *s->median)};
-    if (!s->file || !s->owned || !s->median)
+                       .owned = hn_zalloc(ctx, n, sizeof *s->owned)};
+    if (!s->file || !s->owned)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        if (hn_time_samples(ctx, &r[i], metric, &s->file[i]) ||
-            (medians && find_rows(ctx, r, i, s)))
+        if (hn_time_samples(ctx, &r[i], metric, clock, &s->file[i]) || find_rows(ctx, r, i, s))
             return ctx->code;
     return HN_OK;
 }
 
-// The samples of a row: its repetitions, or the medians of files, into `capacity` of n values.
-static struct hn_samples samples_of(struct side *s, int64_t row, double *capacity) {
+// The samples of a row: its repetitions, or the medians of processes, a file each, into `capacity`
+// of n values.
+static struct hn_samples samples_of(struct side *s, enum hn_time_unit unit, int64_t row,
+                                    double *capacity) {
     const struct hn_time_samples *first = &s->file[0];
-    if (!s->medians)
+    if (unit == HN_TIME_REPETITIONS)
         return (struct hn_samples){first->value + first->start[row],
                                    first->start[row + 1] - first->start[row]};
     int64_t kept = 0;
@@ -160,38 +124,40 @@ static const struct hn_column *column_of(const struct hn_table *t, const char *n
     return c < 0 ? NULL : &t->column[c];
 }
 
-// The noise of the host as far as the samples show it: the 95th percentile of what they differ from
-// themselves.
-static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_time_pair *pair,
-                                  int64_t n, double *noise) {
-    double *each = hn_alloc(ctx, 2 * n, sizeof *each);
-    for (int64_t i = 0; each && i < n; i++)
-        if (hn_split_noise(ctx, pair[i].base, &each[2 * i]) ||
-            hn_split_noise(ctx, pair[i].now, &each[2 * i + 1]))
+// The noise of the host as far as the samples of costs of one size show it: the 95th percentile of
+// what they differ from themselves, 0 where there are too few.
+static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_comparison *c,
+                                  const struct hn_time_pair *pair, int size, double *noise) {
+    double *each = hn_alloc(ctx, 2 * c->n_times, sizeof *each);
+    int64_t n = 0;
+    if (!each)
+        return ctx->code;
+    for (int64_t i = 0; i < c->n_times; i++) {
+        if (c->time[i].size != size)
+            continue;
+        if (hn_split_noise(ctx, pair[i].base, &each[n]) ||
+            hn_split_noise(ctx, pair[i].now, &each[n + 1]))
             return ctx->code;
-    *noise = each ? hn_quantile(each, 2 * n, 0.95) : NAN;
-    return each ? HN_OK : ctx->code;
+        n += 2;
+    }
+    double found = hn_quantile(each, n, 0.95);
+    *noise = isnan(found) ? 0 : found;
+    return HN_OK;
 }
 
 // The costs of the matched cells of one metric, and their samples.
-static void collect(const struct hn_comparison *c, const char *metric, struct side *base,
-                    struct side *now, double *capacity, struct hn_compare_time *time,
-                    struct hn_time_pair *pair, int64_t *n) {
+static void collect(struct hn_comparison *c, const char *metric, struct side *base,
+                    struct side *now, double *capacity, struct hn_time_pair *pair) {
     for (int64_t i = 0; i < c->runs.n; i++) {
         int64_t b = c->runs.pair[i].base, w = c->runs.pair[i].now;
-        struct hn_time_pair p = {.base = samples_of(base, b, capacity)};
-        p.now = samples_of(now, w, capacity + base->n);
+        struct hn_time_pair p = {.base = samples_of(base, c->unit, b, capacity)};
+        p.now = samples_of(now, c->unit, w, capacity + base->n);
         capacity += base->n + now->n;
         if (p.base.n == 0 || p.now.n == 0)
             continue;
-        time[*n] = (struct hn_compare_time){.metric = metric,
-                                            .base_row = b,
-                                            .now_row = w,
-                                            .n_base = p.base.n,
-                                            .n_now = p.now.n,
-                                            .from = NAN,
-                                            .to = NAN};
-        pair[(*n)++] = p;
+        c->time[c->n_times] = (struct hn_compare_time){
+            .metric = metric, .base_row = b, .now_row = w, .n_base = p.base.n, .n_now = p.now.n};
+        pair[c->n_times++] = p;
     }
 }
 
@@ -205,15 +171,23 @@ static bool enough(const struct hn_compare_time *time) {
     return time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
 }
 
+// Times are not judged if noise exceeds the gate and hn_compare_noise_max: "none slower" would then
+// hold of any program.
+static bool is_noisy(double noise, const struct hn_gate *gate) {
+    return noise > fmax(hn_compare_noise_max, gate ? gate->limit : 0);
+}
+
 // Which of the costs are gated, and from which slowdown on. Costs that are not gated are
 // left out of the family, where they would only reduce the power of the test.
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
     const struct hn_gate *gate = gate_of(c, options, time->metric);
+    double noise = c->noise[time->size];
+    time->noisy = enough(time) && is_noisy(noise, gate);
     time->gated = c->comparable && (gate || options->n_gates == 0);
-    time->tested = time->gated && enough(time);
-    time->min = fmax(gate ? gate->limit : hn_compare_min, c->floor);
-    pair->min = time->min;
+    time->tested = time->gated && enough(time) && !time->noisy;
+    time->min = pair->min = fmax(gate ? gate->limit : hn_compare_min, fmax(noise, options->floor));
+    pair->min_seconds = hn_compare_min_s;
 }
 
 static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
@@ -226,7 +200,7 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
     for (int64_t i = 0; i < c->n_times; i++)
         if (c->time[i].tested)
             family[n++] = pair[i];
-    if (hn_time_gate(ctx, family, n, hn_compare_alpha, verdict))
+    if (hn_time_gate(ctx, family, n, c->unit, hn_compare_alpha, verdict))
         return ctx->code;
     c->times_tested = n;
     for (int64_t i = 0, k = 0; i < c->n_times; i++) {
@@ -235,43 +209,71 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
         if (t->tested)
             t->verdict = verdict[k++];
         c->times_failed += t->verdict.slower;
-        if (hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio) ||
-            hn_sample_median(ctx, pair[i].base, &t->from) ||
-            hn_sample_median(ctx, pair[i].now, &t->to))
+        if (hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio))
             return ctx->code;
     }
     return HN_OK;
 }
 
-// Times are not judged if noise exceeds the gates and hn_compare_noise_max: "none slower" would
-// then hold of any program. Where there are too few samples to be judged that is the reason.
-static void check_noise(struct hn_comparison *c, const struct hn_compare_options *options) {
-    const struct hn_gate *gate[] = {gate_of(c, options, "cost_s"), gate_of(c, options, "cost_g")};
-    double limit = hn_compare_noise_max;
-    for (int i = 0; i < 2; i++)
-        limit = gate[i] ? fmax(limit, gate[i]->limit) : limit;
-    int64_t judged = 0;
-    for (int64_t i = 0; i < c->n_times; i++)
-        judged += enough(&c->time[i]);
-    if (!c->comparable || c->noise <= limit || judged == 0)
+// If the noise keeps all costs that are gated, and have enough samples, from being judged, the
+// whole says so.
+static void check_noise(struct hn_comparison *c, double floor) {
+    int64_t gated = 0, noisy = 0;
+    double max = 0;
+    for (int64_t i = 0; i < c->n_times; i++) {
+        const struct hn_compare_time *t = &c->time[i];
+        gated += t->gated && enough(t);
+        noisy += t->gated && t->noisy;
+        max = t->gated ? fmax(max, c->noise[t->size]) : max;
+        c->floor = t->tested ? fmax(c->floor, fmax(floor, c->noise[t->size])) : c->floor;
+    }
+    if (!c->comparable || gated == 0 || noisy < gated)
         return;
     c->comparable = false;
+    for (int64_t i = 0; i < c->n_times; i++)
+        c->time[i].gated = false;
     snprintf(c->why_not, sizeof c->why_not,
              "the host's noise is %.0f %%: measure on a quiet machine, with more repetitions",
-             100 * c->noise);
+             100 * max);
+}
+
+static enum hn_code find_sizes(struct hn_context *ctx, struct hn_comparison *c,
+                               const struct hn_time_pair *pair) {
+    for (int64_t i = 0; i < c->n_times; i++) {
+        struct hn_compare_time *t = &c->time[i];
+        if (hn_sample_median(ctx, pair[i].base, &t->from) ||
+            hn_sample_median(ctx, pair[i].now, &t->to))
+            return ctx->code;
+        t->size = hn_time_size(t->from);
+    }
+    return HN_OK;
 }
 
 static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
-                             const struct hn_compare_options *options, struct hn_time_pair *pair) {
+                             const struct hn_compare_options *options, double change,
+                             struct hn_time_pair *pair) {
     compare_machines(c);
-    if (measure_noise(ctx, pair, c->n_times, &c->noise))
+    if (find_sizes(ctx, c, pair))
         return ctx->code;
-    c->noise = fmax(machine_change(c), isnan(c->noise) ? 0 : c->noise);
-    c->floor = fmax(options->floor, c->noise);
-    check_noise(c, options);
+    for (int size = 0; size < HN_TIME_SIZES; size++) {
+        if (measure_noise(ctx, c, pair, size, &c->noise[size]))
+            return ctx->code;
+        c->noise[size] = fmax(c->noise[size], change);
+    }
     for (int64_t i = 0; i < c->n_times; i++)
         set_gates(c, options, &c->time[i], &pair[i]);
+    check_noise(c, options->floor);
     return judge(ctx, c, pair);
+}
+
+// Several files a side are processes. What one thread waits for a processor is the machine's doing,
+// so they go by processor time then; more threads can also wait for each other.
+static void choose_clock(struct hn_comparison *c, const struct hn_results *base, int64_t n_base,
+                         const struct hn_results *now, int64_t n_now, bool rounds) {
+    bool processes = rounds || n_base > 1 || n_now > 1;
+    bool processor = hn_time_has_processor(base, n_base) && hn_time_has_processor(now, n_now);
+    c->unit = processes ? HN_TIME_PROCESSES : HN_TIME_REPETITIONS;
+    c->clock = processes && processor ? HN_CLOCK_PROCESSOR : HN_CLOCK_WALL;
 }
 
 enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
@@ -281,19 +283,23 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     enum { METRICS = 2 };
     struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
     int64_t max = METRICS * out->runs.n;
-    bool medians = out->rounds = options->rounds || n_base > 1 || n_now > 1;
+    double change = 0;
     out->time = hn_zalloc(ctx, max, sizeof *out->time);
     HN_SCOPE(ctx);
-    struct hn_time_pair *pair = hn_alloc(ctx, max, sizeof *pair);
+    struct hn_time_pair *pair = hn_zalloc(ctx, max, sizeof *pair);
     double *capacity = hn_alloc(ctx, max, (size_t)(n_base + n_now) * sizeof *capacity);
     if (!out->time || !pair || !capacity)
         return ctx->code;
-    for (int m = 0; m < METRICS; m++) {
-        if (open_side(ctx, base, n_base, medians, metric[m], &before[m]) ||
-            open_side(ctx, now, n_now, medians, metric[m], &after[m]))
+    choose_clock(out, base, n_base, now, n_now, options->rounds);
+    for (int m = 0; m < METRICS; m++)
+        if (open_side(ctx, base, n_base, metric[m], out->clock, &before[m]) ||
+            open_side(ctx, now, n_now, metric[m], out->clock, &after[m]))
             return ctx->code;
+    for (int m = 0; m < METRICS; m++)
         collect(out, metric[m], &before[m], &after[m],
-                capacity + m * out->runs.n * (n_base + n_now), out->time, pair, &out->n_times);
-    }
-    return gate_all(ctx, out, options, pair);
+                capacity + m * out->runs.n * (n_base + n_now), pair);
+    // Rounds alternate: a change of the machine falls on both sides.
+    if (!options->rounds && machine_change(ctx, &before[0], &after[0], &change))
+        return ctx->code;
+    return gate_all(ctx, out, options, change, pair);
 }

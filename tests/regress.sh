@@ -155,9 +155,13 @@ f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
     spoiled $a t0.h5 "$(sed 's/SEED/1/; s/FACTOR/1/' <<<"$noisy")"
     spoiled $a t1.h5 "$(sed 's/SEED/2/; s/FACTOR/1/' <<<"$noisy")"
     spoiled $a t2.h5 "$(sed 's/SEED/2/; s/FACTOR/np.where(np.isin(run, ok[:2]), 1.2, 1)/' <<<"$noisy")"
-    expect "the same times with noise" 0 'none slower' compare t0.h5 t1.h5
+    expect "the same times with noise" 0 'none slower .one process each; hardneg ab runs several' compare t0.h5 t1.h5
     expect "two cells are slower" 1 'times slower' compare t0.h5 t2.h5
     expect "faster is no failure" 0 'none slower' compare t2.h5 t0.h5
+    spoiled t0.h5 b0.h5 "t = f['timing']; w = t['wall_ns'][:]; t['wall_ns'][...] = w // 10000"
+    spoiled t2.h5 b2.h5 "t = f['timing']; w = t['wall_ns'][:]; t['wall_ns'][...] = w // 10000"
+    expect "a fifth of less than a microsecond counts for nothing" 0 'none slower' compare b0.h5 b2.h5
+    expect "no gate on times: nothing is said of them" 0 'times: not judged: no gate is on them' compare t0.h5 t2.h5 --gate counters:=0
     expect "beyond 30 % they are not" 0 'none slower' compare t0.h5 t2.h5 --gate times:30%
     expect "nor beyond the noise of the host" 0 'none slower' compare t0.h5 t2.h5 --noise-floor 25
     expect "cost_s alone" 1 'times slower' compare t0.h5 t2.h5 --gate cost_s:5%
@@ -169,6 +173,10 @@ f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
     expect "noise hides any slowdown" 0 'PASS.*times: not judged: the host.s noise is [0-9]{3} %' compare wild.h5 wilder.h5
     expect "a gate on times holds nothing then" 5 'no value to hold; times: the host.s noise' \
         compare wild.h5 wilder.h5 --gate cost_s:5%
+    spoiled t0.h5 part0.h5 "t = f['timing']; w = t['wall_ns'][:]; m = t['run'][:] == ok[0]; w[m] //= 200; i = np.flatnonzero(m); w[i[::2]] *= 4; t['wall_ns'][...] = w"
+    spoiled part0.h5 part1.h5 "t = f['timing']; w = t['wall_ns'][:]; m = np.isin(t['run'][:], ok[:1]); w[m] *= 4; t['wall_ns'][...] = w"
+    expect "noise of small costs leaves the large ones judged" 0 'PASS.*[0-9]+ of 28 times judged, none slower' compare part0.h5 part1.h5
+    check "and says which are not" says 'of [0-9]+ are not gated: the host.s noise at their size is above 50 %'
     expect "a gate beyond the noise does" 0 '28 times, none slower' compare wild.h5 wilder.h5 --gate times:2000%
     spoiled t2.h5 t3.h5 "f['env'].attrs['machine_class'] = 'another'"
     expect "another kind of machine: shown, not judged" 0 'times: not judged: other kinds' compare t0.h5 t3.h5

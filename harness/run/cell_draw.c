@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK = 16 }; // batches per call of `next`: enough for all threads, few enough for the cache
+enum {
+    CHUNK = 16, // batches per call of `next`: enough for all threads, few enough for the cache
+    BLOCK_NS = 20000, // the least time of a repetition: a batch of 0.1 us is timed with its like
+};
 
 // The counter is read outside the time that is measured, before it begins and after it has ended.
 static struct hn_stamp begin_timing(const struct hn_cell_work *w) {
@@ -78,12 +81,17 @@ static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_cell_work *w, 
     return add_sample(ctx, w, "epoch", epoch, *batches, since(w, begun));
 }
 
+// At least min_ns nanoseconds of drawing the same batches; 0: once.
 static enum hn_code draw_batches(struct hn_context *ctx, struct hn_cell_work *w, int64_t left,
-                                 struct hn_batches *b, int64_t rep) {
+                                 struct hn_batches *b, int64_t min_ns) {
+    int64_t drawn = 0;
     struct hn_stamp begun = begin_timing(w);
-    if (hn_batches_draw(ctx, &w->sampler, left, b))
-        return ctx->code;
-    return add_sample(ctx, w, "next", rep, b->count, since(w, begun));
+    do {
+        if (hn_batches_draw(ctx, &w->sampler, left, b))
+            return ctx->code;
+        drawn += b->count;
+    } while (min_ns > 0 && b->count > 0 && hn_wall_ns() - begun.wall < min_ns);
+    return add_sample(ctx, w, "next", w->rep, drawn, since(w, begun));
 }
 
 static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *measure, int64_t epoch,
@@ -99,7 +107,7 @@ static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, str
                              struct hn_measure_spec *spec, struct hn_measure **measure) {
     const struct hn_job *job = w->plan->job;
     const struct hn_job_sampler *sampler = &job->sampler[w->cell->sampler];
-    int64_t done = 0, rep = 0, total = hn_job_batches(job, sampler);
+    int64_t done = 0, total = hn_job_batches(job, sampler);
     for (int64_t epoch = 0; epoch == 0 || done < total; epoch++) {
         int64_t batches;
         if (begin_epoch(ctx, w, epoch, &batches))
@@ -115,11 +123,12 @@ static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, str
         }
         for (b->first = 0; b->first < batches && done < total; b->first += b->count) {
             int64_t left = hn_min(batches - b->first, total - done);
-            if (draw_batches(ctx, w, left, b, rep++) || measure_drawn(ctx, *measure, epoch, b) ||
+            if (draw_batches(ctx, w, left, b, 0) || measure_drawn(ctx, *measure, epoch, b) ||
                 (job->save_batches &&
                  hn_results_add_batches(ctx, w->out, b->count, b->size, b->ids, b->batch_size)))
                 return ctx->code;
             done += b->count;
+            w->rep++;
         }
     }
     return hn_table_set_int(ctx, &w->out->runs, 0, "batches", done);
@@ -279,7 +288,7 @@ static enum hn_code draw_some(struct hn_context *ctx, struct hn_cell_work *w,
     int64_t batches;
     if (begin_epoch(ctx, w, 0, &batches))
         return ctx->code;
-    return draw_batches(ctx, w, batches, b, w->rep);
+    return draw_batches(ctx, w, batches, b, BLOCK_NS);
 }
 
 enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w) {

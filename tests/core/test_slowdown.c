@@ -98,14 +98,14 @@ static void test_holm(void) {
 
 static void test_memory(void) {
     const double x[] = {1, 2, 3, 4, 5}, y[] = {2.5, 3.5, 4.5, 5.5, 6.5};
-    struct hn_time_pair pair = {{x, 5}, {y, 5}, 0.05};
+    struct hn_time_pair pair = {{x, 5}, {y, 5}, 0.05, 0};
     struct hn_time_verdict v;
     struct hn_interval i;
     double noise;
     for (int64_t k = 1; k < 100; k++) {
         hn_context_init(&ctx, 1);
         ctx.memory.fail_at = k;
-        enum hn_code code = hn_time_gate(&ctx, &pair, 1, 0.01, &v);
+        enum hn_code code = hn_time_gate(&ctx, &pair, 1, HN_TIME_PROCESSES, 0.01, &v);
         if (code == HN_OK)
             code = hn_median_ratio(&ctx, pair.base, pair.now, 0.95, 0, &i);
         if (code == HN_OK)
@@ -159,8 +159,8 @@ static struct rates simulate(int families, int slow, bool disturbed, uint64_t se
             }
         double floor = fmax(min, hn_quantile(noise, 2 * FAMILY, 0.95));
         for (int i = 0; i < FAMILY; i++)
-            pair[i] = (struct hn_time_pair){{sample[i][0], REPS}, {sample[i][1], REPS}, floor};
-        HN_CHECK(&ctx, hn_time_gate(&ctx, pair, FAMILY, alpha, verdict));
+            pair[i] = (struct hn_time_pair){{sample[i][0], REPS}, {sample[i][1], REPS}, floor, 0};
+        HN_CHECK(&ctx, hn_time_gate(&ctx, pair, FAMILY, HN_TIME_REPETITIONS, alpha, verdict));
         bool alarm = false;
         for (int i = slow; i < FAMILY; i++)
             alarm |= verdict[i].slower;
@@ -210,6 +210,111 @@ static void test_false_alarms(void) {
 static void test_power(void) {
     check_power(false);
     check_power(true);
+}
+
+// --- processes ---
+
+enum { COSTS = 13, PROCESSES = 5 };
+
+// What a process measures of all costs: noise of 2 % of each, a shift of all by 5 %, and one value
+// in ten half as long again; each where it is wanted.
+static void draw_process(gsl_rng *rng, bool shifted, bool disturbed, double value[COSTS]) {
+    double shift = shifted ? gsl_ran_gaussian_ziggurat(rng, 0.05) : 0;
+    for (int i = 0; i < COSTS; i++) {
+        bool hit = disturbed && gsl_rng_uniform(rng) < 0.1;
+        value[i] = 1e-4 * exp(shift + gsl_ran_gaussian_ziggurat(rng, 0.02)) * (hit ? 1.5 : 1);
+    }
+}
+
+// Families of costs of five processes a side, of which the first has become slower by `slow`.
+static struct rates simulate_processes(int families, double slow, bool shifted, bool disturbed) {
+    struct rates out = {families, 0, 0};
+    hn_context_init(&ctx, 1);
+    for (int f = 0; f < families; f++) {
+        double sample[2][COSTS][PROCESSES], value[COSTS];
+        struct hn_time_pair pair[COSTS];
+        struct hn_time_verdict verdict[COSTS];
+        struct hn_stream s;
+        hn_stream_open(&s, 5, "test.slowdown", shifted, disturbed, f);
+        gsl_rng rng = hn_stream_gsl(&s);
+        for (int p = 0; p < 2 * PROCESSES; p++) {
+            draw_process(&rng, shifted, disturbed, value);
+            for (int i = 0; i < COSTS; i++)
+                sample[p % 2][i][p / 2] = value[i] * (i == 0 && p % 2 ? 1 + slow : 1);
+        }
+        for (int i = 0; i < COSTS; i++)
+            pair[i] = (struct hn_time_pair){
+                {sample[0][i], PROCESSES}, {sample[1][i], PROCESSES}, min, 1e-6};
+        HN_CHECK(&ctx, hn_time_gate(&ctx, pair, COSTS, HN_TIME_PROCESSES, alpha, verdict));
+        bool alarm = false;
+        for (int i = slow > 0 ? 1 : 0; i < COSTS; i++)
+            alarm |= verdict[i].slower;
+        out.alarms += alarm;
+        out.hits += verdict[0].slower;
+    }
+    return out;
+}
+
+// Whatever shifts a process as a whole, and whatever disturbs single values, the level holds.
+static void test_processes(void) {
+    double error, share;
+    for (int how = 0; how < 4; how++) {
+        bool shifted = how & 1, disturbed = how & 2;
+        struct rates r = simulate_processes(families(4000), 0, shifted, disturbed);
+        share = share_of(r.alarms, r.families, &error);
+        printf("    processes,%s%s: false alarms %.5f +- %.5f of %d families\n",
+               shifted ? " shifted" : "", disturbed ? " disturbed" : "", share, error, r.families);
+        CU_ASSERT(share + 3 * error <= promised);
+    }
+    for (int how = 0; how < 4; how++) {
+        double slow = how & 2 ? 0.2 : 0.1;
+        struct rates r = simulate_processes(families(1000), slow, how & 1, false);
+        share = share_of(r.hits, r.families, &error);
+        printf("    processes,%s %.0f %% slower: found %.4f +- %.4f\n", how & 1 ? " shifted" : "",
+               100 * slow, share, error);
+        CU_ASSERT(how & 1 || share - 3 * error >= (slow > 0.15 ? 0.99 : 0.8));
+    }
+}
+
+// Costs that differ by less than a microsecond are the same, whatever their ratio.
+static void test_least(void) {
+    double base[PROCESSES], now[PROCESSES];
+    struct hn_time_verdict v;
+    hn_context_init(&ctx, 1);
+    for (int unit = 0; unit < 2; unit++)
+        for (int i = 0; i < 2; i++) {
+            double size = i ? 1e-5 : 1e-7;
+            for (int p = 0; p < PROCESSES; p++) {
+                base[p] = size * (1 + 0.001 * p);
+                now[p] = size * (2.3 + 0.001 * p);
+            }
+            struct hn_time_pair pair = {{base, PROCESSES}, {now, PROCESSES}, min, 1e-6};
+            HN_CHECK(&ctx, hn_time_gate(&ctx, &pair, 1, unit, alpha, &v));
+            CU_ASSERT(v.holm <= alpha);
+            CU_ASSERT_EQUAL(v.slower, i == 1);
+        }
+}
+
+// SciPy 1.10.1: ttest_ind(log(now), log(base), alternative="greater"); a steady pair is judged by
+// the spread of the others of its size.
+static void test_student(void) {
+    const double x[] = {1.02e-3, 1.00e-3, 1.05e-3, 0.98e-3, 1.01e-3};
+    const double y[] = {1.06e-3, 1.09e-3, 1.04e-3, 1.12e-3, 1.07e-3};
+    const double flat[] = {1e-3, 1e-3, 1e-3, 1e-3, 1e-3}, up[] = {2e-3, 2e-3, 2e-3, 2e-3, 2e-3};
+    struct hn_time_pair pair[] = {{{x, 5}, {y, 5}, min, 0},
+                                  {{flat, 5}, {up, 5}, min, 0},
+                                  {{flat, 5}, {flat, 5}, min, 0},
+                                  {{x, 1}, {y, 1}, min, 0}};
+    struct hn_time_verdict v[4];
+    hn_context_init(&ctx, 1);
+    static const double scipy = 0.0034813717543118678;
+    HN_CHECK(&ctx, hn_time_gate(&ctx, pair, 1, HN_TIME_PROCESSES, alpha, v));
+    CU_ASSERT_DOUBLE_EQUAL(v[0].p, scipy, 1e-12);
+    HN_CHECK(&ctx, hn_time_gate(&ctx, pair, 4, HN_TIME_PROCESSES, alpha, v));
+    CU_ASSERT_DOUBLE_EQUAL(v[0].p, scipy, 1e-12); // its own spread is the larger
+    CU_ASSERT(v[1].p > 0 && v[1].p < 1e-6 && v[1].slower);
+    CU_ASSERT_DOUBLE_EQUAL(v[2].p, 0.5, 1e-15);
+    CU_ASSERT(isnan(v[3].p) && !v[3].slower);
 }
 
 // The test alone, without the least effect: Holm keeps its promise, and does not waste all of it.
@@ -284,6 +389,9 @@ static const struct hn_test tests[] = {
     {"memory", test_memory},
     {"false alarms", test_false_alarms},
     {"power", test_power},
+    {"processes", test_processes},
+    {"least in seconds", test_least},
+    {"Student", test_student},
     {"test alone", test_test_alone},
     {"median ratio", test_median_ratio},
     {"split noise", test_split_noise},
