@@ -469,7 +469,7 @@ for r in rows:
     check "bench of training: a row each" test "$(grep -c '^train-' "$work/out")" = 3
     check "bench of training leaves nothing" rmdir "$work/scratch"
     expect "an unknown kernel" 2 '@did-you-mean .table' bench tabel
-    expect "no such screen" 2 'no kernel.*portable' bench knn --n 300 --reps 1 --screen nonsense
+    expect "no such screen" 2 'not a kernel.*portable' bench knn --n 300 --reps 1 --screen nonsense
     HN_SCREEN=nonsense expect "no such screen, though nothing is swept" 2 "is 'nonsense'.*off, portable" bench walk-0.1 $small
     HN_SCREEN=nonsense expect "a wrong screen does not matter to --help" 0 '' bench --help
     HN_SCREEN=off expect "no screen at all" 0 '' bench knn --n 300 --reps 1
