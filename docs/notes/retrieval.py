@@ -140,16 +140,24 @@ def priced(folder, name, options=()):
     return found, {row["setting"]: row for row in found["settings"]}
 
 
+def write_table(path, heads, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(heads.split())
+        table.writerows(rows)
+
+
 def coverage(folder, sets, pairs, sheets):
-    print("| set | setting | truth, % | judged | mean estimate, % | error | error of the model alone | median interval, % | "
-          "holds the truth, % |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    """Shares in per cent; errors over the truth."""
+    rows = []
     for name, title in sets:
         for judged in pairs:
             _, row = priced(folder, name, ("--sheet", str(judged), "--trials", str(sheets)))
             for setting in SHOWN:
                 r = row[setting]
-                print(f"| {title} | `{setting}` | {100 * r['truth']:.2f} | {judged} | {100 * r['mean']:.2f} | {r['error'] / r['truth']:.2f} | "
-                      f"{r['model'] / r['truth']:.2f} | {100 * r['lo']:.2f} to {100 * r['hi']:.2f} | {100 * r['holds']:.0f} |")
+                rows.append([title, setting, f"{100 * r['truth']:.2f}", judged, f"{100 * r['mean']:.2f}", f"{r['error'] / r['truth']:.2f}",
+                             f"{r['model'] / r['truth']:.2f}", f"{100 * r['lo']:.2f}", f"{100 * r['hi']:.2f}", f"{100 * r['holds']:.0f}"])
+    write_table(f"{folder}/retrieval-judged.csv", "set setting truth judged mean error model_error lo hi holds", rows)
 
 
 def at_hardness(windows, hardness):
@@ -163,16 +171,18 @@ def at_hardness(windows, hardness):
 
 
 def front(folder, name):
+    """Shares in per cent. No windows stand beside what none is as hard, or as easy, as."""
     found, row = priced(folder, name)
     windows = [r for r in row.values() if r["family"] == "min-rank"]
-    print(f"\n{found['queries']} queries\n\n| setting | hardness | false, % | windows of that hardness, % | queries with fewer, none, % |"
-          "\n| --- | --- | --- | --- | --- |")
-    percent = lambda mean, lo, hi: f"{100 * mean:.3f} [{100 * lo:.3f}, {100 * hi:.3f}]"
+    percent = lambda values: [f"{100 * v:.3f}" for v in values]
+    rows = []
     for r in row.values():
         mixed = None if r["family"] == "min-rank" else at_hardness(windows, r["hardness"])
-        same = "" if r["family"] == "min-rank" else percent(*mixed) if mixed else "none is as hard, or as easy"
-        print(f"| `{r['setting']}` | {r['hardness']:.2f} | {percent(r['false_negatives'], r['false_lo'], r['false_hi'])} | {same} | "
-              f"{100 * r['fewer']:.1f}, {100 * r['none']:.1f} |")
+        rows.append([r["setting"], f"{r['hardness']:.2f}", *percent([r["false_negatives"], r["false_lo"], r["false_hi"]]),
+                     *(percent(mixed) if mixed else [""] * 3), f"{100 * r['fewer']:.1f}", f"{100 * r['none']:.1f}"])
+    write_table(f"{folder}/retrieval-settings.csv",
+                "setting hardness false false_lo false_hi windows windows_lo windows_hi fewer none", rows)
+    print(found["queries"], "queries")
 
 
 def main():
