@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Phrases and names that are not to come back: tests/words.txt says which, where, and the better word. Prints a line for each
-that a tracked file holds; the last line counts (`words: N rules, M found`). `words.py FILE...` looks at these files only."""
+that a tracked file holds, and for each long line that stands twice in a page; the last line counts (`words: N rules, M found`). `words.py FILE...` looks at these files only."""
 import re
 import subprocess
 import sys
 
 SCOPES = {"docs": (".md",), "code": (".c", ".h"), "comment": (".c", ".h"), "text": (".c", ".h")}
 TOKEN = re.compile(r'(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>"(?:\\.|[^"\\\n])*")|\'(?:\\.|[^\'\\\n])*\'', re.S)
+LONG = 60
 SKIPPED = re.compile(r"^(CHANGELOG\.md|tests/)")
 
 
@@ -34,6 +35,19 @@ def blanked(text, keep):
     return "".join(out)
 
 
+def repeated(text):
+    """(line, where it stands already) of the long lines of a page that stand twice, as a paragraph that was merged twice does."""
+    fenced, seen = False, {}
+    for number, line in enumerate(text.split("\n"), 1):
+        fenced ^= line.startswith("```")
+        if len(line) < LONG or fenced:
+            continue
+        if line in seen:
+            yield number, seen[line]
+        else:
+            seen[line] = number
+
+
 def main():
     found, every = 0, list(rules())
     for name in sys.argv[1:] or subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n"):
@@ -42,6 +56,9 @@ def main():
             continue
         with open(name, encoding="utf-8") as f:
             text = f.read()
+        for number, first in repeated(text) if "docs" in wanted else ():
+            print(f"{name}:{number}: the line stands at {first} already")
+            found += 1
         views = {scope: text if scope == "docs" else blanked(text, scope) for scope in wanted}
         for scopes, folders, expression, better in every:
             for scope in sorted(scopes & wanted) if not folders or name.startswith(folders) else ():
