@@ -292,8 +292,9 @@ interrupt_at_gnuplot() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it 
 }
 interrupt_command() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it writes
     local name=$2 words=${*:4} i folder begun whole_ms ended=0
-    begun=$(milliseconds)
+    rm -rf "whole-$name" "earlier-$name" # of the kills
     mkdir -p "whole-$name" "earlier-$name"
+    begun=$(milliseconds)
     # shellcheck disable=SC2086 # words are wanted
     run $name $3 ${words//@/whole-$name}
     whole_ms=$(($(milliseconds) - begun))

@@ -55,7 +55,7 @@ def read(results: Any, table: str = "runs", frame: bool = False) -> Any:
             names = [n for n in file if isinstance(file[n], h5py.Group) and n not in ("tables", "env")]
             names += list(file.get("tables", ()))
             raise ValueError(f"{results}: no table {table!r}; there are {', '.join(names)}" if names else
-                             f"{results}: is no results file")
+                             f"{results}: is not a results file")
         found = {name: column.asstr()[()] if column.dtype.kind == "O" else column[()]
                  for name, column in file[path].items() if isinstance(column, h5py.Dataset)}
     if not frame:
