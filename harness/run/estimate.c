@@ -169,6 +169,7 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
         extra[i] = p->cell_bytes[i] - p->kept_bytes[i];
     int64_t kept = at_n(a, a->sampler, p->kept_bytes), build = at_n(a, a->sampler, p->build_bytes);
     int64_t drawn = hn_bytes_add(at_n(a, a->sampler, extra), whole_bytes(more * p->batch_bytes));
+    build = hn_bytes_add(build, p->table_bytes); // the cell's tables are there before
     int64_t need = hn_max(build, hn_bytes_add(kept, drawn));
     if (stale)
         need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), items_bytes(a->info));

@@ -32,6 +32,7 @@ struct hn_probe {
     int64_t cell_bytes[HN_PROBE_SIZES];  // peak of a cell of few batches
     double batch_bytes;                  // more of it per batch
     int64_t held_bytes;                  // results of a cell of few batches
+    int64_t table_bytes;                 // its tables, which are there while its sampler is built
     double held_batch_bytes;             // more of them per batch
 };
 

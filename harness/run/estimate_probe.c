@@ -165,11 +165,11 @@ static void keep_counters(const struct hn_trial *t, const struct hn_cell *cell,
                        (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
 }
 
-// By how much results grow with another cell like this one.
+// By how much results grow with another cell like this one, and what those of one cell take.
 static enum hn_code measure_held(struct hn_context *ctx, const struct hn_results *one,
-                                 int64_t *bytes) {
+                                 struct hn_probe *p) {
     struct hn_results all = {0};
-    int64_t half = 0;
+    int64_t half = 0, before = atomic_load(&ctx->memory.live);
     enum hn_code code = hn_rows_table(ctx, HN_ROWS_RUNS, &all.runs) ||
                                 hn_rows_table(ctx, HN_ROWS_TIMING, &all.timing)
                             ? ctx->code
@@ -177,8 +177,9 @@ static enum hn_code measure_held(struct hn_context *ctx, const struct hn_results
     for (int i = 0; i < 2 * COPIES && !code; i++) {
         half = i == COPIES ? atomic_load(&ctx->memory.live) : half;
         code = hn_results_append(ctx, &all, one);
+        p->table_bytes = i == 0 ? atomic_load(&ctx->memory.live) - before : p->table_bytes;
     }
-    *bytes = (atomic_load(&ctx->memory.live) - half) / COPIES;
+    p->held_bytes = (atomic_load(&ctx->memory.live) - half) / COPIES;
     hn_results_free(ctx, &all);
     return code;
 }
@@ -196,7 +197,7 @@ static enum hn_code time_cell(struct hn_context *ctx, struct hn_trial *t,
     if (run_once(ctx, t, cell, t->out->few, run))
         return ctx->code;
     keep_counters(t, cell, run, p);
-    if (measure_held(ctx, &run->results, &p->held_bytes))
+    if (measure_held(ctx, &run->results, p))
         return ctx->code;
     if (!p->known || !p->applies)
         return HN_OK;
