@@ -171,6 +171,8 @@ assert l('features_csr/indptr') == [0, 2, 3, 5] and l('features_csr/indices') ==
 x = np.load('x2.npy'); np.save('nil.npy', 0 * x); x[::3] = 0; np.save('zeros.npy', x)"
     expect "zero rows: of NaN are not kept" 3 'row 7 holds NaN .*--zero-rows skip$' import -e holes.npy -l y.npy --zero-rows keep -o no.h5
     expect "zero rows: kept" 0 '8 rows are zero and stay, row 0 the first' import -e zeros.npy -l y.npy --view2 x.npy --zero-rows keep -o kept.h5
+    "$python" -c "import numpy as np; x = np.load('x.npy'); x[5] = 0; np.save('zero.npy', x)"
+    expect "one zero row: kept" 0 '1 row is zero and stays, row 5 the first' import -e zero.npy -l y.npy --zero-rows keep -o kept1.h5
     expect "zero rows: all of a later step" 0 '' import -e nil.npy --view2 x.npy --step 3 -o kept.h5
     expect "zero rows: a file that keeps them is valid" 0 '' validate kept.h5
     expect "zero rows: and says so" 0 'zero rows *may be there' info kept.h5
@@ -183,7 +185,7 @@ f = h5py.File('kept.h5'); assert f.attrs['zero_rows'] and np.array_equal(f['embe
 f = h5py.File('keeps/results.h5')['runs']; last = f['step'][:] == 3
 assert (f['status'][:] == b'ok').all(), f['error'][:]; assert (f['cos_mean'][:][last] == 0).all(), f['cos_mean'][:]; s = f['sampler'][:] != b'jest'  # its hardest items are the rows of zeros
 assert (f['cos_mean'][:][~last & s] != 0).all(), f['cos_mean'][:]"
-    expect "a node without features is kept" 0 '1 rows are zero' import --linqs g --zero-rows keep -o nodes.h5
+    expect "a node without features is kept" 0 '1 row is zero' import --linqs g --zero-rows keep -o nodes.h5
     expect "and is valid" 0 '4 items' validate nodes.h5
     check "no temporary file" none_temporary .
 }

@@ -126,9 +126,9 @@ static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in
     in->zero_rows = true;
     if (count > 0)
         hn_note(ctx,
-                "%s: %lld rows are zero and stay, row %lld the first: their cosine to every item "
-                "is 0",
-                in->from, (long long)count, (long long)first);
+                "%s: %lld row%s zero and stay%s, row %lld the first: the cosine to every item is 0",
+                in->from, (long long)count, count == 1 ? " is" : "s are", count == 1 ? "s" : "",
+                (long long)first);
     return HN_OK;
 }
 

@@ -229,7 +229,8 @@ const struct hn_command hn_cmd_import = {
         "count as the same class if they share any label. Appends a step to a file that exists: "
         "items and labels must be the same, and the step must come after its last. --teacher and "
         "--group alone add a teacher's rows, or groups, to a file that exists. With --queries and "
-        "--corpus the file is of the kind that mine, evaluate and price read: ids are texts (007 "
+        "--corpus the file is of the kind that mine, evaluate and price read, and run and choose "
+        "as pairs: ids are texts (007 "
         "is not 7), equal texts share a number, and if a pair is given twice its last grade "
         "counts; with --step they add rows of a step to a file that exists. The file is replaced "
         "only when everything has been written.",
