@@ -42,6 +42,10 @@ static bool is_candidate(const struct place *p, int64_t s) {
            isfinite(mean_of(p, s, p->hardness->column).mean);
 }
 
+static bool is_per_anchor(const struct place *p) {
+    return hn_overview_is_per_anchor(p->o, p->first);
+}
+
 static enum hn_within judge(const struct place *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
     if (p->judged || isnan(d.mean))
@@ -168,10 +172,23 @@ static int put_uncertain(FILE *html, const struct place *p, int64_t best, double
     return n;
 }
 
+// True if every sampler but Uniform has more false negatives than the budget allows.
+static bool all_beyond(const struct place *p, double budget) {
+    for (int64_t s = 0; s < p->o->settings; s++)
+        if (is_candidate(p, s) && s != p->uniform && judge(p, s, budget) != HN_BEYOND)
+            return false;
+    return true;
+}
+
 static void put_budget(FILE *html, const struct place *p, int b, int64_t before) {
     double budget = p->budget[b];
     int64_t best = find_hardest(p, budget);
-    fprintf(html, "<li>At most %g points more false negatives: ", 100 * budget);
+    fprintf(html, "<li>At most %g points more false negatives%s: ", 100 * budget,
+            is_per_anchor(p) ? " than Uniform" : "");
+    if (all_beyond(p, budget)) {
+        fputs("none; every sampler has more.</li>\n", html);
+        return;
+    }
     if (best < 0)
         fputs(p->judged ? "no sampler within this limit is shown to be harder than Uniform."
                         : "no sampler within this limit is harder than Uniform.",
@@ -200,27 +217,27 @@ static void put_without(FILE *html, const struct place *p) {
         if (!hn_overview_same_place(p->o, p->first, s) || hard >= seeds || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
-                 n == 1 ? "<li>In some seeds no batch had a true negative, so these have no "
+                 n == 1 ? "<p>In some seeds no batch had a true negative, so these have no "
                           "hardness: %s"
                         : ", %s");
         fprintf(html, " (%" PRId64 " of %" PRId64 " seed%s)", seeds - hard, seeds,
                 seeds == 1 ? "" : "s");
     }
     end_list(html, n);
-    fputs(n > 0 ? "</li>\n" : "", html);
+    fputs(n > 0 ? "</p>\n" : "", html);
     n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         double share = mean_of(p, s, "true_anchors").mean;
         if (!is_candidate(p, s) || !(share < anchors_enough) || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
-                 n == 1 ? "<li>Not all anchors had a true negative, and the others do not count in "
+                 n == 1 ? "<p>Not all anchors had a true negative, and the others do not count in "
                           "the hardness of %s"
                         : ", %s");
         fprintf(html, " (%.1f %% had one)", 100 * share);
     }
     end_list(html, n);
-    fputs(n > 0 ? "</li>\n" : "", html);
+    fputs(n > 0 ? "</p>\n" : "", html);
 }
 
 static bool has_excess(const struct place *p) {
@@ -232,23 +249,29 @@ static bool has_excess(const struct place *p) {
 
 static void put_budgets(FILE *html, const struct place *p) {
     int64_t seeds = hn_overview_seeds(p->o, p->uniform), before = -1;
-    fputs(" <b>Uniform</b>: ", html);
-    put_measures(html, p, p->uniform);
-    fputs(". ", html);
+    if (!is_per_anchor(p)) {
+        fputs(" <b>Uniform</b>: ", html);
+        put_measures(html, p, p->uniform);
+        fputs(".", html);
+    }
     if (!has_excess(p)) {
-        fputs("No other sampler was run with the same seeds.</p>\n", html);
+        fputs(" No other sampler was run with the same seeds.</p>\n", html);
         return;
     }
-    if (!p->judged)
+    if (!p->judged) {
+        fputs(" ", html);
         hn_html_by_means(html, seeds);
+    }
     fputs("</p>\n<ul>\n", html);
     for (int b = 0; b < BUDGETS; b++) {
+        if (b < BUDGETS - 1 && all_beyond(p, p->budget[b + 1]))
+            continue; // so says the next line
         if (b == 0 || p->budget[b] > p->budget[b - 1])
             put_budget(html, p, b, before);
         before = find_hardest(p, p->budget[b]);
     }
-    put_without(html, p);
     fputs("</ul>\n", html);
+    put_without(html, p);
 }
 
 // Names the hardest sampler where there are no false negatives to compare with Uniform's.
@@ -260,6 +283,7 @@ static void put_hardest(FILE *html, const struct place *p, const char *why) {
     fputs(".", html);
     put_ties(html, p, best, NAN);
     fputs("</p>\n", html);
+    put_without(html, p);
 }
 
 static void put_place(FILE *html, const struct place *p) {
@@ -273,11 +297,10 @@ static void put_place(FILE *html, const struct place *p) {
     fprintf(html, ", step %.0f, batches of %.0f; hardness: ", hn_table_real(runs, cell, "step"),
             hn_table_real(runs, cell, "batch_size"));
     hn_html(html, "%s.", p->hardness->name);
-    if (hn_overview_is_per_anchor(p->o, p->first))
-        put_hardest(html, p,
-                    "Samplers that give each anchor negatives of its own are ranked among "
-                    "themselves.");
-    else if (p->uniform < 0)
+    if (is_per_anchor(p))
+        fputs(" Samplers that give each anchor negatives of its own are ranked among themselves.",
+              html);
+    if (p->uniform < 0)
         put_hardest(html, p, "There is no Uniform in these results to compare with.");
     else if (!isfinite(mean_of(p, p->uniform, "fn_ratio").mean))
         put_hardest(html, p, "Without labels nothing is known of false negatives.");

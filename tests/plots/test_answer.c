@@ -167,8 +167,8 @@ static void uniform_will_do(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 seed gives no interval over seeds"));
     CU_ASSERT_PTR_NULL(strstr(text, "will do")); // that would need intervals
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "(+1.0 points). As hard: b3."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: no sampler within this "
-                                        "limit is harder"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: none; every sampler has "
+                                        "more."));
     says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
 }
 
@@ -179,7 +179,8 @@ static void without_true_negatives(void) {
     put_sampler("uniform", none, none);
     put_sampler("knn", all, lost);
     says(sentences(),
-         "Too uncertain to be called harder: knn (+0.100).</li>\n<li>In some seeds no batch had a "
+         "Too uncertain to be called harder: knn (+0.100).</li>\n</ul>\n<p>In some seeds no batch "
+         "had a "
          "true negative, so these have no hardness: knn (1 of 3 seeds).",
          "<b>knn</b>");
 }
@@ -191,11 +192,24 @@ static void few_anchors(void) {
     cells[0].anchors = 0.999;
     cells[1].anchors = 0.0132;
     says(sentences_on(cells, 3),
-         "<li>Not all anchors had a true negative, and the others do not count in the hardness of "
-         "knn (1.3 % had one).</li>",
+         "<p>Not all anchors had a true negative, and the others do not count in the hardness of "
+         "knn (1.3 % had one).</p>",
          "uniform (");
     cells[1].anchors = NAN; // from before the column
     says(sentences_on(cells, 3), "<b>knn</b> is the hardest", "Not all anchors");
+}
+
+// Samplers of which all have too many false negatives are not ranked by hardness alone, and anchors
+// that do not count are told of them, too.
+static void too_many_false(void) {
+    struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("mined", 1, 0.9, 0.9)};
+    cells[1].anchors = 0.025;
+    char *text = sentences_on(cells, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives than Uniform: "
+                                        "none; every sampler has more."));
+    says(text, "in the hardness of mined (2.5 % had one).", "is the hardest");
+    cells[1].sampler = "knn";
+    says(sentences_on(cells, 2), "none; every sampler has more.", "will do");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
@@ -205,10 +219,13 @@ static void unlike_things(void) {
     put_sampler("uniform", none, none);
     put_sampler("b3", little, some);
     put_sampler("mined", little, many);
-    says(sentences(), "<b>b3</b> is the hardest", "too uncertain");
+    char *text = sentences();
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "ranked among themselves.</p>\n<ul>\n<li>At most 0.5 "
+                                        "points more false negatives than Uniform: <b>mined</b>"));
+    says(text, "<b>b3</b> is the hardest", "too uncertain");
     begin();
     put_sampler("mined", little, many);
-    says(sentences(), "ranked among themselves", "At most");
+    says(sentences(), "ranked among themselves. There is no Uniform", "At most");
     struct cell cells[] = {at("uniform", 1, NAN, 0.5), at("knn", 1, NAN, 0.7)};
     says(sentences_on(cells, 2), "Without labels nothing is known of false negatives. <b>knn</b>",
          "At most");
@@ -406,6 +423,7 @@ static void rarely_false(void) {
 static const struct hn_test tests[] = {
     {"noise_is_no_excuse", noise_is_no_excuse},
     {"uniform_will_do", uniform_will_do},
+    {"too_many_false", too_many_false},
     {"unlike_things", unlike_things},
     {"measures", measures},
     {"nothing_measured", nothing_measured},
