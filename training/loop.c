@@ -92,7 +92,7 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
         return hn_fail(
             ctx, HN_USAGE,
             "%s with guide: teacher takes a sampler of batches and loss ntxent, infonce, "
-            "other-view or attract",
+            "other-view, both-ways or attract",
             spec->weighting->name);
     if (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_ATTRACT)
         return check_positives(ctx, &spec->setting.loss);

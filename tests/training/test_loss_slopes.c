@@ -57,7 +57,7 @@ static const struct {
     {"hcl and a mask",
      {.beta = 2, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH, .mask = HN_MASK_TOP, .mask_by = 2}},
 };
-enum { LAWS = sizeof laws / sizeof laws[0], OBJECTIVES = 3 };
+enum { LAWS = sizeof laws / sizeof laws[0], OBJECTIVES = 4 };
 
 static void test_losses(void) {
     static struct pairs pairs;
@@ -197,10 +197,11 @@ static void test_attract(void) {
 // its slopes for views that differ.
 static void test_guide(void) {
     static const enum hn_objective objectives[] = {HN_OBJECTIVE_NTXENT, HN_OBJECTIVE_INFONCE,
-                                                   HN_OBJECTIVE_OTHER_VIEW, HN_OBJECTIVE_ATTRACT};
+                                                   HN_OBJECTIVE_OTHER_VIEW, HN_OBJECTIVE_BOTH_WAYS,
+                                                   HN_OBJECTIVE_ATTRACT};
     static struct pairs p;
     float guide[N * N] = {0};
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         p = (struct pairs){.spec = {.objective = objectives[k],
                                     .weighting = {.mask = HN_MASK_MARGIN, .mask_by = 0.7},
                                     .temperature = 0.5}};
@@ -247,6 +248,53 @@ static void test_lists(void) {
                                         .temperature = 0.5}};
         check_pairs(&pairs, laws[weighting].name, &lists);
     }
+}
+
+// Both ways: the mean of the loss of either view against the other, and of lists of either's own.
+static void test_both_ways(void) {
+    static struct pairs pairs;
+    int32_t own[N], position[2][N * N];
+    int64_t start[2][N + 1] = {{0}};
+    struct hn_loss_lists lists[2];
+    for (int way = 0; way < 2; way++) {
+        int64_t keys = way ? N : N + 2, k = 0;
+        for (int32_t a = 0; a < N; a++) {
+            own[a] = a;
+            for (int32_t j = 0; j < keys; j++)
+                if (j != a && (a + j + way) % 4)
+                    position[way][k++] = j;
+            start[way][a + 1] = k;
+        }
+        lists[way] = (struct hn_loss_lists){keys, own, start[way], position[way]};
+    }
+    for (int weighting = 0; weighting < LAWS; weighting++)
+        for (int listed = 0; listed < 2; listed++) {
+            double value[2], mean = 0;
+            pairs = (struct pairs){.spec = {.objective = HN_OBJECTIVE_BOTH_WAYS,
+                                            .weighting = laws[weighting].weighting,
+                                            .temperature = 0.5}};
+            check_pairs(&pairs, laws[weighting].name, listed ? lists : NULL);
+            hn_context_init(&pairs.ctx, 2);
+            for (int way = 0; way < 2; way++) {
+                hn_real swapped[N * D];
+                pairs.spec.objective = HN_OBJECTIVE_OTHER_VIEW;
+                pairs.lists = listed ? lists + way : NULL;
+                HN_CHECK(&pairs.ctx,
+                         hn_loss_open(&pairs.ctx, pairs.spec.objective, N, KEYS, D, &pairs.work));
+                value[way] = pair_loss(&pairs);
+                mean += value[way] / 2;
+                memcpy(swapped, pairs.z1, sizeof swapped);
+                memcpy(pairs.z1, pairs.z2, sizeof swapped);
+                memcpy(pairs.z2, swapped, sizeof swapped);
+                if (way == 0)
+                    free_work(&pairs);
+            }
+            pairs.spec.objective = HN_OBJECTIVE_BOTH_WAYS;
+            pairs.lists = listed ? lists : NULL;
+            CU_ASSERT_DOUBLE_EQUAL(pair_loss(&pairs), mean, 1e-12);
+            CU_ASSERT(fabs(value[0] - value[1]) > 1e-3);
+            free_work(&pairs);
+        }
 }
 
 // Weights of a mixture are constants: slopes against the definition with the weights held.
@@ -300,7 +348,7 @@ static void test_fitted(void) {
         double value = pair_loss(&p);
         memcpy(p.dz1, p.spare1, sizeof p.dz1);
         struct hn_score_counts counts = {{0}};
-        bool both = objective == HN_OBJECTIVE_NTXENT, own = objective != HN_OBJECTIVE_OTHER_VIEW;
+        bool both = objective == HN_OBJECTIVE_NTXENT, own = objective == HN_OBJECTIVE_INFONCE;
         for (int a = 0; a < N; a++)
             for (int b = 0; b < N; b++)
                 for (int which = 0; which < 4 && a != b; which++) {
@@ -407,6 +455,7 @@ static void test_plain_losses(void) {
 static const struct hn_test tests[] = {
     {"losses", test_losses},
     {"lists", test_lists},
+    {"both ways", test_both_ways},
     {"clamp", test_clamp},
     {"supcon", test_supcon},
     {"attract", test_attract},

@@ -14,6 +14,10 @@ const struct hn_objective_type hn_objectives[] = {
     [HN_OBJECTIVE_OTHER_VIEW] = {"other-view",
                                  "Anchors from the first view; negatives from the other view",
                                  "BS equation 17; NS equation 3"},
+    [HN_OBJECTIVE_BOTH_WAYS] = {"both-ways",
+                                "Anchors from both views; negatives from the other one: the mean "
+                                "of other-view in both directions",
+                                "GC section 3 (both losses); CLIP (Radford et al. 2021)"},
     [HN_OBJECTIVE_QUEUE] = {"moco",
                             "Anchors from the first view; positives by a momentum encoder, "
                             "negatives from a queue of its earlier outputs",
@@ -76,6 +80,8 @@ struct batch {
     int64_t n, d, keys;
     const hn_real *anchor, *key; // [n x d], [keys x d]
     double max;
+    double anchors; // that the mean is over
+    bool add;       // to the gradients of the anchors
     struct hn_loss_work *work;
 };
 
@@ -148,7 +154,7 @@ static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_r
         compact[k] = score[position[k]];
     *positive = score[lists->own[a]];
     const struct hn_loss_keys keys = {.n = n, .skip = {-1, -1}};
-    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / (double)b->n, &keys, compact, positive);
+    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / b->anchors, &keys, compact, positive);
     memset(score, 0, (size_t)b->keys * sizeof *score);
     for (int64_t k = 0; k < n; k++)
         score[position[k]] = compact[k];
@@ -167,7 +173,7 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     keys.items = b->spec->objective == HN_OBJECTIVE_NTXENT ? b->n / 2 : b->n;
     if (b->spec->guide)
         keys.guide = b->spec->guide + (a < keys.items ? a : a - keys.items) * keys.items;
-    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / (double)b->n, &keys, score, positive);
+    b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / b->anchors, &keys, score, positive);
     if (!same)
         score[own] = *positive;
 }
@@ -177,7 +183,7 @@ static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
     for (int64_t i = 0; i < rows; i++) {
         hn_real *score = b->work->score + i * b->keys;
         if (has_positives(b->spec->objective))
-            b->work->value[i] = hn_loss_positives(b->spec, 1 / (double)b->n, b->n / 2, i, score);
+            b->work->value[i] = hn_loss_positives(b->spec, 1 / b->anchors, b->n / 2, i, score);
         else if (b->lists)
             list_gradient(b, first + i, score, b->work->compact + i * b->keys);
         else
@@ -193,7 +199,7 @@ static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
         score_block(b, first, rows);
         gradient_block(b, first, rows);
         hn_product(b->workers, (struct hn_factor){gradient, b->keys, false},
-                   (struct hn_factor){b->key, b->d, false}, rows, b->d, b->keys, d_anchor == d_key,
+                   (struct hn_factor){b->key, b->d, false}, rows, b->d, b->keys, b->add,
                    d_anchor + first * b->d, b->d);
         if (d_key)
             hn_product(b->workers, (struct hn_factor){gradient, b->keys, true},
@@ -229,7 +235,7 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     memcpy(w->both, z1, bytes);
     memcpy(w->both + half, z2, bytes);
     b->anchor = b->key = w->both;
-    b->n = b->keys = 2 * b->n;
+    b->anchors = (double)(b->n = b->keys = 2 * b->n);
     look_at_scores(b);
     score_block(b, 0, b->n);
     gradient_block(b, 0, b->n);
@@ -258,6 +264,7 @@ static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_rea
     hn_real *positive = b->work->positive;
     int64_t d = b->d;
     score_positives(b, z2);
+    b->add = true; // as keys
     memset(dz1, 0, (size_t)(b->n * d) * sizeof *dz1);
     blocks(b, dz1, dz1);
     for (int64_t i = 0; i < b->n; i++)
@@ -266,6 +273,23 @@ static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_rea
             dz2[j] = positive[i] * b->anchor[j];
         }
     return mean_of(b->work->value, b->n);
+}
+
+// View 1 against view 2, and view 2 against view 1.
+static double both_ways(struct batch *b, hn_real *dz1, hn_real *dz2) {
+    b->anchors = 2 * (double)b->n;
+    look_at_scores(b);
+    struct batch back = *b;
+    back.anchor = b->key;
+    back.key = b->anchor;
+    back.keys = b->n;
+    back.lists = b->lists ? b->lists + 1 : NULL;
+    back.add = true;
+    memset(dz2, 0, (size_t)(b->keys * b->d) * sizeof *dz2);
+    blocks(b, dz1, dz2);
+    double one = mean_of(b->work->value, b->n);
+    blocks(&back, dz2, dz1);
+    return (one + mean_of(b->work->value, b->n)) / 2;
 }
 
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
@@ -279,7 +303,10 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .keys = lists ? lists->keys : n,
                       .anchor = z1,
                       .key = spec->objective == HN_OBJECTIVE_INFONCE ? z1 : z2,
+                      .anchors = (double)n,
                       .work = work};
+    if (spec->objective == HN_OBJECTIVE_BOTH_WAYS)
+        return both_ways(&b, dz1, dz2);
     if (has_both_views(spec->objective))
         return both_views(&b, z1, z2, dz1, dz2);
     look_at_scores(&b);
@@ -300,6 +327,7 @@ double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .keys = work->keys,
                       .anchor = z1,
                       .key = queue,
+                      .anchors = (double)n,
                       .work = work};
     score_positives(&b, key);
     b.max = spec->weighting.clip > 0 ? largest_score(&b) : 0;

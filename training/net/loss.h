@@ -16,6 +16,7 @@ enum hn_objective {
     HN_OBJECTIVE_NTXENT,     // anchors of both views, 2B - 2 negatives
     HN_OBJECTIVE_INFONCE,    // anchors of view 1, B - 1 negatives of view 1
     HN_OBJECTIVE_OTHER_VIEW, // anchors of view 1, B - 1 negatives of view 2
+    HN_OBJECTIVE_BOTH_WAYS,  // the same and with the views exchanged: the mean of the two
     HN_OBJECTIVE_QUEUE,      // anchors of view 1, negatives from a queue of earlier keys (MoCo)
     HN_OBJECTIVE_JSD,        // nodes and the vectors of graphs, their own and the others (tasks)
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
@@ -25,8 +26,8 @@ enum hn_objective {
 };
 // Sets of objectives, one bit each: those of pairs.
 enum {
-    HN_OBJECTIVES_PAIRS =
-        1 << HN_OBJECTIVE_NTXENT | 1 << HN_OBJECTIVE_INFONCE | 1 << HN_OBJECTIVE_OTHER_VIEW
+    HN_OBJECTIVES_PAIRS = 1 << HN_OBJECTIVE_NTXENT | 1 << HN_OBJECTIVE_INFONCE |
+                          1 << HN_OBJECTIVE_OTHER_VIEW | 1 << HN_OBJECTIVE_BOTH_WAYS
 };
 struct hn_objective_type {
     const char *name;
@@ -36,7 +37,7 @@ struct hn_objective_type {
 extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
 
 struct hn_loss_spec {
-    enum hn_objective objective; // one of the first four here, SUPCON or ATTRACT
+    enum hn_objective objective; // one of the first five here, SUPCON or ATTRACT
     struct hn_weighting_params weighting;
     double temperature;
     bool outside;         // the positive is left out of the denominator
@@ -68,7 +69,8 @@ HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective 
                                       struct hn_loss_work *work);
 
 // z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
-// lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no gradient.
+// lists: with OTHER_VIEW, or two with BOTH_WAYS, of which the second has view 2 as anchors and n
+// keys; or NULL. Anchors without a negative have loss 0 and no gradient.
 // Returns the mean over anchors.
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
