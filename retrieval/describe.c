@@ -57,7 +57,7 @@ static void print_qrels(const char *name, const struct hn_qrels *q) {
 
 static void print_equal(const char *name, int64_t equal) {
     if (equal >= 0)
-        printf("%-14s %lld whose text is there before\n", name, (long long)equal);
+        printf("%-14s %lld with the text of an earlier one\n", name, (long long)equal);
 }
 
 enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieval_info *info) {
@@ -83,7 +83,7 @@ enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieva
     print_equal("", equal[HN_CORPUS]);
     printf("%-14s %lld, %s%s\n", "dims", (long long)f->d, f->dtype,
            f->normalized ? ", normalized" : "");
-    printf("%-14s %lld, the last is %lld\n", "steps", (long long)f->steps,
+    printf("%-14s %lld, last: %lld\n", "steps", (long long)f->steps,
            (long long)f->step[f->steps - 1]);
     print_qrels("qrels", &info->qrels);
     print_qrels("truth", &info->truth);

@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <string.h>
 
 const char *const hn_price_option[] = {"min-rank", "relative-margin", "absolute-margin",
                                        "max-score", "guide"};
@@ -175,6 +176,7 @@ static struct hn_interval false_share(const struct columns *to, int64_t rows, do
     if (share.mean == 0)
         return (struct hn_interval){0, 0, 1 - pow(0.025, 1 / negatives)};
     share.lo = fmax(share.lo, 0);
+    share.hi = fmin(share.hi, 1);
     return share;
 }
 
@@ -244,13 +246,56 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
     return HN_OK;
 }
 
+static bool is_within(const struct hn_price *price, double max_fn, double max_none) {
+    return price->false_share.hi <= max_fn && price->none <= max_none;
+}
+
 int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none) {
     int best = -1;
     for (int i = 0; i < n; i++)
-        if (price[i].false_share.hi <= max_fn && price[i].none <= max_none &&
+        if (is_within(&price[i], max_fn, max_none) &&
             (best < 0 || price[i].hardness.mean > price[best].hardness.mean))
             best = i;
     return best;
+}
+
+// Adds to value[rows], times sign, what each query adds to the mean hardness of a setting, as the
+// ratio estimate has it: their mean is that of the setting.
+static enum hn_code add_hardness(struct hn_context *ctx, const struct hn_miner *m,
+                                 const struct hn_pool *pool, const struct columns *to,
+                                 const struct hn_price *price, double sign, double *value) {
+    const struct hn_filter f = filter_of(m, &price->setting);
+    struct hn_attrition unused = {{0}};
+    if (price_rows(ctx, &f, pool, NULL, to, &unused))
+        return ctx->code;
+    double mean = price->hardness.mean, each = (double)price->negatives / (double)pool->count;
+    for (int64_t i = 0; i < pool->count; i++)
+        value[i] += sign * (mean + (to->hard[i] - mean * to->count[i]) / each);
+    return HN_OK;
+}
+
+enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_miner *m,
+                           const struct hn_pool *pool, const struct hn_price *price, int n,
+                           int best, double max_fn, double max_none, bool *tie) {
+    HN_SCOPE(ctx);
+    int64_t rows = pool->count;
+    const struct columns to = {.count = hn_alloc(ctx, rows, sizeof(double)),
+                               .wrong = hn_alloc(ctx, rows, sizeof(double)),
+                               .hard = hn_alloc(ctx, rows, sizeof(double))};
+    double *difference = hn_alloc(ctx, rows, sizeof(double));
+    if (!to.count || !to.wrong || !to.hard || !difference)
+        return ctx->code;
+    for (int i = 0; i < n; i++) {
+        tie[i] = false;
+        if (i == best || !is_within(&price[i], max_fn, max_none))
+            continue;
+        memset(difference, 0, (size_t)rows * sizeof *difference);
+        if (hn_check_stop(ctx) || add_hardness(ctx, m, pool, &to, &price[best], 1, difference) ||
+            add_hardness(ctx, m, pool, &to, &price[i], -1, difference))
+            return ctx->code;
+        tie[i] = !(hn_mean_interval(difference, 1, rows, 0.95).lo > 0);
+    }
+    return HN_OK;
 }
 
 // Upper end of a 95 % interval around a share f of which n pairs are judged, of a Poisson count:

@@ -22,7 +22,7 @@ test_import() {
     expect "import TREC" 0 '3 judged pairs \(2 relevant\)' import "${files[@]}" --qrels trec.txt --truth truth.txt --type float16 --compress 1 -o t.h5
     expect "validate" 0 'valid: .*4 queries' validate r.h5 t.h5
     expect "info" 0 'qrels +3 pairs, 2 relevant, at most 1 a query, 2 queries without' info t.h5
-    check "info: equal texts" says '1 whose text is there before'
+    check "info: equal texts" says '1 with the text of an earlier one'
     check "info: truth" says 'truth +3 pairs, 3 relevant, at most 2 a query'
     expect "info --json" 0 '"equal_passages": 1' info --json t.h5
     pycheck "what a file holds" "import h5py
@@ -95,7 +95,7 @@ test_step() {
     printf '0 1 0\n1 0 0\n0 0 1\n1 -1 0\n' >q2.tsv
     expect "a step" 0 '4 queries, 6 passages' import --queries q2.tsv --corpus p.tsv --step 100 -o steps.h5
     expect "a step: valid" 0 'valid' validate steps.h5
-    expect "a step: info" 0 'steps +2, the last is 100' info steps.h5
+    expect "a step: info" 0 'steps +2, last: 100' info steps.h5
     pycheck "a step: all else is as it was" "import h5py, numpy as np
 a, b = h5py.File('before.h5'), h5py.File('steps.h5')
 names = []
@@ -228,6 +228,8 @@ test_price() {
     # shellcheck disable=SC2086 # words are wanted
     expect "what is recommended can be run" 0 'are false negatives' ${line#hardneg }
     check "it costs what was said" test "$(grep -oE '[0-9.]+ % of those' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % of those"
+    check "it says how many queries get none" grep -qE 'hardness [0-9.]+; [0-9.]+ % of the queries get none' out
+    expect "ties are named" 0 '"ties": \[' price many.h5 --recommend --max-fn 0.4 --json
     expect "nothing is within" 0 'No setting has at most 0 %' price many.h5 --recommend --max-fn 0
     expect "no limit" 2 'needs --max-fn' price many.h5 --recommend
     expect "price --json" 0 '"by": "truth"' price many.h5 --json

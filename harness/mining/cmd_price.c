@@ -71,6 +71,7 @@ struct work {
     struct hn_price price[HN_PRICES_MAX];
     struct hn_sheet_trial trial[HN_PRICES_MAX]; // of --trials
     int n, recommended;                         // recommended: -1: none, or not asked for
+    bool tie[HN_PRICES_MAX];                    // with the recommended one
 };
 
 static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
@@ -127,6 +128,9 @@ static enum hn_code price_pool(struct hn_context *ctx, struct work *w, const str
         return ctx->code;
     w->recommended =
         w->p->recommend ? hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none) : -1;
+    if (w->recommended >= 0)
+        return hn_price_ties(ctx, &w->miner, pool, w->price, w->n, w->recommended, w->p->max_fn,
+                             w->p->max_none, w->tie);
     return HN_OK;
 }
 
@@ -192,6 +196,29 @@ static double pairs_wanted(const struct work *w, const struct hn_price **which) 
     return fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
 }
 
+static void print_ties(const struct work *w) {
+    char text[64];
+    for (int i = 0, said = 0; i < w->n; i++)
+        if (w->tie[i]) {
+            const struct hn_price *p = &w->price[i];
+            hn_price_text(&p->setting, text, sizeof text);
+            printf("%s%s: %.2f %%, hardness %.2f; %.1f %% get none.\n",
+                   said++ ? "                          " : "Not significantly harder than ", text,
+                   100 * p->false_share.mean, p->hardness.mean, 100 * p->none);
+        }
+}
+
+static json_t *ties_of(const struct work *w) {
+    json_t *names = json_array();
+    char text[64];
+    for (int i = 0; i < w->n; i++)
+        if (w->tie[i]) {
+            hn_price_text(&w->price[i].setting, text, sizeof text);
+            json_array_append_new(names, json_string(text));
+        }
+    return names;
+}
+
 static void print_recommended(const struct work *w) {
     char text[64];
     const struct hn_price *p = NULL;
@@ -215,11 +242,13 @@ static void print_recommended(const struct work *w) {
     }
     p = &w->price[w->recommended];
     hn_price_text(&p->setting, text, sizeof text);
-    printf("\nThe hardest within %g %% false negatives: %.2f %% [%.2f, %.2f], hardness %.2f.\n"
-           "hardneg mine %s -n %lld --depth %lld %s -o negatives.jsonl\n",
+    printf("\nThe hardest within %g %% false negatives: %.2f %% [%.2f, %.2f], hardness %.2f; "
+           "%.1f %% of the queries get none.\n",
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
-           100 * p->false_share.hi, p->hardness.mean, w->corpus.info->file->path,
-           (long long)w->miner.o.n, (long long)w->miner.o.depth, text);
+           100 * p->false_share.hi, p->hardness.mean, 100 * p->none);
+    print_ties(w);
+    printf("hardneg mine %s -n %lld --depth %lld %s -o negatives.jsonl\n",
+           w->corpus.info->file->path, (long long)w->miner.o.n, (long long)w->miner.o.depth, text);
 }
 
 static void print_source(const struct work *w) {
@@ -255,14 +284,15 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, b
     double more =
         w->p->recommend && w->recommended < 0 && w->by != BY_TRUTH ? pairs_wanted(w, &which) : 0;
     if (json)
-        return hn_json_print(
-            ctx,
-            json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:f, s:o}", "file",
-                      w->corpus.info->file->path, "by", by_name[w->by], "judged",
-                      (json_int_t)w->sheets.n, "queries", (json_int_t)w->corpus.info->n[HN_QUERIES],
-                      "negatives", (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
-                      "recommended", text, "pairs_wanted", more, "settings", rows),
-            stdout);
+        return hn_json_print(ctx,
+                             json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
+                                       w->corpus.info->file->path, "by", by_name[w->by], "judged",
+                                       (json_int_t)w->sheets.n, "queries",
+                                       (json_int_t)w->corpus.info->n[HN_QUERIES], "negatives",
+                                       (json_int_t)w->miner.o.n, "depth",
+                                       (json_int_t)w->miner.o.depth, "recommended", text, "ties",
+                                       ties_of(w), "pairs_wanted", more, "settings", rows),
+                             stdout);
     printf("%s: %lld negatives of each of %lld queries; false ones ", w->corpus.info->file->path,
            (long long)w->miner.o.n, (long long)w->corpus.info->n[HN_QUERIES]);
     print_source(w);

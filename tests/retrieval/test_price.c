@@ -32,6 +32,7 @@ static void check_price(const struct hn_mine_data *data, const struct hn_mine_op
     int64_t kept = got.counts.attrition.all[HN_STAGE_KEPT],
             hidden = got.counts.attrition.hidden[HN_STAGE_KEPT];
     CU_ASSERT_EQUAL(p->negatives, kept);
+    CU_ASSERT_FALSE(p->false_share.lo < 0 || p->false_share.hi > 1);
     if (kept > 0)
         CU_ASSERT_DOUBLE_EQUAL(p->false_share.mean, (double)hidden / (double)kept, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(p->fewer, (double)got.counts.fewer / queries, 1e-12);
@@ -109,6 +110,50 @@ static void test_by_hand(void) {
     CU_ASSERT(price[0].fewer == 0 && price[0].none == 0);
 }
 
+// Windows of full rows against Student's test of the pairs, each query priced alone.
+static void test_ties(void) {
+    const struct hn_price_setting setting[] = {
+        {HN_PRICE_RANK, 1}, {HN_PRICE_RANK, 1}, {HN_PRICE_RANK, 2}, {HN_PRICE_RANK, 4}};
+    enum { N = 4 };
+    int tested = 0, ties = 0;
+    hn_context_init(&ctx, 2);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    for (int64_t k = 0; k < 40; k++) {
+        struct small data;
+        struct hn_stream s;
+        struct hn_miner m;
+        struct hn_pool pool;
+        struct hn_price price[N], one[N];
+        struct hn_mine_options o = no_options(HN_PRESET_NONE);
+        double difference[N][QUERIES];
+        bool tie[N];
+        HN_SCOPE(&ctx);
+        hn_stream_open(&s, 4, "test.price", 0, 0, k);
+        make_small(&ctx, &s, &data);
+        int64_t queries = data.n[HN_QUERIES];
+        o.n = 1;
+        HN_CHECK(&ctx, hn_miner_open(&ctx, &data.data, &o, "test", &m));
+        HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, queries, true, &pool));
+        HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, N, price));
+        if (price[N - 1].fewer > 0)
+            continue;
+        HN_CHECK(&ctx, hn_price_ties(&ctx, &m, &pool, price, N, 0, 1, 0, tie));
+        for (int64_t i = 0; i < queries; i++) {
+            HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, i, 1, true, &pool));
+            HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, N, one));
+            for (int n = 0; n < N; n++)
+                difference[n][i] = one[0].hardness.mean - one[n].hardness.mean;
+        }
+        CU_ASSERT(!tie[0] && tie[1]);
+        for (int n = 2; n < N; n++) {
+            CU_ASSERT_EQUAL(tie[n], !(hn_mean_interval(difference[n], 1, queries, .95).lo > 0));
+            ties += tie[n];
+            tested++;
+        }
+    }
+    CU_ASSERT(ties > 3 && tested - ties > 3);
+}
+
 static void test_recommend(void) {
     struct hn_price p[3] = {
         {.false_share = {.02, .01, .03}, .hardness = {3, 3, 3}},
@@ -125,6 +170,7 @@ static void test_recommend(void) {
 static const struct hn_test tests[] = {
     {"against_mining", test_against_mining},
     {"by_hand", test_by_hand},
+    {"ties", test_ties},
     {"recommend", test_recommend},
 };
 HN_TEST_MAIN("price", tests)
