@@ -46,7 +46,7 @@ static void measure_sizes(struct hn_classes *c, struct hn_composition *out) {
 
 static enum hn_code describe_classes(struct hn_context *ctx, const struct hn_snapshot *s,
                                      struct hn_composition *out) {
-    struct hn_classes sets, single;
+    struct hn_classes sets = {0}, single = {0};
     HN_SCOPE(ctx);
     if (hn_classes_find(ctx, hn_snapshot_labels(s), s->info.n, &sets) ||
         classes_of(ctx, s, &single))

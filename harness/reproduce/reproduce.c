@@ -53,7 +53,7 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path,
 // Adds a file; a file of another kind is skipped with a note.
 static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, const char *path,
                              bool must) {
-    struct hn_reproduce_data data;
+    struct hn_reproduce_data data = {0};
     enum hn_code code = open_file(ctx, path, &data);
     if (code == HN_DATA && !must) {
         hn_note(ctx, "left out: %s", ctx->message);
