@@ -162,10 +162,6 @@ struct problem {
     struct hn_html_amount value, difference;
 };
 
-static struct hn_mean last_of(const struct problem *p, int64_t k) {
-    return hn_trained_at(p->t, k, p->column, HN_LAST_STEP);
-}
-
 static void put_mean(FILE *html, const struct problem *p, struct hn_mean m) {
     hn_html_amount(html, p->value, m.mean, m.half);
 }
@@ -174,12 +170,26 @@ static void put_difference(FILE *html, const struct problem *p, struct hn_mean d
     hn_html_amount(html, p->difference, d.mean, d.half);
 }
 
+// The best setting is picked among all, so intervals hold for all of them together: at the end, to
+// a baseline, of two settings.
+static struct hn_mean last_of(const struct problem *p, int64_t k) {
+    return hn_mean_among(hn_trained_at(p->t, k, p->column, HN_LAST_STEP), p->settings);
+}
+
+static struct hn_mean gain(const struct problem *p, int64_t k, int64_t step) {
+    return hn_mean_among(hn_trained_gain(p->t, k, step, p->column), p->settings);
+}
+
+static struct hn_mean against(const struct problem *p, int64_t a, int64_t b) {
+    return hn_mean_among(hn_trained_difference(p->t, a, b, p->column), p->settings);
+}
+
 // The baseline from which the setting is least clearly apart, with its row; false: there is none.
 static bool closest_baseline(const struct problem *p, int64_t k, struct hn_trained_row *closest) {
     struct hn_trained_row row = {.base = p->base, .setting = -1};
     double min = INFINITY;
     while (hn_trained_next_row(p->t, &row) && row.step != HN_LAST_STEP) {
-        struct hn_mean d = hn_trained_gain(p->t, k, row.step, p->column);
+        struct hn_mean d = gain(p, k, row.step);
         double lo = d.mean - (isfinite(d.half) ? d.half : 0);
         if (lo < min) {
             min = lo;
@@ -189,11 +199,9 @@ static bool closest_baseline(const struct problem *p, int64_t k, struct hn_train
     return min < INFINITY;
 }
 
-// True if training with the setting improved on a baseline. The level is corrected for the number
-// of settings, so that at most one in twenty results names one by chance.
+// True if training with the setting improved on a baseline.
 static bool is_above(const struct problem *p, int64_t k, int64_t step) {
-    struct hn_mean d = hn_trained_gain(p->t, k, step, p->column);
-    return d.mean - d.half > 0 && !(0.5 * hn_mean_p(d) > 0.05 / (double)p->settings);
+    return gain(p, k, step).lo > 0;
 }
 
 static bool is_improved(const struct problem *p, int64_t k) {
@@ -218,7 +226,7 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
     for (int64_t k = 0; k < p->t->settings; k++) {
         if (k == best || !hn_trained_is_beside(p->t, k, p->base))
             continue;
-        struct hn_mean d = hn_trained_difference(p->t, best, k, p->column);
+        struct hn_mean d = against(p, best, k);
         if (d.n == 0 || fabs(d.mean) > d.half)
             continue;
         hn_trained_label(p->t, k, name, sizeof name);
@@ -240,7 +248,7 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
                               : " <b>%s</b> has the highest %s, ",
             name, p->column);
     put_mean(html, p, last_of(p, best));
-    struct hn_mean to_base = hn_trained_difference(p->t, best, p->base, p->column);
+    struct hn_mean to_base = against(p, best, p->base);
     if (best != p->base && to_base.n > 0) {
         hn_trained_label(p->t, p->base, name, sizeof name);
         fputs(", ", html);
@@ -274,9 +282,8 @@ static void put_problem(FILE *html, const struct problem *p) {
     hn_html(html, "<p>%s: ", title);
     int64_t seeds = last_of(p, best).n;
     bool baseline = closest_baseline(p, best, &row);
-    struct hn_mean d = hn_no_mean;
-    if (baseline)
-        d = hn_trained_gain(p->t, best, row.step, p->column);
+    struct hn_mean d = baseline ? gain(p, best, row.step) : hn_no_mean;
+    double baseline_mean = baseline ? hn_trained_at(p->t, p->base, p->column, row.step).mean : NAN;
     if (!isfinite(last_of(p, best).half) || (baseline && !isfinite(d.half))) {
         put_undecided(html, p, best, seeds);
     } else if (!baseline) {
@@ -295,7 +302,7 @@ static void put_problem(FILE *html, const struct problem *p) {
         fputs(", differs by ", html);
         put_difference(html, p, d);
         hn_html(html, " from the %s (", row.name);
-        put_mean(html, p, hn_trained_at(p->t, p->base, p->column, row.step));
+        hn_html_amount(html, p->value, baseline_mean, NAN);
         fprintf(html, "; %" PRId64 " seeds).", seeds);
     } else {
         fprintf(html,
@@ -303,11 +310,14 @@ static void put_problem(FILE *html, const struct problem *p) {
                 p->improved, p->settings, p->settings == 1 ? "" : "s");
         put_best(html, p, best);
         hn_html(html, " The closest baseline, the %s, has ", row.name);
-        put_mean(html, p, hn_trained_at(p->t, p->base, p->column, row.step));
+        hn_html_amount(html, p->value, baseline_mean, NAN);
         fputs(" (difference ", html);
         put_difference(html, p, d);
         fprintf(html, "; %" PRId64 " seeds).", seeds);
     }
+    if (p->settings > 1 && isfinite(last_of(p, best).half))
+        fputs(" Intervals here hold for all settings together, and are wider than the table's.",
+              html);
     fputs("</p>\n", html);
 }
 

@@ -44,6 +44,15 @@ static bool is_clamped(const struct hn_overview *o, int64_t s) {
     return hn_overview_mean(o, s, "clamp_rate").mean > clamped_max;
 }
 
+// The difference of a weighting to none, whose interval holds for all of them together.
+static struct hn_mean change(const struct hn_overview *o, int64_t s, int64_t none,
+                             const char *column) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < o->settings; k++)
+        n += is_beside(o, none, k);
+    return hn_mean_among(hn_overview_difference(o, s, none, column), n);
+}
+
 // Those whose difference to none has that sign; 0: not significant. Clamped ones are listed apart.
 static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
                       int sign) {
@@ -51,7 +60,7 @@ static void put_group(FILE *html, const struct hn_overview *o, int64_t none, con
                                          "Not significantly different: ", "More with "};
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        struct hn_mean d = hn_overview_difference(o, s, none, column);
+        struct hn_mean d = change(o, s, none, column);
         if (!is_beside(o, none, s) || is_clamped(o, s) || isnan(d.mean) || hn_told_apart(d) != sign)
             continue;
         fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);

@@ -1,6 +1,5 @@
 #include "results/analysis/judge.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 enum { SEEDS_MAX = 999 };
@@ -13,14 +12,15 @@ enum hn_within hn_judge(struct hn_mean difference, double margin) {
                                     : HN_UNDETERMINED;
 }
 
-static double quantile(int64_t n) { return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)); }
-
 int64_t hn_judge_seeds(struct hn_mean difference, double margin) {
     if (difference.over != HN_OVER_SEEDS)
         return 0;
-    double deviation = difference.half * sqrt((double)difference.n) / quantile(difference.n);
+    int64_t among = difference.among;
+    double deviation =
+        difference.half * sqrt((double)difference.n) / hn_mean_quantile(difference.n, among);
     for (int64_t n = difference.n + 1; n <= SEEDS_MAX; n++)
-        if (quantile(n) * deviation / sqrt((double)n) < fabs(difference.mean - margin))
+        if (hn_mean_quantile(n, among) * deviation / sqrt((double)n) <
+            fabs(difference.mean - margin))
             return n;
     return 0;
 }

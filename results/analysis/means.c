@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct hn_mean hn_no_mean = {NAN, NAN, NAN, NAN, 0, HN_OVER_NOTHING};
+const struct hn_mean hn_no_mean = {NAN, NAN, NAN, NAN, 0, HN_OVER_NOTHING, 1};
 
 enum { FEWEST_SEEDS = 3 }; // that give an interval: Student's quantile of two is 12.7
 
@@ -23,12 +23,16 @@ static void add(struct moments *m, double value) {
     m->squares += off * (value - m->mean);
 }
 
+double hn_mean_quantile(int64_t n, int64_t among) {
+    return gsl_cdf_tdist_Qinv(0.025 / (double)among, (double)(n - 1));
+}
+
 // Half of Student's 95 % interval.
 static double half_of(const struct moments *m) {
     if (m->n < 2)
         return NAN;
     double n = (double)m->n;
-    return gsl_cdf_tdist_Pinv(0.975, n - 1) * sqrt(m->squares / (n - 1) / n);
+    return hn_mean_quantile(m->n, 1) * sqrt(m->squares / (n - 1) / n);
 }
 
 // The columns behind an estimate, found once: -1 where there is none.
@@ -159,8 +163,18 @@ struct hn_mean hn_values_mean(const double *value, int64_t n) {
 double hn_mean_p(struct hn_mean m) {
     if (m.over != HN_OVER_SEEDS || !(m.half > 0))
         return NAN;
-    double free = (double)(m.n - 1);
-    return 2 * gsl_cdf_tdist_Q(fabs(m.mean) / m.half * gsl_cdf_tdist_Pinv(0.975, free), free);
+    double errors = fabs(m.mean) / m.half * hn_mean_quantile(m.n, m.among);
+    return 2 * gsl_cdf_tdist_Q(errors, (double)(m.n - 1));
+}
+
+struct hn_mean hn_mean_among(struct hn_mean m, int64_t n) {
+    if (m.over != HN_OVER_SEEDS)
+        return m;
+    m.half *= hn_mean_quantile(m.n, n) / hn_mean_quantile(m.n, m.among);
+    m.lo = m.mean - m.half;
+    m.hi = m.mean + m.half;
+    m.among = n;
+    return m;
 }
 
 struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicates cells,

@@ -16,6 +16,7 @@ struct hn_mean {
     double lo, hi; // the interval, cut to the column's range; NaN: none
     int64_t n;     // cells with a value, or pairs
     enum hn_over over;
+    int64_t among; // intervals that hold together with 95 % (hn_mean_among()), 1 = this one alone
 };
 extern const struct hn_mean hn_no_mean; // NaN throughout, of no cell
 
@@ -42,6 +43,11 @@ struct hn_mean hn_values_mean(const double *value, int64_t n);
 // Of Student's test that the mean over seeds is 0, two-sided; NaN without an interval, and where no
 // two values differ.
 double hn_mean_p(struct hn_mean m);
+// With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):
+// for what is picked among n by these numbers. An interval over batches stays as it is.
+struct hn_mean hn_mean_among(struct hn_mean m, int64_t n);
+// Half-width of that interval over n seeds in standard errors: Student's quantile.
+double hn_mean_quantile(int64_t n, int64_t among);
 
 // a - b, 0 if only rounding tells them apart: cosines are of single precision.
 double hn_beyond_rounding(double a, double b);
