@@ -38,7 +38,7 @@ endif
 # the same numbers from every compiler.
 # HDF5 without MPI where a distribution tells the two apart.
 hdf5 = $$(pkg-config --exists hdf5-serial && echo hdf5-serial || echo hdf5)
-packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson zlib
+packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson libzip
 openmp_blas := $(firstword $(wildcard /usr/lib/*/openblas-openmp/pkgconfig))
 pkg = $(shell PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" pkg-config $(1) $(packages))
 once = $(eval $(1) := $(2))$($(1))
