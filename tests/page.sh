@@ -106,6 +106,8 @@ test_other_pages() {
     check "the title is the name of the job's file" grep -q '<h1>mined</h1>' mined/index.html
     check "what a loss sees of hardness stands beside the mean" \
         grep -q 'mean cosine of true negatives;.*log-mean-exp of the cosines of true negatives at the temperature' mined/index.html
+    check "a column shows under its measure of hardness" \
+        grep -q 'class="n by" data-measure=1[^>]*><button type=button>P99 true neg' mined/index.html
     check "what the filters drop" grep -qE '<th scope=row>mined</th><td>score</td><td class=n data-v="[0-9]+">' mined/index.html
     pycheck "as the file has it" "
 import h5py, re

@@ -53,6 +53,7 @@ struct hn_html_column {
     double scale;              // of all of them; 0 = 1
     struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
     void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
+    int measure; // 1 + that measure of hardness: shown where the page has it chosen; 0 = always
 };
 // Formats of a value and of half of its interval.
 #define HN_HTML_PLUS_MINUS(format) format, format

@@ -402,9 +402,8 @@ static void put_known_relevance(FILE *html, const struct hn_table *runs) {
         }
 }
 
-void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
+static void put_samplers(FILE *html, const struct hn_overview *o, double margin) {
     int places = 0;
-    hn_html_weightings(html, o);
     if (!is_measured(o)) {
         fputs(
             "<p>Hardness was not measured, so nothing is ranked: add <code>hardness</code> to the "
@@ -431,4 +430,15 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
                            "picked among all, so these intervals hold for all of them together and "
                            "are wider than the table's. "
                          : "");
+}
+
+void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
+    bool samplers = false;
+    for (int64_t s = 1; s < o->settings; s++)
+        samplers |= hn_overview_leads(o, s);
+    if (!samplers)
+        hn_html_weightings(html, o);
+    put_samplers(html, o, margin);
+    if (samplers)
+        hn_html_weightings(html, o);
 }

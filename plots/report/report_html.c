@@ -51,13 +51,23 @@ static void put_rounded(FILE *html, const char *format, double value) {
         fputs(text, html);
 }
 
+// The class of a cell with a number, which says under which measure of hardness it is shown.
+static void put_class(FILE *html, const struct hn_html_column *c) {
+    if (c->measure)
+        fprintf(html, " class=\"n by\" data-measure=%d", c->measure - 1);
+    else
+        fputs(" class=n", html);
+}
+
 static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n) {
     double scale = c->scale > 0 ? c->scale : 1;
+    fputs("<td", html);
+    put_class(html, c);
     if (!isfinite(scale * n.value)) {
-        fputs("<td class=n data-v=\"\">–</td>", html);
+        fputs(" data-v=\"\">–</td>", html);
         return;
     }
-    fprintf(html, "<td class=n data-v=\"%.9g\">", n.value);
+    fprintf(html, " data-v=\"%.9g\">", n.value);
     if (c->format)
         put_rounded(html, c->format, scale * n.value);
     else
@@ -103,7 +113,9 @@ void hn_html_by_means(FILE *html, int64_t seeds) {
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {
     fputs("<thead><tr>", html);
     for (const struct hn_html_column *c = column; c < column + n; c++) {
-        fputs(c->number ? "<th scope=col class=n" : "<th scope=col", html);
+        fputs("<th scope=col", html);
+        if (c->number)
+            put_class(html, c);
         if (c->scale > 0 && fabs(c->scale - 1) > 0)
             fprintf(html, " data-scale=%g", c->scale);
         if (c->help)

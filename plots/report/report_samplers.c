@@ -29,7 +29,7 @@ static void put_values(FILE *html, const struct row *row, bool options, const ch
         snprintf(title, sizeof title, "%s", named ? axis->name : "file");
         for (char *c = title; *c; c++)
             *c = *c == '_' ? ' ' : *c;
-        fputs(joint, html);
+        hn_html(html, *joint == ',' ? "<span>%s</span>" : "%s", joint);
         hn_html(html, "<span data-axis=\"%s\" data-value=\"%s\">%s%s%s</span>", title, value, title,
                 of_sampler ? "=" : " ", value);
         joint = ", ";
@@ -168,8 +168,25 @@ struct table {
     int n;
 };
 
+// The measure of hardness that a column belongs to, from 1; 0 = none.
+static int measure_of(const struct hn_results *r, const char *column) {
+    static const char *const beside[][2] = {{"true_lme", "true_mean"},
+                                            {"cos_mean", "true_mean"},
+                                            {"true_anchors", "hard_true_mean"},
+                                            {"cos_p99", "true_p99"}};
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
+        column = strcmp(column, beside[k][0]) == 0 ? beside[k][1] : column;
+    for (int i = 0; hn_hardness_measure(r, i); i++)
+        if (strcmp(column, hn_hardness_measure(r, i)->column) == 0)
+            return i + 1;
+    return 0;
+}
+
 static void add_column(struct table *t, const struct hn_html_column *column) {
-    t->column[t->n++] = *column;
+    t->column[t->n] = *column;
+    if (column->from)
+        t->column[t->n].measure = measure_of(t->o->results, column->from);
+    t->n++;
 }
 
 // A time or a count is shown in the unit in which the median is at least 1.
@@ -306,8 +323,11 @@ static void put_table(FILE *html, const struct table *t) {
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
     hn_html(html,
             "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval over seeds, with "
-            "fewer than three over batches. Click a heading to sort.</p>\n",
-            common, *common ? ". " : "", each);
+            "fewer than three over batches. %sClick a heading to sort.</p>\n",
+            common, *common ? ". " : "", each,
+            hn_hardness_measure(t->o->results, 1)
+                ? "Columns of hardness are those of the measure chosen above. "
+                : "");
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
             count_rows(t->o) > MAX_AT_ONCE ? " long" : "");
     fputs("<table id=settings class=\"sortable fixed\">\n", html);

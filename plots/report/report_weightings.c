@@ -99,7 +99,7 @@ static const char *measure_of(const struct hn_overview *o, int64_t s) {
     return loss ? "fn_loss_mass" : "fn_mass";
 }
 
-static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none) {
+static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none, bool first) {
     const char *column = measure_of(o, none);
     char name[NAME];
     struct hn_mean own = hn_overview_mean(o, none, column);
@@ -118,7 +118,7 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
     fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
                                          : " % of the loss is on false negatives. ",
           html);
-    if (!is_judged(o, none, column))
+    if (first && !is_judged(o, none, column))
         hn_html_by_means(html, hn_overview_seeds(o, none));
     for (int sign = -1; sign <= 1; sign++)
         put_group(html, o, none, column, sign);
@@ -126,18 +126,26 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
     fputs("</p>\n", html);
 }
 
-// Those that differ by temperature, loss or sampler have a paragraph each; Uniform's come first.
+static bool is_uniform(const struct hn_overview *o, int64_t s) {
+    return strcmp(hn_overview_sampler(o, s), "uniform") == 0;
+}
+
+// Those that differ by temperature or loss have a paragraph each, and those of other samplers where
+// Uniform is not among them.
 void hn_html_weightings(FILE *html, const struct hn_overview *o) {
-    int places = 0;
+    int places = 0, put = 0;
+    bool uniform = false;
     if (!hn_overview_varies(o, "weighting"))
         return;
-    for (int uniform = 1; uniform >= 0; uniform--)
-        for (int64_t s = 0; s < o->settings; s++)
-            if (o->last[s] && is_weighting(o, s, "none") &&
-                (strcmp(hn_overview_sampler(o, s), "uniform") == 0) == uniform &&
-                places++ < PLACES_MAX)
-                put_weightings(html, o, s);
-    if (places > PLACES_MAX)
-        fprintf(html, "<p>See the table for %d more samplers and losses.</p>\n",
-                places - PLACES_MAX);
+    for (int64_t s = 0; s < o->settings; s++)
+        uniform |= o->last[s] && is_weighting(o, s, "none") && is_uniform(o, s);
+    for (int64_t s = 0; s < o->settings; s++) {
+        if (!o->last[s] || !is_weighting(o, s, "none"))
+            continue;
+        places++;
+        if (put < PLACES_MAX && (!uniform || is_uniform(o, s)))
+            put_weightings(html, o, s, put++ == 0);
+    }
+    if (places > put)
+        fprintf(html, "<p>The table has %d more of other samplers and losses.</p>\n", places - put);
 }

@@ -290,6 +290,24 @@ static void weightings_of_one_seed(void) {
          "Less with <b>hcl</b> (-10.00 ± ");
 }
 
+// Where samplers differ, they come first; weightings are compared on Uniform, once.
+static void samplers_before_weightings(void) {
+    begin();
+    for (int i = 0; i < 4; i++) {
+        struct cell c = at(i < 2 ? "uniform" : "knn", 0, i < 2 ? 0.1 : 0.11, i < 2 ? 0.5 : 0.7);
+        c.weighting = i % 2 ? "hcl" : "none";
+        c.loss = i % 2 ? 0.1 : 0.2;
+        put(&c);
+    }
+    char *text = sentences(), *samplers = strstr(text, "<b>knn</b> is the hardest"),
+         *weightings = strstr(text, "<p>Weightings on");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(samplers);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(weightings);
+    CU_ASSERT(samplers < weightings);
+    CU_ASSERT_PTR_NULL(strstr(weightings + 1, "<p>Weightings on"));
+    says(text, "The table has 1 more of other samplers and losses.", NULL);
+}
+
 // Sentences of results drawn from a known truth: which are false?
 
 struct truth {
@@ -480,6 +498,7 @@ static const struct hn_test tests[] = {
     {"few_anchors", few_anchors},
     {"weightings", weightings},
     {"weightings of one seed", weightings_of_one_seed},
+    {"samplers before weightings", samplers_before_weightings},
     {"rarely_false", rarely_false},
     {"rarely_by_luck", rarely_by_luck},
 };
