@@ -37,6 +37,17 @@ size_t hn_letters(const char *text) {
     return n;
 }
 
+// HN_LETTER is the width of a digit; the others' as in Helvetica, to a quarter of it.
+double hn_text_width(const char *text) {
+    double letters = (double)hn_letters(text);
+    for (; *text; text++)
+        letters += strchr(" ,.:;'|ijlt()[]/-fr", *text) ? -0.45
+                   : strchr("mwMW%@", *text)            ? 0.5
+                   : *text >= 'A' && *text <= 'Z'       ? 0.25
+                                                        : 0;
+    return HN_LETTER * letters;
+}
+
 double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
 
 // Of its own: rules and published values alone make no panel.

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+enum { MAX_BANDS = 8 };
+
 static void append(char *text, size_t size, const char *fmt, va_list args) {
     size_t used = strlen(text);
     if (used + 2 >= size)
@@ -36,8 +38,15 @@ bool hn_series_has_interval(const struct hn_series *s) {
     return false;
 }
 
+static bool is_curve(const struct hn_series *s) {
+    return (s->look == HN_LOOK_LINE || s->look == HN_LOOK_PLAIN) && s->n > 1;
+}
+
 bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s) {
-    return (s->look == HN_LOOK_LINE || s->look == HN_LOOK_PLAIN) && s->n > 1 && !panel->rows;
+    int curves = 0;
+    for (int k = 0; k < panel->n_series; k++)
+        curves += is_curve(panel->series[k]);
+    return is_curve(s) && !panel->rows && curves <= MAX_BANDS;
 }
 
 static const char *intervals(const struct hn_page *page) {

@@ -110,7 +110,7 @@ static double under_line(const struct hn_rectangle *word, double x0, double y0, 
     return overlap(word, &line) / 0.02;
 }
 
-// Length of a staircase's lines and of intervals under a word.
+// Length of a staircase's lines, of intervals and of upright lines under a word.
 static double under(const struct layout *l, const struct hn_rectangle *word) {
     const struct frame *f = &l->frame;
     double sum = 0;
@@ -124,6 +124,8 @@ static double under(const struct layout *l, const struct hn_rectangle *word) {
                 sum += under_line(word, x0, y0, x, y0) + under_line(word, x, y0, x, y);
             } else if (series->look == HN_LOOK_ARMS)
                 sum += under_line(word, across(f, d->lo), y, across(f, d->hi), y);
+            else if (series->look == HN_LOOK_UPRIGHT)
+                sum += under_line(word, x, 0, x, f->panel_height);
             else if (series->look == HN_LOOK_STEMS)
                 sum += under_line(word, x, upward(f, d->lo), x, upward(f, d->hi));
         }
@@ -182,7 +184,7 @@ static struct hn_rectangle toward(double x, double y, double angle, double dista
 static double place(struct layout *l, int self) {
     const struct hn_word *m = &l->frame.panel->mark[self];
     double x = across(&l->frame, m->x), y = upward(&l->frame, m->y), min = INFINITY;
-    double width = HN_LETTER * (double)hn_letters(m->text) + 0.02;
+    double width = hn_text_width(m->text) + 0.02;
     for (int k = 0; k < DISTANCES; k++)
         for (int i = 0; i < DIRECTIONS; i++) {
             double distance = 0.11 + 0.09 * k;
@@ -326,12 +328,12 @@ static struct frame frame_of(const struct hn_layout *g, int p) {
 // Those that come first are kept: words of the front.
 static void place_panel(const struct hn_layout *g, struct hn_panel *panel, int p) {
     struct layout l = {.frame = frame_of(g, p)};
-    int letters = (int)((l.frame.width - 0.06) / HN_LETTER);
     for (int i = 0; i < panel->n_marks; i++) {
-        char text[HN_LABEL_SIZE];
-        hn_text_shorten(&(struct hn_texts){panel->mark[i].text, 0, 1}, 0, letters, text,
-                        sizeof text);
-        memcpy(panel->mark[i].text, text, sizeof text);
+        char text[HN_LABEL_SIZE], *whole = panel->mark[i].text;
+        double letter = hn_text_width(whole) / (double)hn_letters(whole);
+        int letters = (int)((l.frame.width - 0.06) / letter);
+        hn_text_shorten(&(struct hn_texts){whole, 0, 1}, 0, letters, text, sizeof text);
+        memcpy(whole, text, sizeof text);
     }
     if (g->inset && p == 0)
         add_inset(&l, g);

@@ -63,7 +63,7 @@ void hn_inset_place(struct hn_layout *layout);
 struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
 
 bool hn_series_has_interval(const struct hn_series *s);
-// True if its intervals are drawn as a band, else as bars.
+// True if its intervals are drawn as a band, else as bars: bands of many curves cover each other.
 bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s);
 // The caption of a finished page; own: what holds for all results.
 void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_CAPTION_SIZE]);
@@ -103,7 +103,8 @@ HN_MUST_USE enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *fold
 const char *hn_series_end(const struct hn_series *s);
 // Share of the axis at a value, from 0 to 1; 0 where it has none.
 double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);
-size_t hn_letters(const char *text); // characters of UTF-8
+size_t hn_letters(const char *text);    // characters of UTF-8
+double hn_text_width(const char *text); // inches
 // Texts that stand side by side: text[0], and n - 1 more, each `stride` bytes behind the one
 // before.
 struct hn_texts {

@@ -29,7 +29,7 @@ static void put_values(FILE *html, const struct row *row, bool options, const ch
         snprintf(title, sizeof title, "%s", named ? axis->name : "file");
         for (char *c = title; *c; c++)
             *c = *c == '_' ? ' ' : *c;
-        hn_html(html, *joint == ',' ? "<span>%s</span>" : "%s", joint);
+        hn_html(html, options && *joint == ',' ? "<span>%s</span>" : "%s", joint);
         hn_html(html, "<span data-axis=\"%s\" data-value=\"%s\">%s%s%s</span>", title, value, title,
                 of_sampler ? "=" : " ", value);
         joint = ", ";

@@ -138,7 +138,9 @@ static void whole_curves(void) {
         set_real(&r, row, "seed", 1);
         set_real(&r, row, "batch_size", 64);
     }
-    CU_ASSERT(says(caption_of(&r, "bs-M"), "40 of 48 curves are drawn"));
+    const char *caption = caption_of(&r, "bs-M");
+    CU_ASSERT(says(caption, "40 of 48 curves are drawn"));
+    CU_ASSERT(says(caption, "Bars are 95 % intervals.") && !says(caption, "Bands"));
     for (int block = 0; block < 80; block++) // two measures
         CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", block, cell, 64), 2);
     CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", 80, cell, 64), 0);
