@@ -12,9 +12,7 @@ enum {
     PART_BYTES = 1 << 19,
     PART_MIN = 4 * HN_PANEL,
     PAIRS = 512, // that are handed on at a time, and those of one row more
-    FOUR = 4,
-    LINE = 16,       // floats of a cache line
-    SECOND_CACHE = 2 // as __builtin_prefetch() counts
+    FOUR = 4
 };
 struct hn_screen_scratch {
     int32_t *row_start, *row_limit, *col_start, *col_limit; // [block]
@@ -83,7 +81,9 @@ enum hn_code hn_screen_open(struct hn_context *ctx, const struct hn_matrix *x,
 
 void hn_screen_free(struct hn_context *ctx, struct hn_screen *s) {
     for (int m = 0; m < 2; m++) {
-        hn_free(ctx, s->own[m].panels);
+        if (s->own[m].left != s->own[m].columns)
+            hn_free(ctx, s->own[m].left);
+        hn_free(ctx, s->own[m].columns);
         hn_free(ctx, s->own[m].term);
         hn_free(ctx, s->own[m].id);
         hn_free(ctx, s->own[m].copy);
@@ -92,9 +92,8 @@ void hn_screen_free(struct hn_context *ctx, struct hn_screen *s) {
     *s = (struct hn_screen){0};
 }
 
-static const int8_t *panel_of(const struct hn_screen *s, const struct hn_screen_rows *rows,
-                              int64_t position) {
-    return rows->panels + position / HN_PANEL * s->words * HN_WORDS_BYTES;
+static const int8_t *panel_of(const struct hn_screen *s, const int8_t *panels, int64_t position) {
+    return panels + position / HN_PANEL * s->words * HN_WORDS_BYTES;
 }
 
 // The least sums, slack included, that products of at least limit[n] can have; none where there is
@@ -172,39 +171,29 @@ static void multiply(const struct hn_screen *screen, const struct hn_found *foun
     }
 }
 
-// Share `part` of `parts` of the rows at positions from .. from + n: floats that are needed soon.
-static void fetch(const struct hn_screen_rows *rows, int64_t from, int64_t n, int64_t part,
-                  int64_t parts) {
-    for (int64_t i = n * part / parts; i < n * (part + 1) / parts; i++) {
-        const float *row = hn_screen_row(rows, from + i);
-        for (int64_t k = 0; k < rows->rows.cols; k += LINE)
-            __builtin_prefetch(row + k, 0, SECOND_CACHE);
-    }
-}
-
 // Some columns of a tile, and what all rows and these bring along.
 struct part {
     struct hn_screen_tile tile;
     struct hn_screen_edge x, y;
 };
 
-// Hits of a slab, from row `from` of the tile on, for every panel of columns. Rows are fetched
-// meanwhile, as products of bytes leave the memory idle; columns by the first slab.
+// Hits of a slab, from row `from` of the tile on, for every panel of columns.
 static void find_slab(const struct hn_screen *s, const struct part *part, int64_t from,
                       uint32_t *hits) {
     const struct hn_screen_tile *tile = &part->tile;
-    const int8_t *a = panel_of(s, s->x, tile->row0 + from), *b = panel_of(s, s->y, tile->col0);
-    int64_t rows = hn_min(SLAB, tile->rows - from), panel = s->words * HN_WORDS_BYTES, done = 0;
-    int64_t down = hn_panels(rows), across = hn_panels(tile->cols);
+    const int8_t *a = panel_of(s, s->x->left, tile->row0 + from);
+    const int8_t *b = panel_of(s, s->y->columns, tile->col0);
+    int64_t panel = s->words * HN_WORDS_BYTES, across = hn_panels(tile->cols);
+    int64_t down = hn_panels(hn_min(SLAB, tile->rows - from));
+    if (s->kernel->enter)
+        s->kernel->enter();
     for (int64_t q = 0; q < across; q++)
-        for (int64_t p = 0; p < down; p++, done++) {
-            fetch(s->x, tile->row0 + from, rows, done, down * across);
-            if (from == 0)
-                fetch(s->y, tile->col0, tile->cols, done, down * across);
+        for (int64_t p = 0; p < down; p++)
             s->kernel->hits(a + p * panel, b + q * panel, s->words,
                             edge_from(part->x, from + p * HN_PANEL),
                             edge_from(part->y, q * HN_PANEL), hits + (p * across + q) * HN_PANEL);
-        }
+    if (s->kernel->leave)
+        s->kernel->leave();
 }
 
 static void find_part(const struct hn_screen *s, const struct part *part,
@@ -267,9 +256,13 @@ void hn_screen_guess(const struct hn_screen *s, int64_t row0, int64_t col0, floa
         row[i] = (int32_t)((uint32_t)t->middle - (uint32_t)t->raise);
         col[i] = s->y->term[col0 + i].middle;
     }
-    s->kernel->sums(panel_of(s, s->x, row0), panel_of(s, s->y, col0), s->words,
+    if (s->kernel->enter)
+        s->kernel->enter();
+    s->kernel->sums(panel_of(s, s->x->left, row0), panel_of(s, s->y->columns, col0), s->words,
                     (struct hn_screen_edge){row, row}, (struct hn_screen_edge){col, col}, sum,
                     HN_PANEL);
+    if (s->kernel->leave)
+        s->kernel->leave();
     for (int64_t i = 0; i < HN_PANEL; i++)
         for (int64_t j = 0; j < HN_PANEL; j++)
             out[i * stride + j] = (float)sum[i * HN_PANEL + j] * (float)s->unit;

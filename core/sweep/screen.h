@@ -26,10 +26,11 @@ struct hn_screen_term {
 
 // The rows of a matrix, in an order of the screen's own: row id[p] of the matrix is at position p.
 struct hn_screen_rows {
-    struct hn_matrix rows;       // `copy`, by position; or borrowed, in its own order
-    int32_t *id;                 // [rows]; NULL: in their own order
-    float *copy;                 // [rows x d]; NULL: rows are read where they are
-    int8_t *panels;              // [panels x words x HN_WORDS_BYTES] as the kernel wants them
+    struct hn_matrix rows;  // `copy`, by position; or borrowed, in its own order
+    int32_t *id;            // [rows]; NULL: in their own order
+    float *copy;            // [rows x d]; NULL: rows are read where they are
+    int8_t *columns, *left; // [panels x words x HN_WORDS_BYTES] as the kernel wants columns and
+                            // rows; the same, or NULL where they are not needed, or another copy
     struct hn_screen_term *term; // [panels x HN_PANEL]
 };
 

@@ -21,7 +21,13 @@ INLINE __m256i add_products(__m256i sums, columns c, __m256i row) {
 
 #include "core/sweep/screen_body.h"
 
-const struct hn_screen_kernel hn_screen_avx2 = {"avx2", 2, 511, 0, find_hits, find_sums};
+const struct hn_screen_kernel hn_screen_avx2 = {.name = "avx2",
+                                                .width = 2,
+                                                .max = 511,
+                                                .rate = 0.5,
+                                                .tile = 1,
+                                                .hits = find_hits,
+                                                .sums = find_sums};
 
 #else
 extern int hn_screen_no_avx2; // a file has to declare something

@@ -32,7 +32,13 @@ static void find_hits(const int8_t *a, const int8_t *b, int64_t words, struct hn
     }
 }
 
-static const struct hn_screen_kernel portable = {"portable", 1, 127, 0, find_hits, find_sums};
+static const struct hn_screen_kernel portable = {.name = "portable",
+                                                 .width = 1,
+                                                 .max = 127,
+                                                 .rate = 0.25,
+                                                 .tile = 1,
+                                                 .hits = find_hits,
+                                                 .sums = find_sums};
 
 #if defined(__x86_64__)
 
@@ -51,6 +57,7 @@ const struct hn_screen_kernel *hn_screen_kernel(int number) {
     case 1: return hn_simd_path(1) ? &hn_screen_avx2 : NULL;
     case 2: return runs_vnni256() ? &hn_screen_vnni256 : NULL;
     case 3: return runs_vnni512() ? &hn_screen_vnni512 : NULL;
+    case 4: return hn_screen_runs_amx() ? &hn_screen_amx : NULL;
     default: return NULL;
     }
 }
@@ -67,7 +74,7 @@ const struct hn_screen_kernel *hn_screen_kernel(int number) {
 const struct hn_screen_kernel *hn_screen_kernel_best(void) {
     for (int number = HN_SCREEN_KERNELS - 1; number > 0; number--) {
         const struct hn_screen_kernel *kernel = hn_screen_kernel(number);
-        if (kernel && (kernel->raised || !hn_simd_path(2)))
+        if (kernel && (kernel->rate < 0.5 || !hn_simd_path(2)))
             return kernel;
     }
     return NULL;

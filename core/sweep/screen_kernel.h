@@ -22,6 +22,13 @@ struct hn_screen_kernel {
     const char *name;
     int width;   // bytes of a number
     int32_t max; // numbers are from -most to most
+    double rate; // time of a dimension, in those of products of floats on processors that run it
+    // Words are a multiple of it, and rows are packed in tiles: so many of them, so many words of
+    // each. 1: as columns are.
+    int32_t tile;
+    // Around calls of those below, in the same thread; NULL: nothing is to be done.
+    void (*enter)(void);
+    void (*leave)(void);
     // Instructions multiply numbers with a sign by some without: columns are raised by this, and
     // the start of a row is to be less by as many times the sum of its numbers.
     int32_t raised;
@@ -36,7 +43,7 @@ struct hn_screen_kernel {
 };
 
 // By number; NULL where the processor or the build has none.
-enum { HN_SCREEN_KERNELS = 4 };
+enum { HN_SCREEN_KERNELS = 5 };
 const struct hn_screen_kernel *hn_screen_kernel(int number);
 // The one that is faster than products of floats on this processor; NULL where none is.
 const struct hn_screen_kernel *hn_screen_kernel_best(void);

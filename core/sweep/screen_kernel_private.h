@@ -5,7 +5,9 @@
 #include "core/sweep/screen_kernel.h"
 
 #if defined(__x86_64__)
-extern const struct hn_screen_kernel hn_screen_avx2, hn_screen_vnni256, hn_screen_vnni512;
+extern const struct hn_screen_kernel hn_screen_avx2, hn_screen_vnni256, hn_screen_vnni512,
+    hn_screen_amx;
+bool hn_screen_runs_amx(void);
 #endif
 
 // vpdpbusd takes unsigned bytes on one side: numbers are raised by this.

@@ -23,6 +23,8 @@ HN_MUST_USE enum hn_code hn_screen_find_axes(struct hn_context *ctx, const struc
                                              double share, const struct hn_screen_kernel *kernel,
                                              struct hn_screen_axes *axes);
 
+// Of rows of so many numbers.
+int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers);
 // s->own[matrices], s->unit, s->words: rounds and packs. *good: as of hn_screen_open(). s->kernel
 // is set. After an error, or where it is not good, s->own is to be freed.
 HN_MUST_USE enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,

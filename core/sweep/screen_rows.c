@@ -11,7 +11,8 @@
 
 enum {
     SAMPLE_MAX = 4096, // rows of each matrix that mean and scale are taken from
-    LANES = 8
+    LANES = 8,
+    PADDING = 64 // numbers behind a row that are zeros: a tile of any kernel
 };
 static const double min_scale = 1e-4; // terms of unit rows then fit 32 bits
 
@@ -156,11 +157,18 @@ static struct rounded round_projected(const float *x, int64_t d, const struct ro
     return out;
 }
 
+// Byte of a panel that word w of row i begins at, in tiles of so many rows and words.
+static int64_t word_at(int64_t w, int64_t i, int64_t tile) {
+    int64_t before = w / tile * HN_PANEL / tile + i / tile;
+    return ((before * tile + i % tile) * tile + w % tile) * HN_WORD;
+}
+
 // The words of row i of a panel from its numbers, which zeros follow.
-static void pack_row(const int16_t *q, int width, int64_t words, int64_t i, int8_t *panel) {
-    for (int64_t w = 0; w < words; w++, panel += HN_WORDS_BYTES) {
+static void pack_row(const int16_t *q, int width, int64_t words, int64_t i, int64_t tile,
+                     int8_t *panel) {
+    for (int64_t w = 0; w < words; w++) {
         const int16_t *from = q + w * HN_WORD / width;
-        int8_t *word = panel + i * HN_WORD;
+        int8_t *word = panel + word_at(w, i, tile);
         for (int l = 0; l < HN_WORD && width == 1; l++)
             word[l] = (int8_t)from[l];
         if (width > 1)
@@ -181,9 +189,13 @@ static void round_panel(const struct hn_screen *s, const struct hn_screen_rows *
             if (rows->copy)
                 memcpy(rows->copy + position * d, row, (size_t)d * sizeof *row);
         } else {
-            memset(q, 0, (size_t)(d + LANES) * sizeof *q);
+            memset(q, 0, (size_t)(d + PADDING) * sizeof *q);
         }
-        pack_row(q, s->kernel->width, s->words, i, rows->panels + p * s->words * HN_WORDS_BYTES);
+        int64_t panel = p * s->words * HN_WORDS_BYTES;
+        if (rows->columns)
+            pack_row(q, s->kernel->width, s->words, i, 1, rows->columns + panel);
+        if (rows->left && rows->left != rows->columns)
+            pack_row(q, s->kernel->width, s->words, i, s->kernel->tile, rows->left + panel);
     }
 }
 
@@ -222,20 +234,25 @@ static bool set_terms(const struct hn_screen_rows *rows, const struct rounded *r
     return true;
 }
 
+// left, right: sides of the products that the rows are on.
 static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x,
-                             const struct hn_screen_wish *wish, int64_t words,
-                             struct hn_screen_rows *rows) {
+                             const struct hn_screen_wish *wish, int64_t words, bool left,
+                             bool right, struct hn_screen_rows *rows) {
     int64_t bytes, panels = hn_panels(x->rows);
+    bool apart = wish->kernel->tile > 1;
     *rows = (struct hn_screen_rows){.rows = *x};
     if (!hn_mul(words, HN_WORDS_BYTES, &bytes) || !hn_mul(bytes, panels, &bytes))
         return hn_fail(ctx, HN_MEMORY, "%lld embeddings of %lld dimensions are too large to pack",
                        (long long)x->rows, (long long)x->cols);
-    if (!(rows->panels = hn_alloc(ctx, bytes, sizeof *rows->panels)) ||
+    if (((right || !apart) && !(rows->columns = hn_alloc(ctx, bytes, sizeof *rows->columns))) ||
+        (left && apart && !(rows->left = hn_alloc(ctx, bytes, sizeof *rows->left))) ||
         !(rows->term = hn_zalloc(ctx, panels * HN_PANEL, sizeof *rows->term)) ||
         (wish->shuffled && !(rows->id = hn_alloc(ctx, x->rows, sizeof *rows->id))) ||
         (wish->shuffled && !wish->in_place &&
          !(rows->copy = hn_alloc(ctx, x->rows * x->cols, sizeof *rows->copy))))
         return HN_MEMORY;
+    if (!apart)
+        rows->left = rows->columns;
     if (!wish->shuffled)
         return HN_OK;
     if (rows->copy)
@@ -260,13 +277,13 @@ struct scratch {
 
 static bool open_scratch(struct hn_context *ctx, const struct hn_matrix *const matrix[2],
                          int matrices, struct scratch *scratch) {
-    int64_t d = matrix[0]->cols, row = scratch->row = d + LANES;
+    int64_t d = matrix[0]->cols, row = scratch->row = d + PADDING;
     for (int m = 0; m < matrices; m++)
         if (!(scratch->rounded[m] = hn_alloc(ctx, matrix[m]->rows, sizeof(struct rounded))))
             return false;
     return (scratch->sum = hn_zalloc(ctx, d, sizeof *scratch->sum)) &&
            (scratch->mean = hn_alloc(ctx, d, sizeof *scratch->mean)) &&
-           (scratch->q = hn_alloc(ctx, ctx->threads * row, sizeof *scratch->q)) &&
+           (scratch->q = hn_zalloc(ctx, ctx->threads * row, sizeof *scratch->q)) &&
            (scratch->along = hn_zalloc(ctx, 3 * ctx->threads * row, sizeof *scratch->along));
 }
 
@@ -294,13 +311,18 @@ static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
     return square / s->unit + 2 * max < INT32_MAX - 1;
 }
 
+int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers) {
+    int64_t bytes = numbers * kernel->width, tile = kernel->tile * HN_WORD;
+    return (bytes + tile - 1) / tile * kernel->tile;
+}
+
 enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                              const struct hn_matrix *const matrix[2], int matrices,
                              const struct hn_screen_wish *wish, bool *good) {
     HN_SCOPE(ctx);
     struct scratch scratch = {0};
     struct rounding r;
-    int64_t d = matrix[0]->cols, width = s->kernel->width;
+    int64_t d = matrix[0]->cols;
     if (!open_scratch(ctx, matrix, matrices, &scratch))
         return HN_MEMORY;
     choose_rounding(matrix, matrices, s->kernel->max, scratch.sum, scratch.mean, &r);
@@ -311,10 +333,10 @@ enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
     if (r.axes.n > 0)
         r.scale = (double)(float)(HN_SCREEN_DEVIATIONS / r.max * r.axes.spread);
     s->unit = r.scale * r.scale;
-    s->words = ((r.axes.n > 0 ? r.axes.n : d) * width + HN_WORD - 1) / HN_WORD;
+    s->words = hn_screen_words(s->kernel, r.axes.n > 0 ? r.axes.n : d);
     hn_own(ctx, scope.outer);
     for (int m = 0; m < matrices && !code; m++)
-        code = allocate(ctx, matrix[m], wish, s->words, &s->own[m]);
+        code = allocate(ctx, matrix[m], wish, s->words, m == 0, m == matrices - 1, &s->own[m]);
     if (!code)
         *good = round_all(ctx, s, matrix, matrices, &r, &scratch);
     return code;

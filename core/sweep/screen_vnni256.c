@@ -25,8 +25,14 @@ INLINE __m256i add_products(__m256i sums, columns c, __m256i row) {
 
 #include "core/sweep/screen_body.h"
 
-const struct hn_screen_kernel hn_screen_vnni256 = {"avx-vnni",       1,         127,
-                                                   HN_SCREEN_RAISED, find_hits, find_sums};
+const struct hn_screen_kernel hn_screen_vnni256 = {.name = "avx-vnni",
+                                                   .width = 1,
+                                                   .max = 127,
+                                                   .rate = 0.25,
+                                                   .tile = 1,
+                                                   .raised = HN_SCREEN_RAISED,
+                                                   .hits = find_hits,
+                                                   .sums = find_sums};
 
 #else
 extern int hn_screen_no_vnni256; // a file has to declare something

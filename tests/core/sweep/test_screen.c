@@ -93,10 +93,11 @@ static int32_t rounded_product(const struct hn_screen *s, int64_t i, int64_t j) 
     int32_t sum = 0;
     int64_t panel = s->words * HN_WORDS_BYTES;
     int width = s->kernel->width;
-    const int8_t *a = s->x->panels + i / HN_PANEL * panel;
-    const int8_t *b = s->y->panels + j / HN_PANEL * panel;
+    const int8_t *a = s->x->left + i / HN_PANEL * panel;
+    const int8_t *b = s->y->columns + j / HN_PANEL * panel;
     for (int64_t k = 0; k < s->words * HN_WORD / width; k++)
-        sum += number(a, width, k, i % HN_PANEL) * number(b, width, k, j % HN_PANEL);
+        sum += number(a, width, k, i % HN_PANEL, s->kernel->tile) *
+               number(b, width, k, j % HN_PANEL, 1);
     return sum;
 }
 
@@ -302,32 +303,32 @@ static void test_long_lists(void) {
 
 enum { WIDE = 2100, DIRECTIONS = 6 }; // so many rows that directions are looked for
 
-static void spread(float *row, struct hn_stream *s, float noise) {
-    for (int k = 0; k < D; k++)
+static void spread(float *row, int64_t d, struct hn_stream *s, float noise) {
+    for (int k = 0; k < d; k++)
         row[k] = noise * ((float)hn_stream_uniform(s) - 0.5F);
     for (int l = 0; l < DIRECTIONS; l++) {
         float along = (float)hn_stream_uniform(s) - 0.4F;
-        for (int k = 0; k < D; k++)
+        for (int k = 0; k < d; k++)
             row[k] += along * cosf((float)(l + 1) * (0.3F + (float)k));
     }
 }
 static void decaying(float *row, int64_t i, struct hn_stream *s) {
     (void)i;
-    spread(row, s, 0.02F);
+    spread(row, D, s, 0.02F);
 }
 static void deficient(float *row, int64_t i, struct hn_stream *s) {
     (void)i;
-    spread(row, s, 0);
+    spread(row, D, s, 0);
 }
 static void outside(float *row, int64_t i, struct hn_stream *s) { // some not in those directions
-    spread(row, s, i % 300 == 7 ? 20 : 0.02F);
+    spread(row, D, s, i % 300 == 7 ? 20 : 0.02F);
 }
 
 static double every_bound(const struct hn_screen *s, const struct hn_matrix *x,
                           const struct hn_matrix *y) {
     double max = 0;
     for (int64_t i = 0; i < x->rows; i += 9)
-        for (int64_t j = 0; j < y->rows; j++)
+        for (int64_t j = i % 3; j < y->rows; j += x->cols / D)
             max = fmax(max, pair_bound(s, x, y, i, j));
     return max;
 }
@@ -346,8 +347,10 @@ static void check_directions(struct hn_context *ctx, const struct hn_matrix *x,
             continue;
         HN_CHECK(ctx, hn_screen_open(ctx, x, y, &wish, &s, &good));
         CU_ASSERT(good);
-        CU_ASSERT(s.words * HN_WORD / wish.kernel->width <= D / 2); // so they were found
-        CU_ASSERT(every_bound(&s, x, y) < slack);
+        if (wish.kernel->tile * HN_WORD < x->cols) { // fewer directions would take no less time
+            CU_ASSERT(s.words * HN_WORD / wish.kernel->width <= x->cols / 2); // so they were found
+            CU_ASSERT(every_bound(&s, x, y) < slack);
+        }
         hn_screen_free(ctx, &s);
     }
 }
@@ -377,6 +380,25 @@ static void test_directions(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// As many dimensions as tiles of a kernel need before directions pay.
+static void test_wide_directions(void) {
+    enum { MANY = 4800, D_WIDE = 150 };
+    struct hn_context ctx;
+    struct hn_stream s;
+    hn_context_init(&ctx, 2);
+    hn_stream_open(&s, 1, "test.screen", 0, 0, 2);
+    float *rows = hn_alloc(&ctx, (int64_t)MANY * D_WIDE, sizeof *rows);
+    for (int64_t i = 0; i < MANY; i++)
+        spread(rows + i * D_WIDE, D_WIDE, &s, 0.01F);
+    HN_CHECK(&ctx, hn_normalize_rows(&ctx, rows, MANY, D_WIDE, "test"));
+    const struct hn_matrix x = {rows, MANY, D_WIDE, D_WIDE},
+                           y = {rows + D_WIDE, MANY - 1, D_WIDE, D_WIDE};
+    check_directions(&ctx, &x, &x, 0.05);
+    check_directions(&ctx, &x, &y, 0.05);
+    check_lists(&x, &y, K, 1);
+    hn_free(&ctx, rows);
+}
+
 // Many rows start from a sample, some of them from too much.
 static void test_samples(void) {
     enum { MANY = 12000, LONG = 100 };
@@ -390,51 +412,6 @@ static void test_samples(void) {
         hn_free(&ctx, (float *)x.data);
         hn_free(&ctx, (float *)y.data);
     }
-}
-
-// The choice.
-
-static const struct hn_screen_kernel *chosen(struct hn_context *ctx, const struct hn_matrix *x,
-                                             const struct hn_matrix *y, double share) {
-    const struct hn_screen_kernel *kernel;
-    HN_CHECK(ctx, hn_screen_choose(ctx, x, y, share, &kernel));
-    return kernel;
-}
-
-static void test_choice(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    const struct hn_screen_kernel *best = hn_screen_kernel_best(), *any;
-    struct hn_matrix large = {NULL, 5000, 32, 32}, few = {NULL, 999, 32, 32},
-                     flat = {NULL, 5000, 31, 31}, deep = {NULL, 5000, 64, 64},
-                     short_of = {NULL, 4999, 32, 32};
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &deep, &deep, 0.02), best);
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &deep, &deep, 0.021));
-    // What is wanted alone would take longer than 32 dimensions of all products.
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.015), best);
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.0151));
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &few, &large, 0.01));
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &short_of, &short_of, 0.01));
-    ctx.memory.mode = HN_MEMORY_LOW;
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.01), best);
-    ctx.memory.mode = HN_MEMORY_LOWEST;
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
-    ctx.memory.mode = HN_MEMORY_ANY;
-    ctx.screen = "off";
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
-    ctx.screen = "portable";
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &few, &few, 0.5), hn_screen_kernel(0));
-    ctx.screen = "on";
-    HN_CHECK_FAILS(&ctx, hn_screen_choose(&ctx, &large, &large, 0.01, &any), HN_USAGE, "is 'on'");
-    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "", 1), 0);
-    hn_context_init(&ctx, 1);
-    CU_ASSERT_PTR_NULL(ctx.screen);
-    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "off", 1), 0);
-    hn_context_init(&ctx, 1);
-    CU_ASSERT_STRING_EQUAL(ctx.screen, "off");
-    CU_ASSERT_EQUAL(unsetenv("HN_SCREEN"), 0);
 }
 
 // A sample of products says that too many would be found.
@@ -492,8 +469,8 @@ static const struct hn_test tests[] = {{"bound", test_bound},
                                        {"lists", test_lists},
                                        {"long lists", test_long_lists},
                                        {"directions", test_directions},
+                                       {"wide directions", test_wide_directions},
                                        {"samples", test_samples},
-                                       {"choice", test_choice},
                                        {"pays", test_pays},
                                        {"allocations may fail", test_allocations_may_fail}};
 HN_TEST_MAIN("screen", tests)

@@ -1,21 +1,22 @@
-// The kernels of the screen against plain sums.
+// The kernels of the screen against plain sums, and the choice among them.
 #include "core/random.h"
+#include "core/sweep/screen.h"
 #include "tests/core/sweep/screen_panel.h"
 #include "tests/test.h"
 
-enum { WORDS_MAX = 200, PITCH = HN_PANEL + 3 };
+enum { WORDS_MAX = 208, PITCH = HN_PANEL + 3 };
 
 struct panels {
     _Alignas(64) int8_t a[WORDS_MAX * HN_WORDS_BYTES], b[WORDS_MAX * HN_WORDS_BYTES];
     _Alignas(64) int32_t start[2][HN_PANEL], limit[2][HN_PANEL];
     int64_t words;
-    int width;
+    int width, tile; // the latter of a
 };
 
 static int32_t product(const struct panels *p, int i, int j) {
     int32_t sum = 0;
     for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
-        sum += number(p->a, p->width, k, i) * number(p->b, p->width, k, j);
+        sum += number(p->a, p->width, k, i, p->tile) * number(p->b, p->width, k, j, 1);
     return sum;
 }
 
@@ -24,7 +25,7 @@ static void lower_starts(struct panels *p, const struct hn_screen_kernel *kernel
     for (int i = 0; i < HN_PANEL; i++) {
         int32_t sum = 0;
         for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
-            sum += number(p->a, p->width, k, i);
+            sum += number(p->a, p->width, k, i, p->tile);
         p->start[0][i] = (int32_t)((uint32_t)p->start[0][i] - (uint32_t)(kernel->raised * sum));
     }
 }
@@ -37,8 +38,12 @@ static int64_t count_wrong(const struct hn_screen_kernel *kernel, const struct p
     uint32_t hits[HN_PANEL];
     int32_t sum[HN_PANEL * PITCH];
     memset(sum, 0xff, sizeof sum);
+    if (kernel->enter)
+        kernel->enter();
     kernel->hits(p.a, p.b, p.words, rows, cols, hits);
     kernel->sums(p.a, p.b, p.words, rows, cols, sum, PITCH);
+    if (kernel->leave)
+        kernel->leave();
     int64_t wrong = 0;
     for (int i = 0; i < HN_PANEL; i++) {
         for (int j = 0; j < HN_PANEL; j++) {
@@ -70,6 +75,7 @@ static void put(int8_t *panel, int width, int64_t at, int32_t value) {
 static void fill(struct panels *p, const struct hn_screen_kernel *kernel, struct hn_stream *s,
                  int how) {
     p->width = kernel->width;
+    p->tile = kernel->tile;
     for (int64_t k = 0; k < p->words * HN_WORDS_BYTES / p->width; k++) {
         put(p->a, p->width, k, draw(s, kernel->max, how));
         put(p->b, p->width, k, draw(s, kernel->max, how == 3 ? 2 : how));
@@ -93,7 +99,8 @@ static void test_kernels(void) {
         if (!kernel)
             continue;
         hn_test_entry(kernel->name);
-        for (p.words = 0; p.words <= WORDS_MAX; p.words = 2 * p.words + 1)
+        for (p.words = 0; p.words <= WORDS_MAX;
+             p.words = (2 * p.words / kernel->tile + 1) * kernel->tile)
             for (int how = 0; how < 4; how++) {
                 fill(&p, kernel, &s, how);
                 CU_ASSERT_EQUAL(count_wrong(kernel, &p), 0);
@@ -101,5 +108,50 @@ static void test_kernels(void) {
     }
 }
 
-static const struct hn_test tests[] = {{"kernels", test_kernels}};
+// The choice.
+
+static const struct hn_screen_kernel *chosen(struct hn_context *ctx, const struct hn_matrix *x,
+                                             const struct hn_matrix *y, double share) {
+    const struct hn_screen_kernel *kernel;
+    HN_CHECK(ctx, hn_screen_choose(ctx, x, y, share, &kernel));
+    return kernel;
+}
+
+static void test_choice(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_screen_kernel *best = hn_screen_kernel_best(), *any;
+    struct hn_matrix large = {NULL, 5000, 32, 32}, few = {NULL, 999, 32, 32},
+                     flat = {NULL, 5000, 31, 31}, deep = {NULL, 5000, 64, 64},
+                     short_of = {NULL, 4999, 32, 32};
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &deep, &deep, 0.02), best);
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &deep, &deep, 0.021));
+    // What is wanted alone would take longer than 32 dimensions of all products.
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.015), best);
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.0151));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &few, &large, 0.01));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &short_of, &short_of, 0.01));
+    ctx.memory.mode = HN_MEMORY_LOW;
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.01), best);
+    ctx.memory.mode = HN_MEMORY_LOWEST;
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
+    ctx.memory.mode = HN_MEMORY_ANY;
+    ctx.screen = "off";
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
+    ctx.screen = "portable";
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &few, &few, 0.5), hn_screen_kernel(0));
+    ctx.screen = "on";
+    HN_CHECK_FAILS(&ctx, hn_screen_choose(&ctx, &large, &large, 0.01, &any), HN_USAGE, "is 'on'");
+    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "", 1), 0);
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_PTR_NULL(ctx.screen);
+    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "off", 1), 0);
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_STRING_EQUAL(ctx.screen, "off");
+    CU_ASSERT_EQUAL(unsetenv("HN_SCREEN"), 0);
+}
+
+static const struct hn_test tests[] = {{"kernels", test_kernels}, {"choice", test_choice}};
 HN_TEST_MAIN("screen_kernel", tests)
