@@ -21,14 +21,12 @@
 // all is compared with the maximum of its own terms, the sum over the batch with the minimum or
 // maximum of its own; and the positive, the same number in both, keeps the bounds from falling
 // below 0.
-#include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "core/sweep/simd.h"
+#include "metrics/exp_sums.h"
 #include "metrics/metric.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { WEIGHT, LOSS_TRAIN, GAP, GAP_COLS, BOUND_36, BOUND_37, POS_PROB, RECORD };
 enum {
@@ -59,60 +57,11 @@ static const struct hn_column columns[COLUMNS] = {
      HN_NEITHER},
 };
 
-// Of one thread.
-struct sums {
-    double *row, *col; // [batch_size]
-    double *term;      // [batch_size] of a row
-};
-
-struct state {
-    double *sum; // [threads x 3 x batch_size], see `struct sums`
-};
-
 // Log-sum-exp and extremes over the batch's keys of one anchor.
 struct keys {
     double lse, min, max;
     int64_t n;
 };
-
-static enum hn_code open_state(struct hn_context *ctx, void *self,
-                               const struct hn_metric_env *env) {
-    struct state *s = self;
-    s->sum = hn_alloc(ctx, 3 * (int64_t)env->threads, (size_t)env->batch_size * sizeof *s->sum);
-    return s->sum ? HN_OK : ctx->code;
-}
-
-// Adds the terms of a row to the columns, and returns their sum.
-HN_CLONES
-static double add_terms(const double *term, int32_t n, double *restrict col) {
-    for (int32_t b = 0; b < n; b++)
-        col[b] += term[b];
-    return hn_lane_sum(term, n);
-}
-
-// sum_b exp((s_ab - 1) / tau) per row and, by the same exponentials, per column. Unit rows have
-// s <= 1, so nothing overflows; |s| <= 1 and tau >= 0.003 (the sweep refuses others), so nothing
-// vanishes.
-static void sum_exponentials(const struct hn_pairs *p, double tau, const struct sums *s) {
-    memset(s->col, 0, (size_t)p->n * sizeof *s->col);
-    for (int32_t a = 0; a < p->n; a++) {
-        hn_exp_each(p->score + (int64_t)a * p->n, p->n, 1, 1 / tau, s->term);
-        s->row[a] = add_terms(s->term, p->n, s->col);
-    }
-}
-
-// The same for negatives per anchor, where the keys of a column belong to no row.
-static void sum_lists(const struct hn_pairs *p, double tau, const struct sums *s) {
-    for (int32_t a = 0; a < p->n; a++) {
-        struct hn_run run[2];
-        (void)hn_pairs_runs(p, a, false, run);
-        s->row[a] = s->col[a] = hn_exp(((double)hn_pairs_positive(p, a) - 1) / tau);
-        for (int r = 0; r < 2; r++) {
-            s->row[a] += hn_exp_sum(run[r].score, run[r].count, 1, 1 / tau);
-            s->col[a] += hn_exp_sum(run[r].score_t, run[r].count, 1, 1 / tau);
-        }
-    }
-}
 
 static struct keys row_keys(const struct hn_pairs *p, int32_t a, double tau, double sum) {
     struct hn_run run[2];
@@ -125,21 +74,23 @@ static struct keys row_keys(const struct hn_pairs *p, int32_t a, double tau, dou
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
-    const struct state *s = self;
+    (void)self, (void)thread;
     const struct hn_global *g = env->global;
     double tau = env->temperature;
-    double *row = s->sum + 3 * (int64_t)thread * env->batch_size;
-    const struct sums sums = {row, row + env->batch_size, row + 2 * (int64_t)env->batch_size};
-    (p->start ? sum_lists : sum_exponentials)(p, tau, &sums);
+    // Temperatures of 0.003 and up fit: the sweep refuses others.
+    const struct hn_exp_sums *sums = hn_exp_sums(p, 1 / tau, HN_SUMS_OTHER);
     for (int32_t a = 0; a < p->n; a++) {
         int32_t i = p->id[a];
-        struct keys keys = row_keys(p, a, tau, sums.row[a]);
+        double positive = hn_exp(((double)hn_pairs_positive(p, a) - 1) / tau);
+        double row = sums->side[HN_OTHER1].all[a] + positive,
+               col = sums->side[HN_OTHER2].all[a] + positive;
+        struct keys keys = row_keys(p, a, tau, row);
         double weight = (double)p->times[a], max = (double)g->max_row[i];
         double loss = keys.lse - (double)hn_pairs_positive(p, a) / tau;
         record[WEIGHT] += weight;
         record[LOSS_TRAIN] += weight * loss;
         record[GAP] += weight * fmax(0, g->lse_row[i] - keys.lse);
-        record[GAP_COLS] += weight * fmax(0, g->lse_col[i] - (1 / tau + log(sums.col[a])));
+        record[GAP_COLS] += weight * fmax(0, g->lse_col[i] - (1 / tau + log(col)));
         record[BOUND_36] += weight * ((max - keys.min) / tau + log((double)g->n / (double)keys.n));
         record[BOUND_37] += weight * ((max - keys.max) / tau + log((double)g->n));
         record[POS_PROB] += weight * exp(-loss);
@@ -183,8 +134,6 @@ const struct hn_metric_type hn_metric_gap = {
     .columns = columns,
     .n_columns = COLUMNS,
     .record_size = RECORD,
-    .state_size = sizeof(struct state),
-    .open = open_state,
     .batch = batch,
     .finish = finish,
 };

@@ -125,16 +125,6 @@ static struct hardest find_hardest(const struct hn_pairs *p, int32_t a) {
     return high;
 }
 
-static bool has_false_negative(const struct hn_pairs *p, int32_t a) {
-    struct hn_run run[2];
-    (void)hn_pairs_runs(p, a, false, run);
-    for (int r = 0; r < 2; r++)
-        for (int32_t b = 0; b < run[r].count; b++)
-            if (run[r].kind[b] == HN_PAIR_FALSE_NEGATIVE)
-                return true;
-    return false;
-}
-
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
     (void)env;
@@ -150,7 +140,7 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
             record[TRUE_ANCHORS] += 1;
             record[HARD_TRUE] += (double)high.true_negative;
         } else {
-            record[LABELLED] += has_false_negative(p, a);
+            record[LABELLED] += p->same[a] > 0;
         }
     }
 }

@@ -10,6 +10,7 @@
 // pairs of distinct items, as fn_ratio is, which it equals where all weights are equal. Anchors
 // without a negative have loss 0; those without a label, or without a labelled negative, are not in
 // the masses.
+#include "metrics/exp_sums.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -89,9 +90,48 @@ static void add_anchor(const struct hn_anchor_loss *l, double times, double *rec
     }
 }
 
-static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
-                  int thread, double *record) {
-    (void)state, (void)thread;
+// Sums of weights v and of v neg over an anchor's negatives. Weights that are all 1 are counted.
+static void sum_side(const struct hn_side_sums *weight, const struct hn_side_sums *mass,
+                     const struct hn_pairs *p, int32_t a, int64_t n, struct hn_anchor_sums *to) {
+    to->n += n;
+    to->weight += weight ? weight->all[a] : (double)n;
+    to->weight_same += weight ? weight->same[a] : p->same[a];
+    to->weight_labelled += weight && p->unlabelled ? weight->labelled[a]
+                           : weight                ? weight->all[a]
+                                                   : p->labelled[a];
+    to->mass += mass->all[a];
+    to->mass_same += mass->same[a];
+}
+
+static void by_sums(const struct hn_metric_env *env, const struct hn_pairs *p, double *record) {
+    const struct hn_weighting_params *weighting = &env->weighting;
+    double tau = env->temperature;
+    struct sides first = sides_of(env->loss, 0), second = sides_of(env->loss, 1);
+    unsigned products = (first.own ? HN_SUMS_OWN1 : 0) | (second.own ? HN_SUMS_OWN2 : 0) |
+                        (first.other || second.other ? HN_SUMS_OTHER : 0);
+    const struct hn_exp_sums *mass = hn_exp_sums(p, (weighting->beta + 1) / tau, products),
+                             *weight = weighting->beta > 0
+                                           ? hn_exp_sums(p, weighting->beta / tau, products)
+                                           : NULL;
+    for (int view = 0; view < 2; view++) {
+        struct sides sides = view == 0 ? first : second;
+        bool on[HN_NEGATIVES] = {[HN_OWN1] = sides.own, [HN_OTHER1] = sides.other};
+        for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
+            struct hn_anchor_sums s = {.high = 1};
+            struct hn_run run[2];
+            int64_t n = hn_pairs_runs(p, a, false, run);
+            for (int side = HN_OWN1; side < HN_NEGATIVES; side += HN_OTHER1)
+                if (on[side])
+                    sum_side(weight ? &weight->side[side + view] : NULL, &mass->side[side + view],
+                             p, a, n, &s);
+            struct hn_anchor_loss l =
+                hn_anchor_loss_of(weighting, tau, (double)hn_pairs_positive(p, a), &s);
+            add_anchor(&l, (double)p->times[a], record);
+        }
+    }
+}
+
+static void by_anchors(const struct hn_metric_env *env, const struct hn_pairs *p, double *record) {
     struct hn_weighting_params weighting = env->weighting;
     struct hn_score_counts counts = {{0}};
     bool looks = weighting.clip > 0 || weighting.fit_rounds > 0;
@@ -106,6 +146,12 @@ static void batch(void *state, const struct hn_metric_env *env, const struct hn_
             add_anchor(&l, (double)p->times[a], record);
         }
     }
+}
+
+static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
+                  int thread, double *record) {
+    (void)state, (void)thread;
+    (hn_weighting_sums(&env->weighting, env->temperature) ? by_sums : by_anchors)(env, p, record);
 }
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : NAN; }

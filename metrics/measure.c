@@ -1,27 +1,10 @@
-// From ids to numbers: gathers the rows of a batch, multiplies them, and hands the pairs to
-// metrics.
-#include "core/sweep/blas.h"
-#include "metrics/metric.h"
+// From ids to numbers: hands the pairs of batches to metrics.
+#include "metrics/workspace.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
-
-// Scratch of one thread, for batches of at most batch_size items.
-struct workspace {
-    float *row[2];                   // [batch_size x d] gathered rows
-    float *cosine, *score, *score_t; // [batch_size x batch_size]
-    float *same[2], *guide;          // [batch_size x batch_size], NULL where not wanted
-    int32_t *id, *times, *label;     // [batch_size]
-    uint8_t *kind;                   // [batch_size x batch_size]
-    int32_t *position;               // [n] of an item in the batch + 1, 0 = not in it
-    // Negatives per anchor: [batch_size x capacity], as are the products then; no rows are
-    // gathered.
-    int32_t *negative, *negative_label;
-    int64_t *start;  // [batch_size + 1]
-    float *positive; // [batch_size]
-};
 
 // A metric at work, or one that cannot be (state = NULL, run = false).
 struct slot {
@@ -34,12 +17,11 @@ struct slot {
 struct hn_measure {
     struct hn_metric_env env;
     int n_slots;
-    struct slot *slot;      // [n_slots]
-    struct workspace *work; // [env.threads]
-    int64_t done;           // batches measured
-    unsigned lacking;       // needs of the metrics that the cell does not meet
-    bool same[2];           // products within a view that a metric and the loss want
-    bool guided;            // likewise the teacher's
+    struct slot *slot;         // [n_slots]
+    struct hn_workspace *work; // [env.threads]
+    int64_t done;              // batches measured
+    unsigned lacking;          // needs of the metrics that the cell does not meet
+    struct hn_products_wanted wanted;
 };
 
 static unsigned missing(const struct hn_metric_env *env) {
@@ -86,44 +68,6 @@ static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_s
     return HN_OK;
 }
 
-static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measure *m,
-                                   struct workspace *w) {
-    const struct hn_metric_env *env = &m->env;
-    int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
-    bool views = hn_has_positive(env->items), lists = env->capacity > 0;
-    size_t width = (size_t)(lists ? env->capacity : b); // of a row of products
-    if (m->guided) {
-        row = hn_max(row, env->items->teacher.cols * (int64_t)sizeof(float));
-        w->guide = hn_alloc(ctx, b, width * sizeof *w->guide);
-        if (!w->guide)
-            return ctx->code;
-    }
-    w->row[0] = hn_alloc(ctx, lists ? 0 : b, (size_t)row);
-    w->row[1] = hn_alloc(ctx, views && !lists ? b : 0, (size_t)row);
-    w->kind = hn_alloc(ctx, b, width);
-    w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
-    w->score = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score);
-    w->score_t = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score_t);
-    w->negative = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative);
-    w->negative_label = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative_label);
-    w->start = hn_alloc(ctx, b + 1, sizeof *w->start);
-    w->positive = hn_alloc(ctx, b, sizeof *w->positive);
-    for (int v = 0; v < 2; v++)
-        if (m->same[v]) {
-            w->same[v] = hn_alloc(ctx, b, width * sizeof *w->same[v]);
-            if (!w->same[v])
-                return ctx->code;
-        }
-    w->id = hn_alloc(ctx, b, sizeof *w->id);
-    w->times = hn_alloc(ctx, b, sizeof *w->times);
-    w->label = hn_alloc(ctx, b, sizeof *w->label);
-    w->position = hn_zalloc(ctx, env->items->n, sizeof *w->position);
-    bool all = w->row[0] && w->row[1] && w->kind && w->cosine && w->score && w->score_t && w->id &&
-               w->times && w->label && w->position && w->negative && w->negative_label &&
-               w->start && w->positive;
-    return all ? HN_OK : ctx->code;
-}
-
 static enum hn_code open_slot(struct hn_context *ctx, struct hn_measure *m,
                               const struct hn_metric_type *type, struct slot *slot) {
     slot->type = type;
@@ -145,7 +89,7 @@ static enum hn_code open_all(struct hn_context *ctx, const struct hn_measure_spe
         return ctx->code;
     enum hn_code code = HN_OK;
     for (int t = 0; t < m->env.threads && !code; t++)
-        code = take_workspace(ctx, m, &m->work[t]);
+        code = hn_workspace_open(ctx, &m->env, &m->wanted, 2, &m->work[t]);
     for (; m->n_slots < spec->n_metrics && !code; m->n_slots++)
         code = open_slot(ctx, m, spec->metrics[m->n_slots], &m->slot[m->n_slots]);
     return code;
@@ -164,9 +108,12 @@ enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_sp
     m->env = spec->env;
     m->lacking = needs & missing(&m->env);
     bool views = needs & ~m->lacking & HN_METRIC_NEEDS_VIEWS;
-    m->same[0] = views && m->env.loss != HN_LOSS_OTHER_VIEW;
-    m->same[1] = views && m->env.loss == HN_LOSS_NTXENT;
-    m->guided = views && m->env.weighting.guided;
+    m->wanted.same[0] = views && m->env.loss != HN_LOSS_OTHER_VIEW;
+    m->wanted.same[1] = views && m->env.loss == HN_LOSS_NTXENT;
+    m->wanted.guide = views && m->env.weighting.guided;
+    m->wanted.turned = hn_has_positive(m->env.items) &&
+                       (m->env.capacity > 0 ||
+                        (views && !hn_weighting_sums(&m->env.weighting, m->env.temperature)));
     // No more threads than batches: each has a workspace.
     m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
     void *outer = hn_own(ctx, m);
@@ -197,32 +144,6 @@ static enum hn_code check_batches(struct hn_context *ctx, const struct hn_measur
     return HN_OK;
 }
 
-// The distinct ids of a batch, in order of first draw.
-static struct hn_pairs distinct(const struct hn_metric_env *env, const struct workspace *w,
-                                int32_t size, const int32_t *ids) {
-    const int32_t *labels = env->items->labels;
-    int32_t n = 0;
-    for (int32_t k = 0; k < size; k++) {
-        int32_t *position = &w->position[ids[k]];
-        if (*position == 0) {
-            w->id[n] = ids[k];
-            w->times[n] = 0;
-            w->label[n] = labels ? labels[ids[k]] : -1;
-            *position = ++n;
-        }
-        w->times[*position - 1]++;
-    }
-    for (int32_t a = 0; a < n; a++)
-        w->position[w->id[a]] = 0;
-    return (struct hn_pairs){.drawn = size,
-                             .batch_size = env->batch_size,
-                             .n = n,
-                             .id = w->id,
-                             .times = w->times,
-                             .label = w->label,
-                             .directed = env->items->tuples != NULL};
-}
-
 static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure *m, int32_t count,
                                 const int32_t *size, const int32_t *ids,
                                 struct hn_measure_lists lists) {
@@ -242,125 +163,8 @@ static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure 
     return HN_OK;
 }
 
-// The pairs of a batch with negatives per anchor, each negative of an anchor once.
-static struct hn_pairs listed(const struct hn_metric_env *env, const struct workspace *w,
-                              int32_t size, const int32_t *ids, struct hn_measure_lists lists) {
-    const int32_t *labels = env->items->labels;
-    int64_t at = 0;
-    for (int32_t a = 0; a < size; a++) {
-        const int32_t *id = lists.negative + a * env->capacity;
-        w->id[a] = ids[a];
-        w->times[a] = 1;
-        w->label[a] = labels ? labels[ids[a]] : -1;
-        w->start[a] = at;
-        for (int32_t k = 0; k < lists.negatives[a]; k++) {
-            if (w->position[id[k]])
-                continue;
-            w->position[id[k]] = 1;
-            w->negative_label[at] = labels ? labels[id[k]] : -1;
-            w->negative[at++] = id[k];
-        }
-        for (int64_t k = w->start[a]; k < at; k++)
-            w->position[w->negative[k]] = 0;
-    }
-    w->start[size] = at;
-    return (struct hn_pairs){.drawn = size,
-                             .batch_size = env->batch_size,
-                             .n = size,
-                             .id = w->id,
-                             .times = w->times,
-                             .label = w->label,
-                             .directed = env->items->tuples != NULL,
-                             .start = w->start,
-                             .negative = w->negative};
-}
-
-static void multiply(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
-    int64_t n = p->n, d = items->d;
-    if (!items->tuples) { // else the products of x1 and x2
-        hn_gather_rows(&items->x, p->id, p->n, w->row[0]);
-        hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
-    }
-    p->cosine = items->tuples ? w->score : w->cosine;
-    if (!hn_has_positive(items))
-        return;
-    hn_gather_rows(&items->x1, p->id, p->n, w->row[0]);
-    hn_gather_rows(&items->x2, p->id, p->n, w->row[1]);
-    hn_gemm_nt(w->row[0], d, w->row[1], d, n, n, d, w->score, n);
-    for (int64_t a = 0; a < n; a++)
-        w->score[a * n + a] = (float)hn_dot_exact(w->row[0] + a * d, w->row[1] + a * d, d);
-    hn_transpose(w->score, n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
-    p->score = w->score;
-    p->score_t = w->score_t;
-    for (int v = 0; v < 2; v++)
-        if (w->same[v])
-            hn_gemm_nt(w->row[v], d, w->row[v], d, n, n, d, w->same[v], n);
-    p->same1 = w->same[0];
-    p->same2 = w->same[1];
-    if (!w->guide)
-        return;
-    const struct hn_matrix *teacher = &items->teacher;
-    hn_gather_rows(teacher, p->id, p->n, w->row[0]);
-    hn_gemm_nt(w->row[0], teacher->cols, w->row[0], teacher->cols, n, n, teacher->cols, w->guide,
-               n);
-    p->guide = w->guide;
-}
-
-// Lists of an anchor share few rows with each other: products one by one.
-static void multiply_lists(const struct hn_items *items, const struct workspace *w,
-                           struct hn_pairs *p) {
-    const struct hn_matrix *y = hn_negative_rows(items);
-    bool views = hn_has_positive(items);
-    int64_t d = items->d;
-    for (int32_t a = 0; a < p->n; a++)
-        for (int64_t k = p->start[a]; k < p->start[a + 1]; k++) {
-            int32_t i = p->id[a], j = p->negative[k];
-            w->cosine[k] = hn_dot(hn_row(&items->x, i), hn_row(y, j), d);
-            if (!views)
-                continue;
-            w->score[k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x2, j), d);
-            w->score_t[k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x1, j), d);
-            if (w->same[0])
-                w->same[0][k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x1, j), d);
-            if (w->same[1])
-                w->same[1][k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x2, j), d);
-            if (w->guide)
-                w->guide[k] = hn_dot(hn_row(&items->teacher, i), hn_row(&items->teacher, j),
-                                     items->teacher.cols);
-        }
-    p->cosine = w->cosine;
-    if (!views)
-        return;
-    for (int32_t a = 0; a < p->n; a++)
-        w->positive[a] =
-            (float)hn_dot_exact(hn_row(&items->x1, p->id[a]), hn_row(&items->x2, p->id[a]), d);
-    p->score = w->score;
-    p->score_t = w->score_t;
-    p->positive = w->positive;
-    p->same1 = w->same[0];
-    p->same2 = w->same[1];
-    p->guide = w->guide;
-}
-
-// The kinds of all pairs, once for all metrics.
-static void relate(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
-    for (int32_t a = 0; a < p->n; a++) {
-        int64_t at = p->start ? p->start[a] : (int64_t)a * p->n;
-        int64_t n = p->start ? p->start[a + 1] - at : p->n;
-        if (items->tuples)
-            hn_tuples_kinds(items->tuples, p->id[a], p->start ? p->negative + at : p->id, n,
-                            w->kind + at);
-        else
-            hn_pair_kinds(items->label_sets, p->label[a],
-                          p->start ? w->negative_label + at : p->label, n, w->kind + at);
-    }
-    p->kind = w->kind;
-}
-
 static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {
-    const struct workspace *w = &m->work[thread];
-    (p->start ? multiply_lists : multiply)(m->env.items, w, p);
-    relate(m->env.items, w, p);
+    hn_workspace_fill(m->env.items, &m->work[thread], p);
     for (int i = 0; i < m->n_slots; i++) {
         const struct slot *slot = &m->slot[i];
         if (slot->run)
@@ -385,16 +189,14 @@ struct drawn {
 static struct hn_pairs pairs_of(const struct hn_measure *m, const struct drawn *d, int32_t b,
                                 int thread) {
     const struct hn_metric_env *env = &m->env;
-    const struct workspace *w = &m->work[thread];
     int64_t first = (int64_t)b * env->batch_size;
-    struct hn_pairs p;
+    struct hn_measure_lists here = d->lists;
     if (env->capacity > 0) {
-        struct hn_measure_lists here = {d->lists.negatives + first,
-                                        d->lists.negative + first * env->capacity};
-        p = listed(env, w, d->size[b], d->ids + first, here);
-    } else {
-        p = distinct(env, w, d->size[b], d->ids + first);
+        here.negatives += first;
+        here.negative += first * env->capacity;
     }
+    struct hn_pairs p = hn_workspace_pairs(env, &m->work[thread], d->size[b], d->ids + first,
+                                           env->capacity > 0 ? &here : NULL);
     p.batch = m->done + b;
     p.epoch = d->epoch;
     return p;

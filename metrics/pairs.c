@@ -1,5 +1,9 @@
 // The negatives of an anchor in either shape of a batch.
-#include "metrics/metric.h"
+#include "metrics/pairs.h"
+#include "core/clones.h"
+#include "metrics/block.h"
+
+#include <string.h>
 
 // `count` negatives from entry `at` of the products on.
 static struct hn_run run_of(const struct hn_pairs *p, int64_t at, const int32_t *id,
@@ -26,4 +30,81 @@ int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_
         run[1] = run_of(p, row + next, p->id + next, p->n - next);
     }
     return (int64_t)run[0].count + run[1].count;
+}
+
+// Cosines are taken as whole numbers of 32 bits, of which an order statistic is found 12 bits at a
+// time, by counting: numbers from low to low + last, in bins of 2^shift.
+enum { DIGIT = 12, BINS = 1 << DIGIT };
+struct range {
+    uint32_t low, last;
+    int shift;
+};
+
+// code[n] of a block; true if one of them is in the range.
+HN_CLONES
+static bool find_codes(const float *cosine, int32_t n, struct range in, uint32_t *code) {
+    uint32_t any = 0;
+    for (int32_t b = 0; b < n; b++) {
+        double position = ((double)cosine[b] + 1) * 0x1p31;
+        position = position > 0 ? position : 0;
+        code[b] = (uint32_t)(position < 0x1p32 - 1 ? position : 0x1p32 - 1);
+        any |= code[b] - in.low <= in.last;
+    }
+    return any;
+}
+
+static void count_block(const float *cosine, const uint8_t *kind, int32_t n, bool true_alone,
+                        struct range in, uint32_t count[BINS]) {
+    uint32_t code[HN_BLOCK];
+    if (!find_codes(cosine, n, in, code))
+        return;
+    for (int32_t b = 0; b < n; b++)
+        if (code[b] - in.low <= in.last && (!true_alone || kind[b] == HN_PAIR_TRUE_NEGATIVE))
+            count[(code[b] - in.low) >> in.shift]++;
+}
+
+static void count_codes(const struct hn_pairs *p, bool true_alone, struct range in,
+                        uint32_t count[BINS]) {
+    memset(count, 0, BINS * sizeof *count);
+    for (int32_t a = 0; a < p->n; a++) {
+        struct hn_run run[2];
+        (void)hn_pairs_runs(p, a, true, run);
+        for (int r = 0; r < 2; r++)
+            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
+                count_block(run[r].cosine + from, run[r].kind + from, hn_block(run[r].count, from),
+                            true_alone, in, count);
+    }
+}
+
+// The bin that holds order statistic `rank` of a range (from 0), which becomes its rank in the bin.
+static struct range narrow(struct range in, const uint32_t count[BINS], uint64_t *rank) {
+    uint32_t bin = 0;
+    while (count[bin] <= *rank)
+        *rank -= count[bin++];
+    return (struct range){in.low + (bin << in.shift), (1U << in.shift) - 1,
+                          in.shift > DIGIT ? in.shift - DIGIT : 0};
+}
+
+static const struct range all = {0, UINT32_MAX, 32 - DIGIT};
+
+// count[BINS]: of all pairs.
+static double order_statistic(const struct hn_pairs *p, bool true_alone, uint64_t rank,
+                              const uint32_t count[BINS]) {
+    uint32_t finer[BINS];
+    struct range in = narrow(all, count, &rank);
+    while (in.last > 0) {
+        count_codes(p, true_alone, in, finer);
+        in = narrow(in, finer, &rank);
+    }
+    return -1 + ((double)in.low + 0.5) * 0x1p-31;
+}
+
+double hn_pairs_percentile(const struct hn_pairs *p, bool true_alone, uint64_t n, double q) {
+    uint32_t count[BINS];
+    double position = q * (double)(n - 1);
+    uint64_t rank = (uint64_t)position;
+    count_codes(p, true_alone, all, count);
+    double low = order_statistic(p, true_alone, rank, count),
+           high = order_statistic(p, true_alone, rank + 1 < n ? rank + 1 : rank, count);
+    return low + (position - (double)rank) * (high - low);
 }

@@ -8,7 +8,6 @@
 // batches its expectation is sum_c n_c (n_c - 1) / (N (N - 1)). fn_start looks at the start item of
 // a walk only, and says something else: how pure the neighbourhood of the start is, not how pure
 // the batch is.
-#include "core/clones.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -27,36 +26,15 @@ static const struct hn_column columns[COLUMNS] = {
      "share of the other labelled items of a batch with the label of its start item", HN_SMALLER},
 };
 
-HN_CLONES
-static int32_t count_kind(const uint8_t *kind, int32_t n, uint8_t wanted) {
-    int32_t count = 0;
-    for (int32_t j = 0; j < n; j++)
-        count += kind[j] == wanted;
-    return count;
-}
-
-// Of the negatives of anchor a those of which it is known, and those that are false.
-static void count_labels(const struct hn_pairs *p, int32_t a, int64_t *labelled, int64_t *same) {
-    struct hn_run run[2];
-    (void)hn_pairs_runs(p, a, false, run);
-    *labelled = *same = 0;
-    for (int r = 0; r < 2; r++) {
-        *labelled += run[r].count - count_kind(run[r].kind, run[r].count, HN_PAIR_UNLABELLED);
-        *same += count_kind(run[r].kind, run[r].count, HN_PAIR_FALSE_NEGATIVE);
-    }
-}
-
 static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
                   int thread, double *record) {
     (void)state, (void)env, (void)thread;
     for (int32_t a = 0; a < p->n; a++) {
-        int64_t labelled, same;
-        count_labels(p, a, &labelled, &same);
-        record[SAME] += (double)same;
-        record[LABELLED] += (double)labelled;
+        record[SAME] += p->same[a];
+        record[LABELLED] += p->labelled[a];
         // Anchors with negatives of their own have no start item among them.
-        if (a == 0 && labelled > 0 && !p->start) {
-            record[START_SHARE] = (double)same / (double)labelled;
+        if (a == 0 && p->labelled[a] > 0 && !p->start) {
+            record[START_SHARE] = (double)p->same[a] / (double)p->labelled[a];
             record[START_COUNT] = 1;
         }
     }

@@ -14,7 +14,6 @@
 #include "core/lanes.h"
 #include "metrics/block.h"
 #include "metrics/metric.h"
-#include "metrics/percentile.h"
 
 #include <math.h>
 

@@ -33,6 +33,7 @@
 #include "core/lanes.h"
 #include "core/sweep/simd.h"
 #include "metrics/block.h"
+#include "metrics/exp_sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -287,14 +288,6 @@ void hn_masker_see(struct hn_masker *m, double score) {
         m->limit = m->top[0];
 }
 
-// Sums over negatives of v_j and v_j neg_j, relative to the largest score.
-struct sums {
-    int64_t n;
-    double high;
-    double weight, mass;
-    double weight_labelled, weight_same, mass_same;
-};
-
 // The scores by which the mask decides.
 static const float *shown(const struct hn_anchor_run *run) {
     return run->guide ? run->guide : run->score;
@@ -364,7 +357,7 @@ static int32_t count_left(const struct block *b) {
 }
 
 static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
-                      struct sums *s) {
+                      struct hn_anchor_sums *s) {
     float low = INFINITY, high = -INFINITY;
     for (int r = 0; r < anchor->runs && !mask; r++) {
         hn_simd_best()->widen(anchor->run[r].score, anchor->run[r].n, &low, &high);
@@ -394,7 +387,7 @@ static void weigh(const struct block *b, const struct hn_mixture *mixture, doubl
 // mass[padded]: neg_j.
 HN_CLONES
 static void add_weighted(const struct block *b, const double *v, const double *mass,
-                         struct sums *s) {
+                         struct hn_anchor_sums *s) {
     double labelled[HN_BLOCK], same[HN_BLOCK], both[HN_BLOCK];
     for (int32_t j = 0; j < b->padded; j++) {
         labelled[j] = b->kind[j] != HN_PAIR_UNLABELLED;
@@ -410,7 +403,7 @@ static void add_weighted(const struct block *b, const double *v, const double *m
 
 // The same with v = 1 everywhere.
 HN_CLONES
-static void add_alike(const struct block *b, const double *mass, struct sums *s) {
+static void add_alike(const struct block *b, const double *mass, struct hn_anchor_sums *s) {
     double of_same[HN_BLOCK];
     int32_t unlabelled = 0, same = 0;
     for (int32_t j = 0; j < b->padded; j++) {
@@ -427,7 +420,8 @@ static void add_alike(const struct block *b, const double *mass, struct sums *s)
 }
 
 static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask,
-                    const struct hn_mixture *mixture, double slope, double tau, struct sums *s) {
+                    const struct hn_mixture *mixture, double slope, double tau,
+                    struct hn_anchor_sums *s) {
     double v[HN_BLOCK], mass[HN_BLOCK];
     for (struct block b = {.run = 0}; next_block(anchor, mask, &b);) {
         hn_exp_each(b.score, b.padded, s->high, 1 / tau, mass);
@@ -445,33 +439,44 @@ static double log_difference(double a, double b) {
     return a > b ? a + log1p(-exp(b - a)) : -INFINITY;
 }
 
+bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau) {
+    return weighting->mask == HN_MASK_NONE && !weighting->by_mixture && weighting->clip <= 0 &&
+           hn_exp_sums_fit((weighting->beta + 1) / tau);
+}
+
+struct hn_anchor_loss hn_anchor_loss_of(const struct hn_weighting_params *weighting, double tau,
+                                        double positive, const struct hn_anchor_sums *s) {
+    if (s->n == 0)
+        return (struct hn_anchor_loss){.log_ng = -INFINITY};
+    double n = (double)s->n, log_rest = log1p(-weighting->tau_plus);
+    double scale = weighting->log_factor + log(n / s->weight) + s->high / tau;
+    double taken = log(n * weighting->tau_plus) + positive / tau;
+    double log_ng = log_difference(scale + log(s->mass), taken) - log_rest;
+    double min = weighting->clamp == HN_CLAMP_NONE
+                     ? -INFINITY
+                     : (weighting->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
+    struct hn_anchor_loss out = {.n = s->n, .clamped = log_ng < min};
+    out.log_ng = out.clamped ? min : log_ng;
+    double above = out.log_ng - positive / tau;
+    out.loss = fmax(above, 0) + log1p(exp(-fabs(above)));
+    out.weight_same = s->weight_same * n / s->weight;
+    out.weight_labelled = s->weight_labelled * n / s->weight;
+    double same = log_difference(scale + log(s->mass_same), taken) - log_rest;
+    out.same_share = exp(same - out.log_ng);
+    return out;
+}
+
 struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
                                      double max, const struct hn_anchor *anchor) {
-    struct sums s = {0};
+    struct hn_anchor_sums s = {0};
     struct hn_masker masker, *mask = weighting->mask == HN_MASK_NONE ? NULL : &masker;
     if (mask)
         open_mask(weighting, anchor, mask);
     find_high(anchor, mask, &s);
-    if (s.n == 0)
-        return (struct hn_anchor_loss){.log_ng = -INFINITY};
     // most = 0: all scores are 0, and so are all exponents.
     double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
                                                   : weighting->beta / tau;
-    add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
-    double n = (double)s.n, log_rest = log1p(-weighting->tau_plus);
-    double scale = weighting->log_factor + log(n / s.weight) + s.high / tau;
-    double taken = log(n * weighting->tau_plus) + anchor->positive / tau;
-    double log_ng = log_difference(scale + log(s.mass), taken) - log_rest;
-    double min = weighting->clamp == HN_CLAMP_NONE
-                     ? -INFINITY
-                     : (weighting->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
-    struct hn_anchor_loss out = {.n = s.n, .clamped = log_ng < min};
-    out.log_ng = out.clamped ? min : log_ng;
-    double above = out.log_ng - anchor->positive / tau;
-    out.loss = fmax(above, 0) + log1p(exp(-fabs(above)));
-    out.weight_same = s.weight_same * n / s.weight;
-    out.weight_labelled = s.weight_labelled * n / s.weight;
-    double same = log_difference(scale + log(s.mass_same), taken) - log_rest;
-    out.same_share = exp(same - out.log_ng);
-    return out;
+    if (s.n > 0)
+        add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
+    return hn_anchor_loss_of(weighting, tau, anchor->positive, &s);
 }

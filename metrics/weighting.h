@@ -98,6 +98,14 @@ struct hn_anchor {
         int32_t n;
     } run[HN_ANCHOR_RUNS];
 };
+// Sums over the n negatives of an anchor of v_j and v_j neg_j, each relative to that of score
+// `high`.
+struct hn_anchor_sums {
+    int64_t n;
+    double high;
+    double weight, mass;
+    double weight_labelled, weight_same, mass_same;
+};
 struct hn_anchor_loss {
     int64_t n;          // negatives that are not dropped; 0: loss is 0 and the rest says nothing
     double loss;        // -log(pos / (pos + Ng))
@@ -111,5 +119,11 @@ struct hn_anchor_loss {
 // Pure, and in log space: no temperature overflows. most: see `clip`, not used without.
 struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
                                      double max, const struct hn_anchor *anchor);
+// The same by the sums, for weightings without a mask, a mixture, and `clip`.
+struct hn_anchor_loss hn_anchor_loss_of(const struct hn_weighting_params *weighting, double tau,
+                                        double positive, const struct hn_anchor_sums *sums);
+// True if a loss is to be had by sums at rates beta / tau and (beta + 1) / tau (struct
+// hn_exp_sums).
+bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau);
 
 #endif

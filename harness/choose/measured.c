@@ -1,6 +1,6 @@
 #include "harness/choose/measured.h"
 #include "core/exp.h"
-#include "metrics/percentile.h"
+#include "metrics/pairs.h"
 
 #include <math.h>
 #include <string.h>

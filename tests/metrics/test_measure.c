@@ -87,7 +87,7 @@ static void probe_batch(void *state, const struct hn_metric_env *env, const stru
     record[2] = thread >= 0 && thread < env->threads;
     record[3] = worst_error(p, p->cosine, &items->x, &items->x);
     record[4] = p->score ? worst_error(p, p->score, &items->x1, &items->x2) : -1;
-    record[5] = p->score_t ? worst_error(p, p->score_t, &items->x2, &items->x1) : -1;
+    record[5] = p->score_t != NULL;
     for (int32_t a = 0; a < p->n; a++)
         record[6] += p->times[a];
     record[7] = p->drawn;
@@ -113,8 +113,8 @@ static enum hn_code probe_finish(struct hn_context *ctx, void *state,
     value[0] = 0;
     for (int64_t b = 0; b < batches; b++) {
         const double *r = record + b * PROBE_RECORD;
-        value[0] += r[0] == (double)b && r[2] == 1 && r[3] <= bound && r[4] <= bound &&
-                    r[5] <= bound && r[6] == r[7];
+        value[0] += r[0] == (double)b && r[2] == 1 && r[3] <= bound && r[4] <= bound && r[5] == 0 &&
+                    r[6] == r[7];
         CU_ASSERT_EQUAL(r[4] >= 0, hn_has_positive(env->items));
     }
     value[1] = record[1];

@@ -173,7 +173,52 @@ static void false_negatives_gain_weight_with_beta(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Sums shared by rows and columns against anchor by anchor, which a mask that drops nothing asks
+// for.
+static void check_shared_sums(struct hn_context *ctx, const struct hn_items *items,
+                              const struct drawn *d) {
+    static const char *const law[] = {"none", "debiased", "hcl"};
+    for (int loss = 0; hn_losses[loss].name; loss++)
+        for (int k = 0; k < 3; k++) {
+            struct hn_weighting_params shared = law_of(law[k], ""), alone = shared;
+            alone.mask = HN_MASK_ABOVE;
+            alone.mask_by = 2;
+            CU_ASSERT(hn_weighting_sums(&shared, 0.2) && !hn_weighting_sums(&alone, 0.2));
+            struct measured a = measure_loss(ctx, items, d, 0.2, (enum hn_loss)loss, shared);
+            struct measured b = measure_loss(ctx, items, d, 0.2, (enum hn_loss)loss, alone);
+            for (int c = 0; c < LOSS_COLUMNS; c++)
+                CU_ASSERT(close_to(a.value[c], b.value[c], 1e-7)); // products of (a, b) and (b, a)
+            measured_free(ctx, &a);
+            measured_free(ctx, &b);
+        }
+}
+
+static void sums_are_those_of_the_anchors(void) {
+    struct hn_context ctx = context();
+    struct hn_items items = hn_fixture_items(&ctx, 300, 16, 5, true, 3);
+    struct drawn d = drawn_iid(&ctx, 300, 47, 6, 5);
+    check_shared_sums(&ctx, &items, &d);
+    unlabel(&items, 7);
+    check_shared_sums(&ctx, &items, &d);
+    // Tuples: a passage is relevant to a query whose passage may not be to its own.
+    int32_t query[300], passage[300];
+    struct hn_judgement judged[300];
+    for (int32_t i = 0; i < 300; i++) {
+        query[i] = i;
+        passage[i] = 300 + i;
+        judged[i] = (struct hn_judgement){i, 300 + (7 * i + 1) % 300, 1};
+    }
+    struct hn_tuples tuples = {.n = 300, .texts = 600, .query = query, .passage = passage};
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, judged, 300, 300, &tuples.known));
+    items.tuples = &tuples;
+    check_shared_sums(&ctx, &items, &d);
+    drawn_free(&ctx, &d);
+    hn_fixture_items_free(&ctx, &items);
+}
+
 static const struct hn_test tests[] = {
+    {"sums_are_those_of_the_anchors", sums_are_those_of_the_anchors},
     {"weightings_meet", weightings_meet},
     {"figure13_meets_the_equation", figure13_meets_the_equation},
     {"beta_is_annealed", beta_is_annealed},

@@ -1,0 +1,227 @@
+#include "metrics/workspace.h"
+#include "core/clones.h"
+#include "core/sweep/blas.h"
+#include "metrics/exp_sums.h"
+
+enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_env *env,
+                               const struct hn_products_wanted *wanted, int rates,
+                               struct hn_workspace *w) {
+    int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
+    bool views = hn_has_positive(env->items), lists = env->capacity > 0;
+    size_t width = (size_t)(lists ? env->capacity : b); // of a row of products
+    if (wanted->guide) {
+        row = hn_max(row, env->items->teacher.cols * (int64_t)sizeof(float));
+        w->guide = hn_alloc(ctx, b, width * sizeof *w->guide);
+        if (!w->guide)
+            return ctx->code;
+    }
+    if (wanted->turned) {
+        w->score_t = hn_alloc(ctx, b, width * sizeof *w->score_t);
+        if (!w->score_t)
+            return ctx->code;
+    }
+    w->row[0] = hn_alloc(ctx, lists ? 0 : b, (size_t)row);
+    w->row[1] = hn_alloc(ctx, views && !lists ? b : 0, (size_t)row);
+    w->kind = hn_alloc(ctx, b, width);
+    w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
+    w->score = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score);
+    w->negative = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative);
+    w->negative_label = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative_label);
+    w->start = hn_alloc(ctx, b + 1, sizeof *w->start);
+    w->positive = hn_alloc(ctx, b, sizeof *w->positive);
+    for (int v = 0; v < 2; v++)
+        if (wanted->same[v]) {
+            w->same[v] = hn_alloc(ctx, b, width * sizeof *w->same[v]);
+            if (!w->same[v])
+                return ctx->code;
+        }
+    w->id = hn_alloc(ctx, b, sizeof *w->id);
+    w->times = hn_alloc(ctx, b, sizeof *w->times);
+    w->label = hn_alloc(ctx, b, sizeof *w->label);
+    w->labelled = hn_alloc(ctx, b, sizeof *w->labelled);
+    w->same_label = hn_alloc(ctx, b, sizeof *w->same_label);
+    w->sums = hn_exp_sums_open(ctx, b, (int64_t)width, rates);
+    w->position = hn_zalloc(ctx, env->items->n, sizeof *w->position);
+    bool all = w->row[0] && w->row[1] && w->kind && w->cosine && w->score && w->id && w->times &&
+               w->label && w->position && w->negative && w->negative_label && w->start &&
+               w->positive && w->labelled && w->same_label && w->sums;
+    return all ? HN_OK : ctx->code;
+}
+
+// The distinct ids of a batch, in order of first draw.
+static struct hn_pairs distinct(const struct hn_metric_env *env, const struct hn_workspace *w,
+                                int32_t size, const int32_t *ids) {
+    const int32_t *labels = env->items->labels;
+    int32_t n = 0;
+    for (int32_t k = 0; k < size; k++) {
+        int32_t *position = &w->position[ids[k]];
+        if (*position == 0) {
+            w->id[n] = ids[k];
+            w->times[n] = 0;
+            w->label[n] = labels ? labels[ids[k]] : -1;
+            *position = ++n;
+        }
+        w->times[*position - 1]++;
+    }
+    for (int32_t a = 0; a < n; a++)
+        w->position[w->id[a]] = 0;
+    return (struct hn_pairs){.drawn = size,
+                             .batch_size = env->batch_size,
+                             .n = n,
+                             .id = w->id,
+                             .times = w->times,
+                             .label = w->label,
+                             .directed = env->items->tuples != NULL};
+}
+
+// The pairs of a batch with negatives per anchor, each negative of an anchor once.
+static struct hn_pairs listed(const struct hn_metric_env *env, const struct hn_workspace *w,
+                              int32_t size, const int32_t *ids,
+                              const struct hn_measure_lists *lists) {
+    const int32_t *labels = env->items->labels;
+    int64_t at = 0;
+    for (int32_t a = 0; a < size; a++) {
+        const int32_t *id = lists->negative + a * env->capacity;
+        w->id[a] = ids[a];
+        w->times[a] = 1;
+        w->label[a] = labels ? labels[ids[a]] : -1;
+        w->start[a] = at;
+        for (int32_t k = 0; k < lists->negatives[a]; k++) {
+            if (w->position[id[k]])
+                continue;
+            w->position[id[k]] = 1;
+            w->negative_label[at] = labels ? labels[id[k]] : -1;
+            w->negative[at++] = id[k];
+        }
+        for (int64_t k = w->start[a]; k < at; k++)
+            w->position[w->negative[k]] = 0;
+    }
+    w->start[size] = at;
+    return (struct hn_pairs){.drawn = size,
+                             .batch_size = env->batch_size,
+                             .n = size,
+                             .id = w->id,
+                             .times = w->times,
+                             .label = w->label,
+                             .directed = env->items->tuples != NULL,
+                             .start = w->start,
+                             .negative = w->negative};
+}
+
+struct hn_pairs hn_workspace_pairs(const struct hn_metric_env *env, const struct hn_workspace *w,
+                                   int32_t size, const int32_t *ids,
+                                   const struct hn_measure_lists *lists) {
+    return lists ? listed(env, w, size, ids, lists) : distinct(env, w, size, ids);
+}
+
+static void multiply(const struct hn_items *items, const struct hn_workspace *w,
+                     struct hn_pairs *p) {
+    int64_t n = p->n, d = items->d;
+    if (!items->tuples) { // else the products of x1 and x2
+        hn_gather_rows(&items->x, p->id, p->n, w->row[0]);
+        hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
+    }
+    p->cosine = items->tuples ? w->score : w->cosine;
+    if (!hn_has_positive(items))
+        return;
+    hn_gather_rows(&items->x1, p->id, p->n, w->row[0]);
+    hn_gather_rows(&items->x2, p->id, p->n, w->row[1]);
+    hn_gemm_nt(w->row[0], d, w->row[1], d, n, n, d, w->score, n);
+    for (int64_t a = 0; a < n; a++)
+        w->score[a * n + a] = (float)hn_dot_exact(w->row[0] + a * d, w->row[1] + a * d, d);
+    p->score = w->score;
+    if (w->score_t) {
+        hn_transpose(w->score, n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
+        p->score_t = w->score_t;
+    }
+    for (int v = 0; v < 2; v++)
+        if (w->same[v])
+            hn_gemm_nt(w->row[v], d, w->row[v], d, n, n, d, w->same[v], n);
+    p->same1 = w->same[0];
+    p->same2 = w->same[1];
+    if (!w->guide)
+        return;
+    const struct hn_matrix *teacher = &items->teacher;
+    hn_gather_rows(teacher, p->id, p->n, w->row[0]);
+    hn_gemm_nt(w->row[0], teacher->cols, w->row[0], teacher->cols, n, n, teacher->cols, w->guide,
+               n);
+    p->guide = w->guide;
+}
+
+// Lists of an anchor share few rows with each other: products one by one.
+static void multiply_lists(const struct hn_items *items, const struct hn_workspace *w,
+                           struct hn_pairs *p) {
+    const struct hn_matrix *y = hn_negative_rows(items);
+    bool views = hn_has_positive(items);
+    int64_t d = items->d;
+    for (int32_t a = 0; a < p->n; a++)
+        for (int64_t k = p->start[a]; k < p->start[a + 1]; k++) {
+            int32_t i = p->id[a], j = p->negative[k];
+            w->cosine[k] = hn_dot(hn_row(&items->x, i), hn_row(y, j), d);
+            if (!views)
+                continue;
+            w->score[k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x2, j), d);
+            w->score_t[k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x1, j), d);
+            if (w->same[0])
+                w->same[0][k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x1, j), d);
+            if (w->same[1])
+                w->same[1][k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x2, j), d);
+            if (w->guide)
+                w->guide[k] = hn_dot(hn_row(&items->teacher, i), hn_row(&items->teacher, j),
+                                     items->teacher.cols);
+        }
+    p->cosine = w->cosine;
+    if (!views)
+        return;
+    for (int32_t a = 0; a < p->n; a++)
+        w->positive[a] =
+            (float)hn_dot_exact(hn_row(&items->x1, p->id[a]), hn_row(&items->x2, p->id[a]), d);
+    p->score = w->score;
+    p->score_t = w->score_t;
+    p->positive = w->positive;
+    p->same1 = w->same[0];
+    p->same2 = w->same[1];
+    p->guide = w->guide;
+}
+
+HN_CLONES
+static int32_t count_kind(const uint8_t *kind, int64_t n, uint8_t wanted) {
+    int32_t count = 0;
+    for (int64_t j = 0; j < n; j++)
+        count += kind[j] == wanted;
+    return count;
+}
+
+// The kinds of all pairs, once for all metrics.
+static void relate(const struct hn_items *items, const struct hn_workspace *w, struct hn_pairs *p) {
+    for (int32_t a = 0; a < p->n; a++) {
+        int64_t at = p->start ? p->start[a] : (int64_t)a * p->n;
+        int64_t n = p->start ? p->start[a + 1] - at : p->n;
+        if (items->tuples)
+            hn_tuples_kinds(items->tuples, p->id[a], p->start ? p->negative + at : p->id, n,
+                            w->kind + at);
+        else
+            hn_pair_kinds(items->label_sets, p->label[a],
+                          p->start ? w->negative_label + at : p->label, n, w->kind + at);
+        const uint8_t *kind = w->kind + at;
+        int64_t negatives = p->start ? n : n - 1; // all but the anchor
+        w->labelled[a] = (int32_t)n - count_kind(kind, n, HN_PAIR_UNLABELLED);
+        w->same_label[a] = count_kind(kind, n, HN_PAIR_FALSE_NEGATIVE);
+        if (!p->start) {
+            w->labelled[a] -= kind[a] != HN_PAIR_UNLABELLED;
+            w->same_label[a] -= kind[a] == HN_PAIR_FALSE_NEGATIVE;
+        }
+        p->unlabelled |= w->labelled[a] < negatives;
+    }
+    p->kind = w->kind;
+    p->labelled = w->labelled;
+    p->same = w->same_label;
+}
+
+void hn_workspace_fill(const struct hn_items *items, const struct hn_workspace *w,
+                       struct hn_pairs *p) {
+    (p->start ? multiply_lists : multiply)(items, w, p);
+    relate(items, w, p);
+    hn_exp_sums_begin(w->sums);
+    p->sums = w->sums;
+}
