@@ -88,7 +88,8 @@ rm -rf new
 step "slower: run" 0 run -c job.yaml -o new --quiet
 step "slower: compare" 0 compare baseline.h5 new "${gates[@]}"
 # 5: the host's noise is above the gate, so that nothing is held. Not a pass.
-step "slower: ab" '1|5' ab main/hardneg slower/hardneg -c job.yaml --rounds "${ROUNDS:-21}" --gate times:10% --set batches=400
+step "slower: ab" '1|5' ab main/hardneg slower/hardneg -c job.yaml --gate times:10% --threads 1 --set 'timing={reps: 21, warmup: 2, interleave: true}' -q
+step "same: ab" '0|5' ab main/hardneg same/hardneg -c job.yaml --gate times:10% --threads 1 --set 'timing={reps: 21, warmup: 2, interleave: true}' -q
 
 on main && run run -c job.yaml -o part1 --shard 1/2 --quiet
 on same && run run -c job.yaml -o part2 --shard 2/2 --quiet
