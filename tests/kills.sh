@@ -242,6 +242,7 @@ two_at_once() { # ROUNDS
 
 # --- Ctrl-C: it reaches all processes of a group, while gnuplot draws as well ---
 
+stops=(INT TERM HUP)
 # Every file is whole: as it was, or as the undisturbed command makes it.
 old_or_new() { # FOLDER WHOLE EARLIER
     local file
@@ -278,10 +279,10 @@ interrupt_at_gnuplot() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it 
     for ((i = 0; i < $1; i++)); do
         folder=interrupted-$name
         rm -rf "$folder"
-        [ $((i % 3)) = 2 ] && mkdir "$folder" || cp -r "earlier-$name" "$folder"
+        [ $((i % 4)) = 3 ] && mkdir "$folder" || cp -r "earlier-$name" "$folder"
         : >starts
         random "$starts"
-        SIGNAL_AT=$((drawn + 1)) SIGNAL=$([ $((i % 2)) = 0 ] && echo INT || echo TERM) PATH=$work/signalling:$PATH \
+        SIGNAL_AT=$((drawn + 1)) SIGNAL=${stops[i % 3]} PATH=$work/signalling:$PATH \
             run $name $3 ${words//@/$folder} --quiet
         ended=$((ended + (rc == 130)))
         check "$name: an interrupt while gnuplot draws ends with 130" test $rc = 130
@@ -302,12 +303,12 @@ interrupt_command() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it wri
     for ((i = 0; i < $1; i++)); do
         folder=interrupted-$name
         rm -rf "$folder"
-        [ $((i % 3)) = 2 ] && mkdir "$folder" || cp -r "earlier-$name" "$folder"
+        [ $((i % 4)) = 3 ] && mkdir "$folder" || cp -r "earlier-$name" "$folder"
         setsid "$hardneg" $name $3 ${words//@/$folder} --quiet >out 2>err </dev/null &
         until_caught $!
         random "$((1 + whole_ms))"
         sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"
-        kill -s "$([ $((i % 2)) = 0 ] && echo INT || echo TERM)" -- "-$!" 2>/dev/null
+        kill -s "${stops[i % 3]}" -- "-$!" 2>/dev/null
         wait $!
         rc=$?
         ended=$((ended + (rc == 130)))

@@ -289,6 +289,10 @@ test_failed_figure() {
     chmod +x warns && mkdir -p warning && mv warns warning/gnuplot
     PATH=$PWD/warning:$PATH expect "a figure with a warning" 0 'gnuplot warns of warned/bs-table5.gp: .*Pango-WARNING' plot grid --figure bs-table5 -o warned
     check "is drawn" cmp whole/bs-table5.svg warned/bs-table5.svg
+    printf '#!/bin/sh\nsleep 1000 &\nexec %s "$@"\n' "$real" >leaves
+    chmod +x leaves && mkdir -p leaving && mv leaves leaving/gnuplot
+    check "what gnuplot leaves running does not keep standard output open" env PATH="$PWD/leaving:$PATH" timeout 100 bash -c \
+        "set -o pipefail; '$hardneg' plot grid --figure bs-table5 -o left | cat >out"
     # Long enough for the other figures, on a machine that is slow and busy, too.
     sed -i 's/echo no such style.*exit 1/exec sleep 1000/' fake/gnuplot
     PATH=$PWD/fake:$PATH HARDNEG_GNUPLOT_SECONDS=10 expect "a figure without end" 6 'more than 10 s on .*bs-table5' \

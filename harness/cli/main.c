@@ -36,11 +36,13 @@ static void request_stop(int signal_number) {
 }
 
 static void catch_signals(void) {
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = request_stop};
-    sigaddset(&action.sa_mask, SIGINT);
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        sigaddset(&action.sa_mask, stops[i]);
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        if (stops[i] != SIGHUP || signal(SIGHUP, SIG_IGN) != SIG_IGN) // nohup ignores it
+            sigaction(stops[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a limit on file sizes is a failed write, with a sentence
 }

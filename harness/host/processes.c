@@ -109,6 +109,7 @@ static void be_worker(struct hn_context *ctx, struct pool *p, int number, pid_t 
         _exit(1);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     struct own_line own = {ctx->notes, p->progress.terminal};
     // cppcheck-suppress autoVariables ; this function does not return
     ctx->notes = (struct hn_notes){note_on_own_line, &own};

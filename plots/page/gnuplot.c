@@ -51,19 +51,23 @@ static int seconds_allowed(void) {
     return seconds > 0 ? seconds : 60;
 }
 
-// Waits for a process, whose group is killed when its time is over or a stop is asked for. Returns
-// 0, or errno: ETIMEDOUT, EINTR.
+// Waits for a process, whose group is killed when its time is over or a stop is asked for, and what
+// it leaves of its group, which would keep standard output open, when it ends. Returns 0, or errno:
+// ETIMEDOUT, EINTR.
 static int wait_for(const struct hn_context *ctx, pid_t child, int *status) {
     const struct timespec pause = {.tv_nsec = 2000000};
     struct timespec now, begin;
     int failed = 0;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (;;) {
-        pid_t ended = waitpid(child, status, failed ? 0 : WNOHANG);
-        if (ended == child)
-            return failed;
-        if (ended < 0 && errno != EINTR)
+        siginfo_t ended = {0};
+        if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT | (failed ? 0 : WNOHANG)) &&
+            errno != EINTR)
             return errno;
+        if (ended.si_pid == child) {
+            kill(-child, SIGKILL); // before its number is free
+            return waitpid(child, status, 0) == child ? failed : errno;
+        }
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (hn_stop_asked(ctx))
             failed = EINTR;
