@@ -328,7 +328,7 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
     struct hn_groups g;
     struct sorted s;
     struct hn_choice choice = sweep->choice;
-    int measures = 0;
+    int measures = 1; // at least
     while (measures < HN_SWEEP_MEASURES && sweep->measure[measures])
         measures++;
     choice.max_settings = HN_ALL_SETTINGS;
