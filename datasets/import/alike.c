@@ -38,7 +38,7 @@ static uint32_t letter_of(uint32_t c) {
         "ウヴカガキギクグケゲコゴサザシジスズセゼソゾタダチヂツヅテデトドハバハパヒビヒピフブフプヘ"
         "ベヘペホボホポ";
     char letter = c >= 0xc0 && c < 0xc0 + sizeof first - 1 ? first[c - 0xc0] : '?';
-    for (size_t k = sizeof later / sizeof *later; c >= 0x1ea0 && k-- > 0;)
+    for (size_t k = 0; c >= 0x1ea0 && letter == '?' && k < sizeof later / sizeof *later; k++)
         if (c < later[k].end)
             letter = (char)(later[k].upper | (c & 1 ? 0x20 : 0));
     for (const char *at = pairs; c >= 0x380 && letter == '?' && *at;) {
