@@ -54,30 +54,32 @@ static bool has_budget(const struct hn_halving *h) {
 
 // False negatives less their budget.
 static struct hn_interval over_budget(const struct hn_halving *h, const struct hn_arm *arm,
-                                      double level) {
-    const struct hn_evidence *e = &arm->evidence;
-    struct hn_interval fn = hn_evidence_false(e, decides(e->seeds), level);
+                                      enum hn_replicate by, double level) {
+    struct hn_interval fn = hn_evidence_false(&arm->evidence, by, level);
     double half = (fn.hi - fn.lo) / 2, mean = fn.mean - hn_halving_budget(h);
     if (has_limit(h->max_excess)) {
         const struct hn_evidence *r = &h->arm[h->reference].evidence;
-        struct hn_interval reference = hn_evidence_false(r, decides(r->seeds), level);
+        struct hn_interval reference = hn_evidence_false(r, by, level);
         half = arm == &h->arm[h->reference] ? 0 : hypot(half, (reference.hi - reference.lo) / 2);
     }
     return (struct hn_interval){mean, mean - half, mean + half};
 }
 
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm) {
-    return (!has_budget(h) || over_budget(h, arm, printed_level).mean <= 0) && in_time(h, arm);
+    return (!has_budget(h) || over_budget(h, arm, HN_BY_BATCH, printed_level).mean <= 0) &&
+           in_time(h, arm);
 }
 
-bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm) {
-    struct hn_interval over = over_budget(h, arm, edge_level);
+bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm,
+                        enum hn_replicate by) {
+    struct hn_interval over = over_budget(h, arm, by, edge_level);
     return has_budget(h) && over.lo <= 0 && over.hi > 0;
 }
 
 // Above the budget of false negatives, and perhaps within.
-static bool may_be_within(const struct hn_halving *h, const struct hn_arm *arm) {
-    return !hn_halving_within(h, arm) && in_time(h, arm) && hn_halving_on_edge(h, arm);
+static bool may_be_within(const struct hn_halving *h, const struct hn_arm *arm,
+                          enum hn_replicate by) {
+    return !hn_halving_within(h, arm) && in_time(h, arm) && hn_halving_on_edge(h, arm, by);
 }
 
 // Other work on the machine only lengthens times: the least of them counts until the end. A single
@@ -101,7 +103,7 @@ static int64_t judge_budgets(struct hn_halving *h, int rung) {
         struct hn_arm *arm = &h->arm[i];
         if (arm->fate != HN_ARM_LEFT)
             continue;
-        struct hn_interval over = over_budget(h, arm, level_of(h));
+        struct hn_interval over = over_budget(h, arm, decides(arm->evidence.seeds), level_of(h));
         if (has_budget(h) && over.lo > 0)
             fall(arm, HN_ARM_FALSE, rung);
         else if (is_costly(h, &arm->evidence))
@@ -159,11 +161,12 @@ static int64_t rank_left(const struct hn_halving *h, struct rank *rank) {
     for (int64_t i = 0; i < h->arms; i++) {
         const struct hn_arm *arm = &h->arm[i];
         if (arm->fate == HN_ARM_LEFT)
-            rank[n++] = (struct rank){.arm = i,
-                                      .side = hn_halving_within(h, arm) ? WITHIN
-                                              : may_be_within(h, arm)   ? EDGE
-                                                                        : ABOVE,
-                                      .hardness = hardness(arm)};
+            rank[n++] =
+                (struct rank){.arm = i,
+                              .side = hn_halving_within(h, arm)                             ? WITHIN
+                                      : may_be_within(h, arm, decides(arm->evidence.seeds)) ? EDGE
+                                                                                            : ABOVE,
+                              .hardness = hardness(arm)};
     }
     qsort(rank, (size_t)n, sizeof *rank, by_hardness);
     for (int64_t i = 0; i < n; i++)
@@ -319,14 +322,14 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
     enum hn_replicate by = hn_halving_replicate(e);
     bool open = i != h->best && (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT);
     arm->behind = (struct hn_interval){NAN, NAN, NAN};
-    arm->edge = arm->fate != HN_ARM_FAILED && hn_halving_on_edge(h, arm);
+    arm->edge = arm->fate != HN_ARM_FAILED && hn_halving_on_edge(h, arm, by);
     if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, printed_level,
                                &arm->over_reference))
         return ctx->code;
     if (h->best >= 0 && i != h->best && arm->fate != HN_ARM_FAILED &&
         hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level, &arm->behind))
         return ctx->code;
-    bool within = hn_halving_within(h, arm) && h->best >= 0, edge = may_be_within(h, arm);
+    bool within = hn_halving_within(h, arm) && h->best >= 0, edge = may_be_within(h, arm, by);
     open = open && (within || edge) && !(arm->behind.lo > 0);
     struct hn_interval fn = hn_evidence_false(e, by, printed_level);
     bool known = !has_budget(h) || fn.hi - fn.lo <= 2 * HN_HALVING_KNOWN;

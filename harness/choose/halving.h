@@ -17,7 +17,8 @@
 // hardly tells on which side it lies. In a cut those whose mean is within and those on the edge
 // above it take turns, the hardest first, before those above it: so the hardest within goes on
 // first, and the hardest that may be within next to it. The choice is one whose mean is within; at
-// the end settings on the edge above it are told, too, if they are not softer than the choice.
+// the end settings on the edge above it, by the replicates that are printed, are told, too, if they
+// are not less hard than the choice.
 //
 // All later rungs together take as much as the first one at most, in units and in inner products:
 // with 20 seeds a tenth of the full grid. Each rung has an equal share of what is left of that, but
@@ -91,8 +92,8 @@ int hn_halving_rungs(int64_t seeds);
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
 // The budget of false negatives as a ratio; NaN without one.
 double hn_halving_budget(const struct hn_halving *h);
-// True if its false negatives are on the edge of their budget.
-bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm);
+// True if its false negatives, by those replicates, are on the edge of their budget.
+bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm, enum hn_replicate by);
 // Replicates of the intervals that are printed: seeds, where there are three.
 enum hn_replicate hn_halving_replicate(const struct hn_evidence *e);
 

@@ -379,6 +379,26 @@ static void test_rungs(void) {
         CU_ASSERT_EQUAL(hn_halving_rungs(seeds[i]), rungs[i]);
 }
 
+// Batches of a partition make up for each other: their seeds tell what they do not.
+static void test_edge_by_seeds(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    void *owner = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, owner);
+    struct hn_arm arm = {.rung = 0};
+    const struct hn_halving h = {
+        .arm = &arm, .arms = 1, .max_false = 0.2, .max_seconds = NAN, .max_excess = NAN};
+    for (int seed = 0; seed < 3; seed++) {
+        const struct hn_evidence_batch batch[2] = {{1, 100, 0, 1}, {49 + 0.1 * seed, 100, 0, 1}};
+        HN_CHECK(&ctx, hn_evidence_add(&ctx, &arm.evidence, batch, 2, 0, 0));
+    }
+    CU_ASSERT(hn_halving_on_edge(&h, &arm, HN_BY_BATCH)); // 25.05 % +- 28 points
+    CU_ASSERT(!hn_halving_on_edge(&h, &arm, HN_BY_SEED)); // +- .3 points
+    CU_ASSERT_EQUAL(hn_halving_replicate(&arm.evidence), HN_BY_SEED);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
+}
+
 static const struct hn_test tests[] = {
     {"best_is_kept", test_best_is_kept},
     {"best_is_kept_with_skewed_noise", test_best_is_kept_with_skewed_noise},
@@ -386,6 +406,7 @@ static const struct hn_test tests[] = {
     {"correction_is_needed", test_correction_is_needed},
     {"choice_is_good_and_cheap", test_choice_is_good_and_cheap},
     {"edge_is_told", test_edge_is_told},
+    {"edge_by_seeds", test_edge_by_seeds},
     {"others_come_back", test_others_come_back},
     {"work_is_bounded", test_work_is_bounded},
     {"uniform_will_do", test_uniform_will_do},
