@@ -333,7 +333,7 @@ check "two epochs of full batches, of 192 sentences and of 64 pairs" test "$(col
 printf 'snapshots: %s\nbatch_size: 20\nbatches: 3\nsamplers: [uniform, knn, gcbs]\nmetrics: [fn_ratio]\n' \
     "$PWD/$(series text | head -n 1)" >text-run.yaml
 expect "sentences: samplers run on the series" 0 'cells' run -c text-run.yaml -o text-judged
-expect "sentences: a loss without hard negatives" 2 'take loss other-view, not ntxent' \
+expect "sentences: a loss without hard negatives" 2 'take loss other-view or both-ways, not ntxent' \
     train -c text.yaml --data words -o text --set loss=ntxent --set 'task={text: {items: pairs}}'
 expect "sentences: a guide and hard negatives" 2 'guide: teacher compares items of the batch' \
     train -c text.yaml --data words -o text --set loss=other-view --set 'task={text: {items: pairs}}' \

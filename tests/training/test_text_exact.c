@@ -100,7 +100,11 @@ struct bench {
     float *z;
 };
 
+static const struct hn_text_net_spec net_spec = {
+    .tables = 1, .out = D, .objective = HN_OBJECTIVE_OTHER_VIEW, .batch = BATCH};
+
 static void open_bench(struct bench *b, bool idf) {
+    static const struct hn_text_rules rules = {.parts = true};
     struct hn_context *ctx = &b->ctx;
     *b = (struct bench){.trainings = 0};
     hn_context_init(ctx, 2);
@@ -108,8 +112,8 @@ static void open_bench(struct bench *b, bool idf) {
     HN_CHECK(ctx, hn_sts_read(ctx, find_data(), hn_text_files, &b->sts));
     b->training = hn_text_training(ctx, &b->sts, false, &b->trainings);
     CU_ASSERT_PTR_NOT_NULL_FATAL(b->training);
-    HN_CHECK(ctx, hn_text_features_make(ctx, b->sts.sentence, b->sts.n, idf ? b->training : NULL,
-                                        b->trainings, &b->features));
+    HN_CHECK(ctx, hn_text_features_make(ctx, b->sts.sentence, b->sts.n, &rules,
+                                        idf ? b->training : NULL, b->trainings, &b->features));
 }
 
 static void embed_all(struct bench *b, struct wanted wanted) {
@@ -119,7 +123,7 @@ static void embed_all(struct bench *b, struct wanted wanted) {
         int64_t rows = hn_min(HN_TEXT_ROWS, b->sts.n - first);
         hn_text_net_clear(&b->net);
         for (int64_t s = first; s < first + rows; s++)
-            hn_text_add_row(&b->features, s, NULL, &b->net.x);
+            hn_text_add_row(&b->features, s, NULL, 0, &b->net.x);
         memcpy(b->z + first * D, hn_text_net_embed(&b->net, &b->weights, &pass),
                (size_t)(rows * D) * sizeof *b->z);
     }
@@ -135,7 +139,7 @@ static void add_view(struct bench *b, int32_t sentence, int first) {
         left_out[p] = p % 5 == first;
         left += !left_out[p];
     }
-    hn_text_add_row(&b->features, sentence, left > 0 ? left_out : NULL, &b->net.x);
+    hn_text_add_row(&b->features, sentence, left > 0 ? left_out : NULL, 0, &b->net.x);
 }
 
 // Three steps from the table of put_table().
@@ -167,8 +171,7 @@ static void test_single(void) {
     struct hn_context *ctx = &b.ctx;
     HN_CHECK(ctx, hn_text_items_single(ctx, b.training, b.trainings, &b.items));
     CU_ASSERT_EQUAL(b.items.n, 7122);
-    HN_CHECK(ctx, hn_text_net_open(ctx, &b.features, &b.weights, D, 0, HN_OBJECTIVE_OTHER_VIEW,
-                                   BATCH, &b.net));
+    HN_CHECK(ctx, hn_text_net_open(ctx, &b.features, &b.weights, &net_spec, &b.net));
     HN_CHECK(ctx, hn_weights_open(ctx, &b.weights));
     b.m = hn_alloc(ctx, b.weights.n, sizeof *b.m);
     b.v = hn_alloc(ctx, b.weights.n, sizeof *b.v);

@@ -27,27 +27,12 @@ int32_t *hn_text_training(struct hn_context *ctx, const struct hn_sts *sts, bool
     return of;
 }
 
-static enum hn_code open_items(struct hn_context *ctx, int64_t capacity,
-                               struct hn_text_items *out) {
-    *out = (struct hn_text_items){.n = 0};
-    out->query = hn_alloc(ctx, capacity, sizeof *out->query);
-    out->key = hn_alloc(ctx, capacity, sizeof *out->key);
-    out->hard = hn_alloc(ctx, capacity, sizeof *out->hard);
-    return out->query && out->key && out->hard ? HN_OK : ctx->code;
-}
-
-static void add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard) {
-    items->query[items->n] = query;
-    items->key[items->n] = key;
-    items->hard[items->n++] = hard;
-}
-
 enum hn_code hn_text_items_single(struct hn_context *ctx, const int32_t *of, int64_t n,
                                   struct hn_text_items *out) {
-    if (open_items(ctx, n, out))
+    if (hn_text_items_open(ctx, n, out))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        add(out, of[i], of[i], -1);
+        hn_text_items_add(out, of[i], of[i], -1);
     return HN_OK;
 }
 
@@ -68,14 +53,14 @@ static void add_both(struct hn_text_items *items, const int32_t sentence[2],
     for (int side = 0; side < 2; side++) {
         int32_t query = sentence[side], key = sentence[1 - side];
         int32_t hard = partner[query] >= 0 ? partner[query] : partner[key];
-        add(items, query, key, hard);
+        hn_text_items_add(items, query, key, hard);
     }
 }
 
 enum hn_code hn_text_items_pairs(struct hn_context *ctx, const struct hn_sts *sts, bool sick_only,
                                  bool hard, struct hn_text_items *out) {
     int64_t sick = sts->set[HN_TEXT_SICK_TRAIN].n, sts12 = sts->set[HN_TEXT_STS12_TRAIN].n;
-    if (open_items(ctx, 2 * (sick + sts12), out))
+    if (hn_text_items_open(ctx, 2 * (sick + sts12), out))
         return ctx->code;
     HN_SCOPE(ctx);
     int32_t *partner = hn_alloc(ctx, sts->n, sizeof *partner);

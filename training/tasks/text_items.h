@@ -3,6 +3,7 @@
 #define HN_TRAINING_TASKS_TEXT_ITEMS_H
 
 #include "datasets/sts.h"
+#include "training/tasks/text_task.h"
 
 // Sets of struct hn_sts, in this order: sentences are numbered by it.
 enum hn_text_set {
@@ -16,12 +17,6 @@ enum hn_text_set {
     HN_TEXT_SETS
 };
 extern const char *const hn_text_files[]; // their names, without ending; ends with NULL
-
-// It belongs to the owner of the time. Sentences by their number; hard: -1 = none.
-struct hn_text_items {
-    int64_t n;
-    int32_t *query, *key, *hard; // [n]
-};
 
 // of[*n]: the sentences of sick-train and sts12-train, ascending, or all (transductive). Owned by
 // the owner of the time; NULL: out of memory.

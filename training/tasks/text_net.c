@@ -5,41 +5,45 @@
 #include <math.h>
 
 static enum hn_code build(struct hn_context *ctx, struct hn_text_net *net, struct hn_weights *w,
-                          int64_t d, double drop) {
+                          const struct hn_text_net_spec *spec) {
     struct hn_net *e = &net->encoder;
-    hn_net_begin(e, HN_TEXT_BUCKETS);
-    if (hn_net_add(ctx, e, w, &hn_layer_sparse_linear, (struct hn_layer_spec){.out = d}) ||
-        (drop > 0 &&
-         hn_net_add(ctx, e, w, &hn_layer_dropout, (struct hn_layer_spec){.rate = drop})) ||
-        hn_net_add(ctx, e, w, &hn_layer_unit, (struct hn_layer_spec){0}))
+    w->width = spec->hidden ? spec->hidden : spec->out;
+    hn_net_begin(e, spec->tables * HN_TEXT_BUCKETS);
+    if (hn_net_add(ctx, e, w, &hn_layer_sparse_linear, (struct hn_layer_spec){.out = w->width}) ||
+        (spec->hidden &&
+         hn_net_add(ctx, e, w, &hn_layer_linear, (struct hn_layer_spec){.out = spec->out})) ||
+        (spec->drop > 0 &&
+         hn_net_add(ctx, e, w, &hn_layer_dropout, (struct hn_layer_spec){.rate = spec->drop})))
         return ctx->code;
-    w->width = d;
-    return HN_OK;
+    return hn_net_add(ctx, e, w, &hn_layer_unit, (struct hn_layer_spec){0});
 }
 
 enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_features *features,
-                              struct hn_weights *weights, int64_t d, double drop,
-                              enum hn_objective objective, int64_t batch, struct hn_text_net *net) {
-    int64_t rows = hn_max(3 * batch, HN_TEXT_ROWS), entries, numbers;
+                              struct hn_weights *weights, const struct hn_text_net_spec *spec,
+                              struct hn_text_net *net) {
+    int64_t rows = hn_max(3 * spec->batch, HN_TEXT_ROWS), entries, numbers;
     *net = (struct hn_text_net){.features = features};
-    if (!hn_mul(rows, features->max, &entries) || !hn_mul(rows, d, &numbers))
-        return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)batch);
-    if (build(ctx, net, weights, d, drop) ||
-        hn_sparse_open(ctx, rows, HN_TEXT_BUCKETS, entries, &net->x) ||
-        hn_sparse_open(ctx, HN_TEXT_BUCKETS, rows, entries, &net->x_t) ||
+    if (!hn_mul(rows, features->max, &entries) || !hn_mul(rows, spec->out, &numbers))
+        return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large",
+                       (long long)spec->batch);
+    if (build(ctx, net, weights, spec) ||
+        hn_sparse_open(ctx, rows, net->encoder.in, entries, &net->x) ||
+        hn_sparse_open(ctx, net->encoder.in, rows, entries, &net->x_t) ||
         hn_tape_open(ctx, &net->encoder, rows, true, &net->tape) ||
-        hn_loss_open(ctx, objective, batch, 2 * batch, d, &net->loss))
+        hn_loss_open(ctx, spec->objective, spec->batch, 2 * spec->batch, spec->out, &net->loss))
         return ctx->code;
     net->dz = hn_alloc(ctx, numbers, sizeof *net->dz);
     return net->dz ? HN_OK : ctx->code;
 }
 
 void hn_text_net_init(const struct hn_text_net *net, struct hn_weights *weights, uint64_t seed) {
-    int64_t d = net->encoder.out;
+    int64_t d = weights->width, rows = weights->n / d;
     double deviation = sqrt(1 / (double)d);
-    for (int64_t row = 0; row < HN_TEXT_BUCKETS; row++) {
+    for (int64_t row = 0; row < rows; row++) {
         struct hn_stream stream;
-        hn_stream_open(&stream, seed, "text.init", 0, 0, row);
+        bool projects = row >= net->encoder.in;
+        hn_stream_open(&stream, seed, "text.init", 0, projects,
+                       projects ? row - net->encoder.in : row % HN_TEXT_BUCKETS);
         gsl_rng r = hn_stream_gsl(&stream);
         for (int64_t j = row * d; j < (row + 1) * d; j++)
             weights->value[j] = (hn_real)gsl_ran_gaussian_ziggurat(&r, deviation);
@@ -71,8 +75,8 @@ double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
     own.input = &net->x;
     own.input_t = &net->x_t;
     hn_net_backward(&net->encoder, weights, &net->tape, &own, net->dz, NULL);
-    for (int32_t row = 0; row < HN_TEXT_BUCKETS; row++)
-        if (net->x_t.start[row + 1] > net->x_t.start[row])
+    for (int32_t row = 0; row < weights->n / weights->width; row++)
+        if (row >= net->x_t.rows || net->x_t.start[row + 1] > net->x_t.start[row])
             weights->touched[weights->n_touched++] = row;
     return loss;
 }

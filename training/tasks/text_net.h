@@ -1,6 +1,6 @@
-// The encoder of the task `text`, a table of embeddings, and its steps:
+// The encoder of the tasks of texts, a table of embeddings, and its steps:
 //
-//   h = sum over occurrences of weight x E[bucket],  z = h / |h|
+//   h = sum over occurrences of weight x E[bucket],  z = h / |h|, or h P / |h P|
 //   L = mean_i [ LSE_j(q_i k_j / tau) - q_i k_i / tau ]
 //
 // q: views of the queries, k: views of their keys, then of hard negatives, which serve all queries.
@@ -24,14 +24,21 @@ struct hn_text_net {
     hn_real *dz; // [rows x d]
 };
 
-// The table is all there is in `weights`, not allocated yet: E [HN_TEXT_BUCKETS x d]. Batches of up
-// to `batch` items.
+struct hn_text_net_spec {
+    int64_t tables;      // E has so many times HN_TEXT_BUCKETS rows
+    int64_t hidden, out; // columns of h and z; hidden = 0: as many, without P
+    double drop;
+    enum hn_objective objective;
+    int64_t batch; // items in a batch, at most
+};
+// E, then P, are all there is in `weights`, not allocated yet.
 HN_MUST_USE enum hn_code hn_text_net_open(struct hn_context *ctx,
                                           const struct hn_text_features *features,
-                                          struct hn_weights *weights, int64_t d, double drop,
-                                          enum hn_objective objective, int64_t batch,
+                                          struct hn_weights *weights,
+                                          const struct hn_text_net_spec *spec,
                                           struct hn_text_net *out);
-// E is drawn from N(0, 1 / d), each row from a stream of its own.
+// E is drawn from N(0, 1 / columns), each row from a stream of its own, every table alike; P
+// likewise.
 void hn_text_net_init(const struct hn_text_net *net, struct hn_weights *weights, uint64_t seed);
 
 // A pass: clear, add a row for every view of a sentence (hn_text_add_row() to net->x), then one of

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_SPACE = 1, PART_SPACE = 3, PART_MIN = 3, PART_MAX = 5 };
+enum { WORD_SPACE = 1, PAIR_SPACE, PART_SPACE, PART_MIN = 3, PART_MAX = 5, HUMP_MAX = 64 };
 
 uint32_t hn_text_hash(uint8_t space, const char *bytes, int64_t n) {
     const uint32_t prime = 16777619;
@@ -33,43 +33,82 @@ static enum hn_code add(struct hn_context *ctx, struct list *list, int32_t bucke
     return HN_OK;
 }
 
-// marked[n]: '<' + word + '>'.
-static enum hn_code add_word(struct hn_context *ctx, struct list *list, const char *marked,
-                             int64_t n, int32_t word) {
-    uint32_t whole = hn_text_hash(WORD_SPACE, marked + 1, n - 2);
-    if (add(ctx, list, hn_text_bucket(whole, HN_TEXT_WORD_BITS), word))
+// A sentence in work. marked: '<', word, '>', and space for all of the sentence.
+struct work {
+    const struct hn_text_rules *rules;
+    struct list list;
+    char *marked;
+    int64_t n;      // bytes of '<' and the word so far
+    char *pair;     // the word before, ' ', this one
+    int64_t before; // bytes of the word before; 0: there is none
+    int32_t words;
+};
+
+static enum hn_code add_rest(struct hn_context *ctx, struct work *w, uint32_t hash) {
+    int32_t bucket = (1 << HN_TEXT_WORD_BITS) + hn_text_bucket(hash, HN_TEXT_PART_BITS);
+    return add(ctx, &w->list, bucket, w->words);
+}
+
+// The neighbours belong to the second of them.
+static enum hn_code add_pair(struct hn_context *ctx, struct work *w, int64_t bytes) {
+    int64_t before = w->before;
+    memcpy(w->pair + before + 1, w->marked + 1, (size_t)bytes);
+    w->pair[before] = ' ';
+    if (before > 0 && add_rest(ctx, w, hn_text_hash(PAIR_SPACE, w->pair, before + 1 + bytes)))
         return ctx->code;
-    for (int64_t i = 0; i + PART_MIN <= n; i++)
-        for (int64_t length = PART_MIN; length <= PART_MAX && i + length <= n; length++) {
-            uint32_t part = hn_text_hash(PART_SPACE, marked + i, length);
-            int32_t bucket = hn_text_bucket(part, HN_TEXT_PART_BITS);
-            if (add(ctx, list, (1 << HN_TEXT_WORD_BITS) + bucket, word))
-                return ctx->code;
-        }
+    memcpy(w->pair, w->marked + 1, (size_t)bytes);
+    w->before = bytes;
     return HN_OK;
 }
 
-// Space for marked[]: the sentence and three bytes.
-static enum hn_code add_sentence(struct hn_context *ctx, struct list *list, const char *text,
-                                 char *marked, int32_t *words) {
-    int64_t n = 1;
-    marked[0] = '<';
-    *words = 0;
-    for (const char *c = text;; c++) {
-        char byte = hn_sts_byte(*c);
-        if (byte) {
-            marked[n++] = byte;
-            continue;
-        }
-        if (n > 1) {
-            marked[n] = '>';
-            if (add_word(ctx, list, marked, n + 1, (*words)++))
+// The word is over.
+static enum hn_code add_word(struct hn_context *ctx, struct work *w) {
+    int64_t n = w->n + 1;
+    w->marked[w->n] = '>';
+    w->n = 1;
+    uint32_t whole = hn_text_hash(WORD_SPACE, w->marked + 1, n - 2);
+    if (add(ctx, &w->list, hn_text_bucket(whole, HN_TEXT_WORD_BITS), w->words))
+        return ctx->code;
+    for (int64_t i = 0; i + PART_MIN <= n && w->rules->parts; i++)
+        for (int64_t length = PART_MIN; length <= PART_MAX && i + length <= n; length++)
+            if (add_rest(ctx, w, hn_text_hash(PART_SPACE, w->marked + i, length)))
                 return ctx->code;
-            n = 1;
-        }
+    if (w->rules->pairs && add_pair(ctx, w, n - 2))
+        return ctx->code;
+    w->words++;
+    return HN_OK;
+}
+
+static bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Whether a word of an identifier begins at c, which is not its first byte.
+static bool is_hump(const char *c, int64_t bytes) {
+    bool small = hn_sts_byte(c[1]) && !is_capital(c[1]) && !is_digit(c[1]);
+    return bytes == HUMP_MAX || is_digit(c[-1]) != is_digit(*c) ||
+           (is_capital(*c) && (!is_capital(c[-1]) || small));
+}
+
+static enum hn_code add_sentence(struct hn_context *ctx, struct work *w, const char *text) {
+    int32_t most = w->rules->words ? w->rules->words : INT32_MAX;
+    w->words = 0;
+    w->before = 0;
+    w->n = 1;
+    for (const char *c = text; w->words < most; c++) {
+        char byte = hn_sts_byte(*c);
+        bool over = !byte || (w->rules->humps && w->n > 1 && is_hump(c, w->n - 1));
+        if (over && w->n > 1 && add_word(ctx, w))
+            return ctx->code;
+        if (byte)
+            w->marked[w->n++] = byte;
         if (!*c)
-            return HN_OK;
+            break;
     }
+    if (w->words > 0)
+        return HN_OK;
+    w->marked[1] = '?';
+    w->n = 2;
+    return add_word(ctx, w);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -78,25 +117,28 @@ static int ascending(const void *a, const void *b) {
 }
 
 static enum hn_code collect(struct hn_context *ctx, const char *const *sentence,
-                            struct hn_text_features *f, struct list *list) {
+                            struct hn_text_features *f, struct work *w) {
     size_t longest = 0;
     for (int64_t s = 0; s < f->n; s++) {
         size_t length = strlen(sentence[s]);
         longest = length > longest ? length : longest;
     }
-    char *marked = hn_alloc(ctx, (int64_t)longest + 3, 1);
-    if (!marked)
+    w->marked = hn_alloc(ctx, (int64_t)longest + 3, 1);
+    w->pair = hn_alloc(ctx, (int64_t)longest + 3, 1);
+    if (!w->marked || !w->pair)
         return ctx->code;
+    struct list *list = &w->list;
+    w->marked[0] = '<';
     f->start[0] = 0;
     for (int64_t s = 0; s < f->n; s++) {
-        if (add_sentence(ctx, list, sentence[s], marked, &f->words[s]))
+        if (add_sentence(ctx, w, sentence[s]))
             return ctx->code;
+        f->words[s] = w->words;
         f->start[s + 1] = list->n;
         f->max = hn_max(f->max, list->n - f->start[s]);
         f->max_words = hn_max(f->max_words, f->words[s]);
-        if (list->n > f->start[s])
-            qsort(list->one + f->start[s], (size_t)(list->n - f->start[s]), sizeof *list->one,
-                  ascending);
+        qsort(list->one + f->start[s], (size_t)(list->n - f->start[s]), sizeof *list->one,
+              ascending);
     }
     return HN_OK;
 }
@@ -123,17 +165,18 @@ static void measure_idf(const struct hn_text_features *f, const int32_t *fit, in
 }
 
 static void weigh(struct hn_text_features *f, int64_t s, const double *idf) {
-    double square[2] = {0, 0}; // of words, of parts
+    double square[2] = {0, 0}; // of words, of the rest
     int64_t begin = f->start[s], end = f->start[s + 1], next;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t at = begin; at < end; at = next) {
             next = run_end(f, at, end);
             double tf = (double)(next - at), w = (1 + log(tf)) * idf[f->bucket[at]];
-            int part = f->bucket[at] >= 1 << HN_TEXT_WORD_BITS;
+            int rest = f->bucket[at] >= 1 << HN_TEXT_WORD_BITS;
             if (pass == 0)
-                square[part] += w * w;
+                square[rest] += w * w;
+            int kinds = square[1] > 0 ? 2 : 1;
             for (int64_t k = at; k < next && pass == 1; k++)
-                f->weight[k] = (hn_real)(w / tf / sqrt(2 * square[part]));
+                f->weight[k] = (hn_real)(w / tf / sqrt(kinds * square[rest]));
         }
 }
 
@@ -158,9 +201,9 @@ static enum hn_code fill(struct hn_context *ctx, const struct list *list, const 
 }
 
 enum hn_code hn_text_features_make(struct hn_context *ctx, const char *const *sentence, int64_t n,
-                                   const int32_t *fit, int64_t n_fit,
-                                   struct hn_text_features *out) {
-    struct list list = {NULL, 0, 0};
+                                   const struct hn_text_rules *rules, const int32_t *fit,
+                                   int64_t n_fit, struct hn_text_features *out) {
+    struct work work = {.rules = rules};
     *out = (struct hn_text_features){.n = n};
     out->start = hn_alloc(ctx, n + 1, sizeof *out->start);
     out->words = hn_alloc(ctx, n, sizeof *out->words);
@@ -168,22 +211,23 @@ enum hn_code hn_text_features_make(struct hn_context *ctx, const char *const *se
         return ctx->code;
     HN_SCOPE(ctx);
     double *idf = hn_alloc(ctx, HN_TEXT_BUCKETS, sizeof *idf);
-    if (!idf || collect(ctx, sentence, out, &list))
+    if (!idf || collect(ctx, sentence, out, &work))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    return fill(ctx, &list, fit, n_fit, idf, out);
+    return fill(ctx, &work.list, fit, n_fit, idf, out);
 }
 
 void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,
-                     struct hn_sparse *x) {
+                     int32_t first_bucket, struct hn_sparse *x) {
     int64_t k = x->start[x->rows], first = k;
     for (int64_t at = f->start[sentence]; at < f->start[sentence + 1]; at++) {
         if (left_out && left_out[f->word[at]])
             continue;
-        if (k > first && x->index[k - 1] == f->bucket[at]) {
+        int32_t column = first_bucket + f->bucket[at];
+        if (k > first && x->index[k - 1] == column) {
             x->value[k - 1] += f->weight[at];
         } else {
-            x->index[k] = f->bucket[at];
+            x->index[k] = column;
             x->value[k++] = f->weight[at];
         }
     }

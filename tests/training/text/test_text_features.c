@@ -9,6 +9,7 @@
 static const char *const sentences[] = {"A man isn't playing", "a man", "Man: A MAN, a-man!",
                                         "\xc3\x84rger 42"};
 enum { SENTENCES = 4 };
+static const struct hn_text_rules rules = {.parts = true};
 
 struct made {
     struct hn_context ctx;
@@ -21,7 +22,8 @@ static void open_made(struct made *m, const int32_t *fit, int64_t n_fit) {
     memset(m, 0, sizeof *m);
     hn_context_init(&m->ctx, 1);
     hn_scope_begin(&m->ctx, &m->scope);
-    HN_CHECK(&m->ctx, hn_text_features_make(&m->ctx, sentences, SENTENCES, fit, n_fit, &m->f));
+    HN_CHECK(&m->ctx,
+             hn_text_features_make(&m->ctx, sentences, SENTENCES, &rules, fit, n_fit, &m->f));
     HN_CHECK(&m->ctx, hn_sparse_open(&m->ctx, 8, HN_TEXT_BUCKETS, 8 * m->f.max, &m->x));
     m->x.rows = 0;
 }
@@ -64,6 +66,41 @@ static void test_hashes(void) {
     close_made(&m);
 }
 
+// Identifiers are several words, and neighbours a feature; what has no word is "?".
+static void test_humps(void) {
+    static const char *const code[] = {"getHTTPResponse2xx(self.max_len)", "(", "n\xc3\xa9Wx"};
+    static const char *const words[] = {"get",  "http", "response", "2", "xx",
+                                        "self", "max",  "len",      NULL};
+    static const struct hn_text_rules humps = {.humps = true, .pairs = true, .words = 8};
+    struct hn_context ctx;
+    struct hn_scope scope;
+    struct hn_text_features f;
+    hn_context_init(&ctx, 1);
+    hn_scope_begin(&ctx, &scope);
+    HN_CHECK(&ctx, hn_text_features_make(&ctx, code, 3, &humps, NULL, 0, &f));
+    CU_ASSERT(f.words[0] == 8 && f.words[1] == 1 && f.words[2] == 2 && f.max == 8 + 7);
+    for (int32_t w = 0; words[w]; w++) {
+        uint32_t hash = hn_text_hash(1, words[w], (int64_t)strlen(words[w]));
+        CU_ASSERT_EQUAL(occurrences(&f, 0, hn_text_bucket(hash, HN_TEXT_WORD_BITS), w), 1);
+    }
+    const int32_t first_part = 1 << HN_TEXT_WORD_BITS;
+    int32_t pair = hn_text_bucket(hn_text_hash(2, "max len", 7), HN_TEXT_PART_BITS);
+    CU_ASSERT_EQUAL(occurrences(&f, 0, first_part + pair, 7), 1);
+    CU_ASSERT_EQUAL(f.bucket[f.start[1]], hn_text_bucket(hn_text_hash(1, "?", 1), 15));
+    CU_ASSERT_DOUBLE_EQUAL(f.weight[f.start[1]], 1, 1e-7);
+    struct hn_text_rules few = humps;
+    few.words = 2;
+    HN_CHECK(&ctx, hn_text_features_make(&ctx, code, 3, &few, NULL, 0, &f));
+    CU_ASSERT(f.words[0] == 2 && f.start[1] == 3);
+    static char run[200];
+    const char *const one = run;
+    memset(run, 'a', sizeof run - 1);
+    HN_CHECK(&ctx, hn_text_features_make(&ctx, &one, 1, &humps, NULL, 0, &f));
+    CU_ASSERT_EQUAL(f.words[0], 4); // of 64 bytes at most
+    hn_scope_end(&scope);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static void check_lengths(const struct made *m, int64_t row) {
     double square[2] = {0, 0};
     for (int64_t k = m->x.start[row]; k < m->x.start[row + 1]; k++) {
@@ -83,7 +120,7 @@ static void test_weights(void) {
     for (int idf = 0; idf < 2; idf++) {
         open_made(&m, idf ? fit : NULL, 3);
         for (int64_t s = 0; s < SENTENCES; s++) {
-            hn_text_add_row(&m.f, s, NULL, &m.x);
+            hn_text_add_row(&m.f, s, NULL, 0, &m.x);
             check_lengths(&m, s);
         }
         CU_ASSERT_EQUAL(occurrences(&m.f, 2, man, -1), 3);
@@ -105,9 +142,9 @@ static void test_views(void) {
     const int32_t man = 7753;
     struct made m;
     open_made(&m, NULL, 0);
-    hn_text_add_row(&m.f, 2, NULL, &m.x);
-    hn_text_add_row(&m.f, 2, first, &m.x);
-    hn_text_add_row(&m.f, 2, all, &m.x);
+    hn_text_add_row(&m.f, 2, NULL, 0, &m.x);
+    hn_text_add_row(&m.f, 2, first, 0, &m.x);
+    hn_text_add_row(&m.f, 2, all, 0, &m.x);
     CU_ASSERT_EQUAL(m.x.rows, 3);
     int64_t n = m.x.start[1];
     CU_ASSERT_EQUAL(m.x.start[3] - m.x.start[2], n);
@@ -135,7 +172,7 @@ static void test_memory(void) {
         ctx.memory.calls = 0;
         ctx.memory.fail_at = ++points;
         hn_scope_begin(&ctx, &scope);
-        code = hn_text_features_make(&ctx, sentences, SENTENCES, fit, 2, &f);
+        code = hn_text_features_make(&ctx, sentences, SENTENCES, &rules, fit, 2, &f);
         hn_scope_end(&scope);
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -144,9 +181,7 @@ static void test_memory(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"hashes", test_hashes},
-    {"weights", test_weights},
-    {"views", test_views},
-    {"out of memory", test_memory},
+    {"hashes", test_hashes}, {"humps", test_humps},          {"weights", test_weights},
+    {"views", test_views},   {"out of memory", test_memory},
 };
 HN_TEST_MAIN("text_features", tests)

@@ -1,0 +1,213 @@
+#include "training/tasks/text_task.h"
+#include "core/random.h"
+#include "training/text/svd.h"
+
+#include <string.h>
+
+enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity,
+                                struct hn_text_items *out) {
+    *out = (struct hn_text_items){.n = 0};
+    out->query = hn_alloc(ctx, capacity, sizeof *out->query);
+    out->key = hn_alloc(ctx, capacity, sizeof *out->key);
+    out->hard = hn_alloc(ctx, capacity, sizeof *out->hard);
+    return out->query && out->key && out->hard ? HN_OK : ctx->code;
+}
+
+void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard) {
+    items->query[items->n] = query;
+    items->key[items->n] = key;
+    items->hard[items->n++] = hard;
+}
+
+static enum hn_code check_lists(struct hn_context *ctx, const struct hn_task *task) {
+    const struct hn_loss_spec *loss = &task->setting.loss;
+    if (loss->objective != HN_OBJECTIVE_OTHER_VIEW && loss->objective != HN_OBJECTIVE_BOTH_WAYS)
+        return hn_fail(ctx, HN_USAGE,
+                       "task %s: hard negatives and `mask` take loss other-view or both-ways, not "
+                       "%s: set hard and mask to false for it",
+                       task->type->name, hn_objectives[loss->objective].name);
+    if (loss->weighting.guided)
+        return hn_fail(ctx, HN_USAGE,
+                       "task %s: guide: teacher compares items of the batch, and with hard "
+                       "negatives or `mask` keys are texts: set hard and mask to false for it",
+                       task->type->name);
+    return HN_OK;
+}
+
+enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task) {
+    struct hn_text_task *t = task->state;
+    if (t->lists && check_lists(ctx, task))
+        return ctx->code;
+    int64_t b = task->batch_size, pairs;
+    if (!hn_mul(2 * b, b, &pairs))
+        return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)b);
+    t->left_out = hn_alloc(ctx, t->features.max_words, sizeof *t->left_out);
+    t->hard = hn_alloc(ctx, b, sizeof *t->hard);
+    t->own = hn_alloc(ctx, b, sizeof *t->own);
+    bool good = t->left_out && t->hard && t->own;
+    for (int way = 0; way < 2 && good; way++) {
+        t->start[way] = hn_alloc(ctx, b + 1, sizeof *t->start[way]);
+        t->position[way] = hn_alloc(ctx, pairs / (1 + way), sizeof *t->position[way]);
+        good = t->start[way] && t->position[way];
+    }
+    const struct hn_text_params *p = task->params;
+    const struct hn_text_net_spec spec = {.tables = t->apart < t->features.n ? 2 : 1,
+                                          .hidden = p->hidden,
+                                          .out = p->out,
+                                          .drop = p->drop,
+                                          .objective = task->setting.loss.objective,
+                                          .batch = b};
+    return good && !hn_text_net_open(ctx, &t->features, &task->weights, &spec, &t->net) ? HN_OK
+                                                                                        : ctx->code;
+}
+
+void hn_text_init(struct hn_task *task) {
+    const struct hn_text_task *t = task->state;
+    hn_text_net_init(&t->net, &task->weights, task->setting.seed);
+}
+
+static void add_whole(struct hn_text_task *t, int32_t text, const bool *left_out) {
+    hn_text_add_row(&t->features, text, left_out, text >= t->apart ? HN_TEXT_BUCKETS : 0,
+                    &t->net.x);
+}
+
+// Adds a view of a text, drawn from the stream.
+static void add_view(const struct hn_task *task, int32_t text, struct hn_stream *stream) {
+    const struct hn_text_params *p = task->params;
+    struct hn_text_task *t = task->state;
+    int32_t words = t->features.words[text], left = words;
+    for (int32_t w = 0; w < words; w++) {
+        t->left_out[w] = hn_stream_uniform(stream) < p->word_drop;
+        left -= t->left_out[w];
+    }
+    add_whole(t, text, left > 0 ? t->left_out : NULL);
+}
+
+static void add_views(const struct hn_task *task, int64_t step, int view, const int32_t *of,
+                      const int32_t *id, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, task->setting.seed, "text.view", step, view, i);
+        add_view(task, of[id ? id[i] : i], &stream);
+    }
+}
+
+// The different hard negatives of a batch, in the order of their first item.
+static void find_hard(const struct hn_task_batch *batch, struct hn_text_task *t) {
+    t->n_hard = 0;
+    for (int64_t i = 0; i < batch->n; i++) {
+        int32_t hard = t->items.hard[batch->id[i]];
+        bool there = hard < 0;
+        for (int64_t k = 0; k < t->n_hard && !there; k++)
+            there = t->hard[k] == hard;
+        if (!there)
+            t->hard[t->n_hard++] = hard;
+    }
+}
+
+// The negatives of every query (way 0), all other keys and the hard negatives, or of every key
+// (way 1), all other queries; without those that are related.
+static struct hn_loss_lists make_lists(const struct hn_task *task,
+                                       const struct hn_task_batch *batch, int way) {
+    struct hn_text_task *t = task->state;
+    const int32_t *id = batch->id;
+    int64_t keys = batch->n + (way == 0 ? t->n_hard : 0), at = 0;
+    for (int64_t i = 0; i < batch->n; i++) {
+        t->own[i] = (int32_t)i;
+        t->start[way][i] = at;
+        for (int64_t j = 0; j < keys; j++) {
+            int64_t query = way == 0 ? i : j, key = way == 0 ? j : i;
+            int32_t text = key < batch->n ? t->items.key[id[key]] : t->hard[key - batch->n];
+            if (j != i && !(t->related && t->related(task, id[query], text)))
+                t->position[way][at++] = (int32_t)j;
+        }
+    }
+    t->start[way][batch->n] = at;
+    return (struct hn_loss_lists){keys, t->own, t->start[way], t->position[way]};
+}
+
+enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *task,
+                          const struct hn_task_batch *batch, double *loss, float *z1) {
+    struct hn_text_task *t = task->state;
+    const struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
+                                 .training = true,
+                                 .seed = task->setting.seed,
+                                 .step = batch->step};
+    const hn_real *z;
+    struct hn_loss_lists lists[2];
+    hn_text_net_clear(&t->net);
+    add_views(task, batch->step, 1, t->items.query, batch->id, batch->n);
+    add_views(task, batch->step, 2, t->items.key, batch->id, batch->n);
+    if (t->lists) {
+        find_hard(batch, t);
+        add_views(task, batch->step, 3, t->hard, NULL, t->n_hard);
+        for (int way = 0; way < 2; way++)
+            lists[way] = make_lists(task, batch, way);
+    }
+    *loss = hn_text_net_step(&t->net, &task->weights, &pass, &batch->loss, t->lists ? lists : NULL,
+                             batch->n, &z);
+    if (z1)
+        memcpy(z1, z, (size_t)(batch->n * task->d) * sizeof *z1);
+    return HN_OK;
+}
+
+// Row i of all.
+static int32_t text_of(const struct hn_task *task, int view, int64_t i) {
+    const struct hn_text_task *t = task->state;
+    if (i >= task->n)
+        return t->behind ? t->behind[i - task->n] : (int32_t)(i - task->n);
+    return view == 2 ? t->items.key[i] : t->items.query[i];
+}
+
+// Views leave out words, but no numbers of h: evaluation mode.
+enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t at,
+                           int64_t count, float *z) {
+    struct hn_text_task *t = task->state;
+    const struct hn_pass pass = {.workers = hn_task_workers(ctx, task)};
+    for (int64_t first = 0; first < count; first += HN_TEXT_ROWS) {
+        int64_t rows = hn_min(HN_TEXT_ROWS, count - first);
+        hn_text_net_clear(&t->net);
+        for (int64_t i = first; i < first + rows; i++) {
+            struct hn_stream stream;
+            int32_t text = text_of(task, view, i);
+            hn_stream_open(&stream, task->setting.seed, "text.embed", at, view, i);
+            if (view > 0)
+                add_view(task, text, &stream);
+            else
+                add_whole(t, text, NULL);
+        }
+        memcpy(z + first * task->d, hn_text_net_embed(&t->net, &task->weights, &pass),
+               (size_t)(rows * task->d) * sizeof *z);
+    }
+    return hn_check_stop(ctx);
+}
+
+enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,
+                          const int32_t *of, int64_t n, struct hn_sparse *x) {
+    int64_t entries = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t s = of ? of[i] : i;
+        entries += f->start[s + 1] - f->start[s];
+    }
+    if (hn_sparse_open(ctx, n, HN_TEXT_BUCKETS, entries, x))
+        return ctx->code;
+    x->rows = 0;
+    for (int64_t i = 0; i < n; i++)
+        hn_text_add_row(f, of ? of[i] : i, NULL, 0, x);
+    return HN_OK;
+}
+
+enum hn_code hn_text_svd(struct hn_context *ctx, const struct hn_text_features *f,
+                         const int32_t *fit, int64_t n, int64_t svd, const struct hn_sparse *bags,
+                         float *z) {
+    struct hn_sparse x;
+    HN_SCOPE(ctx);
+    hn_real *v = hn_alloc(ctx, HN_TEXT_BUCKETS * svd, sizeof *v);
+    hn_real *h = hn_alloc(ctx, bags->rows * svd, sizeof *h);
+    if (!v || !h || hn_text_bags(ctx, f, fit, n, &x) || hn_svd_right(ctx, &x, svd, v))
+        return ctx->code;
+    hn_sparse_times(ctx->threads, bags, v, svd, svd, false, h, svd);
+    for (int64_t i = 0; i < bags->rows * svd; i++)
+        z[i] = (float)h[i];
+    return hn_unit_rows(ctx, z, bags->rows, svd, HN_ZERO_ROWS_KEPT, "projection of a text,");
+}

@@ -1,0 +1,70 @@
+// What tasks of texts share: an encoder of bags (text_net.h), items that are pairs of a query and
+// its key, views of both, batches with further keys, and the features' own embeddings.
+//
+// Texts are numbered as in `features`. Texts from `apart` on have a table of embeddings of their
+// own. Embeddings are of the items' queries, then of the texts `behind`.
+#ifndef HN_TRAINING_TASKS_TEXT_TASK_H
+#define HN_TRAINING_TASKS_TEXT_TASK_H
+
+#include "training/tasks/task.h"
+#include "training/tasks/text_net.h"
+
+// It belongs to the owner of the time. Texts by their number; hard: a negative of the item's own,
+// which serves the whole batch, -1 = none.
+struct hn_text_items {
+    int64_t n;
+    int32_t *query, *key, *hard; // [n]
+};
+HN_MUST_USE enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity,
+                                            struct hn_text_items *out);
+void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard);
+
+// Options of a task of texts, first in its params.
+struct hn_text_params {
+    char *data;
+    bool idf;               // weigh features by inverse frequency
+    int64_t out, hidden;    // columns of z, and of the table (0: of z, without a projection)
+    int64_t svd;            // singular vectors of the projection evaluated beside; 0: none
+    double word_drop, drop; // shares of words that a view leaves out, of numbers of h in training
+};
+
+// Whether the text `key` is no negative of item i's query.
+typedef bool hn_text_related(const struct hn_task *task, int64_t i, int32_t key);
+
+// State of a task of texts, first in its state.
+struct hn_text_task {
+    // Set by the task before hn_text_task_open().
+    struct hn_text_features features;
+    struct hn_text_items items;
+    const int32_t *behind;    // [n_all - n] texts; NULL: 0, 1, ...
+    int64_t apart;            // the first text that has the second table; features.n: none
+    bool lists;               // negatives are listed, for hard ones and masks
+    hn_text_related *related; // optional: pairs that are no negatives
+    // By hn_text_task_open().
+    struct hn_text_net net;
+    bool *left_out; // [features.max_words]
+    int32_t *hard;  // [batch] different hard negatives of a batch
+    int64_t n_hard;
+    int32_t *own, *position[2]; // of the lists: [batch], [batch x 2 batch], [batch x batch]
+    int64_t *start[2];          // [batch + 1]
+};
+
+// After hn_task_set_items(). The hooks of hn_task_type follow.
+HN_MUST_USE enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task);
+void hn_text_init(struct hn_task *task);
+HN_MUST_USE enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *task,
+                                      const struct hn_task_batch *batch, double *loss, float *z1);
+// View 1 is of the queries, view 2 of the keys.
+HN_MUST_USE enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view,
+                                       int64_t at, int64_t count, float *z);
+
+// Bags of the texts of[n], or of all n, as a matrix x [n x HN_TEXT_BUCKETS].
+HN_MUST_USE enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,
+                                      const int32_t *of, int64_t n, struct hn_sparse *x);
+// z[bags->rows x svd]: the bags' projection to the `svd` leading singular vectors of the texts
+// fit[n], unit rows or zero.
+HN_MUST_USE enum hn_code hn_text_svd(struct hn_context *ctx, const struct hn_text_features *f,
+                                     const int32_t *fit, int64_t n, int64_t svd,
+                                     const struct hn_sparse *bags, float *z);
+
+#endif
