@@ -343,4 +343,33 @@ expect "sentences: a file is missing" 3 'no sts13-test.tsv in the folder words/s
 sed '3s/all\t[0-9]/all\tsix/' aside >words/sts/sts13-test.tsv
 expect "sentences: a score is none" 4 "sts13-test.tsv: line 3: the score is 'six'" train -c text.yaml --data words -o bad
 
+mkdir -p code/codesearchnet/ruby code/none
+oracle=$here/training/oracle_pairs.py
+pycheck "functions as CodeSearchNet has them" 'import subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True)' "$oracle" make code/codesearchnet/ruby
+cp "$here/../harness/jobs/train-pairs.yaml" pairs.yaml
+if [ -s code/codesearchnet/ruby/train.jsonl ]; then
+    expect "queries and documents" 0 '^singular vectors of these features' train -c pairs.yaml --data code -o pairs \
+        --set batch_size=20 --set epochs=2 --set seeds=[1] --set task.pairs.svd=8
+    pycheck "the features' MRR is that of a script" 'import subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True)' "$oracle" check code/codesearchnet/ruby pairs
+fi
+expect "queries and documents: a file is missing" 3 'no train.jsonl in the folder code/none: put there .*CodeSearchNet' \
+    train -c pairs.yaml --data code -o none --set task.pairs.data=none
+mkdir -p code/some/qrels
+printf '{"_id": %s, "text": "word%s"}\n' 1 a 2 b 3 c 4 d >code/some/queries.jsonl
+printf '{"_id": %s, "text": "word%s of"}\n' 1 a 2 b 3 c 4 d >code/some/corpus.jsonl
+printf '%s\t%s\t1\n' 1 1 2 2 3 3 >code/some/qrels/train.tsv
+printf '%s\t%s\t1\n' 4 4 >code/some/qrels/test.tsv
+expect "queries and documents as BEIR has them" 0 'untrained encoder' train -c pairs.yaml --data code -o beir \
+    --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
+digest=$(column beir dataset_sha256)
+printf '4\t3\t1\n' >>code/some/qrels/test.tsv
+expect "other judgements" 0 '1 trained, 0 reused' train -c pairs.yaml --data code -o beir2 \
+    --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
+check "are other data" test "$digest" != "$(column beir2 dataset_sha256)"
+printf '4\t9\t1\n' >>code/some/qrels/test.tsv
+expect "a judgement of no document" 4 'qrels/test.tsv: line 3: ' train -c pairs.yaml --data code -o beir3 \
+    --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
+
 finish

@@ -1,5 +1,5 @@
 // Small data for tests of tasks, in the files that tasks declare: documents, pictures, graphs,
-// sentences.
+// sentences, functions.
 #ifndef HN_TESTS_TASK_DATA_H
 #define HN_TESTS_TASK_DATA_H
 
@@ -147,6 +147,40 @@ static inline void put_sentences(const char *folder) {
     }
 }
 
+// Functions and their docstrings, as CodeSearchNet's files have them: words that both share, some
+// twice, some without a docstring, some in odd characters.
+static inline void put_functions(const char *folder, const char *name, int n, int64_t index) {
+    static const char *const odd[] = {
+        "{\"docstring\": \"\", \"code\": \"def lone%d(): pass\"}\n",
+        "{\"repo\": \"r\", \"docstring\": null, \"code\": \"{%d}\"}\n",
+        "{\"code\": \"(((%d\"}\n",
+        "{\"docstring\": \"\\ud83d\\ude00 \\ud800 \\\\ud800 %d \\udc00\", \"code\": "
+        "\"\\u2028 \\u540d()\"}\n",
+        "{\"docstring_tokens\": [\"count\", \"it\"], \"docstring\": \"No.\", \"code_tokens\": "
+        "[\"def\", \"count_it%d\"], \"code\": \"def count_it(): 'count it'\"}\n",
+        "{\"docstring\": \"Return a name.\", \"code\": \"def name%d\"}\n",
+        "{\"docstring\": \"Return a name.\", \"code\": \"def name%d(self)\"}\n"};
+    struct hn_stream s;
+    FILE *f = open_data(folder, name);
+    hn_stream_open(&s, 1, "test.functions", 0, 0, index);
+    for (int i = 0; i < n; i++) {
+        int a = (int)hn_stream_below(&s, 26), b = (int)hn_stream_below(&s, 26), kind = i % 12;
+        if (kind < 7)
+            fprintf(f, odd[kind], i % 24);
+        fprintf(f,
+                "{\"docstring\": \"Get the b%cd of a%cc %d.\", \"code\": \"def getB%cd(a%cc):\\n"
+                "\\treturn x%d\", \"language\": \"python\"}\n",
+                'a' + a, 'a' + b, i % 40, 'a' + a, 'a' + b, i % 9);
+    }
+    fclose(f);
+}
+
+static inline void put_pairs(const char *folder) {
+    put_functions(folder, "train.jsonl", 48, 0);
+    put_functions(folder, "test.jsonl", 20, 1);
+    put_functions(folder, "codebase.jsonl", 30, 2);
+}
+
 // The data for tasks that declare this folder; false if there are none.
 static inline bool put_task_data(const char *declared, const char *folder) {
     static const struct {
@@ -155,7 +189,8 @@ static inline bool put_task_data(const char *declared, const char *folder) {
     } kinds[] = {{"cora", put_documents},
                  {"cifar10", put_pictures},
                  {"tudataset/MUTAG", put_labelled_graphs},
-                 {"sts", put_sentences}};
+                 {"sts", put_sentences},
+                 {"codesearchnet/ruby", put_pairs}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(kinds[i].declared, declared) == 0) {
             kinds[i].put(folder);

@@ -4,13 +4,11 @@
 #define HN_TESTS_TEXT_FIXTURE_H
 
 #include "tests/fixture.h"
+#include "tests/opened_task.h"
 #include "tests/task_data.h"
-#include "training/tasks/task.h"
 #include "training/tasks/text_items.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define HEAD "set\tsubset\tscore\tsentence1\tsentence2"
 #define PAIR(score, first, second) "\nX\tall\t" score "\t" first "\t" second
@@ -43,51 +41,10 @@ static inline void make_sentences(void) {
     }
 }
 
-struct opened {
-    struct hn_task task;
-    void *params;
-};
-
-// options: "name=value" ..., up to a NULL.
-static inline enum hn_code open_task(struct hn_context *ctx, int64_t batch,
+static inline enum hn_code open_text(struct hn_context *ctx, int64_t batch,
                                      enum hn_objective objective, const char *const *options,
                                      struct opened *o) {
-    const struct hn_task_type *type = hn_task_find("text");
-    const struct hn_task_setting setting = {.folder = "",
-                                            .seed = 5,
-                                            .batch_size = batch,
-                                            .loss = {.objective = objective, .temperature = 0.2}};
-    memset(o, 0, sizeof *o);
-    o->params = hn_zalloc(ctx, 1, type->params_size);
-    if (!o->params || hn_options_init(ctx, type->options, o->params) ||
-        hn_options_set(ctx, type->options, o->params, "data", folder) ||
-        hn_options_set(ctx, type->options, o->params, "out", "16"))
-        return ctx->code;
-    for (; *options; options++) {
-        char name[32];
-        const char *equals = strchr(*options, '=');
-        snprintf(name, sizeof name, "%.*s", (int)(equals - *options), *options);
-        if (hn_options_set(ctx, type->options, o->params, name, equals + 1))
-            return ctx->code;
-    }
-    return hn_task_open(ctx, type, o->params, &setting, &o->task);
-}
-
-static inline void close_task(struct hn_context *ctx, struct opened *o) {
-    if (o->task.type)
-        hn_task_close(ctx, &o->task);
-    if (o->params)
-        hn_options_free(ctx, hn_task_find("text")->options, o->params);
-    hn_free(ctx, o->params);
-}
-
-static inline double loss_of(struct hn_context *ctx, struct hn_task *task, const int32_t *id,
-                             int64_t n) {
-    const struct hn_task_batch batch = {.id = id, .n = n, .step = 4, .loss = task->setting.loss};
-    double loss = NAN;
-    hn_weights_clear(&task->weights);
-    HN_CHECK(ctx, task->type->step(ctx, task, &batch, &loss, NULL));
-    return loss;
+    return open_task(ctx, "text", folder, batch, objective, options, o);
 }
 
 #endif

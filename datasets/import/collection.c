@@ -103,6 +103,8 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     *out = (struct hn_collection){.from = path, .n = n};
     if (path ? read_lines(ctx, path, out) : number_rows(ctx, n, &out->id))
         return ctx->code;
+    if (n == HN_ANY_ROWS)
+        out->n = n = out->id.n;
     if (out->id.n != n)
         return hn_fail(ctx, HN_DATA, "%s: has %lld ids for the rows of %lld %s; they must agree%s",
                        path, (long long)out->id.n, (long long)n, what[side],

@@ -32,7 +32,9 @@ struct hn_collection {
     struct hn_string_index index; // of the ids
 };
 // Reads .jsonl of BEIR (_id, text, title, which then stands before the text with a blank between),
-// or one id a line; path = NULL: ids 0 .. n - 1. HN_DATA: not n of them, or one of them twice.
+// or one id a line; path = NULL: ids 0 .. n - 1. HN_DATA: not n of them (HN_ANY_ROWS: as many as
+// there are), or one of them twice.
+enum { HN_ANY_ROWS = -1 };
 HN_MUST_USE enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_t n,
                                             enum hn_set side, struct hn_collection *out);
 
@@ -56,12 +58,20 @@ HN_MUST_USE enum hn_code hn_pair_scores_read(struct hn_context *ctx, const char 
 // texts; or two texts with a tab between them. Equal texts become one query, or passage, in order
 // of first appearance.
 struct hn_text_pairs {
-    int64_t lines;
-    int64_t *first[HN_SETS]; // [text.n] line of a text's first appearance, from 0
+    int64_t lines;            // of all files
+    int32_t *number[HN_SETS]; // [lines] of a line's texts; -1: it has no query
+    int64_t *first[HN_SETS];  // [text.n] line of a text's first appearance, from 0
     struct hn_strings text[HN_SETS];
     struct hn_qrels qrels;
 };
-HN_MUST_USE enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *path,
+enum hn_pair_rules {
+    HN_PAIR_COMPLETE, // both texts are wanted
+    HN_PAIR_SEARCH    // a line may have a passage alone, its query missing or blank; lists of
+                      // "docstring_tokens" and "code_tokens" come before the texts of that name
+};
+// end[k]: lines of the files path[0] .. path[k], which end with NULL.
+HN_MUST_USE enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *const *path,
+                                            enum hn_pair_rules rules, int64_t *end,
                                             struct hn_text_pairs *out);
 
 #endif

@@ -125,8 +125,10 @@ static enum hn_code take_pair_rows(struct hn_context *ctx, const struct hn_impor
 
 static enum hn_code read_pairs(struct hn_context *ctx, const struct hn_import *o,
                                struct input *in) {
+    const char *const path[] = {o->pairs, NULL};
     struct hn_text_pairs pairs;
-    if (hn_text_pairs_read(ctx, o->pairs, &pairs))
+    int64_t end;
+    if (hn_text_pairs_read(ctx, path, HN_PAIR_COMPLETE, &end, &pairs))
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++) {
         if (take_pair_rows(ctx, o, &pairs, side, in) ||

@@ -4,20 +4,82 @@
 #include <jansson.h>
 #include <string.h>
 
-// The two keys under which objects have their texts.
+// The two keys under which objects have their texts, and those of lists of words.
 static const char *const keys[][HN_SETS] = {
     {"docstring", "code"}, {"anchor", "positive"}, {"query", "positive"}};
+static const char *const token_keys[HN_SETS] = {"docstring_tokens", "code_tokens"};
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-// A pair in work: its texts, borrowed from `json` or the line.
+// A pair in work: its texts, borrowed from `json`, the line, or `joined`.
 struct pair {
     json_t *json;
+    char *joined[HN_SETS];
     const char *text[HN_SETS];
 };
 
-static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l, const char *line,
-                             struct pair *out) {
+// Halves of surrogate pairs that stand alone in escapes, which are no characters, become U+FFFD.
+static void mend_surrogates(char *line) {
+    bool high = false; // the escape before is a first half that waits for its second
+    char *before = NULL;
+    for (char *c = line; *c; c++) {
+        bool escape = c[0] == '\\' && c[1] == 'u' && (c[2] | 32) == 'd' && c[3] && c[4] && c[5];
+        bool second = escape && strchr("cdefCDEF", c[3]);
+        bool first = escape && strchr("89abAB", c[3]);
+        if (high && !second)
+            memcpy(before + 2, "fffd", 4);
+        if (second && !high)
+            memcpy(c + 2, "fffd", 4);
+        high = first;
+        before = c;
+        if (escape)
+            c += 5;
+        else if (c[0] == '\\' && c[1])
+            c++;
+    }
+    if (high)
+        memcpy(before + 2, "fffd", 4);
+}
+
+// The words of a list, with blanks between them; NULL: it is not a list of texts.
+static enum hn_code join_words(struct hn_context *ctx, const json_t *list, char **joined) {
+    size_t bytes = 1, i, at = 0;
+    const json_t *word;
+    if (!json_is_array(list))
+        return HN_OK;
+    json_array_foreach(list, i, word) {
+        if (!json_is_string(word))
+            return HN_OK;
+        bytes += json_string_length(word) + 1;
+    }
+    if (!(*joined = hn_alloc(ctx, (int64_t)bytes, 1)))
+        return ctx->code;
+    json_array_foreach(list, i, word) {
+        memcpy(*joined + at, json_string_value(word), json_string_length(word));
+        at += json_string_length(word);
+        (*joined)[at++] = ' ';
+    }
+    (*joined)[at] = 0;
+    return HN_OK;
+}
+
+// A line of CodeSearchNet, which may have no docstring.
+static enum hn_code cut_search(struct hn_context *ctx, struct pair *out) {
+    for (int side = 0; side < HN_SETS; side++) {
+        if (join_words(ctx, json_object_get(out->json, token_keys[side]), &out->joined[side]))
+            return ctx->code;
+        const json_t *plain = json_object_get(out->json, keys[0][side]);
+        out->text[side] = out->joined[side] ? out->joined[side] : json_string_value(plain);
+        if (!out->text[side] && side == HN_QUERIES && (!plain || json_is_null(plain)))
+            out->text[side] = "";
+    }
+    return HN_OK;
+}
+
+static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
+                             enum hn_pair_rules rules, char *line, struct pair *out) {
     json_error_t error;
+    if (rules == HN_PAIR_SEARCH)
+        mend_surrogates(line);
     out->json = json_loads(line, 0, &error);
     if (!out->json)
         return hn_lines_fail(ctx, l, "is not JSON: %s", error.text);
@@ -26,22 +88,23 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l, c
     if (json_is_array(out->json) && json_array_size(out->json) == HN_SETS && out->text[0] &&
         out->text[1])
         return HN_OK;
-    for (int k = 0; k < KEYS; k++) {
+    if (rules == HN_PAIR_SEARCH && cut_search(ctx, out))
+        return ctx->code;
+    for (int k = 0; k < KEYS && !(out->text[0] && out->text[1]); k++)
         for (int side = 0; side < HN_SETS; side++)
             out->text[side] = json_string_value(json_object_get(out->json, keys[k][side]));
-        if (out->text[0] && out->text[1])
-            return HN_OK;
-    }
+    if (out->text[0] && out->text[1])
+        return HN_OK;
     return hn_lines_fail(
         ctx, l,
         "is not a pair: wanted are the texts \"docstring\" and \"code\", \"anchor\" "
         "or \"query\" and \"positive\", or a list of two texts");
 }
 
-static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l, char *line,
-                             struct pair *out) {
+static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l,
+                             enum hn_pair_rules rules, char *line, struct pair *out) {
     if (*line == '{' || *line == '[')
-        return cut_json(ctx, l, line, out);
+        return cut_json(ctx, l, rules, line, out);
     char *tab = strchr(line, '\t');
     if (!tab || strchr(tab + 1, '\t'))
         return hn_lines_fail(ctx, l, "is not a pair: wanted are two texts with a tab between them");
@@ -53,26 +116,31 @@ static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l, c
 
 // Texts of all pairs, by side.
 struct work {
+    enum hn_pair_rules rules;
     struct hn_text_pairs *out;
     struct hn_strings all[HN_SETS]; // of all lines
 };
 
+static bool is_blank(const char *text) { return !text[strspn(text, " \t\r\n\f\v")]; }
+
 // Equal texts of a side become one: number[line] is its index.
-static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set side,
-                           int64_t **numbers) {
+static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set side) {
     const struct hn_strings *all = &w->all[side];
     struct hn_strings *text = &w->out->text[side];
     int64_t **first = &w->out->first[side], capacity = 0;
+    int32_t *numbers = w->out->number[side] = hn_alloc(ctx, all->n, sizeof *numbers);
     struct hn_string_index index;
-    *numbers = hn_alloc(ctx, all->n, sizeof **numbers);
-    if (!*numbers || hn_string_index_open(ctx, all->n, all, &index))
+    if (!numbers || hn_string_index_open(ctx, all->n, all, &index))
         return ctx->code;
     for (int64_t i = 0; i < all->n; i++) {
+        const char *s = hn_string(all, i);
+        numbers[i] = -1;
+        if (w->rules == HN_PAIR_SEARCH && side == HN_QUERIES && is_blank(s))
+            continue;
         int64_t equal = hn_string_put(&index, i);
-        (*numbers)[i] = equal < i ? (*numbers)[equal] : text->n;
+        numbers[i] = equal < i ? numbers[equal] : (int32_t)text->n;
         if (equal < i)
             continue;
-        const char *s = hn_string(all, i);
         if (hn_grow(ctx, first, &capacity, text->n + 1, sizeof **first) ||
             hn_strings_add(ctx, text, s, (int64_t)strlen(s)))
             return ctx->code;
@@ -83,18 +151,19 @@ static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set s
 }
 
 static enum hn_code join(struct hn_context *ctx, struct work *w) {
-    int64_t *query, *passage, n = w->out->lines;
-    if (number(ctx, w, HN_QUERIES, &query) || number(ctx, w, HN_CORPUS, &passage))
+    const struct hn_text_pairs *out = w->out;
+    int64_t n = 0;
+    if (number(ctx, w, HN_QUERIES) || number(ctx, w, HN_CORPUS))
         return ctx->code;
-    struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
+    struct hn_judgement *list = hn_alloc(ctx, out->lines, sizeof *list);
     if (!list)
         return ctx->code;
-    for (int64_t i = 0; i < n; i++)
-        list[i] = (struct hn_judgement){(int32_t)query[i], (int32_t)passage[i], 1};
-    enum hn_code code = hn_qrels_build(ctx, list, n, w->out->text[HN_QUERIES].n, &w->out->qrels);
+    for (int64_t i = 0; i < out->lines; i++)
+        if (out->number[HN_QUERIES][i] >= 0)
+            list[n++] =
+                (struct hn_judgement){out->number[HN_QUERIES][i], out->number[HN_CORPUS][i], 1};
+    enum hn_code code = hn_qrels_build(ctx, list, n, out->text[HN_QUERIES].n, &w->out->qrels);
     hn_free(ctx, list);
-    hn_free(ctx, query);
-    hn_free(ctx, passage);
     return code;
 }
 
@@ -108,28 +177,38 @@ static enum hn_code read_lines(struct hn_context *ctx, struct hn_lines *l, struc
             return HN_OK;
         if (w->out->lines == INT32_MAX)
             return hn_lines_fail(ctx, l, "is one pair too many: 2^31 - 1 are read");
-        enum hn_code code = cut_line(ctx, l, line, &pair);
+        enum hn_code code = cut_line(ctx, l, w->rules, line, &pair);
         for (int side = 0; side < HN_SETS && !code; side++)
             code = hn_strings_add(ctx, &w->all[side], pair.text[side],
                                   (int64_t)strlen(pair.text[side]));
         json_decref(pair.json);
+        hn_free(ctx, pair.joined[0]);
+        hn_free(ctx, pair.joined[1]);
         if (code)
             return code;
         w->out->lines++;
     }
 }
 
-enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *path,
-                                struct hn_text_pairs *out) {
+static enum hn_code read_file(struct hn_context *ctx, const char *path, struct work *w) {
     struct hn_lines l;
-    struct work w = {.out = out};
-    *out = (struct hn_text_pairs){.lines = 0};
+    int64_t before = w->out->lines;
     enum hn_code code = hn_lines_open(ctx, path, &l);
     if (code == HN_OK)
-        code = read_lines(ctx, &l, &w);
+        code = read_lines(ctx, &l, w);
     hn_lines_close(&l);
-    if (code == HN_OK && out->lines == 0)
-        code = hn_fail(ctx, HN_DATA, "%s: holds no pair", path);
+    return code || w->out->lines > before ? code : hn_fail(ctx, HN_DATA, "%s: holds no pair", path);
+}
+
+enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *const *path,
+                                enum hn_pair_rules rules, int64_t *end, struct hn_text_pairs *out) {
+    struct work w = {.rules = rules, .out = out};
+    enum hn_code code = HN_OK;
+    *out = (struct hn_text_pairs){.lines = 0};
+    for (int k = 0; path[k] && !code; k++) {
+        code = read_file(ctx, path[k], &w);
+        end[k] = out->lines;
+    }
     if (code == HN_OK)
         code = join(ctx, &w);
     hn_strings_free(ctx, &w.all[0]);

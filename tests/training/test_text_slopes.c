@@ -1,5 +1,5 @@
-// The gradient of the whole task of sentences against central differences, in double precision
-// (Makefile: obj64).
+// The gradient of the whole tasks of sentences and of pairs against central differences, in double
+// precision (Makefile: obj64).
 #include "tests/text_fixture.h"
 
 #include <stdlib.h>
@@ -47,12 +47,13 @@ static void check_touched(const struct hn_weights *w) {
     free(touched);
 }
 
-static void check_task(enum hn_objective objective, const char *const *options) {
+static void check_task(const char *name, enum hn_objective objective, const char *const *options) {
     struct hn_context ctx;
     struct opened o;
     hn_context_init(&ctx, 1);
     make_sentences();
-    HN_CHECK(&ctx, open_task(&ctx, IDS, objective, options, &o));
+    put_pairs(folder);
+    HN_CHECK(&ctx, open_task(&ctx, name, folder, IDS, objective, options, &o));
     const struct hn_weights *w = &o.task.weights;
     CU_ASSERT(isfinite(loss_of(&ctx, &o.task, id, IDS)));
     check_touched(w);
@@ -76,20 +77,29 @@ static void check_task(enum hn_objective objective, const char *const *options) 
 
 static void test_single(void) {
     static const char *const options[] = {"items=single", NULL};
-    check_task(HN_OBJECTIVE_NTXENT, options);
-    check_task(HN_OBJECTIVE_INFONCE, options);
-    check_task(HN_OBJECTIVE_OTHER_VIEW, options);
+    check_task("text", HN_OBJECTIVE_NTXENT, options);
+    check_task("text", HN_OBJECTIVE_INFONCE, options);
+    check_task("text", HN_OBJECTIVE_OTHER_VIEW, options);
 }
 
 static void test_pairs(void) {
     static const char *const options[] = {"items=pairs", "idf=true", NULL};
     static const char *const masked[] = {"items=pairs", "mask=true", "drop=0", NULL};
-    check_task(HN_OBJECTIVE_OTHER_VIEW, options);
-    check_task(HN_OBJECTIVE_OTHER_VIEW, masked);
+    check_task("text", HN_OBJECTIVE_OTHER_VIEW, options);
+    check_task("text", HN_OBJECTIVE_OTHER_VIEW, masked);
+}
+
+static void test_code(void) {
+    static const char *const two[] = {"hidden=12", "mask=true", "drop=0.2", NULL};
+    static const char *const one[] = {"shared=true", "word_drop=0.2", NULL};
+    check_task("pairs", HN_OBJECTIVE_BOTH_WAYS, two);
+    check_task("pairs", HN_OBJECTIVE_BOTH_WAYS, one);
+    check_task("pairs", HN_OBJECTIVE_OTHER_VIEW, two);
 }
 
 static const struct hn_test tests[] = {
     {"single", test_single},
     {"pairs", test_pairs},
+    {"queries and documents", test_code},
 };
 HN_TEST_MAIN("text_slopes", tests)

@@ -59,7 +59,7 @@ static void test_groups(void) {
     int32_t group[64], of[3] = {-1, -1, -1}, dogs = 0;
     open_read(&r);
     CU_ASSERT_FATAL(r.sts.n <= 64);
-    HN_CHECK(&r.ctx, hn_text_groups(&r.ctx, &r.sts, group));
+    hn_text_groups(&r.sts, group);
     for (int32_t s = 0; s < r.sts.n; s++)
         for (int k = 0; k < 3; k++)
             if (strcmp(r.sts.sentence[s], together[k]) == 0)
@@ -115,7 +115,7 @@ static void test_loss(void) {
                                  NULL};
         struct opened o;
         float z[64 * OUT];
-        HN_CHECK(&r.ctx, open_task(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, options, &o));
+        HN_CHECK(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, options, &o));
         CU_ASSERT_FATAL(o.task.n == ITEMS && o.task.n_all == ITEMS + r.sts.n && o.task.n_all <= 64);
         HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 0, 0, o.task.n_all, z));
         double wanted = slow_loss(&r.items, z + ITEMS * OUT, kind & 1, kind & 2);
@@ -135,7 +135,7 @@ static void test_embeddings(void) {
     float z[64 * OUT], keys[64 * OUT], again[64 * OUT];
     size_t row = OUT * sizeof *z;
     open_read(&r);
-    HN_CHECK(&r.ctx, open_task(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, plain, &o));
+    HN_CHECK(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, plain, &o));
     HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 0, 0, o.task.n_all, z));
     HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 2, 0, ITEMS, keys));
     for (int i = 0; i < ITEMS; i++) {
@@ -144,7 +144,7 @@ static void test_embeddings(void) {
         CU_ASSERT_EQUAL(o.task.label[i], o.task.label[ITEMS + r.items.query[i]]);
     }
     close_task(&r.ctx, &o);
-    HN_CHECK(&r.ctx, open_task(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, dropping, &o));
+    HN_CHECK(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, dropping, &o));
     HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 1, 3, ITEMS, keys));
     HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 1, 3, ITEMS, again));
     CU_ASSERT_EQUAL(memcmp(keys, again, ITEMS * row), 0);
@@ -160,15 +160,15 @@ static void test_faults(void) {
     struct read r;
     struct opened o;
     open_read(&r);
-    HN_CHECK_FAILS(&r.ctx, open_task(&r.ctx, ITEMS, HN_OBJECTIVE_NTXENT, plain, &o), HN_USAGE,
+    HN_CHECK_FAILS(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_NTXENT, plain, &o), HN_USAGE,
                    "take loss other-view or both-ways, not ntxent: set hard and mask to false");
     close_task(&r.ctx, &o);
-    HN_CHECK_FAILS(&r.ctx, open_task(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, svd, &o), HN_DATA,
+    HN_CHECK_FAILS(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, svd, &o), HN_DATA,
                    "training sentences: lower svd (15)");
     close_task(&r.ctx, &o);
     put_text(folder, "sick-train.tsv", rest);
     put_text(folder, "sts12-train.tsv", HEAD PAIR("5", "a", "a"));
-    HN_CHECK_FAILS(&r.ctx, open_task(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, plain, &o), HN_DATA,
+    HN_CHECK_FAILS(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, plain, &o), HN_DATA,
                    "sick-train.tsv has no pair with ENTAILMENT, sts12-train.tsv none with a score");
     close_task(&r.ctx, &o);
     close_read(&r);

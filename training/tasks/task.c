@@ -8,7 +8,8 @@
     X(views)                                                                                       \
     X(cnn)                                                                                         \
     X(graph)                                                                                       \
-    X(text)
+    X(text)                                                                                        \
+    X(pairs)
 
 #define DECLARE(name) extern const struct hn_task_type hn_##name##_task;
 #define LIST(name) &hn_##name##_task,

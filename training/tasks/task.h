@@ -69,6 +69,7 @@ struct hn_task_data {
     const char *const *files; // patterns of names, NULL-terminated. Reproducing a paper, the first
                               // one tells data sets apart: its '*' is the folder's last name
     int required;             // the first so many must be there
+    const char *below;        // a folder in it that has some of them: "qrels"; or NULL
     const char *items;        // what samplers draw from: "nodes"
     const char *origin;       // which files these are, and where users get them
     const struct hn_task_data *other; // other files that will do as well; NULL: there are none

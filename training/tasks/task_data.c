@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +32,33 @@ static bool is_read(const struct hn_task_data *data, const char *name) {
     return false;
 }
 
-static void list_files(const struct hn_task_data *data, const char *folder, struct listing *out) {
-    DIR *directory = opendir(folder);
-    out->n = 0;
-    out->more = false;
+// Adds the files of folder/below, whose names then have `below` in front.
+static void add_files(const struct hn_task_data *data, const char *folder, const char *below,
+                      struct listing *out) {
+    char path[PATH_MAX], name[NAME];
+    if (snprintf(path, sizeof path, "%s/%s", folder, below) >= (int)sizeof path)
+        return;
+    DIR *directory = opendir(path);
     // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *e = NULL; directory && (e = readdir(directory)) != NULL;) {
-        if (!is_read(data, e->d_name))
+        int length = snprintf(name, NAME, "%s%s%s", below, *below ? "/" : "", e->d_name);
+        if (!is_read(data, length < NAME ? name : e->d_name))
             continue;
-        if (out->n == FILES_MAX || strlen(e->d_name) >= NAME)
+        if (out->n == FILES_MAX || length >= NAME)
             out->more = true;
         else
-            memcpy(out->name[out->n++], e->d_name, strlen(e->d_name) + 1);
+            memcpy(out->name[out->n++], name, (size_t)length + 1);
     }
     if (directory)
         closedir(directory);
+}
+
+static void list_files(const struct hn_task_data *data, const char *folder, struct listing *out) {
+    out->n = 0;
+    out->more = false;
+    add_files(data, folder, "", out);
+    if (data->below)
+        add_files(data, folder, data->below, out);
     qsort(out->name, (size_t)out->n, NAME, by_name);
 }
 

@@ -86,30 +86,14 @@ enum hn_code hn_text_items_pairs(struct hn_context *ctx, const struct hn_sts *st
                                 sick_only ? "" : ", sts12-train.tsv none with a score of 4");
 }
 
-// The first sentence of a group, to which all on the way then point.
-static int32_t first_of(int32_t *parent, int32_t s) {
-    while (parent[s] != s)
-        s = parent[s] = parent[parent[s]];
-    return s;
-}
-
-enum hn_code hn_text_groups(struct hn_context *ctx, const struct hn_sts *sts, int32_t *group) {
-    HN_SCOPE(ctx);
-    int32_t *parent = hn_alloc(ctx, sts->n, sizeof *parent), groups = 0;
-    if (!parent)
-        return ctx->code;
+void hn_text_groups(const struct hn_sts *sts, int32_t *group) {
     for (int32_t s = 0; s < sts->n; s++)
-        parent[s] = s;
+        group[s] = s;
     for (int k = 0; k < 2; k++)
         for (int64_t i = 0; i < sts->set[training[k]].n; i++) {
             const struct hn_sts_pair *p = &sts->set[training[k]].pair[i];
-            int32_t a = first_of(parent, p->sentence[0]), b = first_of(parent, p->sentence[1]);
             if (p->score >= same_score)
-                parent[a > b ? a : b] = a > b ? b : a;
+                hn_text_join(group, p->sentence[0], p->sentence[1]);
         }
-    for (int32_t s = 0; s < sts->n; s++) {
-        int32_t first = first_of(parent, s);
-        group[s] = first == s ? groups++ : group[first];
-    }
-    return HN_OK;
+    hn_text_number_groups(group, sts->n);
 }

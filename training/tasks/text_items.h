@@ -35,7 +35,6 @@ HN_MUST_USE enum hn_code hn_text_items_pairs(struct hn_context *ctx, const struc
 // group[sts->n]: sentences that pairs of the training files with a score of 4 or more connect have
 // one number, from 0 in the order of their first sentence. Labels, so that false negatives are
 // counted: few pairs are annotated, and there are more than these.
-HN_MUST_USE enum hn_code hn_text_groups(struct hn_context *ctx, const struct hn_sts *sts,
-                                        int32_t *group);
+void hn_text_groups(const struct hn_sts *sts, int32_t *group);
 
 #endif

@@ -19,6 +19,27 @@ void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, 
     items->hard[items->n++] = hard;
 }
 
+// The first text of a group, to which all on the way then point.
+static int32_t first_of(int32_t *group, int32_t t) {
+    while (group[t] != t)
+        t = group[t] = group[group[t]];
+    return t;
+}
+
+void hn_text_join(int32_t *group, int32_t a, int32_t b) {
+    a = first_of(group, a);
+    b = first_of(group, b);
+    group[a > b ? a : b] = a > b ? b : a;
+}
+
+void hn_text_number_groups(int32_t *group, int64_t n) {
+    int32_t groups = 0;
+    for (int32_t t = 0; t < n; t++)
+        group[t] = first_of(group, t); // one before it, or itself
+    for (int32_t t = 0; t < n; t++)
+        group[t] = group[t] == t ? groups++ : group[group[t]];
+}
+
 static enum hn_code check_lists(struct hn_context *ctx, const struct hn_task *task) {
     const struct hn_loss_spec *loss = &task->setting.loss;
     if (loss->objective != HN_OBJECTIVE_OTHER_VIEW && loss->objective != HN_OBJECTIVE_BOTH_WAYS)

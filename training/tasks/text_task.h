@@ -1,4 +1,4 @@
-// What tasks of texts share: an encoder of bags (text_net.h), items that are pairs of a query and
+// Shared by tasks of texts: an encoder of bags (text_net.h), items that are pairs of a query and
 // its key, views of both, batches with further keys, and the features' own embeddings.
 //
 // Texts are numbered as in `features`. Texts from `apart` on have a table of embeddings of their
@@ -19,6 +19,11 @@ HN_MUST_USE enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capa
                                             struct hn_text_items *out);
 void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard);
 
+// Groups of texts that pairs connect. group[n], in which group[t] = t at first: joins those of two
+// texts; at the end numbers all from 0, in the order of their first text.
+void hn_text_join(int32_t *group, int32_t a, int32_t b);
+void hn_text_number_groups(int32_t *group, int64_t n);
+
 // Options of a task of texts, first in its params.
 struct hn_text_params {
     char *data;
@@ -28,7 +33,7 @@ struct hn_text_params {
     double word_drop, drop; // shares of words that a view leaves out, of numbers of h in training
 };
 
-// Whether the text `key` is no negative of item i's query.
+// True if the text `key` is no negative of item i's query.
 typedef bool hn_text_related(const struct hn_task *task, int64_t i, int32_t key);
 
 // State of a task of texts, first in its state.

@@ -82,7 +82,7 @@ static enum hn_code add_word(struct hn_context *ctx, struct work *w) {
 static bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether a word of an identifier begins at c, which is not its first byte.
+// True if a word of an identifier begins at c, which is not its first byte.
 static bool is_hump(const char *c, int64_t bytes) {
     bool small = hn_sts_byte(c[1]) && !is_capital(c[1]) && !is_digit(c[1]);
     return bytes == HUMP_MAX || is_digit(c[-1]) != is_digit(*c) ||
@@ -90,11 +90,11 @@ static bool is_hump(const char *c, int64_t bytes) {
 }
 
 static enum hn_code add_sentence(struct hn_context *ctx, struct work *w, const char *text) {
-    int32_t most = w->rules->words ? w->rules->words : INT32_MAX;
+    int32_t max = w->rules->words ? w->rules->words : INT32_MAX;
     w->words = 0;
     w->before = 0;
     w->n = 1;
-    for (const char *c = text; w->words < most; c++) {
+    for (const char *c = text; w->words < max; c++) {
         char byte = hn_sts_byte(*c);
         bool over = !byte || (w->rules->humps && w->n > 1 && is_hump(c, w->n - 1));
         if (over && w->n > 1 && add_word(ctx, w))

@@ -160,6 +160,13 @@ static void test_scores(void) {
                    HN_DATA, "finite");
 }
 
+static enum hn_code read_pairs(const char *path, enum hn_pair_rules rules,
+                               struct hn_text_pairs *out) {
+    const char *const list[] = {path, NULL};
+    int64_t end;
+    return hn_text_pairs_read(&ctx, list, rules, &end, out);
+}
+
 static void test_pairs(void) {
     // x is relevant to a and b; the text a is there three times, once as a passage.
     static const char *const same[] = {
@@ -172,17 +179,33 @@ static void test_pairs(void) {
     hn_context_init(&ctx, 1);
     HN_SCOPE(&ctx);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        HN_CHECK(&ctx, hn_text_pairs_read(&ctx, file("pairs", same[i]), &p));
+        HN_CHECK(&ctx, read_pairs(file("pairs", same[i]), HN_PAIR_COMPLETE, &p));
         CU_ASSERT_EQUAL(p.lines, 4);
         CU_ASSERT(p.text[HN_QUERIES].n == 2 && p.text[HN_CORPUS].n == 2);
         CU_ASSERT(p.first[HN_QUERIES][1] == 1 && p.first[HN_CORPUS][1] == 2);
         CU_ASSERT(p.qrels.start[1] == 2 && p.qrels.start[2] == 3 && p.qrels.passage[2] == 0);
         CU_ASSERT_STRING_EQUAL(hn_string(&p.text[HN_CORPUS], 1), "y");
     }
-    HN_CHECK_FAILS(&ctx, hn_text_pairs_read(&ctx, file("pairs", "a\tx\na\n"), &p), HN_DATA,
+    HN_CHECK_FAILS(&ctx, read_pairs(file("pairs", "a\tx\na\n"), HN_PAIR_COMPLETE, &p), HN_DATA,
                    "line 2: is not a pair");
-    HN_CHECK_FAILS(&ctx, hn_text_pairs_read(&ctx, file("pairs", "{\"a\": 1}\n"), &p), HN_DATA,
+    HN_CHECK_FAILS(&ctx, read_pairs(file("pairs", "{\"a\": 1}\n"), HN_PAIR_COMPLETE, &p), HN_DATA,
                    "\"docstring\"");
+    // As CodeSearchNet is published: tokens first, no docstring, halves of surrogates.
+    HN_CHECK(&ctx,
+             read_pairs(file("pairs", "{\"docstring\": \"no\", \"docstring_tokens\": [\"a\", "
+                                      "\"b\"], \"code_tokens\": [], \"code\": \"no\"}\n"
+                                      "{\"docstring\": \" \\n\", \"code\": \"x\"}\n"
+                                      "{\"code\": \"x\"}\n"
+                                      "{\"docstring\": \"\\\\ud800\\uD800\\ud83d\\ude00\\udc00\", "
+                                      "\"code\": \"x\"}\n"),
+                        HN_PAIR_SEARCH, &p));
+    CU_ASSERT(p.lines == 4 && p.text[HN_QUERIES].n == 2 && p.text[HN_CORPUS].n == 2);
+    CU_ASSERT(p.number[HN_QUERIES][1] == -1 && p.number[HN_QUERIES][2] == -1);
+    CU_ASSERT(p.number[HN_QUERIES][3] == 1 && p.number[HN_CORPUS][3] == 1);
+    CU_ASSERT_STRING_EQUAL(hn_string(&p.text[HN_QUERIES], 0), "a b ");
+    CU_ASSERT_STRING_EQUAL(hn_string(&p.text[HN_QUERIES], 1),
+                           "\\ud800\xef\xbf\xbd\xf0\x9f\x98\x80\xef\xbf\xbd");
+    CU_ASSERT_EQUAL(p.qrels.start[2], 2);
 }
 
 static const struct hn_test tests[] = {

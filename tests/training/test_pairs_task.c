@@ -1,0 +1,230 @@
+// The task `pairs`: what it reads, its loss and its measures against slow ones of their
+// definitions, slopes, masks.
+#include "tests/fixture.h"
+#include "tests/opened_task.h"
+#include "tests/task_data.h"
+
+#include <sys/stat.h>
+
+enum { OUT = 16, BATCH = 12, ALL = 512 };
+static char folder[256];
+
+struct trial {
+    struct hn_context ctx;
+    struct opened o;
+    float z[ALL * OUT];
+};
+
+static enum hn_code open_pairs(struct trial *t, enum hn_objective objective,
+                               const char *const *options) {
+    memset(t, 0, sizeof *t);
+    hn_context_init(&t->ctx, 2);
+    return open_task(&t->ctx, "pairs", folder, BATCH, objective, options, &t->o);
+}
+
+static void close_pairs(struct trial *t) {
+    close_task(&t->ctx, &t->o);
+    CU_ASSERT_EQUAL(t->ctx.memory.live, 0);
+}
+
+// Two queries of one document, a document alone, an unjudged and a judged one, hidden relevance.
+static void put_beir(void) {
+    char path[300];
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/qrels", folder);
+    CU_ASSERT_EQUAL_FATAL(mkdir(path, 0777), 0);
+    FILE *q = open_data(folder, "queries.jsonl"), *p = open_data(folder, "corpus.jsonl");
+    FILE *train = open_data(folder, "qrels/train.tsv"),
+         *truth = open_data(folder, "qrels/truth.tsv");
+    fprintf(train, "query-id\tcorpus-id\tscore\n");
+    fprintf(truth, "query-id\tcorpus-id\tscore\n");
+    for (int i = 0; i < 40; i++) {
+        fprintf(q, "{\"_id\": \"q%d\", \"text\": \"find the %c%c of %d\"}\n", i, 'a' + i % 7,
+                'k' + i % 11, i);
+        fprintf(p, "{\"_id\": \"d%d\", \"title\": \"of%dNumber\", \"text\": \"get%c%c(x) + %d\"}\n",
+                i, i % 5, 'A' + i % 7, 'k' + i % 11, i % 3);
+        fprintf(train, "q%d\td%d\t1\n", i, i);
+        if (i % 4 == 0)
+            fprintf(train, "q%d\td%d\t0\n", i, (i + 1) % 40);
+        fprintf(truth, "q%d\td%d\t2\nq%d\td%d\t1\n", i, i, i, (i + 7) % 40);
+    }
+    fclose(q);
+    fclose(p);
+    fclose(train);
+    fclose(truth);
+}
+
+static void embed_all(struct trial *t) {
+    struct hn_task *task = &t->o.task;
+    CU_ASSERT_FATAL(task->n_all <= ALL);
+    HN_CHECK(&t->ctx, task->type->embed(&t->ctx, task, 0, 0, task->n_all, t->z));
+}
+
+static double dot(const float *a, const float *b) {
+    double sum = 0;
+    for (int k = 0; k < OUT; k++)
+        sum += (double)a[k] * (double)b[k];
+    return sum;
+}
+
+// The reciprocal place of the first of the wanted documents, 0 beyond `depth`.
+static double reciprocal(const float *q, const float *p, int n, const bool *wanted,
+                         const bool *among, int depth) {
+    double best = -2;
+    int at = -1, place = 1;
+    for (int d = 0; d < n; d++)
+        if (wanted[d] && dot(q, p + d * OUT) > best) {
+            at = d;
+            best = dot(q, p + d * OUT);
+        }
+    for (int d = 0; d < n; d++)
+        if (among[d] && d != at) {
+            double s = dot(q, p + d * OUT);
+            place += s > best || (s >= best && d < at);
+        }
+    return place <= depth ? 1.0 / place : 0;
+}
+
+// Measures against their definitions; which queries are held is told by the rows there are.
+static void test_measures(void) {
+    static const char *const options[] = {"svd=4", NULL};
+    static struct trial t;
+    double value[32], mrr = 0, mrr_test = 0, mrr_10 = 0, true_mrr = 0;
+    put_beir();
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+    int held = (int)t.o.task.n_all - (int)t.o.task.n - 40, rows = (int)t.o.task.n;
+    CU_ASSERT_FATAL(held > 8 && held < 32 && t.o.task.n == 40 - held);
+    embed_all(&t);
+    const float *q = t.z + rows * OUT, *p = q + held * OUT;
+    int query[40];
+    bool all[40], own[40] = {false};
+    // Labels number groups of training pairs in the order of queries: an item's is unlike that of
+    // any other text here, so that those of the documents tell which queries are trained on.
+    for (int d = 0, h = 0; d < 40; d++) {
+        bool trained = false;
+        for (int i = 0; i < rows; i++)
+            trained = trained || t.o.task.label[i] == t.o.task.label[rows + held + d];
+        all[d] = true;
+        own[d] = !trained;
+        if (!trained)
+            query[h++] = d;
+    }
+    for (int h = 0; h < held; h++) {
+        bool label[40] = {false}, truth[40] = {false};
+        label[query[h]] = truth[query[h]] = truth[(query[h] + 7) % 40] = true;
+        mrr += reciprocal(q + h * OUT, p, 40, label, all, 1000) / held;
+        mrr_10 += reciprocal(q + h * OUT, p, 40, label, all, 10) / held;
+        mrr_test += reciprocal(q + h * OUT, p, 40, label, own, 1000) / held;
+        true_mrr += reciprocal(q + h * OUT, p, 40, truth, all, 1000) / held;
+    }
+    HN_CHECK(&t.ctx, t.o.task.type->evaluate(&t.ctx, &t.o.task, 0, t.z, value));
+    CU_ASSERT_DOUBLE_EQUAL(value[0], mrr, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(value[1], mrr_test, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(value[2], mrr_10, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(value[3], 1, 1e-12); // of 40 documents all are among 100
+    CU_ASSERT_DOUBLE_EQUAL(value[4], true_mrr, 1e-12);
+    CU_ASSERT(mrr < mrr_test && mrr < true_mrr && mrr_10 < mrr);
+    for (int c = 7; c < 21; c++)
+        CU_ASSERT(value[c] > 0 && value[c] <= 1);
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+// The mean of both directions, with and without what is relevant elsewhere in the batch.
+static void test_loss(void) {
+    static struct trial t;
+    double last = NAN;
+    hn_fixture_folder(folder, sizeof folder);
+    put_pairs(folder);
+    for (int mask = 0; mask < 2; mask++) {
+        const char *options[] = {mask ? "mask=true" : "mask=false", "hidden=6", NULL};
+        static float keys[ALL * OUT];
+        HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+        int n = (int)t.o.task.n;
+        int32_t id[BATCH];
+        embed_all(&t);
+        HN_CHECK(&t.ctx, t.o.task.type->embed(&t.ctx, &t.o.task, 2, 0, n, keys));
+        double wanted = 0;
+        for (int i = 0; i < BATCH; i++)
+            id[i] = i;
+        for (int i = 0; i < BATCH; i++) {
+            double own = dot(t.z + i * OUT, keys + i * OUT) / 0.2, sum[2] = {exp(own), exp(own)};
+            for (int j = 0; j < BATCH; j++) {
+                // Equal rows of texts, or an item of their own, tell relevance here.
+                bool same = false;
+                for (int k = 0; k < n && mask; k++)
+                    same = same || (memcmp(t.z + k * OUT, t.z + i * OUT, OUT * 4) == 0 &&
+                                    memcmp(keys + k * OUT, keys + j * OUT, OUT * 4) == 0);
+                if (j != i && !same)
+                    sum[0] += exp(dot(t.z + i * OUT, keys + j * OUT) / 0.2);
+                same = false;
+                for (int k = 0; k < n && mask; k++)
+                    same = same || (memcmp(t.z + k * OUT, t.z + j * OUT, OUT * 4) == 0 &&
+                                    memcmp(keys + k * OUT, keys + i * OUT, OUT * 4) == 0);
+                if (j != i && !same)
+                    sum[1] += exp(dot(t.z + j * OUT, keys + i * OUT) / 0.2);
+            }
+            wanted += (log(sum[0]) + log(sum[1]) - 2 * own) / (2 * BATCH);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(loss_of(&t.ctx, &t.o.task, id, BATCH), wanted, 1e-5);
+        CU_ASSERT(!(fabs(wanted - last) < 1e-4));
+        last = wanted;
+        close_pairs(&t);
+    }
+    hn_fixture_remove(folder);
+}
+
+// One table for both sides, or two that begin alike.
+static void test_tables(void) {
+    static const char *const one[] = {"shared=true", NULL}, *const two[] = {NULL};
+    static struct trial a, b;
+    hn_fixture_folder(folder, sizeof folder);
+    put_pairs(folder);
+    HN_CHECK(&a.ctx, open_pairs(&a, HN_OBJECTIVE_BOTH_WAYS, one));
+    HN_CHECK(&b.ctx, open_pairs(&b, HN_OBJECTIVE_BOTH_WAYS, two));
+    CU_ASSERT_EQUAL(b.o.task.weights.n, 2 * a.o.task.weights.n);
+    embed_all(&a);
+    embed_all(&b);
+    CU_ASSERT_EQUAL(memcmp(a.z, b.z, (size_t)(a.o.task.n_all * OUT) * sizeof *a.z), 0);
+    close_pairs(&a);
+    close_pairs(&b);
+    hn_fixture_remove(folder);
+}
+
+static void check_fault(const char *file, const char *content, const char *message) {
+    static const char *const none[] = {NULL};
+    static struct trial t;
+    hn_fixture_folder(folder, sizeof folder);
+    put_pairs(folder);
+    put_text(folder, file, content);
+    HN_CHECK_FAILS(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, none), HN_DATA, message);
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+static void test_faults(void) {
+    static const char *const svd[] = {"svd=2000", NULL};
+    static struct trial t;
+    check_fault("test.jsonl", "{\"docstring\": \"a\", \"code\": 5}\n",
+                "test.jsonl: line 1: is not a pair");
+    check_fault("train.jsonl", "{\"docstring\": [\"a\"], \"code\": \"b\"}\n",
+                "train.jsonl: line 1: is not a pair");
+    check_fault("train.jsonl", "{\"docstring\": \" \", \"code\": \"b\"}\n", "no pair to train on");
+    check_fault("test.jsonl", "{\"code\": \"b\"}\n", "has no pair to evaluate with");
+    check_fault("train.jsonl", "{\"docstring\": \n", "train.jsonl: line 1: is not JSON");
+    check_fault("codebase.jsonl", "", "codebase.jsonl: holds no pair");
+    hn_fixture_folder(folder, sizeof folder);
+    put_pairs(folder);
+    HN_CHECK_FAILS(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, svd), HN_DATA,
+                   "lower svd (2000)");
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+static const struct hn_test tests[] = {
+    {"measures", test_measures},
+    {"loss", test_loss},
+    {"tables", test_tables},
+    {"faults", test_faults},
+};
+HN_TEST_MAIN("pairs_task", tests)

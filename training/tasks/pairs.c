@@ -1,0 +1,280 @@
+// Queries and documents (GC table 1, code search) by hashed bags: two of text_net.h, of the words
+// and parts of words of a query and of a document, whose identifiers are split.
+//
+// Items are pairs of a query and a document that is relevant to it, both ways InfoNCE their loss
+// (both-ways). Evaluated are queries that were not trained on, by the place of their first relevant
+// document, among all documents and among those of these queries alone (N x N, CodeSearchNet); as
+// labelled, and by complete relevance where it is known. Before the first step the same of the
+// features' own cosines, and of their projection to singular vectors.
+//
+// Our deviation: the paper fine-tunes UniXcoder; here nothing was trained before. Equal texts of
+// CodeSearchNet's files are one.
+#include "datasets/import/pair_folder.h"
+#include "training/tasks/pairs_rank.h"
+#include "training/tasks/text_task.h"
+
+enum { TFIDF = HN_PAIRS_COLUMNS, SVD = 2 * HN_PAIRS_COLUMNS, COLUMNS = 3 * HN_PAIRS_COLUMNS };
+
+struct params {
+    struct hn_text_params text; // first
+    bool shared, parts, neighbours, mask;
+    int64_t words;
+    double held;
+};
+
+struct state {
+    struct hn_text_task text; // first
+    struct hn_pair_folder data;
+    int64_t queries, documents;
+    const char **line; // [queries + documents] texts, as `features` numbers them
+    int32_t *behind;   // texts: queries of test pairs, then documents
+    int32_t *own;      // documents of test pairs
+    struct hn_pairs_ranked ranked;
+    int32_t *label; // [task->n_all]
+};
+
+static enum hn_code make_items(struct hn_context *ctx, struct state *s) {
+    const struct hn_qrels *train = &s->data.train;
+    if (hn_text_items_open(ctx, train->start[train->n], &s->text.items))
+        return ctx->code;
+    for (int64_t q = 0; q < train->n; q++)
+        for (int64_t e = train->start[q]; e < train->start[q + 1]; e++)
+            if (train->grade[e] > 0)
+                hn_text_items_add(&s->text.items, (int32_t)q,
+                                  (int32_t)(s->queries + train->passage[e]), -1);
+    return HN_OK;
+}
+
+static bool has_relevant(const struct hn_qrels *q, int64_t query) {
+    bool found = false;
+    for (int64_t e = q->start[query]; e < q->start[query + 1]; e++)
+        found = found || q->grade[e] > 0;
+    return found;
+}
+
+// Texts that are embedded behind the items.
+static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
+    const struct hn_qrels *test = &s->data.test;
+    int64_t held = 0, own = 0;
+    s->behind = hn_alloc(ctx, s->queries + s->documents, sizeof *s->behind);
+    s->own = hn_alloc(ctx, s->documents, sizeof *s->own);
+    HN_SCOPE(ctx);
+    bool *is_own = hn_zalloc(ctx, s->documents, sizeof *is_own);
+    if (!s->behind || !s->own || !is_own)
+        return ctx->code;
+    for (int64_t q = 0; q < s->queries; q++) {
+        if (has_relevant(test, q))
+            s->behind[held++] = (int32_t)q;
+        for (int64_t e = test->start[q]; e < test->start[q + 1]; e++)
+            is_own[test->passage[e]] |= test->grade[e] > 0;
+    }
+    for (int32_t d = 0; d < s->documents; d++) {
+        s->behind[held + d] = (int32_t)s->queries + d;
+        if (is_own[d])
+            s->own[own++] = d;
+    }
+    s->ranked =
+        (struct hn_pairs_ranked){held, s->documents, own, s->behind, s->own, test, &s->data.truth};
+    return HN_OK;
+}
+
+// Items that relevance known to the training connects have one label.
+static enum hn_code make_labels(struct hn_context *ctx, struct hn_task *task) {
+    struct state *s = task->state;
+    int64_t texts = s->queries + s->documents;
+    s->label = hn_alloc(ctx, task->n_all, sizeof *s->label);
+    HN_SCOPE(ctx);
+    int32_t *parent = hn_alloc(ctx, texts, sizeof *parent);
+    if (!s->label || !parent)
+        return ctx->code;
+    for (int32_t t = 0; t < texts; t++)
+        parent[t] = t;
+    for (int64_t i = 0; i < task->n; i++)
+        hn_text_join(parent, s->text.items.query[i], s->text.items.key[i]);
+    hn_text_number_groups(parent, texts);
+    for (int64_t i = 0; i < task->n_all; i++)
+        s->label[i] = parent[i < task->n ? s->text.items.query[i] : s->behind[i - task->n]];
+    task->label = s->label;
+    return HN_OK;
+}
+
+// The training's texts, to which idf and singular vectors are fitted: its queries, all documents.
+static enum hn_code list_training(struct hn_context *ctx, const struct state *s, int32_t **of,
+                                  int64_t *n) {
+    *of = hn_alloc(ctx, s->queries + s->documents, sizeof **of);
+    *n = 0;
+    for (int32_t t = 0; *of && t < s->queries + s->documents; t++)
+        if (t >= s->queries || has_relevant(&s->data.train, t))
+            (*of)[(*n)++] = t;
+    return *of ? HN_OK : ctx->code;
+}
+
+static enum hn_code make_features(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    const struct hn_text_rules rules = {
+        .humps = true, .parts = p->parts, .pairs = p->neighbours, .words = (int32_t)p->words};
+    int32_t *fit;
+    int64_t n;
+    HN_SCOPE(ctx);
+    if (list_training(ctx, s, &fit, &n))
+        return ctx->code;
+    if (p->text.svd > n)
+        return hn_fail(ctx, HN_DATA, "%s has %lld texts to fit to: lower svd (%lld)", task->path,
+                       (long long)n, (long long)p->text.svd);
+    hn_own(ctx, scope.outer);
+    return hn_text_features_make(ctx, s->line, s->queries + s->documents, &rules,
+                                 p->text.idf ? fit : NULL, n, &s->text.features);
+}
+
+static bool is_relevant(const struct hn_task *task, int64_t i, int32_t key) {
+    const struct state *s = task->state;
+    return hn_qrels_relevant(&s->data.train, s->text.items.query[i], (int32_t)(key - s->queries));
+}
+
+static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    if (hn_pair_folder_read(ctx, task->path, p->held, &s->data))
+        return ctx->code;
+    const struct hn_strings *text = s->data.text;
+    s->queries = text[HN_QUERIES].n;
+    s->documents = text[HN_CORPUS].n;
+    if (s->queries + s->documents > INT32_MAX)
+        return hn_fail(ctx, HN_DATA, "%s: more than %d texts: leave out some pairs", task->path,
+                       INT32_MAX);
+    s->line = hn_alloc(ctx, s->queries + s->documents, sizeof *s->line);
+    for (int64_t t = 0; s->line && t < s->queries + s->documents; t++)
+        s->line[t] = t < s->queries ? hn_string(&text[HN_QUERIES], t)
+                                    : hn_string(&text[HN_CORPUS], t - s->queries);
+    return s->line ? HN_OK : ctx->code;
+}
+
+static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    if (read_data(ctx, task) || make_items(ctx, s) || list_behind(ctx, s) ||
+        make_features(ctx, task) ||
+        hn_task_set_items(ctx, task, s->text.items.n,
+                          s->text.items.n + s->ranked.queries + s->documents, p->text.out))
+        return ctx->code;
+    s->text.behind = s->behind;
+    s->text.apart = p->shared ? s->text.features.n : s->queries;
+    s->text.lists = p->mask;
+    s->text.related = p->mask ? is_relevant : NULL;
+    return make_labels(ctx, task) || hn_text_task_open(ctx, task) ? ctx->code : HN_OK;
+}
+
+static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *task, double *value) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    const struct hn_text_features *f = &s->text.features;
+    int64_t rows = s->ranked.queries + s->documents, svd = p->text.svd, n;
+    struct hn_sparse bags, q, documents, transposed;
+    int32_t *fit;
+    HN_SCOPE(ctx);
+    if (hn_text_bags(ctx, f, s->behind, s->ranked.queries, &q) ||
+        hn_text_bags(ctx, f, s->behind + s->ranked.queries, s->documents, &documents) ||
+        hn_sparse_open(ctx, HN_TEXT_BUCKETS, s->documents, documents.capacity, &transposed))
+        return ctx->code;
+    hn_sparse_transpose(&documents, &transposed);
+    if (hn_pairs_measure_bags(ctx, &s->ranked, &q, &transposed, value + TFIDF))
+        return ctx->code;
+    if (svd == 0)
+        return HN_OK;
+    float *z = hn_alloc(ctx, rows, (size_t)svd * sizeof *z);
+    return !z || list_training(ctx, s, &fit, &n) || hn_text_bags(ctx, f, s->behind, rows, &bags) ||
+                   hn_text_svd(ctx, f, fit, n, svd, &bags, z) ||
+                   hn_pairs_measure(ctx, &s->ranked, z, svd, value + SVD)
+               ? ctx->code
+               : HN_OK;
+}
+
+static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
+                             const float *z, double *value) {
+    const struct state *s = task->state;
+    if (hn_pairs_measure(ctx, &s->ranked, z + task->n * task->d, task->d, value))
+        return ctx->code;
+    return at == 0 ? evaluate_features(ctx, task, value) : HN_OK;
+}
+
+#define OWN(macro, field, ...)                                                                     \
+    { macro(struct params, field, #field, __VA_ARGS__) }
+#define TEXT(macro, field, ...)                                                                    \
+    { macro(struct hn_text_params, field, #field, __VA_ARGS__) }
+static const struct hn_option options[] = {
+    TEXT(HN_TEXT_OPTION, data, "folder of the pairs"),
+    TEXT(HN_INT_OPTION, out, "128", 2, 4096, "columns of the embedding"),
+    TEXT(HN_INT_OPTION, hidden, "0", 0, 4096,
+         "columns of the tables, in front of a projection; 0: out, without one"),
+    OWN(HN_BOOL_OPTION, shared, "false", "queries and documents have one table"),
+    TEXT(HN_BOOL_OPTION, idf, "true", "weigh features by inverse frequency"),
+    OWN(HN_BOOL_OPTION, parts, "true", "parts of words are features, 3 to 5 bytes"),
+    OWN(HN_BOOL_OPTION, neighbours, "true", "two neighbouring words are a feature"),
+    OWN(HN_INT_OPTION, words, "128", 1, 100000, "words of a text that count, its first"),
+    OWN(HN_BOOL_OPTION, mask, "false", "a document that is relevant to a query is no negative"),
+    TEXT(HN_REAL_OPTION, word_drop, "0", 0, 0.99, "share of words that a view leaves out"),
+    TEXT(HN_REAL_OPTION, drop, "0", 0, 0.99, "share of numbers of h that training leaves out"),
+    OWN(HN_REAL_OPTION, held, "0.5", 0.001, 0.999,
+        "without qrels/test.tsv: share of the queries that are evaluated"),
+    TEXT(HN_INT_OPTION, svd, "0", 0, 4096,
+         "singular vectors of the projection evaluated beside; 0: none"),
+    {.name = NULL}};
+
+#define SHARE(name, of)                                                                            \
+    { name, HN_COLUMN_REAL, "1", of, HN_LARGER }
+#define MEASURES(prefix, of)                                                                       \
+    SHARE(prefix "mrr", "MRR@1000 of labelled documents among all" of),                            \
+        SHARE(prefix "mrr_test", "MRR@1000 among the documents of the test pairs" of),             \
+        SHARE(prefix "mrr_10", "MRR@10 among all" of),                                             \
+        SHARE(prefix "recall_100", "recall@100 among all" of),                                     \
+        SHARE(prefix "true_mrr", "MRR@1000 by complete relevance, among all" of),                  \
+        SHARE(prefix "true_mrr_10", "MRR@10 by complete relevance" of),                            \
+        SHARE(prefix "true_recall_100", "recall@100 by complete relevance" of)
+static const struct hn_column columns[COLUMNS] = {
+    MEASURES("", ""), MEASURES("tfidf_", ", of the features alone"),
+    MEASURES("svd_", ", of the features' projection to singular vectors")};
+
+static const char *const beir_files[] = {"queries.jsonl",  "corpus.jsonl",    "qrels/train.tsv",
+                                         "qrels/test.tsv", "qrels/truth.tsv", NULL};
+static const struct hn_task_data beir = {
+    .folder = "beir/fiqa",
+    .folders = "beir/*",
+    .files = beir_files,
+    .required = 3,
+    .below = "qrels",
+    .items = "pairs",
+    .origin = "queries.jsonl, corpus.jsonl and qrels/train.tsv of a set of "
+              "https://github.com/beir-cellar/beir",
+};
+static const char *const files[] = {"train.jsonl", "test.jsonl", "valid.jsonl", "codebase.jsonl",
+                                    NULL};
+static const struct hn_task_data data = {
+    .folder = "codesearchnet/ruby",
+    .folders = "codesearchnet/*",
+    .files = files,
+    .required = 2,
+    .items = "pairs",
+    .origin = "train.jsonl and test.jsonl of a language of CodeSearchNet, as "
+              "https://github.com/microsoft/CodeBERT (GraphCodeBERT/codesearch) makes them",
+    .other = &beir,
+};
+
+const struct hn_task_type hn_pairs_task = {
+    .name = "pairs",
+    .summary = "queries and documents, code search: two bags of hashed words and parts of words",
+    .source = "GC 6.1 on code search, made small",
+    .note = "the paper fine-tunes UniXcoder; here nothing was trained before",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .data = &data,
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .objectives = HN_OBJECTIVES_PAIRS,
+    .open = open_pairs,
+    .init = hn_text_init,
+    .step = hn_text_step,
+    .embed = hn_text_embed,
+    .evaluate = evaluate,
+};

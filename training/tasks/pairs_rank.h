@@ -1,0 +1,30 @@
+// How well queries find their documents in embeddings: MRR and recall of the task `pairs`.
+#ifndef HN_TRAINING_TASKS_PAIRS_RANK_H
+#define HN_TRAINING_TASKS_PAIRS_RANK_H
+
+#include "core/qrels.h"
+#include "training/net/sparse.h"
+
+// Columns of a kind of embeddings: MRR@1000 among all documents and among those of the evaluated
+// queries, MRR@10, recall@100; then MRR@1000, MRR@10 and recall@100 by complete relevance, NaN
+// where it is unknown.
+enum { HN_PAIRS_KNOWN = 4, HN_PAIRS_COLUMNS = 7 };
+
+// Borrowed. Relevance by numbers of queries and documents.
+struct hn_pairs_ranked {
+    int64_t queries, documents, own;
+    const int32_t *query;        // [queries] that are evaluated; `test` has a relevant document
+    const int32_t *own_document; // [own] that are relevant to one of them, ascending
+    const struct hn_qrels *test, *truth; // truth->start = NULL: it is unknown
+};
+
+// value[HN_PAIRS_COLUMNS] of z[queries + documents x d], unit rows or zero.
+HN_MUST_USE enum hn_code hn_pairs_measure(struct hn_context *ctx, const struct hn_pairs_ranked *r,
+                                          const float *z, int64_t d, double *value);
+// Likewise of bags, unit rows: of the queries, and of the documents, transposed.
+HN_MUST_USE enum hn_code hn_pairs_measure_bags(struct hn_context *ctx,
+                                               const struct hn_pairs_ranked *r,
+                                               const struct hn_sparse *q,
+                                               const struct hn_sparse *p_t, double *value);
+
+#endif
