@@ -93,6 +93,7 @@ enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
                                    .has_labels = task->label != NULL,
                                    .has_graph = task->graph != NULL,
                                    .has_features = task->features != NULL,
+                                   .has_tuples = task->tuples != NULL,
                                    .has_teacher = extras.teacher.data != NULL,
                                    .has_groups = extras.group != NULL};
     d->at = (struct hn_draw_state){.built_step = -1, .epoch = -1};
@@ -107,6 +108,7 @@ enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
                                  .labels = task->label,
                                  .graph = task->graph,
                                  .features = task->features,
+                                 .tuples = task->tuples,
                                  .teacher = extras.teacher,
                                  .group = extras.group};
     return open_guide(ctx, loop);

@@ -56,7 +56,8 @@ static int fields_of(struct hn_loop *loop, struct field field[FIELDS]) {
                                 {&loop->times, sizeof loop->times},
                                 {&d->at, sizeof d->at},
                                 {d->built, items},
-                                {d->stored, d->stored ? items : 0}};
+                                {d->stored, d->stored ? items : 0},
+                                {loop->task.kept, (size_t)loop->task.kept_bytes}};
     memcpy(field, all, sizeof all);
     return (int)(sizeof all / sizeof all[0]);
 }

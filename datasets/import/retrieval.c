@@ -181,28 +181,6 @@ static enum hn_code read_all(struct hn_context *ctx, const struct hn_import *o, 
                : HN_OK;
 }
 
-// Equal texts get the number of the passage, or else the query, that has them first: passages
-// count from 0, queries behind them.
-static enum hn_code number_texts(struct hn_context *ctx, struct input *in) {
-    const struct hn_strings *query = &in->side[HN_QUERIES].text,
-                            *passage = &in->side[HN_CORPUS].text;
-    struct hn_string_index queries, passages;
-    if (hn_string_index_open(ctx, passage->n, passage, &passages) ||
-        hn_string_index_open(ctx, query->n, query, &queries))
-        return ctx->code;
-    if (passage->n && !(in->group[HN_CORPUS] = hn_alloc(ctx, passage->n, sizeof(int64_t))))
-        return ctx->code;
-    if (query->n && !(in->group[HN_QUERIES] = hn_alloc(ctx, query->n, sizeof(int64_t))))
-        return ctx->code;
-    for (int64_t i = 0; i < passage->n; i++)
-        in->group[HN_CORPUS][i] = hn_string_put(&passages, i);
-    for (int64_t i = 0; i < query->n; i++) {
-        int64_t same = hn_string_find(&passages, hn_string(query, i));
-        in->group[HN_QUERIES][i] = same >= 0 ? same : passage->n + hn_string_put(&queries, i);
-    }
-    return HN_OK;
-}
-
 static bool all_unit(const struct input *in) {
     for (int side = 0; side < HN_SETS; side++)
         if (!hn_import_is_unit(in->rows[side], in->n[side], in->d))
@@ -291,11 +269,13 @@ enum hn_code hn_import_retrieval(struct hn_context *ctx, const struct hn_import 
     struct input in = {.d = 0};
     struct stat about;
     HN_SCOPE(ctx);
+    const struct hn_strings *const texts[] = {&in.side[HN_QUERIES].text, &in.side[HN_CORPUS].text};
     if (check_wanted(ctx, o))
         return ctx->code;
     if (stat(o->output, &about) == 0)
         return append(ctx, o, &in, tool_version);
-    return read_all(ctx, o, &in) || number_texts(ctx, &in) || write_file(ctx, o, &in, tool_version)
+    return read_all(ctx, o, &in) || hn_number_texts(ctx, texts, in.group) ||
+                   write_file(ctx, o, &in, tool_version)
                ? ctx->code
                : HN_OK;
 }

@@ -1,8 +1,10 @@
 // The task `pairs`: what it reads, its loss and its measures against slow ones of their
 // definitions, slopes, masks.
 #include "tests/fixture.h"
+#include "tests/named_weighting.h"
 #include "tests/opened_task.h"
 #include "tests/task_data.h"
+#include "training/loop.h"
 
 #include <sys/stat.h>
 
@@ -191,6 +193,132 @@ static void test_tables(void) {
     hn_fixture_remove(folder);
 }
 
+// An item's negative is the document nearest to its query, from a rank on, that is not relevant.
+static void test_mined(void) {
+    static const char *const third[] = {"mined=true", "min_rank=3", NULL};
+    static struct trial t;
+    put_beir();
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, third));
+    const int32_t *hard = t.o.task.kept;
+    int n = (int)t.o.task.n;
+    int held = (int)t.o.task.n_all - n - 40;
+    int32_t id[BATCH];
+    for (int i = 0; i < BATCH; i++)
+        id[i] = (i * 5) % n;
+    embed_all(&t);
+    const struct hn_task_batch batch = {
+        .id = id, .n = BATCH, .step = 0, .loss = t.o.task.setting.loss};
+    double loss, wanted = 0;
+    hn_weights_clear(&t.o.task.weights);
+    HN_CHECK(&t.ctx, t.o.task.type->step(&t.ctx, &t.o.task, &batch, &loss, NULL));
+    const float *p = t.z + (n + held) * OUT;
+    for (int i = 0; i < n; i++) {
+        int before = 0, own = -1, found = hard[i] - 40;
+        for (int d = 0; d < 40; d++)
+            if (t.o.task.label[i] == t.o.task.label[n + held + d])
+                own = d;
+        CU_ASSERT_FATAL(own >= 0 && found >= 0 && found != own);
+        for (int d = 0; d < 40; d++)
+            before += d != own && d != found &&
+                      dot(t.z + i * OUT, p + d * OUT) > dot(t.z + i * OUT, p + found * OUT);
+        CU_ASSERT_EQUAL(before, 2);
+    }
+    bool used[40] = {false}; // by the batch: all queries see it once
+    for (int i = 0; i < BATCH; i++)
+        used[hard[id[i]] - 40] = true;
+    for (int i = 0; i < BATCH; i++) {
+        double sum[2] = {0, 0}, own = 0;
+        for (int j = 0; j < BATCH; j++) {
+            int key[2] = {0, 0};
+            for (int d = 0; d < 40; d++)
+                for (int k = 0; k < 2; k++)
+                    if (t.o.task.label[id[k ? j : i]] == t.o.task.label[n + held + d])
+                        key[k] = d;
+            sum[0] += exp(dot(t.z + id[i] * OUT, p + key[1] * OUT) / 0.2);
+            sum[1] += exp(dot(t.z + id[j] * OUT, p + key[0] * OUT) / 0.2);
+            if (j == i)
+                own = dot(t.z + id[i] * OUT, p + key[0] * OUT) / 0.2;
+        }
+        for (int d = 0; d < 40; d++)
+            sum[0] += used[d] ? exp(dot(t.z + id[i] * OUT, p + d * OUT) / 0.2) : 0;
+        wanted += (log(sum[0]) + log(sum[1]) - 2 * own) / (2 * BATCH);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(loss, wanted, 1e-5);
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+// A training, of which a watcher may stop a step.
+struct run {
+    struct hn_context ctx;
+    volatile sig_atomic_t stop;
+    int64_t stop_at;
+    struct hn_table table;
+};
+
+static void watch(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
+    struct run *r = data;
+    CU_ASSERT(done <= steps && isfinite(loss) && accuracy >= 0);
+    r->stop = done == r->stop_at;
+}
+
+static void train(struct run *r, const struct hn_run_spec *spec) {
+    const struct hn_run_watch watcher = {.step = watch, .data = r};
+    for (int attempt = r->stop_at ? 0 : 1; attempt < 2; attempt++) {
+        r->stop = 0;
+        hn_table_free(&r->ctx, &r->table);
+        HN_CHECK(&r->ctx, hn_training_table(&r->ctx, spec->task, &r->table));
+        enum hn_code code = hn_train(&r->ctx, spec, &watcher, &r->table, NULL);
+        CU_ASSERT_EQUAL(code, attempt ? HN_OK : HN_INTERRUPTED);
+    }
+}
+
+// Mined at step 3, stopped at 4: what was mined goes on.
+static void test_resume(void) {
+    static struct run whole, broken;
+    static const char *const options[] = {"mined=true", "mine_every=3", "words=20", NULL};
+    static struct trial t;
+    char kept[256];
+    hn_fixture_folder(folder, sizeof folder);
+    hn_fixture_folder(kept, sizeof kept);
+    put_pairs(folder);
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+    _Alignas(64) char sampler[256] = {0}, weighting[64] = {0};
+    struct hn_run_spec spec = {
+        .task = t.o.type,
+        .task_params = t.o.params,
+        .sampler = hn_sampler_find("uniform"),
+        .sampler_params = sampler,
+        .weighting = named_weighting("none"),
+        .weighting_params = weighting,
+        .setting = t.o.task.setting,
+        .adam = {.rate = 0.01, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .steps = 7},
+        .evaluate = 5,
+        .folder = kept,
+        .key = "mined"};
+    HN_CHECK(&t.ctx, hn_options_init(&t.ctx, spec.sampler->options, sampler));
+    hn_context_init(&whole.ctx, 1);
+    hn_context_init(&broken.ctx, 3);
+    whole.ctx.stop = &whole.stop;
+    broken.ctx.stop = &broken.stop;
+    broken.stop_at = 4;
+    train(&whole, &spec);
+    train(&broken, &spec);
+    for (int64_t r = 0; r < 3; r++)
+        for (int c = 0; c < 2; c++) {
+            const char *name = c ? "loss" : "mrr";
+            double a = hn_table_real(&whole.table, r, name);
+            double b = hn_table_real(&broken.table, r, name);
+            CU_ASSERT((isnan(a) && isnan(b)) || a == b);
+        }
+    hn_table_free(&whole.ctx, &whole.table);
+    hn_table_free(&broken.ctx, &broken.table);
+    CU_ASSERT(whole.ctx.memory.live == 0 && broken.ctx.memory.live == 0);
+    close_pairs(&t);
+    hn_fixture_remove(kept);
+    hn_fixture_remove(folder);
+}
+
 static void check_fault(const char *file, const char *content, const char *message) {
     static const char *const none[] = {NULL};
     static struct trial t;
@@ -225,6 +353,8 @@ static const struct hn_test tests[] = {
     {"measures", test_measures},
     {"loss", test_loss},
     {"tables", test_tables},
+    {"mined", test_mined},
+    {"mined, and interrupted", test_resume},
     {"faults", test_faults},
 };
 HN_TEST_MAIN("pairs_task", tests)

@@ -7,19 +7,27 @@
 // labelled, and by complete relevance where it is known. Before the first step the same of the
 // features' own cosines, and of their projection to singular vectors.
 //
+// With `mined` each item brings a negative, which serves the whole batch (GC's Hard Negative (1)):
+// of its query, by the retrieval module, on the embeddings of every so many steps.
+//
 // Our deviation: the paper fine-tunes UniXcoder; here nothing was trained before. Equal texts of
 // CodeSearchNet's files are one.
 #include "datasets/import/pair_folder.h"
+#include "retrieval/mine.h"
+#include "retrieval/ranking.h"
 #include "training/tasks/pairs_rank.h"
 #include "training/tasks/text_task.h"
 
+#include <math.h>
+
+enum { MINE_DEPTH = 100 }; // ranks behind the first that are looked at
 enum { TFIDF = HN_PAIRS_COLUMNS, SVD = 2 * HN_PAIRS_COLUMNS, COLUMNS = 3 * HN_PAIRS_COLUMNS };
 
 struct params {
     struct hn_text_params text; // first
-    bool shared, parts, neighbours, mask;
-    int64_t words;
-    double held;
+    bool shared, parts, neighbours, mask, mined;
+    int64_t words, min_rank, mine_every;
+    double held, relative_margin;
 };
 
 struct state {
@@ -30,6 +38,7 @@ struct state {
     int32_t *behind;   // texts: queries of test pairs, then documents
     int32_t *own;      // documents of test pairs
     struct hn_pairs_ranked ranked;
+    struct hn_tuples tuples;
     int32_t *label; // [task->n_all]
 };
 
@@ -98,6 +107,29 @@ static enum hn_code make_labels(struct hn_context *ctx, struct hn_task *task) {
     return HN_OK;
 }
 
+// The items as tuples, by texts, of what the training knows to be relevant.
+static enum hn_code make_tuples(struct hn_context *ctx, struct hn_task *task) {
+    struct state *s = task->state;
+    const struct hn_strings *const text[] = {&s->data.text[HN_QUERIES], &s->data.text[HN_CORPUS]};
+    const struct hn_text_items *items = &s->text.items;
+    int64_t *group[HN_SETS], n = items->n;
+    int32_t *query = hn_alloc(ctx, n, sizeof *query), *passage = hn_alloc(ctx, n, sizeof *passage);
+    HN_SCOPE(ctx);
+    struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
+    if (!query || !passage || !list || hn_number_texts(ctx, text, group))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        query[i] = (int32_t)group[HN_QUERIES][items->query[i]];
+        passage[i] = (int32_t)group[HN_CORPUS][items->key[i] - s->queries];
+        list[i] = (struct hn_judgement){query[i], passage[i], 1};
+    }
+    s->tuples = (struct hn_tuples){
+        .n = n, .texts = s->queries + s->documents, .query = query, .passage = passage};
+    task->tuples = &s->tuples;
+    hn_own(ctx, scope.outer);
+    return hn_qrels_build(ctx, list, n, s->tuples.texts, &s->tuples.known);
+}
+
 // The training's texts, to which idf and singular vectors are fitted: its queries, all documents.
 static enum hn_code list_training(struct hn_context *ctx, const struct state *s, int32_t **of,
                                   int64_t *n) {
@@ -150,6 +182,71 @@ static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     return s->line ? HN_OK : ctx->code;
 }
 
+// The miner of the training's queries, on embeddings z of [queries + documents].
+static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *task, const float *z,
+                               struct hn_miner *out) {
+    const struct params *p = task->params;
+    const struct state *s = task->state;
+    int64_t d = task->d;
+    const struct hn_mine_data data = {
+        .rows = {{z, s->queries, d, d}, {z + s->queries * d, s->documents, d, d}},
+        .qrels = s->data.train};
+    const struct hn_mine_options options = {.n = 1,
+                                            .depth = p->min_rank + MINE_DEPTH,
+                                            .min_rank = p->min_rank,
+                                            .max_rank = INT64_MIN,
+                                            .absolute_margin = NAN,
+                                            .relative_margin = p->relative_margin,
+                                            .max_score = NAN,
+                                            .min_score = NAN,
+                                            .guide = NAN};
+    return hn_miner_open(ctx, &data, &options, task->path, out);
+}
+
+static enum hn_code mine_part(struct hn_context *ctx, const struct hn_miner *miner, int64_t from,
+                              int64_t count, int32_t *negative) {
+    struct hn_pool pool;
+    struct hn_mined found = {0};
+    HN_SCOPE(ctx);
+    if (hn_check_stop(ctx) || hn_miner_pool(ctx, miner, from, count, false, &pool) ||
+        hn_miner_take(ctx, miner, &pool, &found))
+        return ctx->code;
+    for (int64_t i = 0; i < count; i++)
+        negative[from + i] = found.n[i] > 0 ? found.id[i * found.width] : -1;
+    return HN_OK;
+}
+
+// The negatives of all items, by the weights of now.
+static enum hn_code mine(struct hn_context *ctx, struct hn_task *task) {
+    struct state *s = task->state;
+    int64_t texts = s->queries + s->documents;
+    struct hn_miner miner;
+    HN_SCOPE(ctx);
+    float *z = hn_alloc(ctx, texts, (size_t)task->d * sizeof *z);
+    int32_t *negative = hn_alloc(ctx, s->queries, sizeof *negative);
+    if (!z || !negative || hn_text_embed_texts(ctx, task, texts, z) ||
+        hn_normalize_rows(ctx, z, texts, task->d, "embedding") || open_miner(ctx, task, z, &miner))
+        return ctx->code;
+    int64_t part = hn_ranking_rows(s->queries, &miner.data.rows[HN_CORPUS], miner.o.depth);
+    for (int64_t from = 0; from < s->queries; from += part)
+        if (mine_part(ctx, &miner, from, hn_min(part, s->queries - from), negative))
+            return ctx->code;
+    for (int64_t i = 0; i < task->n; i++) {
+        int32_t found = negative[s->text.items.query[i]];
+        s->text.items.hard[i] = found < 0 ? -1 : (int32_t)(s->queries + found);
+    }
+    return HN_OK;
+}
+
+static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
+                         const struct hn_task_batch *batch, double *loss, float *z1) {
+    const struct params *p = task->params;
+    int64_t every = p->mine_every ? p->mine_every : task->n / task->batch_size;
+    if (p->mined && batch->step % every == 0 && mine(ctx, task))
+        return ctx->code;
+    return hn_text_step(ctx, task, batch, loss, z1);
+}
+
 static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
@@ -160,9 +257,13 @@ static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
         return ctx->code;
     s->text.behind = s->behind;
     s->text.apart = p->shared ? s->text.features.n : s->queries;
-    s->text.lists = p->mask;
+    s->text.lists = p->mask || p->mined;
     s->text.related = p->mask ? is_relevant : NULL;
-    return make_labels(ctx, task) || hn_text_task_open(ctx, task) ? ctx->code : HN_OK;
+    task->kept = s->text.items.hard;
+    task->kept_bytes = p->mined ? task->n * (int64_t)sizeof *s->text.items.hard : 0;
+    return make_labels(ctx, task) || make_tuples(ctx, task) || hn_text_task_open(ctx, task)
+               ? ctx->code
+               : HN_OK;
 }
 
 static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *task, double *value) {
@@ -213,6 +314,12 @@ static const struct hn_option options[] = {
     OWN(HN_BOOL_OPTION, neighbours, "true", "two neighbouring words are a feature"),
     OWN(HN_INT_OPTION, words, "128", 1, 100000, "words of a text that count, its first"),
     OWN(HN_BOOL_OPTION, mask, "false", "a document that is relevant to a query is no negative"),
+    OWN(HN_BOOL_OPTION, mined, "false",
+        "each item brings the best of its query's negatives, for the whole batch"),
+    OWN(HN_INT_OPTION, min_rank, "1", 1, 100000, "mined: first rank among what is not relevant"),
+    OWN(HN_REAL_OPTION, relative_margin, NULL, -INFINITY, INFINITY,
+        "mined: keep scores of at most the positive's less this share of its size"),
+    OWN(HN_INT_OPTION, mine_every, "0", 0, 1e9, "mined: steps between minings; 0: an epoch's"),
     TEXT(HN_REAL_OPTION, word_drop, "0", 0, 0.99, "share of words that a view leaves out"),
     TEXT(HN_REAL_OPTION, drop, "0", 0, 0.99, "share of numbers of h that training leaves out"),
     OWN(HN_REAL_OPTION, held, "0.5", 0.001, 0.999,
@@ -274,7 +381,7 @@ const struct hn_task_type hn_pairs_task = {
     .objectives = HN_OBJECTIVES_PAIRS,
     .open = open_pairs,
     .init = hn_text_init,
-    .step = hn_text_step,
+    .step = step,
     .embed = hn_text_embed,
     .evaluate = evaluate,
 };

@@ -91,10 +91,10 @@ static void multiply(const struct hn_sparse *q, int64_t row, const struct hn_spa
     }
 }
 
-// Puts the judged documents of a query to their places in its ranking id[DEPTH], -1 for others:
+// Puts the judged documents of a query to their positions in its ranking id[DEPTH], -1 for others:
 // equal scores by the lower number. `in`: the documents that are ranked; NULL: all.
-static void place(const struct hn_qrels *qrels, int64_t query, const double *score,
-                  const int32_t *in, int64_t n, int32_t *id) {
+static void rank_judged(const struct hn_qrels *qrels, int64_t query, const double *score,
+                        const int32_t *in, int64_t n, int32_t *id) {
     for (int64_t e = qrels->start[query]; e < qrels->start[query + 1]; e++) {
         int32_t document = qrels->passage[e];
         int64_t before = 0;
@@ -112,10 +112,10 @@ static void rank_sparse(const struct hn_pairs_ranked *r, int64_t i, const struct
                         const struct hn_sparse *p_t, double *score, int32_t *id) {
     multiply(q, i, p_t, score);
     memset(id, -1, 2 * DEPTH * sizeof *id);
-    place(r->test, r->query[i], score, NULL, r->documents, id);
+    rank_judged(r->test, r->query[i], score, NULL, r->documents, id);
     if (r->truth->start)
-        place(r->truth, r->query[i], score, NULL, r->documents, id);
-    place(r->test, r->query[i], score, r->own_document, r->own, id + DEPTH);
+        rank_judged(r->truth, r->query[i], score, NULL, r->documents, id);
+    rank_judged(r->test, r->query[i], score, r->own_document, r->own, id + DEPTH);
 }
 
 enum hn_code hn_pairs_measure_bags(struct hn_context *ctx, const struct hn_pairs_ranked *r,

@@ -1,4 +1,4 @@
-// How well queries find their documents in embeddings: MRR and recall of the task `pairs`.
+// MRR and recall of the task `pairs`: the ranks of queries' documents by their embeddings.
 #ifndef HN_TRAINING_TASKS_PAIRS_RANK_H
 #define HN_TRAINING_TASKS_PAIRS_RANK_H
 

@@ -47,8 +47,11 @@ struct hn_task {
     int64_t n_label_names;
     const struct hn_graph *graph;       // of the n items, for `hops`; NULL: none
     const struct hn_features *features; // of the n items, for `ring`; NULL: none
-    _Atomic int64_t flops;              // of the matrix products of steps so far
-    struct hn_weights weights;          // the task's networks are built on it
+    const struct hn_tuples *tuples;     // the n items as such; NULL: items of another kind
+    void *kept;         // [kept_bytes] what later steps need besides weights, of checkpoints; NULL
+    int64_t kept_bytes; // likewise
+    _Atomic int64_t flops;     // of the matrix products of steps so far
+    struct hn_weights weights; // the task's networks are built on it
 };
 
 // One step: a batch of ids, and the negatives of each anchor where the sampler gives them.

@@ -180,27 +180,48 @@ static int32_t text_of(const struct hn_task *task, int view, int64_t i) {
     return view == 2 ? t->items.key[i] : t->items.query[i];
 }
 
+// Rows to be embedded: of items and what is behind them in a view, or of all texts by number.
+struct rows {
+    bool texts;
+    int view;
+    int64_t at;
+};
+
+static void add_row(struct hn_task *task, const struct rows *r, int64_t i) {
+    struct hn_stream stream;
+    int32_t text = r->texts ? (int32_t)i : text_of(task, r->view, i);
+    if (r->view == 0) {
+        add_whole(task->state, text, NULL);
+        return;
+    }
+    hn_stream_open(&stream, task->setting.seed, "text.embed", r->at, r->view, i);
+    add_view(task, text, &stream);
+}
+
 // Views leave out words, but no numbers of h: evaluation mode.
-enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t at,
-                           int64_t count, float *z) {
+static enum hn_code embed_rows(struct hn_context *ctx, struct hn_task *task, const struct rows *r,
+                               int64_t count, float *z) {
     struct hn_text_task *t = task->state;
     const struct hn_pass pass = {.workers = hn_task_workers(ctx, task)};
     for (int64_t first = 0; first < count; first += HN_TEXT_ROWS) {
         int64_t rows = hn_min(HN_TEXT_ROWS, count - first);
         hn_text_net_clear(&t->net);
-        for (int64_t i = first; i < first + rows; i++) {
-            struct hn_stream stream;
-            int32_t text = text_of(task, view, i);
-            hn_stream_open(&stream, task->setting.seed, "text.embed", at, view, i);
-            if (view > 0)
-                add_view(task, text, &stream);
-            else
-                add_whole(t, text, NULL);
-        }
+        for (int64_t i = first; i < first + rows; i++)
+            add_row(task, r, i);
         memcpy(z + first * task->d, hn_text_net_embed(&t->net, &task->weights, &pass),
                (size_t)(rows * task->d) * sizeof *z);
     }
     return hn_check_stop(ctx);
+}
+
+enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t at,
+                           int64_t count, float *z) {
+    return embed_rows(ctx, task, &(struct rows){.view = view, .at = at}, count, z);
+}
+
+enum hn_code hn_text_embed_texts(struct hn_context *ctx, struct hn_task *task, int64_t count,
+                                 float *z) {
+    return embed_rows(ctx, task, &(struct rows){.texts = true}, count, z);
 }
 
 enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,
