@@ -21,7 +21,7 @@ check "what needs none of ours" says_of gc-table12 '- listed .*needs another mac
 check "what another identifier shows" says_of ps-fig4 'ready listed PS figure 4 as bs-fig4: on other data: your'
 check "as far as that one" says_of ps-table1 ' - .*as bs-table1: needs data: ImageNet'
 check "--list names training rows" says_of bs-table3 'lacks data training .*needs the folder tudataset/MUTAG'
-check "--list names what cannot be had" says_of gc-table1 'UniXcoder'
+check "--list names what cannot be had" says_of gc-table3 'Imagenette'
 check "--list says what the data lack" says_of ns-ring 'lacks data .*needs a snapshot file with labels, raw features'
 check "--list leaves nothing" test ! -e results
 reproduce --list --json --data data
@@ -187,11 +187,11 @@ reproduce mine --claims bad.yaml
 check "a bad claim file" is 2
 check "its place" complains 'bad.yaml:'
 
-reproduce ns-ring bs-table3 gc-table1 --data data -o r2 --term none
+reproduce ns-ring bs-table3 gc-table3 --data data -o r2 --term none
 check "not tested is no failure" is 0
 check "data missing" says 'not tested; needs a snapshot file with labels, raw features'
 check "training missing" says 'not tested; needs the folder tudataset/MUTAG below --data data'
-check "a listed one" says 'Code Search Net'
+check "a listed one" says 'Imagenette'
 check "the table of verdicts" says '^0 hold, 0 fail, 0 inconclusive, 3 not tested'
 
 # A graph is imported anew: that of another --data is another one.
