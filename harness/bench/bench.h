@@ -67,7 +67,14 @@ HN_MUST_USE enum hn_code hn_bench_mining(struct hn_context *ctx, struct hn_bench
 // epoch: forward, loss, backward and update on ctx->threads threads, and the time of its matrix
 // products at the ceiling. Sets b->shape. The first call with a recipe writes its data into a
 // temporary folder, opens the task and warms up.
-enum hn_bench_recipe { HN_BENCH_VIEWS, HN_BENCH_CNN, HN_BENCH_NODE, HN_BENCH_GRAPH, HN_BENCH_TEXT };
+enum hn_bench_recipe {
+    HN_BENCH_VIEWS,
+    HN_BENCH_CNN,
+    HN_BENCH_NODE,
+    HN_BENCH_GRAPH,
+    HN_BENCH_TEXT,
+    HN_BENCH_PAIRS
+};
 HN_MUST_USE enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *b,
                                            const struct hn_bench_kernel *k,
                                            struct hn_bench_time *out);

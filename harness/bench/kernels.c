@@ -232,6 +232,7 @@ static const struct hn_bench_kernel kernels[] = {
     {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, hn_bench_training},
     {"train", "train-graph", HN_BENCH_TRAINING, HN_BENCH_GRAPH, hn_bench_training},
     {"train", "train-text", HN_BENCH_TRAINING, HN_BENCH_TEXT, hn_bench_training},
+    {"train", "train-pairs", HN_BENCH_TRAINING, HN_BENCH_PAIRS, hn_bench_training},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 

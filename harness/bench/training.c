@@ -1,7 +1,7 @@
 // Steps of training for `hardneg bench`: the tasks themselves, on files of made-up data that have
 // the shapes of the recipes: CIFAR-10's images (noise, 600 of them: more than a batch), Cora's
 // nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's, 7,000 sentences whose
-// words are about as frequent as those of STS and SICK.
+// words are about as frequent as those of STS and SICK, 6,000 functions and their docstrings.
 #include "core/files.h"
 #include "core/random.h"
 #include "harness/bench/bench.h"
@@ -18,6 +18,7 @@ enum { IMAGE_FILES = 5, IMAGES = 120, TEST_IMAGES = 20, IMAGE_BYTES = 3072 };
 enum { NODES = 2708, FEATURES = 1433, WORDS = 18, LINKS = 5278, NODE_CLASSES = 7 };
 enum { GRAPHS = 1000, GRAPH_NODES = 20, GRAPH_LINKS = 97 };
 enum { PAIRS = 3500, TEST_PAIRS = 50, SENTENCE_WORDS = 11, VOCABULARY = 17000, LETTERS = 5 };
+enum { FUNCTIONS = 6000, TEST_FUNCTIONS = 50, DOCSTRING_WORDS = 9, CODE_WORDS = 120 };
 
 struct hn_bench_training {
     enum hn_bench_recipe recipe;
@@ -122,6 +123,21 @@ static void write_pairs(FILE *file, int64_t number) {
     }
 }
 
+static void write_functions(FILE *file, int64_t number) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "bench.functions", number, 0, 0);
+    for (int64_t i = 0; i < (number == 0 ? FUNCTIONS : TEST_FUNCTIONS); i++) {
+        fprintf(file, "{\"docstring\": \"");
+        for (int word = 0; word < DOCSTRING_WORDS + CODE_WORDS; word++) {
+            if (word == DOCSTRING_WORDS)
+                fprintf(file, "\", \"code\": \"");
+            write_word(file, &s);
+            fputc(' ', file);
+        }
+        fprintf(file, "\"}\n");
+    }
+}
+
 struct data_file {
     const char *name;
     void (*write)(FILE *file, int64_t number);
@@ -144,9 +160,11 @@ static const struct data_file sentences[] = {
     {"sts12-train.tsv", write_pairs}, {"sts12-test.tsv", write_pairs},
     {"sts13-test.tsv", write_pairs},  {"sts14-test.tsv", write_pairs},
     {"sts16-test.tsv", write_pairs},  {NULL, NULL}};
+static const struct data_file functions[] = {
+    {"train.jsonl", write_functions}, {"test.jsonl", write_functions}, {NULL, NULL}};
 
-// As the jobs train-cifar10, train-cnn, train-cora, train-imdb-binary and train-text-graph have
-// them.
+// As the jobs train-cifar10, train-cnn, train-cora, train-imdb-binary, train-text-graph and
+// train-pairs have them.
 static const struct recipe {
     const char *task;
     const char *option[8]; // name, value, ...
@@ -175,6 +193,8 @@ static const struct recipe {
         {"graph", {NULL}, graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
     [HN_BENCH_TEXT] =
         {"text", {NULL}, sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false, 100},
+    [HN_BENCH_PAIRS] =
+        {"pairs", {NULL}, functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.01, 0, false, 20},
 };
 
 static enum hn_code write_file(struct hn_context *ctx, const char *folder,

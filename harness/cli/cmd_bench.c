@@ -413,7 +413,8 @@ const struct hn_command hn_cmd_bench = {
         "their own sizes, up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the "
         "proximity graph at three sizes: its time per item is to be the same. `train` (not part of "
         "`all`) is a step of training on one thread, on made-up data of the recipes' shapes "
-        "(`train-node`: an epoch), beside what its matrix products would take (`train-text`: what "
+        "(`train-node`: an epoch), beside what its matrix products would take (`train-text`, "
+        "`train-pairs`: what "
         "reading and writing the rows of its table would).",
     .examples = "hardneg bench knn loss --n 20000 --dim 768 --json\n"
                 "mpirun -n 4 hardneg bench knn gcbs --n 200000 --mpi -o /shared/folder",
