@@ -82,7 +82,7 @@ struct hn_comparison {
     int64_t n_times, times_tested, times_failed;
     int64_t values; // compared, times apart
     int64_t differ, failed;
-    enum hn_time_unit unit; // processes: times have one sample a file
+    enum hn_time_unit unit; // processes: times have one sample of each
     enum hn_clock clock;
     bool comparable;             // times may be gated: one class of machine, and little noise
     char why_not[256];           // they may not
@@ -93,9 +93,10 @@ struct hn_comparison {
     char verdict[512];     // one line
 };
 
-// Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: of one file
-// each the repetitions are the samples, of several or of rounds (`ab`) the medians of each. The
-// results are borrowed for as long as `out` lives. HN_USAGE: a gate on what is in neither file.
+// Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: the samples
+// are the medians of processes where there are several files, or rounds (`ab`), or both files hold
+// times of several processes, else the repetitions of the first process. The results are borrowed
+// for as long as `out` lives. HN_USAGE: a gate on what is in neither file.
 HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base,
                                     int64_t n_base, const struct hn_results *now, int64_t n_now,
                                     const struct hn_compare_options *options,

@@ -103,8 +103,9 @@ static void describe_untested(const struct hn_comparison *c, const struct hn_com
     else if (t->tested < t->cells)
         snprintf(text, size, "%" PRId64 " of %" PRId64 " have fewer than %d %s",
                  t->cells - t->tested, t->cells, HN_COMPARE_FEWEST,
-                 c->unit == HN_TIME_PROCESSES ? "rounds and are not gated: raise --rounds"
-                                              : "repetitions and are not gated: set timing.reps");
+                 c->unit == HN_TIME_PROCESSES
+                     ? "processes and are not gated: raise timing.processes, or --rounds of ab"
+                     : "repetitions and are not gated: set timing.reps");
 }
 
 const struct hn_record_column hn_compare_columns[] = {

@@ -95,7 +95,9 @@ static bool held_any(const struct hn_comparison *c) {
 
 // Repetitions of one process say nothing of what the next process would measure.
 static const char *one_process(const struct hn_comparison *c) {
-    return c->unit == HN_TIME_REPETITIONS ? " (one process each; hardneg ab runs several)" : "";
+    return c->unit == HN_TIME_REPETITIONS
+               ? " (one process each: timing.processes times several, as hardneg ab does)"
+               : "";
 }
 
 // Why no time was tested.

@@ -35,30 +35,15 @@ static void compare_machines(struct hn_comparison *c) {
         c->comparable = true;
 }
 
-// Median of a calibration over files; NaN without any.
-static enum hn_code calibration(struct hn_context *ctx, const struct hn_results *r, int64_t n,
-                                const char *rate, double *median) {
-    double *each = hn_alloc(ctx, n, sizeof *each);
-    int64_t kept = 0;
-    for (int64_t i = 0; each && i < n; i++) {
-        double value = atof(hn_results_get_env(&r[i], rate));
-        if (value > 0)
-            each[kept++] = value;
-    }
-    *median = each && kept > 0 ? hn_median(each, kept) : NAN;
-    return each ? HN_OK : ctx->code;
-}
-
 // Change of the machine itself between the two sides, by their calibrations: |ratio - 1|, the
 // larger of products and reading. A slowdown within that says nothing about the program.
 static enum hn_code machine_change(struct hn_context *ctx, const struct side *base,
                                    const struct side *now, double *change) {
-    static const char *const rate[] = {"sgemm_gflops", "read_gbs"};
     double was, is;
     *change = 0;
-    for (int i = 0; i < 2; i++) {
-        if (calibration(ctx, base->results, base->n, rate[i], &was) ||
-            calibration(ctx, now->results, now->n, rate[i], &is))
+    for (int i = 0; hn_calibrations[i]; i++) {
+        if (hn_time_calibration(ctx, base->results, base->n, hn_calibrations[i], &was) ||
+            hn_time_calibration(ctx, now->results, now->n, hn_calibrations[i], &is))
             return ctx->code;
         *change = fmax(*change, fmax(was, is) / fmin(was, is) - 1); // a NaN changes nothing
     }
@@ -85,7 +70,7 @@ static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r
 }
 
 static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r, int64_t n,
-                              const char *metric, enum hn_clock clock, struct side *s) {
+                              const char *metric, const struct hn_comparison *c, struct side *s) {
     *s = (struct side){.results = r,
                        .n = n,
                        .file = hn_zalloc(ctx, n, sizeof *s->file),
@@ -93,30 +78,30 @@ static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r
     if (!s->file || !s->owned)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        if (hn_time_samples(ctx, &r[i], metric, clock, &s->file[i]) || find_rows(ctx, r, i, s))
+        if (hn_time_samples(ctx, &r[i], metric, c->clock, c->unit, &s->file[i]) ||
+            find_rows(ctx, r, i, s))
             return ctx->code;
     return HN_OK;
 }
 
-// The samples of a row: its repetitions, or the medians of processes, a file each, into `capacity`
-// of n values.
-static struct hn_samples samples_of(struct side *s, enum hn_time_unit unit, int64_t row,
-                                    double *capacity) {
-    const struct hn_time_samples *first = &s->file[0];
-    if (unit == HN_TIME_REPETITIONS)
-        return (struct hn_samples){first->value + first->start[row],
-                                   first->start[row + 1] - first->start[row]};
-    int64_t kept = 0;
+// The samples of a row, those of all files together.
+static enum hn_code samples_of(struct hn_context *ctx, const struct side *s, int64_t row,
+                               struct hn_samples *out) {
+    double *value = NULL;
+    int64_t kept = 0, capacity = 0;
     for (int64_t i = 0; i < s->n; i++) {
         int64_t r = s->owned[i][row];
-        const struct hn_time_samples *file = &s->file[i];
-        if (r < 0 || file->start[r + 1] == file->start[r])
+        if (r < 0)
             continue;
-        // Sorts the samples in place: nothing else goes by their order here.
-        capacity[kept++] =
-            hn_median(file->value + file->start[r], file->start[r + 1] - file->start[r]);
+        const int64_t *start = &s->file[i].start[r];
+        int64_t n = start[1] - start[0];
+        if (hn_grow(ctx, &value, &capacity, kept + n, sizeof *value))
+            return ctx->code;
+        memcpy(value + kept, s->file[i].value + start[0], (size_t)n * sizeof *value);
+        kept += n;
     }
-    return (struct hn_samples){capacity, kept};
+    *out = (struct hn_samples){value, kept};
+    return HN_OK;
 }
 
 static const struct hn_column *column_of(const struct hn_table *t, const char *name) {
@@ -146,19 +131,21 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_compar
 }
 
 // The costs of the matched cells of one metric, and their samples.
-static void collect(struct hn_comparison *c, const char *metric, struct side *base,
-                    struct side *now, double *capacity, struct hn_time_pair *pair) {
+static enum hn_code collect(struct hn_context *ctx, struct hn_comparison *c, const char *metric,
+                            const struct side *base, const struct side *now,
+                            struct hn_time_pair *pair) {
     for (int64_t i = 0; i < c->runs.n; i++) {
         int64_t b = c->runs.pair[i].base, w = c->runs.pair[i].now;
-        struct hn_time_pair p = {.base = samples_of(base, c->unit, b, capacity)};
-        p.now = samples_of(now, c->unit, w, capacity + base->n);
-        capacity += base->n + now->n;
+        struct hn_time_pair p = {.min = 0};
+        if (samples_of(ctx, base, b, &p.base) || samples_of(ctx, now, w, &p.now))
+            return ctx->code;
         if (p.base.n == 0 || p.now.n == 0)
             continue;
         c->time[c->n_times] = (struct hn_compare_time){
             .metric = metric, .base_row = b, .now_row = w, .n_base = p.base.n, .n_now = p.now.n};
         pair[c->n_times++] = p;
     }
+    return HN_OK;
 }
 
 static const struct hn_gate *gate_of(const struct hn_comparison *c,
@@ -266,11 +253,13 @@ static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
     return judge(ctx, c, pair);
 }
 
-// Several files a side are processes. What one thread waits for a processor is the machine's doing,
-// so they go by processor time then; more threads can also wait for each other.
+// The samples are processes where there are several files a side, or both files have several.
+// They go by processor time if they have one thread, as what it waits for is the machine's doing;
+// more threads can also wait for each other.
 static void choose_clock(struct hn_comparison *c, const struct hn_results *base, int64_t n_base,
                          const struct hn_results *now, int64_t n_now, bool rounds) {
-    bool processes = rounds || n_base > 1 || n_now > 1;
+    bool processes = rounds || n_base > 1 || n_now > 1 ||
+                     (hn_time_has_processes(base) && hn_time_has_processes(now));
     bool processor = hn_time_has_processor(base, n_base) && hn_time_has_processor(now, n_now);
     c->unit = processes ? HN_TIME_PROCESSES : HN_TIME_REPETITIONS;
     c->clock = processes && processor ? HN_CLOCK_PROCESSOR : HN_CLOCK_WALL;
@@ -287,17 +276,14 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     out->time = hn_zalloc(ctx, max, sizeof *out->time);
     HN_SCOPE(ctx);
     struct hn_time_pair *pair = hn_zalloc(ctx, max, sizeof *pair);
-    double *capacity = hn_alloc(ctx, max, (size_t)(n_base + n_now) * sizeof *capacity);
-    if (!out->time || !pair || !capacity)
+    if (!out->time || !pair)
         return ctx->code;
     choose_clock(out, base, n_base, now, n_now, options->rounds);
     for (int m = 0; m < METRICS; m++)
-        if (open_side(ctx, base, n_base, metric[m], out->clock, &before[m]) ||
-            open_side(ctx, now, n_now, metric[m], out->clock, &after[m]))
+        if (open_side(ctx, base, n_base, metric[m], out, &before[m]) ||
+            open_side(ctx, now, n_now, metric[m], out, &after[m]) ||
+            collect(ctx, out, metric[m], &before[m], &after[m], pair))
             return ctx->code;
-    for (int m = 0; m < METRICS; m++)
-        collect(out, metric[m], &before[m], &after[m],
-                capacity + m * out->runs.n * (n_base + n_now), pair);
     // Rounds alternate: a change of the machine falls on both sides.
     if (!options->rounds && machine_change(ctx, &before[0], &after[0], &change))
         return ctx->code;

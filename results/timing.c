@@ -3,7 +3,9 @@
 #include "core/stats.h"
 #include "results/rows.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The timed phases of one run, gone through in their order.
@@ -31,23 +33,76 @@ static double sample_of(const struct hn_table *t, int64_t r, const char *metric,
     return next && batches > 0 ? seconds / batches + p->epoch : NAN;
 }
 
-static void fill_samples(const struct hn_results *r, const char *metric, const char *column,
-                         const struct hn_row_index *index, struct hn_time_samples *out) {
-    int64_t at = 0;
-    for (int64_t run = 0; run < r->runs.rows; run++) {
-        struct phases p = {0};
-        // A cost that does not apply (a sampler that builds nothing) has no samples either.
-        bool applies = !isnan(hn_table_real(&r->runs, run, metric));
-        out->start[run] = at;
-        for (int64_t i = index->start[run]; i < index->start[run + 1]; i++)
-            p.builds += strcmp(hn_table_text(&r->timing, index->row[i], "phase"), "build") == 0;
-        for (int64_t i = index->start[run]; applies && i < index->start[run + 1]; i++) {
-            double value = sample_of(&r->timing, index->row[i], metric, column, &p);
-            if (!isnan(value))
-                out->value[at++] = value;
+// Rows of /timing that one process made of a run.
+struct process {
+    const struct hn_results *results;
+    const char *metric, *column;
+    const int64_t *row; // [n]
+    int64_t n;
+};
+
+// Appends the samples of a process to value[at ...]; returns where they end.
+static int64_t add_samples(const struct process *p, double *value, int64_t at) {
+    const struct hn_table *t = &p->results->timing;
+    struct phases phases = {0};
+    for (int64_t i = 0; i < p->n; i++)
+        phases.builds += strcmp(hn_table_text(t, p->row[i], "phase"), "build") == 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double sample = sample_of(t, p->row[i], p->metric, p->column, &phases);
+        if (!isnan(sample))
+            value[at++] = sample;
+    }
+    return at;
+}
+
+// The process that made a row; files from before there were several have no such column.
+static double process_of(const struct hn_table *t, int64_t row) {
+    double process = hn_table_real(t, row, "process");
+    return isnan(process) ? 0 : process;
+}
+
+// A run's repetitions in its first process, or the median of each of its processes, whose rows lie
+// side by side. Returns where they end.
+static int64_t fill_run(const struct process *all, enum hn_time_unit unit, double *value,
+                        int64_t at) {
+    struct process one = *all;
+    for (int64_t i = 0; i < all->n; i += one.n) {
+        one.row = all->row + i;
+        double number = process_of(&all->results->timing, one.row[0]);
+        for (one.n = 1; i + one.n < all->n; one.n++)
+            if (process_of(&all->results->timing, one.row[one.n]) != number)
+                break;
+        int64_t end = add_samples(&one, value, at);
+        if (unit == HN_TIME_REPETITIONS)
+            return end;
+        if (end > at) {
+            value[at] = hn_median(value + at, end - at);
+            at++;
         }
     }
+    return at;
+}
+
+static void fill_samples(const struct hn_results *r, const char *metric, const char *column,
+                         enum hn_time_unit unit, const struct hn_row_index *index,
+                         struct hn_time_samples *out) {
+    int64_t at = 0;
+    for (int64_t run = 0; run < r->runs.rows; run++) {
+        const int64_t *start = &index->start[run];
+        const struct process all = {r, metric, column, index->row + start[0], start[1] - start[0]};
+        out->start[run] = at;
+        // A cost that does not apply (a sampler that builds nothing) has no samples either.
+        if (!isnan(hn_table_real(&r->runs, run, metric)))
+            at = fill_run(&all, unit, out->value, at);
+    }
     out->start[r->runs.rows] = at;
+}
+
+bool hn_time_has_processes(const struct hn_results *r) {
+    for (int64_t i = 0; i < r->timing.rows; i++)
+        if (process_of(&r->timing, i) > 0)
+            return true;
+    return false;
 }
 
 bool hn_time_has_processor(const struct hn_results *r, int64_t n) {
@@ -59,13 +114,78 @@ bool hn_time_has_processor(const struct hn_results *r, int64_t n) {
 }
 
 enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r, const char *metric,
-                             enum hn_clock clock, struct hn_time_samples *out) {
+                             enum hn_clock clock, enum hn_time_unit unit,
+                             struct hn_time_samples *out) {
     struct hn_row_index index;
     *out = (struct hn_time_samples){.start = hn_alloc(ctx, r->runs.rows + 1, sizeof(int64_t)),
                                     .value = hn_alloc(ctx, r->timing.rows, sizeof(double))};
     HN_SCOPE(ctx);
     if (!out->start || !out->value || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index))
         return ctx->code;
-    fill_samples(r, metric, clock == HN_CLOCK_PROCESSOR ? "cpu_ns" : "wall_ns", &index, out);
+    fill_samples(r, metric, clock == HN_CLOCK_PROCESSOR ? "cpu_ns" : "wall_ns", unit, &index, out);
+    return HN_OK;
+}
+
+const char *const hn_calibrations[] = {"sgemm_gflops", "read_gbs", NULL};
+
+enum hn_code hn_time_calibration(struct hn_context *ctx, const struct hn_results *r, int64_t n,
+                                 const char *rate, double *median) {
+    HN_SCOPE(ctx);
+    double *each = hn_alloc(ctx, n, sizeof *each);
+    int64_t kept = 0;
+    for (int64_t i = 0; each && i < n; i++) {
+        double value = atof(hn_results_get_env(&r[i], rate));
+        if (value > 0)
+            each[kept++] = value;
+    }
+    *median = each && kept > 0 ? hn_median(each, kept) : NAN;
+    return each ? HN_OK : ctx->code;
+}
+
+static enum hn_code add_run(struct hn_context *ctx, const struct hn_results *from,
+                            const struct hn_row_index *index, struct hn_row_pair run,
+                            int64_t number, struct hn_table *to) {
+    const int64_t *start = &index->start[run.now];
+    int64_t first = to->rows;
+    if (hn_table_append_rows(ctx, to, &from->timing, index->row + start[0], start[1] - start[0]))
+        return ctx->code;
+    for (int64_t row = first; row < to->rows; row++)
+        if (HN_TABLE_SET(ctx, to, row, HN_INT_VALUE("run", run.base),
+                         HN_INT_VALUE("process", number)))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code add_process(struct hn_context *ctx, const struct hn_results *from,
+                                int64_t number, struct hn_results *to) {
+    struct hn_row_match match;
+    struct hn_row_index index;
+    int64_t others = 0;
+    HN_SCOPE(ctx);
+    if (hn_row_match(ctx, &to->runs, &from->runs, NULL, NULL, &match) ||
+        hn_row_index(ctx, &from->timing, "run", from->runs.rows, &index))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    for (int64_t i = 0; i < match.n; i++) {
+        struct hn_row_pair run = match.pair[i];
+        if (strcmp(hn_table_text(&to->runs, run.base, "program"),
+                   hn_table_text(&from->runs, run.now, "program")) != 0)
+            others++;
+        else if (add_run(ctx, from, &index, run, number, &to->timing))
+            return ctx->code;
+    }
+    if (others > 0)
+        hn_note(ctx,
+                "%" PRId64 " cells have no times of process %" PRId64 ": another program made "
+                "either; --fresh makes both anew",
+                others, number);
+    return HN_OK;
+}
+
+enum hn_code hn_time_add(struct hn_context *ctx, const struct hn_results *process, int64_t n,
+                         struct hn_results *to) {
+    for (int64_t i = 1; i < n; i++)
+        if (add_process(ctx, &process[i], i, to))
+            return ctx->code;
     return HN_OK;
 }

@@ -2,12 +2,15 @@
 #ifndef HN_RESULTS_TIMING_H
 #define HN_RESULTS_TIMING_H
 
+#include "core/slowdown.h"
 #include "results/store.h"
 
 enum hn_clock { HN_CLOCK_WALL, HN_CLOCK_PROCESSOR };
 
 // True if every one of r[n] is of one thread and holds its processor time.
 bool hn_time_has_processor(const struct hn_results *r, int64_t n);
+// True if times of further processes are in the file (timing: {processes: P}).
+bool hn_time_has_processes(const struct hn_results *r);
 
 // Samples of one cost of every row of /runs, in seconds: value[start[row] .. start[row + 1]).
 struct hn_time_samples {
@@ -15,9 +18,21 @@ struct hn_time_samples {
     double *value;
 };
 // metric: "cost_s" (an epoch's beginning and a batch) or "cost_g" (a build). Timed repetitions
-// where there are any, else what was timed while measuring; never warm-up.
+// where there are any, else what was timed while measuring; never warm-up. Of the first process, or
+// the median of each.
 HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
                                          const char *metric, enum hn_clock clock,
-                                         struct hn_time_samples *out);
+                                         enum hn_time_unit unit, struct hn_time_samples *out);
+
+// Names in /env of rates that were measured of the machine itself, NULL behind the last; and the
+// median of one over n files or processes, NaN without any.
+extern const char *const hn_calibrations[];
+HN_MUST_USE enum hn_code hn_time_calibration(struct hn_context *ctx, const struct hn_results *r,
+                                             int64_t n, const char *rate, double *median);
+
+// Adds the times of process[1 .. n), whose results hold cells of `to`. Of a cell that another
+// program made there, with a note, and of cells that are not in `to`, it adds none.
+HN_MUST_USE enum hn_code hn_time_add(struct hn_context *ctx, const struct hn_results *process,
+                                     int64_t n, struct hn_results *to);
 
 #endif

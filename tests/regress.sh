@@ -155,7 +155,7 @@ f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
     spoiled $a t0.h5 "$(sed 's/SEED/1/; s/FACTOR/1/' <<<"$noisy")"
     spoiled $a t1.h5 "$(sed 's/SEED/2/; s/FACTOR/1/' <<<"$noisy")"
     spoiled $a t2.h5 "$(sed 's/SEED/2/; s/FACTOR/np.where(np.isin(run, ok[:2]), 1.2, 1)/' <<<"$noisy")"
-    expect "the same times with noise" 0 'none slower .one process each; hardneg ab runs several' compare t0.h5 t1.h5
+    expect "the same times with noise" 0 'none slower .one process each: timing.processes times several' compare t0.h5 t1.h5
     expect "two cells are slower" 1 'times slower' compare t0.h5 t2.h5
     expect "faster is no failure" 0 'none slower' compare t2.h5 t0.h5
     spoiled t0.h5 b0.h5 "t = f['timing']; w = t['wall_ns'][:]; t['wall_ns'][...] = w // 10000"
@@ -184,6 +184,63 @@ f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
     expect "with a counter it has" 0 '^PASS' compare t0.h5 t3.h5 --gate times:5% --gate counters:0
     spoiled t2.h5 t4.h5 "f['env'].attrs['sgemm_gflops'] = 70.0"
     expect "the machine itself was slower" 0 'none slower' compare t0.h5 t4.h5
+}
+
+# timing.processes: further processes time the same cells, and the file keeps what each of them measured.
+interrupted_in() { [ -d "$1/processes/2" ]; } # FOLDER: its third process has begun
+test_processes() {
+    local process i
+    with_python "processes" || return
+    job 'samplers: [uniform, knn]' 'timing: {reps: 3, processes: 3}' >timed.yaml
+    expect "processes" 0 'timed in process 3 of 3' run -c timed.yaml -o timed --threads 1
+    by_process="import h5py, sys
+def by_process(path): # samples of each process and run
+    f = h5py.File(path); t = f['timing']; ok = [s == 'ok' for s in f['runs/status'].asstr()[:]]
+    keys = sorted(zip(t['run'][:].tolist(), t['process'][:].tolist(), t['phase'].asstr()[:]))
+    return ok, {k: keys.count(k) for k in keys}
+def same_in_each(path, n):
+    ok, count = by_process(path)
+    for run in range(len(ok)):
+        for phase in 'build', 'epoch', 'next':
+            samples = [count.get((run, p, phase), 0) for p in range(n + 1)]
+            assert samples[:n] == [samples[0]] * n and samples[n] == 0 and (samples[0] > 2) == ok[run], (path, run, samples)
+"
+    pycheck "each process timed each cell" "$by_process
+same_in_each('timed/results.h5', 3)"
+    find timed -name '*.h5' -path '*/cells/*' -exec touch -d '2001-01-01' {} +
+    expect "two more: the others are kept" 0 '6 cells .0 computed, 6 reused' run -c timed.yaml -o timed --threads 1 --set timing.processes=5
+    check "no cell was made anew" test "$(find timed -path '*/cells/*.h5' -newermt 2002-01-01 | wc -l)" = 8
+    pycheck "and five are in the file" "$by_process
+same_in_each('timed/results.h5', 5)"
+    expect "another file of five" 0 '' run -c timed.yaml -o timed2 --threads 1 --set timing.processes=5 --quiet
+    run compare timed timed2 --json
+    pycheck "two such files are compared by processes" "import json
+d = json.load(open('out')); t = d['times']
+assert t['samples'] == 'processes' and t['clock'] == 'processor' and all(o['base_samples'] == o['new_samples'] == 5 for o in t['of']), t
+assert d['values']['failed'] == 0 and 'one process' not in d['message'], d['message']"
+    run compare timed a --gate times:5% --json
+    check "a file of one process: its repetitions" says '"samples": *"repetitions"'
+    for i in 1 2; do run run -c timed.yaml -o "t$i" --shard $i/2 --quiet; done
+    expect "parts of several processes" 0 '' merge t1 t2 -o timed.h5
+    pycheck "merged: each process of each cell" "$by_process
+same_in_each('timed.h5', 3)"
+    expect "processes and --rows" 2 'timing.processes is 3, which --rows cannot have: give --set timing.processes=1' run -c timed.yaml -o no --rows 1/2
+    expect "the dry run says what it leaves out" 0 '2 more time the same cells' run -c timed.yaml -o no --dry-run
+    expect "a process too few" 2 'processes' run -c timed.yaml -o no --set timing.processes=0
+    expect "items that are all the same" 0 '' synth -o same.h5 --n 7000 --dim 4 --classes 1 --super-classes 1 --steps 1 --views 1 --kappa-from 1e9 --kappa-to 1e9
+    expect "cells fail in each process" 4 '@cells-failed' run -c timed.yaml -o failing --threads 1 --quiet --set 'snapshots=[same.h5]' --set 'samplers=[uniform, gcbs]' --memory 64MiB
+    pycheck "those that do not fail are timed in each" "$by_process
+assert by_process('failing/results.h5')[0] == [True, False]
+same_in_each('failing/results.h5', 3)"
+    "$hardneg" run -c timed.yaml -o stopped --quiet --set timing.processes=500 >out 2>err </dev/null &
+    process=$!
+    check "a third process" wait_for 60 interrupted_in stopped
+    kill -TERM $process
+    wait $process
+    rc=$?
+    ended "an interrupt ends the process that times, too" 130 'interrupted'
+    check "and leaves no results" test ! -e stopped/results.h5 -a "$(find stopped/processes -name '*.err' | wc -l)" = 0
+    check "nothing goes on" none_runs_in "$work/stopped"
 }
 
 test_reports() {
@@ -700,6 +757,6 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
-run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards test_kept_folder test_versions test_names \
+run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_processes test_older_baseline test_reports test_damaged test_shards test_kept_folder test_versions test_names \
     test_studies test_closed_pipe test_rerun test_export test_export_settings test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

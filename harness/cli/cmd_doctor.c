@@ -65,24 +65,20 @@ static enum hn_code judge_noise(struct hn_context *ctx, const struct hn_alternat
 // A against A: this program on a synthetic file in the folder, run again and again.
 static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_params *p,
                                   const char *folder, double *noise) {
-    char program[4096] = "";
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return hn_fail(ctx, HN_INTERNAL, "/proc/self/exe cannot be read");
     char *job = hn_format(ctx, "%s/job.yaml", folder), *data = hn_format(ctx, "%s/s.h5", folder);
     char *errors = hn_format(ctx, "%s/err", folder);
     if (!job || !data || !errors || hn_file_write_text(ctx, job, job_text))
         return ctx->code;
-    char *synth[] = {program, "synth",     "-o", data,     "--n", "1000",    "--dim",
-                     "64",    "--classes", "10", "--seed", "1",   "--quiet", NULL};
+    char *synth[] = {hn_this_program, "synth", "-o",     data, "--n",     "1000", "--dim", "64",
+                     "--classes",     "10",    "--seed", "1",  "--quiet", NULL};
     struct hn_alternate rounds = {0};
-    struct hn_alternate_spec spec = {.old = program,
-                                     .new = program,
+    struct hn_alternate_spec spec = {.old = hn_this_program,
+                                     .new = hn_this_program,
                                      .job = job,
                                      .rounds = p->rounds,
                                      .threads = ctx->threads,
                                      .quiet = true};
-    if (hn_alternate_spawn(program, synth, errors) != 0)
+    if (hn_alternate_spawn(ctx, hn_this_program, synth, errors) != 0)
         return hn_fail(ctx, HN_INTERNAL, "the synthetic file for the noise could not be made");
     if (hn_alternate_run(ctx, &spec, &rounds))
         return ctx->code;

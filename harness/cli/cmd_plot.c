@@ -57,8 +57,7 @@ enum hn_code hn_folder_make(struct hn_context *ctx, char *path) {
     if (mkdir(path, 0777) == 0 ||
         (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode)))
         return HN_OK;
-    return hn_fail(ctx, HN_USAGE, "%s: the folder for figures cannot be made: %s", path,
-                   strerror(errno));
+    return hn_fail(ctx, HN_USAGE, "%s: the folder cannot be made: %s", path, strerror(errno));
 }
 
 static enum hn_code find_figure(struct hn_context *ctx, const char *id,

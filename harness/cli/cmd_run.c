@@ -3,6 +3,7 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
+#include "harness/host/alternate.h"
 #include "harness/host/host.h"
 #include "harness/host/parts.h"
 #include "harness/host/ranks.h"
@@ -10,6 +11,7 @@
 #include "harness/run/foresee.h"
 #include "harness/run/shares.h"
 #include "plots/page/figure.h"
+#include "results/timing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -131,14 +133,70 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
     return hn_figures_end(ctx, &failed);
 }
 
+// The words of process number i of timing.processes: those of this command, with a folder of its
+// own and as little to measure as there is. Options that stand later win.
+static char **words_of(struct hn_context *ctx, const struct hn_call *call, char *folder) {
+    char *const more[] = {
+        "-o",    folder,         "--set",  "timing.processes=1", "--set", "metrics=[fn_ratio]",
+        "--set", "figures=none", "--quiet"};
+    enum { MORE = sizeof more / sizeof *more };
+    char **argv = hn_zalloc(ctx, call->argc + MORE + 1, sizeof *argv);
+    if (!argv)
+        return NULL;
+    memcpy(argv, call->argv, (size_t)call->argc * sizeof *argv);
+    memcpy(argv + call->argc, more, sizeof more);
+    argv[0] = hn_this_program;
+    return argv;
+}
+
+// The calibrations of the machine by all processes, of which env has those of this one.
+static enum hn_code calibrate(struct hn_context *ctx, const struct hn_results *process, int64_t n,
+                              struct hn_results *env) {
+    for (int i = 0; n > 1 && hn_calibrations[i]; i++) {
+        double median;
+        char text[32];
+        if (hn_time_calibration(ctx, process, n, hn_calibrations[i], &median))
+            return ctx->code;
+        snprintf(text, sizeof text, "%.4g", median);
+        if (hn_results_set_env(ctx, env, hn_calibrations[i], text))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+// The further ones of timing.processes, one after the other: process[1 .. n). Each resumes in its
+// own folder.
+static enum hn_code time_again(struct hn_context *ctx, const struct hn_call *call,
+                               const struct hn_runner *run, int64_t n, struct hn_results *process) {
+    char *parent = hn_format(ctx, "%s/processes", run->folder);
+    if (!parent || (n > 1 && hn_folder_make(ctx, parent)))
+        return ctx->code;
+    for (int64_t i = 1; i < n; i++) {
+        char *folder = hn_format(ctx, "%s/%" PRId64, parent, i);
+        char **argv = folder ? words_of(ctx, call, folder) : NULL;
+        if (!argv || hn_check_stop(ctx) || hn_alternate_program(ctx, argv, folder, &process[i]))
+            return ctx->code;
+        if (!call->quiet)
+            fprintf(stderr, "timed in process %" PRId64 " of %" PRId64 "\n", i + 1, n);
+    }
+    return HN_OK;
+}
+
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct run_params *p, const struct hn_job *job,
                            const struct hn_runner *run, struct hn_run_summary *summary,
                            struct hn_results *env) {
     struct hn_results results = {0};
     bool figures = run->shards == 0 && (job->figures_all || job->n_figures > 0);
-    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256,
-                                         job->title, job->path,     env};
+    int64_t n = job->timing.processes;
+    struct hn_results *process = hn_zalloc(ctx, n, sizeof *process);
+    if (!process)
+        return ctx->code;
+    process[0] = *env; // the calibration of this one
+    if (time_again(ctx, call, run, n, process) || calibrate(ctx, process, n, env))
+        return ctx->code;
+    const struct hn_run_record record = {
+        call->line, job->resolved, job->resolved_sha256, job->title, job->path, env, process, n};
     if (hn_run_store(ctx, run, &record, &results, summary))
         return ctx->code;
     if (!call->quiet && hn_print_summary(ctx, &results, p->print_step))
@@ -248,6 +306,23 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
     return code;
 }
 
+// Further processes are started one after the other, alone.
+static enum hn_code check_processes(struct hn_context *ctx, const struct run_params *p,
+                                    const struct hn_job *job) {
+    int64_t further = job->timing.processes - 1;
+    if (further > 0 && (p->mpi || p->rows))
+        return hn_fail(ctx, HN_USAGE,
+                       "timing.processes is %" PRId64 ", which %s cannot have: give --set "
+                       "timing.processes=1",
+                       further + 1, p->rows ? "--rows" : "--mpi");
+    if (further > 0 && p->dry_run)
+        hn_note(ctx,
+                "the estimate is of one process; %" PRId64 " more time the same cells after it "
+                "(timing.processes), each in at most as long",
+                further);
+    return HN_OK;
+}
+
 static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
                             struct run_params *p, const struct hn_job *job, const regex_t *filter) {
     struct hn_plan plan;
@@ -259,7 +334,8 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     hn_host_share_memory(ctx, p->memory ? p->memory : job->memory_limit, hn_ranks_beside(p->ranks));
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = limit ? hn_max(limit, PLAN_MIN) : 0;
-    if (hn_figures_check_job(ctx, job) || hn_plan_make(ctx, job, &plan))
+    if (check_processes(ctx, p, job) || hn_figures_check_job(ctx, job) ||
+        hn_plan_make(ctx, job, &plan))
         return ctx->code;
     struct hn_runner run = hn_plan_runner(&plan);
     run.rerun = (enum hn_rerun)p->rerun;

@@ -12,7 +12,9 @@
 struct hn_call {
     bool quiet, verbose, json, help, version;
     int n_args;
-    char *line;        // the full command line, for provenance
+    char *line; // the full command line, for provenance
+    int argc;   // and its words
+    char **argv;
     const char **args; // [n_args] positional arguments
     void *params;      // of the command, filled from its options
 };

@@ -154,6 +154,8 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
     struct hn_call *call = (struct hn_call *)(void *)(params + shift);
     call->args = args;
     call->line = line;
+    call->argc = argc;
+    call->argv = argv;
     call->params = params;
     ctx->notes = (struct hn_notes){print_note, call};
     enum hn_code code =

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,22 @@
 
 extern char **environ;
 
-int hn_alternate_spawn(const char *program, char *const *argv, const char *errors) {
+// Waits for a child, which is asked to stop where this program is. Returns its status, or -1.
+static int wait_for(struct hn_context *ctx, pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            return -1;
+        if (hn_stop_asked(ctx))
+            kill(child, SIGTERM);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const *argv,
+                       const char *errors) {
     posix_spawn_file_actions_t actions;
     pid_t child;
-    int status;
     if (posix_spawn_file_actions_init(&actions))
         return -1;
     bool failed =
@@ -26,12 +39,7 @@ int hn_alternate_spawn(const char *program, char *const *argv, const char *error
                                          O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
         posix_spawnp(&child, program, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed)
-        return -1;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return failed ? -1 : wait_for(ctx, child);
 }
 
 // The last line of a file.
@@ -48,13 +56,34 @@ static void last_line(const char *path, char *text, size_t size) {
         fclose(file);
 }
 
+enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv, const char *folder,
+                                  struct hn_results *out) {
+    char why[512];
+    char *errors = hn_format(ctx, "%s.err", folder);
+    char *path = hn_format(ctx, "%s/results.h5", folder);
+    if (!errors || !path)
+        return ctx->code;
+    int status = hn_alternate_spawn(ctx, argv[0], argv, errors);
+    if (status < 0)
+        return hn_fail(ctx, HN_USAGE, "%s: cannot be started; give the path of a hardneg program",
+                       argv[0]);
+    last_line(errors, why, sizeof why);
+    (void)unlink(errors);
+    if (status == HN_INTERRUPTED)
+        return hn_fail(ctx, HN_INTERRUPTED, "interrupted");
+    if (status != HN_OK && status != HN_PARTIAL)
+        return hn_fail(ctx, HN_USAGE, "%s ended with code %d: %s", argv[0], status,
+                       *why ? why : "without a word");
+    return hn_results_read(ctx, path, out);
+}
+
 enum { ARGS = 64 };
 
 static enum hn_code run_one(struct hn_context *ctx, const struct hn_alternate_spec *spec,
                             const char *program, const char *folder, struct hn_results *out) {
     char *argv[ARGS] = {(char *)program, "run",    "-c", (char *)spec->job, "-o",
                         (char *)folder,  "--quiet"};
-    char threads[32], errors[4096], path[4096], why[512];
+    char threads[32];
     int n = 7;
     snprintf(threads, sizeof threads, "%" PRId64, spec->threads);
     for (int64_t i = 0; i < spec->n_set && n < ARGS - 5; i++) {
@@ -65,20 +94,7 @@ static enum hn_code run_one(struct hn_context *ctx, const struct hn_alternate_sp
         argv[n++] = "--threads";
         argv[n++] = threads;
     }
-    if (snprintf(errors, sizeof errors, "%s.err", folder) >= (int)sizeof errors ||
-        snprintf(path, sizeof path, "%s/results.h5", folder) >= (int)sizeof path)
-        return hn_fail(ctx, HN_USAGE, "%s: the path is too long", folder);
-    int status = hn_alternate_spawn(program, argv, errors);
-    if (status < 0)
-        return hn_fail(ctx, HN_USAGE, "%s: cannot be started; give the path of a hardneg program",
-                       program);
-    last_line(errors, why, sizeof why);
-    if (status == HN_INTERRUPTED)
-        return hn_fail(ctx, HN_INTERRUPTED, "interrupted");
-    if (status != 0)
-        return hn_fail(ctx, HN_USAGE, "%s ended with code %d: %s", program, status,
-                       *why ? why : "without a word");
-    return hn_results_read(ctx, path, out);
+    return hn_alternate_program(ctx, argv, folder, out);
 }
 
 // One round: both programs, the second first in every other round, so that neither always finds the

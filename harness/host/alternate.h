@@ -1,8 +1,11 @@
-// Runs two programs in turn on a job: for `ab`, and for the noise that `doctor` measures.
+// Runs other programs on a job: two in turn for `ab` and for the noise that `doctor` measures; and
+// further processes of this one (hn_this_program).
 #ifndef HN_HARNESS_HOST_ALTERNATE_H
 #define HN_HARNESS_HOST_ALTERNATE_H
 
 #include "results/store.h"
+
+#define hn_this_program "/proc/self/exe" // also where its file has been replaced meanwhile
 
 struct hn_alternate {
     struct hn_results *base, *now; // [n] results of each round
@@ -25,8 +28,15 @@ HN_MUST_USE enum hn_code hn_alternate_run(struct hn_context *ctx,
                                           const struct hn_alternate_spec *spec,
                                           struct hn_alternate *out);
 
-// Runs a program without a shell, its standard output dropped, its messages in file `errors`.
-// Returns its exit status, 128 + the signal that killed it, or -1 if it could not be started.
-int hn_alternate_spawn(const char *program, char *const *argv, const char *errors);
+// Runs argv[0], which ends as `hardneg run` does with -o folder, without a shell, and reads its
+// results, be they partial. HN_USAGE as above.
+HN_MUST_USE enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv,
+                                              const char *folder, struct hn_results *out);
+
+// Runs a program without a shell, its standard output dropped, its messages in file `errors`; an
+// interrupt of this program ends it, too. Returns its exit status, 128 + the signal that killed it,
+// or -1 if it could not be started.
+int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const *argv,
+                       const char *errors);
 
 #endif

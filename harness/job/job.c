@@ -22,6 +22,8 @@ static const struct hn_field timing_fields[] = {
     {TIMING(HN_INT_OPTION, reps, "1", 1, 10000, "timed repetitions")},
     {TIMING(HN_INT_OPTION, warmup, "0", 0, 10000, "repetitions before that are not timed")},
     {TIMING(HN_BOOL_OPTION, interleave, "false", "one repetition of each cell in turn")},
+    {TIMING(HN_INT_OPTION, processes, "1", 1, 1000,
+            "processes that time every cell, one after the other")},
     {0}};
 static const struct hn_fields timing = {timing_fields, .size = sizeof(struct hn_job_timing)};
 

@@ -29,6 +29,7 @@ struct hn_job_study {
 struct hn_job_timing {
     int64_t reps, warmup;
     bool interleave;
+    int64_t processes; // that time every cell; the first one measures, too
 };
 
 enum { HN_JOB_CELLS = 1000000 }; // that a job may have unless another number is given

@@ -148,6 +148,8 @@ static const struct hn_column timing_columns[] = {
     MACHINE("cpu_ns", INT, "ns", "processor time of all threads", HN_SMALLER),
     COUNT("shared", "1", "1 = the build of another cell of the step, which this cell drew from",
           HN_NEITHER),
+    COUNT("process", "1", "0 = the process that measured, else a further one that timed the cell",
+          HN_NEITHER),
     REAL("instructions", "1", "instructions of all threads; NaN where the host does not count them",
          HN_SMALLER, MACHINE),
 };

@@ -9,6 +9,7 @@
 #include "harness/run/plan.h"
 #include "results/cell_file.h"
 #include "results/merge.h"
+#include "results/timing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -479,7 +480,8 @@ enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     if (hn_run_collect(ctx, run, out, summary))
         return ctx->code;
-    if (describe(ctx, record, summary->missing == 0, out) ||
+    if (hn_time_add(ctx, record->process, record->n_processes, out) ||
+        describe(ctx, record, summary->missing == 0, out) ||
         (summary->missing > 0 && add_plan(ctx, run, out)))
         return ctx->code;
     HN_SCOPE(ctx);

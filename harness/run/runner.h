@@ -67,6 +67,10 @@ struct hn_run_record {
     const char *argv, *config, *config_sha256; // the command line; the resolved job and its digest
     const char *title, *job;                   // of the job, NULL = none; its file
     const struct hn_results *env;              // of this machine
+    // [n_processes] of processes that timed the same cells: the times of those behind the first,
+    // which is this one, are added.
+    const struct hn_results *process;
+    int64_t n_processes;
 };
 // Collects, describes and writes <folder>/results.h5; with a table of the plan where items are
 // missing, which merging goes by. *out: what was written, owned by the caller.

@@ -219,10 +219,11 @@ static void test_resolved(void) {
                                                 "weightings: [none]\n"
                                                 "temperature: [0.5]\n"
                                                 "metrics: ["));
-    CU_ASSERT_PTR_NOT_NULL(strstr(job.resolved, "]\n"
-                                                "timing: {reps: 1, warmup: 0, interleave: false}\n"
-                                                "limits: {memory: 1024}\n"
-                                                "figures: all\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.resolved,
+                                  "]\n"
+                                  "timing: {reps: 1, warmup: 0, interleave: false, processes: 1}\n"
+                                  "limits: {memory: 1024}\n"
+                                  "figures: all\n"));
     // Another way to write the same job gives the same text; another job gives another digest.
     HN_CHECK(&b.ctx, read_text(&b,
                                "figures: 'all'\nlimits:\n  memory: 1024\nsteps: all\n"

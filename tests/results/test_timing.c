@@ -1,0 +1,130 @@
+// Times of several processes in one file: what is added, what the samples are, and how two such
+// files are compared.
+#include "results/compare.h"
+#include "tests/measured_results.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+static struct hn_context ctx;
+
+enum { PROCESSES = 6 };
+
+// As the files of older programs are: without the column `process`.
+static struct hn_results made(uint64_t seed, int slow, double factor) {
+    return measured_results(&ctx, 0, 4, seed, slow, factor);
+}
+
+static struct hn_results first(uint64_t seed, int slow, double factor) {
+    static const struct hn_column process = {"process", HN_COLUMN_INT, "1", "", HN_NEITHER};
+    struct hn_results r = made(seed, slow, factor);
+    fixture_columns(&ctx, &r.timing, &process, 1);
+    return r;
+}
+
+// A file of n processes with seeds seed, seed + 1, ...; row 1 of the first `slow` ones takes
+// `factor` times as long.
+static struct hn_results made_by(int n, uint64_t seed, int slow, double factor) {
+    struct hn_results process[PROCESSES] = {first(seed, slow > 0 ? 1 : -1, factor)};
+    for (int i = 1; i < n; i++)
+        process[i] = made(seed + (uint64_t)i, i < slow ? 1 : -1, factor);
+    HN_CHECK(&ctx, hn_time_add(&ctx, process, n, &process[0]));
+    for (int i = 1; i < n; i++)
+        hn_results_free(&ctx, &process[i]);
+    return process[0];
+}
+
+static double median_of(const struct hn_results *r, int64_t row) {
+    struct hn_time_samples s;
+    HN_CHECK(&ctx, hn_time_samples(&ctx, r, "cost_s", HN_CLOCK_WALL, HN_TIME_REPETITIONS, &s));
+    double median = hn_median(s.value + s.start[row], s.start[row + 1] - s.start[row]);
+    hn_free(&ctx, s.start);
+    hn_free(&ctx, s.value);
+    return median;
+}
+
+static void test_samples(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results r = made_by(PROCESSES, 1, 1, 3), alone = made(1, 1, 3);
+    struct hn_time_samples s;
+    CU_ASSERT(hn_time_has_processes(&r) && !hn_time_has_processes(&alone));
+    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_s", HN_CLOCK_WALL, HN_TIME_PROCESSES, &s));
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(s.start[i + 1] - s.start[i], PROCESSES);
+    for (int i = 0; i < PROCESSES; i++) {
+        struct hn_results one = made(1 + (uint64_t)i, i < 1 ? 1 : -1, 3);
+        for (int64_t row = 0; row < 4; row++)
+            CU_ASSERT_DOUBLE_EQUAL(s.value[s.start[row] + i], median_of(&one, row), 1e-15);
+        hn_results_free(&ctx, &one);
+    }
+    hn_free(&ctx, s.start);
+    hn_free(&ctx, s.value);
+    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_g", HN_CLOCK_WALL, HN_TIME_PROCESSES, &s));
+    CU_ASSERT(s.start[1] == PROCESSES && s.start[2] == PROCESSES); // row 1 builds nothing
+    hn_free(&ctx, s.start);
+    hn_free(&ctx, s.value);
+    CU_ASSERT_DOUBLE_EQUAL(median_of(&r, 1), median_of(&alone, 1), 1e-15); // of the first process
+    hn_results_free(&ctx, &r);
+    hn_results_free(&ctx, &alone);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_compared(void) {
+    static const struct {
+        int base, now, slow; // processes of either, and of NEW those that are slower
+        enum hn_time_unit unit;
+        int failed;
+        const char *says;
+    } cases[] = {
+        {6, 6, 0, HN_TIME_PROCESSES, 0, "6 times, none slower"},
+        {6, 6, 6, HN_TIME_PROCESSES, 1, "1 of 6 times slower"},
+        {6, 6, 2, HN_TIME_PROCESSES, 0, "none slower"}, // two processes are not the program
+        {6, 4, 4, HN_TIME_PROCESSES, 0, "too few samples"},
+        {1, 6, 1, HN_TIME_REPETITIONS, 1, "one process each"},
+        {6, 1, 1, HN_TIME_REPETITIONS, 1, "one process each"},
+    };
+    const struct hn_compare_options options = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hn_comparison c;
+        hn_context_init(&ctx, 1);
+        struct hn_results a = made_by(cases[i].base, 1, 0, 1);
+        struct hn_results b = made_by(cases[i].now, 30, cases[i].slow, 1.2);
+        HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
+        CU_ASSERT(c.unit == cases[i].unit && c.times_failed == cases[i].failed);
+        CU_ASSERT_PTR_NOT_NULL(strstr(c.verdict, cases[i].says));
+        hn_comparison_free(&ctx, &c);
+        hn_results_free(&ctx, &a);
+        hn_results_free(&ctx, &b);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
+static void keep_note(void *data, const char *text) { snprintf(data, 256, "%s", text); }
+
+// Cells that another program made are left out, and said.
+static void test_programs(void) {
+    static const struct hn_column program = {"program", HN_COLUMN_TEXT, "",
+                                             "",        HN_NEITHER,     HN_ROLE_IDENTITY};
+    char said[256] = "";
+    hn_context_init(&ctx, 1);
+    ctx.notes = (struct hn_notes){keep_note, said};
+    struct hn_results process[] = {first(1, -1, 1), made(2, -1, 1)}, r = process[0];
+    fixture_columns(&ctx, &r.runs, &program, 1);
+    fixture_columns(&ctx, &process[1].runs, &program, 1);
+    fixture_must(hn_table_set_text(&ctx, &process[1].runs, 2, "program", "another"));
+    int64_t rows = r.timing.rows;
+    HN_CHECK(&ctx, hn_time_add(&ctx, process, 2, &r));
+    CU_ASSERT_EQUAL(r.timing.rows, rows + rows * 3 / 4);
+    for (int64_t i = rows; i < r.timing.rows; i++)
+        CU_ASSERT(hn_table_real(&r.timing, i, "run") != 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "1 cells have no times of process 1"));
+    hn_results_free(&ctx, &r);
+    hn_results_free(&ctx, &process[1]);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {{"samples of processes", test_samples},
+                                       {"files of processes compared", test_compared},
+                                       {"cells of another program", test_programs}};
+
+HN_TEST_MAIN("timing", tests)
