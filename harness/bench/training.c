@@ -194,7 +194,7 @@ static const struct recipe {
     [HN_BENCH_TEXT] =
         {"text", {NULL}, sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false, 100},
     [HN_BENCH_PAIRS] =
-        {"pairs", {NULL}, functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.01, 0, false, 20},
+        {"pairs", {NULL}, functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.003, 0, false, 20},
 };
 
 static enum hn_code write_file(struct hn_context *ctx, const char *folder,
