@@ -70,8 +70,8 @@ struct place {
     int64_t arm;
 };
 
-// The choice; what is left, tied, or a rival; what is softer, the hardest first; what is over the
-// budget, the fewest false negatives first; what failed.
+// The choice; what is left, tied, or a rival; what is less hard, the hardest first; what is over
+// the budget, the fewest false negatives first; what failed.
 static int rank_of(const struct place *p) {
     static const int ranks[] = {[HN_ARM_LEFT] = 1,  [HN_ARM_SOFTER] = 2, [HN_ARM_CUT] = 2,
                                 [HN_ARM_FALSE] = 3, [HN_ARM_COSTLY] = 3, [HN_ARM_FAILED] = 4};

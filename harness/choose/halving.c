@@ -300,7 +300,7 @@ static enum hn_code measure_all(struct hn_context *ctx, struct hn_halving *h, in
 }
 
 // Of those that are left; where more seeds took all of these over a budget, of those that were cut
-// or softer than them.
+// or less hard.
 static void find_best(struct hn_halving *h) {
     h->best = -1;
     for (int all = 0; all < 2 && h->best < 0; all++)

@@ -1,33 +1,31 @@
 // Successive halving over settings (Jamieson and Talwalkar, AISTATS 2016; Karnin, Koren and Somekh,
-// ICML 2013), with intervals: which setting is the hardest within a budget.
+// ICML 2013), with intervals: which setting is the hardest within a budget?
 //
-// A unit of work is a seed of a setting: a build and its batches. Rungs take 1, 2, 4, 8 ... seeds
-// in all, the last one `seeds`; what is left has the same seeds. After a rung a setting falls out
+// A unit of work is one seed of a setting: a build and its batches. After the rungs every setting
+// that is left has 1, 2, 4, 8 ... seeds, in the last one `seeds`. A rung rules a setting out as
 //
-//   over the budget: its interval of false negatives lies above the budget (or its time does); a
-//     budget over the reference is held against the difference to it, whose half interval is the
-//     root of the sum of squares of both halves;
-//   softer: the interval of its difference in hardness to the leader, which is the hardest of those
-//     whose interval lies within the budget, lies below 0;
-//   cut: more than max(KEPT, settings / 2^rung) are left, or more than there is work for, and it is
-//     among the softest of them, or above the budget. Nothing told it apart: it is held against the
-//     choice at the end.
+//   over the budget: its interval of false negatives lies above the budget (or its time does). A
+//     budget over the reference applies to the difference, whose half interval is the root of the
+//     sum of squares of both halves;
+//   less hard: the interval of its difference in hardness to the leader lies below 0. The leader is
+//     the hardest of those whose interval lies within the budget;
+//   cut: more than max(KEPT, settings / 2^rung) are left, or more than the work allows, and it is
+//     among the least hard of them, or above the budget. No interval says so, so it is compared
+//     with the choice at the end.
 //
-// A setting is on the edge of the budget if its interval of 99 % holds it: what was measured
-// hardly tells on which side it lies. In a cut those whose mean is within and those on the edge
-// above it take turns, the hardest first, before those above it: so the hardest within goes on
-// first, and the hardest that may be within next to it. The choice is one whose mean is within; at
-// the end settings on the edge above it, by the replicates that are printed, are told, too, if they
-// are not less hard than the choice.
+// A setting is on the edge of the budget if its 99 % interval contains the budget. In a cut the
+// settings whose mean is within the budget and those on the edge above it take turns, the hardest
+// first; settings above it come last. The mean of the choice is within the budget. At the end
+// settings on the edge above it, by the replicates that are printed, are named as well, unless they
+// are less hard than the choice.
 //
-// All later rungs together take as much as the first one at most, in units and in inner products:
-// with 20 seeds a tenth of the full grid. Each rung has an equal share of what is left of that, but
-// two settings go on as long as any of it is left for them, and a single one until it has four.
+// All later rungs together cost at most as much as the first one, in units and in inner products:
+// with 20 seeds a tenth of the full grid. Each rung has an equal share of what remains, but two
+// settings go on as long as anything remains, and a single one until it has four seeds.
 //
-// Of the two that intervals decide the error is bounded: intervals are one-sided at error / (2
-// settings x rungs), since in a rung the best setting takes part in at most 2 settings - 1
-// decisions (its own budget; the budgets of leaders; its difference to each of them). A cut has no
-// such bound.
+// The error of decisions by intervals is bounded: intervals are one-sided at error / (2 settings x
+// rungs), since in a rung the best setting takes part in at most 2 settings - 1 decisions (its own
+// budget; the budgets of leaders; its difference to each of them). A cut has no such bound.
 #ifndef HN_HARNESS_CHOOSE_HALVING_H
 #define HN_HARNESS_CHOOSE_HALVING_H
 
@@ -45,12 +43,11 @@ enum hn_arm_fate {
 struct hn_arm {
     struct hn_evidence evidence;
     enum hn_arm_fate fate;
-    int rung; // from 1, in which it fell out; 0 = it did not
+    int rung; // from 1, that ruled it out; 0 = none did
     // Of the end:
-    // Within the budget, on its edge above it, or neither is known. A tie or a rival has nearly all
-    // of the choice's hardness over the reference (HN_HALVING_TIED) by the upper end of `behind`,
-    // and false negatives that are known within HN_HALVING_KNOWN; what is not softer and not known
-    // so well is open.
+    // tied: within the budget; rival: on its edge, above it. Both have nearly all of the choice's
+    // hardness over the reference (HN_HALVING_TIED) by the upper end of `behind`, and false
+    // negatives that are known within HN_HALVING_KNOWN. open: not less hard, and known less well.
     bool tied, rival, open;
     bool edge;                         // its false negatives are on the edge of the budget
     struct hn_interval behind;         // hardness of the choice less its own, 95 %
@@ -75,16 +72,16 @@ struct hn_halving {
     int64_t units; // seeds of settings that were measured
     double dots;   // inner products of these
     int64_t best;  // the hardest within the budget, -1 = none is
-    bool harder; // than the reference, by an interval at the level of decisions: it is the best of
-                 // many, some of which are ahead by chance
+    bool harder; // than the reference, by an interval at the level of decisions, as it is the best
+                 // of many
 };
 
 enum { HN_HALVING_KEPT = 3 };
 #define HN_HALVING_TIED 0.2   // of the choice's hardness over the reference, that a tie may lack
 #define HN_HALVING_KNOWN 0.02 // half of the interval of false negatives
 
-// Runs all rungs, or until one setting is left that has four seeds. Settings may have seeds already
-// or have fallen out: then those that are left are brought to the same seeds.
+// Runs all rungs, or until one setting is left that has four seeds. Settings may have seeds
+// already, or be ruled out: then those that are left are brought to the same seeds.
 HN_MUST_USE enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h);
 // Rungs at most: 1, 2, 4 ... seeds.
 int hn_halving_rungs(int64_t seeds);

@@ -23,7 +23,7 @@ struct hn_reproduce_data {
 struct hn_reproduce {
     const char *folder; // of the run
     const char *data;   // folder or file of snapshots
-    bool data_optional; // without it there are no snapshots; else it has to be there
+    bool data_optional; // data may be missing: then there are no snapshots
     enum hn_effort effort;
     int64_t seeds;    // 1 .. seeds; 0 = as the effort says
     bool replicates;  // the snapshots are encoders of one family, trained alike with other seeds
@@ -57,36 +57,35 @@ HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_
 HN_MUST_USE enum hn_code hn_reproduce_expand(struct hn_context *ctx, const struct hn_reproduce *rep,
                                              const struct hn_claim_entry **known, int64_t n);
 
-// Entries of trainings (harness/reproduce/reproduce_train.c). As the two above; a job's data are
-// found below rep->data in any of the usual places, and linked as the job names them below
-// rep->folder/data. Jobs whose data are missing are left out, with a note; *why if that leaves
-// none, or a run failed.
+// The same two for entries of trainings (harness/reproduce/reproduce_train.c). A job's data are
+// found below rep->data in any of the usual places, and linked below rep->folder/data by the names
+// in the job. Jobs without their data are skipped, with a note; *why if no job is left, or a run
+// failed.
 HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
                                                     const struct hn_reproduce *rep,
                                                     const struct hn_claim_entry *entry, char *why);
 HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                             const struct hn_claim_entry *entry,
                                             struct hn_results *out, char *why);
-// Trains what the entries want side by side (harness/reproduce/reproduce_all.c), before they are
-// judged one by one. Left to that: runs whose costs an entry judges, which are to be alone on the
-// machine, and jobs that cannot be read. As hn_processes_run(), to be called before any parallel
-// region.
+// Trains the runs of all entries side by side (harness/reproduce/reproduce_all.c), before they are
+// judged one by one, except runs whose costs an entry judges, which need the machine to themselves,
+// and jobs that cannot be read. Like hn_processes_run(), call it before any parallel region.
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
 // Estimate of an entry of trainings (harness/reproduce/reproduce_foresee.c).
 struct hn_foreseen {
     const struct hn_claim_entry *entry;
-    int64_t runs;    // that it wants, those of entries before it included
-    int64_t left;    // of these, what neither an entry before it nor the folder has
-    int64_t unknown; // of these, those of which nothing is known
+    int64_t runs;    // including those that it shares with entries before it
+    int64_t left;    // of these, in neither an entry before it nor the folder
+    int64_t unknown; // of these, could not be estimated
     double seconds;  // of those that are left, one after the other
-    int64_t bytes;   // of one, the most
+    int64_t bytes;   // of one run, at most
     bool lacks;      // data, for all of its jobs
 };
 // Tries the settings of all trainings that are left for some steps, into row[n] in the order of the
-// entries; *rows of them are of trainings. Nothing is left in the folder, but what is made once
-// from the data, if the folder is there.
+// entries; *rows of them are of trainings. If the folder exists, data that are prepared once stay
+// in it, and nothing else.
 HN_MUST_USE enum hn_code hn_reproduce_foresee(struct hn_context *ctx,
                                               const struct hn_reproduce *rep,
                                               const struct hn_claim_entry *const *entry, int64_t n,

@@ -29,7 +29,7 @@ struct setting {
     double value[QUANTITIES]; // cost as its logarithm
 };
 
-// Of one sampler on one data set, the softest first.
+// Of one sampler on one data set, the least hard first.
 struct front {
     struct setting *at; // [settings of the groups]
     int n;

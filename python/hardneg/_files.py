@@ -11,10 +11,10 @@ import numpy as np
 
 
 def check_output(path: str, force: bool) -> None:
-    """Whether a file can be renamed over path: nothing that is no file is replaced, as by the program."""
+    """Raises unless a file can be renamed over path. Pipes, devices and folders are never replaced."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise ValueError(f"{path} is not a regular file: give the name of one; a pipe or a device cannot be replaced by "
-                         "a file that is whole")
+        raise ValueError(f"{path} is not a regular file: give the name of a file; pipes and devices are "
+                         "not replaced")
     if os.path.lexists(path) and not force:
         raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it")
     if not os.path.isdir(os.path.dirname(path) or "."):
@@ -22,7 +22,7 @@ def check_output(path: str, force: bool) -> None:
 
 
 def write_negatives(path: str, ids: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
-    """Whole or not at all."""
+    """Writes the whole file, or nothing."""
     temporary = f"{path}.tmp-{os.getpid()}-{threading.get_ident()}"
     try:
         with open(temporary, "wb") as file:

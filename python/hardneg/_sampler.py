@@ -71,7 +71,7 @@ class BatchSampler:
         self._build(Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows), 0)
 
     def _build(self, items: Items, index: int) -> None:
-        """Makes the build aside: what draws from the last one goes on with it, and keeps it if this fails."""
+        """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
         handle = Handle(*self._arguments)
         refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
         handle.build(items, index, self._on_build)
@@ -84,9 +84,9 @@ class BatchSampler:
 
     def refresh(self, x: Array, view2: Array = KEPT, labels: Matrix = KEPT, edges: Matrix = KEPT, features: Array = KEPT,
                 teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT) -> None:
-        """Rebuilds the sampler on new embeddings. What is not given is kept, None drops it; second views are embeddings
-        as well: they are asked for where there were any. If it fails, the sampler is as before. Needs memory
-        for two builds."""
+        """Rebuilds the sampler on new embeddings. Arguments that you leave out keep their values, and None drops one;
+        second views are embeddings, too, so give them again if the last build had any. If this fails, the sampler is
+        as before. Needs memory for two builds."""
         if view2 is KEPT and self._items.view2 is not None:
             raise ValueError("the last build had second views, and x is new: give view2=, or view2=None to go on "
                              "without them")
@@ -99,7 +99,7 @@ class BatchSampler:
         self._build(items, self._index + 1 if self._wanted is None else self._wanted)
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch that the next iteration draws. Without it every iteration is one further on."""
+        """Sets the epoch of the next iteration. Otherwise each iteration draws the epoch after the last one."""
         number = whole(epoch, "epoch", 0, 2**62)
         if number != self._epoch or self._iteration:
             self._batch = 0
@@ -112,8 +112,8 @@ class BatchSampler:
         return {"epoch": epoch, "batch": batch, "build": self._index if self._wanted is None else self._wanted}
 
     def load_state_dict(self, state: Dict[str, int]) -> None:
-        """The next iteration goes on at a state, with the batch that comes next there. After a later build than the
-        first: refresh(x) comes before batches, with the embeddings that the build had."""
+        """Resumes at a state: the next iteration begins with the batch that follows it. If the state is of a later build
+        than the first, call refresh(x) with the embeddings of that build before you draw batches."""
         build = whole(state["build"], "build", 0, 2**62)
         self.set_epoch(state["epoch"])
         self._batch = whole(state.get("batch", 0), "batch", 0, 2**62)
@@ -131,7 +131,7 @@ class BatchSampler:
 
     @property
     def note(self) -> str:
-        """What the last build had to say ("M taken as 1999"), or ""."""
+        """The note of the last build ("M taken as 1999"), or ""."""
         return self._handle.note
 
     @property
@@ -141,8 +141,8 @@ class BatchSampler:
         return self._handle.digest
 
     def check_ranks(self, group: Any = True) -> None:
-        """Compares the build over all processes, each of which calls this: ValueError if two differ, as they do where
-        each embeds on a device of its own. group: a process group of torch.distributed, True for all
+        """Compares the build over all processes, each of which must call this. ValueError if two differ, as they may if
+        each process computes the embeddings on its own device. group: a process group of torch.distributed, True for all
         processes, or a function that gives the list of what all processes gave it."""
         _compare(self.digest, group)
 
@@ -172,7 +172,7 @@ class BatchSampler:
         return batches // self._world
 
     def _current(self) -> Tuple[Handle, int]:
-        """The build and the epoch that are drawn, or come next."""
+        """The build and the epoch of the current iteration, or of the next one."""
         run = self._iteration
         return (run.handle, run.epoch) if run and not run.over else (self._check(), self._epoch)
 
@@ -194,13 +194,13 @@ class BatchSampler:
         return self._blocks(*self._current(), 0)
 
     def _begin(self) -> _Iteration:
-        with self._lock:  # of an epoch there is one iteration
+        with self._lock:  # one iteration per epoch
             run = self._iteration = _Iteration(self._check(), self._epoch, self._batch)
             self._epoch, self._batch = self._epoch + 1, 0
         return run
 
     def __iter__(self) -> Iterator[List[int]]:
-        run = self._begin()  # with the first batch: an iterator that is never used is no epoch
+        run = self._begin()  # with the first batch: an iterator that is never used does not count as an epoch
         try:
             while True:
                 for block in self._blocks(run.handle, run.epoch, run.batch):
@@ -222,7 +222,7 @@ class BatchSampler:
 
 
 def refuse_unused(handle: Handle, given: List[str]) -> None:
-    """For parts of the items that nothing would look at."""
+    """Raises for parts of the items that the sampler does not use."""
     for name in given:
         if not handle.needs(name):
             hint = "; exclude: labels leaves out items of the anchor's label" if (
