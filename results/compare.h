@@ -86,9 +86,11 @@ struct hn_comparison {
     enum hn_clock clock;
     bool comparable;             // times may be gated: one class of machine, and little noise
     char why_not[256];           // they may not
-    double noise[HN_TIME_SIZES]; // of costs of a size, by their samples and the calibrations
+    double noise[HN_TIME_SIZES]; // of costs of a size, by their samples
+    double shift;                // of the machine, by its calibrations: comes on top
     double floor; // the largest that a test went by, be it of the user; 0: nothing was tested
     enum hn_compare_end end;
+    char left_out[512];    // columns, names of rows and tables that an older NEW does not know
     char said_first[2048]; // lines about the files themselves: versions, programs; "": nothing
     char verdict[512];     // one line
 };

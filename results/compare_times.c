@@ -160,8 +160,8 @@ static bool enough(const struct hn_compare_time *time) {
 
 // Times are not judged if noise exceeds the gate and hn_compare_noise_max: "none slower" would then
 // hold of any program.
-static bool is_noisy(double noise, const struct hn_gate *gate) {
-    return noise > fmax(hn_compare_noise_max, gate ? gate->limit : 0);
+static bool is_noisy(const struct hn_comparison *c, int size, const struct hn_gate *gate) {
+    return fmax(c->noise[size], c->shift) > fmax(hn_compare_noise_max, gate ? gate->limit : 0);
 }
 
 // Which of the costs are gated, and from which slowdown on. Costs that are not gated are
@@ -169,11 +169,12 @@ static bool is_noisy(double noise, const struct hn_gate *gate) {
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
     const struct hn_gate *gate = gate_of(c, options, time->metric);
-    double noise = c->noise[time->size];
-    time->noisy = enough(time) && is_noisy(noise, gate);
+    time->noisy = enough(time) && is_noisy(c, time->size, gate);
     time->gated = c->comparable && (gate || options->n_gates == 0);
     time->tested = time->gated && enough(time) && !time->noisy;
-    time->min = pair->min = fmax(gate ? gate->limit : hn_compare_min, fmax(noise, options->floor));
+    double min =
+        fmax(gate ? gate->limit : hn_compare_min, fmax(c->noise[time->size], options->floor));
+    time->min = pair->min = (1 + min) * (1 + c->shift) - 1;
     pair->min_seconds = hn_compare_min_s;
 }
 
@@ -211,8 +212,9 @@ static void check_noise(struct hn_comparison *c, double floor) {
         const struct hn_compare_time *t = &c->time[i];
         gated += t->gated && enough(t);
         noisy += t->gated && t->noisy;
-        max = t->gated ? fmax(max, c->noise[t->size]) : max;
-        c->floor = t->tested ? fmax(c->floor, fmax(floor, c->noise[t->size])) : c->floor;
+        double own = fmax(floor, c->noise[t->size]);
+        max = t->gated ? fmax(max, fmax(c->noise[t->size], c->shift)) : max;
+        c->floor = t->tested ? fmax(c->floor, (1 + own) * (1 + c->shift) - 1) : c->floor;
     }
     if (!c->comparable || gated == 0 || noisy < gated)
         return;
@@ -237,16 +239,13 @@ static enum hn_code find_sizes(struct hn_context *ctx, struct hn_comparison *c,
 }
 
 static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
-                             const struct hn_compare_options *options, double change,
-                             struct hn_time_pair *pair) {
+                             const struct hn_compare_options *options, struct hn_time_pair *pair) {
     compare_machines(c);
     if (find_sizes(ctx, c, pair))
         return ctx->code;
-    for (int size = 0; size < HN_TIME_SIZES; size++) {
+    for (int size = 0; size < HN_TIME_SIZES; size++)
         if (measure_noise(ctx, c, pair, size, &c->noise[size]))
             return ctx->code;
-        c->noise[size] = fmax(c->noise[size], change);
-    }
     for (int64_t i = 0; i < c->n_times; i++)
         set_gates(c, options, &c->time[i], &pair[i]);
     check_noise(c, options->floor);
@@ -272,7 +271,6 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     enum { METRICS = 2 };
     struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
     int64_t max = METRICS * out->runs.n;
-    double change = 0;
     out->time = hn_zalloc(ctx, max, sizeof *out->time);
     HN_SCOPE(ctx);
     struct hn_time_pair *pair = hn_zalloc(ctx, max, sizeof *pair);
@@ -285,7 +283,7 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
             collect(ctx, out, metric[m], &before[m], &after[m], pair))
             return ctx->code;
     // Rounds alternate: a change of the machine falls on both sides.
-    if (!options->rounds && machine_change(ctx, &before[0], &after[0], &change))
+    if (!options->rounds && machine_change(ctx, &before[0], &after[0], &out->shift))
         return ctx->code;
-    return gate_all(ctx, out, options, change, pair);
+    return gate_all(ctx, out, options, pair);
 }

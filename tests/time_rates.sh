@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# How often `hardneg ab` errs on this machine, as it is loaded now: the same program against itself, then
-# against itself slowed down by 10 and 20 %. Not part of `make test`: it takes an hour.
+# How often times are judged wrongly on this machine, as it is loaded now: the same program against itself,
+# then against itself slowed down by 10 and 20 %. Not part of `make test`: it takes minutes to hours.
 #
-#   tests/time_rates.sh PROGRAM [PAIRS] [ROUNDS] [SLOW]
+#   tests/time_rates.sh ab|files PROGRAM [PAIRS] [PROCESSES] [SLOW]
 #
+# ab: by `hardneg ab`; files: by `compare` of two files of timing: {processes: PROCESSES}, made one after the other.
 # SLOW: a program built from this tree with, at the beginning of since() in harness/run/cell_draw.c,
 #   const char *slow = getenv("HN_SLOW"); // percent
 #   for (int64_t took = hn_cpu_ns() - begun.cpu, end = hn_cpu_ns() + (slow ? took * atoi(slow) / 100 : 0);
@@ -11,11 +12,12 @@
 # Prints, for each slowdown: pairs, pairs that failed, and of the costs above 10 us those found slower.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
-program=$(readlink -f "$1") pairs=${2:-60} rounds=${3:-11} slow=${4:+$(readlink -f "$4")}
+how=$1 program=$(readlink -f "${5:-$2}") pairs=${3:-60} processes=${4:-11} percents="0${5:+ 10 20}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
-cat >"$work/job.yaml" <<END
+cd "$work" || exit 1
+cat >job.yaml <<END
 snapshots: $root/datasets/cifar10-mini.h5
 steps: [400]
 batch_size: 64
@@ -25,20 +27,32 @@ metrics: [fn_ratio]
 timing: {reps: 5, warmup: 1, interleave: true}
 figures: none
 END
-for percent in 0 ${slow:+10 20}; do
-    new=$program
-    if [ "$percent" != 0 ]; then
-        new=$work/slowed
-        printf '#!/bin/sh\nHN_SLOW=%s exec "%s" "$@"\n' "$percent" "$slow" >"$new"
-        chmod +x "$new"
-    fi
-    for i in $(seq "$pairs"); do
-        "$program" ab "${slow:-$program}" "$new" -c "$work/job.yaml" --rounds "$rounds" --gate times:5% -q --json \
-            >"$work/$percent-$i.json" 2>"$work/err"
-        case $? in 0 | 1) ;; *) cat "$work/err" >&2; exit 1 ;; esac
+for percent in $percents; do
+    printf '#!/bin/sh\nHN_SLOW=%s exec "%s" "$@"\n' "$percent" "$program" >"slowed-$percent"
+    chmod +x "slowed-$percent"
+done
+run() { # PERCENT FILE
+    HN_SLOW=$1 "$program" run -c job.yaml --set timing.processes="$processes" -o run -q && mv run/results.h5 "$2" && rm -r run
+}
+judge() { # PERCENT PAIR COMMAND...
+    "$program" "${@:3}" --gate times:5% -q --json >"$1-$2.json" 2>err
+    case $? in 0 | 1) ;; *) cat err >&2; exit 1 ;; esac
+}
+[ "$how" != files ] || run 0 before.h5 || exit 1
+for i in $(seq "$pairs"); do
+    for percent in $percents; do
+        if [ "$how" = ab ]; then
+            judge "$percent" "$i" ab ./slowed-0 "./slowed-$percent" -c job.yaml --rounds "$processes"
+        else
+            run "$percent" "after-$percent.h5" || exit 1
+            judge "$percent" "$i" compare before.h5 "after-$percent.h5"
+        fi
     done
+    [ "$how" != files ] || mv after-0.h5 before.h5
+done
+for percent in $percents; do
     jq -s -r --arg percent "$percent" '[.[].times.of[] | select(.base > 1e-5 and .tested)] as $costs
         | "\($percent) % slower: \(length) pairs, \([.[] | select(.times.slower > 0)] | length) failed; costs above 10 us: \([$costs[] | select(.slower)] | length) of \($costs | length) found slower"' \
-        "$work/$percent"-*.json
-    cat /proc/loadavg
+        "$percent"-*.json
 done
+cat /proc/loadavg

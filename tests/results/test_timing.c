@@ -74,11 +74,13 @@ static void test_compared(void) {
         int base, now, slow; // processes of either, and of NEW those that are slower
         enum hn_time_unit unit;
         int failed;
-        const char *says;
+        const char *says, *gflops; // of NEW, where BASE has 100
     } cases[] = {
         {6, 6, 0, HN_TIME_PROCESSES, 0, "6 times, none slower"},
         {6, 6, 6, HN_TIME_PROCESSES, 1, "1 of 6 times slower"},
-        {6, 6, 2, HN_TIME_PROCESSES, 0, "none slower"}, // two processes are not the program
+        {6, 6, 6, HN_TIME_PROCESSES, 1, "1 of 6 times slower", "100"},
+        {6, 6, 6, HN_TIME_PROCESSES, 0, "none slower", "85"}, // 17.6 % on top of the gate's 5
+        {6, 6, 2, HN_TIME_PROCESSES, 0, "none slower"},       // two processes are not the program
         {6, 4, 4, HN_TIME_PROCESSES, 0, "too few samples"},
         {1, 6, 1, HN_TIME_REPETITIONS, 1, "one process each"},
         {6, 1, 1, HN_TIME_REPETITIONS, 1, "one process each"},
@@ -89,6 +91,10 @@ static void test_compared(void) {
         hn_context_init(&ctx, 1);
         struct hn_results a = made_by(cases[i].base, 1, 0, 1);
         struct hn_results b = made_by(cases[i].now, 30, cases[i].slow, 1.2);
+        if (cases[i].gflops) {
+            fixture_must(hn_results_set_env(&ctx, &a, "sgemm_gflops", "100"));
+            fixture_must(hn_results_set_env(&ctx, &b, "sgemm_gflops", cases[i].gflops));
+        }
         HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
         CU_ASSERT(c.unit == cases[i].unit && c.times_failed == cases[i].failed);
         CU_ASSERT_PTR_NOT_NULL(strstr(c.verdict, cases[i].says));
