@@ -4,7 +4,7 @@
 // compared exactly; floats come from matrix products, which differ in their last bits between BLAS
 // kernels, and are compared to a tolerance (docs/reference/methods.md, "Decisions
 // are exact").
-#include "results/compare.h"
+#include "results/compare_private.h"
 #include "results/programs.h"
 
 #include <inttypes.h>
@@ -165,6 +165,19 @@ struct columns {
     int n, *column, *other; // [n]
 };
 
+// True if NEW is of an older program, which may not know all that BASE holds.
+static bool is_older(const struct hn_comparison *c) {
+    return hn_results_version(c->now) < hn_results_version(c->base);
+}
+
+// Names a column, a name of rows or a table that an older program does not know: not judged.
+static void leave_out(struct hn_comparison *c, const char *table, const char *what) {
+    char name[128];
+    snprintf(name, sizeof name, " %.60s%s%.60s;", table, *what ? "." : "", what);
+    if (!strstr(c->left_out, name))
+        hn_append(c->left_out, sizeof c->left_out, "%s", name);
+}
+
 static enum hn_code open_columns(struct work *w, const char *name, const struct hn_table *base,
                                  const struct hn_table *now, struct columns *out) {
     *out = (struct columns){.base = base, .now = now, .first_line = w->out->n_lines};
@@ -172,14 +185,15 @@ static enum hn_code open_columns(struct work *w, const char *name, const struct 
     if (!out->column)
         return w->ctx->code;
     out->other = out->column + base->n_columns;
-    bool older = hn_results_version(w->out->now) < hn_results_version(w->out->base);
     for (int c = 0; c < base->n_columns; c++) {
         enum hn_role role = base->column[c].role;
         if (role == HN_ROLE_IDENTITY || role == HN_ROLE_SETTING || role == HN_ROLE_TIME)
             continue;
         int other = hn_table_find(now, base->column[c].name);
-        if (other < 0 && older) // its program does not know the column
+        if (other < 0 && is_older(w->out)) {
+            leave_out(w->out, name, base->column[c].name);
             continue;
+        }
         out->column[out->n] = c;
         out->other[out->n++] = other;
         if (add_line(w, name, &base->column[c]) < 0)
@@ -232,6 +246,17 @@ static struct cells cells_of(const struct hn_comparison *c, const struct hn_row_
                           hn_results_table(c->now, owner->table), match[owner - hn_row_owners]};
 }
 
+// The rows of BASE that the program of NEW knows come to the front; their number.
+static int64_t known_rows(struct hn_comparison *c, const struct columns *columns, int64_t *from,
+                          int64_t n, const int64_t *to, int64_t m) {
+    if (m == 0 || !is_older(c))
+        return n;
+    int64_t known = hn_rows_named(columns->now, to, m, columns->base, from, n);
+    for (int64_t k = known; k < n; k++)
+        leave_out(c, columns->base->name, hn_row_name(columns->base, from[k]));
+    return known;
+}
+
 // The rows that belong to cells that are ok on both sides: as many, and equal one after the other.
 // A newer program may know more names of rows, as it may know more columns: those are left out.
 static enum hn_code compare_parts(struct work *w, const struct columns *columns, int64_t rows_line,
@@ -241,11 +266,11 @@ static enum hn_code compare_parts(struct work *w, const struct columns *columns,
         struct hn_row_pair cell = cells->match->pair[i];
         if (!is_ok(cells->base, cell.base) || !is_ok(cells->now, cell.now))
             continue;
-        const int64_t *from = a->row + a->start[cell.base];
-        int64_t *to = b->row + b->start[cell.now];
+        int64_t *from = a->row + a->start[cell.base], *to = b->row + b->start[cell.now];
         int64_t n = a->start[cell.base + 1] - a->start[cell.base];
-        int64_t m = hn_rows_named(columns->base, from, n, columns->now, to,
-                                  b->start[cell.now + 1] - b->start[cell.now]);
+        int64_t m = b->start[cell.now + 1] - b->start[cell.now];
+        n = known_rows(w->out, columns, from, n, to, m);
+        m = hn_rows_named(columns->base, from, n, columns->now, to, m);
         struct place at = {rows_line, cell.base, cell.now};
         if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
             return w->ctx->code;
@@ -262,6 +287,10 @@ static enum hn_code compare_further(struct work *w, const struct hn_table *base,
     const struct hn_row_owner *owner = hn_row_owner(base);
     if (!owner)
         return HN_OK;
+    if (!now && is_older(w->out)) {
+        leave_out(w->out, base->name, "");
+        return HN_OK;
+    }
     const struct hn_table none = {0};
     struct cells cells = cells_of(w->out, owner);
     struct hn_row_index a = {0}, b = {0};
@@ -423,41 +452,6 @@ static enum hn_code compare_values(struct work *w) {
     return HN_OK;
 }
 
-// Writes c->said_first: changes of numbers between the versions of the two files, and the programs
-// of NEW if they are several.
-static enum hn_code say_first(struct hn_context *ctx, struct hn_comparison *c) {
-    enum { SIZE = sizeof c->said_first };
-    struct hn_results_changes changes;
-    struct hn_programs programs = {0};
-    char text[512];
-    int was = hn_results_version(c->base), is = hn_results_version(c->now);
-    hn_results_changes(c->base, c->now, &changes);
-    if (was && is && was != is)
-        hn_append(c->said_first, SIZE,
-                  "Numbers changed between: BASE is of results version %d, NEW of %d.\n", was, is);
-    else if (was != is)
-        hn_append(c->said_first, SIZE,
-                  "%s is from before files said their results version, %s of version %d. Numbers "
-                  "changed up to there:\n",
-                  was ? "NEW" : "BASE", was ? "BASE" : "NEW", was ? was : is);
-    for (int64_t i = 0; i < changes.n; i++)
-        hn_append(c->said_first, SIZE, "- version %d: %s\n", changes.first[i].version,
-                  changes.first[i].what);
-    if (was != is)
-        hn_append(c->said_first, SIZE,
-                  "Differences may be these changes: make BASE again with the program of NEW.\n");
-    if (hn_programs_add(ctx, c->now, &programs))
-        return ctx->code;
-    hn_programs_text(&programs, text, sizeof text);
-    if (programs.n > 1)
-        hn_append(c->said_first, SIZE, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n,
-                  text);
-    else if (programs.n == 1 && *ctx->program && strcmp(text, ctx->program) != 0)
-        hn_append(c->said_first, SIZE, "NEW was made by program %s, and this is %s.\n", text,
-                  ctx->program);
-    return HN_OK;
-}
-
 enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
                         const struct hn_results *now, int64_t n_now,
                         const struct hn_compare_options *options, struct hn_comparison *out) {
@@ -467,10 +461,13 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
     if (!(out->memory = hn_alloc(ctx, 0, 1)))
         return ctx->code;
     void *outer = hn_own(ctx, out->memory);
-    bool failed = say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
+    bool failed = hn_compare_say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
                   compare_values(&w) ||
                   hn_compare_times(ctx, base, n_base, now, n_now, options, out);
     hn_own(ctx, outer);
+    if (*out->left_out)
+        hn_append(out->said_first, sizeof out->said_first,
+                  "The older program of NEW does not know, so not judged:%s\n", out->left_out);
     if (failed)
         hn_comparison_free(ctx, out);
     else

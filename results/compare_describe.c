@@ -1,4 +1,5 @@
 #include "results/compare_private.h"
+#include "results/programs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -216,4 +217,37 @@ void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put
     if (c->only_now > 0)
         fprintf(out, "%" PRId64 " cells of NEW are not in BASE\n", c->only_now);
     print_labels(c, false, put, out);
+}
+
+enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {
+    enum { SIZE = sizeof c->said_first };
+    struct hn_results_changes changes;
+    struct hn_programs programs = {0};
+    char text[512];
+    int was = hn_results_version(c->base), is = hn_results_version(c->now);
+    hn_results_changes(c->base, c->now, &changes);
+    if (was && is && was != is)
+        hn_append(c->said_first, SIZE,
+                  "Numbers changed between: BASE is of results version %d, NEW of %d.\n", was, is);
+    else if (was != is)
+        hn_append(c->said_first, SIZE,
+                  "%s is from before files said their results version, %s of version %d. Numbers "
+                  "changed up to there:\n",
+                  was ? "NEW" : "BASE", was ? "BASE" : "NEW", was ? was : is);
+    for (int64_t i = 0; i < changes.n; i++)
+        hn_append(c->said_first, SIZE, "- version %d: %s\n", changes.first[i].version,
+                  changes.first[i].what);
+    if (was != is)
+        hn_append(c->said_first, SIZE,
+                  "Differences may be these changes: make BASE again with the program of NEW.\n");
+    if (hn_programs_add(ctx, c->now, &programs))
+        return ctx->code;
+    hn_programs_text(&programs, text, sizeof text);
+    if (programs.n > 1)
+        hn_append(c->said_first, SIZE, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n,
+                  text);
+    else if (programs.n == 1 && *ctx->program && strcmp(text, ctx->program) != 0)
+        hn_append(c->said_first, SIZE, "NEW was made by program %s, and this is %s.\n", text,
+                  ctx->program);
+    return HN_OK;
 }

@@ -7,6 +7,10 @@
 
 enum { HN_COMPARE_LABEL = 320, HN_COMPARE_TEXT = HN_COMPARE_LABEL + 128, HN_COMPARE_COSTS = 2 };
 
+// Writes c->said_first: changes of numbers between the versions of the two files, and the programs
+// of NEW if they are several.
+HN_MUST_USE enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c);
+
 // All cells of one cost.
 struct hn_compare_cost {
     const char *metric;

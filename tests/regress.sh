@@ -91,6 +91,36 @@ r['params'][...] = p"
 d = json.load(open('out'))['cells']; assert len(d['missing']) == d['only_base'] == 4 and 'extra=1' in d['missing'][0], d"
 }
 
+# Results of the programs of b6fee8d and 8146726 (results versions 7 and 11), as these wrote them, beside today's.
+test_older_programs() {
+    local v file
+    with_python "older programs" || return
+    mkdir -p older/line
+    for file in s v7 v11; do gzip -dc "$here/older/$file.h5.gz" >older/$file.h5; done
+    job 'seeds: [1]' 'samplers: [uniform, knn, mined: {n: 4, R: 20}]' 'metrics: [fn_ratio, hardness]' | sed 's|s\.h5|older/s.h5|' >older.yaml
+    expect "today's results" 0 '' run -c older.yaml -o today --quiet
+    for v in 7 11; do
+        file=older/v$v.h5
+        expect "version $v with today's" 0 '^PASS: 3 cells, 1[0-9]{2} values, no difference' compare $file today --gate counters:=0 --gate quality:=0
+        check "what changed since is said" says '^- version 15: '
+        expect "today's with version $v" 0 '^PASS: 3 cells, 1[0-9]{2} values, no difference' compare today $file --gate counters:=0 --gate quality:=0
+        check "what it did not know is named" says 'not judged:.* runs\.true_mean;.* attrition\.copies;'
+        spoiled $file older/spoiled.h5 "put('n_dot', ok[1], 7)"
+        expect "a difference is one" 1 'n_dot in 1 of' compare today older/spoiled.h5 --gate counters:=0
+        pycheck "it is exported as today's" "import csv, subprocess, sys
+old, new = ([[row[c] for c in ('sampler', 'n_dot', 'fn_ratio', 'cos_mean')] for row in csv.DictReader(
+    subprocess.run(['$hardneg', 'export', f, '--csv'], capture_output=True, text=True, check=True).stdout.splitlines())] for f in ('$file', 'today'))
+assert len(old) == 3 and all(a[:2] == b[:2] and all(abs(float(x) - float(y)) < 1e-6 for x, y in zip(a[2:], b[2:])) for a, b in zip(old, new)), (old, new)"
+        expect "a page of it" '0|6' '' report $file -o older/v$v.html
+        expect "a figure of it" '0|6' '' plot $file --figure bs-table5 -o older
+        expect "it is merged" 0 '3 of 3 cells' merge $file -o older/merged.h5
+        expect "but not with another program's" 3 'made by different programs' merge $file today -o older/no.h5
+        cp $file older/line
+    done
+    cp today/results.h5 older/line/today.h5
+    expect "a line of all versions, which is said" '0|6' 'results versions [0-9]+ to 15 are in one line' compare --history older/line --metric fn_ratio
+}
+
 test_compare() {
     local a=a/results.h5
     expect "a file with itself" 0 '^PASS' compare a a
@@ -757,6 +787,6 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
-run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_processes test_older_baseline test_reports test_damaged test_shards test_kept_folder test_versions test_names \
+run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_processes test_older_baseline test_older_programs test_reports test_damaged test_shards test_kept_folder test_versions test_names \
     test_studies test_closed_pipe test_rerun test_export test_export_settings test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

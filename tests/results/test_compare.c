@@ -351,47 +351,6 @@ static void test_studies(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// A table of rows with names, as of a miner's filters: `names`, a character each.
-static void add_named(struct hn_table *t, const char *names, int64_t first) {
-    static const struct hn_column columns[] = {
-        {"study_row", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
-        {"filter", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
-        {"dropped", HN_COLUMN_INT, "1", "", HN_NEITHER}};
-    fixture_must(hn_table_init(&ctx, t, "filters"));
-    fixture_must(hn_table_add_columns(&ctx, t, columns, 3));
-    for (int64_t i = 0; names[i]; i++) {
-        const char name[2] = {names[i], '\0'};
-        fixture_must(hn_table_add_row(&ctx, t));
-        fixture_must(hn_table_set_int(&ctx, t, i, "study_row", 0));
-        fixture_must(hn_table_set_text(&ctx, t, i, "filter", name));
-        fixture_must(hn_table_set_int(&ctx, t, i, "dropped", first + names[i]));
-    }
-}
-
-// A newer program knows more filters: the rows of those that BASE has are compared, by their names.
-static void test_named_rows(void) {
-    static const struct {
-        const char *base, *now;
-        int64_t more;
-        enum hn_compare_end end;
-    } cases[] = {{"abk", "abk", 0, HN_COMPARE_PASS},   {"abk", "axbyk", 0, HN_COMPARE_PASS},
-                 {"abk", "axbyk", 1, HN_COMPARE_FAIL}, {"abk", "axk", 0, HN_COMPARE_FAIL},
-                 {"abk", "akb", 0, HN_COMPARE_FAIL},   {"abk", "", 0, HN_COMPARE_FAIL}};
-    hn_context_init(&ctx, 1);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct hn_table one[3] = {0}, two[3] = {0};
-        add_study(one, "aa", "ok", 1, 0.25);
-        add_study(two, "aa", "ok", 1, 0.25);
-        add_named(&one[2], cases[i].base, 0);
-        add_named(&two[2], cases[i].now, cases[i].more);
-        struct hn_results a = {.table = one, .n_tables = 3}, b = {.table = two, .n_tables = 3};
-        CU_ASSERT_EQUAL(ends(&a, &b, NULL), cases[i].end);
-        for (int t = 0; t < 6; t++)
-            hn_table_free(&ctx, t < 3 ? &one[t] : &two[t - 3]);
-    }
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
 // --- memory ---
 
 static enum hn_code compare_and_merge(const struct hn_results *a, const struct hn_results *b) {
@@ -493,7 +452,6 @@ static const struct hn_test tests[] = {
     {"rounds", test_rounds},
     {"order", test_order},
     {"studies", test_studies},
-    {"named rows", test_named_rows},
     {"memory", test_memory},
 };
 
