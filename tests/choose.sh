@@ -56,6 +56,7 @@ assert s['fn_ratio']['mean'] <= c['max_fn'] and s['hardness']['lo'] <= s['hardne
     expect "choose --goal p99" 0 'p99' choose s.h5 -c grid.yaml --goal p99 "${quick[@]}" --json
     expect "choose --goal lme" 0 '"temperature": 0.1' choose s.h5 -c grid.yaml --goal lme --temperature 0.1 "${quick[@]}" --json
     cp out l.json
+    expect "and says at which temperature" 0 'log-mean-exp of the cosines of true negatives at temperature 0.1 ' choose s.h5 -c grid.yaml --goal lme --temperature 0.1 "${quick[@]}"
     "$python" -c "import json; c = json.load(open('l.json'))['settings'][0]
 open('l.yaml', 'w').write('snapshots: s.h5\nsteps: [300]\nbatch_size: 16\nepochs: 1\nseeds: [1, 2, 3, 4]\ntemperature: 0.1\nmetrics: [fn_ratio, true_hardness]\nsamplers: [%s]\n' % c['job'])"
     expect "run of that choice" 0 '' run -c l.yaml -o rl -q

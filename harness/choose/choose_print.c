@@ -289,8 +289,11 @@ static void print_answer(const json_t *c, FILE *out) {
         print_rivals(c, out);
         return;
     }
-    fprintf(out, "%s %s: %s %s, %s over Uniform's", common ? " The hardest is" : "Take",
-            text_of(chosen, "job"), what_is_hard(c), hard, over);
+    fprintf(out, "%s %s: %s", common ? " The hardest is" : "Take", text_of(chosen, "job"),
+            what_is_hard(c));
+    if (isfinite(number(c, "temperature")))
+        fprintf(out, " at temperature %g", number(c, "temperature"));
+    fprintf(out, " %s, %s over Uniform's", hard, over);
     print_false(c, chosen, out);
     print_cost(c, chosen, out);
     fputc('.', out);
