@@ -283,7 +283,8 @@ const struct hn_figure hn_fronts = {
     .title = "samplers at matched hardness and at matched false negatives",
     .caption = "Each sampler's front over its settings at the last step, interpolated: false "
                "negatives at equal hardness, hardness at equal false negatives, and what a batch "
-               "costs there.",
+               "costs there. Samplers that do not take every item once an epoch stand beside those "
+               "that do.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),
