@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUDGETS = 3, PLACES_MAX = 4, NAMED_MAX = 6, NAME = 96, SEEDS_MIN = 3 };
+enum { BUDGETS = 3, PLACES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, NAME = 96, SEEDS_MIN = 3 };
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
@@ -132,9 +132,9 @@ static void put_measures(FILE *html, const struct place *p, int64_t s) {
     put_time(html, p, s);
 }
 
-static void end_list(FILE *html, int n) {
-    if (n > NAMED_MAX)
-        fprintf(html, " and %d more", n - NAMED_MAX);
+static void end_list(FILE *html, int n, int max) {
+    if (n > max)
+        fprintf(html, " and %d more", n - max);
     fputs(n > 0 ? "." : "", html);
 }
 
@@ -152,17 +152,17 @@ static void put_ties(FILE *html, const struct place *p, int64_t best, double bud
                      : p->judged ? " Not significantly harder than %s"
                                  : " As hard: %s");
     }
-    end_list(html, n);
+    end_list(html, n, NAMED_MAX);
 }
 
-// Puts s where it belongs among the hardest n settings, the first NAMED_MAX of which are kept.
-static void insert(const struct place *p, int64_t named[NAMED_MAX], int n, int64_t s) {
+// Puts s where it belongs among the hardest n settings, the first UNCERTAIN_MAX of which are kept.
+static void insert(const struct place *p, int64_t named[UNCERTAIN_MAX], int n, int64_t s) {
     double hardness = mean_of(p, s, p->hardness->column).mean;
-    int at = n < NAMED_MAX ? n : NAMED_MAX;
+    int at = n < UNCERTAIN_MAX ? n : UNCERTAIN_MAX;
     for (; at > 0 && mean_of(p, named[at - 1], p->hardness->column).mean < hardness; at--)
-        if (at < NAMED_MAX)
+        if (at < UNCERTAIN_MAX)
             named[at] = named[at - 1];
-    if (at < NAMED_MAX)
+    if (at < UNCERTAIN_MAX)
         named[at] = s;
 }
 
@@ -172,7 +172,7 @@ static void insert(const struct place *p, int64_t named[NAMED_MAX], int n, int64
 static int put_uncertain(FILE *html, const struct place *p, int64_t best, double budget,
                          bool harder) {
     double hardest = best < 0 ? -INFINITY : mean_of(p, best, p->hardness->column).mean;
-    int64_t named[NAMED_MAX];
+    int64_t named[UNCERTAIN_MAX];
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         struct hn_mean d = excess(p, s, harder ? "fn_ratio" : p->hardness->column);
@@ -182,7 +182,7 @@ static int put_uncertain(FILE *html, const struct place *p, int64_t best, double
                     : within != HN_BEYOND && hn_judge(d, HN_HARDNESS_MARGIN) != HN_WITHIN))
             insert(p, named, n++, s);
     }
-    for (int i = 0; i < n && i < NAMED_MAX; i++) {
+    for (int i = 0; i < n && i < UNCERTAIN_MAX; i++) {
         struct hn_mean d = excess(p, named[i], harder ? "fn_ratio" : p->hardness->column);
         int64_t seeds = hn_judge_seeds(d, harder ? budget : 0);
         put_name(html, p, named[i],
@@ -196,7 +196,7 @@ static int put_uncertain(FILE *html, const struct place *p, int64_t best, double
             fprintf(html, "; about %" PRId64 " seeds would tell", seeds);
         fputs(")", html);
     }
-    end_list(html, n);
+    end_list(html, n, UNCERTAIN_MAX);
     return n;
 }
 
@@ -251,7 +251,7 @@ static void put_without(FILE *html, const struct place *p) {
         fprintf(html, " (%" PRId64 " of %" PRId64 " seed%s)", seeds - hard, seeds,
                 seeds == 1 ? "" : "s");
     }
-    end_list(html, n);
+    end_list(html, n, NAMED_MAX);
     fputs(n > 0 ? "</p>\n" : "", html);
     n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
@@ -264,7 +264,7 @@ static void put_without(FILE *html, const struct place *p) {
                         : ", %s");
         fprintf(html, " (%.1f %% had one)", 100 * share);
     }
-    end_list(html, n);
+    end_list(html, n, NAMED_MAX);
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 

@@ -243,7 +243,7 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
     char name[LABEL];
     hn_trained_label(p->t, best, name, sizeof name);
     hn_html(html,
-            p->improved == 1  ? ": <b>%s</b> has a %s of "
+            p->improved == 1  ? ": <b>%s</b> has %s "
             : p->improved > 1 ? "; of these <b>%s</b> has the highest %s, "
                               : " <b>%s</b> has the highest %s, ",
             name, p->column);
@@ -263,7 +263,7 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
 static void put_undecided(FILE *html, const struct problem *p, int64_t best, int64_t seeds) {
     char name[LABEL];
     hn_trained_label(p->t, best, name, sizeof name);
-    hn_html(html, "%s has a %s of ", name, p->column);
+    hn_html(html, "%s has %s ", name, p->column);
     put_mean(html, p, last_of(p, best));
     fprintf(html,
             " with %" PRId64

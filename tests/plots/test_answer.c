@@ -96,9 +96,8 @@ static char *sentences_on(const struct cell *c, int n) {
 
 // Checks what was said, and what was not; frees it.
 static void says(char *text, const char *yes, const char *no) {
-    bool right = strstr(text, yes) && !(no && strstr(text, no));
-    CU_ASSERT(right);
-    if (!right)
+    CU_ASSERT(strstr(text, yes) && !(no && strstr(text, no)));
+    if (!strstr(text, yes) || (no && strstr(text, no)))
         fprintf(stderr, "\nwanted: %s\nnot: %s\ngot: %s\n", yes, no ? no : "", text);
     free(text);
 }
@@ -122,12 +121,14 @@ static void noise_is_no_excuse(void) {
     begin();
     put_sampler("uniform", none, none);
     put_sampler("batchsampler", noisy, some);
-    says(sentences(),
-         "At most 0.5 points more false negatives: no sampler within this limit is shown to be "
-         "harder than Uniform. "
-         "Harder, but too uncertain to be called within: batchsampler (+13.1 ± 13.7 points; about "
-         "4 seeds would tell).",
-         "will do");
+    put_sampler("gcbs", noisy, more); // harder, so it comes first
+    says(
+        sentences(),
+        "At most 0.5 points more false negatives: no sampler within this limit is shown to be "
+        "harder than Uniform. Harder, but too uncertain to be called within: gcbs (+13.1 ± 19.7 "
+        "points; about 4 seeds would tell), batchsampler (+13.1 ± 19.7 points; about 4 seeds would "
+        "tell).",
+        "will do");
     begin();
     put_sampler("uniform", none, none);
     put_sampler("batchsampler", little, some);
@@ -235,10 +236,7 @@ static void unlike_things(void) {
     cells[0].sampler = cells[1].sampler = "uniform";
     cells[0].fn = cells[1].fn = 0.1;
     says(sentences_on(cells, 2), "batches of 16; ", "is the hardest");
-}
-
-static void nothing_measured(void) {
-    struct cell cells[] = {at("uniform", 1, 0.1, NAN), at("knn", 1, 0.2, NAN)};
+    cells[0].hard = cells[1].hard = NAN;
     says(sentences_on(cells, 2), "Hardness was not measured", "At most");
 }
 
@@ -448,7 +446,7 @@ static void show(const struct tally *t) {
 static void rarely_false(void) {
     struct tally tally = {{0}, {0}};
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int draw = 0; draw < DRAWS; draw++)
+    for (int i = 0; i < DRAWS; i++)
         check_weightings(random, (const double[5]){0, -0.005, 0.01, -0.03, 0.1}, &tally);
     check_pages(random, &(struct world){mixed, sizeof mixed / sizeof *mixed}, DRAWS, &tally);
     gsl_rng_free(random);
@@ -488,7 +486,6 @@ static const struct hn_test tests[] = {
     {"too_many_false", too_many_false},
     {"unlike_things", unlike_things},
     {"measures", measures},
-    {"nothing_measured", nothing_measured},
     {"without_true_negatives", without_true_negatives},
     {"few_anchors", few_anchors},
     {"weightings", weightings},
