@@ -101,14 +101,14 @@ static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64
 // Negatives of anchor p of the batches, and their cosines with it.
 static void put_negatives(const struct hn_items *items, const struct hn_batches *b, int64_t p,
                           int32_t anchor, int64_t *negative, float *score) {
-    const struct hn_matrix *x = &items->x;
+    const struct hn_matrix *x = &items->x, *to = hn_negative_rows(items);
     int32_t n = anchor < 0 ? 0 : b->negatives[p];
     for (int64_t k = 0; k < b->capacity; k++) {
         int32_t id = k < n ? hn_batch_negatives(b, p)[k] : -1;
         negative[k] = id;
         if (score)
             score[k] =
-                id < 0 ? NAN : (float)hn_dot_exact(hn_row(x, anchor), hn_row(x, id), x->cols);
+                id < 0 ? NAN : (float)hn_dot_exact(hn_row(x, anchor), hn_row(to, id), x->cols);
     }
 }
 

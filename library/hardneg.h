@@ -63,6 +63,12 @@ struct hardneg_items {
     const float *teacher; // [n x teacher_dims], finite: directions count
     int64_t teacher_dims;
     const int32_t *group; // [n]
+    // Tuples: row i of x is a query, row i of view2 a passage that is relevant to it. Their texts
+    // by number, below 2 n, equal ones of either side by the same; and further pairs of such
+    // numbers, query and passage, that are known to be relevant. Without labels or a teacher.
+    const int32_t *query_text, *passage_text; // [n], both or none
+    const int32_t *relevant;                  // [relevant_pairs x 2]
+    int64_t relevant_pairs;
 };
 
 // "0.1.0".
@@ -102,7 +108,7 @@ int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, in
                       float *score);
 
 // 1 if the sampler, with its options, needs a member of the items: "view2", "labels", "edges",
-// "features", "teacher" or "groups"; else 0.
+// "features", "teacher", "groups" or "tuples"; else 0.
 int hardneg_needs(const hardneg *h, const char *member);
 // SHA-256 in hexadecimal of sampler, seed, batch size and items of the build, whose rows are
 // normalised: processes that have the same one draw the same batches.

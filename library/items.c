@@ -136,6 +136,68 @@ static enum hn_code take_features(struct hn_library_build *b, const struct hardn
     return HN_OK;
 }
 
+static enum hn_code take_texts(struct hn_library_build *b, const char *what, const int32_t *text,
+                               const int32_t **out) {
+    int64_t n = b->items.n;
+    int32_t *to = hn_alloc(&b->ctx, n, sizeof *to);
+    if (!to)
+        return b->ctx.code;
+    for (int64_t i = 0; i < n; i++) {
+        if (text[i] < 0 || text[i] >= 2 * n)
+            return hn_fail(&b->ctx, HN_DATA, "%s[%lld] is %d: texts have numbers from 0 to %lld",
+                           what, (long long)i, text[i], (long long)(2 * n - 1));
+        to[i] = text[i];
+    }
+    *out = to;
+    return HN_OK;
+}
+
+// Known relevance: the tuples, and pairs besides.
+static enum hn_code take_relevant(struct hn_library_build *b, const struct hardneg_items *in) {
+    struct hn_tuples *t = &b->tuples;
+    int64_t n = in->n, count;
+    if (in->relevant_pairs < 0 || (in->relevant_pairs > 0 && !in->relevant) ||
+        !hn_add(n, in->relevant_pairs, &count))
+        return hn_fail(&b->ctx, HN_DATA, "relevant_pairs is %lld, or relevant is NULL",
+                       (long long)in->relevant_pairs);
+    struct hn_judgement *list = hn_alloc(&b->ctx, count, sizeof *list);
+    if (!list)
+        return b->ctx.code;
+    for (int64_t i = 0; i < n; i++)
+        list[i] = (struct hn_judgement){t->query[i], t->passage[i], 1};
+    for (int64_t i = n; i < count; i++) {
+        const int32_t *pair = in->relevant + 2 * (i - n);
+        if (pair[0] < 0 || pair[0] >= t->texts || pair[1] < 0 || pair[1] >= t->texts)
+            return hn_fail(&b->ctx, HN_DATA,
+                           "relevant[%lld] is the pair %d, %d: texts have numbers from 0 to %lld",
+                           (long long)(i - n), pair[0], pair[1], (long long)t->texts - 1);
+        list[i] = (struct hn_judgement){pair[0], pair[1], 1};
+    }
+    enum hn_code code = hn_qrels_build(&b->ctx, list, count, t->texts, &t->known);
+    hn_free(&b->ctx, list);
+    return code;
+}
+
+static enum hn_code take_tuples(struct hn_library_build *b, const struct hardneg_items *in) {
+    struct hn_tuples *t = &b->tuples;
+    if (!in->query_text && !in->passage_text && !in->relevant_pairs)
+        return HN_OK;
+    if (!in->query_text || !in->passage_text || !in->view2 || b->items.labels ||
+        b->items.teacher.data)
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "tuples have query_text, passage_text and view2, the passages' rows, and "
+                       "neither labels nor a teacher");
+    if (in->n > INT32_MAX / 2)
+        return hn_fail(&b->ctx, HN_DATA, "%lld tuples: at most %d", (long long)in->n,
+                       INT32_MAX / 2);
+    *t = (struct hn_tuples){.n = in->n, .texts = 2 * in->n};
+    if (take_texts(b, "query_text", in->query_text, &t->query) ||
+        take_texts(b, "passage_text", in->passage_text, &t->passage) || take_relevant(b, in))
+        return b->ctx.code;
+    b->items.tuples = t;
+    return HN_OK;
+}
+
 enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hardneg_items *in) {
     b->items = (struct hn_items){
         .n = in->n, .d = in->d, .index = in->index, .step = in->index, .progress = in->progress};
@@ -156,7 +218,8 @@ enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hard
     if (take_rows(b, in->x, in->d, "x", &b->items.x) ||
         take_rows(b, in->view2, in->d, "view2", &b->items.x2) ||
         take_rows(b, in->teacher, in->teacher_dims, "teacher", &b->items.teacher) ||
-        take_labels(b, in) || take_groups(b, in) || take_graph(b, in) || take_features(b, in))
+        take_labels(b, in) || take_groups(b, in) || take_graph(b, in) || take_features(b, in) ||
+        take_tuples(b, in))
         return b->ctx.code;
     if (b->items.x2.data)
         b->items.x1 = b->items.x;

@@ -17,6 +17,7 @@ struct hn_library_build {
     struct hn_label_sets label_sets;
     struct hn_graph graph;
     struct hn_features features;
+    struct hn_tuples tuples;
     struct hn_sampler sampler;
     int64_t made;       // hn_wall_ns() of the build: no two of a process share it
     bool begun, shared; // an epoch; epochs of different numbers, by different threads

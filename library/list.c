@@ -49,7 +49,8 @@ static bool *find_need(struct hn_sampler_plan *plan, const char *member) {
         bool *has;
     } needs[] = {{"view2", &plan->has_positive},  {"labels", &plan->has_labels},
                  {"edges", &plan->has_graph},     {"features", &plan->has_features},
-                 {"teacher", &plan->has_teacher}, {"groups", &plan->has_groups}};
+                 {"teacher", &plan->has_teacher}, {"groups", &plan->has_groups},
+                 {"tuples", &plan->has_tuples}};
     for (size_t i = 0; member && i < sizeof needs / sizeof needs[0]; i++)
         if (strcmp(needs[i].name, member) == 0)
             return needs[i].has;
@@ -60,6 +61,7 @@ int hardneg_needs(const hardneg *h, const char *member) {
     struct hn_sampler_plan plan = {.n = INT32_MAX,
                                    .has_positive = true,
                                    .has_labels = true,
+                                   .has_tuples = true,
                                    .has_graph = true,
                                    .has_features = true,
                                    .has_teacher = true,
@@ -72,6 +74,7 @@ int hardneg_needs(const hardneg *h, const char *member) {
     plan.batch_size = h->batch_size;
     *has = false;
     return hn_sampler_missing(h->type, &plan) ||
+           (!plan.has_tuples && hn_sampler_keeps_apart(h->type, h->params)) ||
            (h->type->check && h->type->check(&tried, h->params, &plan));
 }
 
@@ -102,6 +105,13 @@ static void digest_items(struct hn_digest *d, const struct hn_items *items) {
     if (sets) {
         digest_rows(d, "label_start", sets->start, sets->n + 1, sizeof *sets->start);
         digest_rows(d, "label", sets->label, sets->start[sets->n], sizeof *sets->label);
+    }
+    if (items->tuples) {
+        const struct hn_qrels *known = &items->tuples->known;
+        digest_rows(d, "query_text", items->tuples->query, items->n, sizeof(int32_t));
+        digest_rows(d, "passage_text", items->tuples->passage, items->n, sizeof(int32_t));
+        digest_rows(d, "known_start", known->start, known->n + 1, sizeof *known->start);
+        digest_rows(d, "known", known->passage, known->start[known->n], sizeof *known->passage);
     }
     if (graph) {
         digest_rows(d, "edge_start", graph->start, graph->n + 1, sizeof *graph->start);

@@ -40,6 +40,41 @@ class Measures(unittest.TestCase):
             self.assertRaisesRegex(ValueError, why, hardneg.BatchSampler, X, "grit", B, 4,
                                    **{**more, "groups": GROUPS, name: bad})
 
+    def test_tuples(self):
+        queries, passages = 120, 200
+        pairs = sorted({(int(q), int(p)) for q, p in zip(rng.integers(0, queries, 300), rng.integers(0, passages, 300))})
+        texts = [f"q{i % 100}" for i in range(queries)], [f"p{i % 170}" for i in range(passages)]
+        for side, rows, own in (("q", X[:queries], texts[0]), ("p", VIEW2[:passages], texts[1])):
+            np.save(os.path.join(work, side + "-rows.npy"), rows)
+            with open(os.path.join(work, side + ".jsonl"), "w", encoding="utf-8") as file:
+                file.writelines(json.dumps({"_id": f"{side}-{i}", "text": text}) + "\n" for i, text in enumerate(own))
+        with open(os.path.join(work, "qrels.tsv"), "w", encoding="utf-8") as file:
+            file.writelines(f"q-{q}\tp-{p}\t1\n" for q, p in pairs)
+        program("import", "--queries", "q-rows.npy", "--corpus", "p-rows.npy", "--query-ids", "q.jsonl", "--corpus-ids",
+                "p.jsonl", "--qrels", "qrels.tsv", "-o", "tuples.h5", "--quiet")
+        q, p = (list(side) for side in zip(*pairs))
+        x, view2, tuples = X[q], VIEW2[p], ([texts[0][i] for i in q], [texts[1][i] for i in p])
+        for spec in ("uniform", {"uniform": {"no_duplicates": True}}, {"gcbs": {"keep_apart": True}}, "knn"):
+            row = run_of([spec], seeds=[3], epochs=1, snapshots="tuples.h5", batch_size=16)
+            sampler = hardneg.BatchSampler(x, spec, 16, 3, view2=view2, tuples=tuples)
+            same(self, row, sampler.measure(), 0)
+            same(self, row, hardneg.measure(list(sampler), x, view2=view2, tuples=tuples), 0)
+            sampler.refresh(x, view2)
+            self.assertFalse(np.isnan(sampler.measure()["duplicate_ratio"]))  # they are kept
+        # A pair more that is known to be relevant: batches with it have a false negative more.
+        batches = [[0, 1], [2, 3]]
+        before = hardneg.measure(batches, x, view2=view2, tuples=(range(len(x)), range(len(x))))
+        after = hardneg.measure(batches, x, view2=view2, tuples=(range(len(x)), range(len(x)), [(0, 1), (7, 5000)]))
+        self.assertEqual((before["fn_ratio"], after["fn_ratio"]), (0, 0.25))  # and ids of one side are not those of the other
+        self.assertNotEqual(*(hardneg.BatchSampler(x, "uniform", 16, view2=view2, tuples=(own, tuples[1])).digest
+                              for own in (tuples[0], tuples[0][::-1])))
+        apart = {"gcbs": {"keep_apart": True}}
+        for given, why in (({"view2": view2}, "pairs of queries and passages"), ({"tuples": tuples}, "view2"),
+                           ({"view2": view2, "tuples": tuples[:1]}, "tuples: .*1 parts"),
+                           ({"view2": view2, "tuples": (*tuples, [(0, 1, 2)])}, "pairs, a query and a passage"),
+                           ({"view2": view2, "tuples": tuples, "labels": np.zeros(len(x), int)}, "neither labels nor a teacher")):
+            self.assertRaisesRegex(ValueError, why, hardneg.BatchSampler, x, apart, 16, **given)
+
     def test_losses_and_weightings(self):
         sampler = hardneg.BatchSampler(X, "knn", B, 1, labels=LABELS, view2=VIEW2)
         row = run_of(["knn"], epochs=1, loss="infonce", weightings=[{"hcl": {"beta": 2}}])

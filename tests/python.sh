@@ -21,6 +21,7 @@ import numpy as np
 x = np.zeros((3, 3))
 sampler = hardneg.BatchSampler(x, {"knn": {}}, batch_size=3, labels=["a", None, "b"])
 sampler = hardneg.BatchSampler(x, bach_size=3)  # wrong
+sampler = hardneg.BatchSampler(x, view2=x, tuples=(["a", "b", "a"], range(3)))
 sampler.refresh(x, lables=[0, 1, 2])  # wrong
 like: hardneg.Measures = hardneg.measure([[0, 1]], x, label=[0, 1, 2])  # wrong
 mined: hardneg.Mined = hardneg.mine(x, "mined", seed=2)

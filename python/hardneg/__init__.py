@@ -112,24 +112,24 @@ def mine(*data: Any, **more: Any) -> Any:
 def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, temperature: float = 0.5,
             loss: Optional[str] = None, weighting: Any = None, epoch_batches: int = 0,
             negatives: Optional[np.ndarray[Any, Any]] = None, threads: int = 0, zero_rows: str = "refuse",
-            teacher: Array = None) -> Measures:
+            teacher: Array = None, tuples: Any = None) -> Measures:
     """What any batches are like: false negatives, hardness, coverage, and with view2 the gap to the
     global loss, by name (columns() explains them; NaN where something is missing, and .note says what). batches:
     lists of places in x, or an array padded with -1: `measure(loader.batch_sampler, x, labels)`.
     labels: one for each item, a number or a text (-1, None or NaN: unknown); or several, as lists, as a
     matrix of truth values [n, classes], as a SciPy matrix or as (indptr, indices): a pair is a false
-    negative if it shares one. teacher: rows of another encoder, for weightings that ask for one. `hardneg
-    run` gives the same numbers for the same batches. Without view2 only rows of the batches are looked at."""
+    negative if it shares one. teacher: rows of another encoder, for weightings that ask for one. tuples: as of
+    BatchSampler, in place of labels. `hardneg run` gives the same numbers for the same batches. Without view2 only rows of the batches are looked at."""
     ids = padded(batches)
     how = temperature, loss, weighting, epoch_batches
-    if view2 is None:
+    if view2 is None and tuples is None:
         try:
             found = _measure_part(ids, x, labels, negatives, how, threads, zero_rows)
         except (TypeError, ValueError):
             found = None  # of all items, so that the error has their numbers
         if found is not None:
             return found
-    items = Items(x, view2, labels, teacher=teacher, zero_rows=zero_rows)
+    items = Items(x, view2, labels, teacher=teacher, zero_rows=zero_rows, tuples=tuples)
     handle = Handle("uniform", max(2, min(ids.shape[1], items.n)), 1, threads)
     handle.build(items)
     return handle.measure(ids, *how, negatives)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import operator
 import re
-from typing import Any, List, Optional, Protocol, Tuple, Union
+from typing import Any, Dict, List, Optional, Protocol, Tuple, Union
 
 import numpy as np
 
@@ -92,6 +92,24 @@ def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]
     values = np.full(n, -1, found.dtype if found.size else np.int64)
     values[known] = found
     return _numbered(values, name)
+
+
+def texts(tuples: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Texts of n queries and passages, and pairs of them, by number: equal texts by the same. Ids that are no texts
+    are of their own side."""
+    parts = [part.tolist() if hasattr(part, "tolist") else list(part) for part in tuples]
+    if len(parts) not in (2, 3) or len(parts[0]) != n or len(parts[1]) != n:
+        raise ValueError(f"tuples: (queries, passages), a text or id for each of {n} rows, and perhaps a list of pairs of "
+                         f"them; these are {len(parts)} parts of {', '.join(str(len(part)) for part in parts)}")
+    number: Dict[Any, int] = {}
+    keys = [[text if isinstance(text, str) else (side, text) for text in parts[side]] for side in (0, 1)]
+    rows = [np.array([number.setdefault(key, len(number)) for key in side], np.int32) for side in keys]
+    pairs = [[number.get(text if isinstance(text, str) else (side, text), -1) for side, text in enumerate(pair)]
+             for pair in (parts[2] if len(parts) == 3 else ())]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError("tuples: its third part is a list of pairs, a query and a passage")
+    found = np.array([pair for pair in pairs if min(pair) >= 0], np.int32).reshape(-1, 2)  # others are in no batch
+    return rows[0], rows[1], found
 
 
 def _missing(label: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, compressed, floats, numbers, several, spec_text, whole
+from ._arrays import Array, Matrix, Pair, compressed, floats, numbers, several, spec_text, texts, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
@@ -23,7 +23,9 @@ class CItems(ctypes.Structure):
                 ("index", ctypes.c_int64), ("progress", ctypes.c_double),
                 ("label_start", ctypes.c_void_p), ("label", ctypes.c_void_p),
                 ("zero_rows", ctypes.c_int64), ("teacher", ctypes.c_void_p),
-                ("teacher_dims", ctypes.c_int64), ("group", ctypes.c_void_p)]
+                ("teacher_dims", ctypes.c_int64), ("group", ctypes.c_void_p),
+                ("query_text", ctypes.c_void_p), ("passage_text", ctypes.c_void_p),
+                ("relevant", ctypes.c_void_p), ("relevant_pairs", ctypes.c_int64)]
 
 
 class CMeasure(ctypes.Structure):
@@ -157,7 +159,7 @@ class Kept:
 
 
 KEPT: Any = Kept()
-PARTS = ("view2", "labels", "edges", "features", "teacher", "groups")  # of items, which not every sampler needs
+PARTS = ("view2", "labels", "edges", "features", "teacher", "groups", "tuples")  # of items, which not every sampler needs
 
 
 class Items:
@@ -165,7 +167,7 @@ class Items:
 
     def __init__(self, x: Array, view2: Array = None, labels: Matrix = None, edges: Matrix = None,
                  features: Array = None, teacher: Array = None, groups: Array = None, progress: float = 0.0,
-                 zero_rows: str = "refuse"):
+                 zero_rows: str = "refuse", tuples: Any = None):
         if zero_rows not in ("refuse", "keep"):
             raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
         self.x, self.zero_rows, self.progress = floats(x, "x"), zero_rows, float(progress)
@@ -175,6 +177,7 @@ class Items:
         self.teacher = None if teacher is None else self._rows(teacher, "teacher")
         self.groups = None if groups is None else numbers(groups, self.n, "groups")
         self.edges = None if edges is None else compressed(edges, self.n)
+        self.tuples = None if tuples is None else texts(tuples, self.n)
         self.label_sets: Optional[Pair] = None
         self.labels: Optional[np.ndarray[Any, Any]] = None
         if labels is not None:
@@ -230,6 +233,9 @@ class Items:
             items.feature_dims = self.features.shape[1]
         if self.teacher is not None:
             items.teacher_dims = self.teacher.shape[1]
+        if self.tuples is not None:
+            items.query_text, items.passage_text, items.relevant = (part.ctypes.data for part in self.tuples)
+            items.relevant_pairs = len(self.tuples[2])
         for field, pair in (("edge", self.edges), ("label", self.label_sets)):
             if pair is not None:
                 setattr(items, field + "_start", pair[0].ctypes.data)

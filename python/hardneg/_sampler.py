@@ -11,7 +11,7 @@ from ._arrays import Array, Matrix, whole
 from ._library import KEPT, Handle, Items, Measures
 
 AT_ONCE = 64  # batches of a call
-MEASURED = ("view2", "labels", "teacher")  # parts of the items that measure() looks at
+MEASURED = ("view2", "labels", "teacher", "tuples")  # parts of the items that measure() looks at
 
 
 class _Iteration:
@@ -43,6 +43,9 @@ class BatchSampler:
                  what some samplers need: second views, labels, a graph, raw features, embeddings
                  of another encoder, the source of each item (labels: one an item, or several: see
                  measure())
+    tuples       (queries, passages): row i of x is a query, row i of view2 a passage that is relevant to it; their
+                 texts, or ids, one for each row. Or with a third part, further pairs [(query, passage)] that are
+                 relevant. For keep_apart and no_duplicates; measure() counts false negatives by it
     progress     training so far, in [0, 1], for options such as alpha=0.2~0.05
     zero_rows    "refuse", or "keep": a row of zeros has a cosine of 0 to every item
     on_build     called with the seconds so far, twice a second, while the sampler is built
@@ -54,7 +57,7 @@ class BatchSampler:
                  world_size: int = 1, drop_last: bool = False, split: str = "deal", threads: int = 0, *,
                  group: Any = None, endless: bool = False, view2: Array = None, labels: Matrix = None,
                  edges: Matrix = None, features: Array = None, teacher: Array = None, groups: Array = None,
-                 progress: float = 0.0, zero_rows: str = "refuse",
+                 progress: float = 0.0, zero_rows: str = "refuse", tuples: Any = None,
                  on_build: Optional[Callable[[float], Any]] = None):
         if split not in ("deal", "batch"):
             raise ValueError(f"split {split!r}: 'deal' or 'batch'")
@@ -68,7 +71,7 @@ class BatchSampler:
         self._epoch, self._batch = 0, 0  # that the next iteration begins with
         self._iteration: Optional[_Iteration] = None  # the last one that began, unless an epoch was set since
         self._wanted: Optional[int] = None  # the build that a state asks for
-        self._build(Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows), 0)
+        self._build(Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows, tuples), 0)
 
     def _build(self, items: Items, index: int) -> None:
         """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
@@ -83,7 +86,8 @@ class BatchSampler:
         self._handle, self._items, self._index, self._wanted = handle, items, index, None
 
     def refresh(self, x: Array, view2: Array = KEPT, labels: Matrix = KEPT, edges: Matrix = KEPT, features: Array = KEPT,
-                teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT) -> None:
+                teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT,
+                tuples: Any = KEPT) -> None:
         """Rebuilds the sampler on new embeddings. Arguments that you leave out keep their values, and None drops one;
         second views are embeddings, too, so give them again if the last build had any. If this fails, the sampler is
         as before. Needs memory for two builds."""
@@ -91,7 +95,7 @@ class BatchSampler:
             raise ValueError("the last build had second views, and x is new: give view2=, or view2=None to go on "
                              "without them")
         last, given = self._items, {"labels": labels, "edges": edges, "features": features, "teacher": teacher,
-                                    "groups": groups}
+                                    "groups": groups, "tuples": tuples}
         items = Items(x, None if view2 is KEPT else view2, progress=last.progress if progress is KEPT else progress,
                       zero_rows=last.zero_rows if zero_rows is KEPT else zero_rows,
                       **{name: part for name, part in given.items() if part is not KEPT})

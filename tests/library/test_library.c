@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 24 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 30 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -133,7 +133,7 @@ static void test_items(void) {
     static const int64_t ones[N + 1] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     static const int64_t threes[N + 1] = {0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
     static const int32_t beyond[] = {N}, edge[] = {1, 2, 3};
-    static const int32_t below[N] = {0, 1, -1};
+    static const int32_t below[N] = {0, 1, -1}, beyond_texts[N] = {0, 2 * N};
     struct hardneg_items bad[BAD];
     for (size_t i = 0; i < BAD; i++)
         bad[i] = items_of_rows();
@@ -162,6 +162,16 @@ static void test_items(void) {
     bad[21].teacher = nan_row, bad[21].teacher_dims = 2;
     bad[22].teacher = rows;
     bad[23].group = odd_labels;
+    for (size_t i = 25; i < BAD; i++) {
+        bad[i].view2 = rows;
+        bad[i].query_text = bad[i].passage_text = labels;
+    }
+    bad[24].query_text = labels;
+    bad[25].query_text = odd_labels;
+    bad[26].passage_text = beyond_texts;
+    bad[27].relevant = beyond_texts, bad[27].relevant_pairs = 1;
+    bad[28].relevant_pairs = 1;
+    bad[29].labels = labels;
     bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
@@ -189,7 +199,13 @@ static void test_items(void) {
                      {HARDNEG_DATA, "x row 1 is not finite"},
                      {HARDNEG_DATA, "teacher row 2 is not finite"},
                      {HARDNEG_DATA, "teacher has 0 dimensions"},
-                     {HARDNEG_DATA, "group -2 of item 2"}};
+                     {HARDNEG_DATA, "group -2 of item 2"},
+                     {HARDNEG_USAGE, "tuples have query_text, passage_text and view2"},
+                     {HARDNEG_DATA, "query_text[2] is -2: texts have numbers from 0 to 23"},
+                     {HARDNEG_DATA, "passage_text[1] is 24"},
+                     {HARDNEG_DATA, "relevant[0] is the pair 0, 24"},
+                     {HARDNEG_DATA, "relevant is NULL"},
+                     {HARDNEG_USAGE, "neither labels nor a teacher"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;
