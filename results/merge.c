@@ -159,99 +159,75 @@ static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
     return HN_OK;
 }
 
-// The rows of a further table that belong to row `owner`, as row `number` of the piece. even_empty:
-// the table's columns also where it has no rows of that cell.
+// Appends the rows of a further table that belong to row `owner`, as those of row `number`.
+// even_empty: the table's columns also where it has no rows of that cell.
 static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r,
                                const struct index *x, int64_t table, int64_t owner, int64_t number,
-                               bool even_empty, struct hn_results *piece) {
+                               bool even_empty, struct hn_results *out) {
     const struct hn_row_index *index = &x->table[table];
     const struct hn_table *from = &r->table[table];
     int64_t n = index->start[owner + 1] - index->start[owner];
     if (n == 0 && !even_empty)
         return HN_OK;
-    struct hn_table *to = hn_results_need_table(ctx, piece, from->name, NULL, 0);
+    struct hn_table *to = hn_results_need_table(ctx, out, from->name, NULL, 0);
     if (!to)
         return ctx->code;
     return copy_rows(ctx, to, from, index->row + index->start[owner], n, hn_row_owner(from)->column,
                      number);
 }
 
-static enum hn_code copy_arrays(struct hn_context *ctx, const struct hn_results *r, int64_t row,
-                                struct hn_results *piece) {
-    int64_t size = r->kinds * r->bins;
-    if (size > 0) {
-        piece->histogram = hn_alloc(ctx, size, sizeof *piece->histogram);
-        if (!piece->histogram)
-            return ctx->code;
-        memcpy(piece->histogram, r->histogram + row * size, (size_t)size * sizeof *r->histogram);
-        piece->kinds = r->kinds;
-        piece->bins = r->bins;
-        piece->bin_lo = r->bin_lo;
-        piece->bin_hi = r->bin_hi;
-    }
-    for (int64_t b = r->order_run ? r->order_run[row] : 0;
-         r->order_run && b < r->order_run[row + 1]; b++) {
-        int64_t at = r->order_split[b], length = r->order_split[b + 1] - at;
-        int32_t batch_size = (int32_t)length;
-        if (length > INT32_MAX)
-            return hn_fail(ctx, HN_DATA, "a saved batch has too many items");
-        if (hn_results_add_batches(ctx, piece, 1, &batch_size, r->order_id + at, length))
-            return ctx->code;
-    }
-    if (!r->batch_start)
-        return HN_OK;
-    int64_t first = r->batch_start[row], n = r->batch_start[row + 1] - first;
-    size_t bytes = (size_t)n * sizeof(double);
-    piece->batch_start = hn_zalloc(ctx, 2, sizeof *piece->batch_start);
-    piece->batch_fn_ratio = hn_alloc(ctx, n, sizeof(double));
-    piece->batch_cos_mean = hn_alloc(ctx, n, sizeof(double));
-    if (!piece->batch_start || !piece->batch_fn_ratio || !piece->batch_cos_mean)
-        return ctx->code;
-    piece->batch_start[1] = n;
-    if (n > 0) {
-        memcpy(piece->batch_fn_ratio, r->batch_fn_ratio + first, bytes);
-        memcpy(piece->batch_cos_mean, r->batch_cos_mean + first, bytes);
-    }
-    return HN_OK;
+// A row of /runs with its timings, after its histogram and batches, which are borrowed here.
+static enum hn_code append_run(struct hn_context *ctx, const struct hn_results *r,
+                               const struct index *x, int64_t row, int64_t number,
+                               struct hn_results *out) {
+    const struct hn_results arrays = {
+        .runs.rows = 1,
+        .kinds = r->kinds,
+        .bins = r->bins,
+        .bin_lo = r->bin_lo,
+        .bin_hi = r->bin_hi,
+        .histogram = r->histogram ? r->histogram + row * r->kinds * r->bins : NULL,
+        .batch_start = r->batch_start ? r->batch_start + row : NULL,
+        .batch_fn_ratio = r->batch_fn_ratio,
+        .batch_cos_mean = r->batch_cos_mean,
+        .order_run = r->order_run ? r->order_run + row : NULL,
+        .order_split = r->order_split,
+        .order_id = r->order_id};
+    const int64_t *timing = x->timing.start + row;
+    return hn_results_append(ctx, out, &arrays) ||
+                   copy_rows(ctx, &out->runs, &r->runs, &row, 1, NULL, 0) ||
+                   copy_rows(ctx, &out->timing, &r->timing, x->timing.row + timing[0],
+                             timing[1] - timing[0], "run", number)
+               ? ctx->code
+               : HN_OK;
 }
 
-// A cell with all that belongs to it, as results of its own: a row of /runs, the rows of a step in
-// /snapshots from `first` on, or a row of /tables/studies. As in the file of such a cell, the
-// columns of /runs come along in any case, and the table of a study where it has no rows.
-static enum hn_code cut_cell(struct hn_context *ctx, const struct hn_results *r,
-                             const struct index *x, enum kind kind, int64_t first,
-                             struct hn_results *piece) {
-    const struct hn_table *cells = cells_of(r, kind);
+// Appends a cell with all that belongs to it: a row of /runs, the rows of a step in /snapshots from
+// `first` on, or a row of /tables/studies. As in the file of such a cell, the columns of /runs and
+// /timing come along in any case, and the table of a study where it has no rows.
+static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results *r,
+                                const struct index *x, enum kind kind, int64_t first,
+                                struct hn_results *out) {
+    const struct hn_table *cells = cells_of(r, kind), *there = cells_of(out, kind);
     const char *study = kind == STUDY ? hn_table_text(cells, first, "study") : "";
-    const int64_t *timing = kind == RUN ? x->timing.start + first : NULL;
-    if ((kind == RUN && copy_arrays(ctx, r, first, piece)) ||
-        copy_rows(ctx, &piece->runs, &r->runs, &first, kind == RUN, NULL, 0) ||
-        copy_rows(ctx, &piece->timing, &r->timing, timing ? x->timing.row + timing[0] : NULL,
-                  timing ? timing[1] - timing[0] : 0, "run", 0) ||
-        (kind != RUN && !hn_results_need_table(ctx, piece, cells->name, NULL, 0)))
+    int64_t number = there ? there->rows : 0;
+    if (kind == RUN ? append_run(ctx, r, x, first, number, out)
+                    : copy_rows(ctx, &out->runs, &r->runs, NULL, 0, NULL, 0) ||
+                          copy_rows(ctx, &out->timing, &r->timing, NULL, 0, NULL, 0))
         return ctx->code;
     for (int64_t row = first; row == first || (row < cells->rows && goes_on(cells, kind, row));
          row++) {
-        if (kind != RUN && copy_rows(ctx, &piece->table[0], cells, &row, 1, NULL, 0))
+        struct hn_table *to =
+            kind == RUN ? NULL : hn_results_need_table(ctx, out, cells->name, NULL, 0);
+        if (kind != RUN && (!to || copy_rows(ctx, to, cells, &row, 1, NULL, 0)))
             return ctx->code;
         for (int64_t i = 0; i < r->n_tables; i++)
             if (hn_row_owner(&r->table[i]) == &hn_row_owners[kind] &&
-                copy_owned(ctx, r, x, i, row, row - first, strcmp(r->table[i].name, study) == 0,
-                           piece))
+                copy_owned(ctx, r, x, i, row, number + row - first,
+                           strcmp(r->table[i].name, study) == 0, out))
                 return ctx->code;
     }
     return HN_OK;
-}
-
-static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results *part,
-                                const struct index *x, const struct found *cell,
-                                struct hn_results *out) {
-    struct hn_results piece = {0};
-    const struct hn_results *r = &part[cell->part];
-    bool failed = cut_cell(ctx, r, &x[cell->part], cell->kind, cell->row, &piece) ||
-                  hn_results_append(ctx, out, &piece);
-    hn_results_free(ctx, &piece);
-    return failed ? ctx->code : HN_OK;
 }
 
 static void name_missing(struct hn_context *ctx, const struct hn_table *plan, int64_t row,
@@ -306,7 +282,7 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
             continue;
         }
         summary->failed += found->failed;
-        if (append_cell(ctx, part, x, found, out))
+        if (append_cell(ctx, &part[found->part], &x[found->part], found->kind, found->row, out))
             return ctx->code;
     }
     return HN_OK;

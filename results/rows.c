@@ -225,16 +225,6 @@ enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
     return out->base_row && out->now_row ? HN_OK : ctx->code;
 }
 
-const struct hn_row_owner hn_row_owners[] = {
-    {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}, {NULL, NULL}};
-
-const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
-    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++)
-        if (hn_table_find(t, o->column) >= 0)
-            return o;
-    return NULL;
-}
-
 void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
                   size_t size) {
     const char *loss = hn_table_text(t, row, "loss"),

@@ -41,14 +41,6 @@ HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_ta
                                       const struct hn_table *now, const char *also,
                                       hn_row_default *is_default, struct hn_row_match *out);
 
-// Owner of the rows of a further table: a table of cells, by a column that numbers its rows.
-struct hn_row_owner {
-    const char *column,
-        *table; // "run" of "runs", "snapshot" of "snapshots", "study_row" of "studies"
-};
-extern const struct hn_row_owner hn_row_owners[]; // in that order; ends with a NULL column
-const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its rows belong to none
-
 // "cifar10.h5 step 400 knn {} B=64 tau=0.5 seed 1": a row of /runs, of /snapshots or of
 // /tables/studies, for people.
 // is_default: for options that are left out; NULL: all are shown.

@@ -155,7 +155,8 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
         return HN_OK;
     int64_t first = to->batch_start ? to->runs.rows + 1 : 0; // first place of `to` not filled
     int64_t old = to->batch_start ? to->batch_start[to->runs.rows] : 0;
-    int64_t added = from->batch_start ? from->batch_start[from->runs.rows] : 0;
+    const int64_t *start = from->batch_start;
+    int64_t added = start ? start[from->runs.rows] - start[0] : 0;
     int64_t rows, all, capacity = to->batch_capacity;
     if (!hn_add(to->runs.rows, from->runs.rows, &rows) || !hn_add(old, added, &all))
         return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
@@ -164,13 +165,15 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
         hn_grow(ctx, &to->batch_cos_mean, &to->batch_capacity, all, sizeof *to->batch_cos_mean))
         return ctx->code;
     if (added > 0) {
-        memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio, (size_t)added * sizeof(double));
-        memcpy(to->batch_cos_mean + old, from->batch_cos_mean, (size_t)added * sizeof(double));
+        memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio + start[0],
+               (size_t)added * sizeof(double));
+        memcpy(to->batch_cos_mean + old, from->batch_cos_mean + start[0],
+               (size_t)added * sizeof(double));
     }
     for (int64_t r = first; r <= to->runs.rows; r++)
         to->batch_start[r] = 0;
     for (int64_t r = 1; r <= from->runs.rows; r++)
-        to->batch_start[to->runs.rows + r] = old + (from->batch_start ? from->batch_start[r] : 0);
+        to->batch_start[to->runs.rows + r] = old + (start ? start[r] - start[0] : 0);
     return HN_OK;
 }
 
@@ -185,12 +188,20 @@ static void shift_column(struct hn_table *t, const char *name, int64_t first, in
             t->cells[c].count[r] = -1;
 }
 
-struct shifts {
-    int64_t runs, snapshots, studies; // rows before appending
-};
+const struct hn_row_owner hn_row_owners[] = {
+    {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}, {NULL, NULL}};
 
+const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++)
+        if (hn_table_find(t, o->column) >= 0)
+            return o;
+    return NULL;
+}
+
+// rows[k]: of the tables that own rows, before appending; NULL: no row has an
+// owner.
 static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
-                                 const struct hn_table *from, struct shifts shifts) {
+                                 const struct hn_table *from, const int64_t *rows) {
     if (!from->name && from->n_columns == 0)
         return HN_OK;
     if (!to->name && hn_table_init(ctx, to, from->name))
@@ -198,9 +209,8 @@ static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
     int64_t first = to->rows;
     if (hn_table_append(ctx, to, from))
         return ctx->code;
-    shift_column(to, "run", first, shifts.runs);
-    shift_column(to, "snapshot", first, shifts.snapshots);
-    shift_column(to, "study_row", first, shifts.studies);
+    for (int k = 0; rows && hn_row_owners[k].column; k++)
+        shift_column(to, hn_row_owners[k].column, first, rows[k]);
     return HN_OK;
 }
 
@@ -246,26 +256,26 @@ const struct hn_table *hn_results_table(const struct hn_results *r, const char *
 }
 
 static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,
-                                 const struct hn_table *from, struct shifts shifts) {
+                                 const struct hn_table *from, const int64_t *rows) {
     struct hn_table *table = hn_results_need_table(ctx, to, from->name, NULL, 0);
-    return table ? append_table(ctx, table, from, shifts) : ctx->code;
+    return table ? append_table(ctx, table, from, rows) : ctx->code;
 }
 
 enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                const struct hn_results *from) {
-    const struct hn_table *snapshots = find_table(to, "snapshots");
-    const struct hn_table *studies = find_table(to, "studies");
-    struct shifts shifts = {to->runs.rows, snapshots ? snapshots->rows : 0,
-                            studies ? studies->rows : 0};
-    struct shifts none = {0, 0, 0};
+    int64_t rows[HN_ROW_OWNERS];
+    for (int k = 0; hn_row_owners[k].column; k++) {
+        const struct hn_table *owner = hn_results_table(to, hn_row_owners[k].table);
+        rows[k] = owner ? owner->rows : 0;
+    }
     // The arrays first: they are laid out by the rows that `to` has before.
     if (copy_pairs(ctx, to, from) || append_histogram(ctx, to, from) ||
         append_batches(ctx, to, from) || hn_store_append_order(ctx, to, from) ||
-        append_table(ctx, &to->runs, &from->runs, none) ||
-        append_table(ctx, &to->timing, &from->timing, shifts))
+        append_table(ctx, &to->runs, &from->runs, NULL) ||
+        append_table(ctx, &to->timing, &from->timing, rows))
         return ctx->code;
     for (int64_t i = 0; i < from->n_tables; i++)
-        if (append_named(ctx, to, &from->table[i], shifts))
+        if (append_named(ctx, to, &from->table[i], rows))
             return ctx->code;
     return HN_OK;
 }

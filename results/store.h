@@ -71,8 +71,17 @@ HN_MUST_USE enum hn_code hn_results_add_row(struct hn_context *ctx, struct hn_re
                                             int n);
 // "runs", or the name of a further table; NULL: there is none.
 const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
-// Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of
-// runs), `snapshot` (a row of the table `snapshots`) and `study_row` (of `studies`) are shifted.
+// Owner of the rows of a further table: a table of cells, by a column that numbers its rows.
+struct hn_row_owner {
+    const char *column,
+        *table; // "run" of "runs", "snapshot" of "snapshots", "study_row" of "studies"
+};
+enum { HN_ROW_OWNERS = 3 };
+extern const struct hn_row_owner hn_row_owners[]; // in that order; ends with a NULL column
+const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its rows belong to none
+// Appends the rows, timings, histograms, batches and tables of `from`; columns of owners are
+// shifted.
+// The ranges of batches of `from` need not begin at 0: it may be a row of other results.
 // Attributes and env are taken from `from` only where `to` has none at all, run_key never. HN_DATA:
 // histograms of different bins. After a failure `to` is only good for freeing. Costs time in the
 // size of `from`, not of `to`.

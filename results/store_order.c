@@ -44,8 +44,8 @@ enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to
     if (!to->order_run && begin_order(ctx, to, old_rows))
         return ctx->code;
     int64_t batches = to->order_run[old_rows], ids = to->order_split[batches];
-    int64_t more = from->order_run ? from->order_run[rows] : 0;
-    int64_t added = from->order_run ? from->order_split[more] : 0, all;
+    const int64_t *run = from->order_run, *split = run ? from->order_split + run[0] : NULL;
+    int64_t more = run ? run[rows] - run[0] : 0, added = run ? split[more] - split[0] : 0, all;
     if (!hn_add(ids, added, &all) ||
         hn_grow(ctx, &to->order_run, &to->order_run_capacity, old_rows + rows + 1,
                 sizeof *to->order_run) ||
@@ -54,11 +54,11 @@ enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to
         hn_grow(ctx, &to->order_id, &to->order_id_capacity, all, sizeof *to->order_id))
         return ctx->code ? ctx->code : hn_fail(ctx, HN_MEMORY, "merged batches are too many");
     for (int64_t r = 1; r <= rows; r++)
-        to->order_run[old_rows + r] = batches + (from->order_run ? from->order_run[r] : 0);
+        to->order_run[old_rows + r] = batches + (run ? run[r] - run[0] : 0);
     for (int64_t b = 1; b <= more; b++)
-        to->order_split[batches + b] = ids + from->order_split[b];
+        to->order_split[batches + b] = ids + split[b] - split[0];
     if (added > 0)
-        memcpy(to->order_id + ids, from->order_id, (size_t)added * sizeof *to->order_id);
+        memcpy(to->order_id + ids, from->order_id + split[0], (size_t)added * sizeof *to->order_id);
     return HN_OK;
 }
 

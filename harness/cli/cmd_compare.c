@@ -3,8 +3,8 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "plots/page/figure.h"
+#include "results/analysis/history.h"
 #include "results/compare.h"
-#include "results/history.h"
 #include "samplers/sampler.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // The history of a metric: means over the cells that all files have, by sampler and then by time.
-#include "results/history.h"
+#include "results/analysis/history.h"
 #include "tests/fixture.h"
 #include "tests/measured_results.h"
 #include "tests/test.h"

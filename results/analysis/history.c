@@ -1,6 +1,7 @@
 // The past results of a folder, made into one table.
-#include "results/history.h"
+#include "results/analysis/history.h"
 #include "core/options/option.h"
+#include "results/analysis/means.h"
 #include "results/gate.h"
 #include "results/programs.h"
 
@@ -28,7 +29,7 @@ struct past {
 // One cell of it.
 struct point {
     char *key, *sampler;
-    int64_t file;
+    const struct past *past;
     double value;
 };
 
@@ -80,12 +81,12 @@ static enum hn_code find_files(struct history *h, const char *folder) {
 }
 
 static enum hn_code add_point(struct history *h, const struct hn_table *runs, int64_t row,
-                              int64_t file, double value) {
+                              struct past *past, double value) {
     if (hn_grow(h->ctx, &h->point, &h->point_capacity, h->n_points + 1, sizeof *h->point))
         return h->ctx->code;
     struct point *p = &h->point[h->n_points];
     *p = (struct point){hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key")),
-                        hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), file, value};
+                        hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), past, value};
     h->n_points++;
     return p->key && p->sampler ? HN_OK : h->ctx->code;
 }
@@ -105,8 +106,7 @@ static void copy_text(char *to, size_t size, const char *from) {
         snprintf(to, size, "%s", from);
 }
 
-static enum hn_code take_points(struct history *h, const struct hn_results *r, int64_t file) {
-    struct past *past = &h->past[file];
+static enum hn_code take_points(struct history *h, const struct hn_results *r, struct past *past) {
     int c = hn_table_find(&r->runs, h->metric);
     if (c < 0 || r->runs.column[c].kind == HN_COLUMN_TEXT)
         return no_column(h, &r->runs);
@@ -121,7 +121,7 @@ static enum hn_code take_points(struct history *h, const struct hn_results *r, i
     for (int64_t row = 0; row < r->runs.rows; row++) {
         double value = hn_table_real(&r->runs, row, h->metric);
         bool ok = strcmp(hn_table_text(&r->runs, row, "status"), "ok") == 0;
-        if (ok && isfinite(value) && add_point(h, &r->runs, row, file, value))
+        if (ok && isfinite(value) && add_point(h, &r->runs, row, past, value))
             return h->ctx->code;
     }
     return HN_OK;
@@ -154,7 +154,7 @@ static enum hn_code read_files(struct history *h) {
         }
         if (code)
             return code;
-        code = take_points(h, &r, i);
+        code = take_points(h, &r, &h->past[i]);
         hn_results_free(h->ctx, &r);
         if (code)
             return code;
@@ -162,25 +162,25 @@ static enum hn_code read_files(struct history *h) {
     return HN_OK;
 }
 
-// The newest of the files that are used, or -1.
-static int64_t newest(const struct history *h) {
-    int64_t last = -1;
-    for (int64_t i = 0; i < h->n_past; i++)
-        if (h->past[i].used && (last < 0 || strcmp(h->past[i].created, h->past[last].created) >= 0))
-            last = i;
+// The newest of the files that are used, or NULL.
+static const struct past *newest(const struct history *h) {
+    const struct past *last = NULL;
+    for (const struct past *p = h->past; p < h->past + h->n_past; p++)
+        if (p->used && (!last || strcmp(p->created, last->created) >= 0))
+            last = p;
     return last;
 }
 
 // Leaves out files of other kinds of machine than the newest file's, or of other numbers of
 // threads, where the metric depends on the machine.
 static void leave_machines_out(struct history *h) {
-    int64_t last = newest(h);
+    const struct past *last = newest(h);
     bool machine = h->role == HN_ROLE_TIME || hn_gate_by_name(h->role);
     h->n_used = 0;
     for (int64_t i = 0; i < h->n_past; i++) {
         struct past *past = &h->past[i];
-        bool other = past->used && strcmp(past->machine, h->past[last].machine) != 0;
-        bool threads = past->used && strcmp(past->threads, h->past[last].threads) != 0;
+        bool other = past->used && strcmp(past->machine, last->machine) != 0;
+        bool threads = past->used && strcmp(past->threads, last->threads) != 0;
         if (machine && (other || threads)) {
             past->used = false;
             hn_note(h->ctx, "left out: %s is %s", past->path,
@@ -208,76 +208,42 @@ static void note_versions(const struct history *h) {
 static int by_key(const void *a, const void *b) {
     const struct point *x = a, *y = b;
     int order = strcmp(x->key, y->key);
-    return order ? order : (x->file > y->file) - (x->file < y->file);
+    return order ? order : (x->past > y->past) - (x->past < y->past);
 }
 
-// Marks the points of cells that not all files have (file -1). Returns how many cells are left.
+// Leaves the points of cells that all files have. Returns how many cells these are.
 static int64_t keep_common(struct history *h) {
-    int64_t cells = 0;
+    int64_t cells = 0, kept = 0;
     qsort(h->point, (size_t)h->n_points, sizeof *h->point, by_key);
     for (int64_t first = 0, end; first < h->n_points; first = end) {
-        int64_t files = 0, last = -1;
+        int64_t files = 0;
+        const struct past *last = NULL;
         for (end = first; end < h->n_points && strcmp(h->point[end].key, h->point[first].key) == 0;
              end++) {
-            const struct point *p = &h->point[end];
-            files += h->past[p->file].used && p->file != last;
-            last = p->file;
+            files += h->point[end].past->used && h->point[end].past != last;
+            last = h->point[end].past;
         }
-        bool common = files == h->n_used;
-        cells += common;
-        for (int64_t i = first; i < end; i++)
-            if (!common || !h->past[h->point[i].file].used)
-                h->point[i].file = -1;
+        cells += files == h->n_used;
+        for (int64_t i = first; i < end && files == h->n_used; i++)
+            if (h->point[i].past->used)
+                h->point[kept++] = h->point[i];
     }
+    h->n_points = kept;
     return cells;
 }
 
-static int by_time(const void *a, const void *b, void *data) {
-    const struct past *past = data;
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    int order = strcmp(past[x].created, past[y].created);
-    return order ? order : (x > y) - (x < y);
-}
-
-// Then by key and file, so that sums do not depend on how they are sorted.
+// By sampler, time and file; then by key, so that sums do not depend on how they are sorted.
 static int by_sampler(const void *a, const void *b) {
     const struct point *x = a, *y = b;
     int order = strcmp(x->sampler, y->sampler);
+    if (!order)
+        order = strcmp(x->past->created, y->past->created);
+    if (!order)
+        order = (x->past > y->past) - (x->past < y->past);
     return order ? order : by_key(a, b);
 }
 
-// A row for every file, in the order of time: means of point[n], all of one sampler; NaN without
-// any. sum and count: [n_past] scratch.
-static enum hn_code add_sampler(struct history *h, struct hn_table *t, const int64_t *order,
-                                const struct point *point, int64_t n, double *sum, int64_t *count) {
-    memset(sum, 0, (size_t)h->n_past * sizeof *sum);
-    memset(count, 0, (size_t)h->n_past * sizeof *count);
-    for (int64_t i = 0; i < n; i++) {
-        sum[point[i].file] += point[i].value;
-        count[point[i].file]++;
-    }
-    for (int64_t i = 0; i < h->n_used; i++) {
-        int64_t file = order[i];
-        const struct past *past = &h->past[file];
-        double mean = count[file] ? sum[file] / (double)count[file] : NAN;
-        if (HN_TABLE_PUT(h->ctx, t, HN_TEXT_VALUE("created", past->created),
-                         HN_TEXT_VALUE("commit", past->commit),
-                         HN_TEXT_VALUE("sampler", point->sampler), HN_REAL_VALUE("value", mean)))
-            return h->ctx->code;
-    }
-    return HN_OK;
-}
-
-// Leaves out points of cells that not all files have, and sorts the rest by sampler.
-static void sort_samplers(struct history *h) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < h->n_points; i++)
-        if (h->point[i].file >= 0)
-            h->point[kept++] = h->point[i];
-    h->n_points = kept;
-    qsort(h->point, (size_t)kept, sizeof *h->point, by_sampler);
-}
-
+// A row for every sampler and file, in the order of time.
 static enum hn_code fill_table(struct history *h, struct hn_table *t) {
     static const struct hn_column column[] = {{"created", HN_COLUMN_TEXT, "", "", HN_NEITHER},
                                               {"commit", HN_COLUMN_TEXT, "", "", HN_NEITHER},
@@ -286,21 +252,20 @@ static enum hn_code fill_table(struct history *h, struct hn_table *t) {
     if (hn_table_init(h->ctx, t, "runs") || hn_table_add_columns(h->ctx, t, column, 4))
         return h->ctx->code;
     HN_SCOPE(h->ctx);
-    int64_t *order = hn_alloc(h->ctx, h->n_used, sizeof *order), n = 0;
-    double *sum = hn_alloc(h->ctx, h->n_past, sizeof *sum);
-    int64_t *count = hn_alloc(h->ctx, h->n_past, sizeof *count);
-    if (!order || !sum || !count)
+    double *value = hn_alloc(h->ctx, h->n_points, sizeof *value);
+    if (!value)
         return h->ctx->code;
-    for (int64_t i = 0; i < h->n_past; i++)
-        if (h->past[i].used)
-            order[n++] = i;
-    qsort_r(order, (size_t)n, sizeof *order, by_time, h->past);
-    sort_samplers(h);
+    qsort(h->point, (size_t)h->n_points, sizeof *h->point, by_sampler);
     for (int64_t first = 0, end; first < h->n_points; first = end) {
-        end = first + 1;
-        while (end < h->n_points && strcmp(h->point[first].sampler, h->point[end].sampler) == 0)
-            end++;
-        if (add_sampler(h, t, order, &h->point[first], end - first, sum, count))
+        const struct point *p = &h->point[first];
+        for (end = first; end < h->n_points && h->point[end].past == p->past &&
+                          strcmp(h->point[end].sampler, p->sampler) == 0;
+             end++)
+            value[end] = h->point[end].value;
+        if (HN_TABLE_PUT(h->ctx, t, HN_TEXT_VALUE("created", p->past->created),
+                         HN_TEXT_VALUE("commit", p->past->commit),
+                         HN_TEXT_VALUE("sampler", p->sampler),
+                         HN_REAL_VALUE("value", hn_values_mean(value + first, end - first).mean)))
             return h->ctx->code;
     }
     return HN_OK;

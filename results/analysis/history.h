@@ -1,6 +1,6 @@
 // A metric over past results: `compare --history DIR`.
-#ifndef HN_RESULTS_HISTORY_H
-#define HN_RESULTS_HISTORY_H
+#ifndef HN_RESULTS_ANALYSIS_HISTORY_H
+#define HN_RESULTS_ANALYSIS_HISTORY_H
 
 #include "results/store.h"
 
