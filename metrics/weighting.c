@@ -57,6 +57,18 @@ const char *hn_ambiguous_loss(const char *name) {
                                      "to others (Yeh et al.): say which";
 }
 
+// A weighting of a file of its own is a line here, in the order of listings.
+#define HN_WEIGHTINGS(X)                                                                           \
+    X(none)                                                                                        \
+    X(debiased)                                                                                    \
+    X(hcl)                                                                                         \
+    X(gist)                                                                                        \
+    X(fnc)                                                                                         \
+    X(progcl)
+#define X(name) extern const struct hn_weighting_type hn_weighting_##name;
+HN_WEIGHTINGS(X)
+#undef X
+
 enum form { EQUATION, FIGURE13 };
 static const char *const forms[] = {"equation", "figure13", NULL};
 
@@ -187,7 +199,7 @@ static struct hn_weighting_params resolve_progcl(const void *params, int64_t ste
         .by_mixture = true, .fit_rounds = p->rounds, .fit_prior = p->prior};
 }
 
-static const struct hn_weighting_type none = {
+const struct hn_weighting_type hn_weighting_none = {
     .name = "none",
     .summary = "Every negative counts once",
     .source = "BS equations 1, 16, 17",
@@ -196,7 +208,7 @@ static const struct hn_weighting_type none = {
     .params_size = sizeof(struct params),
     .resolve = resolve_none,
 };
-static const struct hn_weighting_type debiased = {
+const struct hn_weighting_type hn_weighting_debiased = {
     .name = "debiased",
     .summary = "Takes off what negatives of the anchor's own class are expected to add",
     .source = "Chuang et al. 2020; HC section 2",
@@ -205,7 +217,7 @@ static const struct hn_weighting_type debiased = {
     .params_size = sizeof(struct params),
     .resolve = resolve_debiased,
 };
-static const struct hn_weighting_type hcl = {
+const struct hn_weighting_type hn_weighting_hcl = {
     .name = "hcl",
     .summary = "Debiased, and negatives count by exp(beta similarity / temperature)",
     .source = "HC section 3, figures 13 and 14, appendix D.1",
@@ -216,7 +228,7 @@ static const struct hn_weighting_type hcl = {
     .resolve = resolve_hcl,
 };
 
-static const struct hn_weighting_type gist = {
+const struct hn_weighting_type hn_weighting_gist = {
     .name = "gist",
     .summary = "Drops negatives more similar than the positive, less a margin",
     .source = "GISTEmbed (Solatorio 2024)",
@@ -226,7 +238,7 @@ static const struct hn_weighting_type gist = {
     .params_size = sizeof(struct gist_params),
     .resolve = resolve_gist,
 };
-static const struct hn_weighting_type fnc = {
+const struct hn_weighting_type hn_weighting_fnc = {
     .name = "fnc",
     .summary = "Drops negatives of the largest scores, by a threshold or by number",
     .source = "FNC (Huynh et al., WACV 2022), false negative elimination",
@@ -239,7 +251,7 @@ static const struct hn_weighting_type fnc = {
     .resolve = resolve_fnc,
 };
 
-static const struct hn_weighting_type progcl = {
+const struct hn_weighting_type hn_weighting_progcl = {
     .name = "progcl",
     .summary = "Negatives count by their similarity and the probability that they are true ones",
     .source = "ProGCL (Xia et al., ICML 2022), ProGCL-weight",
@@ -252,8 +264,11 @@ static const struct hn_weighting_type progcl = {
     .resolve = resolve_progcl,
 };
 
-const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, &gist,
-                                                         &fnc,  &progcl,   NULL};
+const struct hn_weighting_type *const hn_weightings[] = {
+#define X(name) &hn_weighting_##name,
+    HN_WEIGHTINGS(X)
+#undef X
+        NULL};
 
 void hn_masker_open(const struct hn_weighting_params *weighting, double positive,
                     struct hn_masker *m) {

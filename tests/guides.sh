@@ -74,23 +74,28 @@ done
 check "the program links" "${compile[@]}" -o "$work/hardneg" "$build/obj/harness/cli/main.o" "${objects[@]}" "$library" "${link[@]}"
 hardneg=$work/hardneg
 cd "$work" || exit 1
-for kind in samplers metrics figures formats; do "$hardneg" list $kind; done >listed 2>err
+for kind in samplers weightings metrics figures formats; do "$hardneg" list $kind; done >listed 2>err
 for entry in "${entries[@]}"; do
     [[ $entry = @(softsign|pixels|csv) ]] || check "$entry is listed" grep -q "^$entry: " listed
 done
 expect "synth" 0 '' synth -o s.h5 --n 60 --dim 8 --classes 3 --steps 2 --views 1 --quiet
 printf '%s\n' 'version: 1' 'snapshots: s.h5' 'samplers: [uniform, window]' 'batch_size: 8' 'epochs: 1' \
-    'metrics: [coverage, variety, classes]' 'figures: [coverage]' >job.yaml
+    'metrics: [coverage, loss, variety, classes]' 'weightings: [none, {ceiling: {cut: [0.2, 0.5]}}]' 'figures: [coverage]' >job.yaml
 expect "a job of the examples" 0 '' run -c job.yaml -o out-of-examples --quiet
 expect "the console has sampler and metric" 0 '^window .* [1-3]\.[0-9]{3} ' run -c job.yaml -o out-of-examples
 check "under its heading" grep -Eq '^sampler .* classes_mean ' "$work/out"
+check "the console has the weighting and its option" grep -Eq '^window +[0-9]+ +ceiling +0\.5 ' "$work/out"
 expect "the page" 0 '' report out-of-examples --quiet
 check "has sampler and metric" eval 'grep -q "data-sampler=\"window\"" out-of-examples/index.html && grep -q "Classes</button>" out-of-examples/index.html'
+check "and the weighting" grep -q 'weighting ceiling' out-of-examples/index.html
 expect "the LaTeX has the metric" 0 '& Classes &' export out-of-examples --latex
-check "and the sampler" grep -Eq '^window & \$[1-3]\.[0-9]{3}' "$work/out"
+check "and the sampler" grep -Eq '^window & .*\$[1-3]\.[0-9]{3}' "$work/out"
+check "with the weighting" grep -Eq '^window & ceiling & 0\.5 &' "$work/out"
 expect "the job of the baseline has the sampler" 0 '' run -c "$root/harness/jobs/smoke.yaml" -o smoke --filter ' window ' \
     --set batches=2 --set 'steps=[0]' --quiet
 expect "in its results" 0 ',window,' export smoke --csv
+expect "the weighting" 0 '' run -c "$root/harness/jobs/smoke.yaml" -o smoke --filter ' uniform .* ceiling ' --set batches=2 --set 'steps=[0]' --quiet
+expect "in its results" 0 ',ceiling,' export smoke --csv
 expect "a baseline with both" 0 '' compare out-of-examples out-of-examples --quiet --json
 check "has compared the metric" grep -q '"classes_mean"' "$work/out"
 expect "choose compares the sampler" 0 '"sampler": "window"' choose s.h5 --batch-size 8 --batches 3 --seeds 2 --checks 0 --json --quiet
