@@ -62,9 +62,10 @@ void hn_chosen_free(struct hn_context *ctx, struct hn_chosen *c); // zeroed is f
 // take it. Owned
 // by the caller.
 HN_MUST_USE char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t arm);
-// The document of --json; NULL with the message recorded. And the table and sentences of it.
+// The document of --json; NULL with the message recorded. And table and sentences for people.
 HN_MUST_USE json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                        const struct hn_chosen *c);
-void hn_chosen_print(const json_t *described, FILE *out);
+HN_MUST_USE enum hn_code hn_chosen_print(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                                         const struct hn_chosen *c, FILE *out);
 
 #endif

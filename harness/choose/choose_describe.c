@@ -1,5 +1,5 @@
-// A choice as a JSON document; what is printed for people is read from it.
-#include "harness/choose/choose.h"
+// A choice as a JSON document, and what it has in common with the choice in words.
+#include "harness/choose/choose_private.h"
 #include "harness/job/resolve.h"
 #include "results/records.h"
 
@@ -27,13 +27,17 @@ static json_t *interval(struct hn_interval i) {
                      "hi", hn_json_real(i.hi));
 }
 
-// Interval of the false-negative ratio; NaN without labels and without a prior.
-static struct hn_interval false_of(const struct hn_evidence *e) {
+struct hn_interval hn_choice_false(const struct hn_evidence *e) {
     return hn_evidence_false(e, hn_halving_replicate(e), printed_level);
 }
 
-static struct hn_interval hard_of(const struct hn_evidence *e) {
+struct hn_interval hn_choice_hard(const struct hn_evidence *e) {
     return hn_evidence_hard(e, hn_halving_replicate(e), printed_level);
+}
+
+const char *hn_choice_error(const struct hn_chosen *c, int64_t arm) {
+    bool unknown = c->halving.arm[arm].fate == HN_ARM_FAILED && !c->reason[arm];
+    return unknown ? "its batches hold hardly any true negative" : c->reason[arm];
 }
 
 static const char *fate_of(const struct hn_chosen *c, int64_t arm) {
@@ -43,15 +47,10 @@ static const char *fate_of(const struct hn_chosen *c, int64_t arm) {
     return arm == c->halving.best ? "chosen" : names[c->halving.arm[arm].fate];
 }
 
-static json_t *setting(struct hn_context *ctx, const struct hn_chosen *c, int64_t i) {
+static json_t *setting(const struct hn_chosen *c, int64_t i, const char *line) {
     const struct hn_arm *arm = &c->halving.arm[i];
     const struct hn_evidence *e = &arm->evidence;
-    HN_SCOPE(ctx);
-    const char *line = hn_chosen_line(ctx, c, i), *why = c->reason[i];
-    if (!line)
-        return NULL;
-    if (arm->fate == HN_ARM_FAILED && !why)
-        why = "its batches hold hardly any true negative";
+    const char *why = hn_choice_error(c, i);
     return json_pack(
         "{s:s, s:o, s:s, s:i, s:b, s:b, s:b, s:b, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
         "s:o, "
@@ -59,20 +58,21 @@ static json_t *setting(struct hn_context *ctx, const struct hn_chosen *c, int64_
         "sampler", c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i),
         "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "open",
         arm->open, "refined", i >= c->grid, "reference", i == c->halving.reference, "seeds",
-        (json_int_t)e->seeds, "batches", (json_int_t)e->batches, "fn_ratio", interval(false_of(e)),
-        "hardness", interval(hard_of(e)), "over_uniform", interval(arm->over_reference), "behind",
-        interval(arm->behind), "seconds", hn_json_real(hn_evidence_seconds(e)), "dots",
-        hn_json_real(hn_evidence_dots(e)), "error", why ? hn_json_text(why) : json_null());
+        (json_int_t)e->seeds, "batches", (json_int_t)e->batches, "fn_ratio",
+        interval(hn_choice_false(e)), "hardness", interval(hn_choice_hard(e)), "over_uniform",
+        interval(arm->over_reference), "behind", interval(arm->behind), "seconds",
+        hn_json_real(hn_evidence_seconds(e)), "dots", hn_json_real(hn_evidence_dots(e)), "error",
+        why ? hn_json_text(why) : json_null());
 }
 
-struct place {
+struct ranked {
     const struct hn_halving *h;
     int64_t arm;
 };
 
 // The choice; what is left, tied, or a rival; what is less hard, the hardest first; what is over
 // the budget, the fewest false negatives first; what failed.
-static int rank_of(const struct place *p) {
+static int rank_of(const struct ranked *p) {
     static const int ranks[] = {[HN_ARM_LEFT] = 1,  [HN_ARM_SOFTER] = 2, [HN_ARM_CUT] = 2,
                                 [HN_ARM_FALSE] = 3, [HN_ARM_COSTLY] = 3, [HN_ARM_FAILED] = 4};
     const struct hn_arm *arm = &p->h->arm[p->arm];
@@ -82,13 +82,13 @@ static int rank_of(const struct place *p) {
 }
 
 // The smaller, the earlier among those of a rank.
-static double order_of(const struct place *p, int rank) {
+static double order_of(const struct ranked *p, int rank) {
     const struct hn_evidence *e = &p->h->arm[p->arm].evidence;
-    return rank == 3 ? false_of(e).mean : -hard_of(e).mean;
+    return rank == 3 ? hn_choice_false(e).mean : -hn_choice_hard(e).mean;
 }
 
-static int by_place(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
+static int by_rank(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
     int rank = rank_of(x), other = rank_of(y);
     if (rank != other)
         return rank - other;
@@ -98,59 +98,74 @@ static int by_place(const void *a, const void *b) {
     return (x->arm > y->arm) - (x->arm < y->arm);
 }
 
-static json_t *settings(struct hn_context *ctx, const struct hn_chosen *c) {
-    HN_SCOPE(ctx);
+enum hn_code hn_choice_list(struct hn_context *ctx, const struct hn_chosen *c,
+                            struct hn_choice_list *out) {
     const struct hn_halving *h = &c->halving;
-    struct place *place = hn_alloc(ctx, h->arms, sizeof *place);
+    struct ranked *ranked = hn_alloc(ctx, h->arms, sizeof *ranked);
+    out->order = hn_alloc(ctx, h->arms, sizeof *out->order);
+    out->line = hn_alloc(ctx, h->arms, sizeof *out->line);
+    if (!ranked || !out->order || !out->line)
+        return ctx->code;
+    for (int64_t i = 0; i < h->arms; i++) {
+        ranked[i] = (struct ranked){h, i};
+        if (!(out->line[i] = hn_chosen_line(ctx, c, i)))
+            return ctx->code;
+    }
+    qsort(ranked, (size_t)h->arms, sizeof *ranked, by_rank);
+    for (int64_t k = 0; k < h->arms; k++)
+        out->order[k] = ranked[k].arm;
+    return HN_OK;
+}
+
+static json_t *settings(const struct hn_chosen *c, const struct hn_choice_list *l) {
     json_t *list = json_array();
-    for (int64_t i = 0; place && i < h->arms; i++)
-        place[i] = (struct place){h, i};
-    if (place)
-        qsort(place, (size_t)h->arms, sizeof *place, by_place);
-    for (int64_t i = 0; place && i < h->arms; i++)
-        json_array_append_new(list, setting(ctx, c, place[i].arm)); // NULL is not appended
+    for (int64_t k = 0; k < c->halving.arms; k++)
+        json_array_append_new(list, setting(c, l->order[k], l->line[l->order[k]]));
     return list;
 }
 
-static json_t *checks(struct hn_context *ctx, const struct hn_chosen *c) {
+static json_t *checks(const struct hn_chosen *c, const struct hn_choice_list *l) {
     json_t *list = json_array();
-    for (int64_t i = 0; i < c->checks; i++) {
-        HN_SCOPE(ctx);
-        const struct hn_choose_check *check = &c->check[i];
-        const char *hardest = hn_chosen_line(ctx, c, check->hardest);
+    for (const struct hn_choose_check *check = c->check; check < c->check + c->checks; check++)
         json_array_append_new(
             list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "step", (json_int_t)check->step,
                             "fn_ratio", interval(check->false_negatives), "over_uniform",
                             interval(check->over_reference), "hardest",
-                            hardest ? hn_json_text(hardest) : json_null(), "ahead",
-                            interval(check->ahead), "error",
-                            check->error ? hn_json_text(check->error) : json_null()));
-    }
+                            hn_json_text(l->line[check->hardest]), "ahead", interval(check->ahead),
+                            "error", check->error ? hn_json_text(check->error) : json_null()));
     return list;
 }
 
-// Units and seconds, and what the whole grid would take at the seeds of the last rung.
-static json_t *work(const struct hn_chosen *c) {
+struct hn_choice_work hn_choice_work(const struct hn_chosen *c) {
     const struct hn_halving *h = &c->halving;
-    double seconds = 0, full = 0;
-    int64_t measured = 0;
+    struct hn_choice_work work = {0, 0, 0};
     for (int64_t i = 0; i < h->arms; i++) {
-        seconds += c->seconds[i];
+        work.seconds += c->seconds[i];
         if (h->arm[i].evidence.seeds == 0)
             continue;
-        full += c->seconds[i] / (double)h->arm[i].evidence.seeds * (double)h->seeds;
-        measured++;
+        work.full_seconds += c->seconds[i] / (double)h->arm[i].evidence.seeds * (double)h->seeds;
+        work.full_units += h->seeds;
     }
-    return json_pack("{s:I, s:f, s:I, s:f, s:f, s:i, s:I, s:f}", "units", (json_int_t)h->units,
-                     "dots", h->dots, "full_units", (json_int_t)(measured * h->seeds), "seconds",
-                     seconds, "full_seconds", full, "rungs", h->rungs, "check_units",
-                     (json_int_t)c->check_units, "check_seconds", c->check_seconds);
+    return work;
+}
+
+static json_t *work(const struct hn_chosen *c) {
+    const struct hn_choice_work w = hn_choice_work(c);
+    return json_pack("{s:I, s:f, s:I, s:f, s:f, s:i, s:I, s:f}", "units",
+                     (json_int_t)c->halving.units, "dots", c->halving.dots, "full_units",
+                     (json_int_t)w.full_units, "seconds", w.seconds, "full_seconds", w.full_seconds,
+                     "rungs", c->halving.rungs, "check_units", (json_int_t)c->check_units,
+                     "check_seconds", c->check_seconds);
 }
 
 json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *spec,
                            const struct hn_chosen *c) {
     const struct hn_halving *h = &c->halving;
     bool common = h->best >= 0 && !h->harder;
+    struct hn_choice_list list;
+    HN_SCOPE(ctx);
+    if (hn_choice_list(ctx, c, &list))
+        return NULL;
     json_t *out = json_pack(
         "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, "
         "s:o, "
@@ -167,8 +182,8 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
         "prior", hn_json_real(spec->prior), "classes",
         spec->classes == INT64_MIN ? json_null() : json_integer(spec->classes), "seed",
         (json_int_t)spec->seed, "seeds", (json_int_t)spec->seeds, "found", h->best >= 0,
-        "uniform_will_do", common, "settings", settings(ctx, c), "checks", checks(ctx, c), "work",
-        work(c));
+        "uniform_will_do", common, "settings", settings(c, &list), "checks", checks(c, &list),
+        "work", work(c));
     if (out)
         return out;
     (void)hn_fail(ctx, HN_MEMORY, "no memory for the description of the choice");

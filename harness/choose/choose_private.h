@@ -15,4 +15,24 @@ HN_MUST_USE enum hn_code hn_choose_job(struct hn_context *ctx, const struct hn_c
 HN_MUST_USE enum hn_code hn_choose_refine(struct hn_context *ctx, const struct hn_halving *h,
                                           struct hn_job *job);
 
+// For those who tell a choice. Its settings in the order in which they are told, and what a job
+// says of each; owned.
+struct hn_choice_list {
+    int64_t *order; // [arms]
+    char **line;    // [arms] by setting: hn_chosen_line()
+};
+HN_MUST_USE enum hn_code hn_choice_list(struct hn_context *ctx, const struct hn_chosen *c,
+                                        struct hn_choice_list *out);
+// Ratio of false negatives, and hardness, with intervals of 95 %; NaN where it is unknown.
+struct hn_interval hn_choice_false(const struct hn_evidence *e);
+struct hn_interval hn_choice_hard(const struct hn_evidence *e);
+// Why a setting failed; NULL: it did not.
+const char *hn_choice_error(const struct hn_chosen *c, int64_t arm);
+// Seconds, and what the whole grid would take at the seeds of the last rung.
+struct hn_choice_work {
+    double seconds, full_seconds;
+    int64_t full_units;
+};
+struct hn_choice_work hn_choice_work(const struct hn_chosen *c);
+
 #endif

@@ -86,14 +86,10 @@ static enum hn_code check_params(struct hn_context *ctx, const struct choose_par
 
 static enum hn_code answer(struct hn_context *ctx, const struct hn_call *call,
                            const struct hn_choose_spec *spec, const struct hn_chosen *choice) {
+    if (!call->json)
+        return hn_chosen_print(ctx, spec, choice, stdout);
     json_t *described = hn_chosen_describe(ctx, spec, choice);
-    if (!described)
-        return ctx->code;
-    if (call->json)
-        return hn_json_print(ctx, described, stdout);
-    hn_chosen_print(described, stdout);
-    json_decref(described);
-    return HN_OK;
+    return described ? hn_json_print(ctx, described, stdout) : ctx->code;
 }
 
 static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *call) {
