@@ -21,8 +21,9 @@ struct point {
     bool twin;  // of one before it, at whose place it is
 };
 
-struct seen {   // in all panels
-    int points; // in the fullest
+struct seen {    // in all panels
+    int points;  // in the fullest
+    int without; // settings that have false negatives at the last step, and no hardness
     bool twins;
 };
 
@@ -310,6 +311,10 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         draw_corner(&v, panel, corner);
     page->inset |= crowded;
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
+    for (int s = 0; s < g->settings; s++)
+        seen->without += hn_same_league(hn_league_of(g, s), league) &&
+                         hn_last_place(g, dataset, s, "fn_ratio").step >= 0 &&
+                         hn_last_place(g, dataset, s, hardness->column).step < 0;
     seen->points = (int)fmax(seen->points, v.n);
     for (int i = 0; i < v.n; i++)
         seen->twins |= point[i].twin;
@@ -320,7 +325,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_choice choice = {.wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
-    struct seen seen = {0, false};
+    struct seen seen = {0, 0, false};
     int leagues = 0;
     for (int s = 0; s < g.settings; s++)
         leagues += hn_leads_league(&g, s);
@@ -337,6 +342,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (seen.twins)
         hn_page_say(page,
                     "Settings with the same values share a mark, with the name of the first.");
+    if (seen.without > 0)
+        hn_page_say(page, "Left out: %d without a true negative, and so without hardness.",
+                    seen.without);
     if (g.temperatures > 1)
         hn_page_say(page, "Temperatures do not change batches: each setting is drawn once.");
     if (leagues > 1)

@@ -75,7 +75,8 @@ bool hn_leads_league(const struct hn_groups *g, int setting);
 // Title that distinguishes a league from the file's others: "B=64, negatives per anchor"; "" if it
 // is the only one.
 void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size);
-// A setting at the last step where it has a value in the column, step -1 if there is none.
+// A setting at the last step of its data set that any setting has a value in the column at; step -1
+// if it has none there.
 struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,
                               const char *column);
 

@@ -35,12 +35,22 @@ void hn_league_title(const struct hn_groups *g, struct hn_league league, char *t
         hn_append(text, size, "%snegatives per anchor", *text ? ", " : "");
 }
 
+// The data set's last step at which a setting has a value in the column; -1: none.
+static int64_t last_step_of(const struct hn_groups *g, int dataset, const char *column) {
+    int64_t last = -1;
+    for (int64_t i = 0; i < g->results->runs.rows; i++)
+        if (g->place[i].dataset == dataset && g->place[i].step > last &&
+            hn_cell_has(g->results, i, column))
+            last = g->place[i].step;
+    return last;
+}
+
 struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,
                               const char *column) {
-    struct hn_where where = {dataset, 0, setting, -1};
-    for (int t = 0; t < g->temperatures && where.step < 0; t++) {
-        where.temperature = t;
-        where.step = hn_last_step(g, dataset, t, setting, column);
-    }
+    struct hn_where where = {dataset, 0, setting, last_step_of(g, dataset, column)};
+    for (; where.step >= 0 && where.temperature < g->temperatures; where.temperature++)
+        if (!isnan(hn_groups_mean(g, where, column).mean))
+            return where;
+    where.step = -1;
     return where;
 }

@@ -122,6 +122,28 @@ static void chosen_settings(void) {
     end(&r);
 }
 
+// One step in a panel: a sampler that has hardness at an earlier step alone is left out, and that
+// is said.
+static void one_step(void) {
+    begin();
+    struct hn_results r = results_where(is_anything);
+    double last = 0;
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        last = fmax(last, hn_table_real(&r.runs, row, "step"));
+    CU_ASSERT(!says(caption_of(&r, "pareto"), "Left out"));
+    char *tsv = slurp(folder, "pareto.tsv");
+    CU_ASSERT(says(tsv, "ring"));
+    free(tsv);
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (is_ring(&r.runs, row) && hn_table_real(&r.runs, row, "step") >= last)
+            set_real(&r, row, "hard_true_mean", NAN);
+    CU_ASSERT(says(caption_of(&r, "pareto"), "without a true negative, and so without hardness."));
+    tsv = slurp(folder, "pareto.tsv");
+    CU_ASSERT(!says(tsv, "ring"));
+    free(tsv);
+    end(&r);
+}
+
 // Forty curves at most, and all of each: 48 values of alpha with two of M.
 static void whole_curves(void) {
     static double cell[64][5];
@@ -226,6 +248,7 @@ static const struct hn_test tests[] = {
     {"rows_or_densities", rows_or_densities},
     {"insets_where_drawn", insets_where_drawn},
     {"chosen_settings", chosen_settings},
+    {"one_step", one_step},
     {"whole_curves", whole_curves},
     {"single_step", single_step},
     {"intervals_end_at_range", intervals_end_at_range},
