@@ -148,6 +148,18 @@ static bool folder_of(const char *path, char folder[PATH_MAX]) {
     return true;
 }
 
+bool hn_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    char of_a[PATH_MAX], of_b[PATH_MAX];
+    bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
+    if (!has_a && !has_b && strcmp(hn_base_name(a), hn_base_name(b)) == 0 && folder_of(a, of_a) &&
+        folder_of(b, of_b)) {
+        has_a = stat(of_a, &x) == 0;
+        has_b = stat(of_b, &y) == 0;
+    }
+    return has_a && has_b && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 // The file that is written when `path` is: what its symbolic links lead to, be it not there yet.
 static void follow_links(const char *path, char target[PATH_MAX]) {
     char link[PATH_MAX], joined[2 * PATH_MAX];

@@ -53,6 +53,9 @@ HN_MUST_USE enum hn_code hn_file_write_text(struct hn_context *ctx, const char *
 void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
 
+// True if two names are those of one file, or would be if it were there.
+bool hn_same_file(const char *a, const char *b);
+
 // Checks whether a file can be renamed over `path`: HN_USAGE if something else than a file is
 // there, or if it is empty or "-".
 HN_MUST_USE enum hn_code hn_output_check(struct hn_context *ctx, const char *path);

@@ -282,6 +282,38 @@ test_replacing() {
     expect "run --force" 0 '' run -c two.yaml -o jobs --quiet --force
 }
 
+# No command replaces what it reads, by whatever name, or writes two things to one file.
+test_outputs_apart() {
+    job s.h5 '[uniform]' >apart.yaml
+    expect "results to keep" 0 '' run -c apart.yaml -o apart --quiet
+    expect "queries to keep" 0 '' synth --kind retrieval -o apart/q.h5 --n 60 --queries 8 --dim 4 --quiet
+    cp s.h5 apart/s.h5 && ln -s s.h5 apart/link.h5 && ln apart/s.h5 apart/hard.h5
+    seq 300 >apart/lines.txt
+    tar cf apart.tar apart
+    while read -r why words; do
+        # shellcheck disable=SC2086 # words are wanted
+        expect "one file for two: $words" 2 "apart/[a-z./]*[a-z0-9]: is ${why//_/ }.*another name" $words
+        check "which stays: $words" tar df apart.tar
+        rm -rf apart && tar xf apart.tar
+    done <<'F'
+what_is_read sample apart/s.h5 --sampler uniform -b 16 -o apart/s.h5
+what_is_read sample apart/s.h5 --sampler uniform -b 16 -o apart/../apart/link.h5
+what_is_read sheet apart/hard.h5 --texts apart/lines.txt -b 16 -o apart/s.h5
+the_file_of_--texts sheet apart/s.h5 --texts apart/lines.txt -b 16 -o apart/lines.txt
+what_is_read export apart/results.h5 --csv -o apart/results.h5
+what_is_read export apart --csv -o apart/results.h5
+what_is_read report apart -o apart/results.h5
+what_is_read merge apart -o apart/results.h5
+what_is_read compare apart apart/results.h5 --junit apart/results.h5
+what_is_read compare apart apart --markdown apart/results.h5
+the_file_of_--junit compare apart apart --markdown apart/new.md --junit apart/./new.md
+what_is_read mine apart/q.h5 -o apart/x.npy --scores apart/q.h5
+what_is_read mine apart/q.h5 --format jsonl -o apart/q.h5
+the_file_of_--output mine apart/q.h5 -o apart/x.npy --scores apart/./x.npy
+the_file_of_--judged price apart/q.h5 --judged apart/lines.txt -o apart/lines.txt
+F
+}
+
 # A filtered run adds to what is there and never takes away.
 test_filter() {
     job s.h5 '[uniform: {}, knn: {}]' >f.yaml
@@ -483,7 +515,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_foreseen test_replacing test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_foreseen test_replacing test_outputs_apart test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

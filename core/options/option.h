@@ -41,6 +41,7 @@ struct hn_option {
     const char *help;           // one line
     char letter;                // command lines: short form, 0 = none
     const char *metavar;        // command lines: name of the value in --help, NULL for BOOL
+    bool writes; // TEXT of command lines: the file or folder that it names is written
 };
 
 // A table ends with {0}. Its rows are written with the macros below:

@@ -30,7 +30,7 @@ static const char *const baseline_choices[] = {"fail", "ok", NULL};
 #define REPORT_OPTION(format)                                                                      \
     {HN_TEXT_OPTION(struct compare_params, report[REPORT_##format], #format,                       \
                     "also write the comparison as " #format),                                      \
-     .metavar = "FILE"},
+     .metavar = "FILE", .writes = true},
 static const struct hn_option compare_options[] = {
     {HN_LIST_OPTION(struct compare_params, gate, "gate",
                     "check this column or group alone, e.g. n_dot:0%, fn_ratio:+0.002, cost_s:5%"),

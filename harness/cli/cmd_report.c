@@ -102,12 +102,10 @@ static bool have_same_bytes(FILE *a, FILE *b) {
 // True if two paths lead to one file, or to copies of it.
 static bool is_same_file(const char *a, const char *b) {
     struct stat x, y;
-    if (strcmp(a, b) == 0)
+    if (hn_same_file(a, b))
         return true;
     if (stat(a, &x) != 0 || stat(b, &y) != 0)
         return false;
-    if (x.st_dev == y.st_dev && x.st_ino == y.st_ino)
-        return true;
     FILE *one = fopen(a, "rb"), *other = fopen(b, "rb");
     bool same = one && other && x.st_size == y.st_size && have_same_bytes(one, other);
     if (one)

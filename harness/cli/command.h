@@ -61,7 +61,7 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
 #define HN_CONFIG_OPTION(type, help)                                                               \
     HN_TEXT_OPTION(type, job, "config", help), .letter = 'c', .metavar = "JOB"
 #define HN_OUTPUT_OPTION(type, value, help)                                                        \
-    HN_TEXT_OPTION(type, output, "output", help), .letter = 'o', .metavar = value
+    HN_TEXT_OPTION(type, output, "output", help), .letter = 'o', .metavar = value, .writes = true
 #define HN_SET_OPTION(type, help) HN_LIST_OPTION(type, set, "set", help), .metavar = "KEY=VALUE"
 
 extern const struct hn_option hn_no_options[]; // of commands that have none of their own

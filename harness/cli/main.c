@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,14 +110,54 @@ static int report(struct hn_context *ctx, const char *command, enum hn_code code
     return hn_exit_code(code);
 }
 
+// The text that an option gives, or number i of a list; NULL beyond them.
+static const char *text_of(const struct hn_option *o, const void *params, int64_t i) {
+    const void *field = (const char *)params + o->offset;
+    const struct hn_text_list *list = field;
+    if (o->kind == HN_OPTION_LIST)
+        return i < list->count ? list->item[i] : NULL;
+    return o->kind == HN_OPTION_TEXT && i == 0 ? *(char *const *)field : NULL;
+}
+
+static bool names_file(const struct hn_option *o) {
+    return o->writes || (o->metavar && (!strcmp(o->metavar, "FILE") || !strcmp(o->metavar, "JOB")));
+}
+
+// A file that is written would replace what else the command reads or writes.
+static enum hn_code check_apart(struct hn_context *ctx, const struct hn_option *table,
+                                const struct hn_option *output, const struct hn_call *call,
+                                const char *path) {
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return HN_OK;
+    for (int i = 0; i < call->n_args; i++) {
+        const char *read = hn_results_path(ctx, call->args[i]);
+        if (!read)
+            return ctx->code;
+        if (hn_same_file(read, path))
+            return hn_fail(ctx, HN_USAGE, "%s: is what is read; give --%s another name", path,
+                           output->name);
+    }
+    const char *other;
+    for (const struct hn_option *o = table; o->name; o++)
+        for (int64_t k = 0; o != output && names_file(o) && (other = text_of(o, call->params, k));
+             k++)
+            if (hn_same_file(other, path))
+                return hn_fail(ctx, HN_USAGE,
+                               "%s: is the file of --%s, too; give --%s another name", path,
+                               o->name, output->name);
+    return HN_OK;
+}
+
 // Folders are made where they are needed; files are checked when they are begun.
 static enum hn_code check_output(struct hn_context *ctx, const struct hn_option *table,
-                                 const void *params) {
+                                 const struct hn_call *call) {
     for (const struct hn_option *o = table; o->name; o++) {
-        const char *path =
-            o->letter == 'o' ? *(char *const *)((const char *)params + o->offset) : NULL;
+        const char *path = o->writes || o->letter == 'o' ? text_of(o, call->params, 0) : NULL;
         if (path && strcmp(path, "-") == 0)
             return hn_output_check(ctx, path);
+        if (path && o->writes && check_apart(ctx, table, o, call, path))
+            return ctx->code;
     }
     return HN_OK;
 }
@@ -164,7 +205,7 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
         print_help(command, table);
     else if (call->version)
         printf("hardneg %s\n", hn_version);
-    else if (code || (code = check_output(ctx, table, params)) ||
+    else if (code || (code = check_output(ctx, table, call)) ||
              (code = run_checked(ctx, command, call)))
         return code;
     return finish_output(ctx, abandoned);

@@ -4,7 +4,6 @@
 #include "harness/job/resolve.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 // Points of grids are read and freed as struct hn_point.
 #define SAME_LAYOUT(type_)                                                                         \
@@ -239,12 +238,6 @@ static const struct hn_field job_fields[] = {
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_job), .check = check,
                                         .max = 1000000, .many = "cells"};
 
-static bool same_file(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 static enum hn_code find_snapshots(struct hn_context *ctx, const char *path, struct hn_job *job) {
     job->snapshot = hn_zalloc(ctx, job->n_snapshots, sizeof *job->snapshot);
     if (!job->snapshot)
@@ -254,7 +247,7 @@ static enum hn_code find_snapshots(struct hn_context *ctx, const char *path, str
         if (!job->snapshot[i])
             return ctx->code;
         for (int64_t k = 0; k < i; k++)
-            if (same_file(job->snapshot[k], job->snapshot[i]))
+            if (hn_same_file(job->snapshot[k], job->snapshot[i]))
                 return hn_fail(ctx, HN_USAGE,
                                "%s: '%s' and '%s' in 'snapshots' are the same file: give it once",
                                path, job->snapshot_written[k], job->snapshot_written[i]);

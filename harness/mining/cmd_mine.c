@@ -31,7 +31,7 @@ static const struct hn_option mine_options[] = {
                       "format of the file; auto: by its name (.jsonl, .trec, .npy)"),
      .metavar = "FORMAT"},
     {HN_TEXT_OPTION(struct mine_params, scores, "scores", "with .npy: file of the scores"),
-     .metavar = "FILE"},
+     .metavar = "FILE", .writes = true},
     {HN_TEXT_OPTION(struct mine_params, rows, "rows",
                     "share the queries with others that have the same --output: part i of n, as a "
                     "process of its own; 1/1 goes on where one that was killed stopped"),

@@ -7,8 +7,6 @@
 #include "harness/mining/trials.h"
 #include "results/records.h"
 
-#include <sys/stat.h>
-
 struct price_params {
     int64_t n, depth, step, threads, memory;
     double max_fn, max_none;
@@ -344,12 +342,7 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, b
     return HN_OK;
 }
 
-static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p,
-                                  const char *path) {
-    struct stat in, out;
-    if (p->output && stat(path, &in) == 0 && stat(p->output, &out) == 0 &&
-        in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return hn_fail(ctx, HN_USAGE, "%s: is what is read; give --output another name", path);
+static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p) {
     if (p->recommend && isnan(p->max_fn))
         return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
     if (p->trials > 0 && (p->sheet < HN_VERDICTS_MIN || p->output))
@@ -398,7 +391,7 @@ static enum hn_code store(struct hn_context *ctx, const struct work *w, const ch
 static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
     struct hn_pool pool;
-    if (check_options(ctx, w.p, call->args[0]))
+    if (check_options(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
