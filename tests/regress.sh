@@ -719,6 +719,8 @@ test_ab() {
     expect "ab: one round gates no times" 0 '[0-9]+ of [0-9]+ @few-rounds' \
         ab "$hardneg" "$hardneg" -c quick.yaml --rounds 1 -q --set batches=300
     expect "ab: a program that fails" 2 '@program-failed 1' ab "$hardneg" /bin/false -c quick.yaml --rounds 1 -q
+    printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' >stopped.sh && chmod +x stopped.sh
+    expect "ab: a stop that its program was too young to catch" 130 'interrupted' ab "$hardneg" ./stopped.sh -c quick.yaml --rounds 1 -q
     expect "ab: no program" 2 '@program-missing' ab "$hardneg" ./none -c quick.yaml --rounds 1 -q
     expect "ab: no job" 2 'job' ab "$hardneg" "$hardneg"
     expect "ab: a job that is wrong" 2 'none\.yaml' ab "$hardneg" "$hardneg" -c none.yaml --rounds 1 -q

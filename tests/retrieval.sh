@@ -240,6 +240,8 @@ test_price_page() {
     run price many.h5 --json
     cp out price.json
     expect "price -o" 0 'by /truth' price many.h5 -o price.h5
+    expect "merge of what price left" 3 'price.h5: has no cell to join' merge price.h5 price.h5 -o joined.h5
+    check "joins nothing" test ! -e joined.h5
     expect "price -o: not its own input" 2 'many.h5: is what is read' price many.h5 -o ./many.h5
     expect "price -o: a sheet needs a name" 2 '--sheet needs --output' price many.h5 --sheet 5
     expect "plot" 0 '' plot price.h5 --figure price -o figures

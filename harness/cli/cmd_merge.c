@@ -28,7 +28,16 @@ static enum hn_code read_part(struct hn_context *ctx, const char *path, struct h
                        "%s: has no results.h5: that part has not ended; give its command again, "
                        "finished cells are kept",
                        path);
-    return hn_results_read(ctx, file, out);
+    if (hn_results_read(ctx, file, out))
+        return ctx->code;
+    // A part may have drawn no cell of its job's plan.
+    static const char *const joined[] = {"snapshots", "training", "plan"};
+    bool any = out->runs.rows > 0;
+    for (size_t i = 0; i < sizeof joined / sizeof *joined; i++)
+        any = any || hn_results_table(out, joined[i]);
+    return any ? HN_OK
+               : hn_fail(ctx, HN_DATA, "%s: has no cell to join; give results of run or train",
+                         file);
 }
 
 static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s) {

@@ -69,6 +69,8 @@ enum hn_code hn_alternate_program(struct hn_context *ctx, char *const *argv, con
                        argv[0]);
     last_line(errors, why, sizeof why);
     (void)unlink(errors);
+    if (hn_check_stop(ctx)) // of a program that ended before it could say so, too
+        return ctx->code;
     if (status == HN_INTERRUPTED)
         return hn_fail(ctx, HN_INTERRUPTED, "interrupted");
     if (status != HN_OK && status != HN_PARTIAL)

@@ -70,7 +70,8 @@ static int32_t positive_of(const struct line *l, int64_t k) {
 static enum hn_code put(struct hn_context *ctx, const struct line *l, json_t *object) {
     if (!object)
         return hn_fail(ctx, HN_DATA,
-                       "query %s: its text, or that of one of its passages, is not UTF-8",
+                       "query %s: its text, or that of one of its passages, is not UTF-8; import "
+                       "it so, or write .npy or .trec, which hold no texts",
                        id_of(l, HN_QUERIES, l->query));
     (void)!json_dumpf(object, l->out->file.out, JSON_COMPACT);
     json_decref(object);
