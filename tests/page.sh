@@ -219,7 +219,7 @@ test_paper() {
     check "what was written stays" grep -q '^% mine' grid/paper/main.tex
     expect "with texts for LaTeX" 0 '' paper grid --term cairolatex --for acl -o tex
     check "they are read" grep -q 'input{figures/pareto}' tex/results.tex
-    expect "no folder, no paper" 2 'cannot be made' paper grid -o grid/results.h5
+    expect "no folder, no paper" 2 'is what is read' paper grid -o grid/results.h5
     expect "a report whose PDFs are for a style" 0 '' report grid --for acl -o acl.html
     pycheck "they have its widths" "
 import base64, re
