@@ -257,6 +257,7 @@ static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
         return ctx->code;
     s->text.behind = s->behind;
     s->text.apart = p->shared ? s->text.features.n : s->queries;
+    s->text.hard_option = "mined";
     s->text.lists = p->mask || p->mined;
     s->text.related = p->mask ? is_relevant : NULL;
     task->kept = s->text.items.hard;

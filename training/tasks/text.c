@@ -84,6 +84,7 @@ static enum hn_code open_text(struct hn_context *ctx, struct hn_task *task) {
         return hn_fail(ctx, HN_DATA, "%s has %lld training sentences: lower svd (%lld)", task->path,
                        (long long)s->trainings, (long long)p->text.svd);
     s->text.apart = s->sts.n;
+    s->text.hard_option = "hard";
     s->text.lists = needs_lists(p);
     s->text.related = p->mask ? is_own : NULL;
     return make_labels(ctx, task) || hn_text_task_open(ctx, task) ? ctx->code : HN_OK;

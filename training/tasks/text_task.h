@@ -43,6 +43,7 @@ struct hn_text_task {
     struct hn_text_items items;
     const int32_t *behind;    // [n_all - n] texts; NULL: 0, 1, ...
     int64_t apart;            // the first text that has the second table; features.n: none
+    const char *hard_option;  // that asks for hard negatives
     bool lists;               // negatives are listed, for hard ones and masks
     hn_text_related *related; // optional: pairs that are no negatives
     // By hn_text_task_open().
