@@ -48,6 +48,12 @@ hid_t hn_h5_keep(hid_t id, bool good) {
     return good ? id : H5I_INVALID_HID;
 }
 
+hid_t hn_h5_text_type(void) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    return hn_h5_keep(type, H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                                H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
+}
+
 // Creates scalar attribute `name`, replacing one of that name, and writes `value`.
 static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const char *name,
                                   hid_t type, const void *value) {

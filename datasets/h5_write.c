@@ -10,12 +10,6 @@ hid_t hn_h5_transfer_list(void) {
     return hn_h5_keep(list, H5Pset_buffer(list, CONVERTED_AT_ONCE, NULL, NULL) >= 0);
 }
 
-hid_t hn_h5_text_type(void) {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    return hn_h5_keep(type, H5Tset_size(type, H5T_VARIABLE) >= 0 &&
-                                H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
-}
-
 hid_t hn_h5_write_group(hid_t parent, const char *path) {
     hid_t list = H5Pcreate(H5P_GROUP_CREATE), group = H5I_INVALID_HID;
     if (list >= 0 &&

@@ -153,7 +153,7 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
                                    const struct hn_results *from) {
     if (!from->batch_start && !to->batch_start)
         return HN_OK;
-    int64_t first = to->batch_start ? to->runs.rows + 1 : 0; // first place of `to` not filled
+    int64_t first = to->batch_start ? to->runs.rows + 1 : 0; // first index of `to` not filled
     int64_t old = to->batch_start ? to->batch_start[to->runs.rows] : 0;
     const int64_t *start = from->batch_start;
     int64_t added = start ? start[from->runs.rows] - start[0] : 0;

@@ -289,10 +289,10 @@ static void write_order(struct writer *w, const struct hn_results *r) {
     hid_t splits =
         write_splits(w, group, "splits", "items of batch b stand at [splits[b], splits[b + 1])",
                      batches + 1, r->order_split);
-    hid_t place = write_numbers(w, group, "place", "place of the item within its batch", batches,
-                                r->order_split);
-    finish(w, write_array(w, group, &ids, false), &column, &place, 1);
-    hn_h5_close(runs, splits, place, group);
+    hid_t position = write_numbers(w, group, "place", "place of the item within its batch", batches,
+                                   r->order_split);
+    finish(w, write_array(w, group, &ids, false), &column, &position, 1);
+    hn_h5_close(runs, splits, position, group);
 }
 
 static bool ends_with(const char *text, const char *end) {

@@ -40,7 +40,7 @@ static enum hn_code draw_weights(struct hn_context *ctx, struct hn_share_estimat
 
 static double expected(const struct hn_share_estimate *e, const struct hn_judged_pair *v) {
     int64_t k = v->at.query * e->population->pool->width + v->at.position;
-    return (double)e->rows * hn_population_probability(e->population, e->population->place[k]);
+    return (double)e->rows * hn_population_probability(e->population, e->population->rank[k]);
 }
 
 // Predictions become the mean of the folds', weighted by their pairs.
@@ -97,7 +97,7 @@ enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
     for (int64_t q = 0; q < pool->count; q++)
         out->start[q + 1] += out->start[q];
     if (verdicts == 0) {
-        hn_pair_model_places(&model, out->predicted);
+        hn_pair_model_ranks(&model, out->predicted);
         return HN_OK;
     }
     return draw_weights(ctx, out, seed) ? ctx->code : fit_folds(ctx, &model, out, seed);

@@ -1,5 +1,5 @@
 // The share of false negatives where complete relevance is not known: from judged pairs, with the
-// help of a model, or by the places of the known positives alone. docs/reference/mining.md.
+// help of a model, or by the ranks of the known positives alone. docs/reference/mining.md.
 #ifndef HN_RETRIEVAL_ESTIMATE_H
 #define HN_RETRIEVAL_ESTIMATE_H
 
@@ -12,7 +12,7 @@ struct hn_share_estimate {
     const struct hn_population *population;
     double *predicted; // [count x width] probability that a candidate is relevant
     const struct hn_judged_pair *verdict; // [verdicts] by query and position
-    int64_t verdicts;                     // 0: predictions are those of the places alone
+    int64_t verdicts;                     // 0: predictions are those of the ranks alone
     int64_t rows;                         // of all sheets
     int64_t *start;                       // [count + 1] verdicts of a query
     double *error;          // [verdicts] (relevant - predicted without it) / (times that

@@ -9,7 +9,7 @@ static double gain_of(int32_t grade, enum hn_convention convention) {
     return grade <= 0 ? 0 : convention == HN_CONVENTION_ST ? 1 : (double)grade;
 }
 
-// The gains of the best k places that there could be, each by 1 / log2(place + 1).
+// The gains of the best k ranks that there could be, each by 1 / log2(rank + 1).
 static double ideal_of(const struct hn_qrels *q, int64_t query, int64_t k,
                        enum hn_convention convention, double *gain, int64_t *relevant) {
     double sum = 0;

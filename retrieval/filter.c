@@ -35,10 +35,10 @@ static void drop_marked(struct row *r, enum hn_stage stage, uint8_t flag) {
 }
 
 static void drop_ranks(struct row *r) {
-    int64_t place = 0;
+    int64_t rank = 0;
     for (int64_t i = 0; i < r->c->n; i++) {
-        place += r->f->rank_of == HN_RANK_RAW || r->left[i];
-        if (r->left[i] && (place < r->f->min_rank || place > r->f->max_rank))
+        rank += r->f->rank_of == HN_RANK_RAW || r->left[i];
+        if (r->left[i] && (rank < r->f->min_rank || rank > r->f->max_rank))
             drop(r, HN_STAGE_RANK, i);
     }
 }
@@ -117,7 +117,7 @@ static void draw(const struct row *r, int32_t *survivor, int64_t m) {
 }
 
 int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, uint8_t *left,
-                      int32_t *draw_scratch, int32_t *place, struct hn_attrition *attrition) {
+                      int32_t *draw_scratch, int32_t *chosen, struct hn_attrition *attrition) {
     struct row r = {f, c, left, attrition};
     int64_t m = 0, kept = 0;
     memset(left, 1, (size_t)c->n);
@@ -148,7 +148,7 @@ int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, 
         bool taken = choose ? left[i] == 2 : kept < f->n;
         count(&r, taken ? HN_STAGE_KEPT : HN_STAGE_BEYOND, i);
         if (taken)
-            place[kept++] = (int32_t)i;
+            chosen[kept++] = (int32_t)i;
     }
     return kept;
 }

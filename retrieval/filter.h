@@ -65,9 +65,9 @@ struct hn_attrition {
     int64_t all[HN_STAGES], known[HN_STAGES], hidden[HN_STAGES];
 };
 
-// Places in c->id of the negatives into place[max(n, 1) or more], ascending; returns their number.
-// left[c->n] and draw[c->n] are scratch. Adds to *attrition.
+// Indices in c->id of the negatives into chosen[max(n, 1) or more], ascending; returns their
+// number. left[c->n] and draw[c->n] are scratch. Adds to *attrition.
 int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, uint8_t *left,
-                      int32_t *draw, int32_t *place, struct hn_attrition *attrition);
+                      int32_t *draw, int32_t *chosen, struct hn_attrition *attrition);
 
 #endif

@@ -29,14 +29,14 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_mine_data
 }
 
 // The first passage of each text: *kept of them in first[n], and to[n] from a passage to its text's
-// place among them.
+// index among them.
 static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int64_t n,
                                int32_t *first, int32_t *to, int64_t *kept) {
     int64_t largest = 0;
     HN_SCOPE(ctx);
     for (int64_t i = 0; i < n; i++)
         largest = hn_max(largest, group[i]);
-    // Numbers of texts may be any: sorted places of equal ones stand beside each other.
+    // Numbers of texts may be any: sorted indices of equal ones stand beside each other.
     struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
     struct hn_qrels by_text;
     if (!list)

@@ -5,12 +5,12 @@
 
 static const double prior[HN_PAIR_TERMS] = {0, 1, 0}, precision[HN_PAIR_TERMS] = {1e-4, 4, 1};
 
-void hn_place_shares(const int64_t *place, int64_t labels, double *share, int64_t n) {
+void hn_rank_shares(const int64_t *rank, int64_t labels, double *share, int64_t n) {
     for (int64_t k = 0; k < n; k++)
         share[k] = 0;
     for (int64_t i = 0; i < labels; i++)
-        if (place[i] <= n)
-            share[place[i] - 1] += 1 / (double)labels;
+        if (rank[i] <= n)
+            share[rank[i] - 1] += 1 / (double)labels;
     // Pool adjacent violators: a block that is below its successor is merged with it.
     for (int64_t begin = 0; begin < n;) {
         double sum = 0, best = -1;
@@ -28,13 +28,13 @@ void hn_place_shares(const int64_t *place, int64_t labels, double *share, int64_
     }
 }
 
-// The place of a passage among the candidates of a query; INT64_MAX: below all of them.
-static int64_t place_of(const struct hn_population *p, int64_t row, double score, int32_t passage) {
+// The rank of a passage among the candidates of a query; INT64_MAX: below all of them.
+static int64_t rank_of(const struct hn_population *p, int64_t row, double score, int32_t passage) {
     const struct hn_pool *pool = p->pool;
     int64_t above = 0, others = 0;
     for (int64_t k = row * pool->width; k < (row + 1) * pool->width; k++) {
-        others += p->place[k] > 0;
-        above += p->place[k] > 0 &&
+        others += p->rank[k] > 0;
+        above += p->rank[k] > 0 &&
                  (pool->score[k] > score || (pool->score[k] == score && pool->id[k] < passage));
     }
     return above < others ? above + 1 : INT64_MAX;
@@ -43,10 +43,10 @@ static int64_t place_of(const struct hn_population *p, int64_t row, double score
 static double deviation_of(const struct hn_population *p) {
     double sum = 0, square = 0, n = (double)p->pairs;
     for (int64_t k = 0; k < p->pool->count * p->pool->width; k++)
-        sum += p->place[k] > 0 ? p->pool->score[k] : 0;
+        sum += p->rank[k] > 0 ? p->pool->score[k] : 0;
     for (int64_t k = 0; k < p->pool->count * p->pool->width; k++) {
         double off = p->pool->score[k] - sum / n;
-        square += p->place[k] > 0 ? off * off : 0;
+        square += p->rank[k] > 0 ? off * off : 0;
     }
     return square > 0 ? sqrt(square / n) : 1;
 }
@@ -58,20 +58,20 @@ enum hn_code hn_pair_model_open(struct hn_context *ctx, const struct hn_miner *m
     int64_t labels = 0, width = pool->width;
     double mean = 0;
     *out = (struct hn_pair_model){.population = population, .deviation = deviation_of(population)};
-    int64_t *place =
-        hn_alloc(ctx, q->start[pool->from + pool->count] - q->start[pool->from], sizeof *place);
+    int64_t *rank =
+        hn_alloc(ctx, q->start[pool->from + pool->count] - q->start[pool->from], sizeof *rank);
     out->share = hn_alloc(ctx, width, sizeof(double));
     out->log_share = hn_alloc(ctx, width, sizeof(double));
-    if (!place || !out->share || !out->log_share)
+    if (!rank || !out->share || !out->log_share)
         return ctx->code;
     for (int64_t i = 0; i < pool->count; i++)
         for (int64_t e = q->start[pool->from + i]; e < q->start[pool->from + i + 1]; e++)
             if (q->grade[e] > 0) {
                 double s = hn_miner_score(m, HN_BY_MODEL, pool->from + i, q->passage[e]);
-                place[labels++] = place_of(population, i, s, q->passage[e]);
+                rank[labels++] = rank_of(population, i, s, q->passage[e]);
             }
-    hn_place_shares(place, labels, out->share, width);
-    hn_free(ctx, place);
+    hn_rank_shares(rank, labels, out->share, width);
+    hn_free(ctx, rank);
     out->positives = (double)labels / (double)pool->count;
     for (int64_t k = 0; k < width; k++) {
         double min = .2 / (double)(labels + 1) / (double)width;
@@ -88,7 +88,7 @@ static void terms_of(const struct hn_pair_model *m, int64_t query, int64_t k,
     const struct hn_pool *pool = m->population->pool;
     double gap = (pool->score[k] - pool->positive[query]) / m->deviation;
     x[0] = 1;
-    x[1] = m->log_share[m->population->place[k] - 1];
+    x[1] = m->log_share[m->population->rank[k] - 1];
     x[2] = isnan(gap) ? 0 : fmax(-4, fmin(4, gap));
 }
 
@@ -97,7 +97,7 @@ static double logistic(const double *w, const double *x) {
     return 1 / (1 + exp(-fmax(-30, fmin(30, eta))));
 }
 
-double hn_pair_model_at(const struct hn_pair_model *m, const double *w, struct hn_pair_place at) {
+double hn_pair_model_at(const struct hn_pair_model *m, const double *w, struct hn_pair_at at) {
     double x[HN_PAIR_TERMS];
     terms_of(m, at.query, at.query * m->population->pool->width + at.position, x);
     return logistic(w, x);
@@ -163,16 +163,16 @@ void hn_pair_model_add(const struct hn_context *ctx, const struct hn_pair_model 
     for (int64_t i = 0; i < p->pool->count; i++)
         for (int64_t k = i * width; k < (i + 1) * width; k++) {
             double x[HN_PAIR_TERMS];
-            if (p->place[k] == 0)
+            if (p->rank[k] == 0)
                 continue;
             terms_of(m, i, k, x);
             to[k] += part * logistic(w, x);
         }
 }
 
-void hn_pair_model_places(const struct hn_pair_model *m, double *to) {
+void hn_pair_model_ranks(const struct hn_pair_model *m, double *to) {
     const struct hn_population *p = m->population;
     for (int64_t k = 0; k < p->pool->count * p->pool->width; k++)
-        if (p->place[k] > 0)
-            to[k] = fmin(1, m->share[p->place[k] - 1] * m->positives);
+        if (p->rank[k] > 0)
+            to[k] = fmin(1, m->share[p->rank[k] - 1] * m->positives);
 }

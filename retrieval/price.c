@@ -111,7 +111,7 @@ static void expect_row(const struct hn_share_estimate *e, const struct columns *
     double wrong = 0, drawn = 0;
     for (int64_t k = 0; k < n; k++) {
         wrong += e->predicted[at + chosen[k]];
-        drawn += hn_population_probability(e->population, e->population->place[at + chosen[k]]);
+        drawn += hn_population_probability(e->population, e->population->rank[at + chosen[k]]);
     }
     for (int64_t v = e->start[row], k = 0; v < e->start[row + 1]; v++) {
         while (k < n && chosen[k] < e->verdict[v].at.position)
@@ -129,8 +129,8 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
     int64_t width = pool->width;
     uint8_t *left = hn_alloc(ctx, ctx->threads * width, 1);
     int32_t *draw = hn_alloc(ctx, ctx->threads * width, sizeof *draw);
-    int32_t *place = hn_alloc(ctx, ctx->threads * width, sizeof *place);
-    if (!left || !draw || !place)
+    int32_t *scratch = hn_alloc(ctx, ctx->threads * width, sizeof *scratch);
+    if (!left || !draw || !scratch)
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
     for (int t = 0; t < ctx->threads; t++) {
@@ -138,7 +138,7 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
         for (int64_t i = pool->count * t / ctx->threads; i < pool->count * (t + 1) / ctx->threads;
              i++) {
             const struct hn_candidates c = hn_pool_row(pool, i);
-            int32_t *chosen = place + t * width;
+            int32_t *chosen = scratch + t * width;
             double mean, deviation, wrong = 0, hard = 0;
             int64_t n = hn_filter_row(f, &c, left + t * width, draw + t * width, chosen, &own);
             find_far(&c, &mean, &deviation);

@@ -7,7 +7,7 @@ enum { TRIES = 64 }; // draws for a negative before passages are taken in turn
 // Scratch of a thread for a row.
 struct scratch {
     uint8_t *left;
-    int32_t *draw, *place;
+    int32_t *draw, *chosen;
     struct hn_mine_counts counts;
 };
 
@@ -59,10 +59,10 @@ static void take_row(const struct hn_miner *m, const struct hn_filter *f,
     const struct hn_candidates c = hn_pool_row(pool, row);
     int32_t *id = out->id + row * out->width;
     double *score = out->score + row * out->width;
-    int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->place, &s->counts.attrition);
+    int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->chosen, &s->counts.attrition);
     for (int64_t k = 0; k < n; k++) {
-        id[k] = c.id[s->place[k]];
-        score[k] = hn_candidate_score(&c, s->place[k]);
+        id[k] = c.id[s->chosen[k]];
+        score[k] = hn_candidate_score(&c, s->chosen[k]);
     }
     s->counts.fewer += n < f->n;
     s->counts.none += n == 0;
@@ -108,7 +108,7 @@ enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
     for (int t = 0; good && t < ctx->threads; t++)
         good = (s[t].left = hn_alloc(ctx, width, 1)) &&
                (s[t].draw = hn_alloc(ctx, width, sizeof *s->draw)) &&
-               (s[t].place = hn_alloc(ctx, width, sizeof *s->place));
+               (s[t].chosen = hn_alloc(ctx, width, sizeof *s->chosen));
     if (!good)
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)

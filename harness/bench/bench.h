@@ -54,7 +54,9 @@ HN_MUST_USE enum hn_code hn_bench_cell(struct hn_context *ctx, struct hn_bench *
                                        const struct hn_bench_kernel *k, struct hn_bench_time *out);
 
 // Seconds of inner products at the ceiling.
-double hn_bench_flop_seconds(const struct hn_bench *b, int64_t dots);
+static inline double hn_bench_flop_seconds(const struct hn_bench *b, int64_t dots) {
+    return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
+}
 
 // Mines shape.queries over the items, or (HN_BENCH_RANK) only finds the best K of each; `ideal`:
 // one matrix product.

@@ -65,10 +65,6 @@ enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b, enum hn_
     return HN_OK;
 }
 
-double hn_bench_flop_seconds(const struct hn_bench *b, int64_t dots) {
-    return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
-}
-
 // Given as the time of one N x N product at the rate of one product per thread.
 static enum hn_code run_sgemm(struct hn_context *ctx, struct hn_bench *b,
                               const struct hn_bench_kernel *k, struct hn_bench_time *out) {

@@ -74,7 +74,7 @@ struct work {
 
 static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
     int64_t n = w->p->sheet;
-    struct hn_pair_place *pair = hn_alloc(ctx, n, sizeof *pair);
+    struct hn_pair_at *pair = hn_alloc(ctx, n, sizeof *pair);
     if (!pair || hn_population_draw(ctx, &w->population, n, (uint64_t)w->p->seed, pair))
         return ctx->code;
     return hn_pairs_write(ctx, &w->corpus, &w->population, pair, n, w->p->output);

@@ -34,7 +34,7 @@ static enum hn_code check_id(struct hn_context *ctx, const char *path, const cha
 
 static enum hn_code write_rows(struct hn_context *ctx, const struct hn_corpus *c,
                                const struct hn_population *population,
-                               const struct hn_pair_place *pair, int64_t n, FILE *out) {
+                               const struct hn_pair_at *pair, int64_t n, FILE *out) {
     struct hn_strings text[HN_SETS] = {{0}};
     for (int side = 0; side < HN_SETS; side++)
         if (hn_retrieval_texts(ctx, c->file, (enum hn_set)side, &text[side]))
@@ -51,7 +51,7 @@ static enum hn_code write_rows(struct hn_context *ctx, const struct hn_corpus *c
                 return ctx->code;
             put_cell(out, id);
         }
-        (void)fprintf(out, "%.12g\t", hn_population_probability(population, population->place[k]));
+        (void)fprintf(out, "%.12g\t", hn_population_probability(population, population->rank[k]));
         for (int side = 0; side < HN_SETS && texts; side++)
             put_cell(out, text[side].n ? hn_string(&text[side], at[side]) : "");
         (void)fputc('\n', out);
@@ -60,8 +60,8 @@ static enum hn_code write_rows(struct hn_context *ctx, const struct hn_corpus *c
 }
 
 enum hn_code hn_pairs_write(struct hn_context *ctx, const struct hn_corpus *c,
-                            const struct hn_population *population,
-                            const struct hn_pair_place *pair, int64_t n, const char *path) {
+                            const struct hn_population *population, const struct hn_pair_at *pair,
+                            int64_t n, const char *path) {
     struct hn_new_file file;
     HN_SCOPE(ctx);
     if (hn_file_begin(ctx, path, &file))
@@ -71,7 +71,7 @@ enum hn_code hn_pairs_write(struct hn_context *ctx, const struct hn_corpus *c,
 
 // A row of a sheet.
 struct row {
-    struct hn_pair_place at;
+    struct hn_pair_at at;
     double sum, judges;
     int64_t sheet, line;
 };
@@ -127,17 +127,17 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
     }
     for (k = 0; k < pool->width && pool->id[at[HN_QUERIES] * pool->width + k] != at[HN_CORPUS];)
         k++;
-    int32_t place = k < pool->width ? r->population->place[at[HN_QUERIES] * pool->width + k] : 0;
+    int32_t rank = k < pool->width ? r->population->rank[at[HN_QUERIES] * pool->width + k] : 0;
     char *end;
     double drawn = strtod(r->cells.cell[r->column[PROBABILITY]], &end);
-    double here = place > 0 ? hn_population_probability(r->population, place) : 0;
+    double here = rank > 0 ? hn_population_probability(r->population, rank) : 0;
     if (*end || !(fabs(drawn - here) <= 1e-6 * here) || here == 0)
         return hn_cells_fail(ctx, &r->cells,
                              "the pair was not drawn with probability %.60s from %s with these "
                              "options: give the --depth and --step of the sheet, and the file that "
                              "it was drawn from",
                              r->cells.cell[r->column[PROBABILITY]], r->corpus->info->file->path);
-    to->at = (struct hn_pair_place){(int32_t)at[HN_QUERIES], (int32_t)k};
+    to->at = (struct hn_pair_at){(int32_t)at[HN_QUERIES], (int32_t)k};
     return HN_OK;
 }
 

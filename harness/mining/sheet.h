@@ -10,8 +10,7 @@
 // Writes the pairs with an empty column `relevant`; texts where the snapshot has them.
 HN_MUST_USE enum hn_code hn_pairs_write(struct hn_context *ctx, const struct hn_corpus *c,
                                         const struct hn_population *population,
-                                        const struct hn_pair_place *pair, int64_t n,
-                                        const char *path);
+                                        const struct hn_pair_at *pair, int64_t n, const char *path);
 
 struct hn_sheets {
     struct hn_judged_pair *verdict; // [n] in order, each pair once

@@ -10,7 +10,7 @@ struct found {
     double *mean, *model, *lo, *hi;
 };
 
-static int by_place(const void *a, const void *b) {
+static int by_pair(const void *a, const void *b) {
     const struct hn_judged_pair *x = a, *y = b;
     int32_t query = (x->at.query > y->at.query) - (x->at.query < y->at.query);
     return query ? query : (x->at.position > y->at.position) - (x->at.position < y->at.position);
@@ -20,7 +20,7 @@ static int by_place(const void *a, const void *b) {
 static enum hn_code judge(struct hn_context *ctx, const struct hn_trials *t, uint64_t seed,
                           struct hn_judged_pair *verdict) {
     const struct hn_pool *pool = t->population->pool;
-    struct hn_pair_place *pair = hn_alloc(ctx, t->pairs, sizeof *pair);
+    struct hn_pair_at *pair = hn_alloc(ctx, t->pairs, sizeof *pair);
     if (!pair || hn_population_draw(ctx, t->population, t->pairs, seed, pair))
         return ctx->code;
     for (int64_t i = 0; i < t->pairs; i++) {
@@ -28,7 +28,7 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_trials *t, uin
         bool relevant = (pool->flags[at] & HN_IS_HIDDEN) != 0;
         verdict[i] = (struct hn_judged_pair){pair[i], relevant, 1};
     }
-    qsort(verdict, (size_t)t->pairs, sizeof *verdict, by_place);
+    qsort(verdict, (size_t)t->pairs, sizeof *verdict, by_pair);
     return HN_OK;
 }
 

@@ -11,16 +11,6 @@ enum { TILE_ROWS = 544 }; // of the sweep's largest tile, which small files do n
 // old beside new, and one part.
 static const double merged = 2.5;
 
-int64_t hn_bytes_add(int64_t a, int64_t b) {
-    int64_t sum;
-    return hn_add(hn_max(a, 0), hn_max(b, 0), &sum) ? sum : INT64_MAX;
-}
-
-int64_t hn_bytes_mul(int64_t a, int64_t b) {
-    int64_t product;
-    return hn_mul(hn_max(a, 0), hn_max(b, 0), &product) ? product : INT64_MAX;
-}
-
 static int64_t whole_bytes(double bytes) {
     return bytes >= 9.2e18 ? INT64_MAX : bytes > 0 ? (int64_t)bytes : 0;
 }

@@ -51,8 +51,14 @@ HN_MUST_USE enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn
 // at: numbers of items, or of the entries that a sampler holds.
 int64_t hn_estimate_bytes(const double *at, const int64_t *bytes, int sizes, double n);
 // Sum and product of sizes that stop at INT64_MAX; negative sizes count as none.
-int64_t hn_bytes_add(int64_t a, int64_t b);
-int64_t hn_bytes_mul(int64_t a, int64_t b);
+static inline int64_t hn_bytes_add(int64_t a, int64_t b) {
+    int64_t sum;
+    return hn_add(hn_max(a, 0), hn_max(b, 0), &sum) ? sum : INT64_MAX;
+}
+static inline int64_t hn_bytes_mul(int64_t a, int64_t b) {
+    int64_t product;
+    return hn_mul(hn_max(a, 0), hn_max(b, 0), &product) ? product : INT64_MAX;
+}
 // "1.5 GiB", "34 MiB"; "2:03:10", "4:05", "1.2 s", "35 ms".
 int hn_bytes_text(int64_t bytes, char *buffer, size_t size);
 int hn_seconds_text(double seconds, char *buffer, size_t size);

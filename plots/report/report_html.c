@@ -21,6 +21,14 @@ void hn_html_text(FILE *html, const char *text) {
     }
 }
 
+// A section that folds; it ends with </details>.
+void hn_html_fold(FILE *html, const char *id, const char *title, bool open) {
+    hn_html(html,
+            open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
+                 : "<details class=section id=\"%s\"><summary><h2>%s</h2></summary>\n",
+            id, title);
+}
+
 void hn_html(FILE *html, const char *format, ...) {
     va_list texts;
     va_start(texts, format);

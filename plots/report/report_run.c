@@ -55,14 +55,6 @@ static void put_row(FILE *html, const char *name, const char *value) {
         hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
 }
 
-// A section that folds; it ends with </details>.
-void hn_html_fold(FILE *html, const char *id, const char *title, bool open) {
-    hn_html(html,
-            open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
-                 : "<details class=section id=\"%s\"><summary><h2>%s</h2></summary>\n",
-            id, title);
-}
-
 static void put_datasets(FILE *html, const struct hn_results *r) {
     struct distinct names, steps, sums;
     const struct hn_table *runs = &r->runs, *sized = hn_results_table(r, "datasets");

@@ -55,12 +55,12 @@ static void set_relevant(struct world *w, double top, double fall) {
     struct hn_stream s;
     hn_stream_open(&s, 9, "test.relevant", 0, 0, 0);
     for (int64_t k = 0; k < NQ * DEPTH; k++) {
-        double p = w->population.place[k] ? top * pow(w->population.place[k], -fall) : 0;
+        double p = w->population.rank[k] ? top * pow(w->population.rank[k], -fall) : 0;
         w->relevant[k] = hn_stream_uniform(&s) < p;
     }
 }
 
-static int64_t cell(struct hn_pair_place at) { return at.query * DEPTH + at.position; }
+static int64_t cell(struct hn_pair_at at) { return at.query * DEPTH + at.position; }
 
 static int by_cell(const void *a, const void *b) {
     int64_t x = cell(((const struct hn_judged_pair *)a)->at),
@@ -69,7 +69,7 @@ static int by_cell(const void *a, const void *b) {
 }
 
 static void judge(const struct world *w, int64_t n, uint64_t seed, struct hn_judged_pair *v) {
-    struct hn_pair_place pair[400];
+    struct hn_pair_at pair[400];
     HN_CHECK(&ctx, hn_population_draw(&ctx, &w->population, n, seed, pair));
     for (int64_t i = 0; i < n; i++)
         v[i] = (struct hn_judged_pair){pair[i], w->relevant[cell(pair[i])], 1};
@@ -78,7 +78,7 @@ static void judge(const struct world *w, int64_t n, uint64_t seed, struct hn_jud
 
 // The pairs at the places from .. to.
 static bool in_window(const struct world *w, int64_t k, int from, int to) {
-    return w->population.place[k] >= from && w->population.place[k] <= to;
+    return w->population.rank[k] >= from && w->population.rank[k] <= to;
 }
 
 static struct hn_mined_pairs window(const struct world *w, const struct hn_share_estimate *e,
@@ -88,7 +88,7 @@ static struct hn_mined_pairs window(const struct world *w, const struct hn_share
         if (in_window(w, k, from, to)) {
             m.negatives++;
             m.predicted += e->predicted[k];
-            m.probability += hn_population_probability(&w->population, w->population.place[k]);
+            m.probability += hn_population_probability(&w->population, w->population.rank[k]);
         }
     for (int64_t i = 0; i < e->verdicts; i++)
         inside[i] = in_window(w, cell(e->verdict[i].at), from, to);
@@ -116,7 +116,7 @@ static void test_draw(void) {
     HN_SCOPE(&ctx);
     make_world(&w);
     for (uint64_t s = 0; s < SHEETS; s++) {
-        struct hn_pair_place pair[N];
+        struct hn_pair_at pair[N];
         bool seen[NQ * DEPTH] = {false};
         HN_CHECK(&ctx, hn_population_draw(&ctx, &w.population, N, s, pair));
         for (int i = 0; i < N; i++) {
@@ -129,7 +129,7 @@ static void test_draw(void) {
     int64_t off = 0, place_hit[DEPTH + 1] = {0}, place_first[DEPTH + 1] = {0};
     double p_at[DEPTH + 1] = {0};
     for (int64_t k = 0; k < NQ * DEPTH; k++) {
-        int32_t place = w.population.place[k];
+        int32_t place = w.population.rank[k];
         double p = place ? hn_population_probability(&w.population, place) : 0;
         sum += p;
         off += fabs((double)hit[k] - SHEETS * N * p) > 4 * sqrt(SHEETS * N * p) + 1e-9;
@@ -145,7 +145,7 @@ static void test_draw(void) {
         double expect = SHEETS * N / 3. * p_at[k];
         CU_ASSERT(fabs((double)place_first[k] - expect) <= 4.5 * sqrt(expect));
     }
-    struct hn_pair_place *all = hn_alloc(&ctx, 5000, sizeof *all);
+    struct hn_pair_at *all = hn_alloc(&ctx, 5000, sizeof *all);
     CU_ASSERT_EQUAL(
         hn_population_draw(&ctx, &w.population, (int64_t)w.population.total + 1, 1, all), HN_USAGE);
     ctx.code = HN_OK;
@@ -166,7 +166,7 @@ static void test_place_shares(void) {
             if (place[i] <= N)
                 raw[place[i] - 1] += 1 / (double)labels;
         }
-        hn_place_shares(place, labels, share, N);
+        hn_rank_shares(place, labels, share, N);
         for (int k = 0; k < N; k++) {
             double best = -1;
             for (int to = k; to < N; to++) {
@@ -191,7 +191,7 @@ static double log_posterior(const struct world *w, const struct hn_pair_model *m
     for (int64_t i = 0; i < n; i++) {
         int64_t k = cell(v[i].at);
         double gap = (w->pool.score[k] - w->pool.positive[v[i].at.query]) / m->deviation;
-        double eta = c[0] + c[1] * m->log_share[w->population.place[k] - 1] +
+        double eta = c[0] + c[1] * m->log_share[w->population.rank[k] - 1] +
                      c[2] * (gap > 4    ? 4
                              : gap < -4 ? -4
                                         : gap);
@@ -224,12 +224,12 @@ static void test_fit(void) {
         }
     // Places alone: each query has one known positive, so that shares are probabilities.
     double *to = hn_zalloc(&ctx, NQ * DEPTH, sizeof *to), sum = 0;
-    hn_pair_model_places(&m, to);
+    hn_pair_model_ranks(&m, to);
     for (int64_t k = 0; k < DEPTH; k++)
         sum += m.share[k];
     CU_ASSERT(sum <= 1 + 1e-12 && sum > .9);
     for (int64_t k = 0; k < NQ * DEPTH; k++) {
-        int32_t place = w.population.place[k];
+        int32_t place = w.population.rank[k];
         CU_ASSERT_EQUAL(to[k], place ? m.share[place - 1] : 0);
     }
 }
