@@ -3,7 +3,11 @@
 #include "harness/host/progress.h"
 #include "retrieval/ranking.h"
 
-enum { PART_MIN = 4096 }; // queries, for each part prepares the corpus anew
+enum {
+    PART_MIN = 4096, // queries, for each part prepares the corpus anew
+    PIECE_MIN = 256,
+    CANDIDATE = 64 // bytes, at most, while lists are made and filters look at them
+};
 
 // Everything that is open while queries are mined.
 struct work {
@@ -28,66 +32,107 @@ static int64_t count_parts(const struct hn_context *ctx, const struct work *w) {
     return hn_max(hn_parts_count(ctx, &cut), (w->queries + rows - 1) / rows);
 }
 
-// The negatives of a part, whose arrays belong to the owner of the time.
-static enum hn_code mine_part(struct hn_context *ctx, struct work *w, int64_t part,
-                              struct hn_mined *out) {
-    int64_t from = part_from(w, part), count = part_from(w, part + 1) - from;
+// Queries that are mined at a time: their candidates take half the memory that is left, or less.
+static int64_t piece_size(const struct hn_context *ctx, const struct work *w) {
+    const struct hn_matrix *p = &w->m->miner->data.rows[HN_CORPUS];
+    int64_t depth = hn_min(w->m->miner->o.depth, p->rows);
+    int64_t rows = hn_ranking_rows(w->queries, p, depth);
+    int64_t left = ctx->memory.limit - atomic_load(&ctx->memory.live);
+    return ctx->memory.limit == 0 ? rows
+                                  : hn_max(PIECE_MIN, hn_min(rows, left / 2 / (CANDIDATE * depth)));
+}
+
+// Takes the negatives of a piece, from a query on; the owner of the time is that of the piece.
+typedef enum hn_code take_fn(struct hn_context *ctx, void *data, int64_t from,
+                             const struct hn_mined *found);
+
+static enum hn_code mine_piece(struct hn_context *ctx, struct work *w, int64_t from, int64_t count,
+                               take_fn *take, void *data) {
+    HN_SCOPE(ctx);
     struct hn_pool pool;
+    struct hn_mined found = {0};
     hn_progress_show(&w->progress, "mining");
     // Its sweeps are of this process alone.
     const struct hn_parts *parts = ctx->parts;
     ctx->parts = NULL;
     bool good = !hn_check_stop(ctx) &&
                 !hn_miner_pool(ctx, w->m->miner, from, count, false, &pool) &&
-                !hn_miner_take(ctx, w->m->miner, &pool, out);
+                !hn_miner_take(ctx, w->m->miner, &pool, &found);
     ctx->parts = parts;
     w->progress.done += good ? count : 0;
-    return good ? HN_OK : ctx->code;
+    return good ? take(ctx, data, from, &found) : ctx->code;
 }
 
-// Arrays of the file belong to `owner`, those of the part do not.
-static enum hn_code write_part(struct hn_context *ctx, struct work *w, int64_t part,
-                               const struct hn_mined *found, void *owner) {
-    hn_mine_counts_add(&w->m->counts, &found->counts);
-    void *inner = hn_own(ctx, owner);
-    enum hn_code code = hn_mine_output_add(ctx, w->m->file, part_from(w, part), found);
+static enum hn_code mine_range(struct hn_context *ctx, struct work *w, int64_t from, int64_t end,
+                               take_fn *take, void *data) {
+    for (int64_t count; from < end; from += count) {
+        count = hn_min(piece_size(ctx, w), end - from);
+        if (mine_piece(ctx, w, from, count, take, data))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+// Something that grows, and whom its arrays belong to.
+struct output {
+    struct hn_mining *m;
+    struct hn_bytes *bytes;
+    void *owner;
+};
+
+static enum hn_code write_piece(struct hn_context *ctx, void *data, int64_t from,
+                                const struct hn_mined *found) {
+    const struct output *out = data;
+    hn_mine_counts_add(&out->m->counts, &found->counts);
+    void *inner = hn_own(ctx, out->owner);
+    enum hn_code code = hn_mine_output_add(ctx, out->m->file, from, found);
     hn_own(ctx, inner);
     return code;
 }
 
 static enum hn_code mine_alone(struct hn_context *ctx, struct work *w) {
-    for (int64_t part = 0; part < w->parts; part++) {
-        HN_SCOPE(ctx);
-        struct hn_mined found = {0};
-        if (mine_part(ctx, w, part, &found) || write_part(ctx, w, part, &found, scope.outer))
+    HN_SCOPE(ctx);
+    struct output out = {.m = w->m, .owner = scope.outer};
+    return mine_range(ctx, w, 0, w->queries, write_piece, &out);
+}
+
+// A piece as bytes: this, then of each query its number of negatives, and these with their scores.
+struct head {
+    int64_t count, width;
+    struct hn_mine_counts counts;
+};
+
+static enum hn_code put_piece(struct hn_context *ctx, struct hn_bytes *out,
+                              const struct hn_mined *found) {
+    const struct head head = {found->count, found->width, found->counts};
+    if (hn_bytes_append(ctx, out, &head, sizeof head) ||
+        hn_bytes_append(ctx, out, found->n, found->count * (int64_t)sizeof *found->n))
+        return ctx->code;
+    for (int64_t i = 0; i < found->count; i++) {
+        int64_t at = i * found->width, kept = found->n[i];
+        if (hn_bytes_append(ctx, out, found->id + at, kept * (int64_t)sizeof *found->id) ||
+            hn_bytes_append(ctx, out, found->score + at, kept * (int64_t)sizeof *found->score))
             return ctx->code;
     }
     return HN_OK;
 }
 
-// As bytes: this, then of each query its number of negatives, and these with their scores.
-struct head {
-    int64_t width;
-    struct hn_mine_counts counts;
-};
+static enum hn_code store_piece(struct hn_context *ctx, void *data, int64_t from,
+                                const struct hn_mined *found) {
+    const struct output *out = data;
+    (void)from; // pieces follow each other
+    void *inner = hn_own(ctx, out->owner);
+    enum hn_code code = put_piece(ctx, out->bytes, found);
+    hn_own(ctx, inner);
+    return code;
+}
 
 static enum hn_code compute_part(struct hn_context *ctx, void *data, int64_t part,
-                                 struct hn_bytes *out) {
-    struct hn_mined found = {0};
-    if (mine_part(ctx, data, part, &found))
-        return ctx->code;
-    const struct head head = {found.width, found.counts};
-    int64_t n = found.count;
-    if (hn_bytes_append(ctx, out, &head, sizeof head) ||
-        hn_bytes_append(ctx, out, found.n, n * (int64_t)sizeof *found.n))
-        return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = i * found.width, kept = found.n[i];
-        if (hn_bytes_append(ctx, out, found.id + at, kept * (int64_t)sizeof *found.id) ||
-            hn_bytes_append(ctx, out, found.score + at, kept * (int64_t)sizeof *found.score))
-            return ctx->code;
-    }
-    return HN_OK;
+                                 struct hn_bytes *bytes) {
+    struct work *w = data;
+    HN_SCOPE(ctx);
+    struct output out = {.bytes = bytes, .owner = scope.outer};
+    return mine_range(ctx, w, part_from(w, part), part_from(w, part + 1), store_piece, &out);
 }
 
 static bool read_rows(struct hn_cursor *from, struct hn_mined *out) {
@@ -101,24 +146,39 @@ static bool read_rows(struct hn_cursor *from, struct hn_mined *out) {
     return true;
 }
 
-static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
-                              struct hn_cursor *from) {
-    struct work *w = data;
+// The next piece, of at max `max` queries.
+static enum hn_code read_piece(struct hn_context *ctx, const struct work *w, struct hn_cursor *from,
+                               int64_t max, struct hn_mined *found) {
     struct head head;
-    int64_t size, n = part_from(w, part + 1) - part_from(w, part);
-    if (!hn_cursor_take(from, &head, sizeof head) || head.width < 0 ||
-        head.width > w->m->miner->o.n || !hn_mul(n, head.width, &size))
+    int64_t size;
+    if (!hn_cursor_take(from, &head, sizeof head) || head.count < 1 || head.count > max ||
+        head.width < 0 || head.width > w->m->miner->o.n || !hn_mul(head.count, head.width, &size))
         return hn_cursor_fail(ctx);
-    HN_SCOPE(ctx);
-    struct hn_mined found = {.count = n, .width = head.width, .counts = head.counts};
-    found.n = hn_alloc(ctx, n, sizeof *found.n);
-    found.id = hn_alloc(ctx, size, sizeof *found.id);
-    found.score = hn_alloc(ctx, size, sizeof *found.score);
-    if (!found.n || !found.id || !found.score)
+    *found = (struct hn_mined){.count = head.count, .width = head.width, .counts = head.counts};
+    found->n = hn_alloc(ctx, head.count, sizeof *found->n);
+    found->id = hn_alloc(ctx, size, sizeof *found->id);
+    found->score = hn_alloc(ctx, size, sizeof *found->score);
+    if (!found->n || !found->id || !found->score)
         return ctx->code;
-    if (!hn_cursor_take(from, found.n, n * (int64_t)sizeof *found.n) || !read_rows(from, &found))
-        return hn_cursor_fail(ctx);
-    return write_part(ctx, w, part, &found, scope.outer);
+    return hn_cursor_take(from, found->n, head.count * (int64_t)sizeof *found->n) &&
+                   read_rows(from, found)
+               ? HN_OK
+               : hn_cursor_fail(ctx);
+}
+
+static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
+                              struct hn_cursor *bytes) {
+    const struct work *w = data;
+    int64_t from = part_from(w, part), end = part_from(w, part + 1);
+    while (from < end) {
+        HN_SCOPE(ctx);
+        struct output out = {.m = w->m, .owner = scope.outer};
+        struct hn_mined found;
+        if (read_piece(ctx, w, bytes, end - from, &found) || write_piece(ctx, &out, from, &found))
+            return ctx->code;
+        from += found.count;
+    }
+    return HN_OK;
 }
 
 static enum hn_code mine_shared(struct hn_context *ctx, struct work *w) {
