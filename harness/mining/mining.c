@@ -146,7 +146,7 @@ static bool read_rows(struct hn_cursor *from, struct hn_mined *out) {
     return true;
 }
 
-// The next piece, of at max `max` queries.
+// The next piece, of `max` queries or fewer.
 static enum hn_code read_piece(struct hn_context *ctx, const struct work *w, struct hn_cursor *from,
                                int64_t max, struct hn_mined *found) {
     struct head head;
