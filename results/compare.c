@@ -241,9 +241,8 @@ struct cells {
 };
 
 static struct cells cells_of(const struct hn_comparison *c, const struct hn_row_owner *owner) {
-    const struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
     return (struct cells){hn_results_table(c->base, owner->table),
-                          hn_results_table(c->now, owner->table), match[owner - hn_row_owners]};
+                          hn_results_table(c->now, owner->table), &c->match[owner - hn_row_owners]};
 }
 
 // The rows of BASE that the program of NEW knows come to the front; their number.
@@ -318,8 +317,8 @@ static enum hn_code compare_arrays(struct work *w, const char *table,
     int64_t line = add_line(w, table, column);
     if (line < 0)
         return w->ctx->code;
-    for (int64_t i = 0; i < c->runs.n; i++) {
-        struct hn_row_pair row = c->runs.pair[i];
+    for (int64_t i = 0; i < c->match[HN_ROW_RUN].n; i++) {
+        struct hn_row_pair row = c->match[HN_ROW_RUN].pair[i];
         struct place at = {line, row.base, row.now};
         if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now) &&
             compare_texts(w, at, equal(c->base, row.base, c->now, row.now)))
@@ -375,10 +374,10 @@ static enum hn_code compare_batches(struct work *w) {
     for (int i = 0; i < 3; i++)
         if (add_line(w, "batch", &column[i]) < 0)
             return w->ctx->code;
-    for (int64_t i = 0; i < c->runs.n; i++)
-        if (is_ok(&c->base->runs, c->runs.pair[i].base) &&
-            is_ok(&c->now->runs, c->runs.pair[i].now) &&
-            compare_batches_of(w, c->runs.pair[i], first))
+    for (int64_t i = 0; i < c->match[HN_ROW_RUN].n; i++)
+        if (is_ok(&c->base->runs, c->match[HN_ROW_RUN].pair[i].base) &&
+            is_ok(&c->now->runs, c->match[HN_ROW_RUN].pair[i].now) &&
+            compare_batches_of(w, c->match[HN_ROW_RUN].pair[i], first))
             return w->ctx->code;
     return HN_OK;
 }
@@ -409,16 +408,15 @@ static enum hn_code compare_orders(struct work *w) {
 
 static enum hn_code match_cells(struct work *w) {
     struct hn_comparison *c = w->out;
-    struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
     const struct hn_table none = {0};
     int64_t repeated = 0;
-    for (size_t i = 0; i < sizeof match / sizeof *match; i++) {
-        const struct hn_row_owner *o = &hn_row_owners[i];
+    for (int kind = 0; kind < HN_ROW_KINDS; kind++) {
+        const struct hn_row_owner *o = &hn_row_owners[kind];
         const struct hn_table *a = hn_results_table(c->base, o->table);
         const struct hn_table *b = hn_results_table(c->now, o->table);
-        struct hn_row_match *m = match[i];
+        struct hn_row_match *m = &c->match[kind];
         if (hn_row_match(w->ctx, a ? a : &none, b ? b : &none,
-                         m == &c->snapshots ? "temperature" : NULL, c->is_default, m))
+                         kind == HN_ROW_SNAPSHOT ? "temperature" : NULL, c->is_default, m))
             return w->ctx->code;
         c->matched += m->n;
         c->only_base += m->only_base;
@@ -433,15 +431,17 @@ static enum hn_code match_cells(struct work *w) {
 
 static enum hn_code compare_values(struct work *w) {
     struct hn_comparison *c = w->out;
-    if (match_cells(w) || compare_matched(w, "runs", &c->base->runs, &c->now->runs, &c->runs) ||
+    if (match_cells(w) ||
+        compare_matched(w, "runs", &c->base->runs, &c->now->runs, &c->match[HN_ROW_RUN]) ||
         compare_histograms(w) || compare_batches(w) || compare_orders(w))
         return w->ctx->code;
     for (int64_t i = 0; i < c->base->n_tables; i++) {
         const struct hn_table *table = &c->base->table[i];
         const struct hn_table *other = hn_results_table(c->now, table->name);
-        const struct hn_row_match *cells = strcmp(table->name, "snapshots") == 0 ? &c->snapshots
-                                           : strcmp(table->name, "studies") == 0 ? &c->studies
-                                                                                 : NULL;
+        const struct hn_row_match *cells =
+            strcmp(table->name, "snapshots") == 0 ? &c->match[HN_ROW_SNAPSHOT]
+            : strcmp(table->name, "studies") == 0 ? &c->match[HN_ROW_STUDY]
+                                                  : NULL;
         if (cells && !other) // its cells have been counted as missing
             continue;
         enum hn_code code = cells ? compare_matched(w, table->name, table, other, cells)

@@ -72,7 +72,7 @@ struct hn_comparison {
     hn_row_default *is_default;
     bool verbose;
     void *memory; // owns the rest
-    struct hn_row_match runs, snapshots, studies;
+    struct hn_row_match match[HN_ROW_KINDS];
     int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
     int64_t n_lines, line_capacity;

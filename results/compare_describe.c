@@ -182,11 +182,11 @@ static void add_labels(const struct hn_table *t, const int64_t *row, int64_t n,
 }
 
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base) {
-    const struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
     json_t *out = json_array();
-    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++) {
-        const struct hn_row_match *m = match[o - hn_row_owners];
-        const struct hn_table *t = hn_results_table(of_base ? c->base : c->now, o->table);
+    for (int kind = 0; kind < HN_ROW_KINDS; kind++) {
+        const struct hn_row_match *m = &c->match[kind];
+        const struct hn_table *t =
+            hn_results_table(of_base ? c->base : c->now, hn_row_owners[kind].table);
         if (t)
             add_labels(t, of_base ? m->base_row : m->now_row, of_base ? m->only_base : m->only_now,
                        c, out);

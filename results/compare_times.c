@@ -134,8 +134,8 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_compar
 static enum hn_code collect(struct hn_context *ctx, struct hn_comparison *c, const char *metric,
                             const struct side *base, const struct side *now,
                             struct hn_time_pair *pair) {
-    for (int64_t i = 0; i < c->runs.n; i++) {
-        int64_t b = c->runs.pair[i].base, w = c->runs.pair[i].now;
+    for (int64_t i = 0; i < c->match[HN_ROW_RUN].n; i++) {
+        int64_t b = c->match[HN_ROW_RUN].pair[i].base, w = c->match[HN_ROW_RUN].pair[i].now;
         struct hn_time_pair p = {.min = 0};
         if (samples_of(ctx, base, b, &p.base) || samples_of(ctx, now, w, &p.now))
             return ctx->code;
@@ -270,7 +270,7 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     static const char *const metric[] = {"cost_s", "cost_g"};
     enum { METRICS = 2 };
     struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
-    int64_t max = METRICS * out->runs.n;
+    int64_t max = METRICS * out->match[HN_ROW_RUN].n;
     out->time = hn_zalloc(ctx, max, sizeof *out->time);
     HN_SCOPE(ctx);
     struct hn_time_pair *pair = hn_zalloc(ctx, max, sizeof *pair);

@@ -26,17 +26,14 @@ enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_results *result
     return t ? plan_row(ctx, t, run_key, label) : ctx->code;
 }
 
-// Kinds of cells, numbered as hn_row_owners[]. Those of /snapshots have a row for each temperature.
-enum kind { RUN, STEP, STUDY, KINDS };
-
-// NULL: the results have none of that kind.
-static const struct hn_table *cells_of(const struct hn_results *r, enum kind kind) {
+// The cells of a kind; those of /snapshots have a row for each temperature. NULL: there are none.
+static const struct hn_table *cells_of(const struct hn_results *r, enum hn_row_kind kind) {
     return hn_results_table(r, hn_row_owners[kind].table);
 }
 
 // True if a row is the same cell's as the one before.
-static bool goes_on(const struct hn_table *cells, enum kind kind, int64_t row) {
-    return kind == STEP && row > 0 &&
+static bool goes_on(const struct hn_table *cells, enum hn_row_kind kind, int64_t row) {
+    return kind == HN_ROW_SNAPSHOT && row > 0 &&
            strcmp(hn_table_text(cells, row, "run_key"), hn_table_text(cells, row - 1, "run_key")) ==
                0;
 }
@@ -50,7 +47,7 @@ static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r
     if (hn_table_init(ctx, out, plan_name) ||
         (given ? hn_table_append(ctx, out, given) : hn_table_add_columns(ctx, out, plan_column, 2)))
         return ctx->code;
-    for (enum kind kind = RUN; !given && kind < KINDS; kind++) {
+    for (enum hn_row_kind kind = HN_ROW_RUN; !given && kind < HN_ROW_KINDS; kind++) {
         const struct hn_table *cells = cells_of(r, kind);
         for (int64_t i = 0; cells && i < cells->rows; i++) {
             hn_row_label(cells, i, NULL, label, sizeof label);
@@ -95,7 +92,7 @@ static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results 
 struct found {
     const char *key;
     int64_t part, row;
-    enum kind kind;
+    enum hn_row_kind kind;
     bool failed;
 };
 
@@ -110,8 +107,8 @@ static int by_key(const void *a, const void *b) {
                               : (x->row > y->row) - (x->row < y->row);
 }
 
-static void list_cells(const struct hn_table *t, int64_t part, enum kind kind, struct found *cell,
-                       int64_t *n) {
+static void list_cells(const struct hn_table *t, int64_t part, enum hn_row_kind kind,
+                       struct found *cell, int64_t *n) {
     for (int64_t r = 0; t && r < t->rows; r++)
         if (!goes_on(t, kind, r))
             cell[(*n)++] = (struct found){hn_table_text(t, r, "run_key"), part, r, kind,
@@ -206,20 +203,20 @@ static enum hn_code append_run(struct hn_context *ctx, const struct hn_results *
 // `first` on, or a row of /tables/studies. As in the file of such a cell, the columns of /runs and
 // /timing come along in any case, and the table of a study where it has no rows.
 static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results *r,
-                                const struct index *x, enum kind kind, int64_t first,
+                                const struct index *x, enum hn_row_kind kind, int64_t first,
                                 struct hn_results *out) {
     const struct hn_table *cells = cells_of(r, kind), *there = cells_of(out, kind);
-    const char *study = kind == STUDY ? hn_table_text(cells, first, "study") : "";
+    const char *study = kind == HN_ROW_STUDY ? hn_table_text(cells, first, "study") : "";
     int64_t number = there ? there->rows : 0;
-    if (kind == RUN ? append_run(ctx, r, x, first, number, out)
-                    : copy_rows(ctx, &out->runs, &r->runs, NULL, 0, NULL, 0) ||
-                          copy_rows(ctx, &out->timing, &r->timing, NULL, 0, NULL, 0))
+    if (kind == HN_ROW_RUN ? append_run(ctx, r, x, first, number, out)
+                           : copy_rows(ctx, &out->runs, &r->runs, NULL, 0, NULL, 0) ||
+                                 copy_rows(ctx, &out->timing, &r->timing, NULL, 0, NULL, 0))
         return ctx->code;
     for (int64_t row = first; row == first || (row < cells->rows && goes_on(cells, kind, row));
          row++) {
         struct hn_table *to =
-            kind == RUN ? NULL : hn_results_need_table(ctx, out, cells->name, NULL, 0);
-        if (kind != RUN && (!to || copy_rows(ctx, to, cells, &row, 1, NULL, 0)))
+            kind == HN_ROW_RUN ? NULL : hn_results_need_table(ctx, out, cells->name, NULL, 0);
+        if (kind != HN_ROW_RUN && (!to || copy_rows(ctx, to, cells, &row, 1, NULL, 0)))
             return ctx->code;
         for (int64_t i = 0; i < r->n_tables; i++)
             if (hn_row_owner(&r->table[i]) == &hn_row_owners[kind] &&
@@ -248,13 +245,13 @@ static enum hn_code list_all(struct hn_context *ctx, const struct hn_results *pa
                              struct cells *out) {
     int64_t max = 0;
     for (int64_t i = 0; i < n; i++)
-        for (enum kind kind = RUN; kind < KINDS; kind++)
+        for (enum hn_row_kind kind = HN_ROW_RUN; kind < HN_ROW_KINDS; kind++)
             max += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
     *out = (struct cells){.cell = hn_alloc(ctx, max, sizeof *out->cell)};
     if (!out->cell)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        for (enum kind kind = RUN; kind < KINDS; kind++)
+        for (enum hn_row_kind kind = HN_ROW_RUN; kind < HN_ROW_KINDS; kind++)
             list_cells(cells_of(&part[i], kind), i, kind, out->cell, &out->n);
     qsort(out->cell, (size_t)out->n, sizeof *out->cell, by_key);
     return HN_OK;

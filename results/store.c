@@ -263,7 +263,7 @@ static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,
 
 enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                const struct hn_results *from) {
-    int64_t rows[HN_ROW_OWNERS];
+    int64_t rows[HN_ROW_KINDS];
     for (int k = 0; hn_row_owners[k].column; k++) {
         const struct hn_table *owner = hn_results_table(to, hn_row_owners[k].table);
         rows[k] = owner ? owner->rows : 0;

@@ -76,8 +76,8 @@ struct hn_row_owner {
     const char *column,
         *table; // "run" of "runs", "snapshot" of "snapshots", "study_row" of "studies"
 };
-enum { HN_ROW_OWNERS = 3 };
-extern const struct hn_row_owner hn_row_owners[]; // in that order; ends with a NULL column
+enum hn_row_kind { HN_ROW_RUN, HN_ROW_SNAPSHOT, HN_ROW_STUDY, HN_ROW_KINDS };
+extern const struct hn_row_owner hn_row_owners[]; // by kind; ends with a NULL column
 const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its rows belong to none
 // Appends the rows, timings, histograms, batches and tables of `from`; columns of owners are
 // shifted.
