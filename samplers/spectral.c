@@ -45,6 +45,7 @@ struct state {
     int32_t *order;          // [n] shuffled: groups of m
     int32_t *batch;          // [groups x kept x B] of the epoch that was selected
     int64_t selected;        // number of that epoch, -1 = none
+    struct hn_work took;     // to select it
     float *s;                // [m x m] s_ij, in whole panels
     int64_t stride;          // of its rows
     double *w, *degree;      // [m x m], [m]
@@ -364,23 +365,18 @@ static enum hn_code cut_group(struct hn_context *ctx, struct hn_sampler *self, i
     fill_clusters(state, self->batch_size);
     keep(params, state, id, self->batch_size,
          state->batch + group * state->kept * self->batch_size);
-    self->sampling.dot += state->m * state->m;
-    self->sampling.draw += params->starts * (state->k + 1);
-    self->sampling.bytes += 2 * state->m * state->items.d * (int64_t)sizeof(float);
+    state->took.dot += state->m * state->m;
+    state->took.draw += params->starts * (state->k + 1);
+    state->took.bytes += 2 * state->m * state->items.d * (int64_t)sizeof(float);
     return HN_OK;
 }
 
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)items;
+static enum hn_code select_batches(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                                   int64_t groups) {
     struct state *state = self->state;
     struct hn_stream stream;
-    int64_t groups = self->n / state->m;
-    *batches = groups * state->kept;
-    if (number == state->selected)
-        return HN_OK;
     state->selected = -1; // until all groups are cut
-    hn_stream_open(&stream, self->seed, "spectral.order", self->built_index, number, 0);
+    hn_stream_open(&stream, self->seed, "spectral.order", self->built_index, epoch, 0);
     for (int64_t i = 0; i < self->n; i++)
         state->order[i] = (int32_t)i;
     for (int64_t i = 0; i + 1 < self->n; i++) {
@@ -389,11 +385,26 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
         state->order[other] = state->order[i];
         state->order[i] = item;
     }
-    self->sampling.draw += self->n - 1;
+    state->took = (struct hn_work){.draw = self->n - 1};
     for (int64_t g = 0; g < groups; g++)
-        if (cut_group(ctx, self, number, g))
+        if (cut_group(ctx, self, epoch, g))
             return ctx->code;
-    state->selected = number;
+    state->selected = epoch;
+    return HN_OK;
+}
+
+// Batches that are still there count as what they took: another cell may have had them selected.
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)items;
+    struct state *state = self->state;
+    int64_t groups = self->n / state->m;
+    *batches = groups * state->kept;
+    if (number != state->selected && select_batches(ctx, self, number, groups))
+        return ctx->code;
+    self->sampling.dot += state->took.dot;
+    self->sampling.draw += state->took.draw;
+    self->sampling.bytes += state->took.bytes;
     return HN_OK;
 }
 
