@@ -252,6 +252,7 @@ const struct hn_metric_type hn_metric_coverage = {
     .family = "coverage",
     .summary = "Distinct items of an epoch, visits, repeated ids and batches, distinct pairs",
     .source = "docs/reference/methods.md",
+    .needs = HN_METRIC_ANY,
     .columns = columns,
     .n_columns = COLUMNS,
     .record_size = RECORD,

@@ -130,7 +130,8 @@ const struct hn_metric_type hn_metric_gap = {
     .family = "gap",
     .summary = "Gap between global and training loss, its bounds, probability of the positive",
     .source = "GC definitions 3.1 and 3.2, theorems 3.6 and 3.7, appendix D",
-    .needs = HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_UNWEIGHTED,
+    .needs = HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_UNWEIGHTED |
+             HN_METRIC_ANY_LOSS,
     .columns = columns,
     .n_columns = COLUMNS,
     .record_size = RECORD,

@@ -95,6 +95,7 @@ const struct hn_metric_type hn_metric_histogram = {
     .family = "histogram",
     .summary = "Histogram of in-batch cosines: true and false negatives, unlabelled, positives",
     .source = "BS figures 4 to 6; HC figures 5, 8 to 10",
+    .needs = HN_METRIC_ANY,
     .state_size = sizeof(struct state),
     .open = open_state,
     .batch = batch,

@@ -6,21 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-// A metric at work, or one that cannot be (state = NULL, run = false).
+// A metric at work, or one that cannot be (state = NULL, run = false). shared: state and record are
+// those of an earlier setting, which it does not tell from its own.
 struct slot {
     const struct hn_metric_type *type;
-    bool run;
+    bool run, shared;
     void *state;
     double *record; // [batches x type->record_size]
 };
 
-struct hn_measure {
+struct setting {
     struct hn_metric_env env;
-    int n_slots;
-    struct slot *slot;         // [n_slots]
+    unsigned lacking;  // needs of the metrics that are not met
+    struct slot *slot; // [n_slots]
+};
+
+struct hn_measure {
+    struct hn_metric_env env; // of the first setting
+    int n_slots, n_settings;
+    struct setting *setting;   // [n_settings]
     struct hn_workspace *work; // [env.threads]
     int64_t done;              // batches measured
-    unsigned lacking;          // needs of the metrics that the cell does not meet
     struct hn_products_wanted wanted;
 };
 
@@ -39,8 +45,8 @@ static unsigned missing(const struct hn_metric_env *env) {
 }
 
 // True if a metric that will run reads env->global.
-static bool global_is_read(const struct hn_measure_spec *spec) {
-    unsigned lacks = missing(&spec->env) & ~(unsigned)HN_METRIC_USES_LABELS;
+static bool global_is_read(const struct hn_measure_spec *spec, const struct hn_metric_env *env) {
+    unsigned lacks = missing(env) & ~(unsigned)HN_METRIC_USES_LABELS;
     for (int i = 0; i < spec->n_metrics; i++)
         if ((spec->metrics[i]->needs & HN_METRIC_NEEDS_GLOBAL) &&
             !(spec->metrics[i]->needs & lacks))
@@ -48,8 +54,8 @@ static bool global_is_read(const struct hn_measure_spec *spec) {
     return false;
 }
 
-static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_spec *spec) {
-    const struct hn_metric_env *env = &spec->env;
+static enum hn_code check_setting(struct hn_context *ctx, const struct hn_measure_spec *spec,
+                                  const struct hn_metric_env *env) {
     if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0 ||
         env->capacity < 0 || env->capacity >= env->items->n)
         return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
@@ -57,67 +63,110 @@ static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_s
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "a weighting with guide: teacher needs a teacher, which these items do not "
                        "have");
-    if (!global_is_read(spec))
+    if (!global_is_read(spec, env))
         return HN_OK;
     const struct hn_global *g = env->global;
-    if (!g || g->n != env->items->n || g->temperature < env->temperature ||
-        g->temperature > env->temperature)
+    if (!g || g->n != env->items->n || g->temperature != env->temperature)
         return hn_fail(ctx, HN_INTERNAL,
                        "a metric needs the global loss of these items at temperature %g",
                        env->temperature);
     return HN_OK;
 }
 
-static enum hn_code open_slot(struct hn_context *ctx, struct hn_measure *m,
-                              const struct hn_metric_type *type, struct slot *slot) {
+// True if a metric gives the same at two settings.
+static bool agree(const struct hn_metric_type *type, const struct hn_metric_env *a,
+                  const struct hn_metric_env *b) {
+    return type->needs & HN_METRIC_ANY_LOSS &&
+           (type->needs & HN_METRIC_ANY_TEMPERATURE || a->temperature == b->temperature);
+}
+
+static enum hn_code open_slot(struct hn_context *ctx, struct hn_measure *m, int k, int i,
+                              const struct hn_metric_type *type) {
+    struct setting *setting = &m->setting[k];
+    struct slot *slot = &setting->slot[i];
     slot->type = type;
-    slot->run = !(type->needs & m->lacking & ~(unsigned)HN_METRIC_USES_LABELS);
+    slot->run = !(type->needs & setting->lacking & ~(unsigned)HN_METRIC_USES_LABELS);
     if (!slot->run)
+        return HN_OK;
+    for (int j = 0; j < k && !slot->shared; j++)
+        if (m->setting[j].slot[i].run && agree(type, &m->setting[j].env, &setting->env)) {
+            *slot = m->setting[j].slot[i];
+            slot->shared = true;
+        }
+    if (slot->shared)
         return HN_OK;
     slot->record = hn_zalloc(ctx, m->env.batches, (size_t)type->record_size * sizeof *slot->record);
     slot->state = hn_zalloc(ctx, 1, type->state_size);
     if (!slot->record || !slot->state)
         return ctx->code;
-    return type->open ? type->open(ctx, slot->state, &m->env) : HN_OK;
+    return type->open ? type->open(ctx, slot->state, &setting->env) : HN_OK;
+}
+
+// Adds what a setting's metrics ask for to the products.
+static void want(struct hn_measure *m, const struct setting *setting, unsigned needs) {
+    const struct hn_metric_env *env = &setting->env;
+    bool views = needs & ~setting->lacking & HN_METRIC_NEEDS_VIEWS;
+    m->wanted.same[0] |= views && env->loss != HN_LOSS_OTHER_VIEW;
+    m->wanted.same[1] |= views && env->loss == HN_LOSS_NTXENT;
+    m->wanted.guide |= views && env->weighting.guided;
+    m->wanted.turned |=
+        hn_has_positive(env->items) &&
+        (env->capacity > 0 || (views && !hn_weighting_sums(&env->weighting, env->temperature)));
+}
+
+static enum hn_code open_setting(struct hn_context *ctx, const struct hn_measure_spec *spec,
+                                 struct hn_measure *m, int k) {
+    struct setting *setting = &m->setting[k];
+    setting->env = m->env;
+    if (k > 0) {
+        const struct hn_measure_setting *other = &spec->other[k - 1];
+        setting->env.global = other->global;
+        setting->env.temperature = other->temperature;
+        setting->env.loss = other->loss;
+        setting->env.weighting = other->weighting;
+    }
+    unsigned needs = hn_measure_needs(spec->metrics, spec->n_metrics);
+    setting->lacking = needs & missing(&setting->env);
+    want(m, setting, needs);
+    setting->slot = hn_zalloc(ctx, spec->n_metrics, sizeof *setting->slot);
+    if (!setting->slot || check_setting(ctx, spec, &setting->env))
+        return ctx->code;
+    for (int i = 0; i < spec->n_metrics; i++)
+        if (open_slot(ctx, m, k, i, spec->metrics[i]))
+            return ctx->code;
+    m->n_settings++;
+    return HN_OK;
 }
 
 static enum hn_code open_all(struct hn_context *ctx, const struct hn_measure_spec *spec,
                              struct hn_measure *m) {
-    m->slot = hn_zalloc(ctx, spec->n_metrics, sizeof *m->slot);
+    int settings = 1 + spec->n_others;
+    m->n_slots = spec->n_metrics;
+    m->setting = hn_zalloc(ctx, settings, sizeof *m->setting);
     m->work = hn_zalloc(ctx, m->env.threads, sizeof *m->work);
-    if (!m->slot || !m->work)
+    if (!m->setting || !m->work)
         return ctx->code;
     enum hn_code code = HN_OK;
+    for (int k = 0; k < settings && !code; k++)
+        code = open_setting(ctx, spec, m, k);
     for (int t = 0; t < m->env.threads && !code; t++)
-        code = hn_workspace_open(ctx, &m->env, &m->wanted, 2, &m->work[t]);
-    for (; m->n_slots < spec->n_metrics && !code; m->n_slots++)
-        code = open_slot(ctx, m, spec->metrics[m->n_slots], &m->slot[m->n_slots]);
+        code = hn_workspace_open(ctx, &m->env, &m->wanted, 2 * settings, &m->work[t]);
     return code;
 }
 
 enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_spec *spec,
                               struct hn_measure **out) {
     *out = NULL;
-    unsigned needs = hn_measure_needs(spec->metrics, spec->n_metrics);
-    enum hn_code code = check_spec(ctx, spec);
-    if (code)
-        return code;
+    if (check_setting(ctx, spec, &spec->env))
+        return ctx->code;
     struct hn_measure *m = hn_zalloc(ctx, 1, sizeof *m);
     if (!m)
         return ctx->code;
     m->env = spec->env;
-    m->lacking = needs & missing(&m->env);
-    bool views = needs & ~m->lacking & HN_METRIC_NEEDS_VIEWS;
-    m->wanted.same[0] = views && m->env.loss != HN_LOSS_OTHER_VIEW;
-    m->wanted.same[1] = views && m->env.loss == HN_LOSS_NTXENT;
-    m->wanted.guide = views && m->env.weighting.guided;
-    m->wanted.turned = hn_has_positive(m->env.items) &&
-                       (m->env.capacity > 0 ||
-                        (views && !hn_weighting_sums(&m->env.weighting, m->env.temperature)));
     // No more threads than batches: each has a workspace.
     m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
     void *outer = hn_own(ctx, m);
-    code = open_all(ctx, spec, m);
+    enum hn_code code = open_all(ctx, spec, m);
     hn_own(ctx, outer);
     if (code)
         hn_measure_close(ctx, m);
@@ -165,18 +214,18 @@ static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure 
 
 static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {
     hn_workspace_fill(m->env.items, &m->work[thread], p);
-    for (int i = 0; i < m->n_slots; i++) {
-        const struct slot *slot = &m->slot[i];
-        if (slot->run)
-            slot->type->batch(slot->state, &m->env, p, thread,
-                              slot->record + p->batch * slot->type->record_size);
-    }
+    for (const struct setting *s = m->setting; s < m->setting + m->n_settings; s++)
+        for (const struct slot *slot = s->slot; slot < s->slot + m->n_slots; slot++)
+            if (slot->run && !slot->shared)
+                slot->type->batch(slot->state, &s->env, p, thread,
+                                  slot->record + p->batch * slot->type->record_size);
 }
 
 static void visit_one(struct hn_measure *m, const struct hn_pairs *p) {
-    for (int i = 0; i < m->n_slots; i++)
-        if (m->slot[i].run && m->slot[i].type->visit)
-            m->slot[i].type->visit(m->slot[i].state, &m->env, p);
+    for (const struct setting *s = m->setting; s < m->setting + m->n_settings; s++)
+        for (const struct slot *slot = s->slot; slot < s->slot + m->n_slots; slot++)
+            if (slot->run && !slot->shared && slot->type->visit)
+                slot->type->visit(slot->state, &s->env, p);
 }
 
 // Batches as drawn; lists are NULL but for samplers with negatives of each anchor.
@@ -256,35 +305,41 @@ static void add_reason(char *why, const char *name, const char *reason) {
 }
 
 // Why columns are NaN, and what false negatives are of tuples.
-static void explain(const struct hn_measure *m, char *why) {
+static void explain(const struct hn_measure *m, const struct setting *s, char *why) {
     *why = '\0';
-    if (m->lacking & (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL))
+    if (s->lacking & (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL))
         add_reason(why, "", "no positive");
-    if (m->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS))
+    if (s->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS))
         add_reason(why, "", "no labels");
     if (m->env.items->tuples && !m->env.items->tuples->hidden.start)
         add_reason(why, "", HN_NOTE_KNOWN_RELEVANCE);
     for (int i = 0; i < m->n_slots; i++)
-        if (m->slot[i].type->needs & m->lacking & HN_METRIC_NEEDS_UNWEIGHTED)
-            add_reason(why, m->slot[i].type->name, ": weighting none only");
+        if (s->slot[i].type->needs & s->lacking & HN_METRIC_NEEDS_UNWEIGHTED)
+            add_reason(why, s->slot[i].type->name, ": weighting none only");
 }
 
-enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, double *value,
-                               struct hn_cell_arrays *arrays, char *why) {
-    explain(m, why);
+enum hn_code hn_measure_finish_at(struct hn_context *ctx, struct hn_measure *m, int setting,
+                                  double *value, struct hn_cell_arrays *arrays, char *why) {
+    const struct setting *s = &m->setting[setting];
+    explain(m, s, why);
     enum hn_code code = take_arrays(ctx, m->done, arrays);
     for (int i = 0; i < m->n_slots && !code; i++) {
-        const struct slot *slot = &m->slot[i];
+        const struct slot *slot = &s->slot[i];
         for (int k = 0; k < slot->type->n_columns; k++)
             value[k] = NAN;
         if (slot->run)
             code =
-                slot->type->finish(ctx, slot->state, &m->env, slot->record, m->done, value, arrays);
+                slot->type->finish(ctx, slot->state, &s->env, slot->record, m->done, value, arrays);
         value += slot->type->n_columns;
     }
     if (code)
         hn_cell_arrays_free(ctx, arrays);
     return code;
+}
+
+enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, double *value,
+                               struct hn_cell_arrays *arrays, char *why) {
+    return hn_measure_finish_at(ctx, m, 0, value, arrays, why);
 }
 
 void hn_measure_close(struct hn_context *ctx, struct hn_measure *m) { hn_free(ctx, m); }

@@ -19,7 +19,11 @@ enum hn_metric_needs {
     HN_METRIC_NEEDS_VIEWS = 16,      // products within a view: needs positives too
     HN_METRIC_NEEDS_UNWEIGHTED = 32, // with a weighting, NaN and `<name>: weighting none only`
     HN_METRIC_NEEDS_CLASSES = 64,    // one label an item; else NaN and `several labels an item`
-    HN_METRIC_NEEDS_TUPLES = 128     // else NaN, without a note
+    HN_METRIC_NEEDS_TUPLES = 128,    // else NaN, without a note
+    // Is the same for any temperature; for any loss and weighting.
+    HN_METRIC_ANY_TEMPERATURE = 256,
+    HN_METRIC_ANY_LOSS = 512,
+    HN_METRIC_ANY = HN_METRIC_ANY_TEMPERATURE | HN_METRIC_ANY_LOSS
 };
 
 // Environment of a cell's metrics, known when it begins.
@@ -93,10 +97,19 @@ const struct hn_metric_type *hn_metric_find(const char *name);
 // Measures batches with a set of metrics: the one way from ids to numbers, for harness and tests.
 // A metric whose needs are not met is not run: its columns are NaN.
 struct hn_measure; // open measurement
+struct hn_measure_setting {
+    const struct hn_global *global;
+    double temperature;
+    enum hn_loss loss;
+    struct hn_weighting_params weighting;
+};
 struct hn_measure_spec {
     const struct hn_metric_type *const *metrics; // [n_metrics]
     int n_metrics;
-    struct hn_metric_env env;
+    struct hn_metric_env env; // setting 0 among other things
+    // Settings 1 and up, of which the same batches are measured: they share products and sums.
+    const struct hn_measure_setting *other; // [n_others]
+    int n_others;
 };
 // env.batches bounds the batches to come, which then take no more memory. HN_INTERNAL if a
 // metric needs env.global and it is missing, or of other items or another temperature.
@@ -124,6 +137,10 @@ HN_MUST_USE enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_me
 // ("no positive", "no labels", "gap: weighting none only"), or "".
 HN_MUST_USE enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m,
                                            double *value, struct hn_cell_arrays *arrays, char *why);
+// Of any of the settings, in any order, once each.
+HN_MUST_USE enum hn_code hn_measure_finish_at(struct hn_context *ctx, struct hn_measure *m,
+                                              int setting, double *value,
+                                              struct hn_cell_arrays *arrays, char *why);
 void hn_measure_close(struct hn_context *ctx, struct hn_measure *m); // NULL is fine
 void hn_cell_arrays_free(struct hn_context *ctx, struct hn_cell_arrays *arrays);
 // Total columns of a set of metrics.

@@ -84,4 +84,32 @@ static inline enum hn_code run_place(struct hn_context *ctx, const struct place 
 
 static inline bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
+static inline bool is_timing(const char *column) {
+    return strncmp(column, "cost_", 5) == 0 || strcmp(column, "peak_rss") == 0 ||
+           strcmp(column, "share_of_limit") == 0;
+}
+
+static inline void check_same_table(const struct hn_table *a, const struct hn_table *b) {
+    CU_ASSERT_EQUAL_FATAL(a->rows, b->rows);
+    CU_ASSERT(a->rows > 0);
+    for (int c = 0; c < a->n_columns; c++) {
+        const char *name = a->column[c].name;
+        for (int64_t r = 0; r < a->rows && !is_timing(name); r++) {
+            bool same = strcmp(hn_table_text(a, r, name), hn_table_text(b, r, name)) == 0 &&
+                        same_bits(hn_table_real(a, r, name), hn_table_real(b, r, name));
+            if (!same)
+                fprintf(stderr, "    column %s, row %d differs\n", name, (int)r);
+            CU_ASSERT(same);
+        }
+    }
+}
+
+static inline void check_same_counts(const struct hn_results *a, const struct hn_results *b) {
+    int64_t counts = a->runs.rows * a->kinds * a->bins, batches = a->batch_start[a->runs.rows];
+    CU_ASSERT(counts > 0 && batches > 0);
+    CU_ASSERT_EQUAL(memcmp(a->histogram, b->histogram, (size_t)counts * sizeof *a->histogram), 0);
+    CU_ASSERT_EQUAL(memcmp(a->batch_fn_ratio, b->batch_fn_ratio, (size_t)batches * sizeof(double)),
+                    0);
+}
+
 #endif

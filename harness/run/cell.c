@@ -196,16 +196,39 @@ static struct hn_cell_work open_work(const struct hn_item *item, const struct hn
                                  .taker = s->taker};
 }
 
+enum hn_code hn_cell_global(struct hn_context *ctx, const struct hn_cell_work *w,
+                            const struct hn_cell *cell, const struct hn_global **global) {
+    *global = NULL;
+    if (!wants_global(w->plan, cell) || !hn_has_positive(w->items))
+        return HN_OK;
+    return hn_cache_global(ctx, w->plan, cell, w->items, w->share, global);
+}
+
+// The cells that are run next and draw the same, up to the first that does not.
+static void gather(const struct hn_item_env *env, struct hn_cell_work *w) {
+    const struct hn_job *job = w->plan->job;
+    w->together[w->n_together++] = w->cell;
+    bool alone = !hn_plan_shares(job) || job->save_batches;
+    for (int64_t k = 0; !alone && k < env->n_ahead && w->n_together < HN_DRAW_CELLS; k++) {
+        if (env->ahead[k] < 0)
+            continue;
+        const struct hn_item *next = &w->plan->item[env->ahead[k]];
+        if (next->kind != &hn_item_cell || !hn_cell_draws_same(next->of, w->cell))
+            return;
+        // One that lacks its teacher fails, by itself.
+        if (!hn_cell_weighting(w->plan, next->of).guided || w->items->teacher.data)
+            w->together[w->n_together++] = next->of;
+    }
+}
+
 static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
                         const struct hn_item_env *env, struct hn_results *out) {
     struct hn_cell_state *state = env->state;
     int64_t order = 0;
     struct hn_cell_work w = open_work(item, state, &order, out);
     w.share = state->cache;
+    gather(env, &w);
     if (hn_cell_check(ctx, w.plan, w.cell))
-        return ctx->code;
-    if (wants_global(w.plan, w.cell) && hn_has_positive(w.items) &&
-        hn_cache_global(ctx, w.plan, w.cell, w.items, state->cache, &w.global))
         return ctx->code;
     if (hn_cell_measure(ctx, &w) || set_peak(ctx, out))
         return ctx->code;

@@ -48,7 +48,10 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
     struct hn_kept_sampler kept;
     w->shared = w->share && hn_cache_take_sampler(ctx, w->share, w->cell, &kept);
     if (w->shared) {
+        int setting;
         w->sampler = kept.sampler;
+        if (hn_cache_find_draw(w->share, w->cell, &setting)) // whose samples are all there
+            return HN_OK;
         w->build = (struct hn_stamp){kept.wall_ns, kept.cpu_ns, kept.instructions};
         return add_sample(ctx, w, "build", w->rep, 0, w->build);
     }
@@ -232,34 +235,88 @@ static enum hn_code store_metrics(struct hn_context *ctx, struct hn_cell_work *w
     return hn_cell_add_note(ctx, &out->runs, why);
 }
 
+// The settings of the cells that are measured together with this one.
+static enum hn_code other_settings(struct hn_context *ctx, const struct hn_cell_work *w,
+                                   struct hn_measure_setting *other) {
+    for (int k = 1; k < w->n_together; k++) {
+        const struct hn_cell *cell = w->together[k];
+        *other = (struct hn_measure_setting){.temperature = cell->temperature,
+                                             .loss = cell->loss,
+                                             .weighting = hn_cell_weighting(w->plan, cell)};
+        if (hn_cell_global(ctx, w, cell, &other++->global))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code finish(struct hn_context *ctx, struct hn_cell_work *w,
+                           struct hn_measure *measure, int setting) {
+    const struct hn_job *job = w->plan->job;
+    struct hn_cell_arrays arrays = {0};
+    char why[HN_MESSAGE_MAX];
+    HN_SCOPE(ctx);
+    double *value =
+        hn_alloc(ctx, hn_measure_columns(job->metric, (int)job->n_metrics), sizeof *value);
+    hn_own(ctx, scope.outer);
+    bool done = value && !hn_measure_finish_at(ctx, measure, setting, value, &arrays, why) &&
+                !store_metrics(ctx, w, value, &arrays, why);
+    enum hn_code code = done ? HN_OK : ctx->code;
+    hn_cell_arrays_free(ctx, &arrays);
+    return code;
+}
+
+// Leaves the batches, measured, to the other cells.
+static enum hn_code leave_draw(struct hn_context *ctx, struct hn_cell_work *w,
+                               struct hn_measure *measure) {
+    struct hn_kept_draw draw = {.cells = w->n_together, .measure = measure};
+    memcpy(draw.cell, w->together, sizeof draw.cell);
+    draw.batches = (int64_t)hn_table_real(&w->out->runs, 0, "batches");
+    if (hn_rows_table(ctx, HN_ROWS_TIMING, &draw.timing) ||
+        hn_table_append(ctx, &draw.timing, &w->out->timing)) {
+        hn_table_free(ctx, &draw.timing);
+        return ctx->code;
+    }
+    hn_cache_keep_draw(ctx, w->share, &draw);
+    return HN_OK;
+}
+
 static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work *w,
                                     struct hn_batches *b) {
     const struct hn_job *job = w->plan->job;
+    struct hn_measure_setting other[HN_DRAW_CELLS];
     struct hn_measure_spec spec = {.metrics = job->metric,
                                    .n_metrics = (int)job->n_metrics,
                                    .env = {.items = w->items,
-                                           .global = w->global,
                                            .temperature = w->cell->temperature,
                                            .loss = w->cell->loss,
                                            .weighting = hn_cell_weighting(w->plan, w->cell),
                                            .batch_size = w->cell->batch_size,
                                            .capacity = b->capacity,
                                            .threads = ctx->threads,
-                                           .taker = w->taker}};
+                                           .taker = w->taker},
+                                   .other = other,
+                                   .n_others = w->n_together - 1};
     struct hn_measure *measure = NULL;
-    struct hn_cell_arrays arrays = {0};
-    char why[HN_MESSAGE_MAX];
-    int columns = hn_measure_columns(job->metric, (int)job->n_metrics);
-    HN_SCOPE(ctx);
-    double *value = hn_alloc(ctx, columns, sizeof *value);
-    hn_own(ctx, scope.outer);
-    bool done = value && !draw_all(ctx, w, b, &spec, &measure) &&
-                !hn_measure_finish(ctx, measure, value, &arrays, why) &&
-                !store_metrics(ctx, w, value, &arrays, why);
-    enum hn_code code = done ? HN_OK : ctx->code;
-    hn_cell_arrays_free(ctx, &arrays);
+    if (hn_cell_global(ctx, w, w->cell, &spec.env.global) || other_settings(ctx, w, other))
+        return ctx->code;
+    bool done = !draw_all(ctx, w, b, &spec, &measure) && !finish(ctx, w, measure, 0);
+    if (done && w->n_together > 1 && !leave_draw(ctx, w, measure))
+        return HN_OK;
     hn_measure_close(ctx, measure);
-    return code;
+    return done && w->n_together == 1 ? HN_OK : ctx->code;
+}
+
+// Of a cell whose batches were measured along with another's.
+static enum hn_code take_measured(struct hn_context *ctx, struct hn_cell_work *w,
+                                  const struct hn_kept_draw *draw, int setting) {
+    struct hn_table *timing = &w->out->timing;
+    if (hn_table_append(ctx, timing, &draw->timing))
+        return ctx->code;
+    for (int64_t r = 0; r < timing->rows; r++)
+        if (hn_table_set_int(ctx, timing, r, "shared", 1))
+            return ctx->code;
+    enum hn_code code = hn_table_set_int(ctx, &w->out->runs, 0, "batches", draw->batches);
+    return code ? code : finish(ctx, w, draw->measure, setting);
 }
 
 // Opens the sampler, builds it, lets `use` draw from it, and closes it.
@@ -278,7 +335,9 @@ static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
 
 static enum hn_code measure_and_store(struct hn_context *ctx, struct hn_cell_work *w,
                                       struct hn_batches *b) {
-    enum hn_code code = measure_batches(ctx, w, b);
+    int setting;
+    const struct hn_kept_draw *draw = hn_cache_find_draw(w->share, w->cell, &setting);
+    enum hn_code code = draw ? take_measured(ctx, w, draw, setting) : measure_batches(ctx, w, b);
     return code ? code : store_sampler(ctx, w);
 }
 

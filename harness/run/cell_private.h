@@ -16,7 +16,6 @@ struct hn_cell_work {
     const struct hn_cell *cell;
     const struct hn_items *items;       // judged
     const struct hn_items *build_items; // built on
-    const struct hn_global *global;     // NULL: not needed or no positives
     struct hn_sampler sampler;
     struct hn_results *out;
     struct hn_cell_cache *share; // where a sampler may lie that is built; NULL: builds are timed
@@ -27,6 +26,9 @@ struct hn_cell_work {
     bool warmup;
     const struct hn_instructions *instructions; // NULL: not counted
     const struct hn_metric_taker *taker;        // as in struct hn_cell_state
+    // Cells for which the same batches are measured at once, this one first.
+    const struct hn_cell *together[HN_DRAW_CELLS];
+    int n_together;
 };
 
 // Opens the cell's sampler, builds it, draws and measures all batches into the row; or (further
@@ -34,6 +36,10 @@ struct hn_cell_work {
 HN_MUST_USE enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w);
 HN_MUST_USE enum hn_code hn_cell_draw_again(struct hn_context *ctx, struct hn_cell_work *w);
 
+// The global quantities at the cell's temperature, or NULL where no metric asks for them.
+HN_MUST_USE enum hn_code hn_cell_global(struct hn_context *ctx, const struct hn_cell_work *w,
+                                        const struct hn_cell *cell,
+                                        const struct hn_global **global);
 struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
                                              const struct hn_cell *cell);
 // Adds a remark to the note column, once.

@@ -16,6 +16,7 @@ struct hn_cell_cache {
     bool share, kept;
     struct hn_kept_sampler built; // if kept
     struct hn_cell built_for;
+    struct hn_kept_draw draw; // measure = NULL: none
 };
 
 struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx, bool shares) {
@@ -33,6 +34,12 @@ static void drop_global(struct hn_context *ctx, struct hn_cell_cache *cache) {
     cache->n_global = 0;
 }
 
+static void drop_draw(struct hn_context *ctx, struct hn_cell_cache *cache) {
+    hn_measure_close(ctx, cache->draw.measure);
+    hn_table_free(ctx, &cache->draw.timing);
+    cache->draw = (struct hn_kept_draw){0};
+}
+
 static void drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
     if (cache->kept)
         hn_sampler_close(ctx, &cache->built.sampler);
@@ -42,6 +49,7 @@ static void drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
 void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache) {
     if (!cache)
         return;
+    drop_draw(ctx, cache);
     drop_sampler(ctx, cache);
     for (int i = 0; i < SLOTS; i++)
         if (cache->slot[i].full)
@@ -55,7 +63,8 @@ enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan, 
                             const struct hn_items **items) {
     if (!cache->slot[slot].full || cache->slot[slot].data != data ||
         cache->slot[slot].index != index) {
-        drop_sampler(ctx, cache); // it borrows what it was built on
+        drop_draw(ctx, cache); // both borrow items
+        drop_sampler(ctx, cache);
         if (cache->slot[slot].full)
             hn_items_free(ctx, &cache->slot[slot].items);
         cache->slot[slot].full = false;
@@ -115,7 +124,7 @@ enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,
     return HN_OK;
 }
 
-static bool same_build(const struct hn_cell *a, const struct hn_cell *b) {
+bool hn_cell_draws_same(const struct hn_cell *a, const struct hn_cell *b) {
     return a->data == b->data && a->step_index == b->step_index &&
            a->build_index == b->build_index && a->sampler == b->sampler &&
            a->batch_size == b->batch_size && a->seed == b->seed;
@@ -123,12 +132,19 @@ static bool same_build(const struct hn_cell *a, const struct hn_cell *b) {
 
 bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *out) {
-    if (!cache->kept || !same_build(&cache->built_for, cell)) {
+    int setting;
+    bool same = cache->kept && hn_cell_draws_same(&cache->built_for, cell);
+    bool drawn = same && hn_cache_find_draw(cache, cell, &setting);
+    if (!drawn)
+        drop_draw(ctx, cache);
+    if (!same) {
         drop_sampler(ctx, cache);
         return false;
     }
     *out = cache->built;
     cache->kept = false;
+    if (drawn)
+        return true;
     struct hn_sampler *s = &out->sampler;
     s->sampling = (struct hn_work){0};
     s->epoch = s->batches = s->stalls = 0;
@@ -147,6 +163,20 @@ void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
     cache->built = *kept;
     cache->built_for = *cell;
     cache->kept = true;
+}
+
+void hn_cache_keep_draw(struct hn_context *ctx, struct hn_cell_cache *cache,
+                        const struct hn_kept_draw *draw) {
+    drop_draw(ctx, cache);
+    cache->draw = *draw;
+}
+
+struct hn_kept_draw *hn_cache_find_draw(struct hn_cell_cache *cache, const struct hn_cell *cell,
+                                        int *setting) {
+    for (*setting = 0; cache && *setting < cache->draw.cells; ++*setting)
+        if (cache->draw.cell[*setting] == cell)
+            return &cache->draw;
+    return NULL;
 }
 
 struct hn_runner hn_plan_runner(const struct hn_plan *plan) {

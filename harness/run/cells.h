@@ -7,6 +7,7 @@
 #include "harness/host/instructions.h"
 #include "harness/run/plan.h"
 #include "harness/run/runner.h"
+#include "metrics/metric.h"
 #include "samplers/sampler.h"
 
 struct hn_cell_cache;
@@ -40,13 +41,33 @@ struct hn_kept_sampler {
     int64_t wall_ns, cpu_ns;
     double instructions; // NaN: not counted
 };
-// Moves the kept sampler to *out if it is that of the cell, as if it had been built just now;
-// closes it and returns false otherwise. The items must have been requested before.
+// Moves the kept sampler to *out if it is that of the cell, as if it had been built just now, or,
+// of a cell of the kept draw, as it was left; closes it and returns false otherwise. The items must
+// have been requested before.
 bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *out);
 // Takes the sampler over for the cells that follow, or closes it where nothing is shared.
 void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *kept);
+
+// Batches that were drawn from the kept sampler and measured for several cells at once, which
+// differ in temperature, loss or weighting alone.
+enum { HN_DRAW_CELLS = 32 };
+struct hn_kept_draw {
+    const struct hn_cell *cell[HN_DRAW_CELLS]; // by the setting of `measure`
+    int cells;
+    struct hn_measure *measure;
+    int64_t batches;
+    struct hn_table timing; // what they took
+};
+// True if two cells draw the same batches.
+bool hn_cell_draws_same(const struct hn_cell *a, const struct hn_cell *b);
+// Takes the draw over for its other cells, until a sampler or items are requested that are not its.
+void hn_cache_keep_draw(struct hn_context *ctx, struct hn_cell_cache *cache,
+                        const struct hn_kept_draw *draw);
+// The kept draw and the setting of the cell in it, or NULL.
+struct hn_kept_draw *hn_cache_find_draw(struct hn_cell_cache *cache, const struct hn_cell *cell,
+                                        int *setting);
 
 // State shared by the items of a job while they run, in their hn_item_env.
 struct hn_cell_state {

@@ -32,6 +32,9 @@ struct hn_item_env {
     // item may have the memory when it is alone. NULL: alone.
     struct hn_process *worker;
     int64_t beside; // other items that run at the same time, at most
+    // Indices of the items that this process runs next, in turn; those below 0 are done.
+    const int64_t *ahead; // [n_ahead]
+    int64_t n_ahead;
 };
 
 struct hn_item_kind {

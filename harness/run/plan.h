@@ -85,9 +85,10 @@ const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item);
 HN_MUST_USE enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
                                          struct hn_table *t);
 
-// True if cells that differ in temperature, loss or weighting alone draw from one build: if the job
-// times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the build is timed
-// once, and its sample given to each of them (column `shared`).
+// True if cells that differ in temperature, loss or weighting alone share one build, and where this
+// process runs them one after the other the batches drawn from it, too, unless these are saved: if
+// the job times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; build and
+// draws are timed once, and their samples given to each of them (column `shared`).
 bool hn_plan_shares(const struct hn_job *job);
 
 // True if it is known which pairs of a file's items are false negatives.

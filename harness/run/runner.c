@@ -208,7 +208,7 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
 
 static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     const struct hn_item *item = &w->run->item[w->todo[i]];
-    const struct hn_item_env env = env_of(w->run);
+    struct hn_item_env env = env_of(w->run);
     struct pending *p = &w->pending;
     char label[HN_ITEM_LABEL];
     if (hn_check_stop(w->ctx))
@@ -219,9 +219,10 @@ static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     if (w->run->parts)
         return run_shared(w, item, &env);
     p->item[p->n] = item;
-    if (hn_item_run(w->ctx, item, &env, &p->results[p->n++]))
-        return w->ctx->code;
-    return waits(w, i, end) ? HN_OK : store_pending(w);
+    env.ahead = w->todo + i + 1;
+    env.n_ahead = end - i - 1;
+    enum hn_code code = hn_item_run(w->ctx, item, &env, &p->results[p->n++]);
+    return code || waits(w, i, end) ? code : store_pending(w);
 }
 
 // Items begin <= i < end of the list that were not done otherwise.

@@ -189,34 +189,6 @@ static void test_plan_refuses_large_batches(void) {
     hn_fixture_remove(p.folder);
 }
 
-static bool is_timing(const char *column) {
-    return strncmp(column, "cost_", 5) == 0 || strcmp(column, "peak_rss") == 0 ||
-           strcmp(column, "share_of_limit") == 0;
-}
-
-static void check_same_table(const struct hn_table *a, const struct hn_table *b) {
-    CU_ASSERT_EQUAL_FATAL(a->rows, b->rows);
-    CU_ASSERT(a->rows > 0);
-    for (int c = 0; c < a->n_columns; c++) {
-        const char *name = a->column[c].name;
-        for (int64_t r = 0; r < a->rows && !is_timing(name); r++) {
-            bool same = strcmp(hn_table_text(a, r, name), hn_table_text(b, r, name)) == 0 &&
-                        same_bits(hn_table_real(a, r, name), hn_table_real(b, r, name));
-            if (!same)
-                fprintf(stderr, "    column %s, row %d differs\n", name, (int)r);
-            CU_ASSERT(same);
-        }
-    }
-}
-
-static void check_same_counts(const struct hn_results *a, const struct hn_results *b) {
-    int64_t counts = a->runs.rows * a->kinds * a->bins, batches = a->batch_start[a->runs.rows];
-    CU_ASSERT(counts > 0 && batches > 0);
-    CU_ASSERT_EQUAL(memcmp(a->histogram, b->histogram, (size_t)counts * sizeof *a->histogram), 0);
-    CU_ASSERT_EQUAL(memcmp(a->batch_fn_ratio, b->batch_fn_ratio, (size_t)batches * sizeof(double)),
-                    0);
-}
-
 static void check_same(const struct hn_results *a, const struct hn_results *b) {
     check_same_table(&a->runs, &b->runs);
     CU_ASSERT_EQUAL_FATAL(a->n_tables, 1); // snapshots
@@ -373,31 +345,42 @@ static void test_counted_phases(void) {
     hn_fixture_remove(p.folder);
 }
 
-// Builds that are shared by weightings, losses and temperatures leave the numbers, counters of work
-// included, of builds of their own, which a job that times repetitions makes.
+// Samples of a phase that are not another cell's.
+static int64_t count_own(const struct hn_table *timing, const char *phase, int64_t *all) {
+    int64_t own = 0;
+    *all = 0;
+    for (int64_t r = 0; r < timing->rows; r++) {
+        bool here = strcmp(hn_table_text(timing, r, "phase"), phase) == 0;
+        own += here && hn_table_real(timing, r, "shared") == 0;
+        *all += here;
+    }
+    return own;
+}
+
+// Builds and batches that are shared by weightings, losses and temperatures leave the numbers,
+// counters of work included, of builds and batches of their own, which a job that times repetitions
+// makes, and of a run that goes on with half of them.
 static void test_shared_builds(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     struct place p = make_place(
         &ctx,
         "[batchsampler: {M: 40, K: 10, t: 100, start: [uniform, unseen]}, gcbs: {quantile: 0.95, "
-        "relabel: [true, false]}, random-negatives: {n: 9}, mined: {take: draw}]",
-        "epochs: 2\nsteps: [60]\ntemperature: [0.2, 0.5]\nweightings: [none, debiased]\n"
-        "metrics: [fn_ratio, histogram, loss, coverage]\n");
+        "relabel: [true, false]}, random-negatives: {n: 9}, mined: {take: draw}, spectral: "
+        "{clusters: 4}]",
+        "epochs: 1\nsteps: [60]\ntemperature: [0.2, 0.5]\nloss: [ntxent, other-view]\n"
+        "weightings: [hcl, none, fnc: {threshold: 0.6}]\n");
     char own[] = "timing.reps=2", *item[] = {own};
     struct hn_text_list set = {item, 1};
     struct hn_results shared, apart;
     struct hn_run_summary summary;
     HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &shared));
     CU_ASSERT_EQUAL(summary.failed, 0);
-    int64_t builds = 0, samples = 0;
-    for (int64_t r = 0; r < shared.timing.rows; r++) {
-        bool build = strcmp(hn_table_text(&shared.timing, r, "phase"), "build") == 0;
-        builds += build && hn_table_real(&shared.timing, r, "shared") == 0;
-        samples += build;
-    }
-    CU_ASSERT_EQUAL(samples, shared.runs.rows);
-    CU_ASSERT_EQUAL(4 * builds, samples); // 2 temperatures, 2 weightings
+    int64_t builds, draws;
+    CU_ASSERT_EQUAL(12 * count_own(&shared.timing, "build", &builds), builds); // 2 x 2 x 3 cells
+    CU_ASSERT_EQUAL(builds, shared.runs.rows);
+    CU_ASSERT_EQUAL(12 * count_own(&shared.timing, "next", &draws), draws);
+    CU_ASSERT(draws > builds);
     snprintf(p.out, sizeof p.out, "%s/apart", p.folder);
     HN_CHECK(&ctx, run_place_with(&ctx, &p, &set, &summary, &apart));
     for (int64_t r = 0; r < apart.timing.rows; r++)
@@ -407,6 +390,15 @@ static void test_shared_builds(void) {
                                          hn_table_text(&shared.runs, r, "run_key")));
     check_same_table(&shared.runs, &apart.runs);
     check_same_counts(&shared, &apart);
+    hn_results_free(&ctx, &apart);
+    // Of what was lost others draw.
+    char command[1000];
+    snprintf(p.out, sizeof p.out, "%s/out", p.folder);
+    snprintf(command, sizeof command, "cd '%s/cells' && rm *[02468ace].h5", p.out);
+    CU_ASSERT_EQUAL(system(command), 0);
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &apart));
+    CU_ASSERT(summary.ran > 12 && summary.present > 12);
+    check_same_table(&shared.runs, &apart.runs);
     hn_results_free(&ctx, &shared);
     hn_results_free(&ctx, &apart);
     hn_fixture_remove(p.folder);
