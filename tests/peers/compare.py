@@ -23,7 +23,10 @@ ROWS = [  # kernel, sizes, goal
     ("gcbs", {"n": 25000, "dim": 768, "keep": 512}, 4),
     ("mine", {"n": 100000, "dim": 768, "K": 200, "queries": 20000}, 3.5),
     ("loss", {"n": 25000, "dim": 768}, None),
+    ("cell-all", {"n": 10000, "dim": 128, "batch": 256}, 5),
+    ("cell-products", {"n": 10000, "dim": 128, "batch": 256}, 0.62),
 ]
+OURS = {"cell-products": "cell-all"}
 
 
 def options(sizes):
@@ -31,7 +34,7 @@ def options(sizes):
 
 
 def run_ours(program, kernel, sizes):
-    command = [program, "bench", kernel, "--json", "--reps", "1", "--warmup", "1"]
+    command = [program, "bench", OURS.get(kernel, kernel), "--json", "--reps", "1", "--warmup", "1"]
     done = subprocess.run(command + options(sizes), capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")

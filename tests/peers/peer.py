@@ -151,7 +151,69 @@ def loss(a):
     return "PyTorch", run
 
 
+BATCHES = 300  # as `hardneg bench cell` has them
+
+
+def cell(a):
+    """All metrics of batches under NT-Xent, as `hardneg bench cell-all`: one batch after the other, vectorised."""
+    import numpy as np
+    import torch
+
+    torch.set_num_threads(a.threads)
+    tau, rng, n = 0.5, np.random.default_rng(4), a.batch
+    x, x1, x2 = (torch.from_numpy(unit_rows(a.n, a.dim, s)) for s in (0, 1, 2))
+    labels = torch.from_numpy(rng.integers(0, 10, a.n))
+    batches = torch.from_numpy(np.stack([rng.permutation(a.n)[:n] for _ in range(BATCHES)]))
+    lse_row, lse_col, most = (torch.from_numpy(rng.random(a.n)) for _ in range(3))
+    diagonal, upper = torch.eye(n, dtype=torch.bool), torch.triu_indices(n, n, 1)
+
+    def run():
+        out, cosines, histogram, visits = [], [], torch.zeros(200), torch.zeros(a.n)
+        for ids in batches:
+            same = labels[ids, None] == labels[None, ids]
+            cosine, score = x[ids] @ x[ids].T, x1[ids] @ x2[ids].T
+            positive = score.diagonal().double()
+            powers = (score.double() / tau).exp()
+            row, column = powers.sum(1).log(), powers.sum(0).log()
+            out.append((lse_row[ids] - row).mean() + (lse_col[ids] - column).mean())
+            out.append(((most[ids] - score.min(1).values) / tau).mean() + ((most[ids] - score.max(1).values) / tau).mean())
+            out.append((positive / tau - row).exp().mean())
+            for own, other in ((x1[ids] @ x1[ids].T, powers), (x2[ids] @ x2[ids].T, powers.T)):
+                mass = (own.double() / tau).exp() + other
+                mass[diagonal] = 0
+                total, false = mass.sum(1), (mass * same).sum(1)
+                out.append((torch.log(total + (positive / tau).exp()) - positive / tau).mean() + (false / total).mean())
+            pairs, equal = cosine[upper[0], upper[1]], same[upper[0], upper[1]]
+            true = pairs[~equal].double()
+            out.append(true.mean() + torch.quantile(true, 0.99) + tau * torch.log((true / tau).exp().mean()))
+            histogram += torch.histc(true, 200, -1, 1) + torch.histc(pairs[equal], 200, -1, 1)
+            out.append(cosine.masked_fill(diagonal, -2).max(1).values.mean() + cosine.masked_fill(same, -2).max(1).values.mean())
+            out.append(equal.double().mean())
+            cosines.append(pairs)
+            visits[ids] += 1
+        return out, np.percentile(torch.cat(cosines).numpy(), (50, 90, 99)), histogram, visits.std()
+
+    return "PyTorch", run
+
+
+def cell_products(a):
+    """The four matrix products of each of these batches, and nothing else."""
+    import numpy as np
+
+    x, x1, x2 = (unit_rows(a.n, a.dim, s) for s in (0, 1, 2))
+    batches = [np.random.default_rng(b).permutation(a.n)[: a.batch] for b in range(BATCHES)]
+
+    def run():
+        for ids in batches:
+            p, p1, p2 = x[ids], x1[ids], x2[ids]
+            p @ p.T, p1 @ p2.T, p1 @ p1.T, p2 @ p2.T
+
+    return "NumPy, products alone", run
+
+
 KERNELS = {
+    "cell-all": cell,
+    "cell-products": cell_products,
     "knn": knn,
     "mine": mine,
     "proximity-independent": proximity,
