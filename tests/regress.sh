@@ -118,7 +118,7 @@ assert len(old) == 3 and all(a[:2] == b[:2] and all(abs(float(x) - float(y)) < 1
         cp $file older/line
     done
     cp today/results.h5 older/line/today.h5
-    expect "a line of all versions, which is said" '0|6' 'results versions [0-9]+ to 15 are in one line' compare --history older/line --metric fn_ratio
+    expect "a line of all versions, which is said" '0|6' 'results versions [0-9]+ to [0-9]+ are in one line' compare --history older/line --metric fn_ratio
 }
 
 test_compare() {
