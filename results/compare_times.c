@@ -93,11 +93,10 @@ static enum hn_code samples_of(struct hn_context *ctx, const struct side *s, int
         int64_t r = s->owned[i][row];
         if (r < 0)
             continue;
-        const int64_t *start = &s->file[i].start[r];
-        int64_t n = start[1] - start[0];
+        int64_t begin = s->file[i].start[r], n = s->file[i].start[r + 1] - begin;
         if (hn_grow(ctx, &value, &capacity, kept + n, sizeof *value))
             return ctx->code;
-        memcpy(value + kept, s->file[i].value + start[0], (size_t)n * sizeof *value);
+        memcpy(value + kept, s->file[i].value + begin, (size_t)n * sizeof *value);
         kept += n;
     }
     *out = (struct hn_samples){value, kept};

@@ -17,6 +17,12 @@ struct pair {
     const char *text[HN_SETS];
 };
 
+// Makes an escape that of U+FFFD.
+static void replace_escape(char *escape) {
+    static const char digits[] = {'f', 'f', 'f', 'd'};
+    memcpy(escape + 2, digits, sizeof digits);
+}
+
 // Halves of surrogate pairs that stand alone in escapes, which are no characters, become U+FFFD.
 static void mend_surrogates(char *line) {
     bool high = false; // the escape before is a first half that waits for its second
@@ -26,9 +32,9 @@ static void mend_surrogates(char *line) {
         bool second = escape && strchr("cdefCDEF", c[3]);
         bool first = escape && strchr("89abAB", c[3]);
         if (high && !second)
-            memcpy(before + 2, "fffd", 4);
+            replace_escape(before);
         if (second && !high)
-            memcpy(c + 2, "fffd", 4);
+            replace_escape(c);
         high = first;
         before = c;
         if (escape)
@@ -37,7 +43,7 @@ static void mend_surrogates(char *line) {
             c++;
     }
     if (high)
-        memcpy(before + 2, "fffd", 4);
+        replace_escape(before);
 }
 
 // The words of a list, with blanks between them; NULL: it is not a list of texts.

@@ -173,7 +173,7 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
     while (from < end) {
         HN_SCOPE(ctx);
         struct output out = {.m = w->m, .owner = scope.outer};
-        struct hn_mined found;
+        struct hn_mined found = {0};
         if (read_piece(ctx, w, bytes, end - from, &found) || write_piece(ctx, &out, from, &found))
             return ctx->code;
         from += found.count;
