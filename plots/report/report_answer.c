@@ -314,17 +314,31 @@ static void put_hardest(FILE *html, const struct place *p, const char *why) {
     put_without(html, p);
 }
 
+// True if hardness was measured, and no anchor of a sampler had a true negative.
+static bool has_no_true(const struct place *p) {
+    bool any = false;
+    for (int64_t s = 0; s < p->o->settings; s++)
+        any |= hn_overview_same_place(p->o, p->first, s) && mean_of(p, s, "true_anchors").mean <= 0;
+    return any;
+}
+
 static void put_place(FILE *html, const struct place *p) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
     char name[NAME];
-    if (find_hardest(p, NAN) < 0)
+    bool ranked = find_hardest(p, NAN) >= 0;
+    if (!ranked && !has_no_true(p))
         return;
     hn_dataset_title(hn_table_text(runs, cell, "dataset"), name, sizeof name);
     hn_html(html, "<p>%s", name);
     fprintf(html, ", step %.0f, batches of %.0f; hardness: ", hn_table_real(runs, cell, "step"),
             hn_table_real(runs, cell, "batch_size"));
     hn_html(html, "%s.", p->hardness->name);
+    if (!ranked) {
+        fputs(" Nothing is ranked: no batch had a true negative.</p>\n", html);
+        put_without(html, p);
+        return;
+    }
     if (is_per_anchor(p))
         fputs(" Samplers that give each anchor negatives of its own are ranked among themselves.",
               html);

@@ -211,6 +211,9 @@ static void too_many_false(void) {
     says(text, "in the hardness of mined (2.5 % had one).", "is the hardest");
     cells[1].sampler = "knn";
     says(sentences_on(cells, 2), "none; every sampler has more.", "will do");
+    cells[1] = at("mined", 1, 1, NAN);
+    cells[1].anchors = 0;
+    says(sentences_on(cells, 2), "no hardness: mined (1 of 1 seed).", "is the hardest");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
