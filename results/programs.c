@@ -8,7 +8,7 @@
 
 const int hn_results_code_version = 16;
 
-// Changes of numbers, newest last: CHANGELOG.md has the same.
+// Changes of numbers, newest last; `compare` prints those between two files.
 static const struct hn_results_change changes[] = {
     {3,
      "the interval of fn_ratio is corrected for skewness; studies bin cosines by exact products"},

@@ -199,10 +199,11 @@ static void note_versions(const struct history *h) {
             high = (int)hn_max(high, h->past[i].version);
         }
     if (low < high)
-        hn_note(h->ctx,
-                "files of results versions %d to %d are in one line: CHANGELOG.md says which "
-                "numbers changed between",
-                low, high);
+        hn_note(
+            h->ctx,
+            "files of results versions %d to %d are in one line: compare two of them to see which "
+            "numbers changed between",
+            low, high);
 }
 
 static int by_key(const void *a, const void *b) {
