@@ -196,13 +196,24 @@ static enum hn_code evaluate_now(struct hn_context *ctx, struct hn_loop *loop, d
     return HN_OK;
 }
 
+static enum hn_code evaluate_data(struct hn_context *ctx, struct hn_loop *loop, double *value) {
+    const struct hn_run_spec *spec = loop->spec;
+    int n = spec->task->of_data;
+    if (n == 0 || hn_untrained_find(spec->untrained, spec->data_key, n, value))
+        return HN_OK;
+    if (spec->task->evaluate_data(ctx, &loop->task, value))
+        return ctx->code;
+    hn_untrained_keep(spec->untrained, spec->data_key, n, value);
+    return HN_OK;
+}
+
 static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *loop,
                                        double *value) {
     const struct hn_run_spec *spec = loop->spec;
     int n = spec->task->n_columns;
     if (!spec->cosines && hn_untrained_find(spec->untrained, spec->untrained_key, n, value))
         return HN_OK;
-    if (evaluate_now(ctx, loop, value))
+    if (evaluate_now(ctx, loop, value) || evaluate_data(ctx, loop, value + n - spec->task->of_data))
         return ctx->code;
     hn_untrained_keep(spec->untrained, spec->untrained_key, n, value);
     return HN_OK;

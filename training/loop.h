@@ -38,6 +38,7 @@ struct hn_run_spec {
     const char *folder;       // of checkpoint and snapshots, there already; NULL: nothing is kept
     struct hn_untrained *untrained; // values at step 0, shared with other runs; NULL: none
     const char *untrained_key;      // what decides these values
+    const char *data_key;           // and those of the task's evaluate_data()
     // Files as `hardneg import` takes them, of the task's items in their order; NULL: none.
     const char *teacher;           // rows of another encoder
     const char *group;             // sources of the items

@@ -18,6 +18,7 @@ struct hn_train_run {
     const char *data_sha256; // "" unknown
     char cell_key[65], run_key[65];
     char untrained_key[65]; // what the accuracies of the untrained encoder depend on
+    char data_key[65];      // and those of the data alone
 };
 // The runs of a job as work items, labelled "node {encoder=mean} uniform {draw=shuffle} B=all
 // tau=0.5 seed 1".

@@ -85,11 +85,13 @@ static void make_keys(struct hn_train_run *run) {
 }
 
 // Weights at step 0 depend on task, loss and seed, and so do their accuracies.
-static void make_untrained_key(struct hn_train_run *run) {
-    struct hn_digest d;
+static void make_untrained_keys(struct hn_train_run *run) {
+    struct hn_digest d, data;
     hn_digest_begin(&d);
     hn_digest_add_text(&d, "hardneg untrained");
     add_task(&d, run);
+    data = d;
+    hn_digest_end(&data, run->data_key);
     hn_digest_add_text(&d, hn_objectives[run->loss].name);
     hn_digest_add_int(&d, run->seed);
     hn_digest_end(&d, run->untrained_key);
@@ -107,7 +109,7 @@ static void run_at(const struct hn_train_job *job, int64_t number, struct hn_tra
     out->task = &job->task[number];
     out->data_sha256 = job->data_sha256 ? job->data_sha256[number] : "";
     make_keys(out);
-    make_untrained_key(out);
+    make_untrained_keys(out);
 }
 
 static void label(const struct hn_item *item, char *text, size_t size) {
@@ -213,6 +215,7 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
                                .folder = folder,
                                .untrained = state->untrained,
                                .untrained_key = run->untrained_key,
+                               .data_key = run->data_key,
                                .key = run->run_key};
     spec.setting = (struct hn_task_setting){
         .folder = job->folder,

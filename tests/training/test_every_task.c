@@ -286,6 +286,8 @@ static enum hn_code use_task(struct trial *t) {
         code = task.type->embed(ctx, &task, 0, 1, task.n_all, z);
     if (!code)
         code = task.type->evaluate(ctx, &task, 0, z, value);
+    if (!code && task.type->of_data > 0)
+        code = task.type->evaluate_data(ctx, &task, value);
     hn_free(ctx, z);
     hn_task_close(ctx, &task);
     return code;
@@ -322,6 +324,8 @@ static void test_entry(void) {
         CU_ASSERT(t->summary && *t->summary && t->source && *t->source && t->note);
         CU_ASSERT(t->open && t->init && t->step && t->embed && t->evaluate);
         CU_ASSERT(t->n_columns > 0 && t->n_columns <= HN_UNTRAINED_VALUES && t->objectives > 0);
+        CU_ASSERT(t->of_data >= 0 && t->of_data < t->n_columns);
+        CU_ASSERT((t->of_data > 0) == (t->evaluate_data != NULL));
         CU_ASSERT(option && option->kind == HN_OPTION_TEXT);
         CU_ASSERT_FATAL(data && data->folder && data->origin && data->items && data->files);
         while (data->files[files])

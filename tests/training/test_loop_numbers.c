@@ -37,6 +37,40 @@ static void test_untrained(void) {
     close_trial(t);
 }
 
+static int evaluations;
+
+static enum hn_code evaluate_data(struct hn_context *ctx, struct hn_task *task, double *value) {
+    (void)ctx, (void)task;
+    value[0] = 40 + ++evaluations;
+    return HN_OK;
+}
+
+// What the data alone decide is evaluated once for all seeds.
+static void test_of_data(void) {
+    static const struct {
+        const char *untrained, *data;
+        double value;
+    } runs[] = {{"a, 1", "a", 41}, {"a, 2", "a", 41}, {"b, 1", "b", 42}};
+    struct hn_untrained shared;
+    struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
+    struct hn_task_type type = *t->spec.task;
+    type.of_data = 1;
+    type.evaluate_data = evaluate_data;
+    t->spec.task = &type;
+    HN_CHECK(&t->ctx, hn_untrained_open(&t->ctx, 9, &shared));
+    t->spec.untrained = &shared;
+    for (int i = 0; i < 3; i++) {
+        t->spec.untrained_key = runs[i].untrained;
+        t->spec.data_key = runs[i].data;
+        HN_CHECK(&t->ctx, train(t));
+        const char *name = type.columns[type.n_columns - 1].name;
+        CU_ASSERT_EQUAL(hn_table_real(&t->table, 0, name), runs[i].value);
+        CU_ASSERT(hn_table_real(&t->table, 1, name) != runs[i].value);
+    }
+    hn_untrained_close(&shared);
+    close_trial(t);
+}
+
 // Of a run that looks ahead at every epoch and keeps its cosines.
 static struct trial *open_looking(const char *sampler, const char *options) {
     struct trial *t = open_trial(1, "encoder=mean", sampler, options);
@@ -132,9 +166,7 @@ static void test_no_pairs(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"untrained", test_untrained},
-    {"expected", test_expected},
-    {"cosines", test_cosines},
-    {"no pairs", test_no_pairs},
+    {"untrained", test_untrained}, {"of data", test_of_data},   {"expected", test_expected},
+    {"cosines", test_cosines},     {"no pairs", test_no_pairs},
 };
 HN_TEST_MAIN("loop_numbers", tests)

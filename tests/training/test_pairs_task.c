@@ -5,6 +5,7 @@
 #include "tests/opened_task.h"
 #include "tests/task_data.h"
 #include "training/loop.h"
+#include "training/tasks/pairs_rank.h"
 
 #include <sys/stat.h>
 
@@ -126,10 +127,56 @@ static void test_measures(void) {
     CU_ASSERT_DOUBLE_EQUAL(value[3], 1, 1e-12); // of 40 documents all are among 100
     CU_ASSERT_DOUBLE_EQUAL(value[4], true_mrr, 1e-12);
     CU_ASSERT(mrr < mrr_test && mrr < true_mrr && mrr_10 < mrr);
+    HN_CHECK(&t.ctx, t.o.task.type->evaluate_data(&t.ctx, &t.o.task, value + 7));
     for (int c = 7; c < 21; c++)
         CU_ASSERT(value[c] > 0 && value[c] <= 1);
     close_pairs(&t);
     hn_fixture_remove(folder);
+}
+
+// Bags have the measures of the same rows in full: documents share words, five texts are there
+// twice, and judged documents that are not relevant are not among those of the queries.
+static void test_bags(void) {
+    enum { ASKED = 30, KEYS = 60, ROWS = ASKED + KEYS, WORDS = 40, OF_ROW = 6 };
+    static float z[ROWS * WORDS];
+    struct hn_judgement list[2][2 * ASKED];
+    struct hn_context ctx;
+    struct hn_sparse bags[2], transposed;
+    struct hn_qrels test, truth;
+    int32_t query[ASKED], own[KEYS];
+    double dense[HN_PAIRS_COLUMNS], sparse[HN_PAIRS_COLUMNS];
+    struct hn_pairs_ranked r = {ASKED, KEYS, 0, query, own, &test, &truth};
+    hn_context_init(&ctx, 3);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_sparse_open(&ctx, ASKED, WORDS, ASKED * OF_ROW, &bags[0]));
+    HN_CHECK(&ctx, hn_sparse_open(&ctx, KEYS, WORDS, KEYS * OF_ROW, &bags[1]));
+    HN_CHECK(&ctx, hn_sparse_open(&ctx, WORDS, KEYS, KEYS * OF_ROW, &transposed));
+    for (int i = 0; i < ROWS; i++) {
+        struct hn_sparse *x = &bags[i >= ASKED];
+        int row = i < ASKED ? i : i - ASKED, text = i >= ROWS - 5 ? i - 5 : i;
+        for (int k = 0; k < OF_ROW; k++) {
+            int at = row * OF_ROW + k;
+            x->index[at] = 7 * k + (text * (k + 3) + text / 7) % (k == 5 ? 5 : 7);
+            x->value[at] = (float)sqrt((1 + k + text % 3) / (21. + 6 * (text % 3)));
+            z[i * WORDS + x->index[at]] = x->value[at];
+        }
+        x->start[row + 1] = (int64_t)(row + 1) * OF_ROW;
+    }
+    hn_sparse_transpose(&bags[1], &transposed);
+    for (int32_t i = 0; i < ASKED; i++) {
+        query[i] = i;
+        own[r.own++] = 2 * i;
+        for (int way = 0; way < 2; way++) {
+            list[way][2 * i] = (struct hn_judgement){i, 2 * i, 1};
+            list[way][2 * i + 1] = (struct hn_judgement){i, (2 * i + 7) % KEYS, way};
+        }
+    }
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, list[0], 2 * ASKED, ASKED, &test));
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, list[1], 2 * ASKED, ASKED, &truth));
+    HN_CHECK(&ctx, hn_pairs_measure(&ctx, &r, z, WORDS, dense));
+    HN_CHECK(&ctx, hn_pairs_measure_bags(&ctx, &r, &bags[0], &transposed, sparse));
+    for (int c = 0; c < HN_PAIRS_COLUMNS; c++)
+        CU_ASSERT(sparse[c] > 0 && fabs(sparse[c] - dense[c]) < 1e-12);
 }
 
 // The mean of both directions, with and without what is relevant elsewhere in the batch.
@@ -350,11 +397,8 @@ static void test_faults(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"measures", test_measures},
-    {"loss", test_loss},
-    {"tables", test_tables},
-    {"mined", test_mined},
-    {"mined, and interrupted", test_resume},
+    {"measures", test_measures}, {"bags", test_bags},   {"loss", test_loss},
+    {"tables", test_tables},     {"mined", test_mined}, {"mined, and interrupted", test_resume},
     {"faults", test_faults},
 };
 HN_TEST_MAIN("pairs_task", tests)

@@ -21,7 +21,7 @@
 #include <math.h>
 
 enum { MINE_DEPTH = 100 }; // ranks behind the first that are looked at
-enum { TFIDF = HN_PAIRS_COLUMNS, SVD = 2 * HN_PAIRS_COLUMNS, COLUMNS = 3 * HN_PAIRS_COLUMNS };
+enum { OF_DATA = 2 * HN_PAIRS_COLUMNS, COLUMNS = HN_PAIRS_COLUMNS + OF_DATA };
 
 struct params {
     struct hn_text_params text; // first
@@ -280,14 +280,14 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
         hn_sparse_open(ctx, HN_TEXT_BUCKETS, s->documents, documents.capacity, &transposed))
         return ctx->code;
     hn_sparse_transpose(&documents, &transposed);
-    if (hn_pairs_measure_bags(ctx, &s->ranked, &q, &transposed, value + TFIDF))
+    if (hn_pairs_measure_bags(ctx, &s->ranked, &q, &transposed, value))
         return ctx->code;
     if (svd == 0)
         return HN_OK;
     float *z = hn_alloc(ctx, rows, (size_t)svd * sizeof *z);
     return !z || list_training(ctx, s, &fit, &n) || hn_text_bags(ctx, f, s->behind, rows, &bags) ||
                    hn_text_svd(ctx, f, fit, n, svd, &bags, z) ||
-                   hn_pairs_measure(ctx, &s->ranked, z, svd, value + SVD)
+                   hn_pairs_measure(ctx, &s->ranked, z, svd, value + HN_PAIRS_COLUMNS)
                ? ctx->code
                : HN_OK;
 }
@@ -295,9 +295,8 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
     const struct state *s = task->state;
-    if (hn_pairs_measure(ctx, &s->ranked, z + task->n * task->d, task->d, value))
-        return ctx->code;
-    return at == 0 ? evaluate_features(ctx, task, value) : HN_OK;
+    (void)at;
+    return hn_pairs_measure(ctx, &s->ranked, z + task->n * task->d, task->d, value);
 }
 
 #define OWN(macro, field, ...)                                                                     \
@@ -379,10 +378,12 @@ const struct hn_task_type hn_pairs_task = {
     .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
+    .of_data = OF_DATA,
     .objectives = HN_OBJECTIVES_PAIRS,
     .open = open_pairs,
     .init = hn_text_init,
     .step = step,
     .embed = hn_text_embed,
     .evaluate = evaluate,
+    .evaluate_data = evaluate_features,
 };

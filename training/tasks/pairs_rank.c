@@ -1,7 +1,9 @@
 #include "training/tasks/pairs_rank.h"
+#include "core/clones.h"
 #include "retrieval/evaluate.h"
 #include "retrieval/ranking.h"
 
+#include <omp.h>
 #include <string.h>
 
 enum { DEPTH = 1000, ROWS = 64 };
@@ -80,9 +82,14 @@ enum hn_code hn_pairs_measure(struct hn_context *ctx, const struct hn_pairs_rank
     return HN_OK;
 }
 
-// Cosines of sparse unit rows: of one query with all documents, by the documents' transpose.
-static void multiply(const struct hn_sparse *q, int64_t row, const struct hn_sparse *p_t,
-                     double *score) {
+// Queries and documents as sparse unit rows, the documents transposed.
+struct bags {
+    const struct hn_sparse *q, *p_t;
+    int32_t *own; // [documents] number among those of the queries, -1: not one of them
+};
+
+static void multiply(const struct bags *b, int64_t row, double *score) {
+    const struct hn_sparse *q = b->q, *p_t = b->p_t;
     memset(score, 0, (size_t)p_t->cols * sizeof *score);
     for (int64_t k = q->start[row]; k < q->start[row + 1]; k++) {
         int32_t c = q->index[k];
@@ -91,48 +98,72 @@ static void multiply(const struct hn_sparse *q, int64_t row, const struct hn_spa
     }
 }
 
-// Puts the judged documents of a query to their positions in its ranking id[DEPTH], -1 for others:
-// equal scores by the lower number. `in`: the documents that are ranked; NULL: all.
-static void rank_judged(const struct hn_qrels *qrels, int64_t query, const double *score,
-                        const int32_t *in, int64_t n, int32_t *id) {
+// The position of score i: equal ones by the lower number.
+HN_CLONES
+static int64_t position_of(const double *score, int64_t n, int64_t i) {
+    int64_t before = 0;
+    for (int64_t k = 0; k < i; k++)
+        before += score[k] >= score[i];
+    for (int64_t k = i + 1; k < n; k++)
+        before += score[k] > score[i];
+    return before;
+}
+
+// Puts the judged documents of a query to their positions in its ranking id[DEPTH], -1 for others.
+// number: of the documents that are ranked; NULL: all.
+static void rank_judged(const struct hn_qrels *qrels, int64_t query, const double *score, int64_t n,
+                        const int32_t *number, int32_t *id) {
     for (int64_t e = qrels->start[query]; e < qrels->start[query + 1]; e++) {
-        int32_t document = qrels->passage[e];
-        int64_t before = 0;
-        for (int64_t k = 0; k < n; k++) {
-            int32_t other = in ? in[k] : (int32_t)k;
-            before += score[other] > score[document] ||
-                      (score[other] >= score[document] && other < document);
-        }
-        if (before < DEPTH)
-            id[before] = document;
+        int32_t document = qrels->passage[e], i = number ? number[document] : document;
+        int64_t position = i < 0 ? DEPTH : position_of(score, n, i);
+        if (position < DEPTH)
+            id[position] = document;
     }
 }
 
-static void rank_sparse(const struct hn_pairs_ranked *r, int64_t i, const struct hn_sparse *q,
-                        const struct hn_sparse *p_t, double *score, int32_t *id) {
-    multiply(q, i, p_t, score);
+// Cosines with all documents, then with those of the queries, are in score[documents + own].
+static void rank_sparse(const struct hn_pairs_ranked *r, int64_t i, const struct bags *b,
+                        double *score, int32_t *id) {
+    double *own = score + r->documents;
+    multiply(b, i, score);
+    for (int64_t k = 0; k < r->own; k++)
+        own[k] = score[r->own_document[k]];
     memset(id, -1, 2 * DEPTH * sizeof *id);
-    rank_judged(r->test, r->query[i], score, NULL, r->documents, id);
+    rank_judged(r->test, r->query[i], score, r->documents, NULL, id);
     if (r->truth->start)
-        rank_judged(r->truth, r->query[i], score, NULL, r->documents, id);
-    rank_judged(r->test, r->query[i], score, r->own_document, r->own, id + DEPTH);
+        rank_judged(r->truth, r->query[i], score, r->documents, NULL, id);
+    rank_judged(r->test, r->query[i], own, r->own, b->own, id + DEPTH);
+}
+
+static enum hn_code open_bags(struct hn_context *ctx, const struct hn_pairs_ranked *r,
+                              struct bags *b) {
+    b->own = hn_alloc(ctx, r->documents, sizeof *b->own);
+    if (!b->own)
+        return ctx->code;
+    memset(b->own, -1, (size_t)r->documents * sizeof *b->own);
+    for (int32_t k = 0; k < r->own; k++)
+        b->own[r->own_document[k]] = k;
+    return HN_OK;
 }
 
 enum hn_code hn_pairs_measure_bags(struct hn_context *ctx, const struct hn_pairs_ranked *r,
                                    const struct hn_sparse *q, const struct hn_sparse *p_t,
                                    double *value) {
     struct sums s = {.r = r};
+    struct bags bags = {.q = q, .p_t = p_t};
     HN_SCOPE(ctx);
-    double *score = hn_alloc(ctx, ROWS * r->documents, sizeof *score);
+    int64_t scores = r->documents + r->own;
+    double *score = hn_alloc(ctx, ctx->threads * scores, sizeof *score);
     int32_t *id = hn_alloc(ctx, ROWS * 2 * DEPTH, sizeof *id);
     s.gain = hn_alloc(ctx, r->documents, sizeof *s.gain);
-    if (!score || !id || !s.gain)
+    if (!score || !id || !s.gain || open_bags(ctx, r, &bags))
         return ctx->code;
     for (int64_t from = 0; from < r->queries && !hn_check_stop(ctx); from += ROWS) {
         int64_t rows = hn_min(ROWS, r->queries - from);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
         for (int64_t i = 0; i < rows; i++)
-            rank_sparse(r, from + i, q, p_t, score + i * r->documents, id + i * 2 * DEPTH);
+            rank_sparse(r, from + i, &bags, score + omp_get_thread_num() * scores,
+                        id + i * 2 * DEPTH);
         for (int64_t i = 0; i < 2 * rows; i++)
             add_ranking(&s, from + i / 2, id + i * DEPTH, DEPTH, i % 2);
     }

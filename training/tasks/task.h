@@ -88,6 +88,7 @@ struct hn_task_type {
     const struct hn_task_data *data;
     const struct hn_column *columns; // of `evaluate`; the first is the accuracy of summaries
     int n_columns;
+    int of_data; // so many columns, the last ones, are of data and options alone: step 0 has them
     unsigned objectives; // bit 1 << enum hn_objective for those it can train with
     bool lists;          // whether it takes negatives per anchor
 
@@ -110,6 +111,8 @@ struct hn_task_type {
     // evaluation-mode embeddings of now.
     enum hn_code (*evaluate)(struct hn_context *ctx, struct hn_task *task, int64_t step,
                              const float *z, double *value);
+    // Required where of_data > 0. value[of_data] (NaN before). The runs of a job share them.
+    enum hn_code (*evaluate_data)(struct hn_context *ctx, struct hn_task *task, double *value);
     // Optional. Gives back what is not memory (files, maps); also called after a failed open.
     void (*close)(struct hn_context *ctx, struct hn_task *task);
 };

@@ -18,7 +18,7 @@
 enum { SINGLE, PAIRS };
 // Columns of a kind of embeddings: the mean of the five test sets, and these.
 enum { MEAN, OF_TESTS, TESTS = 5, OF_TRAINING = OF_TESTS + TESTS, TRAININGS = 2 };
-enum { TFIDF = OF_TRAINING + TRAININGS, SVD = TFIDF + OF_TRAINING, COLUMNS = SVD + OF_TRAINING };
+enum { OF_DATA = 2 * OF_TRAINING, COLUMNS = OF_TRAINING + TRAININGS + OF_DATA };
 static const enum hn_text_set tests[TESTS] = {HN_TEXT_STS12_TEST, HN_TEXT_STS13, HN_TEXT_STS14,
                                               HN_TEXT_STS16, HN_TEXT_SICK_TEST};
 
@@ -113,25 +113,26 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
     if (hn_text_bags(ctx, &s->text.features, NULL, s->sts.n, &bags) ||
         hn_text_scores_sparse(ctx, &s->sts, HN_TEXT_SETS, &bags, rho))
         return ctx->code;
-    put_scores(rho, false, value + TFIDF);
+    put_scores(rho, false, value);
     if (svd == 0)
         return HN_OK;
     float *z = hn_alloc(ctx, s->sts.n * svd, sizeof *z);
     if (!z || hn_text_svd(ctx, &s->text.features, s->training, s->trainings, svd, &bags, z) ||
         hn_text_scores(ctx, &s->sts, HN_TEXT_SETS, z, svd, rho))
         return ctx->code;
-    put_scores(rho, false, value + SVD);
+    put_scores(rho, false, value + OF_TRAINING);
     return HN_OK;
 }
 
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
+    (void)at;
     struct state *s = task->state;
     double rho[HN_TEXT_SETS];
     if (hn_text_scores(ctx, &s->sts, HN_TEXT_SETS, z + task->n * task->d, task->d, rho))
         return ctx->code;
     put_scores(rho, true, value);
-    return at == 0 ? evaluate_features(ctx, task, value) : HN_OK;
+    return HN_OK;
 }
 
 static const char *const kinds[] = {"single", "pairs", NULL};
@@ -196,10 +197,12 @@ const struct hn_task_type hn_text_task = {
     .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
+    .of_data = OF_DATA,
     .objectives = HN_OBJECTIVES_PAIRS,
     .open = open_text,
     .init = hn_text_init,
     .step = hn_text_step,
     .embed = hn_text_embed,
     .evaluate = evaluate,
+    .evaluate_data = evaluate_features,
 };
