@@ -182,15 +182,41 @@ static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     return s->line ? HN_OK : ctx->code;
 }
 
-// The miner of the training's queries, on embeddings z of [queries + documents].
-static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *task, const float *z,
-                               struct hn_miner *out) {
+// Queries of the items, each once, whose negatives are mined from all documents.
+struct mining {
+    int64_t queries;
+    int32_t *text; // [queries + documents]
+    int32_t *row;  // [items] of their query
+    struct hn_qrels known;
+};
+
+static enum hn_code list_mining(struct hn_context *ctx, const struct state *s, struct mining *m) {
+    const struct hn_text_items *items = &s->text.items;
+    m->queries = 0;
+    m->text = hn_alloc(ctx, items->n + s->documents, sizeof *m->text);
+    m->row = hn_alloc(ctx, items->n, sizeof *m->row);
+    struct hn_judgement *list = hn_alloc(ctx, items->n, sizeof *list);
+    if (!m->text || !m->row || !list)
+        return ctx->code;
+    for (int64_t i = 0; i < items->n; i++) {
+        if (i == 0 || items->query[i] != items->query[i - 1])
+            m->text[m->queries++] = items->query[i];
+        m->row[i] = (int32_t)m->queries - 1;
+        list[i] = (struct hn_judgement){m->row[i], items->key[i] - (int32_t)s->queries, 1};
+    }
+    for (int64_t d = 0; d < s->documents; d++)
+        m->text[m->queries + d] = (int32_t)(s->queries + d);
+    return hn_qrels_build(ctx, list, items->n, m->queries, &m->known);
+}
+
+static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *task,
+                               const struct mining *m, const float *z, struct hn_miner *out) {
     const struct params *p = task->params;
     const struct state *s = task->state;
     int64_t d = task->d;
     const struct hn_mine_data data = {
-        .rows = {{z, s->queries, d, d}, {z + s->queries * d, s->documents, d, d}},
-        .qrels = s->data.train};
+        .rows = {{z, m->queries, d, d}, {z + m->queries * d, s->documents, d, d}},
+        .qrels = m->known};
     const struct hn_mine_options options = {.n = 1,
                                             .depth = p->min_rank + MINE_DEPTH,
                                             .min_rank = p->min_rank,
@@ -219,20 +245,24 @@ static enum hn_code mine_part(struct hn_context *ctx, const struct hn_miner *min
 // The negatives of all items, by the weights of now.
 static enum hn_code mine(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
-    int64_t texts = s->queries + s->documents;
+    struct mining m;
     struct hn_miner miner;
     HN_SCOPE(ctx);
-    float *z = hn_alloc(ctx, texts, (size_t)task->d * sizeof *z);
-    int32_t *negative = hn_alloc(ctx, s->queries, sizeof *negative);
-    if (!z || !negative || hn_text_embed_texts(ctx, task, texts, z) ||
-        hn_normalize_rows(ctx, z, texts, task->d, "embedding") || open_miner(ctx, task, z, &miner))
+    if (list_mining(ctx, s, &m))
         return ctx->code;
-    int64_t part = hn_ranking_rows(s->queries, &miner.data.rows[HN_CORPUS], miner.o.depth);
-    for (int64_t from = 0; from < s->queries; from += part)
-        if (mine_part(ctx, &miner, from, hn_min(part, s->queries - from), negative))
+    int64_t texts = m.queries + s->documents;
+    float *z = hn_alloc(ctx, texts, (size_t)task->d * sizeof *z);
+    int32_t *negative = hn_alloc(ctx, m.queries, sizeof *negative);
+    if (!z || !negative || hn_text_embed_texts(ctx, task, m.text, texts, z) ||
+        hn_normalize_rows(ctx, z, texts, task->d, "embedding") ||
+        open_miner(ctx, task, &m, z, &miner))
+        return ctx->code;
+    int64_t part = hn_ranking_rows(m.queries, &miner.data.rows[HN_CORPUS], miner.o.depth);
+    for (int64_t from = 0; from < m.queries; from += part)
+        if (mine_part(ctx, &miner, from, hn_min(part, m.queries - from), negative))
             return ctx->code;
     for (int64_t i = 0; i < task->n; i++) {
-        int32_t found = negative[s->text.items.query[i]];
+        int32_t found = negative[m.row[i]];
         s->text.items.hard[i] = found < 0 ? -1 : (int32_t)(s->queries + found);
     }
     return HN_OK;

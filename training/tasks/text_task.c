@@ -181,16 +181,16 @@ static int32_t text_of(const struct hn_task *task, int view, int64_t i) {
     return view == 2 ? t->items.key[i] : t->items.query[i];
 }
 
-// Rows to be embedded: of items and what is behind them in a view, or of all texts by number.
+// Rows to be embedded: of items and what is behind them in a view, or of texts.
 struct rows {
-    bool texts;
+    const int32_t *text; // NULL: of items
     int view;
     int64_t at;
 };
 
 static void add_row(struct hn_task *task, const struct rows *r, int64_t i) {
     struct hn_stream stream;
-    int32_t text = r->texts ? (int32_t)i : text_of(task, r->view, i);
+    int32_t text = r->text ? r->text[i] : text_of(task, r->view, i);
     if (r->view == 0) {
         add_whole(task->state, text, NULL);
         return;
@@ -220,9 +220,9 @@ enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int vie
     return embed_rows(ctx, task, &(struct rows){.view = view, .at = at}, count, z);
 }
 
-enum hn_code hn_text_embed_texts(struct hn_context *ctx, struct hn_task *task, int64_t count,
-                                 float *z) {
-    return embed_rows(ctx, task, &(struct rows){.texts = true}, count, z);
+enum hn_code hn_text_embed_texts(struct hn_context *ctx, struct hn_task *task, const int32_t *text,
+                                 int64_t count, float *z) {
+    return embed_rows(ctx, task, &(struct rows){.text = text}, count, z);
 }
 
 enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,

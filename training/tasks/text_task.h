@@ -63,9 +63,9 @@ HN_MUST_USE enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *ta
 // View 1 is of the queries, view 2 of the keys.
 HN_MUST_USE enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view,
                                        int64_t at, int64_t count, float *z);
-// z[count x d] of the texts 0 .. count - 1, whole.
+// z[count x d] of the texts text[count], whole.
 HN_MUST_USE enum hn_code hn_text_embed_texts(struct hn_context *ctx, struct hn_task *task,
-                                             int64_t count, float *z);
+                                             const int32_t *text, int64_t count, float *z);
 
 // Bags of the texts of[n], or of all n, as a matrix x [n x HN_TEXT_BUCKETS].
 HN_MUST_USE enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,
