@@ -1,10 +1,10 @@
 // A series that looks like training: items stay who they are while their classes tighten.
 //
 // Item i of class c at concentration kappa is the unit vector along s mu_c + z_i, with z_i a
-// standard normal vector drawn once per item (a projected normal law). In place of the von
-// Mises-Fisher law, whose samples at two concentrations would have nothing in common, s is chosen
-// so that the mean resultant length is that of von Mises-Fisher: with A(kappa) about r / (1 +
-// sqrt(1 + r^2)), r = 2 kappa / d (Amos 1974, Mathematics of Computation 28, eq. 9, leading terms
+// standard normal vector drawn once per item (a projected normal distribution). In place of the von
+// Mises-Fisher distribution, whose samples at two concentrations would have nothing in common, s is
+// chosen so that the mean resultant length is that of von Mises-Fisher: with A(kappa) about r / (1
+// + sqrt(1 + r^2)), r = 2 kappa / d (Amos 1974, Mathematics of Computation 28, eq. 9, leading terms
 // for large d), and mean cosine s / sqrt(s^2 + d) of the projected normal, s^2 = d (sqrt(1 + r^2) -
 // 1) / 2.
 //

@@ -46,11 +46,11 @@ static struct hn_mosaic_row survey_weights(const float *v, int64_t n) {
     return row;
 }
 
-// v becomes exp(slope (v - most)).
+// v becomes exp(rate (v - max)).
 HN_CLONES
-static void lift(float *v, int64_t n, float slope, float max) {
+static void lift(float *v, int64_t n, float rate, float max) {
     for (int64_t j = 0; j < n; j++)
-        v[j] = hn_expf(slope * (v[j] - max));
+        v[j] = hn_expf(rate * (v[j] - max));
 }
 
 // Of all rows, in their order.
@@ -77,12 +77,12 @@ static float exponentiate(const struct hn_mosaic_pool *pool, bool above, double 
     }
     struct hn_mosaic_row all = add_rows(pool);
     double mean = all.sum / pairs, sd = sqrt(fmax(all.squares / pairs - mean * mean, 0));
-    float slope = sd > hn_dot_bound(pool->packed.rows.cols) ? (float)(a / sd) : 0;
+    float rate = sd > hn_dot_bound(pool->packed.rows.cols) ? (float)(a / sd) : 0;
 #pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
     for (int64_t i = 0; i < pool->n; i++) {
         int64_t size;
         float *v = row_of(pool, above, i, &size);
-        lift(v, size, slope, all.max);
+        lift(v, size, rate, all.max);
         pool->row[i].sum = hn_sum(v, size);
     }
     return (float)(pairs / add_rows(pool).sum);

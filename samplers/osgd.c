@@ -113,9 +113,9 @@ static void pack(const struct hn_matrix *x, const int32_t *id, float *rows,
 
 // s[n] becomes e^((s - 1) / tau), each also added to its column.
 HN_CLONES
-static void add_powers(float *restrict s, int64_t n, float slope, double *restrict column) {
+static void add_powers(float *restrict s, int64_t n, float rate, double *restrict column) {
     for (int64_t j = 0; j < n; j++) {
-        s[j] = hn_expf(slope * (s[j] - 1));
+        s[j] = hn_expf(rate * (s[j] - 1));
         column[j] += (double)s[j];
     }
 }

@@ -421,7 +421,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
 
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, clusters, "clusters", "40", 1, 1 << 20,
-                   "clusters that a group is cut into (k), as far as it has room for them")},
+                   "clusters that a group is cut into (k), as far as they fit")},
     {HN_INT_OPTION(struct params, kept, "kept", "40", 1, 1 << 24,
                    "of them those of the largest loss that are batches (q)")},
     {HN_REAL_OPTION(struct params, tau, "tau", "1", 0.03, 1000,
@@ -441,10 +441,11 @@ const struct hn_sampler_type hn_spectral_sampler = {
     .name = "spectral",
     .summary = "even spectral clusters of random groups, those of the largest loss",
     .source = "Mini-Batch Optimization of Contrastive Loss (Cho et al., TMLR 2024), SC",
-    .note = "groups have at most 2,048 items, so that k is lowered (the paper: B = 32, k = 40); "
-            "items go to the nearest centroid with room, the closest pair first, where the code "
-            "solves the assignment problem; eigenvectors are the library's: a tie may fall "
-            "differently with another one; without views x takes the place of both",
+    .note =
+        "groups have at most 2,048 items, so that k is lowered (the paper: B = 32, k = 40); "
+        "items go to the nearest centroid that is not full, the closest pair first, where the code "
+        "solves the assignment problem; eigenvectors are the library's: a tie may fall "
+        "differently with another one; without views x takes the place of both",
     .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),

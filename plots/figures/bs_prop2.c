@@ -20,7 +20,7 @@ static bool belongs(const struct hn_table *t, int64_t row, double step, double a
            strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0;
 }
 
-// A logarithmic axis has no place for nothing.
+// A logarithmic axis has no position for 0.
 static double shown(double value) { return fmax(value, 1e-6); }
 
 static void draw_alpha(struct hn_page *page, const struct hn_table *t, double step, double alpha) {

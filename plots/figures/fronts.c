@@ -3,7 +3,7 @@
 //
 // A front has the settings of one sampler, at the last step, with nothing as hard and cleaner among
 // them. Along it false negatives, hardness and the logarithm of the cost of a batch are
-// interpolated. A place is drawn where every data set has it, as a mean over them with its 95 %
+// interpolated. A point is drawn where every data set has it, as a mean over them with its 95 %
 // interval (Student's, from three data sets on): encoders are the replicates here, not seeds.
 #include "plots/page/curves.h"
 #include "results/analysis/judge.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 64 }; // of an axis
+enum { POINTS = 64 }; // of an axis
 
 static const struct {
     const char *column, *title;
@@ -57,7 +57,7 @@ static int by_hardness(const void *a, const void *b) {
 
 static double uniform_of(const struct view *v, int dataset) {
     for (int s = 0; s < v->g->settings; s++) {
-        struct hn_where where = hn_last_place(v->g, dataset, s, "fn_ratio");
+        struct hn_where where = hn_last_position(v->g, dataset, s, "fn_ratio");
         if (hn_is_uniform(v->g->setting[s].sampler, v->g->setting[s].params) && is_in(v, s) &&
             where.step >= 0)
             return hn_groups_mean(v->g, where, "fn_ratio").mean;
@@ -88,7 +88,7 @@ static bool is_beaten(const struct front *f, int i) {
 static void collect(const struct view *v, int dataset, const char *sampler, struct front *f) {
     f->n = 0;
     for (int s = 0; s < v->g->settings; s++) {
-        struct hn_where where = hn_last_place(v->g, dataset, s, v->measure);
+        struct hn_where where = hn_last_position(v->g, dataset, s, v->measure);
         if (where.step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0 || !is_in(v, s))
             continue;
         struct setting own = measure_setting(v, where);
@@ -99,18 +99,18 @@ static void collect(const struct view *v, int dataset, const char *sampler, stru
     int all = f->n, kept = 0;
     for (int i = 0; i < all; i++)
         if (!is_beaten(f, i))
-            f->at[kept++] = f->at[i]; // what it takes the place of was beaten
+            f->at[kept++] = f->at[i]; // what it overwrites was beaten
     f->n = kept;
 }
 
 // NaN beyond the ends.
-static double interpolate(const struct front *f, enum quantity at, double place,
+static double interpolate(const struct front *f, enum quantity at, double value,
                           enum quantity wanted) {
     for (int i = 0; i + 1 < f->n; i++) {
         const double *low = f->at[i].value, *high = f->at[i + 1].value;
-        if (place < low[at] || place > high[at] || !(high[at] > low[at]))
+        if (value < low[at] || value > high[at] || !(high[at] > low[at]))
             continue;
-        double share = (place - low[at]) / (high[at] - low[at]);
+        double share = (value - low[at]) / (high[at] - low[at]);
         return low[wanted] + share * (high[wanted] - low[wanted]);
     }
     return NAN;
@@ -159,12 +159,12 @@ static void add_mean(struct hn_series *to, double x, const double *value, int n,
         hn_series_add_span(to, x, mean.mean, mean.lo, mean.hi);
 }
 
-// The line of a sampler: the places that all data sets have. Returns their number.
+// The line of a sampler: the points that all data sets have. Returns their number.
 static int draw_line(const struct view *v, struct hn_series *to, const struct front *front,
                      enum quantity at, enum quantity wanted) {
-    int places = 0;
-    for (int i = 0; i < PLACES; i++) {
-        double x = v->lo[at] + (v->hi[at] - v->lo[at]) * i / (PLACES - 1), value[HN_MAX_PANELS];
+    int points = 0;
+    for (int i = 0; i < POINTS; i++) {
+        double x = v->lo[at] + (v->hi[at] - v->lo[at]) * i / (POINTS - 1), value[HN_MAX_PANELS];
         bool everywhere = true;
         for (int d = 0; d < v->g->datasets; d++) {
             value[d] = interpolate(&front[d], at, x, wanted);
@@ -172,9 +172,9 @@ static int draw_line(const struct view *v, struct hn_series *to, const struct fr
         }
         if (everywhere)
             add_mean(to, x, value, v->g->datasets, wanted);
-        places += everywhere;
+        points += everywhere;
     }
-    return places;
+    return points;
 }
 
 // One setting, at its means, if all data sets have it.
@@ -183,7 +183,7 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
     double x = 0, value[HN_MAX_PANELS];
     int datasets = v->g->datasets;
     for (int d = 0; d < datasets; d++) {
-        struct hn_where where = hn_last_place(v->g, d, setting, v->measure);
+        struct hn_where where = hn_last_position(v->g, d, setting, v->measure);
         if (where.step < 0)
             return;
         struct setting own = measure_setting(v, where);

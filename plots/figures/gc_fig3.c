@@ -57,14 +57,14 @@ static void draw_own_global(struct hn_page *page, struct hn_panel *panel, const 
         hn_series_add(s, (double)where.step, hn_groups_mean(g, where, "loss_global").mean);
 }
 
-static void draw_place(struct hn_page *page, const struct hn_groups *g, struct hn_where where) {
+static void draw_panels(struct hn_page *page, const struct hn_groups *g, struct hn_where where) {
     char title[HN_TITLE_SIZE];
     bool any = false;
     for (where.step = 0; where.step < g->steps; where.step++)
         any |= !isnan(hn_groups_first_mean(g, where, "loss_global"));
     if (!any)
         return;
-    hn_place_title(g, where.dataset, where.temperature, title, sizeof title);
+    hn_groups_title(g, where.dataset, where.temperature, title, sizeof title);
     struct hn_panel *gap =
         hn_panel_of_settings(page, g, title, "global minus training loss (nats)");
     struct hn_panel *loss =
@@ -91,7 +91,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int t = 0; t < g.temperatures; t++)
-            draw_place(page, &g, (struct hn_where){d, t, 0, 0});
+            draw_panels(page, &g, (struct hn_where){d, t, 0, 0});
     page->columns = page->panels > 2 ? 2 : 0;
     page->inset = page->panels == 2 && g.steps > 1;
     page->share_y = g.steps == 1;

@@ -7,7 +7,7 @@
 
 enum { YARDSTICK = 20 };
 
-// The row of random assignments that belongs to a place; -1 if none.
+// The row of random assignments that belongs to a position; -1 if none.
 static int64_t find_row(const struct hn_groups *g, const struct hn_table *t, int dataset,
                         int temperature, int64_t step) {
     for (int64_t row = 0; row < t->rows; row++)
@@ -58,10 +58,10 @@ static void draw_settings(struct hn_page *page, struct hn_panel *loss, struct hn
     }
 }
 
-static void draw_place(struct hn_page *page, const struct hn_groups *g, const struct hn_table *t,
-                       int d, int temperature) {
+static void draw_panels(struct hn_page *page, const struct hn_groups *g, const struct hn_table *t,
+                        int d, int temperature) {
     char title[HN_TITLE_SIZE];
-    hn_place_title(g, d, temperature, title, sizeof title);
+    hn_groups_title(g, d, temperature, title, sizeof title);
     struct hn_panel *loss = hn_panel_of_settings(page, g, title, "training loss (nats)");
     struct hn_panel *away = hn_panel_of_settings(page, g, title, "deviations above random");
     draw_random(page, loss, g, t, d, temperature);
@@ -83,7 +83,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             if (has_rows(&g, t, d, temperature))
-                draw_place(page, &g, t, d, temperature);
+                draw_panels(page, &g, t, d, temperature);
     page->columns = 2;
     page->share_y = g.steps == 1;
     page->own_intervals = true;

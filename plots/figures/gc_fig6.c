@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
+static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
     char title[HN_TITLE_SIZE];
-    hn_place_title(g, d, temperature, title, sizeof title);
+    hn_groups_title(g, d, temperature, title, sizeof title);
     struct hn_panel *panel = hn_panel_of_settings(page, g, title, "probability of the positive");
     hn_measure_axis(panel)->log = true;
     hn_measure_axis(panel)->largest = 1;
@@ -34,7 +34,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
-            draw_place(page, &g, d, temperature);
+            draw_panels(page, &g, d, temperature);
     page->share_y = g.steps == 1;
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has a probability of the positive");

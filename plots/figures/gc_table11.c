@@ -28,7 +28,6 @@ static const struct hn_series *draw_own(struct hn_page *page, struct hn_panel *p
     return first;
 }
 
-// A line of slope 2 through the paper's first value shows what growing as N^2 is.
 static void draw_published(struct hn_page *page, struct hn_panel *panel) {
     struct hn_published row;
     const char *rest = hn_published_text("gc-table11");
@@ -38,7 +37,8 @@ static void draw_published(struct hn_page *page, struct hn_panel *panel) {
             hn_series_add(s, strtod(row.x, NULL), row.value);
 }
 
-static void draw_slope(struct hn_page *page, struct hn_panel *panel, const struct hn_series *of) {
+// A line that grows as N^2 from the first value.
+static void draw_square(struct hn_page *page, struct hn_panel *panel, const struct hn_series *of) {
     struct hn_series *s = hn_panel_series(page, panel, "as N^2", HN_LOOK_THIN, 0);
     const struct hn_datum *d = &of->datum[0];
     hn_series_add(s, d->x, d->y);
@@ -72,7 +72,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return page->code
                    ? page->code
                    : hn_fail(page->ctx, HN_NOT_APPLICABLE, "the table of costs has no run of gcbs");
-    draw_slope(page, panel, own);
+    draw_square(page, panel, own);
     draw_published(page, panel);
     draw_shares(page, hn_results_table(r, "costs"));
     return hn_page_finish(page, "the table of costs is empty");

@@ -24,11 +24,11 @@ static void collect(const struct hn_trained *t, const struct hn_table *cosines, 
             continue;
         double low = hn_table_real(cosines, row, "bin_lo");
         double width = hn_table_real(cosines, row, "bin_hi") - low;
-        double place = round((low + 1) / width), count = hn_table_real(cosines, row, "count");
+        double bin = round((low + 1) / width), count = hn_table_real(cosines, row, "count");
         int kind = strcmp(hn_table_text(cosines, row, "kind"), "same_label") == 0;
-        if (!(width > 0 && place >= 0 && place < MAX_BINS))
+        if (!(width > 0 && bin >= 0 && bin < MAX_BINS))
             continue;
-        p->count[kind][(int)place] += count;
+        p->count[kind][(int)bin] += count;
         p->sum[kind] += count;
         p->bins = (int)fmin(round(2 / width), MAX_BINS);
     }

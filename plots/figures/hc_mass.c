@@ -22,7 +22,7 @@ static double mean_at(const struct hn_groups *g, int setting, double beta, doubl
     double sum = 0;
     int n = 0;
     for (int64_t row = 0; row < runs->rows; row++) {
-        const struct hn_place *p = &g->place[row];
+        const struct hn_position *p = &g->position[row];
         double value = hn_table_real(runs, row, column);
         if (p->setting != setting || p->dataset != 0 || p->temperature != 0 ||
             p->step != g->steps - 1 || isnan(value) ||

@@ -18,7 +18,7 @@ struct point {
     int setting;
     bool front; // no other is harder with as few false negatives
     bool away;  // outside of the crowded corner
-    bool twin;  // of one before it, at whose place it is
+    bool twin;  // has the values of one before it
 };
 
 struct seen {    // in all panels
@@ -27,7 +27,7 @@ struct seen {    // in all panels
     bool twins;
 };
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
     const struct point *p = a, *q = b;
     double x = p->false_negatives.mean - q->false_negatives.mean,
            y = q->hardness.mean - p->hardness.mean;
@@ -55,7 +55,7 @@ static double dearest_of(const struct hn_groups *g, const char *hardness) {
     double dearest = 0;
     for (int d = 0; d < g->datasets; d++)
         for (int s = 0; s < g->settings; s++) {
-            struct hn_where where = hn_last_place(g, d, s, hardness);
+            struct hn_where where = hn_last_position(g, d, s, hardness);
             if (where.step >= 0)
                 dearest = fmax(dearest, cost_of(g, where));
         }
@@ -67,7 +67,7 @@ static int collect(const struct hn_groups *g, int dataset, struct hn_league leag
                    const char *hardness, struct point *point) {
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
-        struct hn_where where = hn_last_place(g, dataset, s, hardness);
+        struct hn_where where = hn_last_position(g, dataset, s, hardness);
         if (where.step < 0 || !hn_same_league(hn_league_of(g, s), league))
             continue;
         struct point p = {.false_negatives = hn_groups_mean(g, where, "fn_ratio"),
@@ -79,9 +79,9 @@ static int collect(const struct hn_groups *g, int dataset, struct hn_league leag
         if (!isnan(p.false_negatives.mean) && !isnan(p.hardness.mean))
             point[n++] = p;
     }
-    qsort(point, (size_t)n, sizeof *point, by_place);
+    qsort(point, (size_t)n, sizeof *point, by_position);
     for (int i = 1; i < n; i++)
-        point[i].twin = by_place(&point[i - 1], &point[i]) == 0;
+        point[i].twin = by_position(&point[i - 1], &point[i]) == 0;
     for (int i = 0; i < n; i++)
         point[i].front = is_on_front(point, n, i);
     return n;
@@ -293,7 +293,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
     v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
         return;
-    hn_place_title(g, dataset, -1, title, sizeof title);
+    hn_groups_title(g, dataset, -1, title, sizeof title);
     hn_league_title(g, league, of_league, sizeof of_league);
     if (strncmp(of_league, "B=", 2) == 0)
         snprintf(v.size, sizeof v.size, "%.*s", (int)strcspn(of_league, ","), of_league);
@@ -313,8 +313,8 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
     for (int s = 0; s < g->settings; s++)
         seen->without += hn_same_league(hn_league_of(g, s), league) &&
-                         hn_last_place(g, dataset, s, "fn_ratio").step >= 0 &&
-                         hn_last_place(g, dataset, s, hardness->column).step < 0;
+                         hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
+                         hn_last_position(g, dataset, s, hardness->column).step < 0;
     seen->points = (int)fmax(seen->points, v.n);
     for (int i = 0; i < v.n; i++)
         seen->twins |= point[i].twin;

@@ -145,7 +145,7 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
                               const struct hn_curve_value *measure, bool faint) {
     char title[HN_TITLE_SIZE];
-    hn_place_title(g, dataset, -1, title, sizeof title);
+    hn_groups_title(g, dataset, -1, title, sizeof title);
     struct hn_panel *panel = hn_panel_of_settings(page, g, title, measure->title);
     hn_axis_of_measure(hn_measure_axis(panel), measure);
     for (int s = 0; s < g->settings; s++)

@@ -77,10 +77,11 @@ bool hn_leads_league(const struct hn_groups *g, int setting);
 void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size);
 // A setting at the last step of its data set that any setting has a value in the column at; step -1
 // if it has none there.
-struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,
-                              const char *column);
+struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int setting,
+                                 const char *column);
 
-// Setting of a groups' place, at the last step where it has a value in the column; -1 if none.
+// Step of a setting, in the groups' indices, at the last step where it has a value in the column;
+// -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column);
 

@@ -67,7 +67,7 @@ static int64_t choose_merge(const struct hn_groups *g) {
     int64_t merge = 1;
     for (int64_t row = 0; row < r->runs.rows; row++) {
         double pairs = 0;
-        for (int64_t b = r->bins; b < r->kinds * r->bins && g->place[row].setting >= 0; b++)
+        for (int64_t b = r->bins; b < r->kinds * r->bins && g->position[row].setting >= 0; b++)
             pairs += (double)r->histogram[row * r->kinds * r->bins + b];
         min = pairs > 0 && pairs < min ? pairs : min;
     }
@@ -84,7 +84,7 @@ static void draw_densities(struct densities *d, int dataset) {
     for (int64_t i = 0; i < n; i++) {
         char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
         int64_t step = hn_shown_step(g, i, n);
-        hn_place_title(g, dataset, -1, name, sizeof name);
+        hn_groups_title(g, dataset, -1, name, sizeof name);
         snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "", g->step[step]);
         struct hn_panel *panel =
             hn_page_panel(d->page, title, "cosine of pairs", "density of pairs");
@@ -171,7 +171,7 @@ enum part { COSINES, RATIO };
 static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn_where where,
                       enum part part) {
     char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
-    hn_place_title(g, where.dataset, -1, name, sizeof name);
+    hn_groups_title(g, where.dataset, -1, name, sizeof name);
     snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "",
              g->step[where.step]);
     struct hn_panel *panel =
@@ -198,8 +198,8 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
 static int64_t last_step(const struct hn_groups *g, int dataset) {
     int64_t last = 0;
     for (int64_t row = 0; row < g->results->runs.rows; row++)
-        if (g->place[row].setting >= 0 && g->place[row].dataset == dataset)
-            last = g->place[row].step > last ? g->place[row].step : last;
+        if (g->position[row].setting >= 0 && g->position[row].dataset == dataset)
+            last = g->position[row].step > last ? g->position[row].step : last;
     return last;
 }
 
@@ -229,7 +229,7 @@ static void draw_many(struct hn_page *page, const struct hn_groups *g) {
 static bool has_pairs(const struct hn_groups *g) {
     const struct hn_results *r = g->results;
     for (int64_t row = 0; row < r->runs.rows; row++)
-        for (int64_t b = r->bins; b < r->kinds * r->bins && g->place[row].setting >= 0; b++)
+        for (int64_t b = r->bins; b < r->kinds * r->bins && g->position[row].setting >= 0; b++)
             if (r->histogram[row * r->kinds * r->bins + b] > 0)
                 return true;
     return false;

@@ -104,8 +104,8 @@ static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct 
 
 // Appends at most `length` bytes, never part of a UTF-8 character.
 static void add_text(char label[HN_LABEL_SIZE], const char *text, size_t length) {
-    size_t used = strlen(label), room = HN_LABEL_SIZE - 1 - used;
-    size_t n = length < room ? length : room;
+    size_t used = strlen(label), left = HN_LABEL_SIZE - 1 - used;
+    size_t n = length < left ? length : left;
     while (n < length && n > 0 && ((unsigned char)text[n] & 0xC0U) == 0x80U)
         n--;
     memcpy(label + used, text, n);
@@ -152,7 +152,7 @@ static void collect_steps(struct hn_groups *g) {
     int64_t n = 0;
     g->steps = 0;
     for (int64_t row = 0; row < runs->rows; row++)
-        if (g->place[row].setting >= 0)
+        if (g->position[row].setting >= 0)
             g->step[n++] = whole(runs, row, "step");
     qsort(g->step, (size_t)n, sizeof *g->step, by_value);
     for (int64_t i = 0; i < n; i++)
@@ -161,15 +161,15 @@ static void collect_steps(struct hn_groups *g) {
     for (int64_t row = 0; row < runs->rows; row++) {
         int64_t step = whole(runs, row, "step");
         const int64_t *found = bsearch(&step, g->step, (size_t)g->steps, sizeof *g->step, by_value);
-        g->place[row].step = found ? found - g->step : -1;
+        g->position[row].step = found ? found - g->step : -1;
     }
 }
 
 static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice,
                       const char *value) {
     const struct hn_table *runs = &g->results->runs;
-    struct hn_place *p = &g->place[row];
-    *p = (struct hn_place){-1, -1, -1, -1};
+    struct hn_position *p = &g->position[row];
+    *p = (struct hn_position){-1, -1, -1, -1};
     if (!usable(runs, row, choice, value))
         return;
     p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"));
@@ -186,10 +186,10 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     char value[HN_LABEL_SIZE];
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
-    out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
+    out->position = hn_alloc(ctx, r->runs.rows, sizeof *out->position);
     out->row = hn_alloc(ctx, r->runs.rows, sizeof *out->row);
     out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
-    if (!out->step || !out->place || !out->row || !out->setting)
+    if (!out->step || !out->position || !out->row || !out->setting)
         return ctx->code;
     bool found = find_value(&r->runs, choice, value);
     for (int64_t row = 0; row < r->runs.rows; row++)
@@ -216,7 +216,7 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
 }
 
-static bool is_there(const struct hn_place *p, struct hn_where w) {
+static bool is_there(const struct hn_position *p, struct hn_where w) {
     return p->setting == w.setting && p->step == w.step &&
            (w.dataset < 0 || p->dataset == w.dataset) &&
            (w.temperature < 0 || p->temperature == w.temperature);
@@ -227,15 +227,15 @@ struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where w
     const struct hn_table *runs = &g->results->runs;
     int64_t n = 0;
     for (int64_t i = 0; i < runs->rows; i++) {
-        if (!is_there(&g->place[i], where) || isnan(hn_table_real(runs, i, name)))
+        if (!is_there(&g->position[i], where) || isnan(hn_table_real(runs, i, name)))
             continue;
         double seed = hn_table_real(runs, i, "seed");
         bool again = false;
         for (int64_t j = 0; j < n && !again; j++) {
             int64_t other = g->row[j];
             again = fabs(hn_table_real(runs, other, "seed") - seed) < 0.5 &&
-                    g->place[other].dataset == g->place[i].dataset &&
-                    g->place[other].temperature == g->place[i].temperature;
+                    g->position[other].dataset == g->position[i].dataset &&
+                    g->position[other].temperature == g->position[i].temperature;
         }
         if (!again)
             g->row[n++] = i;
@@ -268,8 +268,8 @@ int hn_distinct(const struct hn_table *t, const char *column, double *value, int
     return n;
 }
 
-void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,
-                    size_t size) {
+void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, char *text,
+                     size_t size) {
     text[0] = '\0';
     if (g->datasets > 1)
         hn_dataset_title(g->dataset[dataset], text, size);

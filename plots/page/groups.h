@@ -35,10 +35,10 @@ struct hn_groups {
     bool more_datasets, more_temperatures; // than are kept here
     int64_t *step;                         // [steps], increasing
     int64_t steps;
-    struct hn_place {
+    struct hn_position {
         int dataset, temperature, setting; // -1: not kept
         int64_t step;                      // index into `step`
-    } * place;                             // [runs.rows]
+    } * position;                          // [runs.rows]
     int64_t *row;                          // [runs.rows] for hn_groups_rows()
     const struct hn_results *results;
 };
@@ -75,14 +75,14 @@ struct hn_where {
     int dataset, temperature, setting;
     int64_t step;
 };
-// The mean over rows of one place. Weightings of the same batches count once: the first with a
+// The mean over rows of one position. Weightings of the same batches count once: the first with a
 // value.
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 // The mean of the first setting that has one there, NaN if none has: of what all share.
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 
-// Rows of the place in the order of the file, borrowed until the next call of this or of a mean. A
-// seed comes once, with the first row that has a value in column `name`.
+// Rows of the position in the order of the file, borrowed until the next call of this or of a mean.
+// A seed comes once, with the first row that has a value in column `name`.
 struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where where,
                                     const char *name);
 
@@ -93,6 +93,6 @@ int hn_distinct(const struct hn_table *t, const char *column, double *value, int
 
 // Title that distinguishes the panel of a data set and temperature from the others, "" if it is the
 // only one; temperature -1: of all of them.
-void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,
-                    size_t size);
+void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, char *text,
+                     size_t size);
 #endif

@@ -1,4 +1,4 @@
-// Which settings a figure draws where it has room for some only: one of every sampler before a
+// Which settings a figure draws where it cannot draw all: one of every sampler before a
 // second of any, Uniform first.
 #include "plots/page/groups.h"
 
@@ -11,8 +11,8 @@ static void renumber(struct hn_groups *g, const int *number) {
         if (number[i] >= 0)
             g->setting[n++] = g->setting[i];
     for (int64_t row = 0; row < g->results->runs.rows; row++)
-        if (g->place[row].setting >= 0)
-            g->place[row].setting = number[g->place[row].setting];
+        if (g->position[row].setting >= 0)
+            g->position[row].setting = number[g->position[row].setting];
     g->settings = n;
 }
 

@@ -7,7 +7,7 @@
 struct hn_league hn_league_of(const struct hn_groups *g, int setting) {
     struct hn_league league = {g->setting[setting].batch_size, false};
     for (int64_t row = 0; row < g->results->runs.rows && !league.per_anchor; row++)
-        league.per_anchor = g->place[row].setting == setting &&
+        league.per_anchor = g->position[row].setting == setting &&
                             !isnan(hn_table_real(&g->results->runs, row, "negatives_mean"));
     return league;
 }
@@ -39,14 +39,14 @@ void hn_league_title(const struct hn_groups *g, struct hn_league league, char *t
 static int64_t last_step_of(const struct hn_groups *g, int dataset, const char *column) {
     int64_t last = -1;
     for (int64_t i = 0; i < g->results->runs.rows; i++)
-        if (g->place[i].dataset == dataset && g->place[i].step > last &&
+        if (g->position[i].dataset == dataset && g->position[i].step > last &&
             hn_cell_has(g->results, i, column))
-            last = g->place[i].step;
+            last = g->position[i].step;
     return last;
 }
 
-struct hn_where hn_last_place(const struct hn_groups *g, int dataset, int setting,
-                              const char *column) {
+struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int setting,
+                                 const char *column) {
     struct hn_where where = {dataset, 0, setting, last_step_of(g, dataset, column)};
     for (; where.step >= 0 && where.temperature < g->temperatures; where.temperature++)
         if (!isnan(hn_groups_mean(g, where, column).mean))

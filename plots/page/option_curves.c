@@ -13,17 +13,17 @@ enum { MAX_FACETS = 6 };
 // where there are more curves than can be told apart in a panel, panels have one value of a second
 // option each.
 struct setting {
-    double x;    // its place on the axis; NaN = none
+    double x;    // its position on the axis; NaN = none
     int kind;    // of all else
     int ordered; // number i holds the i-th setting by x
 };
 
 struct kind {
-    int settings;              // with a place
+    int settings;              // with a position
     int first;                 // of its settings
     char label[HN_LABEL_SIZE]; // without the option, and without that of the panels
     char facet[HN_LABEL_SIZE]; // its value of the panels' option
-    bool drawn;                // two places or more, and among those for which there is room
+    bool drawn;                // two positions or more, and among those that fit
     int number;                // of its label among those of its sampler
 };
 
@@ -32,7 +32,7 @@ struct sorted {
     const struct hn_option_curves *sweep;
     struct setting *setting;   // [g->settings]
     struct kind *kind;         // [kinds]
-    int kinds, curves, drawn;  // curves: of two places or more
+    int kinds, curves, drawn;  // curves: of two positions or more
     char facet[HN_LABEL_SIZE]; // option that panels differ in, "" = none
 };
 
@@ -56,7 +56,7 @@ static void without(const char *text, const char *option, char *out, size_t size
     snprintf(out, size, "%.*s%s", before, text, end ? end + 2 : "");
 }
 
-static double place_of(const struct hn_setting *s, const char *option) {
+static double position_of(const struct hn_setting *s, const char *option) {
     return strcmp(option, "batch_size") == 0 ? (double)s->batch_size
                                              : hn_option_number(s->params, option);
 }
@@ -79,7 +79,7 @@ static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const str
         return ctx->code;
     for (int i = 0; i < g->settings; i++) {
         struct setting *own = &s->setting[i];
-        own->x = place_of(&g->setting[i], sweep->option);
+        own->x = position_of(&g->setting[i], sweep->option);
         own->kind = 0;
         while (own->kind < s->kinds &&
                !same_kind(&g->setting[i], &g->setting[s->kind[own->kind].first], sweep->option))
@@ -282,7 +282,7 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
                          const char *facet, const struct hn_curve_value *m) {
     char title[HN_TITLE_SIZE];
     const struct hn_groups *g = s->g;
-    hn_place_title(g, dataset, -1, title, sizeof title);
+    hn_groups_title(g, dataset, -1, title, sizeof title);
     if (*facet)
         hn_append(title, sizeof title, "%s%s=%s", *title ? ", " : "", in_label(s->facet), facet);
     struct hn_panel *panel = hn_page_panel(page, title, s->sweep->title, m->title);

@@ -118,8 +118,7 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
                                   enum hn_look look, int line) {
     struct hn_series *s = NULL;
     if (panel->n_series == HN_PANEL_SERIES)
-        hn_page_note(page, "A panel has room for %d curves; %s is left out.", HN_PANEL_SERIES,
-                     label);
+        hn_page_note(page, "A panel holds %d curves; %s is left out.", HN_PANEL_SERIES, label);
     else
         s = hn_zalloc(page->ctx, 1, sizeof *s);
     if (!s) {
@@ -209,9 +208,9 @@ void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_g
         snprintf(text, sizeof text, "%" PRId64, g->step[i]);
         hn_axis_tic(page, axis, (double)i, text);
     }
-    double room = g->steps > 1 ? 0.25 : 0.6;
-    axis->lo = -room;
-    axis->hi = (double)(g->steps - 1) + room;
+    double margin = g->steps > 1 ? 0.25 : 0.6;
+    axis->lo = -margin;
+    axis->hi = (double)(g->steps - 1) + margin;
 }
 
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
@@ -318,8 +317,8 @@ static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct 
     fputs(*panel->title && (*s->label || *s->end) ? ": " : "", tsv);
     hn_tsv_text(tsv, *s->end ? s->end : s->label);
     fputs(s->look == HN_LOOK_PAPER ? " (published)\n" : "\n", tsv);
-    write_tics(tsv, "places along x", &panel->x);
-    write_tics(tsv, "places along y", &panel->y);
+    write_tics(tsv, "positions along x", &panel->x);
+    write_tics(tsv, "positions along y", &panel->y);
     fputs("# ", tsv);
     hn_tsv_text(tsv, *panel->x.title ? panel->x.title : "x");
     fputc('\t', tsv);

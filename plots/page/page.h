@@ -1,5 +1,5 @@
 // A page of panels with curves, marks, bars and heat maps: what most figures are made of. A figure
-// says what is to be seen; the page writes the numbers, chooses ranges and tics, places panels,
+// says what is to be seen; the page writes the numbers, chooses ranges and tics, positions panels,
 // labels and key, and writes the gnuplot commands.
 //
 // Building never fails in the middle: what does not fit goes to a spare panel or series that is not
@@ -12,8 +12,8 @@
 enum { HN_PAGE_PANELS = 36, HN_PANEL_SERIES = 192, HN_PANEL_MARKS = 64 };
 
 enum hn_look {
-    HN_LOOK_LINE,    // marks joined by lines, intervals as a band (a bar where there is one place)
-    HN_LOOK_PLAIN,   // a line without marks, for many places
+    HN_LOOK_LINE,    // marks joined by lines, intervals as a band (a bar where there is one point)
+    HN_LOOK_PLAIN,   // a line without marks, for many points
     HN_LOOK_THIN,    // a thin dotted line, beside another of its colour
     HN_LOOK_AREA,    // a line and the area below it
     HN_LOOK_MARKS,   // marks with bars for intervals
@@ -24,7 +24,7 @@ enum hn_look {
     HN_LOOK_DISCS,   // discs of area `size`, in units of the largest
     HN_LOOK_STEMS,   // intervals of y, behind everything
     HN_LOOK_ARMS,    // intervals of x, behind everything
-    HN_LOOK_STAIRS,  // a staircase through its places, from the left at the height of each
+    HN_LOOK_STAIRS,  // a staircase through its points, from the left at the height of each
     HN_LOOK_HEAT     // `size` is the colour at (x, y), a grid
 };
 
@@ -66,7 +66,7 @@ struct hn_axis {
     int64_t tic_capacity;
 };
 
-// A word beside a place; of: what it belongs to, as the page's highlighting knows it.
+// A label beside a point; of: what it belongs to, as the page's highlighting knows it.
 struct hn_word {
     double x, y;
     char text[HN_LABEL_SIZE], of[HN_LABEL_SIZE];
@@ -74,8 +74,8 @@ struct hn_word {
     struct hn_rectangle { // inches from the panel's lower left corner
         double left, bottom, right, top;
     } box;            // set by the layout: hn_page_place_marks()
-    double leader[4]; // x0, y0, x1, y1: from the place to the word, in inches
-    bool hidden;      // there is no room for it
+    double leader[4]; // x0, y0, x1, y1: from the point to the label, in inches
+    bool hidden;      // it has no position
 };
 
 struct hn_panel {
@@ -103,7 +103,7 @@ struct hn_page {
     bool share_x, share_y;
     bool no_end_labels;     // a key even where labels at the ends of curves would do
     bool equal;             // square panels
-    bool inset;             // the last panel stands within the first, if that has room for it
+    bool inset;             // the last panel stands within the first, if it fits there
     bool tall_last;         // the last panel stands beside all rows of the others
     const char *inset_says; // of the caption: what the last panel shows, wherever it stands; NULL
     bool own_intervals;     // the figure itself says what its intervals are
@@ -132,7 +132,7 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
 // The series without a label that has that look and line, made when it is first asked for.
 struct hn_series *hn_panel_series_of(struct hn_page *page, struct hn_panel *panel,
                                      enum hn_look look, int line);
-// NaN places and those beyond 1e30 are left out, what is below 1e-30 is taken as 0.
+// NaN positions and those beyond 1e30 are left out, what is below 1e-30 is taken as 0.
 void hn_series_add(struct hn_series *s, double x, double y);
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half);
 // In a panel of rows: interval of x.
@@ -141,11 +141,11 @@ void hn_series_add_row(struct hn_series *s, double x, int row, double half);
 void hn_series_add_span(struct hn_series *s, double x, double y, double lo, double hi);
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size);
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text);
-void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per place
+void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per position
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
                    int line);
 void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1);
-// The steps of groups as evenly spaced places of the axis.
+// The steps of groups as evenly spaced positions of the axis.
 void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g);
 
 // Range of an axis over the data of a panel.

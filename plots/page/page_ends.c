@@ -26,7 +26,7 @@ static double inside(double middle, double half, double lo, double hi) {
 }
 
 // Moves labels, sorted by height, apart to at least `apart` and into [0, 1]: those that would
-// overlap are stacked about the mean of their places, stacks that meet become one.
+// overlap are stacked about the mean of their positions, stacks that meet become one.
 static void spread(struct end_label *label, int n, double apart) {
     struct stack stack[HN_PANEL_SERIES];
     int stacks = 0, placed = 0;
@@ -46,14 +46,14 @@ static void spread(struct end_label *label, int n, double apart) {
             label[placed++].y = stack[k].middle + apart * (j - 0.5 * (stack[k].n - 1));
 }
 
-// Room between a panel and its labels, in inches: leaders run there.
-static const double leader_room = 0.14;
+// Space between a panel and its labels, in inches: leaders run there.
+static const double leader_space = 0.14;
 
 // A thin line from the end of a curve to a label that had to move away from it.
 static void write_leader(const struct hn_layout *g, FILE *gp, int i,
                          const struct end_label *label) {
     const struct hn_datum *end = &label->series->datum[label->series->n - 1];
-    double at = 1 + leader_room / g->panel_width;
+    double at = 1 + leader_space / g->panel_width;
     fprintf(
         gp,
         "set arrow %d from first %.9g, first %.9g to graph %.5f, graph %.5f nohead back lw 0.5 dt "
@@ -80,7 +80,7 @@ void hn_page_write_ends(const struct hn_layout *g, FILE *gp, struct hn_range y) 
     for (int i = 0; i < n; i++) {
         fprintf(gp, "set label %d ", 100 + i);
         hn_page_text(g->page, gp, hn_series_end(label[i].series));
-        fprintf(gp, " at graph %.5f, graph %.5f left", 1 + leader_room / g->panel_width,
+        fprintf(gp, " at graph %.5f, graph %.5f left", 1 + leader_space / g->panel_width,
                 label[i].y);
         hn_write_text_colour(gp, label[i].series->line);
         fputc('\n', gp);

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-// Inches; below the last two there is no room for an inset.
-static const double share = HN_INSET_SHARE, room_left = 0.5, room_above = 0.2, room_below = 0.42,
+// Inches; below the last two an inset does not fit.
+static const double share = HN_INSET_SHARE, space_left = 0.5, space_above = 0.2, space_below = 0.42,
                     min_width = 3, min_height = 1.9;
 
 // A corner for the inset, and the panel's axes.
@@ -24,7 +24,7 @@ static bool is_crossed(const struct corner *c, double x0, double y0, double x1, 
     return false;
 }
 
-// Places, the lines that join them, intervals.
+// Points, the lines that join them, intervals.
 static bool is_covered(const struct corner *c, const struct hn_series *s) {
     bool stairs = s->look == HN_LOOK_STAIRS, arms = s->look == HN_LOOK_ARMS;
     bool joined = stairs || (s->look != HN_LOOK_DISCS && s->look != HN_LOOK_STEMS && !arms);
@@ -62,6 +62,6 @@ void hn_inset_place(struct hn_layout *g) {
 struct hn_box hn_inset_box(const struct hn_layout *g, struct hn_box outer) {
     double width = share * outer.width, height = share * outer.height;
     double top = outer.top + (1 - g->inset_bottom) * outer.height - height;
-    return (struct hn_box){outer.left + g->inset_left * outer.width + room_left, top + room_above,
-                           width - room_left - 0.06, height - room_above - room_below};
+    return (struct hn_box){outer.left + g->inset_left * outer.width + space_left, top + space_above,
+                           width - space_left - 0.06, height - space_above - space_below};
 }

@@ -1,13 +1,13 @@
-// Places the panels of a page and its key.
+// Positions of the panels of a page and its key.
 #include "plots/page/page_private.h"
 
 #include <math.h>
 #include <string.h>
 
 // Inches.
-static const double key_row = 0.18, key_sample = 0.62, title_room = 0.22, title_row = 0.14,
-                    title_letter = 0.055, tics_room = 0.22, axis_room = 0.2,
-                    row_letter_height = 0.17, slant_room = 0.4;
+static const double key_row = 0.18, key_sample = 0.62, title_space = 0.22, title_row = 0.14,
+                    title_letter = 0.055, tics_space = 0.22, axis_space = 0.2,
+                    row_letter_height = 0.17, slant_space = 0.4;
 
 enum { WIDEST = 3 };
 
@@ -80,7 +80,7 @@ double hn_layout_key_left(const struct hn_layout *g, int column) {
     return fmax(0.02, 0.5 * (g->width - g->key.columns * g->key.cell)) + column * g->key.cell;
 }
 
-static double end_room(const struct hn_page *page) {
+static double end_space(const struct hn_page *page) {
     size_t longest = 8;
     for (int s = 0; s < page->panel[0].n_series; s++) {
         size_t n = hn_letters(hn_series_end(page->panel[0].series[s]));
@@ -114,8 +114,8 @@ bool hn_layout_shows_y_title(const struct hn_layout *g, int p) {
     return !panel->rows && !same;
 }
 
-// Room for the tics and the title of the vertical axis.
-static double left_room(const struct hn_layout *g, int p) {
+// Space for the tics and the title of the vertical axis.
+static double left_space(const struct hn_layout *g, int p) {
     const struct hn_panel *panel = &g->page->panel[p];
     size_t longest = 0;
     if (!panel->rows)
@@ -176,15 +176,15 @@ bool hn_layout_shows_x_title(const struct hn_layout *g, int p) {
 }
 
 double hn_layout_x_title_depth(const struct hn_panel *panel) {
-    return tics_room + 0.7 * axis_room + (panel->x.slanted ? slant_room : 0);
+    return tics_space + 0.7 * axis_space + (panel->x.slanted ? slant_space : 0);
 }
 
 static double below_row(const struct hn_layout *g, int row) {
     for (int p = row * g->across; p < (row + 1) * g->across; p++) {
         if (p < g->page->panels && hn_layout_shows_x_title(g, p))
-            return tics_room + axis_room + (g->page->panel[p].x.slanted ? slant_room : 0);
+            return tics_space + axis_space + (g->page->panel[p].x.slanted ? slant_space : 0);
     }
-    return tics_room + (title_rows(g) > 0 ? 0.08 : 0); // of the row below
+    return tics_space + (title_rows(g) > 0 ? 0.08 : 0); // of the row below
 }
 
 static int max_rows(const struct hn_page *page) {
@@ -212,7 +212,7 @@ static double default_height(const struct hn_layout *g) {
 
 static double row_height(const struct hn_layout *g) {
     int rows = title_rows(g);
-    return g->panel_height + (rows > 0 ? title_room + title_row * (rows - 1) : 0.08);
+    return g->panel_height + (rows > 0 ? title_space + title_row * (rows - 1) : 0.08);
 }
 
 // Columns of `across` panels, and the width that this leaves each of them.
@@ -226,7 +226,7 @@ static void set_columns(struct hn_layout *g, int across, bool tall) {
     double rest = g->width - g->columns * g->right - (has_heat(page) ? 0.55 : 0);
     memset(g->left, 0, sizeof g->left);
     for (int p = 0; p < page->panels - g->inset; p++)
-        g->left[hn_layout_column(g, p)] = fmax(g->left[hn_layout_column(g, p)], left_room(g, p));
+        g->left[hn_layout_column(g, p)] = fmax(g->left[hn_layout_column(g, p)], left_space(g, p));
     for (int c = 0; c < g->columns; c++)
         rest -= g->left[c];
     g->panel_width = fmax(0.6, rest / (across + (g->tall ? tall_width : 0)));
@@ -246,13 +246,13 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
     g->end_labels = inset == page->inset && wants_end_labels(page);
     double natural = page->width > 0                ? page->width
                      : n > 1 || page->panel[0].rows ? 7.0
-                     : inset                        ? 4.4 + (g->end_labels ? end_room(page) : 0.2)
-                     : g->end_labels                ? 3.5 + end_room(page)
+                     : inset                        ? 4.4 + (g->end_labels ? end_space(page) : 0.2)
+                     : g->end_labels                ? 3.5 + end_space(page)
                                                     : 4.8;
     g->width = page->fit_width > 0 ? page->fit_width : natural;
-    g->end_labels = g->end_labels && (page->fit_width <= 0 || end_room(page) < 0.4 * g->width);
+    g->end_labels = g->end_labels && (page->fit_width <= 0 || end_space(page) < 0.4 * g->width);
     g->row_letters = page->fit_width > 0 ? (int)fmin(54, (g->width - 1.1) / HN_LETTER) : 54;
-    g->right = g->end_labels              ? end_room(page)
+    g->right = g->end_labels              ? end_space(page)
                : page->panel[0].x.slanted ? 0.9
                : has_heat(page)           ? 0.1
                                           : 0.16;
@@ -283,7 +283,7 @@ void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
     make(page, g, page->inset);
     if (g->inset)
         hn_inset_place(g);
-    if (page->inset && !g->inset) // no room
+    if (page->inset && !g->inset) // it does not fit
         make(page, g, false);
 }
 

@@ -15,7 +15,7 @@ enum { HN_KEY_MAX = 48 };
 
 struct hn_key {
     const struct hn_series *entry[HN_KEY_MAX];
-    char text[HN_KEY_MAX][HN_LABEL_SIZE]; // their labels, as far as there is room
+    char text[HN_KEY_MAX][HN_LABEL_SIZE]; // their labels, as far as they fit
     int entries, columns, rows;
     double cell; // width of a column, inches
 };
@@ -24,7 +24,7 @@ struct hn_range {
     double lo, hi;
 };
 
-// A panel's place on the page, from the left and from the top.
+// A panel's position on the page, from the left and from the top.
 struct hn_box {
     double left, top, width, height;
 };
@@ -35,13 +35,13 @@ struct hn_layout {
     bool tall;                       // the last panel stands beside all rows of the others
     bool inset;                      // the last panel stands within the first one
     double inset_left, inset_bottom; // shares of that one where the inset begins
-    int row_letters;                 // labels of rows are cut there, so that panels keep their room
-    int across, columns, rows;       // across: columns without that of a tall panel
+    int row_letters;           // labels of rows are cut there, so that panels keep their width
+    int across, columns, rows; // across: columns without that of a tall panel
     double width, height, first_top, panel_width, panel_height;
-    double left[HN_PAGE_PANELS]; // room before each column
-    double right;                // room behind each panel
+    double left[HN_PAGE_PANELS]; // space before each column
+    double right;                // space behind each panel
     struct hn_key key;
-    struct hn_layout_title { // of each panel, in one row or two, as far as there is room
+    struct hn_layout_title { // of each panel, in one row or two, as far as they fit
         char upper[HN_TITLE_SIZE], lower[HN_TITLE_SIZE];
     } title[HN_PAGE_PANELS];
 };
@@ -57,7 +57,7 @@ double hn_layout_key_left(const struct hn_layout *layout, int column);
 double hn_layout_x_title_depth(const struct hn_panel *panel);
 bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);
 
-// The inset: where it is to stand, inset = false where there is no room; its box in that of the
+// The inset: where it is to stand, inset = false where it does not fit; its box in that of the
 // first panel.
 void hn_inset_place(struct hn_layout *layout);
 struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);

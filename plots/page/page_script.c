@@ -124,7 +124,7 @@ static const struct form {
     const char *using, *with;
     const char *words, *key; // width and dash instead of the line's own; in the key, NULL = with
     enum { AS_LINE, AS_IS } paint;
-    bool joined; // needs two places; one is a point
+    bool joined; // needs two points; one is a mark
 } forms[] = {
     [HN_LOOK_LINE] = {"1:2", "linespoints", "", NULL, AS_LINE, true},
     [HN_LOOK_PLAIN] = {"1:2", "lines", "", NULL, AS_LINE, true},
@@ -250,7 +250,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
 }
 
 // Titles are not drawn, as there is no key, but in SVG they name what is drawn. Curves without a
-// place make gnuplot complain: a plot of nothing comes first in case there is none.
+// point make gnuplot complain: a plot of nothing comes first in case there is none.
 static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int p, bool dumb) {
     const struct hn_panel *panel = &g->page->panel[p];
     fputs("plot NaN notitle", gp);

@@ -186,7 +186,7 @@ static void choose_size(struct drawing *d) {
     hn_page_size(d->page, &d->size);
     double height = d->size.height * medium->scale;
     if (height > medium->height + 0.01)
-        hn_note(d->ctx, "figure %s is %.1f inches high; that style has room for %g", d->figure->id,
+        hn_note(d->ctx, "figure %s is %.1f inches high; that style allows %g", d->figure->id,
                 height, medium->height);
     if (d->as->wide)
         *d->as->wide = !one && medium->text > medium->column;
@@ -233,7 +233,8 @@ static enum hn_code write_file(struct drawing *d, const char *end, bool script) 
                : HN_OK;
 }
 
-// Renames <id>.<end> from the scratch folder to its place; false if there is none or it fails.
+// Renames <id>.<end> from the scratch folder to the output folder; false if there is none or it
+// fails.
 static bool publish(const struct drawing *d, const char *end) {
     char *from = join(d->ctx, d->scratch, d->figure->id, end);
     char *to = from ? join(d->ctx, d->dir, d->figure->id, end) : NULL;

@@ -77,8 +77,8 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
         return hn_fail(ctx, HN_NOT_APPLICABLE, "no training: results of `hardneg train` have one");
     out->first = hn_table_find(out->table, "learning_rate") + 1;
     out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
-    out->room = hn_alloc(ctx, r->runs.rows, sizeof *out->room);
-    if (!out->setting || !out->room)
+    out->scratch = hn_alloc(ctx, r->runs.rows, sizeof *out->scratch);
+    if (!out->setting || !out->scratch)
         return ctx->code;
     if (out->first < 1 || hn_table_find(out->table, "cost_t") <= out->first)
         return hn_fail(ctx, HN_DATA,
@@ -135,8 +135,8 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
         if (hn_trained_is_of(t, i, setting))
-            t->room[n++] = value_of(t, i, column, step);
-    *value = t->room;
+            t->scratch[n++] = value_of(t, i, column, step);
+    *value = t->scratch;
     return n;
 }
 
@@ -200,10 +200,10 @@ struct hn_mean hn_trained_difference(const struct hn_trained *t, int64_t setting
     for (int64_t i = 0; i < t->results->runs.rows; i++) {
         int64_t other = hn_trained_is_of(t, i, setting) ? partner(t, base, i) : -1;
         if (other >= 0)
-            t->room[n++] =
+            t->scratch[n++] =
                 value_of(t, i, column, HN_LAST_STEP) - value_of(t, other, column, HN_LAST_STEP);
     }
-    return hn_values_mean(t->room, n);
+    return hn_values_mean(t->scratch, n);
 }
 
 struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
@@ -211,8 +211,8 @@ struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int6
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
         if (hn_trained_is_of(t, i, setting))
-            t->room[n++] = value_of(t, i, column, HN_LAST_STEP) - value_of(t, i, column, step);
-    return hn_values_mean(t->room, n);
+            t->scratch[n++] = value_of(t, i, column, HN_LAST_STEP) - value_of(t, i, column, step);
+    return hn_values_mean(t->scratch, n);
 }
 
 bool hn_trained_is_share(const char *column) {

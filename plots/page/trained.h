@@ -19,7 +19,7 @@ struct hn_trained {
     int first;                        // of the task's own columns in it
     struct hn_trained_setting *setting;
     int64_t settings;
-    double *room; // [runs]
+    double *scratch; // [runs]
 };
 
 // A step of the loop, or: the untrained encoder; the last evaluation of each run; the frozen

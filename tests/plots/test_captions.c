@@ -198,7 +198,7 @@ static void single_step(void) {
         snprintf(name, sizeof name, "%s.tsv", figures[i]);
         char *tsv = slurp(folder, name);
         CU_ASSERT(!says(tsv, "training step\t"));
-        CU_ASSERT(says(tsv, "# places along y: 0 is "));
+        CU_ASSERT(says(tsv, "# positions along y: 0 is "));
         free(tsv);
     }
     end(&r);

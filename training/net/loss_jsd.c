@@ -40,8 +40,8 @@ static double node_loss(const struct nodes *b, int32_t own, hn_real *score) {
         if (j != own) {
             double t = (double)score[j] / tau;
             double w = exp(b->rate * ((double)score[j] - high)) / weight;
-            double slope = logistic(t) / tau + b->rate * (softplus(t) - mean);
-            score[j] = (hn_real)(scale * w * slope);
+            double derivative = logistic(t) / tau + b->rate * (softplus(t) - mean);
+            score[j] = (hn_real)(scale * w * derivative);
         }
     score[own] = (hn_real)(-scale * logistic(-positive) / tau);
     return softplus(-positive) + mean;
