@@ -188,7 +188,7 @@ static enum hn_code evaluate_now(struct hn_context *ctx, struct hn_loop *loop, d
     for (int i = 0; i < task->type->n_columns; i++)
         value[i] = NAN;
     tell_evaluation(loop, false);
-    if (task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
+    if (hn_task_embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
         task->type->evaluate(ctx, task, loop->step, loop->z, value) ||
         (loop->spec->cosines && hn_loop_overlap(ctx, loop)))
         return ctx->code;
@@ -313,7 +313,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_loop *loop) {
     if (found)
         return hn_draw_restore(ctx, loop);
     if (loop->draw.stored && // before the first epoch is over there is nothing else to store
-        (loop->task.type->embed(ctx, &loop->task, 0, 0, loop->task.n, loop->draw.stored) ||
+        (hn_task_embed(ctx, &loop->task, 0, 0, loop->task.n, loop->draw.stored) ||
          hn_normalize_rows(ctx, loop->draw.stored, loop->task.n, loop->task.d, "embedding")))
         return ctx->code;
     return record(ctx, loop);

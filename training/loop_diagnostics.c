@@ -136,7 +136,7 @@ enum hn_code hn_loop_cosines(struct hn_context *ctx, struct hn_loop *loop) {
     int64_t first = first_kept(task), n = task->n_all - first;
     if (!task->label)
         return HN_OK;
-    if (task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
+    if (hn_task_embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
         hn_normalize_rows(ctx, loop->z, task->n_all, task->d, "embedding"))
         return ctx->code;
     const struct hn_matrix x = {loop->z + first * task->d, n, task->d, task->d};

@@ -135,7 +135,7 @@ static enum hn_code embed(struct hn_context *ctx, struct hn_loop *loop) {
         memcpy(d->built, d->stored, (size_t)(task->n * task->d) * sizeof *d->built);
         return HN_OK;
     }
-    enum hn_code code = task->type->embed(ctx, &loop->task, 0, loop->step, task->n, d->built);
+    enum hn_code code = hn_task_embed(ctx, &loop->task, 0, loop->step, task->n, d->built);
     return code ? code : hn_normalize_rows(ctx, d->built, task->n, task->d, "embedding");
 }
 

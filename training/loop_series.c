@@ -22,7 +22,7 @@ static enum hn_code embed_views(struct hn_context *ctx, struct hn_loop *loop, fl
     struct hn_task *task = &loop->task;
     int64_t size = task->n * task->d;
     for (int view = 0; view < 3; view++)
-        if (task->type->embed(ctx, task, view, loop->step, task->n, x + view * size))
+        if (hn_task_embed(ctx, task, view, loop->step, task->n, x + view * size))
             return ctx->code;
     return hn_normalize_rows(ctx, x, 3 * task->n, task->d, "embedding for a snapshot,");
 }

@@ -283,7 +283,7 @@ static enum hn_code use_task(struct trial *t) {
     float *z = hn_alloc(ctx, task.n_all * task.d, sizeof *z);
     enum hn_code code = z ? task.type->step(ctx, &task, &batch, &loss, z) : HN_MEMORY;
     if (!code)
-        code = task.type->embed(ctx, &task, 0, 1, task.n_all, z);
+        code = hn_task_embed(ctx, &task, 0, 1, task.n_all, z);
     if (!code)
         code = task.type->evaluate(ctx, &task, 0, z, value);
     if (!code && task.type->of_data > 0)

@@ -16,8 +16,8 @@ static void test_embeddings(void) {
         HN_CHECK(&ctx, open_task(&ctx, folder, 0, &o));
         HN_CHECK(&ctx, open_task(&ctx, folder, 4, &small));
         CU_ASSERT(o.task.n == GRAPHS && o.task.d == 24 && o.task.batch_size == GRAPHS);
-        HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 0, 0, GRAPHS, z));
-        HN_CHECK(&ctx, o.task.type->embed(&ctx, &small.task, 0, 7, GRAPHS, again));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 0, 0, GRAPHS, z));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &small.task, 0, 7, GRAPHS, again));
         double apart = 0;
         for (int k = 0; k < GRAPHS * 24; k++)
             CU_ASSERT_DOUBLE_EQUAL(z[k], again[k], 1e-5);
@@ -27,10 +27,10 @@ static void test_embeddings(void) {
         }
         CU_ASSERT(apart > 1e-3);
         // Changed copies: not the same at another step, the same at the same.
-        HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 1, 3, GRAPHS, z));
-        HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 1, 3, GRAPHS, again));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 1, 3, GRAPHS, z));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 1, 3, GRAPHS, again));
         CU_ASSERT_EQUAL(memcmp(z, again, sizeof z), 0);
-        HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 1, 4, GRAPHS, again));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 1, 4, GRAPHS, again));
         CU_ASSERT(memcmp(z, again, sizeof z) != 0);
         close_task(&ctx, &o);
         close_task(&ctx, &small);
@@ -66,7 +66,7 @@ static void test_evaluates(void) {
     hn_context_init(&ctx, 1);
     make_graphs(true);
     HN_CHECK(&ctx, open_task(&ctx, folder, 7, &o));
-    HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 0, 0, GRAPHS, z));
+    HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 0, 0, GRAPHS, z));
     HN_CHECK(&ctx, o.task.type->evaluate(&ctx, &o.task, 0, z, value));
     double cosine = 0;
     for (int i = 0; i < GRAPHS; i++)

@@ -267,7 +267,7 @@ static void write_embeddings(struct hn_context *ctx, struct hn_task *task,
     CU_ASSERT_FATAL(z && plain);
     for (int i = 0; i < TRAIN; i++)
         hn_plain_image(images->image + (size_t)i * PIXELS, plain + (size_t)i * PIXELS);
-    HN_CHECK(ctx, task->type->embed(ctx, task, 0, STEPS, TRAIN, z));
+    HN_CHECK(ctx, hn_task_embed(ctx, task, 0, STEPS, TRAIN, z));
     write_file(folder, "plain", plain, (size_t)TRAIN * PIXELS * sizeof *plain);
     write_file(folder, "z", z, (size_t)(TRAIN * task->d) * sizeof *z);
     hn_free(ctx, z);

@@ -71,7 +71,7 @@ static void test_depths(void) {
         CU_ASSERT_FATAL(data.p <= WIDE);
         HN_CHECK(&t->ctx, hn_task_open(&t->ctx, t->spec.task, t->task, &t->spec.setting, &task));
         float *z = calloc((size_t)(task.n * task.d), sizeof *z);
-        HN_CHECK(&t->ctx, task.type->embed(&t->ctx, &task, 0, 0, task.n, z));
+        HN_CHECK(&t->ctx, hn_task_embed(&t->ctx, &task, 0, 0, task.n, z));
         check_embedding(&data, layers, task.weights.value, z);
         free(z);
         hn_task_close(&t->ctx, &task);
@@ -118,7 +118,7 @@ static void test_empty_rows(void) {
     HN_CHECK(&t->ctx, hn_task_open(&t->ctx, t->spec.task, t->task, &t->spec.setting, &task));
     float z[40 * 8];
     for (int view = 0; view <= 2; view++) {
-        HN_CHECK(&t->ctx, task.type->embed(&t->ctx, &task, view, 0, task.n, z));
+        HN_CHECK(&t->ctx, hn_task_embed(&t->ctx, &task, view, 0, task.n, z));
         for (int j = 0; j < 8; j++)
             CU_ASSERT(fabs((double)z[j] - sqrt(1 / 8.0)) < 1e-6);
         for (int i = 0; i < 40; i++) {

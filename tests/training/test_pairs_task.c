@@ -60,7 +60,7 @@ static void put_beir(void) {
 static void embed_all(struct trial *t) {
     struct hn_task *task = &t->o.task;
     CU_ASSERT_FATAL(task->n_all <= ALL);
-    HN_CHECK(&t->ctx, task->type->embed(&t->ctx, task, 0, 0, task->n_all, t->z));
+    HN_CHECK(&t->ctx, hn_task_embed(&t->ctx, task, 0, 0, task->n_all, t->z));
 }
 
 static double dot(const float *a, const float *b) {
@@ -192,7 +192,7 @@ static void test_loss(void) {
         int n = (int)t.o.task.n;
         int32_t id[BATCH];
         embed_all(&t);
-        HN_CHECK(&t.ctx, t.o.task.type->embed(&t.ctx, &t.o.task, 2, 0, n, keys));
+        HN_CHECK(&t.ctx, hn_task_embed(&t.ctx, &t.o.task, 2, 0, n, keys));
         double wanted = 0;
         for (int i = 0; i < BATCH; i++)
             id[i] = i;

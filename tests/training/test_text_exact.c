@@ -197,7 +197,7 @@ static void check_task(struct hn_context *ctx, struct hn_task *task, float *z,
     static double value[32];
     static const char *const names[] = {"sick_train_spearman", "sts12_train_spearman"};
     double rho[HN_TEXT_SETS] = {0};
-    HN_CHECK(ctx, task->type->embed(ctx, task, 0, 1, task->n_all, z));
+    HN_CHECK(ctx, hn_task_embed(ctx, task, 0, 1, task->n_all, z));
     HN_CHECK(ctx, task->type->evaluate(ctx, task, 1, z, value));
     for (int k = 0; k < SUITE; k++)
         rho[suite[k]] = value[1 + k]; // they follow the mean

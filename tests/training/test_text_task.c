@@ -117,7 +117,7 @@ static void test_loss(void) {
         float z[64 * OUT];
         HN_CHECK(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, options, &o));
         CU_ASSERT_FATAL(o.task.n == ITEMS && o.task.n_all == ITEMS + r.sts.n && o.task.n_all <= 64);
-        HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 0, 0, o.task.n_all, z));
+        HN_CHECK(&r.ctx, hn_task_embed(&r.ctx, &o.task, 0, 0, o.task.n_all, z));
         double wanted = slow_loss(&r.items, z + ITEMS * OUT, kind & 1, kind & 2);
         CU_ASSERT_DOUBLE_EQUAL(loss_of(&r.ctx, &o.task, id, ITEMS), wanted, 1e-5);
         CU_ASSERT(!(fabs(wanted - last) < 1e-3));
@@ -136,8 +136,8 @@ static void test_embeddings(void) {
     size_t row = OUT * sizeof *z;
     open_read(&r);
     HN_CHECK(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, plain, &o));
-    HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 0, 0, o.task.n_all, z));
-    HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 2, 0, ITEMS, keys));
+    HN_CHECK(&r.ctx, hn_task_embed(&r.ctx, &o.task, 0, 0, o.task.n_all, z));
+    HN_CHECK(&r.ctx, hn_task_embed(&r.ctx, &o.task, 2, 0, ITEMS, keys));
     for (int i = 0; i < ITEMS; i++) {
         CU_ASSERT_EQUAL(memcmp(z + i * OUT, z + (ITEMS + r.items.query[i]) * OUT, row), 0);
         CU_ASSERT_EQUAL(memcmp(keys + i * OUT, z + (ITEMS + r.items.key[i]) * OUT, row), 0);
@@ -145,10 +145,10 @@ static void test_embeddings(void) {
     }
     close_task(&r.ctx, &o);
     HN_CHECK(&r.ctx, open_text(&r.ctx, ITEMS, HN_OBJECTIVE_OTHER_VIEW, dropping, &o));
-    HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 1, 3, ITEMS, keys));
-    HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 1, 3, ITEMS, again));
+    HN_CHECK(&r.ctx, hn_task_embed(&r.ctx, &o.task, 1, 3, ITEMS, keys));
+    HN_CHECK(&r.ctx, hn_task_embed(&r.ctx, &o.task, 1, 3, ITEMS, again));
     CU_ASSERT_EQUAL(memcmp(keys, again, ITEMS * row), 0);
-    HN_CHECK(&r.ctx, o.task.type->embed(&r.ctx, &o.task, 1, 4, ITEMS, again));
+    HN_CHECK(&r.ctx, hn_task_embed(&r.ctx, &o.task, 1, 4, ITEMS, again));
     CU_ASSERT(memcmp(keys, again, ITEMS * row) != 0);
     CU_ASSERT(memcmp(keys, z, ITEMS * row) != 0);
     close_task(&r.ctx, &o);

@@ -106,7 +106,7 @@ static void test_task(void) {
         HN_CHECK(&ctx, hn_options_set(&ctx, o.task.type->options, o.params, "wl", text));
         float *z = calloc((size_t)(o.task.n * o.task.d), sizeof *z);
         CU_ASSERT_PTR_NOT_NULL_FATAL(z);
-        HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 0, 0, o.task.n, z));
+        HN_CHECK(&ctx, hn_task_embed(&ctx, &o.task, 0, 0, o.task.n, z));
         for (int64_t step = 0; step < 2; step++) {
             double value[16];
             for (int k = 0; k < 16; k++)

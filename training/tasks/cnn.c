@@ -116,7 +116,7 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
         return ctx->code;
     s->net.hidden = net->out;
     s->net.hidden_layer = net->n - 1;
-    s->net.rows = ROWS;
+    task->block = ROWS;
     s->net.load = load;
     return hn_net_add_head(ctx, net, w, 256, p->image.out, p->batch_norm)
                ? ctx->code

@@ -176,6 +176,7 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     if (take_folds(ctx, task) || build(ctx, task))
         return ctx->code;
     task->label = s->data.label;
+    task->block = task->batch_size;
     measure_capacity(s, task->batch_size);
     s->all = hn_alloc(ctx, task->n * task->d, sizeof *s->all);
     if (!s->all || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
@@ -372,29 +373,27 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     return HN_OK;
 }
 
-// A batch at a time. Clean embeddings of all graphs, as before an evaluation, leave their vectors
-// in s->all.
+// Clean embeddings, as before an evaluation, leave the graphs' vectors in s->all.
 static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
-                          int64_t count, float *z) {
+                          int64_t first, int64_t graphs, float *z) {
     struct state *s = task->state;
     struct view *view = &s->view[0];
-    for (int64_t first = 0; first < count; first += task->batch_size) {
-        int64_t graphs = hn_min(task->batch_size, count - first), size = graphs * task->d;
-        begin_view(view);
-        for (int64_t g = first; g < first + graphs; g++) {
-            struct hn_stream stream;
-            hn_stream_open(&stream, task->setting.seed, "graph.embed", at, number, g);
-            add_graph(s, g, number > 0 ? &stream : NULL, view);
-        }
-        const hn_real *out = encode(task, view, false);
-        if (s->info)
-            copy_unit(out, graphs, task->d, z + first * task->d);
-        else
-            memcpy(z + first * task->d, out, (size_t)size * sizeof *z);
-        if (number == 0 && count == task->n)
-            memcpy(s->all + first * task->d, view->vector, (size_t)size * sizeof *s->all);
+    int64_t size = graphs * task->d;
+    (void)ctx;
+    begin_view(view);
+    for (int64_t g = first; g < first + graphs; g++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, task->setting.seed, "graph.embed", at, number, g);
+        add_graph(s, g, number > 0 ? &stream : NULL, view);
     }
-    return hn_check_stop(ctx);
+    const hn_real *out = encode(task, view, false);
+    if (s->info)
+        copy_unit(out, graphs, task->d, z);
+    else
+        memcpy(z, out, (size_t)size * sizeof *z);
+    if (number == 0)
+        memcpy(s->all + first * task->d, view->vector, (size_t)size * sizeof *s->all);
+    return HN_OK;
 }
 
 static struct hn_svm_probe probe_of(const struct hn_task *task) {

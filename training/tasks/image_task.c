@@ -61,7 +61,7 @@ enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct 
                            const struct hn_images *data) {
     const struct hn_image_params *p = task->params;
     enum hn_objective objective = task->setting.loss.objective;
-    int64_t b = task->batch_size, rows = net->rows;
+    int64_t b = task->batch_size, rows = task->block;
     bool queue = objective == HN_OBJECTIVE_QUEUE;
     if (queue && p->queue < b)
         return hn_fail(ctx, HN_USAGE,
@@ -118,10 +118,7 @@ static void step_queue(struct hn_task *task, const struct hn_task_batch *batch,
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,
                    double *loss, float *z1) {
     struct hn_image_net *net = task->state;
-    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
-                           .training = true,
-                           .seed = task->setting.seed,
-                           .step = batch->step};
+    const struct hn_pass pass = hn_task_pass(ctx, task, batch->step);
     int64_t half = batch->n * task->d;
     if (net->momentum.rows > 0) {
         step_queue(task, batch, &pass, loss, z1);
@@ -137,20 +134,15 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn
 }
 
 enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
-                            int64_t count, float *z) {
+                            int64_t first, int64_t rows, float *z) {
     struct hn_image_net *net = task->state;
     const struct hn_pass pass = {.workers.threads = ctx->threads};
-    bool all = view == 0 && count == task->n_all; // as before an evaluation, which needs h
-    for (int64_t i = 0; i < count; i += net->rows) {
-        int64_t rows = hn_min(net->rows, count - i);
-        const hn_real *x = net->load(ctx, task, view, step, i, rows);
-        const hn_real *out =
-            hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
-        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
-        if (all)
-            memcpy(net->h + i * net->hidden, net->wide.y[net->hidden_layer],
-                   (size_t)(rows * net->hidden) * sizeof *net->h);
-    }
+    const hn_real *x = net->load(ctx, task, view, step, first, rows);
+    const hn_real *out = hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
+    memcpy(z, out, (size_t)(rows * task->d) * sizeof *z);
+    if (view == 0) // for an evaluation
+        memcpy(net->h + first * net->hidden, net->wide.y[net->hidden_layer],
+               (size_t)(rows * net->hidden) * sizeof *net->h);
     return HN_OK;
 }
 

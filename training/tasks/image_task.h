@@ -48,9 +48,8 @@ struct hn_image_net {
     struct hn_net encoder;
     int hidden_layer; // whose output is h
     int64_t hidden;   // its columns
-    int64_t rows;     // embedded at once
-    // Inputs of the encoder for `rows` items: clean (view 0), or in augmented view 1 or 2, drawn by
-    // step. Blocks come in ascending order. They may lie in x.
+    // Inputs of the encoder for a block of items: clean (view 0), or in augmented view 1 or 2,
+    // drawn by step. They may lie in x.
     const hn_real *(*load)(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
                            int64_t first, int64_t rows);
     const float *features; // [n_all x encoder.in] frozen ones that are evaluated alone, or NULL
@@ -58,14 +57,14 @@ struct hn_image_net {
     struct hn_momentum momentum; // of loss moco; rows = 0: another loss
     struct hn_tape tape, wide;   // of training, of embedding
     struct hn_loss_work loss;
-    hn_real *x;    // [max(2 batch_size, rows) x encoder.in]
+    hn_real *x;    // [max(2 batch_size, task->block) x encoder.in]
     hn_real *dz;   // [2 batch_size x task->d]
-    float *h;      // [task->n_all x hidden] of the last clean embedding of all items
+    float *h;      // [task->n_all x hidden] of the last clean embedding
     int8_t *split; // [task->n_all]
 };
 
-// After the encoder is built and the sizes of the task are set: allocates, and sets the split and
-// the names of labels, of `data`.
+// After the encoder is built and the sizes of the task, its block too, are set: allocates, and sets
+// the split and the names of labels, of `data`.
 HN_MUST_USE enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task,
                                        struct hn_image_net *net, const struct hn_images *data);
 // A task's step once net->x holds the first views of the batch, then the second ones: both go
@@ -77,7 +76,7 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn
 // images: kNN accuracy of both, and the probe's.
 void hn_image_init(struct hn_task *task);
 enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
-                            int64_t count, float *z);
+                            int64_t first, int64_t rows, float *z);
 enum hn_code hn_image_evaluate(struct hn_context *ctx, struct hn_task *task, int64_t step,
                                const float *z, double *value);
 

@@ -333,12 +333,12 @@ static bool is_zero(const float *x, int64_t d) {
 // clean embedding is taken. One that has none at all gets the direction (1, ..., 1), which all such
 // nodes share. In training it is zero.
 static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
-                          int64_t count, float *z) {
+                          int64_t first, int64_t count, float *z) {
     struct state *s = task->state;
     struct view *view = &s->view[number > 1], *clean = &s->view[number <= 1];
     int64_t d = task->d;
     const hn_real *whole = NULL;
-    (void)ctx;
+    (void)ctx, (void)first; // a block is all nodes
     draw_view(task, number, "node.embed", at, view);
     view->pass.training = clean->pass.training = false;
     memcpy(z, encode(task, view), (size_t)(count * d) * sizeof *z);
@@ -396,8 +396,8 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
         return ctx->code;
     value[PROBE_FEATURES] = alone.features;
     value[PROBE_AVERAGED] = alone.averaged;
-    if (embed(ctx, task, 1, at, task->n, s->views) ||
-        embed(ctx, task, 2, at, task->n, s->views + size) ||
+    if (hn_task_embed(ctx, task, 1, at, task->n, s->views) ||
+        hn_task_embed(ctx, task, 2, at, task->n, s->views + size) ||
         hn_normalize_rows(ctx, s->views, 2 * task->n, task->d, "embedding of a view") ||
         hn_evaluate(ctx, &e, "uniformity", &value[UNIFORMITY]))
         return ctx->code;

@@ -253,7 +253,8 @@ static enum hn_code mine(struct hn_context *ctx, struct hn_task *task) {
     int64_t texts = m.queries + s->documents;
     float *z = hn_alloc(ctx, texts, (size_t)task->d * sizeof *z);
     int32_t *negative = hn_alloc(ctx, m.queries, sizeof *negative);
-    if (!z || !negative || hn_text_embed_texts(ctx, task, m.text, texts, z) ||
+    s->text.texts = m.text;
+    if (!z || !negative || hn_task_embed(ctx, task, HN_TEXT_TEXTS, 0, texts, z) ||
         hn_normalize_rows(ctx, z, texts, task->d, "embedding") ||
         open_miner(ctx, task, &m, z, &miner))
         return ctx->code;

@@ -47,6 +47,24 @@ struct hn_workers hn_task_workers(const struct hn_context *ctx, struct hn_task *
     return (struct hn_workers){ctx->threads, &task->flops};
 }
 
+struct hn_pass hn_task_pass(const struct hn_context *ctx, struct hn_task *task, int64_t step) {
+    return (struct hn_pass){.workers = hn_task_workers(ctx, task),
+                            .training = true,
+                            .seed = task->setting.seed,
+                            .step = step};
+}
+
+enum hn_code hn_task_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
+                           int64_t count, float *z) {
+    int64_t block = task->block ? task->block : count;
+    for (int64_t i = 0; i < count; i += block)
+        if (task->type->embed(ctx, task, view, step, i, hn_min(block, count - i),
+                              z + i * task->d) ||
+            hn_check_stop(ctx))
+            return ctx->code;
+    return HN_OK;
+}
+
 void hn_task_close(struct hn_context *ctx, struct hn_task *task) {
     if (task->state && task->type->close)
         task->type->close(ctx, task);

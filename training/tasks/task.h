@@ -48,6 +48,7 @@ struct hn_task {
     const struct hn_graph *graph;       // of the n items, for `hops`; NULL: none
     const struct hn_features *features; // of the n items, for `ring`; NULL: none
     const struct hn_tuples *tuples;     // the n items as such; NULL: items of another kind
+    int64_t block;                      // items embedded at once; 0: all
     void *kept;         // [kept_bytes] what later steps need besides weights, of checkpoints; NULL
     int64_t kept_bytes; // likewise
     _Atomic int64_t flops;     // of the matrix products of steps so far
@@ -103,10 +104,10 @@ struct hn_task_type {
     // z1 [n x d], if not NULL, is filled with the embeddings of the batch's first view as trained.
     enum hn_code (*step)(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1);
-    // Required. Evaluation-mode embeddings z[count x d], unit rows, of the first `count` items:
-    // clean (view 0, count <= n_all), or in augmented view 1 or 2 (count <= n), drawn by step.
+    // Required. Evaluation-mode embeddings z[rows x d], unit rows, of the items from `first` on, a
+    // block of hn_task_embed(): clean (view 0), or in augmented view 1 or 2, drawn by step.
     enum hn_code (*embed)(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
-                          int64_t count, float *z);
+                          int64_t first, int64_t rows, float *z);
     // Required. value[n_columns] (NaN before): accuracies and the like. z[n_all x d] are the clean
     // evaluation-mode embeddings of now.
     enum hn_code (*evaluate)(struct hn_context *ctx, struct hn_task *task, int64_t step,
@@ -123,11 +124,18 @@ const struct hn_task_type *hn_task_find(const char *name);
 // Workers of steps, whose products are counted.
 struct hn_workers hn_task_workers(const struct hn_context *ctx, struct hn_task *task);
 
+// A training pass of a step, without views and inputs.
+struct hn_pass hn_task_pass(const struct hn_context *ctx, struct hn_task *task, int64_t step);
+
 // Life cycle: open (also the weights), init, ..., close.
 HN_MUST_USE enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_task_type *type,
                                       const void *params, const struct hn_task_setting *setting,
                                       struct hn_task *task);
 void hn_task_close(struct hn_context *ctx, struct hn_task *task); // also after a failed open
+// Embeddings z[count x d] of the first `count` items, as the type's hook: count <= n_all of clean
+// ones, n of views. Blocks come in ascending order. HN_INTERRUPTED between them.
+HN_MUST_USE enum hn_code hn_task_embed(struct hn_context *ctx, struct hn_task *task, int view,
+                                       int64_t step, int64_t count, float *z);
 // For open. Sets n, n_all, d and batch_size. HN_DATA if batches are larger than n.
 HN_MUST_USE enum hn_code hn_task_set_items(struct hn_context *ctx, struct hn_task *task, int64_t n,
                                            int64_t n_all, int64_t d);

@@ -63,6 +63,7 @@ enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task) {
     int64_t b = task->batch_size, pairs;
     if (!hn_mul(2 * b, b, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)b);
+    task->block = HN_TEXT_ROWS;
     t->left_out = hn_alloc(ctx, t->features.max_words, sizeof *t->left_out);
     t->hard = hn_alloc(ctx, b, sizeof *t->hard);
     t->own = hn_alloc(ctx, b, sizeof *t->own);
@@ -151,10 +152,7 @@ static struct hn_loss_lists make_lists(const struct hn_task *task,
 enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *task,
                           const struct hn_task_batch *batch, double *loss, float *z1) {
     struct hn_text_task *t = task->state;
-    const struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
-                                 .training = true,
-                                 .seed = task->setting.seed,
-                                 .step = batch->step};
+    const struct hn_pass pass = hn_task_pass(ctx, task, batch->step);
     const hn_real *z;
     struct hn_loss_lists lists[2];
     hn_text_net_clear(&t->net);
@@ -173,56 +171,35 @@ enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *task,
     return HN_OK;
 }
 
-// Row i of all.
+// Row i of a view.
 static int32_t text_of(const struct hn_task *task, int view, int64_t i) {
     const struct hn_text_task *t = task->state;
+    if (view == HN_TEXT_TEXTS)
+        return t->texts[i];
     if (i >= task->n)
         return t->behind ? t->behind[i - task->n] : (int32_t)(i - task->n);
     return view == 2 ? t->items.key[i] : t->items.query[i];
 }
 
-// Rows to be embedded: of items and what is behind them in a view, or of texts.
-struct rows {
-    const int32_t *text; // NULL: of items
-    int view;
-    int64_t at;
-};
-
-static void add_row(struct hn_task *task, const struct rows *r, int64_t i) {
-    struct hn_stream stream;
-    int32_t text = r->text ? r->text[i] : text_of(task, r->view, i);
-    if (r->view == 0) {
-        add_whole(task->state, text, NULL);
-        return;
-    }
-    hn_stream_open(&stream, task->setting.seed, "text.embed", r->at, r->view, i);
-    add_view(task, text, &stream);
-}
-
 // Views leave out words, but no numbers of h: evaluation mode.
-static enum hn_code embed_rows(struct hn_context *ctx, struct hn_task *task, const struct rows *r,
-                               int64_t count, float *z) {
+enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t at,
+                           int64_t first, int64_t rows, float *z) {
     struct hn_text_task *t = task->state;
     const struct hn_pass pass = {.workers = hn_task_workers(ctx, task)};
-    for (int64_t first = 0; first < count; first += HN_TEXT_ROWS) {
-        int64_t rows = hn_min(HN_TEXT_ROWS, count - first);
-        hn_text_net_clear(&t->net);
-        for (int64_t i = first; i < first + rows; i++)
-            add_row(task, r, i);
-        memcpy(z + first * task->d, hn_text_net_embed(&t->net, &task->weights, &pass),
-               (size_t)(rows * task->d) * sizeof *z);
+    hn_text_net_clear(&t->net);
+    for (int64_t i = first; i < first + rows; i++) {
+        int32_t text = text_of(task, view, i);
+        struct hn_stream stream;
+        if (view <= 0) {
+            add_whole(t, text, NULL);
+            continue;
+        }
+        hn_stream_open(&stream, task->setting.seed, "text.embed", at, view, i);
+        add_view(task, text, &stream);
     }
-    return hn_check_stop(ctx);
-}
-
-enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t at,
-                           int64_t count, float *z) {
-    return embed_rows(ctx, task, &(struct rows){.view = view, .at = at}, count, z);
-}
-
-enum hn_code hn_text_embed_texts(struct hn_context *ctx, struct hn_task *task, const int32_t *text,
-                                 int64_t count, float *z) {
-    return embed_rows(ctx, task, &(struct rows){.text = text}, count, z);
+    memcpy(z, hn_text_net_embed(&t->net, &task->weights, &pass),
+           (size_t)(rows * task->d) * sizeof *z);
+    return HN_OK;
 }
 
 enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,

@@ -46,6 +46,7 @@ struct hn_text_task {
     const char *hard_option;  // that asks for hard negatives
     bool lists;               // negatives are listed, for hard ones and masks
     hn_text_related *related; // optional: pairs that are no negatives
+    const int32_t *texts;     // of the view HN_TEXT_TEXTS, set before it is embedded
     // By hn_text_task_open().
     struct hn_text_net net;
     bool *left_out; // [features.max_words]
@@ -60,12 +61,10 @@ HN_MUST_USE enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_tas
 void hn_text_init(struct hn_task *task);
 HN_MUST_USE enum hn_code hn_text_step(struct hn_context *ctx, struct hn_task *task,
                                       const struct hn_task_batch *batch, double *loss, float *z1);
-// View 1 is of the queries, view 2 of the keys.
+// View 1 is of the queries, view 2 of the keys, HN_TEXT_TEXTS of `texts`, whole.
+enum { HN_TEXT_TEXTS = -1 };
 HN_MUST_USE enum hn_code hn_text_embed(struct hn_context *ctx, struct hn_task *task, int view,
-                                       int64_t at, int64_t count, float *z);
-// z[count x d] of the texts text[count], whole.
-HN_MUST_USE enum hn_code hn_text_embed_texts(struct hn_context *ctx, struct hn_task *task,
-                                             const int32_t *text, int64_t count, float *z);
+                                       int64_t at, int64_t first, int64_t rows, float *z);
 
 // Bags of the texts of[n], or of all n, as a matrix x [n x HN_TEXT_BUCKETS].
 HN_MUST_USE enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_text_features *f,

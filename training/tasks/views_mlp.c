@@ -108,7 +108,7 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     task->label = v->label;
     s->net.hidden = p->hidden;
     s->net.hidden_layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
-    s->net.rows = ROWS;
+    task->block = ROWS;
     s->net.load = load;
     s->net.features = v->clean;
     return hn_image_open(ctx, task, &s->net, &v->data);
