@@ -4,28 +4,29 @@
 
 #include <math.h>
 
-enum { MAX_RANGES = 5, MAX_PANELS = 4 };
+enum { MAX_RANGES = 5, MAX_PANELS = 4, MAX_STEPS = 256 };
 
 // Columns that tell graphs apart, and ranges of ranks.
 static const char *const of_graph[] = {"dataset", "graph", NULL};
 static const char *const of_range[] = {"dataset", "graph", "rank_lo", "rank_hi", NULL};
 
-// Rows of single items are not drawn.
-static bool is_row(const struct hn_table *t, int64_t row, int64_t like,
-                   const char *const *columns) {
-    return hn_table_real(t, row, "item") < 0 && hn_rows_agree(t, row, like, columns);
+// The first row that has the values of row `like` in these columns, at that step (NaN: any); -1 if
+// there is none. Rows of single items are not drawn.
+static int64_t find_row(const struct hn_table *t, int64_t like, const char *const *columns,
+                        double step) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (hn_table_real(t, row, "item") < 0 && hn_rows_agree(t, row, like, columns) &&
+            !(fabs(hn_table_real(t, row, "step") - step) > 0.5))
+            return row;
+    return -1;
 }
 
-// True if no earlier row has the same values in these columns.
 static bool is_first(const struct hn_table *t, int64_t row, const char *const *columns) {
-    for (int64_t i = 0; i < row; i++)
-        if (is_row(t, i, row, columns))
-            return false;
-    return hn_table_real(t, row, "item") < 0;
+    return find_row(t, row, columns, NAN) == row;
 }
 
 static void draw_range(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t,
-                       int64_t of, int line) {
+                       int64_t of, const double *step, int line) {
     char label[HN_LABEL_SIZE];
     bool all = fabs(hn_table_real(t, of, "rank_lo") - 1) < 0.5 &&
                fabs(hn_table_real(t, of, "rank_hi") - hn_table_real(t, of, "K")) < 0.5;
@@ -37,22 +38,12 @@ static void draw_range(struct hn_page *page, struct hn_panel *panel, const struc
     else
         snprintf(label, sizeof label, "ranks %.0f to %.0f", lo, hi);
     struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
-    double last = -INFINITY;
-    for (;;) { // by increasing step
-        int64_t next = -1;
-        for (int64_t i = 0; i < t->rows; i++) {
-            double step = hn_table_real(t, i, "step");
-            if (is_row(t, i, of, of_range) && step > last &&
-                (next < 0 || step < hn_table_real(t, next, "step")))
-                next = i;
-        }
-        if (next < 0)
-            return;
-        last = hn_table_real(t, next, "step");
-        lo = hn_table_real(t, next, "purity_lo");
-        hi = hn_table_real(t, next, "purity_hi");
-        hn_axis_tic_number(page, &panel->x, last);
-        hn_series_add_interval(s, last, 100 * hn_table_real(t, next, "purity"), 50 * (hi - lo));
+    for (int i = 0; i < panel->x.n_tics; i++) {
+        int64_t row = find_row(t, of, of_range, step[i]);
+        if (row >= 0)
+            hn_series_add_interval(
+                s, i, 100 * hn_table_real(t, row, "purity"),
+                50 * (hn_table_real(t, row, "purity_hi") - hn_table_real(t, row, "purity_lo")));
     }
 }
 
@@ -61,36 +52,25 @@ static void draw_graph(struct hn_page *page, const struct hn_table *t, int64_t o
     snprintf(title, sizeof title, "%.60s graph", hn_table_text(t, of, "graph"));
     struct hn_panel *panel =
         hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
+    double step[MAX_STEPS];
     int64_t range[MAX_RANGES];
-    int ranges = 0;
-    for (int64_t i = 0; i < t->rows && ranges < MAX_RANGES; i++)
-        if (is_row(t, i, of, of_graph) && is_first(t, i, of_range))
-            range[ranges++] = i;
-    for (int i = 0; i < ranges; i++)
-        draw_range(page, panel, t, range[i], hn_line_ordered(i, ranges));
-    struct hn_series *chance = hn_panel_series(page, panel, "chance", HN_LOOK_RULE, 0);
-    hn_series_add(chance, 0, 100 * hn_table_real(t, of, "chance"));
-}
-
-// The tics are steps as they are; marks stand evenly spaced, as in the other figures.
-static void space_steps(struct hn_panel *panel) {
-    for (int i = 1; i < panel->x.n_tics; i++)
-        for (int j = i; j > 0 && panel->x.tic[j].at < panel->x.tic[j - 1].at; j--) {
-            struct hn_tic moved = panel->x.tic[j];
-            panel->x.tic[j] = panel->x.tic[j - 1];
-            panel->x.tic[j - 1] = moved;
+    int ranges = 0, steps = hn_distinct(t, "step", step, MAX_STEPS);
+    for (int i = 0; i < steps; i++)
+        if (find_row(t, of, of_graph, step[i]) >= 0) {
+            char text[32];
+            snprintf(text, sizeof text, "%.0f", step[i]);
+            step[panel->x.n_tics] = step[i];
+            hn_axis_tic(page, &panel->x, panel->x.n_tics, text);
         }
-    for (int s = 0; s < panel->n_series; s++)
-        for (int64_t i = 0; i < panel->series[s]->n && panel->series[s]->look == HN_LOOK_LINE; i++)
-            for (int k = 0; k < panel->x.n_tics; k++)
-                if (fabs(panel->series[s]->datum[i].x - panel->x.tic[k].at) < 1e-9) {
-                    panel->series[s]->datum[i].x = k;
-                    break;
-                }
-    for (int k = 0; k < panel->x.n_tics; k++)
-        panel->x.tic[k].at = k;
     panel->x.lo = -0.25;
     panel->x.hi = panel->x.n_tics - 0.75;
+    for (int64_t i = 0; i < t->rows && ranges < MAX_RANGES; i++)
+        if (hn_rows_agree(t, i, of, of_graph) && is_first(t, i, of_range))
+            range[ranges++] = i;
+    for (int i = 0; i < ranges; i++)
+        draw_range(page, panel, t, range[i], step, hn_line_ordered(i, ranges));
+    struct hn_series *chance = hn_panel_series(page, panel, "chance", HN_LOOK_RULE, 0);
+    hn_series_add(chance, 0, 100 * hn_table_real(t, of, "chance"));
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -98,8 +78,6 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int64_t row = 0; row < t->rows && page->panels < MAX_PANELS; row++)
         if (is_first(t, row, of_graph))
             draw_graph(page, t, row);
-    for (int p = 0; p < page->panels; p++)
-        space_steps(&page->panel[p]);
     page->share_y = true;
     return hn_page_finish(page, "the table of purities is empty");
 }

@@ -67,9 +67,7 @@ static double uniform_of(const struct view *v, int dataset) {
 
 static struct setting measure_setting(const struct view *v, struct hn_where where) {
     double base = v->excess ? uniform_of(v, where.dataset) : 0;
-    double build = hn_groups_mean(v->g, where, "cost_g_over_t").mean;
-    double draw = hn_groups_mean(v->g, where, "cost_s").mean;
-    double cost = (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
+    double cost = hn_groups_cost(v->g, where);
     return (struct setting){{hn_groups_mean(v->g, where, v->measure).mean,
                              100 * (hn_groups_mean(v->g, where, "fn_ratio").mean - base),
                              cost > 0 ? log(cost) : NAN}};

@@ -9,15 +9,6 @@
 
 #include <math.h>
 
-static void draw_gap(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
-                     struct hn_where where) {
-    struct hn_series *s = hn_setting_curve(page, panel, g, where.setting);
-    for (where.step = 0; where.step < g->steps; where.step++) {
-        struct hn_mean gap = hn_groups_mean(g, where, "gap");
-        hn_curve_add(s, panel, where, gap.mean, gap.half);
-    }
-}
-
 static void draw_loss(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                       struct hn_where where) {
     struct hn_series *s =
@@ -73,7 +64,7 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, struct 
     hn_measure_axis(gap)->zero = true;
     draw_global(page, loss, g, (struct hn_where){where.dataset, where.temperature, 0, 0});
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
-        draw_gap(page, gap, g, where);
+        hn_setting_means(page, gap, g, where, "gap", 1);
         draw_loss(page, loss, g, where);
     }
     for (where.setting = 0; where.setting < g->settings && !loss->rows; where.setting++)

@@ -15,13 +15,8 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, 
     for (int s = 0; s < (panel->rows ? g->settings : 1); s++)
         for (where.setting = s, where.step = 0; where.step < g->steps; where.step++)
             hn_curve_add(all, panel, where, hn_groups_first_mean(g, where, "pos_prob_global"), NAN);
-    for (where.setting = 0; where.setting < g->settings; where.setting++) {
-        struct hn_series *own = hn_setting_curve(page, panel, g, where.setting);
-        for (where.step = 0; where.step < g->steps; where.step++) {
-            struct hn_mean m = hn_groups_mean(g, where, "pos_prob");
-            hn_curve_add(own, panel, where, m.mean, m.half);
-        }
-    }
+    for (where.setting = 0; where.setting < g->settings; where.setting++)
+        hn_setting_means(page, panel, g, where, "pos_prob", 1);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {

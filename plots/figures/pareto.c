@@ -44,12 +44,6 @@ static bool is_on_front(const struct point *point, int n, int i) {
     return on && !own->twin;
 }
 
-static double cost_of(const struct hn_groups *g, struct hn_where where) {
-    double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
-    double draw = hn_groups_mean(g, where, "cost_s").mean;
-    return (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
-}
-
 // Of all panels, so that sizes mean the same in each.
 static double dearest_of(const struct hn_groups *g, const char *hardness) {
     double dearest = 0;
@@ -57,7 +51,7 @@ static double dearest_of(const struct hn_groups *g, const char *hardness) {
         for (int s = 0; s < g->settings; s++) {
             struct hn_where where = hn_last_position(g, d, s, hardness);
             if (where.step >= 0)
-                dearest = fmax(dearest, cost_of(g, where));
+                dearest = fmax(dearest, hn_groups_cost(g, where));
         }
     return dearest;
 }
@@ -72,7 +66,7 @@ static int collect(const struct hn_groups *g, int dataset, struct hn_league leag
             continue;
         struct point p = {.false_negatives = hn_groups_mean(g, where, "fn_ratio"),
                           .hardness = hn_groups_mean(g, where, hardness),
-                          .cost = cost_of(g, where),
+                          .cost = hn_groups_cost(g, where),
                           .setting = s};
         p.false_negatives.mean *= 100;
         p.false_negatives.half *= 100;

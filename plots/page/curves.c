@@ -128,18 +128,23 @@ void hn_curve_add(struct hn_series *s, const struct hn_panel *panel, struct hn_w
         hn_series_add_interval(s, (double)where.step, value, half);
 }
 
+void hn_setting_means(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                      struct hn_where where, const char *column, double scale) {
+    struct hn_series *curve = hn_setting_curve(page, panel, g, where.setting);
+    for (where.step = 0; where.step < g->steps; where.step++) {
+        struct hn_mean mean = hn_groups_mean(g, where, column);
+        hn_curve_add(curve, panel, where, scale * mean.mean, scale * mean.half);
+    }
+}
+
 static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                          struct hn_where where, const struct hn_curve_value *m, bool faint) {
     struct hn_series *raw = faint && !panel->rows ? hn_panel_series(page, panel, "", HN_LOOK_FAINT,
                                                                     g->setting[where.setting].line)
                                                   : NULL;
-    struct hn_series *curve = hn_setting_curve(page, panel, g, where.setting);
-    for (where.step = 0; where.step < g->steps; where.step++) {
-        struct hn_mean mean = hn_groups_mean(g, where, m->column);
-        hn_curve_add(curve, panel, where, m->scale * mean.mean, m->scale * mean.half);
-        if (raw)
-            add_batches(raw, g, where, m, (double)where.step);
-    }
+    hn_setting_means(page, panel, g, where, m->column, m->scale);
+    for (where.step = 0; raw && where.step < g->steps; where.step++)
+        add_batches(raw, g, where, m, (double)where.step);
 }
 
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,

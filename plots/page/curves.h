@@ -29,6 +29,9 @@ struct hn_series *hn_reference_curve(struct hn_page *page, struct hn_panel *pane
                                      const char *label);
 void hn_curve_add(struct hn_series *s, const struct hn_panel *panel, struct hn_where where,
                   double value, double half);
+// The curve or row of a setting: its means of a column of /runs, times `scale`.
+void hn_setting_means(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                      struct hn_where where, const char *column, double scale);
 
 // A panel of a data set: a curve of the measure per setting over the steps. faint: some of the
 // batches behind the means, of measures that are kept by batch.

@@ -247,6 +247,12 @@ struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, 
     return hn_replicates_mean(g->results, hn_groups_rows(g, where, name), name);
 }
 
+double hn_groups_cost(const struct hn_groups *g, struct hn_where where) {
+    double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
+    double draw = hn_groups_mean(g, where, "cost_s").mean;
+    return (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
+}
+
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
     double mean = NAN;
     for (where.setting = 0; isnan(mean) && where.setting < g->settings; where.setting++)

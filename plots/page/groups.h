@@ -80,6 +80,8 @@ struct hn_where {
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 // The mean of the first setting that has one there, NaN if none has: of what all share.
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name);
+// Seconds of a batch, its share of the build included; 0 if neither was measured.
+double hn_groups_cost(const struct hn_groups *g, struct hn_where where);
 
 // Rows of the position in the order of the file, borrowed until the next call of this or of a mean.
 // A seed comes once, with the first row that has a value in column `name`.
