@@ -66,8 +66,31 @@ void hn_fixture_items_free(struct hn_context *ctx, struct hn_items *items) {
     hn_free(ctx, (void *)items->x.data);
     hn_free(ctx, (void *)items->x1.data);
     hn_free(ctx, (void *)items->x2.data);
+    hn_free(ctx, (void *)items->teacher.data);
     hn_free(ctx, (void *)items->labels);
     memset(items, 0, sizeof *items);
+}
+
+void hn_fixture_repeat(struct hn_items *items, int64_t distinct) {
+    const int64_t d = items->d;
+    float *rows[] = {(float *)items->x.data, (float *)items->x1.data, (float *)items->x2.data};
+    for (int m = 0; m < 3; m++)
+        for (int64_t i = distinct; rows[m] && i < items->n; i++)
+            memcpy(rows[m] + i * d, rows[m] + i % distinct * d, (size_t)d * sizeof(float));
+}
+
+void hn_fixture_crowd(struct hn_context *ctx, struct hn_items *items, float near) {
+    const int64_t d = items->d;
+    float *x = (float *)items->x.data;
+    for (int64_t i = 1; i < items->n; i++)
+        for (int64_t k = 0; k < d; k++)
+            x[i * d + k] = x[k] + near * x[i * d + k];
+    if (hn_normalize_rows(ctx, x, items->n, d, "crowd"))
+        abort();
+}
+
+void hn_fixture_teacher(struct hn_context *ctx, struct hn_items *items, int64_t d, uint64_t seed) {
+    items->teacher = (struct hn_matrix){hn_fixture_rows(ctx, items->n, d, seed), items->n, d, d};
 }
 
 void hn_fixture_folder(char *path, size_t size) {

@@ -52,12 +52,11 @@ static inline struct hn_items anchored_items(struct hn_context *ctx, int64_t n, 
     items.graph = &extra->graph;
     items.features = &extra->features;
     extra->group = hn_alloc(ctx, n, sizeof *extra->group);
-    float *teacher = hn_fixture_rows(ctx, n, d + 3, seed + 100);
-    CU_ASSERT_FATAL(extra->group && teacher);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(extra->group);
+    hn_fixture_teacher(ctx, &items, d + 3, seed + 100);
     for (int64_t i = 0; i < n; i++)
         extra->group[i] = (int32_t)(i * i % 5);
     items.group = extra->group;
-    items.teacher = (struct hn_matrix){teacher, n, d + 3, d + 3};
     hn_free(ctx, from);
     hn_free(ctx, to);
     return items;
@@ -69,8 +68,6 @@ static inline void anchored_items_free(struct hn_context *ctx, struct hn_items *
     hn_free(ctx, (void *)extra->features.dense.data);
     hn_graph_free(ctx, &extra->graph);
     hn_free(ctx, extra->group);
-    hn_free(ctx, (void *)items->teacher.data);
-    items->teacher.data = NULL;
     hn_free(ctx, extra);
     hn_fixture_items_free(ctx, items);
 }

@@ -272,51 +272,9 @@ static void test_ring_ties(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-// What planning refuses, and what it calls not applicable.
-static void test_check(void) {
-    static const struct {
-        const char *name, *settings;
-        enum hn_code code;
-        const char *part;
-    } cases[] = {
-        {"ring", "lo=50 hi=50", HN_USAGE, "lo < hi"},
-        {"ring", "", HN_NOT_APPLICABLE, "raw features"},
-        {"ring", "space=embeddings lo=0 hi=100", HN_USAGE, "pairs"},
-        {"random-negatives", "n=all", HN_USAGE, "fewer negatives"},
-        {"random-negatives", "n=100", HN_OK, ""},
-        {"ring", "space=embeddings n=50", HN_OK, ""},
-        {"mined", "min_rank=200", HN_USAGE, "R = 100"},
-        {"mined", "min_rank=5 max_rank=4", HN_USAGE, "below min_rank"},
-        {"mined", "min_score=0.5 max_score=0.4", HN_USAGE, "above max_score"},
-        {"mined", "absolute_margin=0", HN_NOT_APPLICABLE, "second view"},
-        {"mined", "take=ambiguous", HN_USAGE, "sharpness"},
-        {"mined", "take=ambiguous sharpness=5", HN_NOT_APPLICABLE, "second view"},
-        {"mined", "shift=0.1", HN_USAGE, "take: ambiguous"},
-        {"mined", "", HN_OK, ""},
-    };
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    const struct hn_sampler_plan plan = {.n = 1000000, .batch_size = 256, .has_labels = true};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct hn_sampler_type *type = type_of(cases[i].name);
-        void *params = hn_zalloc(&ctx, 1, type->params_size);
-        CU_ASSERT_FATAL(params != NULL);
-        HN_CHECK(&ctx, sampled_params(&ctx, type, cases[i].settings, params));
-        ctx.message[0] = '\0';
-        HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, type, params, &plan), cases[i].code,
-                       cases[i].part);
-        hn_options_free(&ctx, type->options, params);
-        hn_free(&ctx, params);
-    }
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
-static const struct hn_test tests[] = {
-    {"random_distribution", test_random_distribution},
-    {"hops", test_hops},
-    {"ring_places", test_ring_places},
-    {"rings_partition", test_rings_partition},
-    {"ring_ties", test_ring_ties},
-    {"check", test_check},
-};
+static const struct hn_test tests[] = {{"random_distribution", test_random_distribution},
+                                       {"hops", test_hops},
+                                       {"ring_places", test_ring_places},
+                                       {"rings_partition", test_rings_partition},
+                                       {"ring_ties", test_ring_ties}};
 HN_TEST_MAIN("anchors", tests)

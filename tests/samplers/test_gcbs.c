@@ -188,26 +188,8 @@ static void test_no_edges(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    const struct hn_sampler_plan plan = {.n = 300, .batch_size = 10};
-    void *params = hn_zalloc(&ctx, 1, gcbs()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, gcbs(), "keep=512", params));
-    HN_CHECK_FAILS(&ctx, gcbs()->check(&ctx, params, &plan), HN_USAGE,
-                   "keep = 512 exceeds the 300");
-    HN_CHECK(&ctx, sampled_params(&ctx, gcbs(), "keep=300", params));
-    HN_CHECK(&ctx, gcbs()->check(&ctx, params, &plan));
-    HN_CHECK(&ctx, sampled_params(&ctx, gcbs(), "", params));
-    HN_CHECK(&ctx, gcbs()->check(&ctx, params, &plan));
-    HN_CHECK_FAILS(&ctx, sampled_params(&ctx, gcbs(), "quantile=1.5", params), HN_USAGE,
-                   "quantile");
-    hn_free(&ctx, params);
-}
-
-static const struct hn_test tests[] = {
-    {"order", test_order},       {"graph", test_graph}, {"reports", test_reports},
-    {"no_edges", test_no_edges}, {"check", test_check},
-};
+static const struct hn_test tests[] = {{"order", test_order},
+                                       {"graph", test_graph},
+                                       {"reports", test_reports},
+                                       {"no_edges", test_no_edges}};
 HN_TEST_MAIN("gcbs", tests)

@@ -94,8 +94,7 @@ static void test_ties(void) {
         compare_threshold(&items.x, &items.x, quantiles[i], HN_THRESHOLD_MARGIN, 0);
         compare_threshold(&items.x1, &items.x2, quantiles[i], HN_THRESHOLD_MARGIN, 0);
     }
-    for (int64_t i = 1; i < N; i++) // all rows equal: nothing is above anything
-        memcpy(x + i * D, x, D * sizeof *x);
+    hn_fixture_repeat(&items, 1); // all rows equal: nothing is above anything
     compare_threshold(&items.x, &items.x, 0.5, HN_THRESHOLD_MARGIN, 0);
     hn_fixture_items_free(&ctx, &items);
 }

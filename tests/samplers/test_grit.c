@@ -114,11 +114,8 @@ static void test_uniform(void) {
 static void test_missing(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    const struct hn_sampler_plan plan = {.n = N, .batch_size = 8};
     struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 5);
     struct sampled s;
-    HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, sampler(), NULL, &plan), HN_NOT_APPLICABLE,
-                   "grit needs groups");
     HN_CHECK_FAILS(&ctx, sampled_open(&ctx, sampler(), "", &items, 8, SEED, &s), HN_NOT_APPLICABLE,
                    "grit needs groups");
     hn_fixture_items_free(&ctx, &items);

@@ -92,6 +92,9 @@ static void test_batches(void) {
         for (int k = 0; k < 6; k++)
             for (int l = 1; l < sizes[k] && l <= 4; l++)
                 compare(&items, sizes[k], l);
+        struct sampled s;
+        HN_CHECK_FAILS(&ctx, sampled_open(&ctx, sampler(), "l=8", &items, 8, 3, &s), HN_USAGE,
+                       "l = 8");
         compare(&items, 15, 7); // one anchor, seven positions too many
         compare(&items, 17, 16);
         hn_fixture_items_free(&ctx, &items);
@@ -107,10 +110,7 @@ static void test_duplicates(void) {
     for (int c = 0; c < 4; c++)
         for (int views = 0; views < 2; views++) {
             struct hn_items items = hn_fixture_items(&ctx, N, D, 3, views, 52);
-            float *rows[] = {(float *)items.x.data, (float *)items.x1.data, (float *)items.x2.data};
-            for (int m = 0; m < 3; m++)
-                for (int64_t i = distinct[c]; rows[m] && i < N; i++)
-                    memcpy(rows[m] + i * D, rows[m] + i % distinct[c] * D, D * sizeof(float));
+            hn_fixture_repeat(&items, distinct[c]);
             compare(&items, 100, 1);
             compare(&items, 90, 2);
             compare(&items, N, 1);
@@ -141,35 +141,7 @@ static void test_single_anchor(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    char note[HN_MESSAGE_MAX] = "";
-    ctx.notes = (struct hn_notes){hn_keep_note, note};
-    struct hn_sampler_plan plan = {.n = 100, .batch_size = 8};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "l=3", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_STRING_EQUAL(note, "");
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "l=2", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note, "does not divide"));
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "l=8", params));
-    HN_CHECK_FAILS(&ctx, sampler()->check(&ctx, params, &plan), HN_USAGE, "l = 8");
-    struct hn_sampler s;
-    HN_CHECK_FAILS(&ctx, hn_sampler_open(&ctx, sampler(), params, 100, 8, 1, &s), HN_USAGE,
-                   "l = 8");
-    HN_CHECK_FAILS(&ctx, sampled_params(&ctx, sampler(), "l=0", params), HN_USAGE, "out of range");
-    hn_sampler_close(&ctx, &s);
-    hn_free(&ctx, params);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
-static const struct hn_test tests[] = {
-    {"batches", test_batches},
-    {"duplicates", test_duplicates},
-    {"single_anchor", test_single_anchor},
-    {"check", test_check},
-};
+static const struct hn_test tests[] = {{"batches", test_batches},
+                                       {"duplicates", test_duplicates},
+                                       {"single_anchor", test_single_anchor}};
 HN_TEST_MAIN("hard_negative", tests)

@@ -65,16 +65,8 @@ static void choose(const struct hn_items *items, const struct setting *c, const 
 
 static struct hn_items teacher_items(struct hn_context *ctx, bool views) {
     struct hn_items items = hn_fixture_items(ctx, N, D, 4, views, 17);
-    float *teacher = hn_fixture_rows(ctx, N, T, 18);
-    CU_ASSERT_FATAL(teacher != NULL);
-    items.teacher = (struct hn_matrix){teacher, N, T, T};
+    hn_fixture_teacher(ctx, &items, T, 18);
     return items;
-}
-
-static void teacher_items_free(struct hn_context *ctx, struct hn_items *items) {
-    hn_free(ctx, (void *)items->teacher.data);
-    items->teacher.data = NULL;
-    hn_fixture_items_free(ctx, items);
 }
 
 static void test_algorithm(void) {
@@ -105,7 +97,7 @@ static void test_algorithm(void) {
             }
             sampled_close(&ctx, &s);
         }
-        teacher_items_free(&ctx, &items);
+        hn_fixture_items_free(&ctx, &items);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -146,26 +138,8 @@ static void test_law(void) {
     CU_ASSERT(chi_square_fits(square, FEW * (FEW - 1) - 1));
     sampled_close(&ctx, &s);
     items.n = items.x.rows = items.x1.rows = items.x2.rows = items.teacher.rows = N;
-    teacher_items_free(&ctx, &items);
+    hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    struct hn_sampler_plan plan = {.n = 100, .batch_size = 12};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "chunks=12", params));
-    HN_CHECK_FAILS(&ctx, sampler()->check(&ctx, params, &plan), HN_NOT_APPLICABLE,
-                   "needs a teacher");
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "chunks=12 score=hard", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    plan.has_teacher = true;
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "chunks=13", params)); // taken as 12
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    hn_free(&ctx, params);
-}
-
-static const struct hn_test tests[] = {
-    {"algorithm", test_algorithm}, {"law", test_law}, {"check", test_check}};
+static const struct hn_test tests[] = {{"algorithm", test_algorithm}, {"law", test_law}};
 HN_TEST_MAIN("jest", tests)

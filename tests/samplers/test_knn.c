@@ -69,11 +69,7 @@ static void test_crowded(void) {
     hn_context_init(&ctx, 2);
     enum { N = 4000, D = 8 };
     struct hn_items items = hn_fixture_items(&ctx, N, D, 1, false, 13);
-    float *x = (float *)items.x.data;
-    for (int64_t i = 0; i < N; i++)
-        for (int64_t k = 0; k < D; k++)
-            x[i * D + k] = x[k] + 1e-4F * x[i * D + k];
-    HN_CHECK(&ctx, hn_normalize_rows(&ctx, x, N, D, "crowded"));
+    hn_fixture_crowd(&ctx, &items, 1e-4F);
     compare(&ctx, &items, 300);
     hn_fixture_items_free(&ctx, &items);
 }

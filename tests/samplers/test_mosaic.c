@@ -340,9 +340,7 @@ static void test_duplicates(void) {
     const int distinct[] = {1, 2, 40};
     for (int c = 0; c < 3; c++) {
         struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 73);
-        float *x = (float *)items.x.data;
-        for (int64_t i = distinct[c]; i < N; i++)
-            memcpy(x + i * D, x + i % distinct[c] * D, D * sizeof *x);
+        hn_fixture_repeat(&items, distinct[c]);
         compare_weights(&items, 100, usual);
         compare_settings(&items);
         hn_fixture_items_free(&ctx, &items);
@@ -452,25 +450,9 @@ static void test_workers(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    struct hn_sampler_plan plan = {.n = 100, .batch_size = 8};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "pool=16", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "pool=15", params));
-    HN_CHECK_FAILS(&ctx, sampler()->check(&ctx, params, &plan), HN_USAGE, "raise it to 16");
-    plan.batch_size = 60; // one full batch: there is nothing to exchange
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    hn_free(&ctx, params);
-}
-
 static const struct hn_test tests[] = {
     {"weights", test_weights},       {"search", test_search},
     {"duplicates", test_duplicates}, {"zeros_and_crowds", test_zeros_and_crowds},
     {"purpose", test_purpose},       {"reports", test_reports},
-    {"workers", test_workers},       {"check", test_check},
-};
+    {"workers", test_workers}};
 HN_TEST_MAIN("mosaic", tests)

@@ -116,9 +116,7 @@ static void test_duplicates(void) {
     const int distinct[] = {1, 2, 9, 40};
     for (int c = 0; c < 4; c++) {
         struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 82);
-        float *x = (float *)items.x.data;
-        for (int64_t i = distinct[c]; i < N; i++)
-            memcpy(x + i * D, x + i % distinct[c] * D, D * sizeof *x);
+        hn_fixture_repeat(&items, distinct[c]);
         compare_all(&items);
         hn_fixture_items_free(&ctx, &items);
     }
@@ -168,28 +166,8 @@ static void test_harder(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    char note[HN_MESSAGE_MAX] = "";
-    ctx.notes = (struct hn_notes){hn_keep_note, note};
-    const struct hn_sampler_plan plan = {.n = 100, .batch_size = 12};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "cluster=4", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_STRING_EQUAL(note, "");
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "cluster=5", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note, "cut over two batches"));
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "cluster=13", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note, "cluster = 13 taken as 12"));
-    hn_free(&ctx, params);
-}
-
-static const struct hn_test tests[] = {
-    {"clusters", test_clusters}, {"duplicates", test_duplicates}, {"cancelling", test_cancelling},
-    {"harder", test_harder},     {"check", test_check},
-};
+static const struct hn_test tests[] = {{"clusters", test_clusters},
+                                       {"duplicates", test_duplicates},
+                                       {"cancelling", test_cancelling},
+                                       {"harder", test_harder}};
 HN_TEST_MAIN("ngame", tests)

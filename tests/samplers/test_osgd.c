@@ -120,19 +120,5 @@ static void test_law(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    const struct hn_sampler_plan plan = {.n = 100, .batch_size = 12};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "drawn=9 kept=9", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "drawn=9 kept=10", params));
-    HN_CHECK_FAILS(&ctx, sampler()->check(&ctx, params, &plan), HN_USAGE, "kept = 10 exceeds");
-    hn_free(&ctx, params);
-}
-
-static const struct hn_test tests[] = {
-    {"kept", test_kept}, {"law", test_law}, {"check", test_check}};
+static const struct hn_test tests[] = {{"kept", test_kept}, {"law", test_law}};
 HN_TEST_MAIN("osgd", tests)

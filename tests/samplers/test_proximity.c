@@ -69,10 +69,7 @@ static void test_graph(void) {
     for (int64_t i = 0; i < 40; i++) // duplicates: ties go by index
         memcpy(x + i * D, x + (100 + i % 3) * D, D * sizeof *x);
     compare_graph(&items);
-    for (int64_t i = 0; i < N; i++) // similarities that floats do not tell apart
-        for (int64_t k = 0; k < D; k++)
-            x[i * D + k] = x[k] + 2e-4F * x[i * D + k];
-    HN_CHECK(&ctx, hn_normalize_rows(&ctx, x, N, D, "crowded"));
+    hn_fixture_crowd(&ctx, &items, 2e-4F);
     compare_graph(&items);
     hn_fixture_items_free(&ctx, &items);
 }

@@ -197,27 +197,8 @@ static void test_one_cluster(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// A million items take long however few batches are drawn, and ten thousand do not.
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    char note[HN_MESSAGE_MAX] = "";
-    ctx.notes = (struct hn_notes){hn_keep_note, note};
-    struct hn_sampler_plan plan = {.n = 10000, .batch_size = 256};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "clusters=8 kept=8", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_STRING_EQUAL(note, "");
-    plan.n = 1000000;
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note, "eigenvectors of 488 groups of 2048 items"));
-    hn_free(&ctx, params);
-}
-
 static const struct hn_test tests[] = {{"planted", test_planted},
                                        {"cut", test_cut},
                                        {"kept", test_kept},
-                                       {"one_cluster", test_one_cluster},
-                                       {"check", test_check}};
+                                       {"one_cluster", test_one_cluster}};
 HN_TEST_MAIN("spectral", tests)

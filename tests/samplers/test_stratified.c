@@ -68,9 +68,7 @@ static void test_duplicates(void) {
     const int distinct[] = {1, 2, 9, 40};
     for (int c = 0; c < 4; c++) {
         struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 62);
-        float *x = (float *)items.x.data;
-        for (int64_t i = distinct[c]; i < N; i++)
-            memcpy(x + i * D, x + i % distinct[c] * D, D * sizeof *x);
+        hn_fixture_repeat(&items, distinct[c]);
         compare(&items, 16, 16, 20);
         compare(&items, 64, 64, 3);
         compare(&items, 16, 64, 20);
@@ -85,11 +83,7 @@ static void test_crowded(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 66);
-    float *x = (float *)items.x.data;
-    for (int64_t i = 1; i < N; i++)
-        for (int64_t j = 0; j < D; j++)
-            x[i * D + j] = x[j] + 1e-4F * x[i * D + j];
-    HN_CHECK(&ctx, hn_normalize_rows(&ctx, x, N, D, "crowd"));
+    hn_fixture_crowd(&ctx, &items, 1e-4F);
     for (int clusters = 8; clusters <= 64; clusters *= 2) {
         compare(&items, 16, clusters, 1);
         compare(&items, 16, clusters, 20);
@@ -174,29 +168,7 @@ static void test_easier(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_check(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    char note[HN_MESSAGE_MAX] = "";
-    ctx.notes = (struct hn_notes){hn_keep_note, note};
-    const struct hn_sampler_plan plan = {.n = 100, .batch_size = 8};
-    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_STRING_EQUAL(note, "");
-    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "clusters=101", params));
-    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note, "clusters = 101 taken as 100"));
-    HN_CHECK_FAILS(&ctx, sampled_params(&ctx, sampler(), "clusters=0", params), HN_USAGE,
-                   "clusters");
-    hn_free(&ctx, params);
-}
-
-static const struct hn_test tests[] = {
-    {"clusters", test_clusters}, {"duplicates", test_duplicates},
-    {"crowded", test_crowded},   {"cancelling", test_cancelling},
-    {"law", test_law},           {"easier", test_easier},
-    {"check", test_check},
-};
+static const struct hn_test tests[] = {{"clusters", test_clusters}, {"duplicates", test_duplicates},
+                                       {"crowded", test_crowded},   {"cancelling", test_cancelling},
+                                       {"law", test_law},           {"easier", test_easier}};
 HN_TEST_MAIN("stratified", tests)

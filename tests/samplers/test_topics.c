@@ -5,14 +5,8 @@ enum { N = 203, D = 8, WIDE = 11, SEED = 3 };
 
 static struct hn_items make_items(struct hn_context *ctx) {
     struct hn_items items = hn_fixture_items(ctx, N, D, 5, false, 61);
-    items.teacher = (struct hn_matrix){hn_fixture_rows(ctx, N, WIDE, 62), N, WIDE, WIDE};
+    hn_fixture_teacher(ctx, &items, WIDE, 62);
     return items;
-}
-
-static void free_items(struct hn_context *ctx, struct hn_items *items) {
-    hn_free(ctx, (void *)items->teacher.data);
-    items->teacher.data = NULL;
-    hn_fixture_items_free(ctx, items);
 }
 
 // The order of clusters, greedily.
@@ -90,7 +84,7 @@ static void test_packing(void) {
             compare_cde(&ctx, &items, (struct packing){N, 20, 32, teacher, tour});
             compare_cde(&ctx, &items, (struct packing){2 * N, 20, N, teacher, tour});
         }
-    free_items(&ctx, &items);
+    hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -129,7 +123,7 @@ static void test_topics(void) {
                 check_topics(&s, b, cluster, size, k, shape[i][2] / shape[i][1]);
             sampled_close(&ctx, &s);
         }
-    free_items(&ctx, &items);
+    hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -147,7 +141,7 @@ static void test_rounds(void) {
     for (int i = 0; i < N; i++)
         CU_ASSERT_TRUE(seen[i]);
     sampled_close(&ctx, &s);
-    free_items(&ctx, &items);
+    hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -178,38 +172,11 @@ static void test_probable(void) {
     CU_ASSERT(chi_square_fits(of_clusters, K - 1));
     CU_ASSERT(chi_square_fits(of_items, N - 1));
     sampled_close(&ctx, &s);
-    free_items(&ctx, &items);
+    hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_planning(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    struct hn_sampler_plan plan = {.n = N, .batch_size = 8};
-    static const char *const names[] = {"cde", "tas-b"};
-    for (int i = 0; i < 2; i++) {
-        const struct hn_sampler_type *type = hn_sampler_find(names[i]);
-        void *params = hn_zalloc(&ctx, 1, type->params_size);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-        HN_CHECK(&ctx, sampled_params(&ctx, type, "space=teacher", params));
-        plan.has_teacher = false;
-        HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, type, params, &plan), HN_NOT_APPLICABLE,
-                       "needs a teacher");
-        plan.has_teacher = true;
-        HN_CHECK(&ctx, hn_sampler_check(&ctx, type, params, &plan));
-        if (i == 1) {
-            HN_CHECK(&ctx, sampled_set(&ctx, type, "topics=9", params));
-            HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, type, params, &plan), HN_USAGE,
-                           "topics = 9 exceeds the batch size");
-        }
-        hn_options_free(&ctx, type->options, params);
-        hn_free(&ctx, params);
-    }
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
-static const struct hn_test tests[] = {
-    {"cde packs clusters", test_packing},     {"tas-b takes shares of clusters", test_topics},
-    {"rounds of clusters", test_rounds},      {"tas-b is uniform over clusters", test_probable},
-    {"what planning refuses", test_planning},
-};
+static const struct hn_test tests[] = {{"cde packs clusters", test_packing},
+                                       {"tas-b takes shares of clusters", test_topics},
+                                       {"rounds of clusters", test_rounds},
+                                       {"tas-b is uniform over clusters", test_probable}};
 HN_TEST_MAIN("topics", tests)

@@ -148,26 +148,7 @@ static void test_keep_apart(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void test_refused(void) {
-    const struct hn_sampler_type *uniform = hn_sampler_find("uniform");
-    const struct hn_sampler_plan plan = {.n = 100, .batch_size = 10, .has_labels = true},
-                                 tuples = {.n = 100, .batch_size = 10, .has_tuples = true};
-    int64_t params[64];
-    hn_context_init(&ctx, 1);
-    HN_CHECK(&ctx, sampled_params(&ctx, uniform, "no_duplicates=true", params));
-    HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, uniform, params, &plan), HN_NOT_APPLICABLE,
-                   "pairs of queries and passages");
-    HN_CHECK(&ctx, hn_sampler_check(&ctx, uniform, params, &tuples));
-    HN_CHECK(&ctx, sampled_params(&ctx, uniform, "keep_apart=true", params));
-    HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, uniform, params, &plan), HN_NOT_APPLICABLE,
-                   "uniform with keep_apart");
-    HN_CHECK(&ctx, sampled_params(&ctx, uniform, "draw=iid keep_apart=true", params));
-    HN_CHECK_FAILS(&ctx, hn_sampler_check(&ctx, uniform, params, &tuples), HN_USAGE, "draw: iid");
-}
-
-static const struct hn_test tests[] = {{"no_duplicates", test_no_duplicates},
-                                       {"hubs", test_hubs},
-                                       {"keep_apart", test_keep_apart},
-                                       {"refused", test_refused}};
+static const struct hn_test tests[] = {
+    {"no_duplicates", test_no_duplicates}, {"hubs", test_hubs}, {"keep_apart", test_keep_apart}};
 
 HN_TEST_MAIN("tuples", tests)
