@@ -2,11 +2,12 @@
 #ifndef HN_TESTS_TRAINING_FIXTURE_H
 #define HN_TESTS_TRAINING_FIXTURE_H
 
+#include "datasets/snapshot.h"
+#include "tests/fixture.h"
 #include "tests/named_weighting.h"
 #include "tests/task_data.h"
 #include "training/loop.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,22 +19,7 @@ enum { NODES = DOCUMENTS, PARAMS = 256 };
 
 static char root[64]; // of this process, made by the first test that needs it
 
-static inline void remove_folder(const char *path) {
-    DIR *folder = opendir(path);
-    char inner[512];
-    for (struct dirent *e; folder && (e = readdir(folder));) {
-        if (e->d_name[0] == '.')
-            continue;
-        snprintf(inner, sizeof inner, "%.200s/%.200s", path, e->d_name);
-        if (unlink(inner))
-            remove_folder(inner);
-    }
-    if (folder)
-        closedir(folder);
-    rmdir(path);
-}
-
-static inline void clean_up(void) { remove_folder(root); }
+static inline void clean_up(void) { hn_fixture_remove(root); }
 
 static inline FILE *open_part(const char *end) {
     char name[64];
@@ -54,7 +40,7 @@ static inline void prepare(void) {
     put_documents(small);
 }
 
-// A run of the node task; params of task and sampler are set by "name=value" lists.
+// A run of a task; params of task and sampler are set by "name=value" lists.
 struct trial {
     struct hn_context ctx;
     struct hn_run_spec spec;
@@ -78,12 +64,12 @@ static inline void set(struct trial *t, const struct hn_option *table, void *par
     }
 }
 
-static inline struct trial *open_trial(int threads, const char *task, const char *sampler,
-                                       const char *options) {
+static inline struct trial *open_trial_of(int threads, const char *name, const char *task,
+                                          const char *sampler, const char *options) {
     struct trial *t = calloc(1, sizeof *t);
     prepare();
     hn_context_init(&t->ctx, threads);
-    const struct hn_task_type *type = hn_task_find("node");
+    const struct hn_task_type *type = hn_task_find(name);
     const struct hn_sampler_type *s = hn_sampler_find(sampler);
     const struct hn_weighting_type *w = named_weighting("none");
     CU_ASSERT_FATAL(type && s && w && type->params_size <= PARAMS && s->params_size <= PARAMS);
@@ -91,7 +77,6 @@ static inline struct trial *open_trial(int threads, const char *task, const char
     t->options[1] = s->options;
     HN_CHECK(&t->ctx, hn_options_init(&t->ctx, type->options, t->task));
     HN_CHECK(&t->ctx, hn_options_init(&t->ctx, s->options, t->sampler));
-    set(t, type->options, t->task, "data=small hidden=16 out=8");
     set(t, type->options, t->task, task);
     set(t, s->options, t->sampler, options);
     t->spec = (struct hn_run_spec){
@@ -111,6 +96,13 @@ static inline struct trial *open_trial(int threads, const char *task, const char
         .evaluate = 5,
         .key = "a run"};
     return t;
+}
+
+static inline struct trial *open_trial(int threads, const char *task, const char *sampler,
+                                       const char *options) {
+    char all[256];
+    snprintf(all, sizeof all, "data=small hidden=16 out=8 %s", task);
+    return open_trial_of(threads, "node", all, sampler, options);
 }
 
 static inline void close_trial(struct trial *t) {
@@ -140,6 +132,17 @@ static inline void use_folder(struct trial *t, const char *name) {
     snprintf(t->folder, sizeof t->folder, "%s/%s", root, name);
     mkdir(t->folder, 0777);
     t->spec.folder = t->folder;
+}
+
+// The digest of the series that a training left, which is valid.
+static inline void series_digest(struct trial *t, char digest[65]) {
+    struct hn_snapshot *s;
+    char path[160];
+    snprintf(path, sizeof path, "%s/series.h5", t->folder);
+    HN_CHECK(&t->ctx, hn_snapshot_open(&t->ctx, path, &s));
+    HN_CHECK(&t->ctx, hn_snapshot_validate(&t->ctx, s));
+    HN_CHECK(&t->ctx, hn_snapshot_digest(&t->ctx, s, digest));
+    hn_snapshot_close(&t->ctx, s);
 }
 
 // Everything but times is the same, to the last bit.

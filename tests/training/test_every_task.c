@@ -1,27 +1,7 @@
 // What every task has to keep: a loop over the registry, on small data.
-#include "datasets/snapshot.h"
-#include "tests/fixture.h"
-#include "tests/named_weighting.h"
-#include "tests/task_data.h"
-#include "training/loop.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+#include "tests/training_fixture.h"
 
 enum { STEPS = 6, STOP = 4, BATCH = 12 };
-
-// A short training of a task. What a task needs comes from its entry.
-struct trial {
-    struct hn_context ctx;
-    struct hn_run_spec spec;
-    void *task;
-    _Alignas(64) char sampler[256], weighting[64];
-    char folder[256], data[300];
-    struct hn_table table;
-    volatile sig_atomic_t stop;
-    int64_t stop_at;
-};
 
 // Settings that suit small data, of tasks that have an option of the name.
 static const struct {
@@ -29,27 +9,8 @@ static const struct {
 } small[] = {{"n", "48"},      {"probe", "false"}, {"views", "3"}, {"dim", "16"},
              {"hidden", "24"}, {"width", "8"},     {"out", "8"}};
 
-static void set_task(struct trial *t, const struct hn_task_type *type) {
-    t->task = hn_zalloc(&t->ctx, 1, type->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->task);
-    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, type->options, t->task));
-    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "data", t->data));
-    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
-        if (hn_options_find(type->options, small[i].option))
-            HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, small[i].option,
-                                             small[i].value));
-}
-
-static char root[256]; // of data and of what is made once from them
-
-static void remove_root(void) { hn_fixture_remove(root); }
-
 // The folder of the data for tasks that declare this one.
 static void find_data(const char *declared, char *path, size_t size) {
-    if (!*root) {
-        hn_fixture_folder(root, sizeof root);
-        atexit(remove_root);
-    }
     const char *slash = strrchr(declared, '/');
     snprintf(path, size, "%s/%s", root, slash ? slash + 1 : declared);
     if (mkdir(path, 0777) == 0 && !put_task_data(declared, path)) {
@@ -58,99 +19,53 @@ static void find_data(const char *declared, char *path, size_t size) {
     }
 }
 
-static struct trial *open_trial(const struct hn_task_type *type, int threads) {
-    struct trial *t = calloc(1, sizeof *t);
-    const struct hn_sampler_type *s = hn_sampler_find("uniform");
-    hn_context_init(&t->ctx, threads);
-    hn_fixture_folder(t->folder, sizeof t->folder);
-    find_data(type->data->folder, t->data, sizeof t->data);
-    set_task(t, type);
-    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, s->options, t->sampler));
-    t->spec = (struct hn_run_spec){
-        .task = type,
-        .task_params = t->task,
-        .sampler = s,
-        .sampler_params = t->sampler,
-        .weighting = named_weighting("none"),
-        .weighting_params = t->weighting,
-        .setting = {.cache = root,
-                    .folder = "",
-                    .seed = 2,
-                    .batch_size = BATCH,
-                    .loss = {.temperature = 0.5}},
-        .adam = {.rate = 0.003, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .steps = STEPS},
-        .evaluate = 3,
-        .snapshot = 3,
-        .folder = t->folder,
-        .key = type->name};
+// A short training of a task, in a folder of its own. What a task needs comes from its entry.
+static struct trial *open_short(const struct hn_task_type *type, int threads) {
+    static int number;
+    char options[256], data[160], folder[32];
+    prepare();
+    find_data(type->data->folder, data, sizeof data);
+    snprintf(options, sizeof options, "data=%s", data);
+    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
+        if (hn_options_find(type->options, small[i].option))
+            hn_append(options, sizeof options, " %s=%s", small[i].option, small[i].value);
+    struct trial *t = open_trial_of(threads, type->name, options, "uniform", "");
+    t->spec.setting = (struct hn_task_setting){
+        .cache = root, .folder = "", .seed = 2, .batch_size = BATCH, .loss = {.temperature = 0.5}};
+    t->spec.adam.rate = 0.003;
+    t->spec.adam.steps = STEPS;
+    t->spec.uniform_epochs = t->spec.rebuild = 0;
+    t->spec.evaluate = t->spec.snapshot = 3;
+    t->spec.key = type->name;
     while (!(type->objectives & 1U << t->spec.setting.loss.objective))
         t->spec.setting.loss.objective++;
+    snprintf(folder, sizeof folder, "short-%d", number++);
+    use_folder(t, folder);
     return t;
 }
 
-static void close_trial(struct trial *t) {
-    hn_table_free(&t->ctx, &t->table);
-    hn_options_free(&t->ctx, t->spec.task->options, t->task);
-    hn_free(&t->ctx, t->task);
-    hn_fixture_remove(t->folder);
-    CU_ASSERT_EQUAL(t->ctx.memory.live, 0);
-    free(t);
-}
-
-static void watch(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
-    struct trial *t = data;
-    CU_ASSERT(done <= steps && isfinite(loss) && accuracy >= 0 && accuracy <= 1);
-    t->stop = done == t->stop_at;
-}
-
-static enum hn_code train(struct trial *t) {
-    const struct hn_run_watch watcher = {.step = watch, .data = t};
-    t->ctx.stop = &t->stop;
-    t->stop = 0;
-    hn_table_free(&t->ctx, &t->table);
-    HN_CHECK(&t->ctx, hn_training_table(&t->ctx, t->spec.task, &t->table));
-    return hn_train(&t->ctx, &t->spec, &watcher, &t->table, NULL);
-}
-
-static void series_digest(struct trial *t, char digest[65]) {
-    struct hn_snapshot *s;
-    char path[300];
-    snprintf(path, sizeof path, "%s/series.h5", t->folder);
-    HN_CHECK(&t->ctx, hn_snapshot_open(&t->ctx, path, &s));
-    HN_CHECK(&t->ctx, hn_snapshot_validate(&t->ctx, s));
-    HN_CHECK(&t->ctx, hn_snapshot_digest(&t->ctx, s, digest));
-    hn_snapshot_close(&t->ctx, s);
-}
-
 // Rows and snapshots are the same, to the last bit; times are not compared.
-static void check_same(struct trial *a, struct trial *b) {
+static void check_same_series(struct trial *a, struct trial *b) {
     char one[65], other[65];
-    CU_ASSERT_EQUAL_FATAL(a->table.rows, b->table.rows);
     CU_ASSERT_EQUAL(a->table.rows, 1 + STEPS / 3);
-    for (int c = 0; c < a->table.n_columns; c++) {
-        const char *name = a->table.column[c].name;
-        for (int64_t r = 0; r < a->table.rows && strncmp(name, "cost_", 5) != 0; r++) {
-            double x = hn_table_real(&a->table, r, name), y = hn_table_real(&b->table, r, name);
-            CU_ASSERT((isnan(x) && isnan(y)) || x == y);
-        }
-    }
+    check_same(&a->table, &b->table);
     series_digest(a, one);
     series_digest(b, other);
     CU_ASSERT_STRING_EQUAL(one, other);
 }
 
 static void check_objective(const struct hn_task_type *type, enum hn_objective objective) {
-    struct trial *one = open_trial(type, 1), *many = open_trial(type, 3);
-    struct trial *broken = open_trial(type, 2);
+    struct trial *one = open_short(type, 1), *many = open_short(type, 3);
+    struct trial *broken = open_short(type, 2);
     one->spec.setting.loss.objective = many->spec.setting.loss.objective = objective;
     broken->spec.setting.loss.objective = objective;
     HN_CHECK(&one->ctx, train(one));
     HN_CHECK(&many->ctx, train(many));
-    check_same(one, many);
+    check_same_series(one, many);
     broken->stop_at = STOP;
     HN_CHECK_FAILS(&broken->ctx, train(broken), HN_INTERRUPTED, "interrupted at step 4");
     HN_CHECK(&broken->ctx, train(broken));
-    check_same(one, broken);
+    check_same_series(one, broken);
     close_trial(one);
     close_trial(many);
     close_trial(broken);
@@ -168,7 +83,7 @@ static void test_same(void) {
 static void test_seed(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
         hn_test_entry((*type)->name);
-        struct trial *one = open_trial(*type, 2), *other = open_trial(*type, 2);
+        struct trial *one = open_short(*type, 2), *other = open_short(*type, 2);
         other->spec.setting.seed++;
         char digest[2][65];
         HN_CHECK(&one->ctx, train(one));
@@ -188,7 +103,7 @@ static void test_supcon(void) {
         if (!((*type)->objectives & 1U << HN_OBJECTIVE_SUPCON))
             continue;
         hn_test_entry((*type)->name);
-        struct trial *t = open_trial(*type, 2);
+        struct trial *t = open_short(*type, 2);
         t->spec.setting.loss.objective = HN_OBJECTIVE_SUPCON;
         t->spec.setting.loss.outside = true;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take positive inside");
@@ -218,7 +133,7 @@ static void test_attract(void) {
         if (!((*type)->objectives & 1U << HN_OBJECTIVE_ATTRACT))
             continue;
         hn_test_entry((*type)->name);
-        struct trial *t = open_trial(*type, 2);
+        struct trial *t = open_short(*type, 2);
         t->spec.setting.loss.objective = HN_OBJECTIVE_ATTRACT;
         t->spec.setting.loss.weighting.clamp = HN_CLAMP_EACH;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take fnc or gist, or none");
@@ -241,7 +156,7 @@ static void test_attract(void) {
 static void test_lists(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
         hn_test_entry((*type)->name);
-        struct trial *t = open_trial(*type, 2);
+        struct trial *t = open_short(*type, 2);
         t->spec.sampler = hn_sampler_find("random-negatives");
         HN_CHECK(&t->ctx, hn_options_init(&t->ctx, t->spec.sampler->options, t->sampler));
         HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.sampler->options, t->sampler, "n", "3"));
@@ -257,7 +172,7 @@ static void test_lists(void) {
 static void test_what_does_not_fit(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
         hn_test_entry((*type)->name);
-        struct trial *t = open_trial(*type, 1);
+        struct trial *t = open_short(*type, 1);
         t->spec.setting.batch_size = 1000;
         HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "lower batch_size");
         HN_CHECK(&t->ctx,
@@ -296,7 +211,7 @@ static enum hn_code use_task(struct trial *t) {
 static void test_memory(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
         hn_test_entry((*type)->name);
-        struct trial *t = open_trial(*type, 1);
+        struct trial *t = open_short(*type, 1);
         enum hn_code code = HN_MEMORY;
         HN_CHECK(&t->ctx, use_task(t)); // what is cached is there from now on
         int64_t live = t->ctx.memory.live, k = 1;

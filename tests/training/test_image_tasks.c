@@ -1,111 +1,41 @@
 // The tasks of images on a few made-up pictures: the same bits for any number of threads and after
 // an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
 #include "datasets/snapshot.h"
-#include "tests/named_weighting.h"
 #include "tests/numpy_oracle.h"
-#include "tests/task_data.h"
+#include "tests/training_fixture.h"
 #include "training/images/augment.h"
-#include "training/loop.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+enum { TRAIN = PICTURES };
 
-enum { TRAIN = PICTURES, PARAMS = 256 };
-static char root[64];
-
-static void clean_up(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command) != 0)
-        fprintf(stderr, "    %s could not be removed\n", root);
-}
-
-static void prepare(void) {
-    if (*root)
-        return;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(root, sizeof root, "%.40s/hardneg-im-XXXXXX", tmp && strlen(tmp) < 41 ? tmp : "/tmp");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(root));
-    atexit(clean_up);
-    put_pictures(root);
-}
-
-struct trial {
-    struct hn_context ctx;
-    struct hn_run_spec spec;
-    _Alignas(64) char task[PARAMS], sampler[PARAMS], weighting[PARAMS];
-    char folder[128];
-    struct hn_table table;
-    volatile sig_atomic_t stop;
-    int64_t stop_at;
-};
-
-static struct trial *open_trial(int threads, const char *name) {
-    struct trial *t = calloc(1, sizeof *t);
+static struct trial *open_pictures(int threads, const char *name) {
+    bool first = !*root, views = strcmp(name, "views-mlp") == 0;
+    char options[160];
     prepare();
-    hn_context_init(&t->ctx, threads);
-    const struct hn_task_type *type = hn_task_find(name);
-    const struct hn_sampler_type *s = hn_sampler_find("knn");
-    bool views = strcmp(name, "views-mlp") == 0;
-    CU_ASSERT_FATAL(type && s && type->params_size <= PARAMS && s->params_size <= PARAMS);
-    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, type->options, t->task));
-    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, s->options, t->sampler));
-    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "data", root));
-    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "n", "96"));
-    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "out", "8"));
-    if (views) {
-        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "dim", "16"));
-        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "views", "3"));
-        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "hidden", "24"));
-    }
-    t->spec = (struct hn_run_spec){
-        .task = type,
-        .task_params = t->task,
-        .sampler = s,
-        .sampler_params = t->sampler,
-        .weighting = named_weighting("none"),
-        .weighting_params = t->weighting,
-        .setting = {.seed = 2,
-                    .cache = root,
-                    .batch_size = 32,
-                    .loss = {.objective = HN_OBJECTIVE_NTXENT, .temperature = 0.2}},
-        .adam = {.rate = 0.003, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .steps = 9},
-        .uniform_epochs = 1,
-        .rebuild = 2,
-        .snapshot = 4,
-        .key = name};
+    if (first)
+        put_pictures(root);
+    snprintf(options, sizeof options, "data=%s n=96 out=8%s", root,
+             views ? " dim=16 views=3 hidden=24" : "");
+    struct trial *t = open_trial_of(threads, name, options, "knn", "");
+    t->spec.setting =
+        (struct hn_task_setting){.seed = 2,
+                                 .cache = root,
+                                 .batch_size = 32,
+                                 .loss = {.objective = HN_OBJECTIVE_NTXENT, .temperature = 0.2}};
+    t->spec.adam.rate = 0.003;
+    t->spec.adam.steps = 9;
+    t->spec.rebuild = 2;
+    t->spec.evaluate = 0;
+    t->spec.snapshot = 4;
+    t->spec.key = name;
     return t;
 }
 
-static void close_trial(struct trial *t) {
-    hn_table_free(&t->ctx, &t->table);
-    hn_options_free(&t->ctx, t->spec.task->options, t->task);
-    CU_ASSERT_EQUAL(t->ctx.memory.live, 0);
-    free(t);
-}
-
-static void watch(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
-    struct trial *t = data;
-    CU_ASSERT(done <= steps && isfinite(loss) && accuracy >= 0);
-    t->stop = done == t->stop_at;
-}
-
-static enum hn_code train(struct trial *t, const char *folder, char digest[65]) {
-    const struct hn_run_watch watcher = {.step = watch, .data = t};
+static enum hn_code train_series(struct trial *t, const char *folder, char digest[65]) {
     struct hn_snapshot *s;
-    char path[160];
-    snprintf(t->folder, sizeof t->folder, "%s/%s-%s", root, t->spec.task->name, folder);
-    mkdir(t->folder, 0777);
-    t->spec.folder = t->folder;
-    t->ctx.stop = &t->stop;
-    t->stop = 0;
-    hn_table_free(&t->ctx, &t->table);
-    HN_CHECK(&t->ctx, hn_training_table(&t->ctx, t->spec.task, &t->table));
-    if (hn_train(&t->ctx, &t->spec, &watcher, &t->table, NULL))
+    char name[64], path[160];
+    snprintf(name, sizeof name, "%s-%s", t->spec.task->name, folder);
+    use_folder(t, name);
+    if (train(t))
         return t->ctx.code;
     snprintf(path, sizeof path, "%s/series.h5", t->folder);
     HN_CHECK(&t->ctx, hn_snapshot_open(&t->ctx, path, &s));
@@ -119,7 +49,7 @@ static enum hn_code train(struct trial *t, const char *folder, char digest[65]) 
 
 // With the loss moco as well, whose queue of 40 keys batches of 32 go around.
 static struct trial *open_with(int threads, const char *name, enum hn_objective objective) {
-    struct trial *t = open_trial(threads, name);
+    struct trial *t = open_pictures(threads, name);
     t->spec.setting.loss.objective = objective;
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "queue", "40"));
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "momentum", "0.7"));
@@ -128,12 +58,12 @@ static struct trial *open_with(int threads, const char *name, enum hn_objective 
 
 static void check_trials(struct trial *one, struct trial *many, struct trial *broken) {
     char first[65], other[65];
-    HN_CHECK(&one->ctx, train(one, "one", first));
-    HN_CHECK(&many->ctx, train(many, "many", other));
+    HN_CHECK(&one->ctx, train_series(one, "one", first));
+    HN_CHECK(&many->ctx, train_series(many, "many", other));
     CU_ASSERT_STRING_EQUAL(first, other);
     broken->stop_at = 5;
-    HN_CHECK_FAILS(&broken->ctx, train(broken, "broken", other), HN_INTERRUPTED, "step 5");
-    HN_CHECK(&broken->ctx, train(broken, "broken", other));
+    HN_CHECK_FAILS(&broken->ctx, train_series(broken, "broken", other), HN_INTERRUPTED, "step 5");
+    HN_CHECK(&broken->ctx, train_series(broken, "broken", other));
     CU_ASSERT_STRING_EQUAL(first, other);
     for (int c = 0; c < one->spec.task->n_columns; c++) {
         const char *column = one->spec.task->columns[c].name;
@@ -165,11 +95,11 @@ static void test_moco(void) { check_task("views-mlp", HN_OBJECTIVE_QUEUE); }
 static void test_positives_by_label(void) {
     double loss[2];
     for (int k = 0; k < 2; k++) {
-        struct trial *t = open_trial(2, "views-mlp");
+        struct trial *t = open_pictures(2, "views-mlp");
         char digest[65];
         HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "positives",
                                          k ? "label" : "view"));
-        HN_CHECK(&t->ctx, train(t, k ? "by-label" : "by-view", digest));
+        HN_CHECK(&t->ctx, train_series(t, k ? "by-label" : "by-view", digest));
         loss[k] = hn_table_real(&t->table, 1, "loss");
         CU_ASSERT(hn_table_real(&t->table, 1, "probe_acc") > 0.5);
         close_trial(t);
@@ -179,7 +109,7 @@ static void test_positives_by_label(void) {
 static void test_cnn(void) { check_task("cnn", HN_OBJECTIVE_NTXENT); }
 
 static struct trial *open_plain(int threads) {
-    struct trial *t = open_trial(threads, "cnn");
+    struct trial *t = open_pictures(threads, "cnn");
     HN_CHECK(&t->ctx,
              hn_options_set(&t->ctx, t->spec.task->options, t->task, "batch_norm", "false"));
     return t;
@@ -190,16 +120,17 @@ static void test_short_queue(void) {
     struct trial *t = open_with(1, "views-mlp", HN_OBJECTIVE_QUEUE);
     char digest[65];
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "queue", "31"));
-    HN_CHECK_FAILS(&t->ctx, train(t, "short", digest), HN_USAGE,
+    HN_CHECK_FAILS(&t->ctx, train_series(t, "short", digest), HN_USAGE,
                    "a queue of 31 keys is shorter than a batch of 32");
     close_trial(t);
 }
 
 static void test_too_few(void) {
-    struct trial *t = open_trial(1, "cnn");
+    struct trial *t = open_pictures(1, "cnn");
     char digest[65];
     HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "n", "97"));
-    HN_CHECK_FAILS(&t->ctx, train(t, "few", digest), HN_DATA, "there are 96 training images");
+    HN_CHECK_FAILS(&t->ctx, train_series(t, "few", digest), HN_DATA,
+                   "there are 96 training images");
     close_trial(t);
 }
 
@@ -314,7 +245,7 @@ static void test_steps(void) {
     const char *numpy = python();
     if (!numpy)
         hn_test_skip("no Python with numpy");
-    check_steps(numpy, open_trial(2, "cnn"), true);
+    check_steps(numpy, open_pictures(2, "cnn"), true);
     check_steps(numpy, open_plain(2), false);
 }
 
