@@ -35,12 +35,12 @@ static void draw_global(struct hn_page *page, struct hn_panel *panel, const stru
 // A global loss that leaves the reference by more than a hundredth of the axis.
 static void draw_own_global(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                             struct hn_where where) {
-    double lo, hi, off = 0;
-    hn_page_range(page, panel, true, &lo, &hi);
+    const struct hn_range y = hn_page_range(page, panel, true);
+    double off = 0;
     for (where.step = 0; where.step < g->steps; where.step++)
         off = fmax(off, fabs(hn_groups_mean(g, where, "loss_global").mean -
                              hn_groups_first_mean(g, where, "loss_global")));
-    if (off <= 0.01 * (hi - lo))
+    if (off <= 0.01 * (y.hi - y.lo))
         return;
     struct hn_series *s =
         hn_panel_series(page, panel, "", HN_LOOK_THIN, g->setting[where.setting].line);

@@ -3,11 +3,35 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
     *page = (struct hn_page){.ctx = ctx};
     page->spare_series.page = page;
+}
+
+static void append(char *text, size_t size, const char *fmt, va_list args) {
+    size_t used = strlen(text);
+    if (used + 2 >= size)
+        return;
+    if (used)
+        text[used++] = ' ';
+    vsnprintf(text + used, size - used, fmt, args);
+}
+
+void hn_page_say(struct hn_page *page, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    append(page->said, sizeof page->said, fmt, args);
+    va_end(args);
+}
+
+void hn_page_note(struct hn_page *page, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    append(page->note, sizeof page->note, fmt, args);
+    va_end(args);
 }
 
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
@@ -28,24 +52,6 @@ void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t) {
             hn_page_note(page, "Only the first data set is drawn.");
             return;
         }
-}
-
-size_t hn_letters(const char *text) {
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xC0U) != 0x80U;
-    return n;
-}
-
-// HN_LETTER is the width of a digit; the others' as in Helvetica, to a quarter of it.
-double hn_text_width(const char *text) {
-    double letters = (double)hn_letters(text);
-    for (; *text; text++)
-        letters += strchr(" ,.:;'|ijlt()[]/-fr", *text) ? -0.45
-                   : strchr("mwMW%@", *text)            ? 0.5
-                   : *text >= 'A' && *text <= 'Z'       ? 0.25
-                                                        : 0;
-    return HN_LETTER * letters;
 }
 
 double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
@@ -232,72 +238,71 @@ void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, dou
     frame[0] = x0, frame[1] = y0, frame[2] = x1, frame[3] = y1;
 }
 
-static void grow(double *lo, double *hi, double value, bool log) {
+static void grow(struct hn_range *r, double value, bool log) {
     if (!isfinite(value) || (log && value <= 0))
         return;
-    *lo = value < *lo ? value : *lo;
-    *hi = value > *hi ? value : *hi;
+    r->lo = fmin(r->lo, value);
+    r->hi = fmax(r->hi, value);
 }
 
-static void grow_by_panel(const struct hn_panel *panel, bool vertical, double *lo, double *hi) {
+static void grow_by_panel(const struct hn_panel *panel, bool vertical, struct hn_range *r) {
     bool log = vertical ? panel->y.log : panel->x.log;
     for (int s = 0; s < panel->n_series; s++) {
         const struct hn_series *series = panel->series[s];
         bool has_none = series->look == (vertical ? HN_LOOK_UPRIGHT : HN_LOOK_RULE);
         for (int64_t i = 0; i < series->n && !has_none; i++) {
             const struct hn_datum *d = &series->datum[i];
-            grow(lo, hi, vertical ? d->y : d->x, log);
+            grow(r, vertical ? d->y : d->x, log);
             if (vertical != (panel->rows || series->look == HN_LOOK_ARMS)) {
-                grow(lo, hi, d->lo, log);
-                grow(lo, hi, d->hi, log);
+                grow(r, d->lo, log);
+                grow(r, d->hi, log);
             }
         }
     }
     for (int i = 0; i < panel->n_frames; i++) {
-        grow(lo, hi, panel->frame[i][vertical], log);
-        grow(lo, hi, panel->frame[i][2 + vertical], log);
+        grow(r, panel->frame[i][vertical], log);
+        grow(r, panel->frame[i][2 + vertical], log);
     }
 }
 
-static void add_margin(const struct hn_axis *axis, double *lo, double *hi) {
+static struct hn_range with_margin(const struct hn_axis *axis, struct hn_range r) {
     double share = axis->tight ? 0 : 0.06;
-    if (!(*lo <= *hi)) {
-        *lo = axis->log ? 1 : 0;
-        *hi = axis->log ? 10 : 1;
-    }
+    if (!(r.lo <= r.hi))
+        r = axis->log ? (struct hn_range){1, 10} : (struct hn_range){0, 1};
     if (axis->log) {
-        double pad = fmax(share * log10(*hi / *lo), *hi > 1.000001 * *lo ? 0 : 0.3);
-        *lo *= pow(10, -pad);
-        *hi *= pow(10, pad);
-        return;
+        double pad = fmax(share * log10(r.hi / r.lo), r.hi > 1.000001 * r.lo ? 0 : 0.3);
+        return (struct hn_range){r.lo * pow(10, -pad), r.hi * pow(10, pad)};
     }
-    bool from_zero = axis->zero && *lo >= 0 && *lo < 0.5 * *hi; // else it would press curves flat
-    double span = *hi - (from_zero ? 0 : *lo);
-    bool flat = span <= 1e-6 * fabs(*hi); // but for rounding
-    double pad = flat ? fmax(0.05 * fabs(*hi), 1e-3) : share * span;
-    *lo = from_zero ? 0 : *lo - pad;
-    *hi += pad;
+    bool from_zero =
+        axis->zero && r.lo >= 0 && r.lo < 0.5 * r.hi; // else it would press curves flat
+    double span = r.hi - (from_zero ? 0 : r.lo);
+    bool flat = span <= 1e-6 * fabs(r.hi); // but for rounding
+    double pad = flat ? fmax(0.05 * fabs(r.hi), 1e-3) : share * span;
+    return (struct hn_range){from_zero ? 0 : r.lo - pad, r.hi + pad};
 }
 
-void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, bool vertical,
-                   double *lo, double *hi) {
+struct hn_range hn_page_range(const struct hn_page *page, const struct hn_panel *panel,
+                              bool vertical) {
     const struct hn_axis *axis = vertical ? &panel->y : &panel->x;
     bool shared = vertical ? page->share_y : page->share_x;
-    *lo = INFINITY;
-    *hi = -INFINITY;
-    if (vertical && panel->rows) { // from the first row, at 0, down
-        *lo = panel->y.n_tics - 0.4;
-        *hi = -0.6;
-        return;
-    }
+    struct hn_range r = {INFINITY, -INFINITY};
+    if (vertical && panel->rows) // from the first row, at 0, down
+        return (struct hn_range){panel->y.n_tics - 0.4, -0.6};
     for (int p = 0; p < page->panels; p++)
         if (shared || &page->panel[p] == panel)
-            grow_by_panel(&page->panel[p], vertical, lo, hi);
-    add_margin(axis, lo, hi);
-    *lo = isnan(drawable(axis->lo)) ? *lo : axis->lo;
-    *hi = isnan(drawable(axis->hi)) ? *hi : axis->hi;
-    if (!(fabs(*hi - *lo) > smallest))
-        *hi = *lo + 1;
+            grow_by_panel(&page->panel[p], vertical, &r);
+    r = with_margin(axis, r);
+    r.lo = isnan(drawable(axis->lo)) ? r.lo : axis->lo;
+    r.hi = isnan(drawable(axis->hi)) ? r.hi : axis->hi;
+    if (!(fabs(r.hi - r.lo) > smallest))
+        r.hi = r.lo + 1;
+    return r;
+}
+
+double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r) {
+    double share =
+        axis->log ? log(value / r.lo) / log(r.hi / r.lo) : (value - r.lo) / (r.hi - r.lo);
+    return isfinite(share) ? share : 0; // nothing and less on a logarithmic axis
 }
 
 static void write_tics(FILE *tsv, const char *name, const struct hn_axis *axis) {

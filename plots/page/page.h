@@ -148,8 +148,11 @@ void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, dou
 // The steps of groups as evenly spaced positions of the axis.
 void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g);
 
+struct hn_range {
+    double lo, hi;
+};
 // Range of an axis over the data of a panel.
-void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, bool vertical,
-                   double *lo, double *hi);
+struct hn_range hn_page_range(const struct hn_page *page, const struct hn_panel *panel,
+                              bool vertical);
 
 #endif

@@ -3,33 +3,9 @@
 #include "plots/page/page_private.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 enum { MAX_BANDS = 8 };
-
-static void append(char *text, size_t size, const char *fmt, va_list args) {
-    size_t used = strlen(text);
-    if (used + 2 >= size)
-        return;
-    if (used)
-        text[used++] = ' ';
-    vsnprintf(text + used, size - used, fmt, args);
-}
-
-void hn_page_say(struct hn_page *page, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    append(page->said, sizeof page->said, fmt, args);
-    va_end(args);
-}
-
-void hn_page_note(struct hn_page *page, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    append(page->note, sizeof page->note, fmt, args);
-    va_end(args);
-}
 
 bool hn_series_has_interval(const struct hn_series *s) {
     for (int64_t i = 0; i < s->n; i++)

@@ -59,12 +59,13 @@ static void write_leader(const struct hn_layout *g, FILE *gp, int i,
         "set arrow %d from first %.9g, first %.9g to graph %.5f, graph %.5f nohead back lw 0.5 dt "
         "solid",
         100 + i, end->x, end->y, at - 0.02 / g->panel_width, label->y);
-    hn_write_colour(gp, label->series->line);
+    hn_write_colour(gp, label->series->line, false);
     fputc('\n', gp);
 }
 
-void hn_page_write_ends(const struct hn_layout *g, FILE *gp, struct hn_range y) {
+void hn_page_write_ends(const struct hn_layout *g, FILE *gp) {
     const struct hn_panel *panel = &g->page->panel[0];
+    const struct hn_range y = hn_page_range(g->page, panel, true);
     struct end_label label[HN_PANEL_SERIES];
     int n = 0;
     for (int s = 0; s < panel->n_series; s++) {

@@ -40,13 +40,14 @@ static bool is_covered(const struct corner *c, const struct hn_series *s) {
 }
 
 void hn_inset_place(struct hn_layout *g) {
-    struct corner c = {.panel = &g->page->panel[0]};
+    const struct hn_panel *panel = &g->page->panel[0];
+    struct corner c = {.panel = panel,
+                       .x = hn_page_range(g->page, panel, false),
+                       .y = hn_page_range(g->page, panel, true)};
     if (g->panel_width < min_width || g->panel_height < min_height) {
         g->inset = false;
         return;
     }
-    hn_page_range(g->page, c.panel, false, &c.x.lo, &c.x.hi);
-    hn_page_range(g->page, c.panel, true, &c.y.lo, &c.y.hi);
     for (int corner = 0; corner < 4; corner++) { // right before left, below before above
         bool covered = false;
         c.left = g->inset_left = corner % 2 ? 0 : 1 - share;

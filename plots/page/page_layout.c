@@ -195,6 +195,28 @@ static int max_rows(const struct hn_page *page) {
     return max;
 }
 
+// Width that shows the widest label beside its point, and height at which labels take at most 0.3
+// of a panel; both of the fullest panel, in inches.
+static double label_width(const struct hn_page *page) {
+    double max = 0;
+    for (int p = 0; p < page->panels; p++)
+        for (int i = 0; i < page->panel[p].n_marks; i++)
+            max = fmax(max, 1.3 * hn_text_width(page->panel[p].mark[i].text));
+    return max;
+}
+
+static double label_height(const struct hn_layout *g) {
+    double max = 0;
+    for (int p = 0; p < g->page->panels - g->inset; p++) {
+        const struct hn_panel *panel = &g->page->panel[p];
+        double area = 0;
+        for (int i = 0; i < panel->n_marks; i++)
+            area += 0.14 * (hn_text_width(panel->mark[i].text) + 0.1);
+        max = fmax(max, area / (0.3 * g->panel_width));
+    }
+    return max;
+}
+
 static double default_height(const struct hn_layout *g) {
     int max = max_rows(g->page);
     if (max > 0)
@@ -207,7 +229,9 @@ static double default_height(const struct hn_layout *g) {
                     : g->rows == 1              ? 1.9
                     : g->tall                   ? 1.2
                                                 : 1.5;
-    return g->page->fit_width > 0 ? fmin(height, fmax(1, 0.8 * g->panel_width)) : height;
+    if (g->page->fit_width > 0)
+        height = fmin(height, fmax(1, 0.8 * g->panel_width));
+    return fmax(height, label_height(g));
 }
 
 static double row_height(const struct hn_layout *g) {
@@ -262,7 +286,9 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
                                : WIDEST;
     bool tall = page->tall_last;
     set_columns(g, across, tall);
-    while (page->fit_width > 0 && g->panel_width < narrowest && (tall || across > 1)) {
+    // Labels want wide panels where an inch for each row is not too high.
+    double min_width = n <= page->fit_height ? fmax(narrowest, label_width(page)) : narrowest;
+    while (page->fit_width > 0 && g->panel_width < min_width && (tall || across > 1)) {
         across -= !tall; // first the last one stands behind the others
         tall = false;
         set_columns(g, across, tall);
@@ -302,10 +328,4 @@ struct hn_box hn_layout_box(const struct hn_layout *g, int p) {
         box.top += row_height(g) + below_row(g, r);
     box.top += row_height(g) - g->panel_height;
     return box;
-}
-
-double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r) {
-    double share =
-        axis->log ? log(value / r.lo) / log(r.hi / r.lo) : (value - r.lo) / (r.hi - r.lo);
-    return isfinite(share) ? share : 0; // nothing and less on a logarithmic axis
 }

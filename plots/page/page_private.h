@@ -20,10 +20,6 @@ struct hn_key {
     double cell; // width of a column, inches
 };
 
-struct hn_range {
-    double lo, hi;
-};
-
 // A panel's position on the page, from the left and from the top.
 struct hn_box {
     double left, top, width, height;
@@ -80,19 +76,20 @@ struct hn_figure_size {
 void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
 void hn_page_write_data(struct hn_page *page, FILE *tsv);
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
-// Finds where the words of all panels stand, in the layout that the page has by now, and hides
-// those for which there is no room.
-void hn_page_place_marks(struct hn_page *page);
-// The words of a panel whose axes have these ranges, as further plots of its plot command.
-void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel, struct hn_range x,
-                         struct hn_range y);
-// Labels at the ends of the first panel's curves; y is its vertical axis.
-void hn_page_write_ends(const struct hn_layout *layout, FILE *gp, struct hn_range y);
-// The colour of a line, as a gnuplot option.
-void hn_write_colour(FILE *gp, int line);
+// Finds positions for the labels of all panels in the layout that the page has by now, and hides
+// those that have none. Errors: HN_MEMORY.
+HN_MUST_USE enum hn_code hn_page_place_marks(struct hn_page *page);
+// The labels of a panel, as further plots of its plot command.
+void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel);
+// Labels at the ends of the first panel's curves.
+void hn_page_write_ends(const struct hn_layout *layout, FILE *gp);
+// The colour of a line, as a gnuplot option; faint: of the raw values behind its means. Of letters:
+// that of a faded line is not faded.
+void hn_write_colour(FILE *gp, int line, bool faint);
 void hn_write_text_colour(FILE *gp, int line);
-// A text as a string of the script, for the page's terminal.
+// A text as a string of the script, for the page's terminal; and as the title of a plot.
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
+void hn_write_title(const struct hn_page *page, FILE *gp, const char *title);
 
 // Runs gnuplot on <id>.gp in `folder`. HN_GNUPLOT with its complaint, which says that the script is
 // in `dir`; HN_INTERRUPTED: gnuplot was killed, as a stop was asked for. Its warnings are notes.

@@ -6,10 +6,6 @@
 
 enum { MAX_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
 
-void hn_page_text(const struct hn_page *page, FILE *gp, const char *text) {
-    (page->latex ? hn_gp_tex : hn_gp_string)(gp, text);
-}
-
 // A distance of tics, 1, 2 or 5 times a power of ten, so that at most `max` of them fit.
 static double tic_step(double range, int max) {
     double step = pow(10, floor(log10(range / max)));
@@ -93,13 +89,12 @@ static void own_tics(const struct hn_layout *g, FILE *gp, char name, const struc
     fputs(axis->slanted ? ") rotate by -25\n" : ")\n", gp);
 }
 
-static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, bool vertical) {
+static void script_axis(const struct hn_layout *g, FILE *gp, int p, bool vertical) {
     const struct hn_box box = hn_layout_box(g, p);
     const struct hn_panel *panel = &g->page->panel[p];
     const struct hn_axis *axis = vertical ? &panel->y : &panel->x;
-    struct hn_range r;
+    const struct hn_range r = hn_page_range(g->page, panel, vertical);
     char name = vertical ? 'y' : 'x';
-    hn_page_range(g->page, panel, vertical, &r.lo, &r.hi);
     // The scale comes after the range: gnuplot warns where that of the panel before has no
     // logarithm.
     fprintf(gp, "unset logscale %c; set %crange [%.9g:%.9g]; %c_lo = %.9g; %c_hi = %.9g\n", name,
@@ -116,7 +111,6 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     else
         fprintf(gp, "set %ctics autofreq %g format '%s'\n", name, tics_of(r, max),
                 g->page->latex ? "$%h$" : "%h");
-    return r;
 }
 
 // Form of a look in gnuplot; x_lo and x_hi are the ends of the horizontal axis.
@@ -148,26 +142,10 @@ static const struct form {
     [HN_LOOK_HEAT] = {"1:2:($5>cb_lo?$5:cb_lo)", "image", "", NULL, AS_IS, false},
 };
 
-static const char *colour_function(int line) {
-    return line >= HN_LINE_FADED ? "hn_faded" : "hn_colour";
-}
-
-static int colour_of(int line) { return line == 0 ? HN_LINE_GREY : hn_line_colour(line); }
-
-void hn_write_colour(FILE *gp, int line) {
-    fprintf(gp, " lc rgb %s(%d)", colour_function(line), colour_of(line));
-}
-
-// Letters of faded lines are not faded.
-void hn_write_text_colour(FILE *gp, int line) {
-    if (line > 0)
-        fprintf(gp, " textcolor rgb hn_colour(%d)", hn_line_colour(line));
-}
-
 static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
     int style = hn_line_style(s->line);
     fprintf(gp, " lt %d", style ? style : 1);
-    hn_write_colour(gp, s->line);
+    hn_write_colour(gp, s->line, false);
     fputs(style == 0 && !*words ? " lw 1.6" : words, gp);
 }
 
@@ -175,15 +153,9 @@ static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
     const struct form *form = &forms[s->look];
     fprintf(gp, "with %s", with);
     if (s->look == HN_LOOK_FAINT)
-        fprintf(gp, " lc rgb hn_faint(%d)", colour_of(s->line));
+        hn_write_colour(gp, s->line, true);
     if (form->paint == AS_LINE)
         line_of(gp, s, form->words);
-}
-
-static void write_title(const struct hn_page *page, FILE *gp, const char *title) {
-    fputs(*title ? " title " : " notitle", gp);
-    if (*title)
-        hn_page_text(page, gp, title);
 }
 
 static void begin_plot(FILE *gp, const char *tsv, const struct hn_series *s) {
@@ -201,12 +173,12 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
     begin_plot(gp, tsv, s);
     if (area || hn_series_is_band(panel, s)) {
         fputs(area ? "using 1:2 with filledcurves y1=0" : "using 1:3:4 with filledcurves", gp);
-        hn_write_colour(gp, s->line % HN_LINE_FADED); // fills are transparent as it is
+        hn_write_colour(gp, s->line % HN_LINE_FADED, false); // fills are transparent as it is
     } else {
         fputs(panel->rows ? "using 1:2:3:4 with xerrorbars" : "using 1:2:3:4 with yerrorbars", gp);
         line_of(gp, s, " dt solid pt 0");
     }
-    write_title(s->page, gp, hn_series_end(s));
+    hn_write_title(s->page, gp, hn_series_end(s));
 }
 
 static void plot_as(FILE *gp, const char *tsv, const struct hn_series *s, const char *using,
@@ -215,7 +187,7 @@ static void plot_as(FILE *gp, const char *tsv, const struct hn_series *s, const 
     begin_plot(gp, tsv, s);
     fprintf(gp, "using %s ", using);
     write_style(gp, s, form->joined && s->n == 1 ? "points" : form->with);
-    write_title(s->page, gp, title);
+    hn_write_title(s->page, gp, title);
 }
 
 static bool is_interval(const struct hn_series *s) {
@@ -241,7 +213,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
         begin_plot(gp, tsv, s);
         fputs("using 1:2 with points", gp);
         line_of(gp, s, "");
-        write_title(s->page, gp, s->label);
+        hn_write_title(s->page, gp, s->label);
     } else if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
         fprintf(gp, "using 1:($5>=%.9g?$2:NaN) with dots notitle", warm(s));
@@ -343,7 +315,8 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     struct hn_box box = hn_layout_box(g, p);
     fputs("unset label; unset object; unset arrow\n", gp);
     place_panel(g, gp, box);
-    struct hn_range x = script_axis(g, gp, p, false), y = script_axis(g, gp, p, true);
+    script_axis(g, gp, p, false);
+    script_axis(g, gp, p, true);
     script_titles(g, gp, p, box);
     script_frames(gp, &g->page->panel[p]);
     script_colours(g, gp, p);
@@ -355,9 +328,9 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
             g->inset_left, g->inset_bottom, g->inset_left + HN_INSET_SHARE,
             g->inset_bottom + HN_INSET_SHARE);
     if (g->end_labels && p == 0)
-        hn_page_write_ends(g, gp, y);
+        hn_page_write_ends(g, gp);
     plot_panel(g, gp, tsv, p, false);
-    hn_page_write_marks(g, gp, p, x, y);
+    hn_page_write_marks(g, gp, p);
     fputc('\n', gp);
 }
 
@@ -368,7 +341,7 @@ static void script_entry(const struct hn_layout *g, FILE *gp, int entry) {
     write_style(gp, s, form->key ? form->key : form->with);
     if (s->look == HN_LOOK_DISCS)
         fprintf(gp, " ps %.3f", s->key_size > 0 ? hn_disc_size(s->key_size) : 0.9);
-    write_title(g->page, gp, g->key.text[entry]);
+    hn_write_title(g->page, gp, g->key.text[entry]);
 }
 
 // The key of the page: every column of it is the key of a plot of nothing over all of the page, so
@@ -408,8 +381,8 @@ static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
         write_text(g, gp, "title", *panel->title ? panel->title : panel->y.title);
         write_text(g, gp, "xlabel", panel->x.title);
         write_text(g, gp, "ylabel", *panel->title ? panel->y.title : "");
-        (void)script_axis(g, gp, p, false);
-        (void)script_axis(g, gp, p, true);
+        script_axis(g, gp, p, false);
+        script_axis(g, gp, p, true);
         plot_panel(g, gp, tsv, p, true);
         fputc('\n', gp);
     }

@@ -204,7 +204,8 @@ static enum hn_code build_page(struct drawing *d) {
     if (code)
         return code;
     choose_size(d);
-    hn_page_place_marks(d->page);
+    if (hn_page_place_marks(d->page))
+        return d->ctx->code;
     hn_page_caption(d->page, f->caption, d->caption);
     if (d->as->caption)
         snprintf(d->as->caption, HN_CAPTION_SIZE, "%s", d->caption);

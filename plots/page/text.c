@@ -147,3 +147,41 @@ void hn_text_shorten(const struct hn_texts *texts, int i, int letters, char *out
     }
     snprintf(out, size, "...%s", text);
 }
+
+size_t hn_letters(const char *text) {
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0U) != 0x80U;
+    return n;
+}
+
+// HN_LETTER is the width of a digit; the others' as in Helvetica, to a quarter of it.
+double hn_text_width(const char *text) {
+    double letters = (double)hn_letters(text);
+    for (; *text; text++)
+        letters += strchr(" ,.:;'|ijlt()[]/-fr", *text) ? -0.45
+                   : strchr("mwMW%@", *text)            ? 0.5
+                   : *text >= 'A' && *text <= 'Z'       ? 0.25
+                                                        : 0;
+    return HN_LETTER * letters;
+}
+
+void hn_page_text(const struct hn_page *page, FILE *gp, const char *text) {
+    (page->latex ? hn_gp_tex : hn_gp_string)(gp, text);
+}
+
+void hn_write_title(const struct hn_page *page, FILE *gp, const char *title) {
+    fputs(*title ? " title " : " notitle", gp);
+    if (*title)
+        hn_page_text(page, gp, title);
+}
+
+void hn_write_colour(FILE *gp, int line, bool faint) {
+    const char *shade = faint ? "hn_faint" : line >= HN_LINE_FADED ? "hn_faded" : "hn_colour";
+    fprintf(gp, " lc rgb %s(%d)", shade, line == 0 ? HN_LINE_GREY : hn_line_colour(line));
+}
+
+void hn_write_text_colour(FILE *gp, int line) {
+    if (line > 0)
+        fprintf(gp, " textcolor rgb hn_colour(%d)", hn_line_colour(line));
+}

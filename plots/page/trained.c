@@ -1,5 +1,5 @@
 #include "plots/page/trained.h"
-#include "plots/page/groups.h"
+#include "plots/page/curves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,27 +17,17 @@ static bool is_ok(const struct hn_results *r, int64_t row) {
     return strcmp(text(r, row, "status"), "ok") == 0 && *text(r, row, "task");
 }
 
-static bool same_texts(const struct hn_results *r, int64_t a, int64_t b,
-                       const char *const *column) {
-    for (; *column; column++)
-        if (strcmp(text(r, a, *column), text(r, b, *column)) != 0)
-            return false;
-    return true;
-}
-
 // True if two runs train on the same problem, so that they are compared.
 static bool same_problem(const struct hn_results *r, int64_t a, int64_t b) {
-    static const char *const columns[] = {"dataset", "task", "task_params", "loss", NULL};
-    return same_texts(r, a, b, columns) &&
-           number(r, a, "temperature") == number(r, b, "temperature") &&
-           number(r, a, "batch_size") == number(r, b, "batch_size");
+    return hn_rows_agree(
+        &r->runs, a, b,
+        HN_COLUMNS("dataset", "task", "task_params", "loss", "temperature", "batch_size"));
 }
 
 // With what: negatives drawn and weighted.
 static bool same_method(const struct hn_results *r, int64_t a, int64_t b) {
-    static const char *const columns[] = {"sampler", "params", "weighting", "weighting_params",
-                                          NULL};
-    return same_texts(r, a, b, columns);
+    return hn_rows_agree(&r->runs, a, b,
+                         HN_COLUMNS("sampler", "params", "weighting", "weighting_params"));
 }
 
 bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting) {
