@@ -20,10 +20,7 @@ enum {
     FOUR = 4,
     // Of d^2 products: a sweep takes some ten times as long as finding directions for it does, or
     // more.
-    WORTH = 1000,
-    // Dimensions of products of floats in the time that it takes to look through the bits of a
-    // panel, by the bytes of a number: by a profile, .13 s where products of 128 bytes take .81.
-    EDGE = 5
+    WORTH = 1000
 };
 static const double max_even = 0.5; // share of d that spread alike; with more, nothing is left out
 static const double min_gain = 0.9; // of the time without
@@ -106,24 +103,17 @@ static double share_found(const struct sample *s, double share, double held, dou
     return (double)found / ((double)CHECKED * SAMPLE);
 }
 
-// Time of the kernel for products of n numbers, in dimensions of products of floats.
-static double multiplied(const struct hn_screen_kernel *kernel, int64_t n) {
-    int64_t numbers = hn_screen_words(kernel, n) * HN_WORD / kernel->width;
-    return kernel->rate * (double)numbers + EDGE * kernel->width;
-}
-
 // Number of directions that take the least time; 0: all of them. *held: of s->total.
 static int64_t choose_number(const struct sample *s, double share,
                              const struct hn_screen_kernel *kernel, double *held) {
-    double find = hn_screen_find_cost(s->d), sum = 0, max = kernel->max;
-    double min =
-        min_gain * (multiplied(kernel, s->d) + find * share_found(s, share, s->total, max));
+    double sum = 0, max = kernel->max, found = share_found(s, share, s->total, max);
+    double min = min_gain * hn_screen_time(kernel, s->d, s->d, found);
     int64_t best = 0;
     for (int64_t n = 1; n <= s->d / 2; n++) {
         sum += s->value[n - 1];
         if (n % STEP != 0)
             continue;
-        double time = multiplied(kernel, n) + find * share_found(s, share, sum, max);
+        double time = hn_screen_time(kernel, s->d, n, share_found(s, share, sum, max));
         if (time < min) {
             min = time;
             best = n;

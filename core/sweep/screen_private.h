@@ -30,9 +30,9 @@ int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers);
 HN_MUST_USE enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                                          const struct hn_matrix *const matrix[2], int matrices,
                                          const struct hn_screen_wish *wish, bool *good);
-// Cost of finding one product of rows of d dimensions and handing it on, in dimensions of products
-// of floats.
-double hn_screen_find_cost(int64_t d);
+// Time of a screened product of rows of d dimensions, of n numbers each and of which a share is
+// found, in dimensions of products of floats.
+double hn_screen_time(const struct hn_screen_kernel *kernel, int64_t d, int64_t n, double share);
 // Checks whether few enough products are found, by a sample of rows and columns, if a share of them
 // is wanted. Errors: HN_MEMORY.
 HN_MUST_USE enum hn_code hn_screen_pays(struct hn_context *ctx, const struct hn_screen *s,

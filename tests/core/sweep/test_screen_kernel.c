@@ -127,8 +127,8 @@ static void test_choice(void) {
     CU_ASSERT_PTR_EQUAL(chosen(&ctx, &deep, &deep, 0.02), best);
     CU_ASSERT_PTR_NULL(chosen(&ctx, &deep, &deep, 0.021));
     // What is wanted alone would take longer than 32 dimensions of all products.
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.015), best);
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.0151));
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.0095), best);
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.013));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &few, &large, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
