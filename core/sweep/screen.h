@@ -3,15 +3,15 @@
 // else, so that they see the same as without it, and decide the same.
 //
 // The bound (core/PERFORMANCE.md has it in full). With m a vector near the mean of all rows, x = m
-// + u q + e, where q are whole numbers of 8 bits (10 with AVX2), u one scale for all, and e what is
-// left:
+// + u A^T q + e, where A turns rows so that their numbers are about as large, or projects them to
+// the few directions that they spread in; q are whole numbers of 8 bits (10 with AVX2), u one scale
+// for all, and e what is left:
 //
 //   <x, y> = u^2 <q_x, q_y> + a_x + a_y + rest,  a_x = <x - m, m> + |m|^2 / 2,
-//   |rest| <= r_x + r_y,                         r_x = |e_x| Q + |e_x|^2 / 2,
+//   |rest| <= r_x + r_y,                         r_x = |A e_x| Q + |e_x|^2 / 2,
 //
-// with Q the largest |u q| of all rows. Where rows spread in few directions A, x = m + u A q + e,
-// with far fewer numbers q. Everything in it is measured, so it holds whatever the rows, clipped
-// ones included.
+// with Q the largest |u q| of all rows. Everything in it is measured, so it holds whatever the
+// rows, clipped ones included.
 #ifndef HN_CORE_SWEEP_SCREEN_H
 #define HN_CORE_SWEEP_SCREEN_H
 

@@ -11,7 +11,7 @@
 
 // Directions that rows, less the mean, are projected to before they are rounded.
 struct hn_screen_axes {
-    int64_t n;     // 0: none, rows are rounded as they are
+    int64_t n;     // 0: none, rows are turned instead
     float *axis;   // [n x d]
     double askew;  // Frobenius norm of their inner products less those of orthonormal ones
     double spread; // about the root mean square of a projection's numbers
@@ -22,6 +22,17 @@ HN_MUST_USE enum hn_code hn_screen_find_axes(struct hn_context *ctx, const struc
                                              const struct hn_matrix *y, const float *mean,
                                              double share, const struct hn_screen_kernel *kernel,
                                              struct hn_screen_axes *axes);
+
+// An orthogonal matrix that spreads rows of d numbers evenly over their columns.
+struct hn_screen_turn {
+    int64_t d, block, passes;
+    float *sign;  // [passes x block], times a size
+    double error; // of the lengths of rows: what turning a row rounded to floats is off by
+};
+HN_MUST_USE enum hn_code hn_screen_turn_open(struct hn_context *ctx, int64_t d,
+                                             struct hn_screen_turn *turn);
+// row, scratch: [d]
+void hn_screen_turn_row(const struct hn_screen_turn *turn, float *row, float *scratch);
 
 // Of rows of so many numbers.
 int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers);

@@ -16,17 +16,18 @@ enum {
 };
 static const double min_scale = 1e-4; // terms of unit rows then fit 32 bits
 
-// The rounding of rows, and the result for one of them. x' is a row less the mean, or its
-// projection to the axes, as computed.
+// The rounding of rows, and the result for one of them. z is the row less the mean, turned or
+// projected to the axes, as computed.
 struct rounding {
-    const float *mean; // [d]
+    const float *mean; // [d], and zeros
     double scale, mean_square;
     double max; // of a number
     struct hn_screen_axes axes;
+    struct hn_screen_turn turn; // where there are no axes
 };
 struct rounded {
-    double square, error; // |u q|^2, |x' - u q|^2
-    double whole, kept;   // squares of the row less the mean, and of x'; equal without axes
+    double square, error; // |u q|^2, |z - u q|^2
+    double whole, kept;   // |x'|^2, |z|^2
     double middle;        // a
     int32_t sum;          // of q
 };
@@ -72,63 +73,60 @@ static void choose_rounding(const struct hn_matrix *const matrix[2], int matrice
     r->scale = (double)(float)fmax(scale, min_scale); // its products with q are then exact
 }
 
-// In double, where differences of floats are exact but for far smaller ones.
-HN_CLONES
-static struct rounded round_row(const float *x, int64_t d, const struct rounding *r, int16_t *q) {
-    const double magic = 0x1.8p52, scale = r->scale, inverse = 1 / scale, // rounds when added
-        max = r->max;
-    double square[LANES] = {0}, error[LANES] = {0}, middle[LANES] = {0};
-    int32_t sum = 0;
-    for (int64_t k0 = 0; k0 < d; k0 += LANES) {
-        int64_t n = hn_min(LANES, d - k0);
-        float row[LANES] = {0}, mean[LANES] = {0};
-        memcpy(row, x + k0, (size_t)n * sizeof *row);
-        memcpy(mean, r->mean + k0, (size_t)n * sizeof *mean);
-        for (int l = 0; l < LANES; l++) {
-            double m = (double)mean[l], off = (double)row[l] - m, v = off * inverse;
-            v = v > max ? max : v < -max ? -max : v;
-            double whole = (v + magic) - magic, rest = off - scale * whole;
-            square[l] += whole * whole;
-            error[l] += rest * rest;
-            middle[l] += off * m;
-            int32_t number = (int32_t)whole;
-            q[k0 + l] = (int16_t)number; // behind the row: 0
-            sum += number;
-        }
-    }
-    for (int l = 1; l < LANES; l++) {
-        square[0] += square[l];
-        error[0] += error[l];
-        middle[0] += middle[l];
-    }
-    return (struct rounded){.square = square[0] * scale * scale,
-                            .error = error[0],
-                            .middle = middle[0] + r->mean_square / 2,
-                            .sum = sum};
-}
-
-// Scratch of a row's projection: [d] and [n] floats, and as many zeros.
+// Scratch of a row: less the mean, and along the axes or while it is turned.
 struct projection {
-    float *off, *along, *zero;
+    float *off, *along; // [d], [n] and as many zeros
 };
 
-// off: the row less the mean; *middle, *square: of it.
+// off: the row less the mean; *middle, *square: of it. In double, where differences of floats are
+// exact but for far smaller ones.
 HN_CLONES
 static void take_mean(const float *x, int64_t d, const float *mean, float *off, double *middle,
                       double *square) {
     double dot[LANES] = {0}, sum[LANES] = {0};
-    for (int64_t k = 0; k < d; k++) {
-        double m = (double)mean[k], value = (double)x[k] - m;
-        off[k] = (float)value;
-        dot[k % LANES] += value * m;
-        sum[k % LANES] += value * value;
-    }
+    memcpy(off, x, (size_t)d * sizeof *off);
+    for (int64_t k0 = 0; k0 < d; k0 += LANES)
+        for (int64_t k = k0; k < k0 + LANES; k++) {
+            double m = (double)mean[k], value = (double)off[k] - m;
+            off[k] = (float)value;
+            dot[k - k0] += value * m;
+            sum[k - k0] += value * value;
+        }
     for (int l = 1; l < LANES; l++) {
         dot[0] += dot[l];
         sum[0] += sum[l];
     }
     *middle = dot[0];
     *square = sum[0];
+}
+
+// All but `whole` and `middle`. z[n], and zeros.
+HN_CLONES
+static struct rounded round_numbers(const float *z, int64_t n, const struct rounding *r,
+                                    int16_t *q) {
+    const double magic = 0x1.8p52, scale = r->scale, inverse = 1 / scale, // rounds when added
+        max = r->max;
+    double square[LANES] = {0}, error[LANES] = {0}, kept[LANES] = {0};
+    int32_t sum = 0;
+    for (int64_t k0 = 0; k0 < n; k0 += LANES)
+        for (int l = 0; l < LANES; l++) {
+            double value = (double)z[k0 + l], v = value * inverse;
+            v = v > max ? max : v < -max ? -max : v;
+            double whole = (v + magic) - magic, rest = value - scale * whole;
+            square[l] += whole * whole;
+            error[l] += rest * rest;
+            kept[l] += value * value;
+            int32_t number = (int32_t)whole;
+            q[k0 + l] = (int16_t)number; // behind the row: 0
+            sum += number;
+        }
+    for (int l = 1; l < LANES; l++) {
+        square[0] += square[l];
+        error[0] += error[l];
+        kept[0] += kept[l];
+    }
+    return (struct rounded){
+        .square = square[0] * scale * scale, .error = error[0], .kept = kept[0], .sum = sum};
 }
 
 static void multiply_axes(const struct hn_screen_axes *axes, int64_t d, const float *off,
@@ -142,37 +140,34 @@ static void multiply_axes(const struct hn_screen_axes *axes, int64_t d, const fl
     }
 }
 
-static struct rounded round_projected(const float *x, int64_t d, const struct rounding *r,
-                                      const struct projection *p, int16_t *q) {
-    const struct rounding centred = {.mean = p->zero, .scale = r->scale, .max = r->max};
+static struct rounded round_row(const float *x, int64_t d, const struct rounding *r,
+                                const struct projection *p, int16_t *q) {
+    struct rounded out;
     double middle, square;
     take_mean(x, d, r->mean, p->off, &middle, &square);
-    multiply_axes(&r->axes, d, p->off, p->along);
-    struct rounded out = round_row(p->along, r->axes.n, &centred, q);
+    if (r->axes.n > 0) {
+        multiply_axes(&r->axes, d, p->off, p->along);
+        out = round_numbers(p->along, r->axes.n, r, q);
+    } else {
+        hn_screen_turn_row(&r->turn, p->off, p->along);
+        out = round_numbers(p->off, d, r, q);
+    }
     out.middle = middle + r->mean_square / 2;
     out.whole = square;
-    out.kept = 0;
-    for (int64_t k = 0; k < r->axes.n; k++)
-        out.kept += (double)p->along[k] * (double)p->along[k];
     return out;
 }
 
-// Byte of a panel that word w of row i begins at, in tiles of so many rows and words.
-static int64_t word_at(int64_t w, int64_t i, int64_t tile) {
-    int64_t before = w / tile * HN_PANEL / tile + i / tile;
-    return ((before * tile + i % tile) * tile + w % tile) * HN_WORD;
-}
-
-// The words of row i of a panel from its numbers, which zeros follow.
+// The words of row i of a panel from its numbers, which zeros follow, in tiles of so many rows and
+// words.
 static void pack_row(const int16_t *q, int width, int64_t words, int64_t i, int64_t tile,
                      int8_t *panel) {
-    for (int64_t w = 0; w < words; w++) {
-        const int16_t *from = q + w * HN_WORD / width;
-        int8_t *word = panel + word_at(w, i, tile);
-        for (int l = 0; l < HN_WORD && width == 1; l++)
-            word[l] = (int8_t)from[l];
+    int64_t numbers = tile * HN_WORD / width;
+    for (int64_t w = 0; w < words; w += tile, q += numbers) {
+        int8_t *to = panel + (w * HN_PANEL + i * tile) * HN_WORD;
         if (width > 1)
-            memcpy(word, from, HN_WORD);
+            memcpy(to, q, (size_t)(tile * HN_WORD));
+        for (int64_t l = 0; l < numbers && width == 1; l++)
+            to[l] = (int8_t)q[l];
     }
 }
 
@@ -184,8 +179,7 @@ static void round_panel(const struct hn_screen *s, const struct hn_screen_rows *
         int64_t position = p * HN_PANEL + i, d = from->cols;
         if (position < from->rows) {
             const float *row = hn_row(from, hn_screen_id(rows, position));
-            out[position] =
-                r->axes.n > 0 ? round_projected(row, d, r, along, q) : round_row(row, d, r, q);
+            out[position] = round_row(row, d, r, along, q);
             if (rows->copy)
                 memcpy(rows->copy + position * d, row, (size_t)d * sizeof *row);
         } else {
@@ -202,16 +196,14 @@ static void round_panel(const struct hn_screen *s, const struct hn_screen_rows *
 // r of a row, by the derivation of core/PERFORMANCE.md. longest: Q.
 static double slack_of(const struct rounded *one, const struct rounding *r, int64_t d,
                        double longest) {
-    double inside = sqrt(one->error), rest = one->error, askew = 0;
-    if (r->axes.n > 0) {
-        // Of the projection: twice the bound of its products covers axes that are not quite of
-        // unit length, and the row less the mean rounded to floats.
-        double blur = 2 * sqrt((double)r->axes.n * one->whole) * hn_simd_dot_bound(d);
-        askew = r->axes.askew * longest * longest;
-        inside += blur + r->axes.askew * longest;
-        rest += fmax(0, one->whole - one->kept) + 2 * blur * longest + askew;
-    }
-    return inside * longest + rest / 2 + askew / 2;
+    // t. Of a projection: twice the bound of its products covers axes that are not quite of unit
+    // length, and the row less the mean rounded to floats.
+    double error =
+        r->axes.n > 0 ? 2 * sqrt((double)r->axes.n) * hn_simd_dot_bound(d) : r->turn.error;
+    double blur = error * sqrt(one->whole), askew = r->axes.askew * longest * longest;
+    double inside = sqrt(one->error) + blur + r->axes.askew * longest;
+    double outside = fmax(0, one->whole - one->kept) + one->error + 2 * blur * longest + askew;
+    return inside * longest + outside / 2 + askew / 2;
 }
 
 // *max: the largest of the terms so far; false: too large for 32 bits.
@@ -268,9 +260,9 @@ static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x,
 // Scratch until the terms are computed; freed with a scope.
 struct scratch {
     double *sum;                // [d]
-    float *mean;                // [d]
+    float *mean;                // [row]
     int16_t *q;                 // [threads x row]
-    float *along;               // [threads x 3 x row]
+    float *off;                 // [threads x 2 x row]
     struct rounded *rounded[2]; // [rows] of each matrix
     int64_t row;
 };
@@ -282,9 +274,9 @@ static bool open_scratch(struct hn_context *ctx, const struct hn_matrix *const m
         if (!(scratch->rounded[m] = hn_alloc(ctx, matrix[m]->rows, sizeof(struct rounded))))
             return false;
     return (scratch->sum = hn_zalloc(ctx, d, sizeof *scratch->sum)) &&
-           (scratch->mean = hn_alloc(ctx, d, sizeof *scratch->mean)) &&
+           (scratch->mean = hn_zalloc(ctx, row, sizeof *scratch->mean)) &&
            (scratch->q = hn_zalloc(ctx, ctx->threads * row, sizeof *scratch->q)) &&
-           (scratch->along = hn_zalloc(ctx, 3 * ctx->threads * row, sizeof *scratch->along));
+           (scratch->off = hn_zalloc(ctx, 2 * ctx->threads * row, sizeof *scratch->off));
 }
 
 // True if sums fit 32 bits.
@@ -298,8 +290,8 @@ static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
 #pragma omp parallel for num_threads(ctx->threads)
         for (int64_t p = 0; p < hn_panels(rows); p++) {
             int thread = omp_get_thread_num();
-            float *own = scratch->along + 3 * thread * row;
-            const struct projection along = {own, own + row, own + 2 * row};
+            float *own = scratch->off + 2 * thread * row;
+            const struct projection along = {own, own + row};
             round_panel(s, &s->own[m], matrix[m], r, p, scratch->q + thread * row, &along, out);
         }
         for (int64_t i = 0; i < rows; i++)
@@ -332,6 +324,8 @@ enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                                             wish->share, s->kernel, &r.axes);
     if (r.axes.n > 0)
         r.scale = (double)(float)(HN_SCREEN_DEVIATIONS / r.max * r.axes.spread);
+    else if (!code)
+        code = hn_screen_turn_open(ctx, d, &r.turn);
     s->unit = r.scale * r.scale;
     s->words = hn_screen_words(s->kernel, r.axes.n > 0 ? r.axes.n : d);
     hn_own(ctx, scope.outer);
