@@ -1,27 +1,13 @@
 // Graphs of documents by name, as LINQS gives them: small files. Those by number are tested where
 // they are imported (tests/harness/cli/test_import_read.c).
 #include "datasets/linqs.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static char folder[256];
 static const char content[] = "p9\t0\t1\t0\t2.5\tTheory\n"
                               "p1\t0\t0\t0\t0\tAgents\n"
                               "31,1,0,0,0.5,Theory\n"
                               "p2\t0\t0\t1\t0\tML\n";
 static const char cites[] = "p9 p1\np1 p9\n31 31\nghost p9\np2 31\n";
-
-static void put(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    CU_ASSERT(fputs(text, f) >= 0);
-    CU_ASSERT_EQUAL(fclose(f), 0);
-}
 
 static void put_all(void) {
     hn_fixture_folder(folder, sizeof folder);
@@ -60,7 +46,6 @@ static void check_numbers(const struct hn_linqs *d) {
 }
 
 static void test_reads(void) {
-    struct hn_context ctx;
     struct hn_linqs d;
     struct hn_scope scope;
     struct heard heard = {.n = 0};
@@ -75,12 +60,10 @@ static void test_reads(void) {
     HN_CHECK(&ctx, hn_linqs_read(&ctx, folder, &d));
     CU_ASSERT_EQUAL(heard.n, 2); // not said again
     hn_scope_end(&scope);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-    hn_fixture_remove(folder);
+    end();
 }
 
 static void test_without_split_or_edges(void) {
-    struct hn_context ctx;
     struct hn_linqs d;
     char path[512];
     hn_context_init(&ctx, 1);
@@ -116,7 +99,6 @@ static void test_faults(void) {
         {"U.content", "a 1 x\n", "holds 2 files NAME.content"},
     };
     for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
-        struct hn_context ctx;
         struct hn_linqs d;
         struct hn_scope scope;
         hn_context_init(&ctx, 1);
@@ -125,8 +107,7 @@ static void test_faults(void) {
         hn_scope_begin(&ctx, &scope);
         HN_CHECK_FAILS(&ctx, hn_linqs_read(&ctx, folder, &d), HN_DATA, fault[i].part);
         hn_scope_end(&scope);
-        CU_ASSERT_EQUAL(ctx.memory.live, 0);
-        hn_fixture_remove(folder);
+        end();
     }
 }
 
@@ -135,7 +116,6 @@ static void test_memory(void) {
     int64_t k = 1;
     put_all();
     for (; code == HN_MEMORY; k++) {
-        struct hn_context ctx;
         struct hn_linqs d;
         struct hn_scope scope;
         hn_context_init(&ctx, 1);

@@ -1,27 +1,14 @@
 // Pairs of sentences in tab-separated files: small files, what may be wrong in them, the shared
 // real sets.
 #include "datasets/sts.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HEAD "set\tsubset\tscore\tsentence1\tsentence2"
 #define ROW(score, first, second) "A\tall\t" score "\t" first "\t" second
 
-static char folder[256];
 static const char *const names[] = {"a", "b", NULL};
-
-static void put(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    CU_ASSERT(fputs(text, f) >= 0);
-    CU_ASSERT_EQUAL(fclose(f), 0);
-}
 
 static void put_all(void) {
     hn_fixture_folder(folder, sizeof folder);
@@ -32,7 +19,6 @@ static void put_all(void) {
 }
 
 static void test_reads(void) {
-    struct hn_context ctx;
     struct hn_sts s;
     struct hn_scope scope;
     hn_context_init(&ctx, 1);
@@ -56,8 +42,7 @@ static void test_reads(void) {
         CU_ASSERT(p->score == pair[i].score && p->relation == pair[i].relation);
     }
     hn_scope_end(&scope);
-    hn_fixture_remove(folder);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    end();
 }
 
 static void test_bytes(void) {
@@ -89,7 +74,6 @@ static void test_faults(void) {
         {HEAD "\n" ROW("1", "", "b"), "line 2: sentence1 holds no word; remove the pair"},
         {HEAD "\tentailment\n" ROW("1", "a", "b") "\tneutral", "the entailment is 'neutral'"},
     };
-    struct hn_context ctx;
     struct hn_sts s;
     struct hn_scope scope;
     hn_context_init(&ctx, 1);
@@ -124,7 +108,6 @@ static void test_faults(void) {
 }
 
 static void test_memory(void) {
-    struct hn_context ctx;
     struct hn_sts s;
     struct hn_scope scope;
     enum hn_code code;
@@ -150,7 +133,6 @@ static void test_real(void) {
                                        "sts13-test", "sts14-test", "sts16-test",  NULL};
     static const int64_t pairs[] = {4500, 4927, 1484, 2358, 1500, 3750, 1186};
     static const int64_t relations[2][4] = {{0, 2536, 1299, 665}, {0, 2793, 1414, 720}};
-    struct hn_context ctx;
     struct hn_sts s;
     struct hn_scope scope;
     char path[512];

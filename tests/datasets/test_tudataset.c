@@ -1,24 +1,10 @@
 // Sets of graphs as text, and their augmentations: small files, the shared real sets, properties.
 #include "datasets/tudataset.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 #include "training/tasks/graph_augment.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static char folder[256];
-
-static void put(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    CU_ASSERT(fputs(text, f) >= 0);
-    CU_ASSERT_EQUAL(fclose(f), 0);
-}
 
 // A triangle with a tail, a pair, a lonely node.
 static void put_all(void) {
@@ -31,7 +17,6 @@ static void put_all(void) {
 }
 
 static void test_reads(void) {
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     hn_context_init(&ctx, 1);
@@ -50,8 +35,7 @@ static void test_reads(void) {
     CU_ASSERT_EQUAL(hn_graph_edges(&t.edges), 10);
     CU_ASSERT(t.edges.target[t.edges.start[2]] == 0 && t.edges.target[t.edges.start[2] + 2] == 3);
     hn_scope_end(&scope);
-    hn_fixture_remove(folder);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    end();
 }
 
 // Marks in front, line ends of other systems, blanks and empty lines at the end are read over.
@@ -63,7 +47,6 @@ static void test_spelling(void) {
                 {"T_graph_labels.txt", "7\r-1\r7"},
                 {"T_graph_labels.txt", " 7,\n-1 \r\r\n+7\n\n\n"},
                 {"T_graph_indicator.txt", "1\r1\r1\r1\r2\r2\r3\r"}};
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     hn_context_init(&ctx, 1);
@@ -112,7 +95,6 @@ static void test_faults(void) {
         {"T_folds.txt", "1\n2\n-1\n", "T_folds.txt: line 3: the fold is '-1'"},
         {"U_A.txt", "1, 2\n", "holds 2 files NAME_A.txt"},
     };
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     hn_context_init(&ctx, 1);
@@ -125,14 +107,12 @@ static void test_faults(void) {
         hn_scope_begin(&ctx, &scope);
         HN_CHECK_FAILS(&ctx, hn_tudataset_read(&ctx, folder, &t), HN_DATA, fault[k].message);
         hn_scope_end(&scope);
-        hn_fixture_remove(folder);
-        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+        end();
     }
 }
 
 // Graphs without nodes, in the middle and at the end, as Fingerprint has them.
 static void test_gaps(void) {
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     char note[HN_MESSAGE_MAX] = "";
@@ -172,7 +152,6 @@ static void test_real(void) {
     } set[] = {{"MUTAG", 188, 3371, 7442, 2, 7, 180},
                {"IMDB-BINARY", 1000, 19773, 193062, 2, 0, 1000},
                {"PROTEINS", 1113, 43471, 162088, 2, 3, 1110}};
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     hn_context_init(&ctx, 1);
@@ -265,17 +244,15 @@ static int reached(const struct hn_graph_view *v) {
 }
 
 // A view that is given back with its set.
-static enum hn_code open_view(struct hn_context *ctx, const struct hn_tudataset *t,
-                              struct hn_graph_view *v) {
-    void *outer = hn_own(ctx, t->start);
-    enum hn_code code = hn_graph_view_open(ctx, t, v);
-    hn_own(ctx, outer);
+static enum hn_code open_view(const struct hn_tudataset *t, struct hn_graph_view *v) {
+    void *outer = hn_own(&ctx, t->start);
+    enum hn_code code = hn_graph_view_open(&ctx, t, v);
+    hn_own(&ctx, outer);
     return code;
 }
 
 static void test_augment(void) {
     enum { NODES = 23, EDGES = 46, TIMES = 3000 };
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     struct hn_graph_view v;
@@ -284,7 +261,7 @@ static void test_augment(void) {
     put_ring(NODES, 5);
     hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
-    HN_CHECK(&ctx, open_view(&ctx, &t, &v));
+    HN_CHECK(&ctx, open_view(&t, &v));
     for (int k = 0; k < TIMES; k++) {
         struct hn_stream s;
         hn_stream_open(&s, 1, "test.graph", 0, 0, k);
@@ -328,13 +305,11 @@ static void test_augment(void) {
         CU_ASSERT_DOUBLE_EQUAL(cut[i], q, 4 * sqrt(q * (1 - q) / TIMES));
     }
     hn_scope_end(&scope);
-    hn_fixture_remove(folder);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    end();
 }
 
 // Graphs where little can be done: a pair, a single node, a complete graph.
 static void test_augment_limits(void) {
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     struct hn_graph_view v;
@@ -343,7 +318,7 @@ static void test_augment_limits(void) {
     put_all();
     hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
-    HN_CHECK(&ctx, open_view(&ctx, &t, &v));
+    HN_CHECK(&ctx, open_view(&t, &v));
     for (int change = HN_GRAPH_DROP; change <= HN_GRAPH_SAME; change++)
         for (int64_t g = 0; g < t.graphs; g++) {
             struct hn_stream s;
@@ -365,18 +340,16 @@ static void test_augment_limits(void) {
     put_ring(5, 2); // complete: an edge goes, none can come
     hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
-    HN_CHECK(&ctx, open_view(&ctx, &t, &v));
+    HN_CHECK(&ctx, open_view(&t, &v));
     struct hn_stream s;
     hn_stream_open(&s, 1, "test.graph", 0, 0, 0);
     hn_graph_augment(&t, 0, HN_GRAPH_PERTURB, &s, &v);
     CU_ASSERT(v.n == 5 && v.edges == 8);
     hn_scope_end(&scope);
-    hn_fixture_remove(folder);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    end();
 }
 
 static void test_allocations_may_fail(void) {
-    struct hn_context ctx;
     struct hn_tudataset t;
     struct hn_scope scope;
     struct hn_graph_view v;
@@ -390,7 +363,7 @@ static void test_allocations_may_fail(void) {
         hn_scope_begin(&ctx, &scope);
         code = hn_tudataset_read(&ctx, folder, &t);
         if (code == HN_OK)
-            code = open_view(&ctx, &t, &v);
+            code = open_view(&t, &v);
         hn_scope_end(&scope);
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);

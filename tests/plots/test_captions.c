@@ -1,9 +1,7 @@
 // Captions say what was drawn of these results, in the form it was drawn in, and what is left out.
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
-
-static struct hn_context ctx;
-static char folder[256];
+#include "tests/scratch.h"
 
 // Draws a figure as SVG; returns its caption, good until the next call.
 static const char *caption_of(const struct hn_results *r, const char *id) {
@@ -23,16 +21,14 @@ static struct hn_results results_where(bool (*keep)(const struct hn_table *runs,
     return r;
 }
 
-static void begin(void) {
+static void begin_drawing(void) {
     need_gnuplot();
-    hn_context_init(&ctx, 1);
-    hn_fixture_folder(folder, sizeof folder);
+    begin();
 }
 
-static void end(struct hn_results *r) {
+static void end_with(struct hn_results *r) {
     hn_results_free(&ctx, r);
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-    hn_fixture_remove(folder);
+    end();
 }
 
 static bool is_first_seed(const struct hn_table *runs, int64_t row) {
@@ -49,7 +45,7 @@ static bool says(const char *caption, const char *part) { return strstr(caption,
 
 // Hardness has no interval with one seed: none is drawn, and none is named.
 static void intervals_where_drawn(void) {
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     CU_ASSERT(says(caption_of(&r, "gc-fig3"), "Bands are 95 % intervals."));
     CU_ASSERT(says(caption_of(&r, "pareto"), "Bars are 95 % intervals."));
@@ -58,11 +54,11 @@ static void intervals_where_drawn(void) {
     hn_results_free(&ctx, &r);
     r = results_where(is_first_seed);
     CU_ASSERT(!says(caption_of(&r, "gc-fig3"), "interval"));
-    end(&r);
+    end_with(&r);
 }
 
 static void rows_or_densities(void) {
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     const char *many = caption_of(&r, "bs-fig4");
     CU_ASSERT(says(many, "One row per setting: median and 5-95 % range of the cosine"));
@@ -72,20 +68,20 @@ static void rows_or_densities(void) {
     const char *few = caption_of(&r, "bs-fig4");
     CU_ASSERT(says(few, "Left: density of the cosines"));
     CU_ASSERT(!says(few, "row"));
-    end(&r);
+    end_with(&r);
 }
 
 // The same picture in another width: what is an inset on the page is a panel beside in a column.
 static void insets_where_drawn(void) {
     static char narrow[HN_CAPTION_SIZE];
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     const char *wide = caption_of(&r, "gc-fig3");
     CU_ASSERT(says(wide, "Inset: the two losses") || says(wide, "Right: the two losses"));
     struct hn_picture column = {"pdf", NULL, hn_medium(2), 1, NULL, narrow};
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, folder, column));
     CU_ASSERT(says(narrow, "Last panel: the two losses"));
-    end(&r);
+    end_with(&r);
 }
 
 static void set_text(struct hn_results *r, int64_t row, const char *column, const char *text) {
@@ -100,7 +96,7 @@ static void set_real(struct hn_results *r, int64_t row, const char *column, doub
 // said.
 static void chosen_settings(void) {
     static const char *const figures[] = {"gc-fig3", "gc-fig6", "gc-fig4"};
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         char params[32];
@@ -119,13 +115,13 @@ static void chosen_settings(void) {
         free(tsv);
     }
     CU_ASSERT(says(caption_of(&r, "gc-bounds"), "40 of 48 settings are drawn"));
-    end(&r);
+    end_with(&r);
 }
 
 // One step in a panel: a sampler that has hardness at an earlier step alone is left out, and that
 // is said.
 static void one_step(void) {
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     double last = 0;
     for (int64_t row = 0; row < r.runs.rows; row++)
@@ -141,13 +137,13 @@ static void one_step(void) {
     tsv = slurp(folder, "pareto.tsv");
     CU_ASSERT(!says(tsv, "ring"));
     free(tsv);
-    end(&r);
+    end_with(&r);
 }
 
 // Forty curves at most, and all of each: 48 values of alpha with two of M.
 static void whole_curves(void) {
     static double cell[64][5];
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     CU_ASSERT_EQUAL_FATAL(r.runs.rows, 96);
     for (int64_t row = 0; row < r.runs.rows; row++) {
@@ -180,13 +176,13 @@ static void whole_curves(void) {
     char *tsv = slurp(folder, "bs-M.tsv");
     CU_ASSERT(says(tsv, "# B=32: alpha=0.1\n") && says(tsv, "# B=64: alpha=0.8\n"));
     free(tsv);
-    end(&r);
+    end_with(&r);
 }
 
 // A single step is no axis: every setting has a row.
 static void single_step(void) {
     static const char *const figures[] = {"gc-fig3", "gc-fig4", "gc-fig6", "bs-fig4", "bs-fig7"};
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     for (int64_t row = 0; row < r.runs.rows; row++)
         if (hn_table_real(&r.runs, row, "step") > 0)
@@ -201,14 +197,14 @@ static void single_step(void) {
         CU_ASSERT(says(tsv, "# positions along y: 0 is "));
         free(tsv);
     }
-    end(&r);
+    end_with(&r);
 }
 
 // Bands and bars of a ratio end at 0 and 100 %, however wide the interval is.
 static void intervals_end_at_range(void) {
     static const char *const figures[] = {"bs-M", "bs-fig7", "bs-fig4", "pareto"};
     static double cell[64][5];
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     for (int64_t row = 0; row < r.runs.rows; row++)
         set_real(&r, row, "fn_ratio", 0.5 * (double)(row % FIGURES_SEEDS)); // 50 +- 124 %
@@ -225,13 +221,13 @@ static void intervals_end_at_range(void) {
             }
         CU_ASSERT(ends > 0);
     }
-    end(&r);
+    end_with(&r);
 }
 
 // No caption names a colour, which the dark page and a style change.
 static void no_colours(void) {
     static const char *const colours[] = {"black", "Black", "grey", "white", "blue", NULL};
-    begin();
+    begin_drawing();
     struct hn_results r = results_where(is_anything);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         const char *caption = caption_of(&r, (*f)->id);
@@ -240,7 +236,7 @@ static void no_colours(void) {
         for (int i = 0; colours[i]; i++)
             CU_ASSERT(!says(caption, colours[i]));
     }
-    end(&r);
+    end_with(&r);
 }
 
 static const struct hn_test tests[] = {

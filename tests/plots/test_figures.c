@@ -1,25 +1,15 @@
 // Every figure of the registry, in every terminal: no warning, and the numbers beside the picture.
-#include "datasets/h5.h"
 #include "plots/page/curves.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
+#include "tests/scratch.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-static struct hn_context ctx;
-static char folder[256];
-
-static void begin(void) {
-    hn_context_init(&ctx, 1);
+static void begin_heard(void) {
+    begin();
     ctx.notes.to = no_warning;
-    hn_h5_quiet();
-    hn_fixture_folder(folder, sizeof folder);
-}
-
-static void end(void) {
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-    hn_fixture_remove(folder);
 }
 
 static char *drawn(const char *dir, const char *id, const char *ending) {
@@ -57,7 +47,7 @@ static const char *svg_path(const struct hn_figure *f) {
 
 static void every_figure_in_svg(void) {
     need_gnuplot();
-    begin();
+    begin_heard();
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         hn_test_entry((*f)->id);
@@ -80,7 +70,7 @@ static void every_figure_in_svg(void) {
 
 static void every_figure_in_other_terminals(void) {
     need_gnuplot();
-    begin();
+    begin_heard();
     struct hn_results r = figures_results(&ctx);
     fflush(stdout);
     int saved = dup(STDOUT_FILENO);
@@ -115,7 +105,7 @@ static void golden(void) {
     static const char *const ids[] = {"bs-M", "gc-bounds", "pareto"};
     if (!drawn_is_gnuplot("5.4 patchlevel 4"))
         hn_test_skip("the golden pictures are of gnuplot 5.4 patchlevel 4");
-    begin();
+    begin_heard();
     struct hn_results r = figures_results(&ctx);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(ids[i]), &r, folder, as("svg")));
@@ -135,7 +125,7 @@ static void golden(void) {
 
 // No text of any figure ends below or beside the picture.
 static void texts_inside(void) {
-    begin();
+    begin_heard();
     need_gnuplot();
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
@@ -184,7 +174,7 @@ static void without_each(const struct hn_figure *f, struct hn_results *r, struct
 
 // Without one of its columns, or its table, a figure says which and of what.
 static void missing_columns(void) {
-    begin();
+    begin_heard();
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         hn_test_entry((*f)->id);
@@ -209,7 +199,7 @@ static void missing_columns(void) {
 
 // No row of its settings: not applicable, with a reason, and never a picture of nothing.
 static void nothing_to_draw(void) {
-    begin();
+    begin_heard();
     struct hn_results r = figures_results(&ctx);
     for (int64_t row = 0; row < r.runs.rows; row++)
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "status", "failed"));
@@ -232,7 +222,7 @@ static void nothing_to_draw(void) {
 
 static void hostile_labels(void) {
     need_gnuplot();
-    begin();
+    begin_heard();
     struct hn_results r = figures_results(&ctx);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         if (strcmp(hn_table_text(&r.runs, row, "sampler"), "gcbs") == 0)
@@ -255,7 +245,7 @@ static void hostile_labels(void) {
 
 // Each figure without a byte of memory at any place: no leak, data and script or nothing.
 static void without_memory(void) {
-    begin();
+    begin_heard();
     char *path = strdup(getenv("PATH"));
     struct hn_results r = figures_results(&ctx);
     setenv("PATH", "/nowhere", 1);
@@ -295,7 +285,7 @@ static double mean_of(const struct hn_results *r, int cell, int step, const char
 
 static void numbers_are_right(void) {
     need_gnuplot();
-    begin();
+    begin_heard();
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     // bs-M: hardness at step 0, over M; seeds are averaged, weightings count once.
@@ -331,7 +321,7 @@ static void numbers_are_right(void) {
 // The front: no setting has both fewer false negatives and harder true ones.
 static void front_is_a_front(void) {
     need_gnuplot();
-    begin();
+    begin_heard();
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, as("svg")));
@@ -353,7 +343,7 @@ static void front_is_a_front(void) {
 // Costs come from /tables/costs where the results have them, else from the runs.
 static void costs_have_two_sources(void) {
     need_gnuplot();
-    begin();
+    begin_heard();
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     const struct hn_figure *f = hn_figure_find("bs-table5");
@@ -421,7 +411,7 @@ static int read_means(const char *id, int from, double cell[][5], int rows) {
 static void accuracies(void) {
     enum { ROWS = FIGURES_CELLS + 1, DIFFERENCES = FIGURES_CELLS - 2 };
     need_gnuplot();
-    begin();
+    begin_heard();
     static double cell[ROWS + DIFFERENCES][5];
     double mean[FIGURES_CELLS], half, halves = 0, differences = 0, one;
     struct hn_results r = figures_results(&ctx);

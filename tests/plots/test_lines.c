@@ -1,23 +1,9 @@
 // Lines of samplers and settings, and which rows of a file belong together.
-#include "datasets/h5.h"
 #include "plots/page/page_private.h"
 #include "samplers/sampler.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
-
-static struct hn_context ctx;
-static char folder[256];
-
-static void begin(void) {
-    hn_context_init(&ctx, 1);
-    hn_h5_quiet();
-    hn_fixture_folder(folder, sizeof folder);
-}
-
-static void end(void) {
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-    hn_fixture_remove(folder);
-}
+#include "tests/scratch.h"
 
 static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
     struct hn_groups g;

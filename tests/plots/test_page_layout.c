@@ -1,22 +1,8 @@
 // What a page decides: where an inset, words and the key stand, rows for many settings, names.
-#include "datasets/h5.h"
 #include "plots/page/page_private.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
-
-static struct hn_context ctx;
-static char folder[256];
-
-static void begin(void) {
-    hn_context_init(&ctx, 1);
-    hn_h5_quiet();
-    hn_fixture_folder(folder, sizeof folder);
-}
-
-static void end(void) {
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-    hn_fixture_remove(folder);
-}
+#include "tests/scratch.h"
 
 // The share of a panel's points that lie in the corner where the inset is to stand.
 static int points_below(const struct hn_layout *g, const struct hn_panel *panel) {

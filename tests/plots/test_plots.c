@@ -1,16 +1,14 @@
-#include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "plots/page/figure.h"
 #include "tests/plots/drawn.h"
 #include "tests/results_fixture.h"
+#include "tests/scratch.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct hn_context ctx;
-static char folder[256];
 static char notes[2048];
 
 static void collect_note(void *data, const char *text) {
@@ -19,25 +17,10 @@ static void collect_note(void *data, const char *text) {
     snprintf(notes + used, sizeof notes - used, "%s\n", text);
 }
 
-static void begin(void) {
-    hn_context_init(&ctx, 1);
+static void begin_noted(void) {
+    begin();
     ctx.notes.to = collect_note;
     notes[0] = '\0';
-    hn_h5_quiet();
-    hn_fixture_folder(folder, sizeof folder);
-}
-
-static void end(void) {
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-    hn_fixture_remove(folder);
-}
-
-static const char *in_folder(const char *name) {
-    static char path[4][512];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
 }
 
 static bool exists(const char *name) { return access(in_folder(name), F_OK) == 0; }
@@ -64,7 +47,7 @@ static enum hn_code draw(const char *id, const struct hn_results *r, const char 
 // the same picture. (All figures: test_figures.c.)
 static void draws_again(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     int figures = 0;
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     static const char *const ids[] = {"bs-fig4", "gc-fig3", NULL};
@@ -93,7 +76,7 @@ static void draws_again(void) {
 
 static void other_terminals(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     setenv("LC_ALL", "C", 1); // as where no locale is set
     setenv("GNUTERM", "nonsense", 1);
@@ -133,7 +116,7 @@ static double drawn_width(const char *name) {
 // As wide as a column or the text of the style, with letters of eight points (in pixels: 10.5).
 static void media(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     for (int m = 1; hn_media[m]; m++) {
         const struct hn_medium *medium = hn_medium(m);
@@ -156,7 +139,7 @@ static void media(void) {
 // A .tex that includes a .pdf of its name, with texts that LaTeX takes as they are.
 static void for_latex(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     for (int row = 0; row < FIXTURE_ROWS; row++)
         if (fixture_cell(row).sampler == 1)
@@ -232,7 +215,7 @@ static void look_at_gaps(const struct hn_results *r) {
 
 static void numbers_are_right(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     // Blocks of bs-fig4: a density per step and sampler, then the ratio of each sampler.
     HN_CHECK(&ctx, draw("bs-fig4", &r, "svg"));
@@ -247,7 +230,7 @@ static void numbers_are_right(void) {
 // as a mark; control characters are spaces and broken UTF-8 question marks.
 static void strings_are_safe(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     char command[1024], out[2048], wanted[2048] = "", all[600] = "";
     for (int c = 1; c < 256; c++) {
         all[c - 1] = (char)c;
@@ -272,7 +255,7 @@ static void strings_are_safe(void) {
 
 static void hostile_labels(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     for (int row = 0; row < FIXTURE_ROWS; row++) {
         struct fixture_cell c = fixture_cell(row);
@@ -294,7 +277,7 @@ static void hostile_labels(void) {
 // One step, several data sets and temperatures, more settings than lines, no labels.
 static void odd_shapes(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results one = fixture_results(&ctx, 0, FIXTURE_SAMPLERS * FIXTURE_SEEDS);
     HN_CHECK(&ctx, draw("bs-fig4", &one, "svg"));
     HN_CHECK(&ctx, draw("gc-fig3", &one, "svg"));
@@ -325,7 +308,7 @@ static void odd_shapes(void) {
 }
 
 static void not_applicable(void) {
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, 4), bare = {0};
     for (int64_t row = 0; row < r.runs.rows; row++)
         HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "gap", NAN));
@@ -349,7 +332,7 @@ static void not_applicable(void) {
 }
 
 static void unwritable(void) {
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, "/nowhere", as("svg")),
                    HN_USAGE, "/nowhere");
@@ -360,7 +343,7 @@ static void unwritable(void) {
 // Without gnuplot: says so, and leaves data and script. The same way without a byte of memory at
 // any place.
 static void without_gnuplot(void) {
-    begin();
+    begin_noted();
     char *path = strdup(getenv("PATH"));
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     setenv("PATH", "/nowhere", 1);
@@ -389,7 +372,7 @@ static void without_gnuplot(void) {
 
 static void styles(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     const struct hn_figure *figure = hn_figure_find("gc-fig3");
     const char *style = in_folder("style.gp");
@@ -435,7 +418,7 @@ static enum hn_code plot(const char *const *args) {
 
 static void command(void) {
     need_gnuplot();
-    begin();
+    begin_noted();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     for (int64_t row = 0; row < r.runs.rows; row++)
         HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "gap", NAN));

@@ -1,28 +1,12 @@
 // The report: whole, self-contained, escaped, and honest about what it leaves out.
-#include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "plots/report/report.h"
 #include "tests/figures_fixture.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static struct hn_context ctx;
-static char folder[256];
-
-static void begin(void) {
-    hn_context_init(&ctx, 1);
-    hn_h5_quiet();
-    hn_fixture_folder(folder, sizeof folder);
-}
-
-static void end(void) {
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-    hn_fixture_remove(folder);
-}
 
 static void need_gnuplot(void) {
     char out[64];
@@ -30,15 +14,6 @@ static void need_gnuplot(void) {
         hn_test_skip("gnuplot is not there (gnuplot-nox)");
 }
 
-static const char *in_folder(const char *name) {
-    static char path[4][512];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
-
-// Text of a file, "" if there is none. Owned: free().
 static char *slurp(const char *path) {
     char *text = calloc(1, 1 << 23);
     FILE *f = fopen(path, "r");

@@ -1,28 +1,10 @@
 // Ids, texts and judged pairs, read from the files of others.
-#include "datasets/h5.h"
 #include "datasets/import/collection.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
-
-#include <stdio.h>
-#include <string.h>
-
-static char folder[256];
-static struct hn_context ctx;
-
-static const char *file(const char *name, const char *content) {
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(content, f);
-    fclose(f);
-    return path;
-}
+#include "tests/scratch.h"
 
 static enum hn_code collect(const char *name, const char *content, int64_t n,
                             struct hn_collection *out) {
-    return hn_collection_read(&ctx, file(name, content), n, HN_CORPUS, out);
+    return hn_collection_read(&ctx, put(name, content), n, HN_CORPUS, out);
 }
 
 static void test_ids(void) {
@@ -88,7 +70,7 @@ static struct hn_collection side[HN_SETS];
 
 static enum hn_code judge(const char *content, enum hn_unknown unknown, struct hn_qrels *out,
                           int64_t *skipped) {
-    return hn_judgements_read(&ctx, file("qrels", content), side, unknown, out, skipped);
+    return hn_judgements_read(&ctx, put("qrels", content), side, unknown, out, skipped);
 }
 
 static void make_sides(void) {
@@ -151,11 +133,11 @@ static void test_scores(void) {
     hn_context_init(&ctx, 1);
     HN_SCOPE(&ctx);
     make_sides();
-    const char *path = file("s", "q2 Q0 c 1 2.5 tag\nq2 Q0 a 2 -1e1 tag\nq2 Q0 c 3 3 tag\n");
+    const char *path = put("s", "q2 Q0 c 1 2.5 tag\nq2 Q0 a 2 -1e1 tag\nq2 Q0 c 3 3 tag\n");
     HN_CHECK(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped));
     CU_ASSERT(s.start[1] == 0 && s.start[2] == 2 && s.passage[0] == 0 && s.passage[1] == 2);
     CU_ASSERT(s.score[0] == -10 && s.score[1] == 3);
-    path = file("s", "q2 c nan\n q2 c nan\n");
+    path = put("s", "q2 c nan\n q2 c nan\n");
     HN_CHECK_FAILS(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped),
                    HN_DATA, "finite");
 }
@@ -179,25 +161,25 @@ static void test_pairs(void) {
     hn_context_init(&ctx, 1);
     HN_SCOPE(&ctx);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        HN_CHECK(&ctx, read_pairs(file("pairs", same[i]), HN_PAIR_COMPLETE, &p));
+        HN_CHECK(&ctx, read_pairs(put("pairs", same[i]), HN_PAIR_COMPLETE, &p));
         CU_ASSERT_EQUAL(p.lines, 4);
         CU_ASSERT(p.text[HN_QUERIES].n == 2 && p.text[HN_CORPUS].n == 2);
         CU_ASSERT(p.first[HN_QUERIES][1] == 1 && p.first[HN_CORPUS][1] == 2);
         CU_ASSERT(p.qrels.start[1] == 2 && p.qrels.start[2] == 3 && p.qrels.passage[2] == 0);
         CU_ASSERT_STRING_EQUAL(hn_string(&p.text[HN_CORPUS], 1), "y");
     }
-    HN_CHECK_FAILS(&ctx, read_pairs(file("pairs", "a\tx\na\n"), HN_PAIR_COMPLETE, &p), HN_DATA,
+    HN_CHECK_FAILS(&ctx, read_pairs(put("pairs", "a\tx\na\n"), HN_PAIR_COMPLETE, &p), HN_DATA,
                    "line 2: is not a pair");
-    HN_CHECK_FAILS(&ctx, read_pairs(file("pairs", "{\"a\": 1}\n"), HN_PAIR_COMPLETE, &p), HN_DATA,
+    HN_CHECK_FAILS(&ctx, read_pairs(put("pairs", "{\"a\": 1}\n"), HN_PAIR_COMPLETE, &p), HN_DATA,
                    "\"docstring\"");
     // As CodeSearchNet is published: tokens first, no docstring, halves of surrogates.
     HN_CHECK(&ctx,
-             read_pairs(file("pairs", "{\"docstring\": \"no\", \"docstring_tokens\": [\"a\", "
-                                      "\"b\"], \"code_tokens\": [], \"code\": \"no\"}\n"
-                                      "{\"docstring\": \" \\n\", \"code\": \"x\"}\n"
-                                      "{\"code\": \"x\"}\n"
-                                      "{\"docstring\": \"\\\\ud800\\uD800\\ud83d\\ude00\\udc00\", "
-                                      "\"code\": \"x\"}\n"),
+             read_pairs(put("pairs", "{\"docstring\": \"no\", \"docstring_tokens\": [\"a\", "
+                                     "\"b\"], \"code_tokens\": [], \"code\": \"no\"}\n"
+                                     "{\"docstring\": \" \\n\", \"code\": \"x\"}\n"
+                                     "{\"code\": \"x\"}\n"
+                                     "{\"docstring\": \"\\\\ud800\\uD800\\ud83d\\ude00\\udc00\", "
+                                     "\"code\": \"x\"}\n"),
                         HN_PAIR_SEARCH, &p));
     CU_ASSERT(p.lines == 4 && p.text[HN_QUERIES].n == 2 && p.text[HN_CORPUS].n == 2);
     CU_ASSERT(p.number[HN_QUERIES][1] == -1 && p.number[HN_QUERIES][2] == -1);

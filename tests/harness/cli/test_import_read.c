@@ -1,21 +1,14 @@
 // The commands around snapshot files: import, info, validate.
-#include "datasets/h5.h"
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH = 320, ARGS = 24, N = 12, D = 5 };
-
-static char folder[256];
-static struct hn_context ctx;
 
 // Runs `import` and the like with arguments as on the command line, "@" standing for the folder.
 static enum hn_code run(const struct hn_command *command, const char *const *words) {
@@ -216,15 +209,6 @@ static void test_vecs(void) {
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/none.fvecs", "-o", "@/a.h5"), HN_DATA, "cannot be opened");
 }
 
-static void write_text(const char *name, const char *text) {
-    char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void put_bad_files(void) {
     float x[N * D] = {1};
     int64_t labels[N] = {0};
@@ -236,7 +220,7 @@ static void put_bad_files(void) {
     rows(x, 0);
     x[3 * D + 2] = NAN;
     write_npy("nan.npy", "<f4", "(12, 5)", x, sizeof x);
-    write_text("two.txt", "cat\ndog\n");
+    put("two.txt", "cat\ndog\n");
 }
 
 static void test_refused(void) {
@@ -339,9 +323,9 @@ static void write_toy(const char *features, const char *edges, const char *split
     char path[PATH];
     (void)snprintf(path, sizeof path, "%s/toy", folder);
     (void)mkdir(path, 0700);
-    write_text("toy/toy.features", features);
-    write_text("toy/toy.edges", edges);
-    write_text("toy/toy.split", split);
+    put("toy/toy.features", features);
+    put("toy/toy.edges", edges);
+    put("toy/toy.split", split);
 }
 
 static void test_linqs(void) {
