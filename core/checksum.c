@@ -84,31 +84,16 @@ enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
                           path);
 }
 
-// The digest is that of the text in memory, which cannot change between the two looks.
-static bool holds(const char *bytes, int64_t size, const char *text) {
+bool hn_checksum_fits(const char *bytes, int64_t size) {
     char digest[HN_DIGEST_TEXT];
     struct hn_digest d;
-    const char *checksum = bytes + size - CHECKSUM;
-    if (size < CHECKSUM || memcmp(checksum, word, WORD) != 0)
+    size -= CHECKSUM;
+    if (size < 0 || memcmp(bytes + size, word, WORD) != 0)
         return false;
     hn_digest_begin(&d);
-    hn_digest_add(&d, bytes, (size_t)(size - CHECKSUM));
+    hn_digest_add(&d, bytes, (size_t)size);
     hn_digest_end(&d, digest);
-    return memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0 &&
-           memmem(bytes, (size_t)(size - CHECKSUM), text, strlen(text)) != NULL;
-}
-
-bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text) {
-    int64_t size;
-    const char *why;
-    FILE *file = hn_file_open(path, &size, &why);
-    char *bytes = file ? hn_alloc(ctx, size, 1) : NULL;
-    bool good =
-        bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size && holds(bytes, size, text);
-    hn_free(ctx, bytes);
-    if (file)
-        (void)fclose(file);
-    return good;
+    return memcmp(bytes + size + WORD, digest, HN_DIGEST_TEXT - 1) == 0;
 }
 
 bool hn_checksum_begins(int fd, int64_t size, const char *text) {

@@ -14,11 +14,10 @@ HN_MUST_USE enum hn_code hn_checksum_write(struct hn_context *ctx, const char *p
 // or not a regular file, pass: who reads it will say so.
 HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path);
 
-// True if the file has its checksum, has not changed since, and holds this text: quicker than
-// reading it.
-bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text);
-// The same of an open file of `size` bytes, checksum included, that begins with this text; a block
-// at a time.
+// True if these bytes are those of a file with a checksum that fits.
+bool hn_checksum_fits(const char *bytes, int64_t size);
+// True if an open file is of `size` bytes, checksum included, begins with this text, and its
+// checksum fits; a block at a time.
 bool hn_checksum_begins(int fd, int64_t size, const char *text);
 enum { HN_CHECKSUM_BYTES = 85 }; // bytes of the checksum
 

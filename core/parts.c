@@ -1,36 +1,6 @@
 #include "core/parts.h"
 
 #include <math.h>
-#include <string.h>
-
-enum hn_code hn_bytes_append(struct hn_context *ctx, struct hn_bytes *b, const void *data,
-                             int64_t n) {
-    int64_t wanted;
-    if (!hn_add(b->n, n, &wanted))
-        return hn_fail(ctx, HN_MEMORY, "what a part of a computation found is too large");
-    if (hn_grow(ctx, &b->data, &b->capacity, wanted, 1))
-        return ctx->code;
-    if (n > 0)
-        memcpy(b->data + b->n, data, (size_t)n);
-    b->n = wanted;
-    return HN_OK;
-}
-
-bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n) {
-    if (n < 0 || n > from->left)
-        return false;
-    if (n > 0)
-        memcpy(to, from->at, (size_t)n);
-    from->at += n;
-    from->left -= n;
-    return true;
-}
-
-enum hn_code hn_cursor_fail(struct hn_context *ctx) {
-    return hn_fail(ctx, HN_DATA,
-                   "a part of a computation is of other sizes than it should be: remove the folder "
-                   "with its parts, beside the output or in it, and run again");
-}
 
 static int64_t count_blocks(const struct hn_cut *cut) {
     return (cut->rows + cut->block - 1) / cut->block;

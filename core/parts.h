@@ -6,25 +6,9 @@
 #ifndef HN_CORE_PARTS_H
 #define HN_CORE_PARTS_H
 
-#include "core/context.h"
+#include "core/bytes.h"
 #include "core/digest.h"
 #include "core/matrix.h"
-
-// Bytes that grow; their memory belongs to the owner at the first call, or to none.
-struct hn_bytes {
-    char *data;
-    int64_t n, capacity;
-};
-HN_MUST_USE enum hn_code hn_bytes_append(struct hn_context *ctx, struct hn_bytes *b,
-                                         const void *data, int64_t n);
-// Bytes that are read from the front. Taking more than are left gives false, and nothing.
-struct hn_cursor {
-    const char *at;
-    int64_t left;
-};
-bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n);
-// For what was read from a file but cannot be: HN_DATA.
-HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
 
 enum { HN_PARTS_NONE = -1, HN_PARTS_MAX = 128, HN_PARTS_ROWS = 1 << 15 };
 

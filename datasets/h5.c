@@ -66,29 +66,16 @@ static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const ch
     return good ? HN_OK : hn_fail(ctx, HN_IO, "attribute %s could not be written", name);
 }
 
-// The same of a type of texts, which is closed.
-static enum hn_code set_text(struct hn_context *ctx, hid_t object, const char *name, hid_t type,
-                             const void *value) {
-    if (type < 0)
-        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
-    enum hn_code code = set_attribute(ctx, object, name, type, value);
-    hn_h5_close(type);
-    return code;
-}
-
 enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
                             const char *text) {
+    hid_t type = hn_h5_text_type();
     if (!text)
         text = "";
-    return set_text(ctx, object, name, hn_h5_text_type(), &text);
-}
-
-enum hn_code hn_h5_set_fixed_text(struct hn_context *ctx, hid_t object, const char *name,
-                                  const char *text) {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    type = hn_h5_keep(type, H5Tset_size(type, strlen(text) + 1) >= 0 &&
-                                H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
-    return set_text(ctx, object, name, type, text);
+    if (type < 0)
+        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
+    enum hn_code code = set_attribute(ctx, object, name, type, &text);
+    hn_h5_close(type);
+    return code;
 }
 
 enum hn_code hn_h5_set_int(struct hn_context *ctx, hid_t object, const char *name, int64_t value) {
@@ -199,14 +186,14 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback) {
 // Strong close: an identifier that was left open cannot keep the file open. The same for every
 // file, since HDF5 refuses to open one file with two degrees. Without locks on disks that have
 // none, of a network or a container, where HDF5 itself opens nothing.
-static hid_t access_list(const char *path, bool newest) {
+static hid_t access_list(const char *path) {
     int fault = hn_file_lock_fault(path);
     bool locks = fault != ENOLCK && fault != EOPNOTSUPP && fault != ENOSYS;
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    H5F_libver_t oldest = newest ? H5F_LIBVER_LATEST : H5F_LIBVER_V18;
-    return hn_h5_keep(list, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0 &&
-                                H5Pset_libver_bounds(list, oldest, H5F_LIBVER_LATEST) >= 0 &&
-                                H5Pset_file_locking(list, locks, true) >= 0);
+    return hn_h5_keep(list,
+                      H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0 &&
+                          H5Pset_libver_bounds(list, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0 &&
+                          H5Pset_file_locking(list, locks, true) >= 0);
 }
 
 static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
@@ -239,7 +226,7 @@ enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     enum hn_code code = check_readable(ctx, path);
     if (code != HN_OK)
         return code;
-    hid_t list = access_list(path, false);
+    hid_t list = access_list(path);
     if (list < 0)
         return hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     if (H5Fis_hdf5(path) <= 0)
@@ -280,7 +267,7 @@ static herr_t visit_object(hid_t file, const char *name, const H5O_info_t *info,
 // Opens and visits all objects, as a reader does before it reads values. The reader reports errors.
 static void visit_file(const char *path, void *data) {
     (void)data;
-    hid_t list = access_list(path, false);
+    hid_t list = access_list(path);
     hid_t file = list >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, list) : H5I_INVALID_HID;
     if (file >= 0)
         (void)H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit_object, NULL, H5O_INFO_BASIC);
@@ -330,9 +317,9 @@ enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
                    "%s: HDF5 breaks down on it: the file is damaged; make or copy it again", path);
 }
 
-static hid_t create_file(const char *name, bool newest) {
+static hid_t create_file(const char *name) {
     hid_t file = H5I_INVALID_HID;
-    hid_t access = access_list(name, newest);
+    hid_t access = access_list(name);
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     // No times in object headers: the same content gives the same bytes.
     if (access >= 0 && creation >= 0 &&
@@ -343,15 +330,14 @@ static hid_t create_file(const char *name, bool newest) {
     return file;
 }
 
-enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, bool small, hid_t *file,
-                          char **temporary) {
+enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file, char **temporary) {
     int fd;
     *file = H5I_INVALID_HID;
     *temporary = hn_temporary_file(ctx, path, &fd);
     if (!*temporary)
         return ctx->code;
     (void)close(fd);
-    *file = create_file(*temporary, small);
+    *file = create_file(*temporary);
     if (*file >= 0)
         return HN_OK;
     (void)unlink(*temporary);

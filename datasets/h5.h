@@ -17,9 +17,6 @@ hid_t hn_h5_keep(hid_t id, bool good);
 // Scalar variable-length UTF-8 string attribute.
 HN_MUST_USE enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
                                         const char *text);
-// The same of a fixed length.
-HN_MUST_USE enum hn_code hn_h5_set_fixed_text(struct hn_context *ctx, hid_t object,
-                                              const char *name, const char *text);
 HN_MUST_USE enum hn_code hn_h5_set_int(struct hn_context *ctx, hid_t object, const char *name,
                                        int64_t value);
 // 0 or 1, stored as int8.
@@ -46,10 +43,9 @@ HN_MUST_USE enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path);
 HN_MUST_USE enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
                                    void (*look)(const char *path, void *data), void *data);
 // Creates a file beside `path` under a temporary name (returned, owned by the caller), with link
-// creation order kept. small: in the newest format of the library, which spends the fewest bytes on
-// small arrays. HN_USAGE if the folder is missing or not writable.
-HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, bool small,
-                                      hid_t *file, char **temporary);
+// creation order kept. HN_USAGE if the folder is missing or not writable.
+HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
+                                      char **temporary);
 // Flushes and closes the file, syncs it, renames it to `path`, syncs the folder. Frees temporary.
 // with_checksum: with a checksum behind the end of the file (core/checksum.h). On failure the
 // temporary file is removed (HN_IO).

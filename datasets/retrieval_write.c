@@ -225,7 +225,7 @@ enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
     if (check_spec(ctx, path, spec))
         return ctx->code;
     hn_temporary_sweep_for(path);
-    enum hn_code code = hn_h5_create(ctx, path, false, &w.file, &temporary);
+    enum hn_code code = hn_h5_create(ctx, path, &w.file, &temporary);
     if (code)
         return code;
     code = write_all(ctx, &w);

@@ -293,8 +293,8 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
     void *outer = hn_own(ctx, w);
     w->path = hn_strdup(ctx, path);
     hn_temporary_sweep_for(path);
-    bool good = w->path && !hn_h5_create(ctx, path, false, &w->file, &w->temporary) &&
-                !write_head(ctx, w, spec);
+    bool good =
+        w->path && !hn_h5_create(ctx, path, &w->file, &w->temporary) && !write_head(ctx, w, spec);
     hn_own(ctx, outer);
     if (good)
         *out = w;

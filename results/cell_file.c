@@ -1,6 +1,6 @@
 #include "results/cell_file.h"
-#include "core/checksum.h"
 #include "core/files.h"
+#include "results/cell_bytes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,58 +9,71 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static char *shard_path(struct hn_context *ctx, const char *folder, const char *run_key) {
-    return hn_format(ctx, "%s/cells/%s.h5", folder, run_key);
+#define SUFFIX ".cell"
+static const char first_line[] = "hardneg cell 1\n";
+
+const char *hn_cell_file_text(const struct hn_results *cell, const char *column) {
+    if (cell->runs.rows > 0)
+        return hn_table_text(&cell->runs, 0, column);
+    bool other = cell->n_tables > 0 && cell->table[0].rows > 0;
+    return other ? hn_table_text(&cell->table[0], 0, column) : "";
 }
 
-const char *hn_cell_file_text(const struct hn_results *shard, const char *column) {
-    if (shard->runs.rows > 0)
-        return hn_table_text(&shard->runs, 0, column);
-    bool other = shard->n_tables > 0 && shard->table[0].rows > 0;
-    return other ? hn_table_text(&shard->table[0], 0, column) : "";
+// Reads <folder>/cells/<name>, of which the head has texts.
+static enum hn_code read_head(struct hn_context *ctx, const char *folder, const char *name,
+                              struct hn_bytes *bytes, struct hn_cell_head *head) {
+    char *path = hn_format(ctx, "%s/cells/%s", folder, name);
+    if (!path || hn_bytes_read(ctx, path, first_line, bytes))
+        return ctx->code;
+    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes->data, bytes->n}, head, NULL) ? hn_fail_in(ctx, "%s", path) : HN_OK;
+}
+
+static char *name_of(struct hn_context *ctx, const char *run_key) {
+    return hn_format(ctx, "%s" SUFFIX, run_key);
 }
 
 enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder, const char *run_key,
-                                bool *present, bool *failed) {
-    bool unasked;
-    failed = failed ? failed : &unasked;
-    *present = *failed = false;
+                                struct hn_cell_status *out) {
+    struct hn_bytes bytes;
+    struct hn_cell_head head;
+    *out = (struct hn_cell_status){0};
     HN_SCOPE(ctx);
-    char *path = shard_path(ctx, folder, run_key);
-    struct hn_results shard;
-    if (!path)
-        return ctx->code;
-    *present = failed == &unasked && hn_checksum_holds(ctx, path, run_key);
-    if (*present || !hn_results_probe(ctx, path))
-        return HN_OK;
-    enum hn_code code = hn_results_read_own(ctx, path, &shard);
-    *present = code == HN_OK && strcmp(hn_cell_file_text(&shard, "run_key"), run_key) == 0;
-    *failed = *present && strcmp(hn_cell_file_text(&shard, "status"), "failed") == 0;
-    return code == HN_DATA ? HN_OK : code; // a damaged shard is a missing one
-}
-
-bool hn_cell_file_is_of(struct hn_context *ctx, const char *folder, const char *run_key,
-                        const char *program) {
-    HN_SCOPE(ctx);
-    char *path = shard_path(ctx, folder, run_key);
-    return path && hn_checksum_holds(ctx, path, program);
+    char *name = name_of(ctx, run_key);
+    enum hn_code code = name ? read_head(ctx, folder, name, &bytes, &head) : HN_MEMORY;
+    if (code)
+        return code == HN_DATA ? HN_OK : code; // a damaged file is a missing one
+    out->present = strcmp(head.run_key, run_key) == 0;
+    out->failed = out->present && strcmp(head.status, "failed") == 0;
+    out->foreign = out->present && strcmp(head.program, ctx->program) != 0;
+    return HN_OK;
 }
 
 enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder, const char *run_key,
                                 const struct hn_results *results) {
     HN_SCOPE(ctx);
-    char *path = shard_path(ctx, folder, run_key);
-    enum hn_code code = path ? hn_results_write_cell(ctx, results, path) : HN_MEMORY;
+    struct hn_bytes bytes = {0};
+    char *path = hn_format(ctx, "%s/cells/%s" SUFFIX, folder, run_key);
+    const struct hn_cell_head head = {
+        hn_cell_file_text(results, "run_key"), hn_cell_file_text(results, "cell_key"),
+        hn_cell_file_text(results, "status"), hn_cell_file_text(results, "program")};
+    enum hn_code code = path ? hn_cell_bytes_put(ctx, head, results, &bytes) : HN_MEMORY;
+    if (!code)
+        code = hn_bytes_write(ctx, path, first_line, 0, bytes.data, bytes.n);
     return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
 }
 
 enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder, const char *run_key,
                                struct hn_results *out) {
+    struct hn_bytes bytes;
+    struct hn_cell_head head;
     memset(out, 0, sizeof *out);
     HN_SCOPE(ctx);
-    char *path = shard_path(ctx, folder, run_key);
+    char *name = name_of(ctx, run_key);
+    if (!name || read_head(ctx, folder, name, &bytes, &head))
+        return ctx->code;
     hn_own(ctx, scope.outer);
-    return path ? hn_results_read_own(ctx, path, out) : HN_MEMORY;
+    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes.data, bytes.n}, &head, out) ? hn_fail_in(ctx, "%s/cells/%s", folder, name)
+                                                       : HN_OK;
 }
 
 static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
@@ -108,21 +121,21 @@ bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cel
            bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
 }
 
-// Reads cells/<name>; an incomplete cell file is ignored.
-static enum hn_code list_file(struct hn_context *ctx, const char *cells, const char *name,
+// An incomplete cell file is ignored.
+static enum hn_code list_file(struct hn_context *ctx, const char *folder, const char *name,
                               struct hn_cell_file_list *list) {
-    size_t length = strlen(name);
-    if (length < 3 || strcmp(name + length - 3, ".h5") != 0)
+    const char *dot = strrchr(name, '.');
+    if (!dot || strcmp(dot, SUFFIX) != 0)
         return HN_OK;
-    struct hn_results shard;
+    struct hn_bytes bytes;
+    struct hn_cell_head head;
     HN_SCOPE(ctx);
-    char *path = hn_format(ctx, "%s/%s", cells, name);
-    enum hn_code code = path ? hn_results_read_own(ctx, path, &shard) : HN_MEMORY;
+    enum hn_code code = read_head(ctx, folder, name, &bytes, &head);
     if (code)
         return code == HN_DATA ? HN_OK : code;
     hn_own(ctx, scope.outer);
     if (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key) ||
-        !(list->key[list->n] = hn_strdup(ctx, hn_cell_file_text(&shard, "cell_key"))))
+        !(list->key[list->n] = hn_strdup(ctx, head.cell_key)))
         return ctx->code;
     list->n++;
     return HN_OK;
@@ -138,7 +151,7 @@ enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
     enum hn_code code = HN_OK;
     // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *entry; code == HN_OK && opened && (entry = readdir(opened)) != NULL;)
-        code = list_file(ctx, cells, entry->d_name, out);
+        code = list_file(ctx, folder, entry->d_name, out);
     if (opened)
         closedir(opened);
     if (out->n > 0)

@@ -1,4 +1,5 @@
-// Shards: one results file per finished cell, <folder>/cells/<run_key>.h5.
+// One file per finished cell, <folder>/cells/<run_key>.cell: a line of text, the results as bytes
+// (results/cell_bytes.h), and a checksum.
 #ifndef HN_RESULTS_CELL_FILE_H
 #define HN_RESULTS_CELL_FILE_H
 
@@ -7,20 +8,19 @@
 // Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
 // and removes what killed runs left half-written.
 HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder);
-// Checks whether a whole shard of that key is there (a damaged one is not), and whether its cell
-// failed: failed is NULL where that is not asked, which is quicker.
+struct hn_cell_status {
+    bool present; // there is a whole file of that key
+    bool failed;  // its cell did
+    bool foreign; // another program made it than ctx->program
+};
 HN_MUST_USE enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder,
-                                            const char *run_key, bool *present, bool *failed);
-// True if a whole shard says that this program made it.
-bool hn_cell_file_is_of(struct hn_context *ctx, const char *folder, const char *run_key,
-                        const char *program);
+                                            const char *run_key, struct hn_cell_status *out);
 HN_MUST_USE enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder,
                                             const char *run_key, const struct hn_results *results);
 HN_MUST_USE enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder,
                                            const char *run_key, struct hn_results *out);
-// Column `status` or `error` of the cell that a shard holds: of its run, or of what needed no
-// sampler.
-const char *hn_cell_file_text(const struct hn_results *shard, const char *column);
+// Column `status` or `error` of a cell: of its run, or of what needed no sampler.
+const char *hn_cell_file_text(const struct hn_results *cell, const char *column);
 
 // The cell_keys of all complete cell files in the folder, of any version, sorted.
 struct hn_cell_file_list {

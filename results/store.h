@@ -1,5 +1,5 @@
-// The results store: tables and arrays in HDF5, schema `hardneg-results` version 1. A shard is a
-// results file of one cell; merging is appending. Every file appears whole or not at all.
+// The results store: tables and arrays in HDF5, schema `hardneg-results` version 1. Results of one
+// cell are results like any other; merging is appending. Every file appears whole or not at all.
 #ifndef HN_RESULTS_STORE_H
 #define HN_RESULTS_STORE_H
 
@@ -96,18 +96,13 @@ HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct h
 // The same content gives the same bytes, a checksum of them (core/checksum.h) behind them.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                                           const char *path);
-// The same for the file of a cell: a few kilobytes, read by hn_results_read() like any other.
-HN_MUST_USE enum hn_code hn_results_write_cell(struct hn_context *ctx, const struct hn_results *r,
-                                               const char *path);
 // HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A process of its
 // own reads the file first: HDF5 1.10 can crash on damaged files, against which a reader cannot
 // guard itself.
 HN_MUST_USE enum hn_code hn_results_read(struct hn_context *ctx, const char *path,
                                          struct hn_results *out);
-// The same without that process, for files that this run wrote itself (one per cell, thousands).
+// The same without that process.
 HN_MUST_USE enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path,
                                              struct hn_results *out);
-// Only the schema and the root attribute run_key of a shard: is it whole and of this version?
-bool hn_results_probe(struct hn_context *ctx, const char *path);
 
 #endif

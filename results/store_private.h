@@ -52,17 +52,6 @@ enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *
 // Reads the table of that name into the zeroed *t; leaves it zeroed if there is none.
 enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, const char *name,
                                  bool required, struct hn_table *t);
-// Tables of cell files (store_pack.c): a dataset `name` of records. unpack: into the zeroed *t.
-enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *name,
-                           const struct hn_table *t);
-enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,
-                             struct hn_table *t);
-// Adds a column as a file describes it: by the class of its values, and by its units, long name,
-// direction, role and heading ("" or, of the last, NULL in files from before there were such).
-enum { HN_STORE_ABOUT = 5 };
-enum hn_code hn_store_add_column(const struct hn_store_reader *r, struct hn_table *t,
-                                 const char *name, H5T_class_t class,
-                                 char *const about[HN_STORE_ABOUT]);
 // The further tables of a file.
 enum hn_code hn_store_read_tables(const struct hn_store_reader *r, struct hn_results *out);
 

@@ -125,13 +125,7 @@ static enum hn_code read_counts(const struct hn_store_reader *r, hid_t group,
 
 static enum hn_code read_histogram(const struct hn_store_reader *r, hid_t group,
                                    struct hn_results *out) {
-    if (read_counts(r, group, out))
-        return r->ctx->code;
-    if (hn_h5_find(group, "bin_edge") == HN_H5_NONE) { // a cell file
-        out->bin_lo = hn_h5_get_real(group, "bin_lo", NAN);
-        out->bin_hi = hn_h5_get_real(group, "bin_hi", NAN);
-    }
-    return out->bin_lo < out->bin_hi ? HN_OK : read_edges(r, group, out);
+    return read_counts(r, group, out) ? r->ctx->code : read_edges(r, group, out);
 }
 
 // A dataset of n + 1 splits, which rise from 0.
@@ -307,14 +301,4 @@ enum hn_code hn_results_read(struct hn_context *ctx, const char *path, struct hn
     if (hn_h5_try(ctx, path, read_and_drop, ctx))
         return ctx->code;
     return hn_results_read_own(ctx, path, out);
-}
-
-bool hn_results_probe(struct hn_context *ctx, const char *path) {
-    struct hn_store_reader r;
-    if (open_results(ctx, path, &r))
-        return false;
-    HN_SCOPE(ctx);
-    const char *key = hn_h5_get_text(ctx, r.file, "run_key", "");
-    hn_h5_close(r.file);
-    return key && *key;
 }

@@ -35,32 +35,27 @@ static enum hn_code read_cells(const struct hn_store_reader *r, const struct hn_
     return HN_OK;
 }
 
-enum hn_code hn_store_add_column(const struct hn_store_reader *r, struct hn_table *t,
-                                 const char *name, H5T_class_t class,
-                                 char *const about[HN_STORE_ABOUT]) {
-    struct hn_column column = {.name = name,
-                               .kind = class == H5T_STRING  ? HN_COLUMN_TEXT
-                                       : class == H5T_FLOAT ? HN_COLUMN_REAL
-                                                            : HN_COLUMN_INT,
-                               .units = about[0],
-                               .long_name = about[1],
-                               .direction = hn_direction_find(about[2]),
-                               .heading = about[4]};
-    column.role = *about[3] ? hn_role_find(about[3]) : hn_store_old_role(t->name, &column);
-    return hn_table_add_column(r->ctx, t, &column);
-}
-
+// By the class of its values and by what its attributes say ("" in files from before there were
+// such).
 static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_h5_data *s,
                                struct hn_table *t, const char *name) {
-    static const char *const attribute[] = {"units", "long_name", "direction", "role", "heading"};
-    char *about[HN_STORE_ABOUT] = {NULL};
     if (s->class != H5T_STRING && s->class != H5T_FLOAT && s->class != H5T_INTEGER)
         return hn_store_bad(r, t->name, name, "holds neither numbers nor text");
     HN_SCOPE(r->ctx);
-    for (int i = 0; i < HN_STORE_ABOUT; i++)
-        if (!(about[i] = hn_h5_get_text(r->ctx, s->id, attribute[i], "")))
-            return r->ctx->code;
-    return hn_store_add_column(r, t, name, s->class, about);
+    const char *direction = hn_h5_get_text(r->ctx, s->id, "direction", "");
+    const char *role = hn_h5_get_text(r->ctx, s->id, "role", "");
+    struct hn_column column = {.name = name,
+                               .kind = s->class == H5T_STRING  ? HN_COLUMN_TEXT
+                                       : s->class == H5T_FLOAT ? HN_COLUMN_REAL
+                                                               : HN_COLUMN_INT,
+                               .units = hn_h5_get_text(r->ctx, s->id, "units", ""),
+                               .long_name = hn_h5_get_text(r->ctx, s->id, "long_name", ""),
+                               .heading = hn_h5_get_text(r->ctx, s->id, "heading", "")};
+    if (!direction || !role || !column.units || !column.long_name || !column.heading)
+        return r->ctx->code;
+    column.direction = hn_direction_find(direction);
+    column.role = *role ? hn_role_find(role) : hn_store_old_role(t->name, &column);
+    return hn_table_add_column(r->ctx, t, &column);
 }
 
 // The first column says how many rows there are; hn_store_open_data() has held that against the
@@ -114,11 +109,6 @@ static enum hn_code each_link(const struct hn_store_reader *r, hid_t group, cons
 enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, const char *name,
                                  bool required, struct hn_table *t) {
     hid_t group;
-    H5O_info_t about;
-    if (hn_h5_find(parent, name) == HN_H5_HARD &&
-        H5Oget_info_by_name2(parent, name, &about, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
-        about.type == H5O_TYPE_DATASET)
-        return hn_store_unpack(r, parent, name, t) ? r->ctx->code : hn_store_rename(r->ctx, t);
     if (hn_store_open_group(r, parent, name, required, &group))
         return r->ctx->code;
     if (group < 0)

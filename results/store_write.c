@@ -16,14 +16,12 @@ enum {
     COMPRESS_FROM = 16384, // bytes: below, chunks cost more than they save
     CHUNK_ROWS = 65536,
     CHUNK_HISTOGRAMS = 32,
-    COMPRESS_SMALL_FROM = 1024,
     DEFLATE_LEVEL = 4
 };
 
 struct writer {
     struct hn_context *ctx;
     const char *path;
-    bool small;        // a cell file: records, no scales, no descriptions of arrays
     enum hn_code code; // of the first failure: nothing is written after it
     hid_t file;
     hid_t text;     // variable-length UTF-8
@@ -57,8 +55,7 @@ static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_ar
     for (int i = 0; i < a.rank; i++)
         bytes *= a.dim[i];
     a.transfer = w->transfer;
-    if (H5Tget_class(a.type) == H5T_STRING ||
-        bytes < (w->small ? COMPRESS_SMALL_FROM : COMPRESS_FROM))
+    if (H5Tget_class(a.type) == H5T_STRING || bytes < COMPRESS_FROM)
         return a;
     memcpy(a.chunk, a.dim, sizeof a.chunk);
     if (a.chunk[0] > max)
@@ -78,7 +75,7 @@ static hid_t write_array(struct writer *w, hid_t parent, const struct hn_h5_arra
 }
 
 static void describe(struct writer *w, hid_t set, const struct hn_column *column) {
-    if (w->small || w->code)
+    if (w->code)
         return;
     if (hn_h5_set_text(w->ctx, set, "units", column->units) ||
         hn_h5_set_text(w->ctx, set, "long_name", column->long_name) ||
@@ -93,7 +90,7 @@ static void describe(struct writer *w, hid_t set, const struct hn_column *column
 static void finish(struct writer *w, hid_t set, const struct hn_column *column, const hid_t *scale,
                    unsigned axes) {
     describe(w, set, column);
-    for (unsigned axis = 0; !w->small && !w->code && axis < axes; axis++)
+    for (unsigned axis = 0; !w->code && axis < axes; axis++)
         if (H5DSattach_scale(set, scale[axis], axis) < 0)
             failed(w, column->name);
     if (!hn_h5_close(set))
@@ -125,7 +122,7 @@ static void write_values(struct writer *w, hid_t group, const struct hn_column *
 static hid_t write_scale(struct writer *w, hid_t group, const struct hn_column *column, int64_t n,
                          const void *data) {
     const struct hn_h5_array a = array_of(w, column, n, data);
-    hid_t set = write_array(w, group, &a, !w->small);
+    hid_t set = write_array(w, group, &a, true);
     describe(w, set, column);
     return set;
 }
@@ -170,18 +167,9 @@ static hid_t write_table(struct writer *w, hid_t parent, const char *name,
     return row;
 }
 
-static bool packs(const struct writer *w, const struct hn_table *t) {
-    return w->small && t->n_columns > 0;
-}
-
 static void write_plain_table(struct writer *w, hid_t parent, const char *name,
                               const struct hn_table *t) {
-    if (w->code)
-        return;
-    if (packs(w, t)) {
-        if (hn_store_pack(w->ctx, parent, name, t))
-            w->code = hn_fail_in(w->ctx, "%s", w->path);
-    } else if (!hn_h5_close(write_table(w, parent, name, t)))
+    if (!w->code && !hn_h5_close(write_table(w, parent, name, t)))
         failed(w, name);
 }
 
@@ -232,14 +220,10 @@ static void write_histogram(struct writer *w, const struct hn_results *r, hid_t 
         return;
     }
     const struct hn_column *column = histogram_column;
-    hid_t group = create_group(w, w->file, "hist"), kind = H5I_INVALID_HID, edge = kind, bin = kind;
-    if (!w->small) {
-        kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name);
-        edge = write_points(w, group, r, &column[1], r->bins + 1, 0);
-        bin = write_points(w, group, r, &column[2], r->bins, 0.5);
-    } else if (!w->code && (hn_h5_set_real(w->ctx, group, "bin_lo", r->bin_lo) ||
-                            hn_h5_set_real(w->ctx, group, "bin_hi", r->bin_hi)))
-        w->code = hn_fail_in(w->ctx, "%s", w->path);
+    hid_t group = create_group(w, w->file, "hist");
+    hid_t kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name);
+    hid_t edge = write_points(w, group, r, &column[1], r->bins + 1, 0);
+    hid_t bin = write_points(w, group, r, &column[2], r->bins, 0.5);
     const hid_t scale[3] = {row, kind, bin};
     const struct hn_h5_array a = {.name = "counts",
                                   .type = H5T_STD_U64LE,
@@ -311,13 +295,6 @@ static bool names_number(const char *name) {
     return false;
 }
 
-// Texts of a fixed length in cell files: others share a heap of four kilobytes.
-static enum hn_code set_text(const struct writer *w, hid_t object, const char *name,
-                             const char *text) {
-    return w->small ? hn_h5_set_fixed_text(w->ctx, object, name, text)
-                    : hn_h5_set_text(w->ctx, object, name, text);
-}
-
 static enum hn_code write_env_value(const struct writer *w, hid_t group,
                                     const struct hn_text_pair *pair) {
     const char *text = pair->value;
@@ -330,7 +307,7 @@ static enum hn_code write_env_value(const struct writer *w, hid_t group,
         if (*end == 0)
             return hn_h5_set_real(w->ctx, group, pair->name, real);
     }
-    return set_text(w, group, pair->name, text);
+    return hn_h5_set_text(w->ctx, group, pair->name, text);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -350,12 +327,12 @@ static void write_pairs(struct writer *w, hid_t object, const struct hn_text_pai
     qsort(order, (size_t)n, sizeof *order, by_name);
     for (int64_t i = 0; !w->code && i < n; i++)
         if (env ? write_env_value(w, object, order[i])
-                : set_text(w, object, order[i]->name, order[i]->value))
+                : hn_h5_set_text(w->ctx, object, order[i]->name, order[i]->value))
             w->code = hn_fail_in(w->ctx, "%s", w->path);
 }
 
 static void write_root(struct writer *w, const struct hn_results *r) {
-    if (set_text(w, w->file, "schema", HN_STORE_SCHEMA) ||
+    if (hn_h5_set_text(w->ctx, w->file, "schema", HN_STORE_SCHEMA) ||
         hn_h5_set_int(w->ctx, w->file, "schema_version", HN_STORE_VERSION))
         w->code = hn_fail_in(w->ctx, "%s", w->path);
     write_pairs(w, w->file, r->attribute, r->n_attributes, false);
@@ -365,14 +342,8 @@ static void write_root(struct writer *w, const struct hn_results *r) {
 }
 
 static void write_all(struct writer *w, const struct hn_results *r) {
-    hid_t row = H5I_INVALID_HID;
     write_root(w, r);
-    if (w->small)
-        hn_h5_close(create_group(w, w->file, "columns"));
-    if (packs(w, &r->runs))
-        write_plain_table(w, w->file, "runs", &r->runs);
-    else
-        row = write_table(w, w->file, "runs", &r->runs);
+    hid_t row = write_table(w, w->file, "runs", &r->runs);
     write_tables(w, r);
     write_histogram(w, r, row);
     write_batches(w, r);
@@ -383,11 +354,12 @@ static void write_all(struct writer *w, const struct hn_results *r) {
         failed(w, "runs");
 }
 
-static enum hn_code write_file(struct hn_context *ctx, const struct hn_results *r, const char *path,
-                               bool small) {
-    struct writer w = {.ctx = ctx, .path = path, .small = small};
+enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
+                              const char *path) {
+    struct writer w = {.ctx = ctx, .path = path};
     char *temporary;
-    if (hn_h5_create(ctx, path, small, &w.file, &temporary))
+    hn_temporary_sweep_for(path); // of processes that were killed
+    if (hn_h5_create(ctx, path, &w.file, &temporary))
         return ctx->code;
     w.text = hn_h5_text_type();
     w.transfer = hn_h5_transfer_list();
@@ -401,15 +373,4 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_results *
         return hn_h5_commit(ctx, w.file, temporary, path, true);
     hn_h5_discard(ctx, w.file, temporary);
     return w.code;
-}
-
-enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
-                              const char *path) {
-    hn_temporary_sweep_for(path); // of processes that were killed
-    return write_file(ctx, r, path, false);
-}
-
-enum hn_code hn_results_write_cell(struct hn_context *ctx, const struct hn_results *r,
-                                   const char *path) {
-    return write_file(ctx, r, path, true);
 }

@@ -387,7 +387,7 @@ long_job() {
     job s.h5 '[uniform: {}, knn: {}, batchsampler: {M: [20, 50, 100], K: 20}, gcbs: {quantile: 0.95}]' \
         'figures: none' | sed 's/^seeds.*/seeds: [1, 2, 3, 4]/; s/^batches.*/batches: 40/'
 }
-shards() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; }
+shards() { find "$1/cells" -name '*.cell' 2>/dev/null | wc -l; }
 # Starts the job in folder $1, sends it signal $2 once some cells are finished, sets $rc, and notes in
 # $1.kept what was finished by then.
 has_some() { [ "$(shards "$1")" -ge 2 ]; }
@@ -399,14 +399,14 @@ break_off() {
         stop $! "$2"
         [ "$(shards "$1")" = "$(shards whole)" ] || break
     done
-    find "$1/cells" -name '*.h5' -exec stat -c '%n %i %Y' {} + | sort >"$1.kept"
+    find "$1/cells" -name '*.cell' -exec stat -c '%n %i %Y' {} + | sort >"$1.kept"
 }
 # That the job goes on after break_off(), leaves finished cells alone, and ends as if never broken off.
 goes_on() { # NAME FOLDER
     check "$1: some cells were finished" test "$(wc -l <"$2.kept")" -ge 2
     check "$1: not all were" test "$(wc -l <"$2.kept")" -lt "$(shards whole)"
     expect "$1: run again" 0 '' run -c long.yaml -o "$2" --threads 1
-    find "$2/cells" -name '*.h5' -exec stat -c '%n %i %Y' {} + | sort >"$2.after"
+    find "$2/cells" -name '*.cell' -exec stat -c '%n %i %Y' {} + | sort >"$2.after"
     check "$1: finished cells were skipped" test -z "$(comm -23 "$2.kept" "$2.after")"
     check_same "$1: same results" whole/results.h5 "$2/results.h5"
 }
@@ -424,7 +424,7 @@ test_determinism() {
     else
         skip "same results" "no python3-h5py to compare with"
     fi
-    truncate -s 3000 "$(find threads2/cells -name '*.h5' | head -n 1)"
+    truncate -s 3000 "$(find threads2/cells -name '*.cell' | head -n 1)"
     expect "a damaged cell" 0 '1 computed' run -c long.yaml -o threads2
     check_same "a damaged cell is made again" whole/results.h5 threads2/results.h5
     break_off killed KILL

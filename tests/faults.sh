@@ -244,7 +244,7 @@ test_flipped_cells() {
     local cell size at
     rm -rf again
     cp -r whole again
-    cell=$(find again/cells -name '*.h5' | sort | head -n 1)
+    cell=$(find again/cells -name '*.cell' | sort | head -n 1)
     cp "$cell" sound.h5
     size=$(stat -c %s sound.h5)
     for at in $(places $((size - 86)) "$flips"); do

@@ -28,7 +28,7 @@ fails() { # NAME CODE PATTERN
     check "$1: says why, once" said_once "$3"
     check "$1: and nothing else" test "$(grep -c '^hardneg' "$work/err")" = 1
 }
-cells_in() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; }
+cells_in() { find "$1/cells" -name '*.cell' 2>/dev/null | wc -l; }
 has_cells() { [ "$(cells_in "$1")" -ge "$2" ]; }
 environment() { # FILE NAME: an attribute of /env
     "$python" -c 'import h5py, sys; print(h5py.File(sys.argv[1], "r")["env"].attrs[sys.argv[2]])' "$1" "$2"
@@ -71,7 +71,7 @@ test_shared_out() {
     over -n 1 "$hardneg" run --mpi -c long.yaml -o shared --quiet : \
         -n 1 strace -f -e trace=rename,renameat,renameat2 -o trace "$hardneg" run --mpi -c long.yaml -o shared --quiet
     local second all
-    second=$(grep -c 'shared/cells/[0-9a-f]*\.h5".* = 0$' trace)
+    second=$(grep -c 'shared/cells/[0-9a-f]*\.cell".* = 0$' trace)
     all=$(cells_in shared)
     check "rank 1 wrote some of the cells" test "$second" -ge 1
     check "and not all of them" test "$second" -lt "$all"

@@ -238,9 +238,9 @@ def same_in_each(path, n):
 "
     pycheck "each process timed each cell" "$by_process
 same_in_each('timed/results.h5', 3)"
-    find timed -name '*.h5' -path '*/cells/*' -exec touch -d '2001-01-01' {} +
+    find timed -name '*.cell' -path '*/cells/*' -exec touch -d '2001-01-01' {} +
     expect "two more: the others are kept" 0 '6 cells .0 computed, 6 reused' run -c timed.yaml -o timed --threads 1 --set timing.processes=5
-    check "no cell was made anew" test "$(find timed -path '*/cells/*.h5' -newermt 2002-01-01 | wc -l)" = 8
+    check "no cell was made anew" test "$(find timed -path '*/cells/*.cell' -newermt 2002-01-01 | wc -l)" = 8
     pycheck "and five are in the file" "$by_process
 same_in_each('timed/results.h5', 5)"
     expect "another file of five" 0 '' run -c timed.yaml -o timed2 --threads 1 --set timing.processes=5 --quiet
@@ -699,7 +699,7 @@ assert d[:3] == ['\'=cmd|\'/c x\'!A1', '\'@SUM(1)', '\'-\"x'] and d[3] == 's.h5'
 }
 
 # What a killed command left below TMPDIR goes with the next one. The run that it had started ends by itself.
-scratch_in_use() { [ -n "$(find scratch -path '*/cells/*.h5' -print -quit)" ]; }
+scratch_in_use() { [ -n "$(find scratch -path '*/cells/*.cell' -print -quit)" ]; }
 none_runs_in() { ! pgrep -f "$1" >/dev/null; } # FOLDER
 test_ab_scratch() {
     local process

@@ -145,23 +145,23 @@ check "no library's own messages" readable
 for file in results.h5 ids/mine.h5 jobs/bs-fig7.yaml; do
     check "left: $file" test -s "r1/$file"
 done
-before=$(find r1/cells -name '*.h5' -newer own.yaml | wc -l)
+before=$(find r1/cells -name '*.cell' -newer own.yaml | wc -l)
 touch mark
 reproduce mine --claims own.yaml --data data/cifar10-mini.h5 -o r1 --quick --term none --json
 check "again" is 0
 check "JSON" says '"verdict": "fails"'
-check "nothing ran again" test "$(find r1/cells -name '*.h5' -newer mark | wc -l)" = 0
+check "nothing ran again" test "$(find r1/cells -name '*.cell' -newer mark | wc -l)" = 0
 check "cells were there" test "$before" = 6
 reproduce lost --claims own.yaml --data data -o r3 --term none
 check "a job that is not there" says "not tested; @job-missing 'no-such-job'"
 reproduce timed --claims own.yaml -o r3 --term none
 check "costs" is 0
 check "costs are judged" says '^  holds +a build takes less than an hour'
-check "costs are kept" test "$(find r3/cells -name '*.h5' | wc -l)" = 3
+check "costs are kept" test "$(find r3/cells -name '*.cell' | wc -l)" = 3
 touch mark
 reproduce timed --claims own.yaml -o r3 --term none
 check "costs again" says 'verdict: holds'
-check "nothing timed again" test "$(find r3/cells -name '*.h5' -newer mark | wc -l)" = 0
+check "nothing timed again" test "$(find r3/cells -name '*.cell' -newer mark | wc -l)" = 0
 if type gnuplot >/dev/null 2>&1; then
     "$hardneg" plot r3/ids/timed.h5 --figure bs-table5 -o drawn >out 2>err
     rc=$?
@@ -338,10 +338,10 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
     check "the overlap is judged" says '^  holds +cosines of the two kinds'
     check "pairs by seed, with a test" says 'over 2 trained encoders|se [0-9.]+, p'
     check "the untrained row" says '^untrained encoder +2 '
-    check "one file a run" test "$(find r4/cells -name '*.h5' | wc -l)" = 4
+    check "one file a run" test "$(find r4/cells -name '*.cell' | wc -l)" = 4
     touch mark
     reproduce small --claims small.yaml --data sets -o r4 --seeds 2
-    check "trained again" test "$(find r4/cells -name '*.h5' -newer mark | wc -l)" = 0
+    check "trained again" test "$(find r4/cells -name '*.cell' -newer mark | wc -l)" = 0
     if type gnuplot >/dev/null 2>&1; then
         check "accuracies under the name of the identifier" test -s r4/figures/small.svg
         check "with the untrained encoder" grep -q 'untrained encoder' r4/figures/small.tsv

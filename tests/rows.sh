@@ -41,7 +41,7 @@ test_same() {
         work='$work' hardneg='$hardneg' passed=0 failed=0; in_turn other 3 -c job.yaml"
     check_same "on one thread, without the screen: the same" whole/results.h5 other/results.h5
     expect "what waits is said" 4 'cells wait for parts of other --rows' run -c job.yaml -o waits --rows 2/3
-    check "a cell that waits leaves no file" test "$(find waits/cells -name '*.h5' | wc -l)" -lt "$(find whole/cells -name '*.h5' | wc -l)"
+    check "a cell that waits leaves no file" test "$(find waits/cells -name '*.cell' | wc -l)" -lt "$(find whole/cells -name '*.cell' | wc -l)"
     expect "what was computed is counted" 4 'rows 1/3: [0-9]+ parts in .* written, .* read, [0-9]+ % waiting' run -c job.yaml -o waits --rows 1/3
     expect "a run without --rows computes the rest" 0 '' run -c job.yaml -o waits --quiet
     check_same "a run without --rows: the same" whole/results.h5 waits/results.h5

@@ -27,7 +27,7 @@ task_state() { scontrol -o show job "$1" | sed -n 's/.* JobState=\([A-Z]*\).*/\1
 restarts() { scontrol -o show job "$1" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p'; }
 in_state() { [ "$(task_state "$1")" = "$2" ]; }
 queue_is_empty() { local jobs; jobs=$(squeue -h) && [ -z "$jobs" ]; }
-cells_in() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; }
+cells_in() { find "$1/cells" -name '*.cell' 2>/dev/null | wc -l; }
 has_cells() { [ "$(cells_in "$1")" -ge "$2" ]; } # FOLDER COUNT
 argv_has() { # FILE WORDS
     "$python" -c 'import h5py, sys
@@ -84,7 +84,7 @@ test_requeue() {
     PARTS=2 slurm long.yaml requeue "${small[@]}"
     task=$(array_of requeue)_2
     check "a task runs" wait_for 60 has_cells requeue/part2 2
-    first=$(find requeue/part2/cells -name '*.h5' | head -n 1)
+    first=$(find requeue/part2/cells -name '*.cell' | head -n 1)
     first=$(stat -c '%i %n' "$first")
     PARTS=2 slurm long.yaml requeue "${small[@]}"
     check "a second array of the folder is refused" test "$rc" = 1

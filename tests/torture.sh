@@ -14,7 +14,7 @@ can_trace && tracing=yes || tracing=
 command -v gnuplot >/dev/null && figures='[bs-fig4]' || figures=none
 # The finished cells of a folder: name, inode and time of change; and their contents.
 cells_of() {
-    (cd "$1/cells" 2>/dev/null && ls | grep -q 'h5$' && stat -c '%n %i %y' ./*.h5 && sha256sum ./*.h5) | sort
+    (cd "$1/cells" 2>/dev/null && ls | grep -q 'cell$' && stat -c '%n %i %y' ./*.cell && sha256sum ./*.cell) | sort
 }
 count() { grep -c '^\./' "$1"; } # FILE: cells in what cells_of() has written
 

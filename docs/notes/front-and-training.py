@@ -67,24 +67,28 @@ def place(row):
     return "batch_norm=true" in text(row["task_params"]), float(row["temperature"])
 
 
+def table(group):
+    return [dict(zip(group, values)) for values in zip(*(group[name][:] for name in group))]
+
+
 def read_runs(folder):
     """{(place, setting, seed): run} of the finished cells, whose accuracies are those of the last step, beside those of
     the untrained encoder at the first."""
     found = {}
-    for name in sorted(os.listdir(f"{folder}/cells")):
-        if not name.endswith(".h5"):
-            continue
-        with h5py.File(f"{folder}/cells/{name}") as file:
-            row, training = file["runs"][0], file["training"][:]
-        assert text(row["status"]) == "ok", f"{name}: failed"
+    with h5py.File(f"{folder}/results.h5") as file:
+        runs, steps_of_all = table(file["runs"]), table(file["training"])
+    for i, row in enumerate(runs):
+        training = [step for step in steps_of_all if step["run"] == i]
+        key = text(row["run_key"])
+        assert text(row["status"]) == "ok", f"{key}: failed"
         steps = STEPS[text(row["task"])]
-        assert training["step"][0] == 0 and training["step"][-1] == steps, f"{name}: other steps than the plan's"
+        assert training[0]["step"] == 0 and training[-1]["step"] == steps, f"{key}: other steps than the plan's"
         found[place(row), setting(row), int(row["seed"])] = {
             "sampler": text(row["sampler"]), "params": text(row["params"]), "temperature": float(row["temperature"]),
             "steps": steps,
-            "series": f"{folder}/runs/{text(row['run_key'])[:16]}/series.h5",
-            **{column: percent(training[column][-1]) for column, _ in OUTCOMES},
-            **{f"untrained {column}": percent(training[column][0]) for column, _ in OUTCOMES}}
+            "series": f"{folder}/runs/{key[:16]}/series.h5",
+            **{column: percent(training[-1][column]) for column, _ in OUTCOMES},
+            **{f"untrained {column}": percent(training[0][column]) for column, _ in OUTCOMES}}
     return found
 
 

@@ -1,4 +1,3 @@
-#include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
 #include "harness/host/parts_private.h"
@@ -121,38 +120,13 @@ static int64_t next(void *self) {
     }
 }
 
-enum hn_code hn_file_parts_write(struct hn_context *ctx, const char *path, const char *line,
-                                 int64_t from, const void *data, int64_t n) {
-    HN_SCOPE(ctx);
-    int fd = -1;
-    char *temporary = hn_temporary_file(ctx, path, &fd);
-    if (!temporary)
-        return ctx->code;
-    FILE *out = fdopen(fd, "w");
-    bool good = out && fputs(line, out) >= 0 && fseek(out, (long)from, SEEK_SET) == 0 &&
-                fwrite(data, 1, (size_t)n, out) == (size_t)n;
-    int reason = errno;
-    if (out ? fclose(out) != 0 : close(fd) != 0) {
-        reason = good ? errno : reason;
-        good = false;
-    }
-    enum hn_code code = good
-                            ? hn_checksum_write(ctx, temporary)
-                            : hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
-    if (code) {
-        (void)unlink(temporary);
-        return code;
-    }
-    return hn_file_publish(ctx, temporary, path);
-}
-
 static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part,
                                const struct hn_bytes *found) {
     HN_SCOPE(ctx);
     char *path = file_of(ctx, p, part), *line = first_line(ctx, p, part);
     if (!path || !line)
         return ctx->code;
-    return hn_file_parts_write(ctx, path, line, (int64_t)strlen(line), found->data, found->n);
+    return hn_bytes_write(ctx, path, line, 0, found->data, found->n);
 }
 
 // The process that stored the last result removes the parts.
@@ -226,25 +200,6 @@ static enum hn_code end(struct hn_context *ctx, void *self, enum hn_code code) {
     return code;
 }
 
-static enum hn_code read_whole(struct hn_context *ctx, const char *path, const char *line,
-                               struct hn_bytes *out) {
-    int64_t size, begin = (int64_t)strlen(line);
-    const char *why;
-    FILE *file = hn_checksum_holds(ctx, path, line) ? hn_file_open(path, &size, &why) : NULL;
-    if (!file) {
-        (void)unlink(path);
-        return hn_fail(ctx, HN_WAITING, "%s: the file is damaged, and was removed: run again",
-                       path);
-    }
-    bool good = size >= begin + HN_CHECKSUM_BYTES && fseek(file, (long)begin, SEEK_SET) == 0 &&
-                (out->data = hn_alloc(ctx, size - begin - HN_CHECKSUM_BYTES, 1)) != NULL;
-    out->n = out->capacity = good ? size - begin - HN_CHECKSUM_BYTES : 0;
-    if (good && fread(out->data, 1, (size_t)out->n, file) != (size_t)out->n)
-        good = hn_fail(ctx, HN_IO, "%s: reading failed: %s", path, strerror(errno)) == HN_OK;
-    (void)fclose(file);
-    return good ? HN_OK : hn_failure(ctx);
-}
-
 static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct hn_bytes *out) {
     struct hn_file_parts *p = self;
     HN_SCOPE(ctx);
@@ -254,7 +209,12 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
         return ctx->code;
     if (access(path, F_OK) != 0)
         return hn_file_parts_fail(ctx, path);
-    enum hn_code code = read_whole(ctx, path, line, out);
+    enum hn_code code = hn_bytes_read(ctx, path, line, out);
+    if (code == HN_DATA) {
+        (void)unlink(path);
+        return hn_fail(ctx, HN_WAITING, "%s: the file is damaged, and was removed: run again",
+                       path);
+    }
     p->count.read += code == HN_OK;
     p->count.bytes_read += out->n;
     return code;

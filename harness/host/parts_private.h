@@ -6,11 +6,6 @@
 
 // Makes a folder unless it is there. HN_IO.
 HN_MUST_USE enum hn_code hn_file_parts_folder(struct hn_context *ctx, const char *path);
-// Makes a file that begins with this line, has n bytes from its place `from` on, and a checksum
-// behind them: whole or not there. HN_IO, and those of hn_temporary_file().
-HN_MUST_USE enum hn_code hn_file_parts_write(struct hn_context *ctx, const char *path,
-                                             const char *line, int64_t from, const void *data,
-                                             int64_t n);
 // For what failed in a folder: HN_WAITING where it is not there any more, else the code so far.
 HN_MUST_USE enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder);
 // As struct hn_parts has it.

@@ -19,7 +19,7 @@ struct shared {
 static enum hn_code make(struct hn_context *ctx, const struct shared *s) {
     HN_SCOPE(ctx);
     const void *bytes = hn_parts_own(ctx, s->n, s->fill);
-    return bytes ? hn_file_parts_write(ctx, s->path, s->line, HN_MAPPED_FROM, bytes, s->n)
+    return bytes ? hn_bytes_write(ctx, s->path, s->line, HN_MAPPED_FROM, bytes, s->n)
                  : ctx->code;
 }
 

@@ -87,17 +87,17 @@ static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r
                             const struct hn_claim_cost *c, const struct hn_job_sampler *s,
                             int64_t rep, struct hn_results *out) {
     char key[HN_DIGEST_TEXT];
-    bool present, failed;
+    struct hn_cell_status is;
     struct hn_results shard = {0};
     key_of(r, c, s->text, rep, key);
-    if (hn_check_stop(ctx) || hn_cell_file_state(ctx, r->folder, key, &present, &failed))
+    if (hn_check_stop(ctx) || hn_cell_file_state(ctx, r->folder, key, &is))
         return ctx->code;
-    if (!present && !r->quiet)
+    if (!is.present && !r->quiet)
         fprintf(stderr, "timing %s, %g items of %g dims, repetition %" PRId64 "\n", c->name,
                 c->items, c->dims, rep);
-    enum hn_code code = present ? hn_cell_file_read(ctx, r->folder, key, &shard)
-                                : measure(ctx, c, s, key, rep, &shard);
-    if (code == HN_OK && !present)
+    enum hn_code code = is.present ? hn_cell_file_read(ctx, r->folder, key, &shard)
+                                   : measure(ctx, c, s, key, rep, &shard);
+    if (code == HN_OK && !is.present)
         code = hn_cell_file_write(ctx, r->folder, key, &shard);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &shard);

@@ -26,10 +26,10 @@ static enum hn_code keep_left(struct hn_context *ctx, const char *folder,
     if (!plan->run || !plan->item || !out->entry || !out->item)
         return ctx->code;
     for (int64_t i = 0; i < all->runs; i++) {
-        bool present, failed = false;
-        if (hn_cell_file_state(ctx, folder, all->item[i].run_key, &present, &failed))
+        struct hn_cell_status is;
+        if (hn_cell_file_state(ctx, folder, all->item[i].run_key, &is))
             return ctx->code;
-        if (present && !failed)
+        if (is.present && !is.failed)
             continue;
         const struct hn_train_run *run = all->item[i].of;
         plan->run[plan->n] = *run;

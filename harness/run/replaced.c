@@ -40,12 +40,12 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
         const char *key = hn_table_text(t, row, "run_key");
         const struct hn_item *const *item =
             bsearch(key, r->item, (size_t)r->run->n, sizeof *r->item, find_run_key);
-        bool present = true;
+        struct hn_cell_status is = {.present = true};
         if ((!item || !hn_run_wants(r->run, *item, label)) &&
-            hn_cell_file_state(ctx, r->run->folder, key, &present, NULL))
+            hn_cell_file_state(ctx, r->run->folder, key, &is))
             return ctx->code;
-        r->kept += !item && present;
-        r->lost += !present;
+        r->kept += !item && is.present;
+        r->lost += !is.present;
     }
     return HN_OK;
 }

@@ -66,39 +66,37 @@ static bool in_ci(void) {
     return ci && (strcmp(ci, "true") == 0 || strcmp(ci, "1") == 0);
 }
 
-static const char *why(bool present, bool failed, bool stale, bool foreign, bool needed) {
-    if (foreign && needed)
+static const char *why(const struct hn_cell_status *is, bool stale, bool needed) {
+    if (is->foreign && needed)
         return "to run again: its result is of another program";
     if (stale)
         return "to run again: its result is of another version, metrics or timing";
-    if (!present)
+    if (!is->present)
         return needed ? "to run (no result of these parameters and this code version yet)"
                       : "left alone: it was never run (--rerun missing does)";
-    return needed   ? "to run again, as --rerun asks"
-           : failed ? "skipped: it failed before (--rerun failed tries again)"
-                    : "skipped: its result is there";
+    return needed       ? "to run again, as --rerun asks"
+           : is->failed ? "skipped: it failed before (--rerun failed tries again)"
+                        : "skipped: its result is there";
 }
 
 // *needed: a wanted item has to be run.
 static enum hn_code needs_run(struct work *w, const struct hn_item *item, const char *label,
                               bool *needed) {
     enum hn_rerun rerun = w->run->rerun;
-    bool present, failed = false, asked = rerun == HN_RERUN_FAILED || w->run->explain;
-    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, asked ? &failed : NULL))
+    struct hn_cell_status is;
+    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
         return w->ctx->code;
-    bool stale =
-        !present && rerun == HN_RERUN_STALE && hn_cell_file_list_has(&w->earlier, item->cell_key);
-    bool foreign =
-        present && !hn_cell_file_is_of(w->ctx, w->run->folder, item->run_key, w->ctx->program);
+    bool stale = !is.present && rerun == HN_RERUN_STALE &&
+                 hn_cell_file_list_has(&w->earlier, item->cell_key);
     *needed = rerun == HN_RERUN_STALE
                   ? stale
-                  : !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
-    *needed |= foreign && w->fresh;
-    w->foreign += foreign;
+                  : !is.present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && is.failed);
+    *needed |= is.foreign && w->fresh;
+    w->foreign += is.foreign;
     w->summary->wanted++;
-    w->summary->present += present && !*needed;
+    w->summary->present += is.present && !*needed;
     if (w->run->explain)
-        fprintf(stderr, "%s: %s\n", label, why(present, failed, stale, foreign, *needed));
+        fprintf(stderr, "%s: %s\n", label, why(&is, stale, *needed));
     return HN_OK;
 }
 
@@ -178,12 +176,11 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
                                const struct hn_item_env *env) {
     struct hn_file_parts *parts = w->run->parts;
     struct hn_results results = {0};
-    bool present = false;
+    struct hn_cell_status is = {0};
     if (!parts->ranks && w->run->rerun == HN_RERUN_MISSING &&
-        hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, NULL))
+        hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
         return w->ctx->code;
-    if (present && !(w->fresh &&
-                     !hn_cell_file_is_of(w->ctx, w->run->folder, item->run_key, w->ctx->program))) {
+    if (is.present && !(w->fresh && is.foreign)) {
         w->summary->present++;
         return HN_OK;
     }
@@ -199,10 +196,10 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
     hn_results_free(w->ctx, &results);
     if (code != HN_WAITING)
         return code;
-    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, NULL))
+    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
         return w->ctx->code;
-    w->summary->present += present; // another process was quicker
-    w->summary->waiting += !present;
+    w->summary->present += is.present; // another process was quicker
+    w->summary->waiting += !is.present;
     return HN_OK;
 }
 
@@ -412,12 +409,12 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
                            struct hn_run_summary *summary) {
     struct hn_results cell = {0};
     char label[HN_ITEM_LABEL];
-    bool present = true;
+    struct hn_cell_status is = {.present = true};
     if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE || run->parts) &&
-        hn_cell_file_state(ctx, run->folder, item->run_key, &present, NULL))
+        hn_cell_file_state(ctx, run->folder, item->run_key, &is))
         return ctx->code;
-    summary->missing += !present;
-    if (!present)
+    summary->missing += !is.present;
+    if (!is.present)
         return HN_OK;
     enum hn_code code = hn_cell_file_read(ctx, run->folder, item->run_key, &cell);
     if (code == HN_OK)

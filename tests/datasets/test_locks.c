@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) int flock(int fd, int operation) {
 static enum hn_code make(bool with_checksum) {
     hid_t file;
     char *temporary;
-    if (hn_h5_create(&ctx, path, false, &file, &temporary))
+    if (hn_h5_create(&ctx, path, &file, &temporary))
         return ctx.code;
     return hn_h5_set_int(&ctx, file, "answer", 42) ||
                    hn_h5_commit(&ctx, file, temporary, path, with_checksum)

@@ -399,7 +399,7 @@ static void test_h5_attributes(void) {
     const char *path = in_folder("attributes.h5");
     hid_t file, space = H5Screate(H5S_SCALAR), fixed = H5Tcopy(H5T_C_S1);
     char *temporary, *text;
-    HN_CHECK(&ctx, hn_h5_create(&ctx, path, false, &file, &temporary));
+    HN_CHECK(&ctx, hn_h5_create(&ctx, path, &file, &temporary));
     HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "text", "old"));
     HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "text", "größer"));
     HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "nothing", ""));

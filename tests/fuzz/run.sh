@@ -71,7 +71,7 @@ for target in "${targets[@]}"; do
     case $target in
     snapshot) fuzz_library snapshot validate || exit 1 ;;
     hdf5) fuzz_library hdf5 info || exit 1 ;;
-    results | cell) fuzz_library "$target" export || exit 1 ;;
+    results) fuzz_library results export || exit 1 ;;
     *) fuzz "$target" || { tail -n 40 "$out/$target.log"; echo "$target: see $out/$target.log"; exit 1; } ;;
     esac
     grep -E '^#[0-9]+.*(DONE|cov)' "$out/$target.log" | tail -n 1

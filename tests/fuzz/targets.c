@@ -17,7 +17,7 @@
 #include "datasets/tudataset.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
-#include "results/store.h"
+#include "results/cell_bytes.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -281,6 +281,19 @@ static void run_results(const uint8_t *data, size_t size) {
     hn_fuzz_end(&ctx, code, false);
 }
 
+// What stands between the first line of a cell file and its checksum.
+static void run_cell(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    struct hn_cell_head head;
+    struct hn_results r;
+    hn_fuzz_begin(&ctx);
+    const struct hn_cursor bytes = {(const char *)data, (int64_t)size};
+    enum hn_code code = hn_cell_bytes_take(&ctx, bytes, &head, &r);
+    if (code == HN_OK)
+        hn_results_free(&ctx, &r);
+    hn_fuzz_end(&ctx, code, true);
+}
+
 const struct hn_fuzz_target hn_fuzz_targets[] = {
 #define X(name) {#name, run_##name, HN_FORMAT_##name == HN_FORMAT_hdf5},
     HN_FORMATS(X)
@@ -293,7 +306,7 @@ const struct hn_fuzz_target hn_fuzz_targets[] = {
     {"sts", run_sts, false},
     {"cifar10", run_cifar10, false},
     {"results", run_results, true},
-    {"cell", run_results, true}, // of one cell: tables are records, smaller and quicker
+    {"cell", run_cell, false},
     {"library", hn_fuzz_library, false},
     {"claims", hn_fuzz_claims, false},
     {"train", hn_fuzz_train, false},

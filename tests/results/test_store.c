@@ -1,5 +1,6 @@
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
 #include "core/files.h"
+#include "results/cell_bytes.h"
 #include "results/cell_file.h"
 #include "tests/store_fixture.h"
 
@@ -93,27 +94,24 @@ static void cell_state(void) {
     begin();
     struct hn_results cell = fixture_results(&ctx, 0, 1);
     const struct hn_column column = {"run_key", HN_COLUMN_TEXT, "", "", HN_NEITHER};
-    bool present, failed;
+    struct hn_cell_status is;
     HN_CHECK(&ctx, hn_results_set(&ctx, &cell, "run_key", key));
     HN_CHECK(&ctx, hn_table_add_column(&ctx, &cell.runs, &column));
     HN_CHECK(&ctx, hn_table_set_text(&ctx, &cell.runs, 0, "run_key", key));
     HN_CHECK(&ctx, hn_cell_files_prepare(&ctx, in_folder("run")));
     HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), key, &cell));
     HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), other, &cell));
-    for (int which = 0; which < 2; which++) {
-        bool *asked = which ? &failed : NULL;
-        HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &present, asked));
-        CU_ASSERT(present);
-        HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), other, &present, asked));
-        CU_ASSERT(!present); // the file of another cell
-        HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), "none", &present, asked));
-        CU_ASSERT(!present);
-    }
-    FILE *file = fopen(in_folder("run/cells/0123456789abcdef.h5"), "r+");
+    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &is));
+    CU_ASSERT(is.present && !is.failed);
+    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), other, &is));
+    CU_ASSERT(!is.present); // the file of another cell
+    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), "none", &is));
+    CU_ASSERT(!is.present);
+    FILE *file = fopen(in_folder("run/cells/0123456789abcdef.cell"), "r+");
     CU_ASSERT_FATAL(file && fseek(file, 1000, SEEK_SET) == 0 && fputs("x", file) >= 0);
     CU_ASSERT_EQUAL(fclose(file), 0);
-    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &present, NULL));
-    CU_ASSERT(!present);
+    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &is));
+    CU_ASSERT(!is.present);
     hn_results_free(&ctx, &cell);
     end();
 }
@@ -126,7 +124,6 @@ static void append_equals_whole(void) {
         struct hn_results shard = fixture_results(&ctx, row, 1), read;
         HN_CHECK(&ctx, hn_results_set(&ctx, &shard, "run_key", "abc"));
         HN_CHECK(&ctx, hn_results_write(&ctx, &shard, in_folder("shard.h5")));
-        CU_ASSERT(hn_results_probe(&ctx, in_folder("shard.h5")));
         HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("shard.h5"), &read));
         HN_CHECK(&ctx, hn_results_append(&ctx, &joined, &read));
         hn_results_free(&ctx, &shard);
@@ -136,7 +133,6 @@ static void append_equals_whole(void) {
     HN_CHECK(&ctx, hn_results_write(&ctx, &whole, in_folder("whole.h5")));
     HN_CHECK(&ctx, hn_results_write(&ctx, &joined, in_folder("joined.h5")));
     CU_ASSERT(same_files(in_folder("whole.h5"), in_folder("joined.h5")));
-    CU_ASSERT_FALSE(hn_results_probe(&ctx, in_folder("whole.h5"))); // it has no run_key
     hn_results_free(&ctx, &whole);
     hn_results_free(&ctx, &joined);
     end();
@@ -334,9 +330,9 @@ static int fail_each(enum hn_code (*run)(const struct hn_results *), const struc
 
 static enum hn_code write_and_read_cell(const struct hn_results *one) {
     struct hn_results back;
-    enum hn_code code = hn_results_write_cell(&ctx, one, in_folder("cell.h5"));
+    enum hn_code code = hn_cell_file_write(&ctx, in_folder("run"), "key", one);
     if (code == HN_OK)
-        code = hn_results_read(&ctx, in_folder("cell.h5"), &back);
+        code = hn_cell_file_read(&ctx, in_folder("run"), "key", &back);
     if (code == HN_OK)
         hn_results_free(&ctx, &back);
     return code;
@@ -345,10 +341,11 @@ static enum hn_code write_and_read_cell(const struct hn_results *one) {
 // What a cell file gives back is what was put in: written whole, it has the same bytes.
 static void cell_files(void) {
     begin();
+    HN_CHECK(&ctx, hn_cell_files_prepare(&ctx, in_folder("run")));
     for (int rows = 0; rows <= FIXTURE_ROWS; rows += FIXTURE_ROWS / 2) {
         struct hn_results r = fixture_results(&ctx, 0, rows), back;
-        HN_CHECK(&ctx, hn_results_write_cell(&ctx, &r, in_folder("cell.h5")));
-        HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("cell.h5"), &back));
+        HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), "key", &r));
+        HN_CHECK(&ctx, hn_cell_file_read(&ctx, in_folder("run"), "key", &back));
         CU_ASSERT(same_results(&r, &back));
         HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("a.h5")));
         HN_CHECK(&ctx, hn_results_write(&ctx, &back, in_folder("b.h5")));
@@ -359,6 +356,34 @@ static void cell_files(void) {
     struct hn_results one = fixture_results(&ctx, 1, 1);
     CU_ASSERT(fail_each(write_and_read_cell, &one) > 50);
     hn_results_free(&ctx, &one);
+    end();
+}
+
+// Bytes that are cut are refused; with a byte changed they are results or refused. Nothing stays
+// allocated.
+static void cell_bytes_damaged(void) {
+    begin();
+    struct hn_results r = fixture_results(&ctx, 0, 2), back;
+    struct hn_bytes bytes = {0};
+    struct hn_cell_head head = {"key", "cell", "ok", "program"};
+    HN_CHECK(&ctx, hn_cell_bytes_put(&ctx, head, &r, &bytes));
+    int64_t live = atomic_load(&ctx.memory.live);
+    bool refused = true, clean = true;
+    for (int64_t n = 0; n < bytes.n; n += 7) {
+        const struct hn_cursor cut = {bytes.data, n};
+        refused &= hn_cell_bytes_take(&ctx, cut, &head, &back) == HN_DATA;
+        bytes.data[n] = (char)(bytes.data[n] ^ (1 << n % 8));
+        const struct hn_cursor changed = {bytes.data, bytes.n};
+        enum hn_code code = hn_cell_bytes_take(&ctx, changed, &head, &back);
+        bytes.data[n] = (char)(bytes.data[n] ^ (1 << n % 8));
+        clean &= code == HN_OK || code == HN_DATA;
+        if (code == HN_OK)
+            hn_results_free(&ctx, &back);
+        clean &= atomic_load(&ctx.memory.live) == live;
+    }
+    CU_ASSERT(refused && clean);
+    hn_free(&ctx, bytes.data);
+    hn_results_free(&ctx, &r);
     end();
 }
 
@@ -385,6 +410,7 @@ static const struct hn_test tests[] = {
     {"left_over", left_over},
     {"append_of_no_row", append_of_no_row},
     {"cell_files", cell_files},
+    {"cell_bytes_damaged", cell_bytes_damaged},
     {"failing_allocations", failing_allocations},
 };
 HN_TEST_MAIN("store", tests)

@@ -18,7 +18,7 @@ fail() {
     echo "slurm.sh: $*" >&2
     exit 1
 }
-cells_in() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; } # FOLDER
+cells_in() { find "$1/cells" -name '*.cell' 2>/dev/null | wc -l; } # FOLDER
 
 # In a task. Processors and memory are those of the task; a quarter of the memory is left to the program itself, its
 # libraries and its files, which --memory does not count.

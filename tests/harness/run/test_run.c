@@ -280,7 +280,8 @@ static void test_resumes(void) {
     char command[1000], out[100];
     // Two shards are lost, one is cut short.
     snprintf(command, sizeof command,
-             "cd '%s/cells' && set -- *.h5 && rm \"$1\" \"$2\" && truncate -s 3000 \"$3\"", p.out);
+             "cd '%s/cells' && set -- *.cell && rm \"$1\" \"$2\" && truncate -s 3000 \"$3\"",
+             p.out);
     CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
     HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &again));
     CU_ASSERT_EQUAL(summary.present, 18 + 3 - 3);
@@ -394,7 +395,7 @@ static void test_shared_builds(void) {
     // Of what was lost others draw.
     char command[1000];
     snprintf(p.out, sizeof p.out, "%s/out", p.folder);
-    snprintf(command, sizeof command, "cd '%s/cells' && rm *[02468ace].h5", p.out);
+    snprintf(command, sizeof command, "cd '%s/cells' && rm *[02468ace].cell", p.out);
     CU_ASSERT_EQUAL(system(command), 0);
     HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &apart));
     CU_ASSERT(summary.ran > 12 && summary.present > 12);

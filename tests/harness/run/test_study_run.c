@@ -232,7 +232,7 @@ static void test_resumes(void) {
     const struct hn_table *studies = table_of(&results, "studies");
     snprintf(key, sizeof key, "%s", hn_table_text(studies, 2, "run_key"));
     hn_results_free(&b.ctx, &results);
-    snprintf(path, sizeof path, "%s/out/cells/%s.h5", b.folder, key);
+    snprintf(path, sizeof path, "%s/out/cells/%s.cell", b.folder, key);
     CU_ASSERT_EQUAL(unlink(path), 0);
     HN_CHECK(&b.ctx, run_job(&b, "out", &summary, &results));
     CU_ASSERT_EQUAL(summary.ran, 1);
