@@ -139,6 +139,21 @@ static enum hn_code fail_writing(struct hn_context *ctx, const char *path, int r
                    strerror(reason), full ? "disk" : "folder");
 }
 
+enum hn_code hn_folder_make(struct hn_context *ctx, const char *path) {
+    struct stat about;
+    HN_SCOPE(ctx);
+    char *part = hn_strdup(ctx, path);
+    for (char *slash = part; part && (slash = strchr(slash + 1, '/')); *slash = '/') {
+        *slash = '\0';
+        (void)mkdir(part, 0777); // a failure shows at the last one
+    }
+    if (!part)
+        return ctx->code;
+    bool there = mkdir(path, 0777) == 0 ||
+                 (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode));
+    return there ? HN_OK : fail_writing(ctx, path, errno);
+}
+
 // The folder that `path` lies in; false if its name is too long.
 static bool folder_of(const char *path, char folder[PATH_MAX]) {
     int64_t length = hn_base_name(path) - path;
@@ -472,9 +487,7 @@ char *hn_scratch_make(struct hn_context *ctx) {
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk) {
-    (void)about;
-    (void)kind;
-    (void)walk;
+    (void)about, (void)kind, (void)walk;
     (void)remove(path);
     return 0;
 }

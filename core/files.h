@@ -60,6 +60,9 @@ bool hn_same_file(const char *a, const char *b);
 // there, or if it is empty or "-".
 HN_MUST_USE enum hn_code hn_output_check(struct hn_context *ctx, const char *path);
 
+// Makes a folder, and those above it, unless they are there. HN_USAGE if it cannot be made, HN_IO
+// if the disk is full.
+HN_MUST_USE enum hn_code hn_folder_make(struct hn_context *ctx, const char *path);
 // Waits until no other process has the folder of `path` in this way, and has it until
 // hn_folder_free() or the end of the process: for files that are read, added to and written again,
 // where the later one of two would undo the earlier. HN_INTERRUPTED. Where folders cannot be locked

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SUFFIX ".cell"
 static const char first_line[] = "hardneg cell 1\n";
@@ -25,7 +24,9 @@ static enum hn_code read_head(struct hn_context *ctx, const char *folder, const 
     char *path = hn_format(ctx, "%s/cells/%s", folder, name);
     if (!path || hn_bytes_read(ctx, path, first_line, bytes))
         return ctx->code;
-    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes->data, bytes->n}, head, NULL) ? hn_fail_in(ctx, "%s", path) : HN_OK;
+    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes->data, bytes->n}, head, NULL)
+               ? hn_fail_in(ctx, "%s", path)
+               : HN_OK;
 }
 
 static char *name_of(struct hn_context *ctx, const char *run_key) {
@@ -72,44 +73,26 @@ enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder, const
     if (!name || read_head(ctx, folder, name, &bytes, &head))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes.data, bytes.n}, &head, out) ? hn_fail_in(ctx, "%s/cells/%s", folder, name)
-                                                       : HN_OK;
-}
-
-static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return HN_OK;
-    return hn_fail(ctx, HN_USAGE, "%s: the output folder cannot be made (%s): give another -o",
-                   path, strerror(errno));
+    return hn_cell_bytes_take(ctx, (struct hn_cursor){bytes.data, bytes.n}, &head, out)
+               ? hn_fail_in(ctx, "%s/cells/%s", folder, name)
+               : HN_OK;
 }
 
 enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
     HN_SCOPE(ctx);
     char *cells = hn_format(ctx, "%s/cells", folder);
-    if (!cells)
+    char *probe = cells ? hn_format(ctx, "%s/.writable", cells) : NULL;
+    if (!probe || hn_folder_make(ctx, cells))
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (char *slash = strchr(cells + 1, '/'); code == HN_OK && slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        code = make_folder(ctx, cells);
-        *slash = '/';
-    }
-    if (code == HN_OK)
-        code = make_folder(ctx, cells);
-    char *probe = code == HN_OK ? hn_format(ctx, "%s/.writable", cells) : NULL;
-    FILE *file = probe ? fopen(probe, "w") : NULL;
-    if (file) {
-        fclose(file);
-        remove(probe);
-        hn_temporary_sweep(cells, ""); // of runs that were killed
-        hn_temporary_sweep(folder, "");
-    } else if (code == HN_OK) {
-        code = !probe ? ctx->code
-                      : hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
-                                strerror(errno));
-    }
-    return code;
+    FILE *file = fopen(probe, "w");
+    if (!file)
+        return hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
+                       strerror(errno));
+    (void)fclose(file);
+    (void)remove(probe);
+    hn_temporary_sweep(cells, ""); // of runs that were killed
+    hn_temporary_sweep(folder, "");
+    return HN_OK;
 }
 
 static int by_text(const void *a, const void *b) {

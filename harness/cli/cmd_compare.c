@@ -125,10 +125,7 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     const char *metric = history_metric(p, gate);
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
-    if (mkdir(output, 0777) != 0 && errno != EEXIST)
-        return hn_fail(ctx, HN_USAGE, "%s: the folder cannot be made (%s): give another -o", output,
-                       strerror(errno));
-    if (hn_history_collect(ctx, p->history, metric, &past) ||
+    if (hn_folder_make(ctx, output) || hn_history_collect(ctx, p->history, metric, &past) ||
         hn_figure_draw(ctx, &hn_history, &past, output, (struct hn_picture){"svg"}))
         return ctx->code;
     if (!call->quiet)

@@ -1,11 +1,10 @@
 // `hardneg plot`: figures from a results file or a run directory.
+#include "core/files.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct plot_params {
     struct hn_text_list figure;
@@ -44,20 +43,6 @@ char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *giv
         return hn_strdup(ctx, given);
     return slash ? hn_format(ctx, "%.*s/%s", (int)(slash - file), file, name)
                  : hn_strdup(ctx, name);
-}
-
-enum hn_code hn_folder_make(struct hn_context *ctx, char *path) {
-    for (char *p = path + 1; *path && *p; p++)
-        if (*p == '/') {
-            *p = '\0';
-            (void)mkdir(path, 0777); // a failure shows at the last one
-            *p = '/';
-        }
-    struct stat about;
-    if (mkdir(path, 0777) == 0 ||
-        (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode)))
-        return HN_OK;
-    return hn_fail(ctx, HN_USAGE, "%s: the folder cannot be made: %s", path, strerror(errno));
 }
 
 static enum hn_code find_figure(struct hn_context *ctx, const char *id,

@@ -86,10 +86,9 @@ HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *arg
                                          struct hn_results *out);
 
 // A folder for output: as it is given, or of that name beside the results file; owned by the
-// caller. And making it, with those above it: HN_USAGE if it cannot be made.
+// caller.
 HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,
                                    const char *name);
-HN_MUST_USE enum hn_code hn_folder_make(struct hn_context *ctx, char *path);
 
 // Checks that the metrics of a job give what its named figures need; HN_USAGE names what to add.
 struct hn_job;

@@ -3,7 +3,6 @@
 #include "harness/host/parts_private.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +27,6 @@ static bool is_there(const struct hn_file_parts *p, int64_t part) {
 // The first line of a part's file says what it is.
 static char *first_line(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part) {
     return hn_format(ctx, "%s part %" PRId64 " of %" PRId64 "\n", p->name, part, p->n);
-}
-
-enum hn_code hn_file_parts_folder(struct hn_context *ctx, const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return HN_OK;
-    return hn_fail(ctx, HN_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
 }
 
 static void forget(struct hn_context *ctx, struct hn_file_parts *p) {
@@ -67,8 +60,7 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     forget(ctx, p);
     p->path = hn_format(ctx, "%s/%.*s.%s", p->folder, NAME, sum, ctx->program);
     p->name = hn_format(ctx, "hardneg parts 1: %s of %s", sum, ctx->program);
-    if (!p->path || !p->name || hn_file_parts_folder(ctx, p->folder) ||
-        hn_file_parts_folder(ctx, p->path))
+    if (!p->path || !p->name || hn_folder_make(ctx, p->path))
         return ctx->code;
     hn_temporary_sweep(p->path, "");
     tell_foreign(ctx, p->folder, hn_base_name(p->path));

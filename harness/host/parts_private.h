@@ -4,8 +4,6 @@
 
 #include "harness/host/parts.h"
 
-// Makes a folder unless it is there. HN_IO.
-HN_MUST_USE enum hn_code hn_file_parts_folder(struct hn_context *ctx, const char *path);
 // For what failed in a folder: HN_WAITING where it is not there any more, else the code so far.
 HN_MUST_USE enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder);
 // As struct hn_parts has it.

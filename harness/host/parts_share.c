@@ -19,8 +19,7 @@ struct shared {
 static enum hn_code make(struct hn_context *ctx, const struct shared *s) {
     HN_SCOPE(ctx);
     const void *bytes = hn_parts_own(ctx, s->n, s->fill);
-    return bytes ? hn_bytes_write(ctx, s->path, s->line, HN_MAPPED_FROM, bytes, s->n)
-                 : ctx->code;
+    return bytes ? hn_bytes_write(ctx, s->path, s->line, HN_MAPPED_FROM, bytes, s->n) : ctx->code;
 }
 
 // HN_DATA: there is no such file, or it is damaged.
@@ -71,8 +70,7 @@ const void *hn_file_parts_share(struct hn_context *ctx, void *self, const char *
     char *path = hn_format(ctx, "%s/rows/%s", p->folder, sum);
     char *line = hn_format(ctx, "hardneg rows 1: %s\n", sum);
     const struct shared s = {path, line, n, fill};
-    if (!folder || !path || !line || hn_file_parts_folder(ctx, p->folder) ||
-        hn_file_parts_folder(ctx, folder))
+    if (!folder || !path || !line || hn_folder_make(ctx, folder))
         return NULL;
     void *bytes = NULL;
     hn_own(ctx, scope.outer);

@@ -90,7 +90,8 @@ static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *re
                                      .skip = INT64_MIN,
                                      .type = HN_FLOAT32};
     int64_t n, d;
-    mkdir(data, 0777); // a failure shows when the file is written
+    if (hn_folder_make(ctx, data))
+        return ctx->code;
     if (unlink(output) != 0 && errno != ENOENT)
         return hn_fail(ctx, HN_USAGE, "%s cannot be replaced: %s", output, strerror(errno));
     if (hn_import(ctx, &import, version, &n, &d))
@@ -285,9 +286,8 @@ char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, c
     }
     char *folder = hn_format(ctx, "%s/jobs", rep->folder);
     char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
-    if (path)
-        mkdir(folder, 0777); // a failure shows when the file is opened
-    return path && !hn_file_write_text(ctx, path, text) ? path : NULL;
+    return path && !hn_folder_make(ctx, folder) && !hn_file_write_text(ctx, path, text) ? path
+                                                                                        : NULL;
 }
 
 enum { OVERRIDES = 4 };
@@ -444,9 +444,8 @@ static enum hn_code make_points(struct hn_context *ctx, const struct hn_reproduc
                                 struct hn_reproduce_data *out) {
     char *folder = hn_format(ctx, "%s/data", rep->folder);
     struct hn_synth synth = {.tool_version = "hardneg"};
-    if (!folder || hn_options_init(ctx, hn_synth_options, &synth))
+    if (!folder || hn_options_init(ctx, hn_synth_options, &synth) || hn_folder_make(ctx, folder))
         return ctx->code;
-    mkdir(folder, 0777); // a failure shows when the file is written
     synth.n = 300;
     synth.dim = 8;
     synth.steps = synth.views = 1;

@@ -60,10 +60,8 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_reproduce *r
     bool there = stat(rep->folder, &about) == 0 && S_ISDIR(about.st_mode);
     here.folder = scratch;
     char *data = hn_format(ctx, "%s/data", scratch);
-    if (!data)
-        return ctx->code;
-    mkdir(data, 0777); // a failure shows when data are linked
-    if (hn_reproduce_list_runs(ctx, &here, entry, n, all) || keep_left(ctx, rep->folder, all, left))
+    if (!data || hn_folder_make(ctx, data) || hn_reproduce_list_runs(ctx, &here, entry, n, all) ||
+        keep_left(ctx, rep->folder, all, left))
         return ctx->code;
     const struct hn_train_trials trials = {data, there ? rep->folder : scratch, SECONDS_MAX};
     int threads = ctx->threads;

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static void say_missing(const char *data, const char *wanted, char *why) {
@@ -62,14 +61,11 @@ static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce 
         return link ? hn_fail(ctx, HN_DATA, "--data %s: %s is no longer there", rep->data, wanted)
                     : ctx->code;
     }
-    for (char *c = link + strlen(rep->folder) + 1; *c; c++)
-        if (*c == '/') { // a failure shows when the link is made
-            *c = '\0';
-            mkdir(link, 0777);
-            *c = '/';
-        }
-    enum hn_code code = HN_OK;
-    if ((unlink(link) && errno != ENOENT) || symlink(real, link))
+    char *name = strrchr(link, '/');
+    *name = '\0';
+    enum hn_code code = hn_folder_make(ctx, link);
+    *name = '/';
+    if (!code && ((unlink(link) && errno != ENOENT) || symlink(real, link)))
         code = hn_fail(ctx, HN_USAGE, "%s cannot be made: %s", link, strerror(errno));
     free(real);
     return code;
@@ -103,12 +99,8 @@ enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_repro
     for (int64_t i = 0; i < job->n_data; i++)
         if (link_data(ctx, rep, job->data[i]))
             return ctx->code;
-    char *runs = hn_format(ctx, "%s/runs", rep->folder);
     *data = hn_format(ctx, "%s/data", rep->folder);
-    if (!runs || !*data)
-        return ctx->code;
-    mkdir(runs, 0777); // a failure shows when a run's folder is made
-    if (read_job(ctx, rep, job, out))
+    if (!*data || read_job(ctx, rep, job, out))
         return ctx->code;
     return job->n_data > 0 ? hn_train_check_data(ctx, out, *data) : HN_OK;
 }

@@ -6,12 +6,10 @@
 #include "harness/host/progress.h"
 #include "harness/run/train.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SGEMM_DIM = 512, SGEMM_REPS = 9 }; // of the rate that steps are measured against
 
@@ -334,15 +332,13 @@ static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
                              const struct hn_item_env *env, struct hn_results *out) {
     const struct hn_train_run *run = item->of;
     HN_SCOPE(ctx);
-    char *runs = hn_format(ctx, "%s/runs", env->folder);
-    char *folder = runs ? hn_format(ctx, "%s/%.16s", runs, run->run_key) : NULL;
-    if (!runs || !folder)
+    char *folder = hn_format(ctx, "%s/runs/%.16s", env->folder, run->run_key);
+    if (!folder)
         return ctx->code;
     hn_own(ctx, scope.outer);
     enum hn_code code = calibrate(ctx, env->state);
-    if (!code &&
-        ((mkdir(runs, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST)))
-        code = hn_fail(ctx, HN_IO, "%s cannot be made: %s", folder, strerror(errno));
+    if (!code)
+        code = hn_folder_make(ctx, folder);
     if (!code)
         code = train(ctx, item, env, folder, out);
     if (run->job->series.every <= 0 && run->job->series.dense_every <= 0)
