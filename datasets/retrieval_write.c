@@ -10,13 +10,16 @@
 enum { CHUNK_BYTES = 1 << 20, COLUMN_CHUNK = 1 << 16, ITEMS_MAX = INT32_MAX, DIMS_MAX = 1 << 20 };
 
 struct writer {
+    struct hn_context *ctx;
     const struct hn_retrieval_spec *spec;
     const char *path;
     hid_t file;
+    enum hn_code code; // of the first failure: nothing is written after it
 };
 
-static enum hn_code fail_write(struct hn_context *ctx, const struct writer *w) {
-    return hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", w->path);
+static void check(struct writer *w, bool good) {
+    if (!w->code && !good)
+        w->code = hn_fail(w->ctx, HN_IO, "%s: writing failed; is the disk full?", w->path);
 }
 
 static enum hn_code check_spec(struct hn_context *ctx, const char *path,
@@ -33,68 +36,63 @@ static enum hn_code check_spec(struct hn_context *ctx, const char *path,
     return HN_OK;
 }
 
-static enum hn_code write_one(struct hn_context *ctx, const struct writer *w,
-                              const struct hn_h5_array *a) {
-    hid_t data = hn_h5_write_array(w->file, a);
-    bool good = data >= 0;
-    good = hn_h5_close(data) && good;
-    return good ? HN_OK : fail_write(ctx, w);
+static void write_one(struct writer *w, const struct hn_h5_array *a) {
+    hid_t data = w->code ? H5I_INVALID_HID : hn_h5_write_array(w->file, a);
+    check(w, hn_h5_close(data) && data >= 0);
 }
 
 // A column of n values; value = NULL: it is left out.
-static enum hn_code write_column(struct hn_context *ctx, const struct writer *w, const char *path,
-                                 hid_t type, hid_t memory, int64_t n, const void *value) {
+static void write_column(struct writer *w, const char *path, hid_t type, hid_t memory, int64_t n,
+                         const void *value) {
     struct hn_h5_array a = {path, type, memory, .rank = 1, {(hsize_t)n, 1, 1}, value};
     if (w->spec->compress > 0 && n > 0) {
         a.chunk[0] = (hsize_t)hn_min(n, COLUMN_CHUNK);
         a.deflate = w->spec->compress;
     }
-    return value ? write_one(ctx, w, &a) : HN_OK;
+    if (value)
+        write_one(w, &a);
 }
 
 // Rows as they will be read back must have a direction.
-static enum hn_code check_rows(struct hn_context *ctx, const struct writer *w, const char *path,
-                               const float *x, int64_t rows, int64_t d) {
+static void check_rows(struct writer *w, const char *path, const float *x, int64_t rows,
+                       int64_t d) {
     int64_t at;
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < rows && !w->code; i++) {
         const char *fault = hn_row_fault(x + i * d, d, &at);
         if (fault)
-            return hn_fail(ctx, HN_DATA,
-                           "%s: row %lld of data set %s has no direction (%s, as it is stored); "
-                           "fix its embedding",
-                           w->path, (long long)i, path, fault);
+            w->code = hn_fail(w->ctx, HN_DATA,
+                              "%s: row %lld of data set %s has no direction (%s, as it is "
+                              "stored); fix its embedding",
+                              w->path, (long long)i, path, fault);
     }
-    return HN_OK;
 }
 
-static enum hn_code write_matrix(struct hn_context *ctx, const struct writer *w,
-                                 struct hn_h5_array *a, const float *x) {
+static void write_matrix(struct writer *w, struct hn_h5_array *a, const float *x) {
     static const hsize_t width[] = {2, 4, 8};
     enum hn_float_type type = w->spec->type;
     int rank = a->rank;
     int64_t d = (int64_t)a->dim[rank - 1], rows = 1;
     for (int i = 0; i < rank - 1; i++)
         rows *= (int64_t)a->dim[i];
-    HN_SCOPE(ctx);
+    HN_SCOPE(w->ctx);
     hid_t half = hn_data_half_type(H5Tget_order(H5T_NATIVE_FLOAT));
     hid_t stored = type == HN_FLOAT16   ? hn_data_half_type(H5T_ORDER_LE)
                    : type == HN_FLOAT32 ? H5Tcopy(H5T_IEEE_F32LE)
                                         : H5Tcopy(H5T_IEEE_F64LE);
-    enum hn_code code = HN_OK;
     a->type = stored;
     a->memory = H5T_NATIVE_FLOAT;
     a->data = x;
     if (type == HN_FLOAT16) {
-        uint16_t *halves = hn_alloc(ctx, rows * d, sizeof *halves);
-        float *back = halves ? hn_alloc(ctx, rows * d, sizeof *back) : NULL;
-        code = back ? HN_OK : ctx->code;
+        uint16_t *halves = hn_alloc(w->ctx, rows * d, sizeof *halves);
+        float *back = halves ? hn_alloc(w->ctx, rows * d, sizeof *back) : NULL;
         if (back) {
-            hn_halves_from_floats(x, rows * d, halves, ctx->threads);
-            hn_halves_to_floats(halves, rows * d, back, ctx->threads);
+            hn_halves_from_floats(x, rows * d, halves, w->ctx->threads);
+            hn_halves_to_floats(halves, rows * d, back, w->ctx->threads);
             x = back;
             a->memory = half;
             a->data = halves;
-        }
+        } else if (!w->code)
+            w->code = w->ctx->code;
     }
     if (w->spec->compress > 0) {
         for (int i = 0; i < rank; i++)
@@ -104,15 +102,12 @@ static enum hn_code write_matrix(struct hn_context *ctx, const struct writer *w,
         a->chunk[rank - 2] = max < a->dim[rank - 2] ? max : a->dim[rank - 2];
         a->deflate = w->spec->compress;
     }
-    if (code == HN_OK)
-        code = check_rows(ctx, w, a->name, x, rows, d);
-    if (code == HN_OK)
-        code = write_one(ctx, w, a);
+    check_rows(w, a->name, x, rows, d);
+    write_one(w, a);
     hn_h5_close(half, stored);
-    return code;
 }
 
-static enum hn_code write_rows(struct hn_context *ctx, const struct writer *w) {
+static void write_rows(struct writer *w) {
     const struct hn_retrieval_spec *spec = w->spec;
     for (int side = 0; side < HN_SETS; side++) {
         const struct hn_matrix *t = &spec->teacher[side];
@@ -121,83 +116,58 @@ static enum hn_code write_rows(struct hn_context *ctx, const struct writer *w) {
             .dim = {(hsize_t)spec->steps, (hsize_t)spec->n[side], (hsize_t)spec->d}};
         struct hn_h5_array teacher = {hn_retrieval_teacher_path[side], .rank = 2,
                                       .dim = {(hsize_t)t->rows, (hsize_t)t->cols, 1}};
-        if (write_matrix(ctx, w, &rows, spec->rows[side]) ||
-            (t->data && write_matrix(ctx, w, &teacher, t->data)))
-            return ctx->code;
+        write_matrix(w, &rows, spec->rows[side]);
+        if (t->data)
+            write_matrix(w, &teacher, t->data);
     }
-    return write_column(ctx, w, "/step", H5T_STD_I64LE, H5T_NATIVE_INT64, spec->steps, spec->step);
+    write_column(w, "/step", H5T_STD_I64LE, H5T_NATIVE_INT64, spec->steps, spec->step);
 }
 
-static enum hn_code write_qrels(struct hn_context *ctx, const struct writer *w, const char *group,
-                                const struct hn_qrels *q) {
+static void write_group(struct writer *w, const char *group) {
+    hid_t made = w->code ? H5I_INVALID_HID : hn_h5_write_group(w->file, group);
+    check(w, hn_h5_close(made) && made >= 0);
+}
+
+static void write_qrels(struct writer *w, const char *group, const struct hn_qrels *q) {
     if (!q || !q->start)
-        return HN_OK;
-    HN_SCOPE(ctx);
-    hid_t made = hn_h5_write_group(w->file, group);
-    if (!hn_h5_close(made) || made < 0)
-        return fail_write(ctx, w);
+        return;
+    char indptr[32], indices[32], grade[32];
     int64_t pairs = q->start[q->n];
-    const char *indptr = hn_format(ctx, "%s/indptr", group);
-    const char *indices = hn_format(ctx, "%s/indices", group);
-    const char *grade = hn_format(ctx, "%s/grade", group);
-    if (!indptr || !indices || !grade ||
-        write_column(ctx, w, indptr, H5T_STD_I64LE, H5T_NATIVE_INT64, q->n + 1, q->start) ||
-        write_column(ctx, w, indices, H5T_STD_I32LE, H5T_NATIVE_INT32, pairs, q->passage) ||
-        write_column(ctx, w, grade, H5T_STD_I16LE, H5T_NATIVE_INT32, pairs, q->grade))
-        return ctx->code;
-    return HN_OK;
+    snprintf(indptr, sizeof indptr, "%s/indptr", group);
+    snprintf(indices, sizeof indices, "%s/indices", group);
+    snprintf(grade, sizeof grade, "%s/grade", group);
+    write_group(w, group);
+    write_column(w, indptr, H5T_STD_I64LE, H5T_NATIVE_INT64, q->n + 1, q->start);
+    write_column(w, indices, H5T_STD_I32LE, H5T_NATIVE_INT32, pairs, q->passage);
+    write_column(w, grade, H5T_STD_I16LE, H5T_NATIVE_INT32, pairs, q->grade);
 }
 
-static enum hn_code write_scores(struct hn_context *ctx, const struct writer *w) {
+static void write_scores(struct writer *w) {
     const struct hn_pair_scores *s = w->spec->scores;
     if (!s || !s->start)
-        return HN_OK;
+        return;
     int64_t n = w->spec->n[HN_QUERIES], pairs = s->start[n];
-    hid_t made = hn_h5_write_group(w->file, "/scores");
-    if (!hn_h5_close(made) || made < 0)
-        return fail_write(ctx, w);
-    return write_column(ctx, w, "/scores/indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, n + 1,
-                        s->start) ||
-                   write_column(ctx, w, "/scores/indices", H5T_STD_I32LE, H5T_NATIVE_INT32, pairs,
-                                s->passage) ||
-                   write_column(ctx, w, "/scores/score", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, pairs,
-                                s->score)
-               ? ctx->code
-               : HN_OK;
+    write_group(w, "/scores");
+    write_column(w, "/scores/indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, n + 1, s->start);
+    write_column(w, "/scores/indices", H5T_STD_I32LE, H5T_NATIVE_INT32, pairs, s->passage);
+    write_column(w, "/scores/score", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, pairs, s->score);
 }
 
-static enum hn_code write_texts(struct hn_context *ctx, const struct writer *w, const char *path,
-                                const struct hn_strings *s) {
-    if (!s)
-        return HN_OK;
-    HN_SCOPE(ctx);
-    const char **text = hn_alloc(ctx, s->n, sizeof *text);
-    if (!text)
-        return ctx->code;
-    for (int64_t i = 0; i < s->n; i++)
+static void write_texts(struct writer *w, const char *path, const struct hn_strings *s) {
+    if (!s || w->code)
+        return;
+    HN_SCOPE(w->ctx);
+    const char **text = hn_alloc(w->ctx, s->n, sizeof *text);
+    for (int64_t i = 0; text && i < s->n; i++)
         text[i] = hn_string(s, i);
+    w->code = text ? HN_OK : w->ctx->code;
     hid_t type = hn_h5_text_type();
     const struct hn_h5_array a = {path, type, type, .rank = 1, {(hsize_t)s->n, 1, 1}, text};
-    enum hn_code code = write_one(ctx, w, &a);
+    write_one(w, &a);
     hn_h5_close(type);
-    return code;
 }
 
-static enum hn_code write_columns(struct hn_context *ctx, const struct writer *w) {
-    const struct hn_retrieval_spec *spec = w->spec;
-    for (int side = 0; side < HN_SETS; side++)
-        if (write_column(ctx, w, hn_retrieval_group_path[side], H5T_STD_I64LE, H5T_NATIVE_INT64,
-                         spec->n[side], spec->group[side]) ||
-            write_texts(ctx, w, hn_retrieval_id_path[side], spec->id[side]) ||
-            write_texts(ctx, w, hn_retrieval_text_path[side], spec->text[side]))
-            return ctx->code;
-    return write_qrels(ctx, w, "/qrels", spec->qrels) ||
-                   write_qrels(ctx, w, "/truth", spec->truth) || write_scores(ctx, w)
-               ? ctx->code
-               : HN_OK;
-}
-
-static enum hn_code write_all(struct hn_context *ctx, const struct writer *w) {
+static enum hn_code write_all(struct writer *w) {
     const struct hn_retrieval_spec *spec = w->spec;
     const struct hn_snapshot_spec about = {.title = spec->title,
                                            .source = spec->source,
@@ -207,20 +177,28 @@ static enum hn_code write_all(struct hn_context *ctx, const struct writer *w) {
                                            .normalized = spec->normalized};
     const struct hn_snapshot s = {.file = w->file, .path = (char *)w->path};
     char text[HN_DIGEST_TEXT];
-    if (hn_snapshot_write_attributes(ctx, w->file, &about, HN_RETRIEVAL_VERSION) ||
-        hn_h5_set_text(ctx, w->file, "kind", HN_SNAPSHOT_RETRIEVAL) || write_rows(ctx, w) ||
-        write_columns(ctx, w))
-        return ctx->code;
-    if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
-        return fail_write(ctx, w);
-    return hn_snapshot_digest(ctx, &s, text) || hn_h5_set_text(ctx, w->file, "content_sha256", text)
-               ? ctx->code
-               : HN_OK;
+    if (hn_snapshot_write_attributes(w->ctx, w->file, &about, HN_RETRIEVAL_VERSION) ||
+        hn_h5_set_text(w->ctx, w->file, "kind", HN_SNAPSHOT_RETRIEVAL))
+        return w->ctx->code;
+    write_rows(w);
+    for (int side = 0; side < HN_SETS; side++) {
+        write_column(w, hn_retrieval_group_path[side], H5T_STD_I64LE, H5T_NATIVE_INT64,
+                     spec->n[side], spec->group[side]);
+        write_texts(w, hn_retrieval_id_path[side], spec->id[side]);
+        write_texts(w, hn_retrieval_text_path[side], spec->text[side]);
+    }
+    write_qrels(w, "/qrels", spec->qrels);
+    write_qrels(w, "/truth", spec->truth);
+    write_scores(w);
+    check(w, w->code || H5Fflush(w->file, H5F_SCOPE_LOCAL) >= 0);
+    if (w->code || hn_snapshot_digest(w->ctx, &s, text))
+        return w->ctx->code;
+    return hn_h5_set_text(w->ctx, w->file, "content_sha256", text);
 }
 
 enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
                                 const struct hn_retrieval_spec *spec) {
-    struct writer w = {.spec = spec, .path = path};
+    struct writer w = {.ctx = ctx, .spec = spec, .path = path};
     char *temporary;
     if (check_spec(ctx, path, spec))
         return ctx->code;
@@ -228,7 +206,7 @@ enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
     enum hn_code code = hn_h5_create(ctx, path, &w.file, &temporary);
     if (code)
         return code;
-    code = write_all(ctx, &w);
+    code = write_all(&w);
     if (code == HN_OK)
         return hn_h5_commit(ctx, w.file, temporary, path, false);
     hn_h5_discard(ctx, w.file, temporary);
