@@ -327,17 +327,6 @@ static enum hn_code open_parts(struct hn_context *ctx, struct work *w, char fold
     return HN_OK;
 }
 
-static enum hn_code tell_shares(struct hn_context *ctx, const struct hn_call *call,
-                                const struct work *w, int64_t begun) {
-    struct hn_shares shares;
-    if (hn_shares_gather(ctx, &w->parts, "ranks", begun, &shares))
-        return ctx->code;
-    if (shares.n > 0 && !call->quiet)
-        hn_shares_print(&shares, call->verbose);
-    hn_shares_free(ctx, &shares);
-    return HN_OK;
-}
-
 static enum hn_code bench(struct hn_context *ctx, const struct hn_call *call, struct work *w) {
     bool speaks = hn_ranks_number(w->ranks) == 0;
     w->rows = call->json ? json_array() : NULL;
@@ -377,7 +366,8 @@ static enum hn_code bench_together(struct hn_context *ctx, const struct hn_call 
     enum hn_code code = open_parts(ctx, w, folder);
     code = code ? code : bench(ctx, call, w);
     code = hn_ranks_agree(ctx, w->ranks, code);
-    code = code ? code : tell_shares(ctx, call, w, begun);
+    if (!code)
+        code = hn_shares_tell(ctx, &w->parts, "ranks", begun, call->quiet, call->verbose, NULL);
     ctx->parts = NULL;
     hn_file_parts_close(ctx, &w->parts);
     if (*folder && hn_ranks_number(w->ranks) == 0)

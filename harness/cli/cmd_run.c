@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct run_params {
     char *job, *output, *filter, *shard, *rows;
@@ -118,9 +117,8 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
     if (!job->figures_all && job->n_figures == 0)
         return HN_OK;
     char *figures = hn_format(ctx, "%s/figures", folder);
-    if (!figures)
+    if (!figures || hn_folder_make(ctx, figures))
         return ctx->code;
-    mkdir(figures, 0777); // a failure shows when the first file is written
     struct hn_failed_figures failed = {.n = 0};
     if (job->figures_all && draw_all(ctx, r, figures, term, &failed))
         return ctx->code;
@@ -233,19 +231,6 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
 }
 
-// Prints the share of each process in the shared computations, and stores it in env.
-static enum hn_code tell_shares(struct hn_context *ctx, const struct hn_call *call,
-                                const struct run_params *p, int64_t begun, struct hn_results *env) {
-    struct hn_shares shares;
-    if (hn_shares_gather(ctx, &p->parts, p->rows, begun, &shares))
-        return ctx->code;
-    enum hn_code code = shares.n > 0 ? hn_shares_describe(ctx, &shares, env) : HN_OK;
-    if (!call->quiet)
-        hn_shares_print(&shares, call->verbose);
-    hn_shares_free(ctx, &shares);
-    return code;
-}
-
 static enum hn_code describe_counting(struct hn_context *ctx, const struct run_params *p,
                                       struct hn_results *env) {
     return hn_results_set_env(ctx, env, "instructions",
@@ -279,7 +264,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     atomic_store(&ctx->memory.peak, atomic_load(&ctx->memory.live)); // not the calibration's
     if (hn_plan_run(ctx, plan, run, &state, &summary))
         return ctx->code;
-    if (p->rows && tell_shares(ctx, call, p, begun, &env))
+    if (p->rows && hn_shares_tell(ctx, &p->parts, p->rows, begun, call->quiet, call->verbose, &env))
         return ctx->code;
     if (hn_ranks_number(p->ranks) > 0) // rank 0 collects
         return HN_OK;

@@ -183,14 +183,11 @@ static uint64_t number_of(const char *path) {
 
 // The file is there: parts are of no use any more.
 static enum hn_code end_parts(struct hn_context *ctx, struct work *w, const struct hn_call *call) {
-    struct hn_shares shares;
     if (!w->parts.folder)
         return HN_OK;
-    if (hn_shares_gather(ctx, &w->parts, w->p->rows ? w->p->rows : "ranks", w->begun_ns, &shares))
+    if (hn_shares_tell(ctx, &w->parts, w->p->rows ? w->p->rows : "ranks", w->begun_ns, call->quiet,
+                       call->verbose, NULL))
         return ctx->code;
-    if (!call->quiet && writes(w))
-        hn_shares_print(&shares, call->verbose);
-    hn_shares_free(ctx, &shares);
     if (writes(w))
         hn_file_parts_remove(ctx, &w->parts);
     return HN_OK;

@@ -6,31 +6,35 @@
 
 enum { FEW = 8, LINE = 256 };
 
-enum hn_code hn_shares_gather(struct hn_context *ctx, const struct hn_file_parts *parts,
-                              const char *rows, int64_t begun_ns, struct hn_shares *out) {
-    const struct hn_share own = {.count = parts->count,
-                                 .clock_ns = hn_wall_ns() - begun_ns,
-                                 .peak_bytes = atomic_load(&ctx->memory.peak)};
-    int n = hn_ranks_number(parts->ranks) == 0 ? hn_ranks_count(parts->ranks) : 0;
-    *out = (struct hn_shares){.rows = rows};
-    out->share = hn_zalloc(ctx, n, sizeof *out->share);
-    enum hn_code code = hn_ranks_agree(ctx, parts->ranks, out->share ? HN_OK : ctx->code);
-    if (code)
-        return code;
-    hn_ranks_gather(parts->ranks, &own, sizeof own, out->share);
-    out->n = n;
-    return HN_OK;
-}
+struct share {
+    struct hn_parts_count count;
+    int64_t clock_ns;   // of its run
+    int64_t peak_bytes; // allocated at most
+};
 
-void hn_shares_free(struct hn_context *ctx, struct hn_shares *s) {
-    hn_free(ctx, s->share);
-    s->share = NULL;
-    s->n = 0;
+struct shares {
+    const char *rows;    // "ranks", or "i/n" of a process alone
+    struct share *share; // [n] in the order of ranks; one of a process alone
+    int n;               // 0 on ranks other than the first
+};
+
+static enum hn_code gather(struct hn_context *ctx, const struct hn_file_parts *parts,
+                           int64_t begun_ns, struct shares *out) {
+    const struct share own = {.count = parts->count,
+                              .clock_ns = hn_wall_ns() - begun_ns,
+                              .peak_bytes = atomic_load(&ctx->memory.peak)};
+    out->n = hn_ranks_number(parts->ranks) == 0 ? hn_ranks_count(parts->ranks) : 0;
+    out->share = hn_zalloc(ctx, out->n, sizeof *out->share);
+    enum hn_code code = hn_ranks_agree(ctx, parts->ranks, out->share ? HN_OK : ctx->code);
+    if (!code)
+        hn_ranks_gather(parts->ranks, &own, sizeof own, out->share);
+    return code;
 }
 
 static double seconds(int64_t ns) { return (double)ns * 1e-9; }
 
-double hn_shares_balance(const struct hn_shares *s) {
+// Largest time of computing divided by the mean; 1 where nothing was computed.
+static double balance_of(const struct shares *s) {
     double sum = 0, max = 0;
     for (int i = 0; i < s->n; i++) {
         double own = seconds(s->share[i].count.compute_ns);
@@ -40,37 +44,29 @@ double hn_shares_balance(const struct hn_shares *s) {
     return sum > 0 ? max * s->n / sum : 1;
 }
 
-enum hn_code hn_shares_describe(struct hn_context *ctx, const struct hn_shares *s,
-                                struct hn_results *env) {
-    HN_SCOPE(ctx);
-    char balance[32];
-    size_t size = LINE * ((size_t)s->n + 1), at = 0;
-    char *text = hn_alloc(ctx, (int64_t)size, 1);
+static char *as_text(struct hn_context *ctx, const struct shares *s) {
+    size_t size = LINE * ((size_t)s->n + 1);
+    char *text = hn_zalloc(ctx, (int64_t)size, 1);
     if (!text)
-        return ctx->code;
-    at += (size_t)snprintf(text, size,
-                           "rank,parts_computed,parts_there,parts_read,bytes_written,bytes_read,"
-                           "computing_s,waiting_s,clock_s,peak_bytes");
+        return NULL;
+    hn_append(text, size,
+              "rank,parts_computed,parts_there,parts_read,bytes_written,bytes_read,computing_s,"
+              "waiting_s,clock_s,peak_bytes");
     for (int i = 0; i < s->n; i++) {
-        const struct hn_share *own = &s->share[i];
+        const struct share *own = &s->share[i];
         const struct hn_parts_count *c = &own->count;
-        at += (size_t)snprintf(text + at, size - at,
-                               "\n%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                               ",%.6f,%.6f,%.6f,%" PRId64,
-                               i, c->computed, c->there, c->read, c->bytes_written, c->bytes_read,
-                               seconds(c->compute_ns), seconds(c->wait_ns), seconds(own->clock_ns),
-                               own->peak_bytes);
+        hn_append(text, size,
+                  "\n%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+                  ",%.6f,%.6f,%.6f,%" PRId64,
+                  i, c->computed, c->there, c->read, c->bytes_written, c->bytes_read,
+                  seconds(c->compute_ns), seconds(c->wait_ns), seconds(own->clock_ns),
+                  own->peak_bytes);
     }
-    (void)snprintf(balance, sizeof balance, "%.4f", hn_shares_balance(s));
-    void *inner = hn_own(ctx, scope.outer);
-    bool failed = hn_results_set_env(ctx, env, "parts", text) ||
-                  hn_results_set_env(ctx, env, "parts_balance", balance);
-    hn_own(ctx, inner);
-    return failed ? ctx->code : HN_OK;
+    return text;
 }
 
-static void print_one(const struct hn_shares *s, int i) {
-    const struct hn_share *own = &s->share[i];
+static void print_one(const struct shares *s, int i) {
+    const struct share *own = &s->share[i];
     const struct hn_parts_count *c = &own->count;
     char name[32], there[48] = "", written[32], read[32], took[32], peak[32];
     hn_bytes_text(c->bytes_written, written, sizeof written);
@@ -87,7 +83,7 @@ static void print_one(const struct hn_shares *s, int i) {
             read, 100 * waiting, peak);
 }
 
-void hn_shares_print(const struct hn_shares *s, bool all) {
+static void print_all(const struct shares *s, bool all) {
     int shown = all || s->n <= FEW ? s->n : FEW;
     struct hn_parts_count sum = {0};
     char written[32], read[32];
@@ -106,5 +102,25 @@ void hn_shares_print(const struct hn_shares *s, bool all) {
             "%d ranks%s: %" PRId64 " parts, %s written, %s read; largest time of computing %.2f "
             "times the mean\n",
             s->n, shown < s->n ? " (-v shows each)" : "", sum.computed, written, read,
-            hn_shares_balance(s));
+            balance_of(s));
+}
+
+enum hn_code hn_shares_tell(struct hn_context *ctx, const struct hn_file_parts *parts,
+                            const char *rows, int64_t begun_ns, bool quiet, bool all,
+                            struct hn_results *env) {
+    struct shares s = {.rows = rows};
+    char balance[32];
+    HN_SCOPE(ctx);
+    if (gather(ctx, parts, begun_ns, &s))
+        return ctx->code;
+    if (!quiet)
+        print_all(&s, all);
+    if (!env || s.n == 0)
+        return HN_OK;
+    (void)snprintf(balance, sizeof balance, "%.4f", balance_of(&s));
+    char *text = as_text(ctx, &s);
+    hn_own(ctx, scope.outer);
+    return text && !hn_results_set_env(ctx, env, "parts", text)
+               ? hn_results_set_env(ctx, env, "parts_balance", balance)
+               : ctx->code;
 }
