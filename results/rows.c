@@ -1,4 +1,5 @@
 #include "results/rows.h"
+#include "core/options/option.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,23 +88,18 @@ static int by_key(const void *a, const void *b) {
 // Appends the options of "K=50, M=200" that are not at their defaults.
 static void add_options(hn_row_default *is_default, const char *sampler, const char *params,
                         char *text, size_t size) {
-    size_t used = strlen(text);
+    struct hn_option_part o;
     const char *between = "";
-    for (const char *part = params; *part;) {
-        size_t length = strcspn(part, ",");
-        const char *equals = memchr(part, '=', length);
+    while (hn_option_next(&params, &o)) {
+        const char *equals = memchr(o.text, '=', o.length);
         char name[64] = "";
-        if (equals && equals - part < (int64_t)sizeof name)
-            memcpy(name, part, (size_t)(equals - part));
-        size_t value = equals ? length - (size_t)(equals + 1 - part) : 0;
-        bool usual = is_default && equals && is_default(sampler, name, equals + 1, value);
-        if (!usual && used < size) {
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%.*s", between, (int)length, part);
-            between = ", ";
-        }
-        part += length;
-        part += strspn(part, ", ");
+        if (equals)
+            snprintf(name, sizeof name, "%.*s", (int)(equals - o.text), o.text);
+        size_t value = equals ? o.length - (size_t)(equals + 1 - o.text) : 0;
+        if (is_default && equals && is_default(sampler, name, equals + 1, value))
+            continue;
+        hn_append(text, size, "%s%.*s", between, (int)o.length, o.text);
+        between = ", ";
     }
 }
 

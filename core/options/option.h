@@ -94,6 +94,17 @@ int hn_option_text(const struct hn_option *option, const void *params, char *buf
 // "K=100, M=500, alpha=0.2~0.05": all options that are set, sorted by name. Owned by the caller.
 HN_MUST_USE char *hn_options_text(struct hn_context *ctx, const struct hn_option *table,
                                   const void *params);
+// One option of such a text: text[0 .. length).
+struct hn_option_part {
+    const char *text;
+    size_t length;
+};
+// The next one of `rest`, which moves on; false at the end.
+bool hn_option_next(const char **rest, struct hn_option_part *o);
+// True if it is in the text, with the same value.
+bool hn_option_has(const char *params, struct hn_option_part wanted);
+// The value of an option; false if it is not there.
+bool hn_option_value(const char *params, const char *option, char *value, size_t size);
 // "0 to 1", "1 or more", "a, b or c": the values an option takes.
 int hn_option_range(const struct hn_option *option, char *buffer, size_t size);
 

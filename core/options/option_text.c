@@ -1,4 +1,5 @@
-// Canonical texts of option values: the same value gives the same text, in every locale.
+// Canonical texts of option values: the same value gives the same text, in every locale. And what
+// such texts hold.
 #include "core/options/option.h"
 #include "core/real_text.h"
 #include <float.h>
@@ -107,6 +108,35 @@ char *hn_options_text(struct hn_context *ctx, const struct hn_option *table, con
     if (text)
         all_text(sorted, n, params, text, size);
     return text;
+}
+
+bool hn_option_next(const char **rest, struct hn_option_part *o) {
+    if (!**rest)
+        return false;
+    const char *end = strstr(*rest, ", ");
+    o->text = *rest;
+    o->length = end ? (size_t)(end - *rest) : strlen(*rest);
+    *rest = end ? end + 2 : *rest + o->length;
+    return true;
+}
+
+bool hn_option_has(const char *params, struct hn_option_part wanted) {
+    struct hn_option_part o;
+    while (hn_option_next(&params, &o))
+        if (o.length == wanted.length && memcmp(o.text, wanted.text, o.length) == 0)
+            return true;
+    return false;
+}
+
+bool hn_option_value(const char *params, const char *option, char *value, size_t size) {
+    struct hn_option_part o;
+    size_t length = strlen(option);
+    while (hn_option_next(&params, &o))
+        if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
+            snprintf(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
+            return true;
+        }
+    return false;
 }
 
 // A limit as a user would write it: sizes in the largest binary unit that divides them.

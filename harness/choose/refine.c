@@ -1,5 +1,6 @@
 // Settings between two of the grid of which one is within the budget of false negatives and the
 // other is not.
+#include "core/options/option.h"
 #include "harness/choose/choose_private.h"
 #include "harness/job/list.h"
 
@@ -18,41 +19,35 @@ struct step {
     double hardness;      // of `within`
 };
 
-// The number at `text`, up to a comma or the end; NAN if it is not a number.
-static double number_at(const char *text, int *length) {
+// NAN if the text is not a number.
+static double number_of(const char *text, size_t length) {
     char *end;
     double value = strtod(text, &end);
-    *length = (int)strcspn(text, ",");
-    return end == text + *length && end > text ? value : NAN;
+    return length > 0 && end == text + length ? value : NAN;
 }
 
 // True if two canonical texts, "K=100, M=500", differ in one number alone, which is put into *s.
 static bool differ_in_one(const char *a, const char *b, struct step *s) {
     const char *begin = a;
-    bool found = false;
-    while (*a || *b) {
-        int same = 0;
-        while (a[same] && a[same] == b[same] && a[same] != ',')
-            same++;
-        bool equal = a[same] == b[same] && (a[same] == ',' || !a[same]);
-        const char *x = strchr(a, '='), *y = strchr(b, '=');
-        if (!equal && (found || !x || !y || x - a != y - b || strncmp(a, b, (size_t)(x - a)) != 0))
+    struct hn_option_part x, y;
+    for (bool found = false;;) {
+        bool one = hn_option_next(&a, &x), other = hn_option_next(&b, &y);
+        if (!one || !other)
+            return one == other && found;
+        if (x.length == y.length && memcmp(x.text, y.text, x.length) == 0)
+            continue;
+        const char *equals = memchr(x.text, '=', x.length);
+        size_t name = equals ? (size_t)(equals + 1 - x.text) : 0;
+        if (found || name == 0 || name > y.length || memcmp(x.text, y.text, name) != 0)
             return false;
-        if (!equal) {
-            int other;
-            found = true;
-            s->at = (int)(x + 1 - begin);
-            s->from = number_at(x + 1, &s->length);
-            s->to = number_at(y + 1, &other);
-            if (isnan(s->from) || isnan(s->to))
-                return false;
-        }
-        a += strcspn(a, ",");
-        b += strcspn(b, ",");
-        a += strspn(a, ", ");
-        b += strspn(b, ", ");
+        s->at = (int)(x.text + name - begin);
+        s->length = (int)(x.length - name);
+        s->from = number_of(x.text + name, x.length - name);
+        s->to = number_of(y.text + name, y.length - name);
+        if (isnan(s->from) || isnan(s->to))
+            return false;
+        found = true;
     }
-    return found;
 }
 
 static double hardness_of(const struct hn_arm *arm) {

@@ -1,6 +1,7 @@
 // From the rows of a results file to the samples of one side of a claim: which rows, their groups
 // and their values. A table below /tables has keys into others (`run`, `snapshot`, `study_row`);
 // columns that it lacks are looked up there.
+#include "core/options/option.h"
 #include "harness/claims/claims_private.h"
 #include "results/rows.h"
 
@@ -62,18 +63,10 @@ static const struct view no_view = {NULL, -1, -1, NULL};
 static void option_text(const struct hn_table *t, int64_t row, const char *name, char *text,
                         size_t size) {
     static const char *const columns[] = {"params", "weighting_params", "task_params"};
-    size_t length = strlen(name);
     *text = '\0';
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !*text; i++) {
-        const char *at = hn_table_text(t, row, columns[i]);
-        for (const char *next; *at && !*text; at = next) {
-            const char *end = strstr(at, ", ");
-            next = end ? end + 2 : at + strlen(at);
-            if (strncmp(at, name, length) == 0 && at[length] == '=')
-                snprintf(text, size, "%.*s", (int)((end ? end : next) - at - (int64_t)length - 1),
-                         at + length + 1);
-        }
-    }
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (hn_option_value(hn_table_text(t, row, columns[i]), name, text, size))
+            return;
 }
 
 static bool has_option(const struct hn_table *t, const char *name) {
