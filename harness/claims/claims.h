@@ -156,7 +156,8 @@ struct hn_claim_book {
 // ..." (or another of enum hn_claim_needs), "as bs-fig4".
 void hn_claim_coverage(const struct hn_claim_entry *entry, char *text, size_t size);
 
-// HN_USAGE names file, line and column of what is wrong. `out` is empty after a failure.
+// text: NULL = read that file. HN_USAGE names file, line and column of what is wrong. `out` is
+// empty after a failure.
 HN_MUST_USE enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,
                                         struct hn_claim_book *out);
 void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book); // zeroed is fine

@@ -322,8 +322,10 @@ enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char
     if (!out->memory)
         return ctx->code;
     void *outer = hn_own(ctx, out->memory);
-    bool failed = hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &root) ||
-                  hn_fields_read(ctx, &book_table, root, out);
+    bool failed =
+        (text ? hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &root)
+              : hn_yaml_read(ctx, "claim file", name, NULL, &root)) ||
+        hn_fields_read(ctx, &book_table, root, out);
     hn_own(ctx, outer);
     if (!failed)
         return HN_OK;

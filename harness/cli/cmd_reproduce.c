@@ -11,10 +11,8 @@
 #include "results/cell_file.h"
 #include "results/records.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct reproduce_params {
     bool all, training, list, ready, dry_run, replicates, quick, full;
@@ -81,7 +79,6 @@ struct work {
     const struct reproduce_params *p;
     struct hn_claim_book book[BOOKS_MAX];
     int64_t books;
-    char *text[BOOKS_MAX];               // of the user's files
     const struct hn_claim_entry **known; // [n_known] of all books
     const struct hn_claim_entry **entry; // [entries <= n_known] asked for
     int64_t n_known, known_capacity, entries;
@@ -94,22 +91,6 @@ struct work {
 };
 
 // Claim files.
-
-static enum hn_code read_claim_file(struct hn_context *ctx, const char *path, char **text) {
-    const char *why;
-    FILE *file = hn_file_open(path, NULL, &why);
-    if (!file)
-        return hn_fail(ctx, HN_USAGE, "--claims %s: cannot be opened: %s", path, why);
-    *text = hn_zalloc(ctx, HN_YAML_FILE_MAX + 2, 1);
-    size_t got = *text ? fread(*text, 1, HN_YAML_FILE_MAX + 1, file) : 0;
-    bool bad = ferror(file) || got > HN_YAML_FILE_MAX || memchr(*text ? *text : "", 0, got);
-    fclose(file);
-    if (!*text)
-        return ctx->code;
-    return bad ? hn_fail(ctx, HN_USAGE, "--claims %s: cannot be read as a text of at most %d MiB",
-                         path, HN_YAML_FILE_MAX >> 20)
-               : HN_OK;
-}
 
 static enum hn_code add_book(struct hn_context *ctx, struct work *w, const char *name,
                              const char *text) {
@@ -134,8 +115,7 @@ static enum hn_code read_books(struct hn_context *ctx, struct work *w) {
             return ctx->code;
     }
     for (int64_t i = 0; i < w->p->claims.count && i < BOOKS_MAX; i++)
-        if (read_claim_file(ctx, w->p->claims.item[i], &w->text[i]) ||
-            add_book(ctx, w, w->p->claims.item[i], w->text[i]))
+        if (add_book(ctx, w, w->p->claims.item[i], NULL))
             return ctx->code;
     return hn_reproduce_expand(ctx, &w->rep, w->known, w->n_known);
 }
@@ -279,10 +259,9 @@ static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct
 static void draw_one(struct hn_context *ctx, const struct work *w, const struct hn_figure *figure,
                      const struct hn_results *r, bool must) {
     char *folder = hn_format(ctx, "%s/figures", w->rep.folder);
-    if (!folder)
-        return;
-    mkdir(folder, 0777); // a failure shows when the figure is written
-    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, (struct hn_picture){w->rep.term});
+    enum hn_code code = folder ? hn_folder_make(ctx, folder) : ctx->code;
+    if (!code)
+        code = hn_figure_draw(ctx, figure, r, folder, (struct hn_picture){w->rep.term});
     if (code && (must || code != HN_NOT_APPLICABLE))
         hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
 }
@@ -309,8 +288,7 @@ static enum hn_code keep(struct hn_context *ctx, struct work *w,
         return ctx->code;
     if (r->runs.rows == 0 && !hn_results_table(r, "costs"))
         return HN_OK;
-    mkdir(folder, 0777); // a failure shows when the file is written
-    if (write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id))
+    if (hn_folder_make(ctx, folder) || write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id))
         return ctx->code;
     draw(ctx, w, outcome->entry, r);
     return HN_OK;
