@@ -15,11 +15,9 @@ char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t 
     const struct hn_point point = {s->type, s->params, s->text};
     struct hn_yaml_text text = {.ctx = ctx, .brief = true};
     hn_yaml_text_point(&text, &hn_sampler_registry, &point);
-    if (text.failed)
-        return NULL;
-    if (strstr(text.data, ": {}}")) // all defaults: the name alone
-        return hn_strdup(ctx, s->type->name);
-    return text.data;
+    char *line = hn_yaml_text_end(&text);
+    bool all_defaults = line && strstr(line, ": {}}");
+    return all_defaults ? hn_strdup(ctx, s->type->name) : line;
 }
 
 static json_t *interval(struct hn_interval i) {

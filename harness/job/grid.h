@@ -5,12 +5,15 @@
 
 #include "harness/job/list.h"
 
-// The layout of a point, whatever its type is a type of (struct hn_job_sampler and the like).
-struct hn_point {
-    const void *type;
-    void *params;
-    char *text; // canonical parameters
-};
+// A point: an entry of a registry with its parameters. Points of all registries have one layout, by
+// which they are read.
+#define HN_POINT(type_)                                                                            \
+    {                                                                                              \
+        const type_ *type;                                                                         \
+        void *params;                                                                              \
+        char *text; /* canonical parameters ("K=100, M=500") */                                    \
+    }
+struct hn_point HN_POINT(void);
 
 // Expands a list of entries into points, none of them twice. The item `rest` stands for every entry
 // that the list does not name, with its defaults. others: items that name no entry are

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-// Points of grids are read and freed as struct hn_point.
-#define SAME_LAYOUT(type_)                                                                         \
-    _Static_assert(sizeof(struct type_) == sizeof(struct hn_point) &&                              \
-                       offsetof(struct type_, params) == offsetof(struct hn_point, params) &&      \
-                       offsetof(struct type_, text) == offsetof(struct hn_point, text),            \
-                   "points have one layout")
-SAME_LAYOUT(hn_job_sampler);
-SAME_LAYOUT(hn_job_weighting);
-SAME_LAYOUT(hn_job_study);
-
 #define TIMING(macro, field, ...)                                                                  \
     .option = {macro(struct hn_job_timing, field, #field, __VA_ARGS__)}
 static const struct hn_field timing_fields[] = {

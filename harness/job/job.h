@@ -3,28 +3,15 @@
 #define HN_HARNESS_JOB_JOB_H
 
 #include "core/digest.h"
-#include "core/options/option.h"
+#include "harness/job/grid.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
 #include "metrics/studies/study.h"
 #include "samplers/sampler.h"
 
-// Points of grids: entries of registries with parameters filled from their option tables.
-struct hn_job_sampler {
-    const struct hn_sampler_type *type;
-    void *params;
-    char *text; // canonical parameters ("K=100, M=500")
-};
-struct hn_job_weighting {
-    const struct hn_weighting_type *type;
-    void *params;
-    char *text;
-};
-struct hn_job_study {
-    const struct hn_study_type *type;
-    void *params;
-    char *text;
-};
+struct hn_job_sampler HN_POINT(struct hn_sampler_type);
+struct hn_job_weighting HN_POINT(struct hn_weighting_type);
+struct hn_job_study HN_POINT(struct hn_study_type);
 
 struct hn_job_timing {
     int64_t reps, warmup;

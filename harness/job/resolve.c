@@ -8,24 +8,19 @@
 #include <strings.h>
 
 static void put_bytes(struct hn_yaml_text *t, const char *bytes, int64_t n) {
-    if (t->failed)
-        return;
-    if (t->used + n + 1 > t->capacity) {
-        int64_t capacity = 2 * (t->used + n) + 256;
-        char *data = hn_resize(t->ctx, t->data, capacity, 1);
-        t->failed = !data;
-        if (!data)
-            return;
-        t->data = data;
-        t->capacity = capacity;
-    }
-    memcpy(t->data + t->used, bytes, (size_t)n);
-    t->used += n;
-    t->data[t->used] = '\0';
+    t->failed = t->failed || hn_bytes_append(t->ctx, &t->bytes, bytes, n);
 }
 
 void hn_yaml_text_put(struct hn_yaml_text *t, const char *text) {
     put_bytes(t, text, (int64_t)strlen(text));
+}
+
+char *hn_yaml_text_end(struct hn_yaml_text *t) {
+    put_bytes(t, "", 1);
+    if (!t->failed)
+        return t->bytes.data;
+    hn_free(t->ctx, t->bytes.data);
+    return NULL;
 }
 
 // True if any reader of YAML takes the word, without quotes, for this very text: it is not a
@@ -227,8 +222,6 @@ enum hn_code hn_fields_text(struct hn_context *ctx, const struct hn_fields *tabl
     struct hn_yaml_text t = {.ctx = ctx, .quoted = quoted};
     for (const struct hn_field *f = table->field; f->option.name; f++)
         put_field(&t, f, in);
-    if (t.failed)
-        hn_free(ctx, t.data);
-    *out = t.failed ? NULL : t.data;
-    return t.failed ? ctx->code : HN_OK;
+    *out = hn_yaml_text_end(&t);
+    return *out ? HN_OK : ctx->code;
 }

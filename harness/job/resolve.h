@@ -2,19 +2,20 @@
 #ifndef HN_HARNESS_JOB_RESOLVE_H
 #define HN_HARNESS_JOB_RESOLVE_H
 
+#include "core/bytes.h"
 #include "harness/job/fields.h"
 #include "harness/job/grid.h"
 
 // Text that grows. After a failed allocation nothing is added, and there will be no text.
 struct hn_yaml_text {
     struct hn_context *ctx;
-    char *data;
-    int64_t used, capacity;
+    struct hn_bytes bytes;
     bool failed, quoted; // quoted: names of entries and texts always stand in quotes
     bool brief;          // options that have their defaults are left out of points
 };
 void hn_yaml_text_put(struct hn_yaml_text *t, const char *text);
 void hn_yaml_text_name(struct hn_yaml_text *t, const char *name); // in quotes where YAML wants them
+char *hn_yaml_text_end(struct hn_yaml_text *t); // owned by the caller; NULL: out of memory
 // "{batchsampler: {K: 100, M: 500}}"
 void hn_yaml_text_point(struct hn_yaml_text *t, const struct hn_registry *registry,
                         const struct hn_point *point);

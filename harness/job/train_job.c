@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(struct hn_job_task) == sizeof(struct hn_point), "points have one layout");
-
 static const char *const all_items[] = {"all", NULL};
 static const char *const positives[] = {"inside", "outside", NULL};
 static const char *const embeddings[] = {"fresh", "stored", NULL};

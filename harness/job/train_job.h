@@ -6,11 +6,7 @@
 #include "training/net/loss.h"
 #include "training/tasks/task.h"
 
-struct hn_job_task {
-    const struct hn_task_type *type;
-    void *params;
-    char *text;
-};
+struct hn_job_task HN_POINT(struct hn_task_type);
 struct hn_train_schedule {
     double rate, decay, beta1, beta2, epsilon;
     int64_t warmup;
