@@ -43,3 +43,13 @@ const struct hn_sampler_type *hn_sampler_find(const char *name) {
 const char *hn_sampler_key(const struct hn_sampler_type *type) {
     return type->former ? type->former : type->name;
 }
+
+bool hn_sampler_is_default(const char *sampler, const char *option, const char *value,
+                           size_t length) {
+    const struct hn_sampler_type *type = hn_sampler_find(sampler);
+    const struct hn_option *o = type ? hn_options_find(type->options, option) : NULL;
+    const char *initial = !o                                        ? NULL
+                          : o->initial || o->kind != HN_OPTION_BOOL ? o->initial
+                                                                    : "false";
+    return initial && strlen(initial) == length && strncmp(initial, value, length) == 0;
+}

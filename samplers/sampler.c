@@ -237,13 +237,3 @@ void hn_sampler_cut_at(const int32_t *order, const int64_t *start, struct hn_bat
         memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
     }
 }
-
-bool hn_sampler_is_default(const char *sampler, const char *option, const char *value,
-                           size_t length) {
-    const struct hn_sampler_type *type = hn_sampler_find(sampler);
-    const struct hn_option *o = type ? hn_options_find(type->options, option) : NULL;
-    const char *initial = !o                                        ? NULL
-                          : o->initial || o->kind != HN_OPTION_BOOL ? o->initial
-                                                                    : "false";
-    return initial && strlen(initial) == length && strncmp(initial, value, length) == 0;
-}

@@ -204,3 +204,46 @@ enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const str
     out->shape[0] = n;
     return HN_OK;
 }
+
+// True if the entry can be meant (strict), or at least be read as such where the file has nothing
+// else: labels as floats or as a column, rows of integers.
+static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool strict) {
+    if (!e->kind)
+        return false;
+    if (want->labels)
+        return (e->rank == 1 && (!strict || strchr("iubSU", e->kind))) ||
+               (!strict && e->rank == 2 && e->columns == 1);
+    return e->rank == 2 && strchr(strict ? "fe" : "feiu", e->kind);
+}
+
+static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
+                              const struct hn_wanted *want, const struct hn_entry *entry, int64_t n,
+                              int64_t found) {
+    char names[256] = "";
+    for (int64_t i = 0; i < n; i++)
+        hn_append(names, sizeof names, "%s%.60s", i ? ", " : "", entry[i].name);
+    if (want->name)
+        return hn_fail(ctx, HN_DATA, "%s: there is no '%.60s'; it holds %s", path, want->name,
+                       *names ? names : "nothing");
+    const char *what = want->labels ? "labels (one dimension of integers or texts)"
+                                    : "embeddings (two dimensions of floats)";
+    if (found == 0)
+        return hn_fail(ctx, HN_DATA, "%s: holds no array that could be %s; it holds %s", path, what,
+                       *names ? names : "nothing");
+    return hn_fail(ctx, HN_DATA, "%s: holds %lld arrays that could be %s; name one with %s: %s",
+                   path, (long long)found, what, want->labels ? "--label-tensor" : "--tensor",
+                   names);
+}
+
+enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path, const struct hn_wanted *want,
+                           const struct hn_entry *entry, int64_t n, int64_t *picked) {
+    int64_t found = 0;
+    for (int strict = 1; strict >= 0 && found == 0; strict--)
+        for (int64_t i = 0; i < n; i++)
+            if (want->name ? strcmp(entry[i].name, want->name) == 0
+                           : fits(want, &entry[i], strict)) {
+                *picked = i;
+                found++;
+            }
+    return found == 1 ? HN_OK : fail_pick(ctx, path, want, entry, n, found);
+}

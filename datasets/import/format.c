@@ -10,13 +10,6 @@ const struct hn_format *const hn_formats[] = {HN_FORMATS(X) NULL};
 const char *const hn_format_names[] = {"auto", HN_FORMATS(X) NULL};
 #undef X
 
-bool hn_path_ends(const char *path, const char *ending) {
-    const char *crop = strstr(path, ".crop_nb_");
-    bool cropped = crop && strspn(crop + 9, "0123456789") == strlen(crop + 9);
-    size_t length = cropped ? (size_t)(crop - path) : strlen(path), own = strlen(ending);
-    return length > own && strncmp(path + length - own, ending, own) == 0;
-}
-
 static bool ends_in(const char *path, const char *const *ending) {
     for (; *ending; ending++)
         if (hn_path_ends(path, *ending))
@@ -78,47 +71,4 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
     hn_source_close(&s);
     out->named = good && (want->labels ? format->labels_named : format->rows_named);
     return good ? HN_OK : ctx->code;
-}
-
-// True if the entry can be meant (strict), or at least be read as such where the file has nothing
-// else: labels as floats or as a column, rows of integers.
-static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool strict) {
-    if (!e->kind)
-        return false;
-    if (want->labels)
-        return (e->rank == 1 && (!strict || strchr("iubSU", e->kind))) ||
-               (!strict && e->rank == 2 && e->columns == 1);
-    return e->rank == 2 && strchr(strict ? "fe" : "feiu", e->kind);
-}
-
-static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
-                              const struct hn_wanted *want, const struct hn_entry *entry, int64_t n,
-                              int64_t found) {
-    char names[256] = "";
-    for (int64_t i = 0; i < n; i++)
-        hn_append(names, sizeof names, "%s%.60s", i ? ", " : "", entry[i].name);
-    if (want->name)
-        return hn_fail(ctx, HN_DATA, "%s: there is no '%.60s'; it holds %s", path, want->name,
-                       *names ? names : "nothing");
-    const char *what = want->labels ? "labels (one dimension of integers or texts)"
-                                    : "embeddings (two dimensions of floats)";
-    if (found == 0)
-        return hn_fail(ctx, HN_DATA, "%s: holds no array that could be %s; it holds %s", path, what,
-                       *names ? names : "nothing");
-    return hn_fail(ctx, HN_DATA, "%s: holds %lld arrays that could be %s; name one with %s: %s",
-                   path, (long long)found, what, want->labels ? "--label-tensor" : "--tensor",
-                   names);
-}
-
-enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path, const struct hn_wanted *want,
-                           const struct hn_entry *entry, int64_t n, int64_t *picked) {
-    int64_t found = 0;
-    for (int strict = 1; strict >= 0 && found == 0; strict--)
-        for (int64_t i = 0; i < n; i++)
-            if (want->name ? strcmp(entry[i].name, want->name) == 0
-                           : fits(want, &entry[i], strict)) {
-                *picked = i;
-                found++;
-            }
-    return found == 1 ? HN_OK : fail_pick(ctx, path, want, entry, n, found);
 }

@@ -50,10 +50,6 @@ HN_MUST_USE enum hn_code hn_format_read(struct hn_context *ctx, const char *path
                                         enum hn_format_choice choice, const struct hn_wanted *want,
                                         struct hn_array *out);
 
-// True if the name of a file has an ending, or had it before it was cropped
-// ("base.u8bin.crop_nb_1000").
-bool hn_path_ends(const char *path, const char *ending);
-
 // For formats whose files hold several arrays: what is there, and the one that is wanted. HN_DATA
 // names those that there are.
 struct hn_entry {

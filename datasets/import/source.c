@@ -78,3 +78,10 @@ enum hn_code hn_source_text(struct hn_context *ctx, struct hn_source *s, char **
     *text = hn_text_whole(*text);
     return HN_OK;
 }
+
+bool hn_path_ends(const char *path, const char *ending) {
+    const char *crop = strstr(path, ".crop_nb_");
+    bool cropped = crop && strspn(crop + 9, "0123456789") == strlen(crop + 9);
+    size_t length = cropped ? (size_t)(crop - path) : strlen(path), own = strlen(ending);
+    return length > own && strncmp(path + length - own, ending, own) == 0;
+}

@@ -37,4 +37,8 @@ static inline uint64_t hn_little_endian(const unsigned char *at, int bytes) {
     return value;
 }
 
+// True if the name of a file has an ending, or had it before it was cropped
+// ("base.u8bin.crop_nb_1000").
+bool hn_path_ends(const char *path, const char *ending);
+
 #endif
