@@ -42,30 +42,27 @@ static bool has_fine_tics(struct hn_range r, int max) {
     return log10(r.hi / r.lo) <= 1.6 && (fine <= max || decades < 2);
 }
 
-// Tics of a logarithmic axis, at most `max` labels: 1, 2, 5, else decades.
+// Tics of a logarithmic axis, at most `max` labels: 1, 2, 5, else decades. Exponents are as large
+// as seven points where letters have eight.
 static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
-    int every = (to - from + max - 1) / max;
-    bool fine = has_fine_tics(r, max);
-    const char *joint = "";
-    fprintf(gp, "set %stics (", name);
-    for (int decade = from; decade <= to; decade += fine ? 1 : every)
-        for (int i = 0; i < (fine ? 3 : 1); i++) {
+    bool fine = has_fine_tics(r, max), plain = from >= -4 && to <= 4;
+    const char *joint = "(", *format = plain   ? (latex ? "$%g$" : "%g")
+                                       : latex ? (fine ? "$%.0t\\cdot10^{%T}$" : "$10^{%T}$")
+                                       : fine  ? "%.0t·10^{/*1.1 %T}"
+                                               : "10^{/*1.1 %T}";
+    fprintf(gp, "set format %s '%s'\nset %stics ", name, format, name);
+    if (!fine)
+        fprintf(gp, "%g\n", pow(10, (to - from + max - 1) / max));
+    for (int decade = from; fine && decade <= to; decade++)
+        for (int i = 0; i < 3; i++) {
             double at = log_within[i] * pow(10, decade);
             if (!is_log_tic(r, at))
                 continue;
-            if (decade >= -3 && decade <= 3)
-                fprintf(gp, "%s\"%g\" %.6g", joint, at, at);
-            else {
-                fprintf(gp, "%s\"%s", joint, latex ? "$" : "");
-                if (log_within[i] > 1)
-                    fprintf(gp, latex ? "%d\\\\cdot" : "%d·", log_within[i]);
-                // As large as seven points where letters have eight.
-                fprintf(gp, latex ? "10^{%d}$\" %.6g" : "10^{/*1.1 %d}\" %.6g", decade, at);
-            }
+            fprintf(gp, "%s%.6g", joint, at);
             joint = ", ";
         }
-    fputs(")\n", gp);
+    fputs(fine ? ")\n" : "", gp);
 }
 
 // Along x, a label that would run into the one before it is left out; its tic stays.
