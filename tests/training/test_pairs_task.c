@@ -134,10 +134,17 @@ static void test_measures(void) {
     hn_fixture_remove(folder);
 }
 
-// Bags have the measures of the same rows in full: documents share words, five texts are there
-// twice, and judged documents that are not relevant are not among those of the queries.
+// Bags have the measures of the same rows in full: five texts are there twice, some documents are
+// beyond the depth of a ranking, and judged ones that are not relevant are not of the queries.
 static void test_bags(void) {
-    enum { ASKED = 30, KEYS = 60, ROWS = ASKED + KEYS, WORDS = 40, OF_ROW = 6 };
+    enum {
+        ASKED = 30,
+        KEYS = 1400,
+        OWN = KEYS - 2 * ASKED,
+        ROWS = ASKED + KEYS,
+        WORDS = 40,
+        OF_ROW = 6
+    };
     static float z[ROWS * WORDS];
     struct hn_judgement list[2][2 * ASKED];
     struct hn_context ctx;
@@ -154,6 +161,8 @@ static void test_bags(void) {
     for (int i = 0; i < ROWS; i++) {
         struct hn_sparse *x = &bags[i >= ASKED];
         int row = i < ASKED ? i : i - ASKED, text = i >= ROWS - 5 ? i - 5 : i;
+        if (i < ASKED && i % 5 == 0)
+            text = ASKED + OWN + 2 * i; // of its document
         for (int k = 0; k < OF_ROW; k++) {
             int at = row * OF_ROW + k;
             x->index[at] = 7 * k + (text * (k + 3) + text / 7) % (k == 5 ? 5 : 7);
@@ -165,10 +174,10 @@ static void test_bags(void) {
     hn_sparse_transpose(&bags[1], &transposed);
     for (int32_t i = 0; i < ASKED; i++) {
         query[i] = i;
-        own[r.own++] = 2 * i;
+        own[r.own++] = OWN + 2 * i;
         for (int way = 0; way < 2; way++) {
-            list[way][2 * i] = (struct hn_judgement){i, 2 * i, 1};
-            list[way][2 * i + 1] = (struct hn_judgement){i, (2 * i + 7) % KEYS, way};
+            list[way][2 * i] = (struct hn_judgement){i, OWN + 2 * i, 1};
+            list[way][2 * i + 1] = (struct hn_judgement){i, OWN + (2 * i + 7) % (2 * ASKED), way};
         }
     }
     HN_CHECK(&ctx, hn_qrels_build(&ctx, list[0], 2 * ASKED, ASKED, &test));

@@ -13,26 +13,40 @@ enum { MRR, MRR_OWN, MRR_10, RECALL_100 };
 struct sums {
     const struct hn_pairs_ranked *r;
     double value[HN_PAIRS_COLUMNS];
-    int64_t known; // queries with complete relevance
-    double *gain;  // [documents] scratch
+    int64_t known;  // queries with complete relevance
+    double *gain;   // [documents] scratch
+    double *of_own; // [queries] MRR among the documents of the queries
+    int32_t *own;   // [documents] number among these, -1: not one of them
 };
+
+static enum hn_code open_sums(struct hn_context *ctx, const struct hn_pairs_ranked *r,
+                              struct sums *s) {
+    *s = (struct sums){.r = r};
+    s->gain = hn_alloc(ctx, r->documents, sizeof *s->gain);
+    s->of_own = hn_alloc(ctx, r->queries, sizeof *s->of_own);
+    s->own = hn_alloc(ctx, r->documents, sizeof *s->own);
+    if (!s->gain || !s->of_own || !s->own)
+        return ctx->code;
+    memset(s->own, -1, (size_t)r->documents * sizeof *s->own);
+    for (int32_t k = 0; k < r->own; k++)
+        s->own[r->own_document[k]] = k;
+    return HN_OK;
+}
 
 static bool evaluate(struct sums *s, const struct hn_qrels *q, int64_t i, const int32_t *id,
                      int64_t n, int64_t depth, double value[HN_RETRIEVAL_METRICS]) {
     return hn_evaluate_row(q, s->r->query[i], id, n, depth, HN_CONVENTION_ST, s->gain, value);
 }
 
-// Of query number i, whose ranking is id[n]: among the documents of the queries, or all.
-static void add_ranking(struct sums *s, int64_t i, const int32_t *id, int64_t n, bool own) {
+// Of query number i, whose ranking of all documents is id[n].
+static void add_ranking(struct sums *s, int64_t i, const int32_t *id, int64_t n) {
     static const struct {
         int column;
         int64_t depth;
         enum hn_retrieval_metric metric;
     } all[] = {{MRR, DEPTH, HN_MRR}, {MRR_10, 10, HN_MRR}, {RECALL_100, 100, HN_RECALL}};
     double v[HN_RETRIEVAL_METRICS];
-    if (own && evaluate(s, s->r->test, i, id, n, DEPTH, v))
-        s->value[MRR_OWN] += v[HN_MRR];
-    for (int k = 0; k < 3 && !own; k++) {
+    for (int k = 0; k < 3; k++) {
         if (evaluate(s, s->r->test, i, id, n, all[k].depth, v))
             s->value[all[k].column] += v[all[k].metric];
         if (s->r->truth->start && evaluate(s, s->r->truth, i, id, n, all[k].depth, v)) {
@@ -42,13 +56,22 @@ static void add_ranking(struct sums *s, int64_t i, const int32_t *id, int64_t n,
     }
 }
 
-static void put_means(const struct sums *s, double *value) {
+// Likewise of documents of the queries.
+static void set_own(struct sums *s, int64_t i, const int32_t *id, int64_t n) {
+    double v[HN_RETRIEVAL_METRICS];
+    s->of_own[i] = evaluate(s, s->r->test, i, id, n, DEPTH, v) ? v[HN_MRR] : 0;
+}
+
+static void put_means(struct sums *s, double *value) {
+    for (int64_t i = 0; i < s->r->queries; i++)
+        s->value[MRR_OWN] += s->of_own[i];
     for (int c = 0; c < HN_PAIRS_COLUMNS; c++)
         value[c] = s->value[c] / (double)(c < HN_PAIRS_KNOWN ? s->r->queries : s->known);
 }
 
-static enum hn_code add_dense(struct hn_context *ctx, struct sums *s, const struct hn_matrix *q,
-                              const struct hn_matrix *p, bool own) {
+// Ranks queries number left[q->rows], or all (NULL), in documents p: own, or all.
+static enum hn_code rank_dense(struct hn_context *ctx, struct sums *s, const struct hn_matrix *q,
+                               const struct hn_matrix *p, const int32_t *left) {
     int64_t part = hn_ranking_rows(q->rows, p, DEPTH);
     for (int64_t from = 0; from < q->rows; from += part) {
         struct hn_ranking r;
@@ -57,26 +80,47 @@ static enum hn_code add_dense(struct hn_context *ctx, struct sums *s, const stru
                                        q->stride};
         if (hn_check_stop(ctx) || hn_ranking_run(ctx, &some, p, DEPTH, &r))
             return ctx->code;
-        for (int64_t k = 0; own && k < r.rows * r.kept; k++)
-            r.id[k] = s->r->own_document[r.id[k]];
-        for (int64_t i = 0; i < r.rows; i++)
-            add_ranking(s, from + i, r.id + i * r.kept, r.kept, own);
+        for (int64_t i = 0; i < r.rows; i++) {
+            int32_t *id = r.id + i * r.kept;
+            int64_t own = 0;
+            if (!left)
+                add_ranking(s, from + i, id, r.kept);
+            for (int64_t k = 0; k < r.kept; k++)
+                if (left || s->own[id[k]] >= 0)
+                    id[own++] = left ? s->r->own_document[id[k]] : id[k];
+            set_own(s, left ? left[from + i] : from + i, id, own);
+        }
     }
     return HN_OK;
 }
 
+// The ranking of all documents has that of the queries' own down to some position: queries that
+// find none of theirs so far are ranked again.
+static enum hn_code rank_own(struct hn_context *ctx, struct sums *s, const struct hn_matrix *q,
+                             const struct hn_matrix *p) {
+    int64_t n = 0;
+    HN_SCOPE(ctx);
+    int32_t *left = hn_alloc(ctx, q->rows, sizeof *left);
+    for (int32_t i = 0; left && i < q->rows; i++)
+        if (s->of_own[i] <= 0)
+            left[n++] = i;
+    float *again = hn_alloc(ctx, n, (size_t)q->cols * sizeof *again);
+    float *own = hn_alloc(ctx, s->r->own, (size_t)p->cols * sizeof *own);
+    if (!left || !again || !own)
+        return ctx->code;
+    hn_gather_rows(q, left, n, again);
+    hn_gather_rows(p, s->r->own_document, s->r->own, own);
+    const struct hn_matrix some = {again, n, q->cols, q->cols};
+    const struct hn_matrix of_own = {own, s->r->own, p->cols, p->cols};
+    return rank_dense(ctx, s, &some, &of_own, left);
+}
+
 enum hn_code hn_pairs_measure(struct hn_context *ctx, const struct hn_pairs_ranked *r,
                               const float *z, int64_t d, double *value) {
-    struct sums s = {.r = r};
+    struct sums s;
     const struct hn_matrix q = {z, r->queries, d, d}, p = {z + r->queries * d, r->documents, d, d};
     HN_SCOPE(ctx);
-    float *own = hn_alloc(ctx, r->own, (size_t)d * sizeof *own);
-    s.gain = hn_alloc(ctx, r->documents, sizeof *s.gain);
-    if (!own || !s.gain)
-        return ctx->code;
-    hn_gather_rows(&p, r->own_document, r->own, own);
-    const struct hn_matrix of_own = {own, r->own, d, d};
-    if (add_dense(ctx, &s, &q, &p, false) || add_dense(ctx, &s, &q, &of_own, true))
+    if (open_sums(ctx, r, &s) || rank_dense(ctx, &s, &q, &p, NULL) || rank_own(ctx, &s, &q, &p))
         return ctx->code;
     put_means(&s, value);
     return HN_OK;
@@ -85,7 +129,6 @@ enum hn_code hn_pairs_measure(struct hn_context *ctx, const struct hn_pairs_rank
 // Queries and documents as sparse unit rows, the documents transposed.
 struct bags {
     const struct hn_sparse *q, *p_t;
-    int32_t *own; // [documents] number among those of the queries, -1: not one of them
 };
 
 static void multiply(const struct bags *b, int64_t row, double *score) {
@@ -122,8 +165,9 @@ static void rank_judged(const struct hn_qrels *qrels, int64_t query, const doubl
 }
 
 // Cosines with all documents, then with those of the queries, are in score[documents + own].
-static void rank_sparse(const struct hn_pairs_ranked *r, int64_t i, const struct bags *b,
-                        double *score, int32_t *id) {
+static void rank_sparse(const struct sums *s, int64_t i, const struct bags *b, double *score,
+                        int32_t *id) {
+    const struct hn_pairs_ranked *r = s->r;
     double *own = score + r->documents;
     multiply(b, i, score);
     for (int64_t k = 0; k < r->own; k++)
@@ -132,40 +176,30 @@ static void rank_sparse(const struct hn_pairs_ranked *r, int64_t i, const struct
     rank_judged(r->test, r->query[i], score, r->documents, NULL, id);
     if (r->truth->start)
         rank_judged(r->truth, r->query[i], score, r->documents, NULL, id);
-    rank_judged(r->test, r->query[i], own, r->own, b->own, id + DEPTH);
-}
-
-static enum hn_code open_bags(struct hn_context *ctx, const struct hn_pairs_ranked *r,
-                              struct bags *b) {
-    b->own = hn_alloc(ctx, r->documents, sizeof *b->own);
-    if (!b->own)
-        return ctx->code;
-    memset(b->own, -1, (size_t)r->documents * sizeof *b->own);
-    for (int32_t k = 0; k < r->own; k++)
-        b->own[r->own_document[k]] = k;
-    return HN_OK;
+    rank_judged(r->test, r->query[i], own, r->own, s->own, id + DEPTH);
 }
 
 enum hn_code hn_pairs_measure_bags(struct hn_context *ctx, const struct hn_pairs_ranked *r,
                                    const struct hn_sparse *q, const struct hn_sparse *p_t,
                                    double *value) {
-    struct sums s = {.r = r};
-    struct bags bags = {.q = q, .p_t = p_t};
+    struct sums s;
+    const struct bags bags = {q, p_t};
     HN_SCOPE(ctx);
     int64_t scores = r->documents + r->own;
     double *score = hn_alloc(ctx, ctx->threads * scores, sizeof *score);
     int32_t *id = hn_alloc(ctx, ROWS * 2 * DEPTH, sizeof *id);
-    s.gain = hn_alloc(ctx, r->documents, sizeof *s.gain);
-    if (!score || !id || !s.gain || open_bags(ctx, r, &bags))
+    if (!score || !id || open_sums(ctx, r, &s))
         return ctx->code;
     for (int64_t from = 0; from < r->queries && !hn_check_stop(ctx); from += ROWS) {
         int64_t rows = hn_min(ROWS, r->queries - from);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
         for (int64_t i = 0; i < rows; i++)
-            rank_sparse(r, from + i, &bags, score + omp_get_thread_num() * scores,
+            rank_sparse(&s, from + i, &bags, score + omp_get_thread_num() * scores,
                         id + i * 2 * DEPTH);
-        for (int64_t i = 0; i < 2 * rows; i++)
-            add_ranking(&s, from + i / 2, id + i * DEPTH, DEPTH, i % 2);
+        for (int64_t i = 0; i < rows; i++) {
+            add_ranking(&s, from + i, id + i * 2 * DEPTH, DEPTH);
+            set_own(&s, from + i, id + (2 * i + 1) * DEPTH, DEPTH);
+        }
     }
     put_means(&s, value);
     return hn_check_stop(ctx);
