@@ -184,13 +184,15 @@ static void weigh(struct hn_text_features *f, int64_t s, const double *idf) {
     for (int pass = 0; pass < 2; pass++)
         for (int64_t at = begin; at < end; at = next) {
             next = run_end(f, at, end);
-            double tf = (double)(next - at), w = (1 + log(tf)) * idf[f->bucket[at]];
+            double tf = (double)(next - at), w = (tf > 1 ? 1 + log(tf) : 1) * idf[f->bucket[at]];
             int rest = f->bucket[at] >= 1 << HN_TEXT_WORD_BITS;
-            if (pass == 0)
+            if (pass == 0) {
                 square[rest] += w * w;
-            int kinds = square[1] > 0 ? 2 : 1;
-            for (int64_t k = at; k < next && pass == 1; k++)
-                f->weight[k] = (hn_real)(w / tf / sqrt(kinds * square[rest]));
+                continue;
+            }
+            hn_real share = (hn_real)(w / tf / sqrt((square[1] > 0 ? 2 : 1) * square[rest]));
+            for (int64_t k = at; k < next; k++)
+                f->weight[k] = share;
         }
 }
 
