@@ -66,7 +66,5 @@ static inline float hn_expf(float x) {
 
 // to[j] = hn_exp(rate (s[j] - high)).
 void hn_exp_each(const float *s, int64_t n, double high, double rate, double *to);
-// The sum of the same, in a fixed order of its own.
-double hn_exp_sum(const float *s, int64_t n, double high, double rate);
 
 #endif
