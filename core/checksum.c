@@ -62,18 +62,26 @@ enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path) {
     return good ? HN_OK : hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
 }
 
-enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
+enum finding { NONE, FITS, DAMAGED };
+
+static enum finding look(int fd, int64_t size) {
     char checksum[CHECKSUM], digest[HN_DIGEST_TEXT];
+    if (size < CHECKSUM || pread(fd, checksum, CHECKSUM, size - CHECKSUM) != CHECKSUM ||
+        memcmp(checksum, word, WORD) != 0)
+        return NONE;
+    return digest_file(fd, size - CHECKSUM, digest) &&
+                   memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0
+               ? FITS
+               : DAMAGED;
+}
+
+enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
     struct stat about;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return HN_OK;
-    bool with_checksum = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-                         about.st_size >= CHECKSUM &&
-                         pread(fd, checksum, CHECKSUM, about.st_size - CHECKSUM) == CHECKSUM &&
-                         memcmp(checksum, word, WORD) == 0;
-    bool good = !with_checksum || (digest_file(fd, about.st_size - CHECKSUM, digest) &&
-                                   memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0);
+    bool good =
+        fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || look(fd, about.st_size) != DAMAGED;
     (void)close(fd);
     if (!good && hn_file_lock_fault(path) == EWOULDBLOCK)
         return hn_file_fail_locked(ctx, path);
@@ -97,12 +105,10 @@ bool hn_checksum_fits(const char *bytes, int64_t size) {
 }
 
 bool hn_checksum_begins(int fd, int64_t size, const char *text) {
-    char begin[BLOCK], checksum[CHECKSUM], digest[HN_DIGEST_TEXT];
+    char begin[BLOCK];
     struct stat about;
     size_t length = strlen(text);
-    return fstat(fd, &about) == 0 && about.st_size == size && size >= CHECKSUM && length < BLOCK &&
+    return fstat(fd, &about) == 0 && about.st_size == size && length < BLOCK &&
            pread(fd, begin, length, 0) == (ssize_t)length && memcmp(begin, text, length) == 0 &&
-           pread(fd, checksum, CHECKSUM, size - CHECKSUM) == CHECKSUM &&
-           memcmp(checksum, word, WORD) == 0 && digest_file(fd, size - CHECKSUM, digest) &&
-           memcmp(checksum + WORD, digest, HN_DIGEST_TEXT - 1) == 0;
+           look(fd, size) == FITS;
 }
