@@ -36,26 +36,30 @@ static void by_seed(const struct hn_evidence *e, struct hn_evidence_batch sum[HN
         }
 }
 
+static struct hn_interval ratio(const struct hn_evidence *e, bool hard, enum hn_replicate by,
+                                double level) {
+    struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS];
+    const struct hn_evidence_batch *of = e->batch;
+    int64_t n = e->batches;
+    if (n == 0)
+        return (struct hn_interval){NAN, NAN, NAN};
+    if (by != HN_BY_BATCH) {
+        by_seed(e, sum);
+        of = sum;
+        n = e->seeds;
+    }
+    return hard ? hn_ratio_interval(&of->hard, &of->counted, FIELDS, n, level)
+                : hn_ratio_interval(&of->same, &of->labelled, FIELDS, n, level);
+}
+
 struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_replicate by,
                                      double level) {
-    struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS];
-    if (e->batches == 0)
-        return (struct hn_interval){NAN, NAN, NAN};
-    if (by == HN_BY_BATCH)
-        return hn_ratio_interval(&e->batch->same, &e->batch->labelled, FIELDS, e->batches, level);
-    by_seed(e, sum);
-    return hn_ratio_interval(&sum->same, &sum->labelled, FIELDS, e->seeds, level);
+    return ratio(e, false, by, level);
 }
 
 struct hn_interval hn_evidence_hard(const struct hn_evidence *e, enum hn_replicate by,
                                     double level) {
-    struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS];
-    if (e->batches == 0)
-        return (struct hn_interval){NAN, NAN, NAN};
-    if (by == HN_BY_BATCH)
-        return hn_ratio_interval(&e->batch->hard, &e->batch->counted, FIELDS, e->batches, level);
-    by_seed(e, sum);
-    return hn_ratio_interval(&sum->hard, &sum->counted, FIELDS, e->seeds, level);
+    return ratio(e, true, by, level);
 }
 
 // The ratio's linearisation: values whose mean is the ratio, and whose variance is that of

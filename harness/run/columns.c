@@ -13,12 +13,24 @@
 #define REAL(name, units, long_name, direction, role)                                              \
     { name, HN_COLUMN_REAL, units, long_name, direction, HN_ROLE_##role }
 
+// Columns that rows of every kind begin with: their keys, which say what they are hashes of, and
+// data.
+#define KEYS(cell_key, run_key)                                                                    \
+    NAME("cell_key", TEXT, "", cell_key), NAME("run_key", TEXT, "", run_key),                      \
+        NAME("dataset", TEXT, "", "snapshot file"),                                                \
+        NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),                          \
+        NAME("step", INT, "optimizer_step", "training step of the embeddings")
+// And the outcome.
+#define OUTCOME(status, error, note)                                                               \
+    NAME("tool_version", TEXT, "", "version of the program"),                                      \
+        NAME("program", TEXT, "",                                                                  \
+             "program that made the row: its commit, and a digest if that is not all"),            \
+        {"status", HN_COLUMN_TEXT, "", status, HN_NEITHER, HN_ROLE_COUNTER},                       \
+        NAME("error", TEXT, "", error), NAME("note", TEXT, "", note)
+
 static const struct hn_column base_columns[] = {
-    NAME("cell_key", TEXT, "", "hash of data, parameters and seed"),
-    NAME("run_key", TEXT, "", "hash of cell_key, what is measured and the version of the code"),
-    NAME("dataset", TEXT, "", "snapshot file"),
-    NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),
-    NAME("step", INT, "optimizer_step", "training step of the embeddings"),
+    KEYS("hash of data, parameters and seed",
+         "hash of cell_key, what is measured and the version of the code"),
     NAME("sampler", TEXT, "", "sampler"),
     SETTING("params", TEXT, "", "all options of the sampler, canonical text"),
 };
@@ -33,12 +45,8 @@ static const struct hn_column setting_columns[] = {
     SETTING("batch_size", INT, "items", "batch size"),
     COUNT("batches", "batches", "batches measured", HN_NEITHER),
     SETTING("seed", INT, "1", "seed"),
-    NAME("tool_version", TEXT, "", "version of the program"),
-    NAME("program", TEXT, "",
-         "program that made the row: its commit, and a digest if that is not all"),
-    {"status", HN_COLUMN_TEXT, "", "ok, failed or not_applicable", HN_NEITHER, HN_ROLE_COUNTER},
-    NAME("error", TEXT, "", "why the cell failed or does not apply"),
-    NAME("note", TEXT, "", "what was taken otherwise, and why columns are NaN"),
+    OUTCOME("ok, failed or not_applicable", "why the cell failed or does not apply",
+            "what was taken otherwise, and why columns are NaN"),
 };
 
 static const struct hn_column cost_columns[] = {
@@ -103,38 +111,22 @@ static const struct hn_column training_columns[] = {
 };
 
 static const struct hn_column snapshot_columns[] = {
-    NAME("cell_key", TEXT, "", "hash of data, temperatures and seed"),
-    NAME("run_key", TEXT, "", "hash of cell_key, what is measured and the version of the code"),
-    NAME("dataset", TEXT, "", "snapshot file"),
-    NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),
-    NAME("step", INT, "optimizer_step", "training step of the embeddings"),
+    KEYS("hash of data, temperatures and seed",
+         "hash of cell_key, what is measured and the version of the code"),
     SETTING("temperature", REAL, "1", "temperature of the loss"),
     SETTING("seed", INT, "1", "seed of what is drawn (a split)"),
-    NAME("tool_version", TEXT, "", "version of the program"),
-    NAME("program", TEXT, "",
-         "program that made the row: its commit, and a digest if that is not all"),
-    {"status", HN_COLUMN_TEXT, "", "ok or failed", HN_NEITHER, HN_ROLE_COUNTER},
-    NAME("error", TEXT, "", "why it failed"),
-    NAME("note", TEXT, "", "why columns are NaN"),
+    OUTCOME("ok or failed", "why it failed", "why columns are NaN"),
     COUNT("n_dot", "1", "inner products of the shared sweeps", HN_SMALLER),
     COUNT("sweeps", "1", "sweeps shared by all metrics", HN_SMALLER),
 };
 
 static const struct hn_column study_columns[] = {
-    NAME("cell_key", TEXT, "", "hash of data, parameters and seeds"),
-    NAME("run_key", TEXT, "", "hash of cell_key and the version of the code"),
-    NAME("dataset", TEXT, "", "snapshot file"),
-    NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),
-    NAME("step", INT, "optimizer_step", "training step of the embeddings"),
+    KEYS("hash of data, parameters and seeds", "hash of cell_key and the version of the code"),
     NAME("study", TEXT, "", "study, and name of its table"),
     SETTING("params", TEXT, "", "all options of the study, canonical text"),
     SETTING("seed", INT, "1", "the first seed"),
-    NAME("tool_version", TEXT, "", "version of the program"),
-    NAME("program", TEXT, "",
-         "program that made the row: its commit, and a digest if that is not all"),
-    {"status", HN_COLUMN_TEXT, "", "ok, failed or not_applicable", HN_NEITHER, HN_ROLE_COUNTER},
-    NAME("error", TEXT, "", "why it failed or does not apply"),
-    NAME("note", TEXT, "", "what was taken otherwise"),
+    OUTCOME("ok, failed or not_applicable", "why it failed or does not apply",
+            "what was taken otherwise"),
 };
 
 static const struct hn_column timing_columns[] = {
