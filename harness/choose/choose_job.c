@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT = 2048, GRID = 1 << 14, LINES = 12 };
+enum { TEXT = 2048, GRID = 1 << 14 };
 
 // All samplers of whole batches that the file has what it takes for, over their own grids.
 static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size, char text[GRID]) {
@@ -30,53 +30,18 @@ static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size
     hn_append(text, GRID, "]\n");
 }
 
-// Evenly over the others of the series, the one that is judged first. HN_USAGE: it is not there.
-static enum hn_code write_steps(struct hn_context *ctx, const struct hn_choose_spec *spec,
-                                const struct hn_snapshot_info *info, char *text, size_t size) {
+// Evenly over the others of the series, the one that is judged first.
+static void write_steps(const struct hn_choose_spec *spec, const struct hn_snapshot_info *info,
+                        int64_t at, char text[TEXT]) {
     const int64_t others = info->steps - 1;
-    int64_t at;
-    if (hn_snapshot_find_step(ctx, info, "--step", spec->step, &at))
-        return ctx->code;
-    snprintf(text, size, "steps=[%" PRId64, info->step[at]);
     int64_t wanted = hn_min(hn_min(spec->checks, HN_CHOOSE_CHECKS), others);
+    snprintf(text, TEXT, "steps=[%" PRId64, info->step[at]);
     for (int64_t i = 1; i <= wanted; i++) {
         int64_t other = i * others / (wanted + 1);
         other += other >= at; // `others` leaves out the judged one
-        hn_append(text, size, ", %" PRId64, info->step[other]);
+        hn_append(text, TEXT, ", %" PRId64, info->step[other]);
     }
-    hn_append(text, size, "]");
-    return HN_OK;
-}
-
-// Overrides of the job's keys other than samplers.
-struct lines {
-    char text[LINES][TEXT];
-    char *item[LINES];
-    struct hn_text_list list;
-};
-
-static enum hn_code write_lines(struct hn_context *ctx, const struct hn_choose_spec *spec,
-                                const struct hn_snapshot_info *info, struct lines *l) {
-    static const char *const fixed[] = {"snapshots=[of the command line]",
-                                        "metrics=[fn_ratio]",
-                                        "loss=ntxent",
-                                        "weightings=none",
-                                        "timing={reps: 1, warmup: 0, interleave: false}",
-                                        "figures=none"};
-    enum { FIXED = sizeof fixed / sizeof *fixed, ALL = FIXED + 5 };
-    for (int i = 0; i < FIXED; i++)
-        snprintf(l->text[i], TEXT, "%s", fixed[i]);
-    snprintf(l->text[FIXED], TEXT, "batch_size=%" PRId64, spec->batch_size);
-    snprintf(l->text[FIXED + 1], TEXT, "batches=%" PRId64, spec->batches);
-    snprintf(l->text[FIXED + 2], TEXT, "seeds=[%" PRId64, spec->seed);
-    for (int64_t s = 1; s < spec->seeds; s++)
-        hn_append(l->text[FIXED + 2], TEXT, ", %" PRId64, spec->seed + s);
-    hn_append(l->text[FIXED + 2], TEXT, "]");
-    snprintf(l->text[FIXED + 4], TEXT, "temperature=%.17g", spec->temperature);
-    l->list = (struct hn_text_list){l->item, ALL};
-    for (int i = 0; i < ALL; i++)
-        l->item[i] = l->text[i];
-    return write_steps(ctx, spec, info, l->text[FIXED + 3], TEXT);
+    hn_append(text, TEXT, "]");
 }
 
 // The default grid without the points that do not fit the file, which a note tells.
@@ -147,16 +112,34 @@ static enum hn_code set_rest(struct hn_context *ctx, const char *path, struct hn
 
 static enum hn_code read_job(struct hn_context *ctx, const struct hn_choose_spec *spec,
                              const struct hn_snapshot_info *info, struct hn_job *out) {
-    HN_SCOPE(ctx);
-    struct lines *lines = hn_alloc(ctx, 1, sizeof *lines);
-    char grid[GRID];
-    if (!lines || write_lines(ctx, spec, info, lines))
+    char size[TEXT], batches[TEXT], seeds[TEXT], steps[TEXT], temperature[TEXT], grid[GRID];
+    char *lines[] = {"snapshots=[of the command line]",
+                     "metrics=[fn_ratio]",
+                     "loss=ntxent",
+                     "weightings=none",
+                     "timing={reps: 1, warmup: 0, interleave: false}",
+                     "figures=none",
+                     size,
+                     batches,
+                     seeds,
+                     steps,
+                     temperature};
+    const struct hn_text_list set = {lines, sizeof lines / sizeof *lines};
+    int64_t at;
+    if (hn_snapshot_find_step(ctx, info, "--step", spec->step, &at))
         return ctx->code;
-    hn_own(ctx, scope.outer);
+    write_steps(spec, info, at, steps);
+    snprintf(size, TEXT, "batch_size=%" PRId64, spec->batch_size);
+    snprintf(batches, TEXT, "batches=%" PRId64, spec->batches);
+    snprintf(seeds, TEXT, "seeds=[%" PRId64, spec->seed);
+    for (int64_t s = 1; s < spec->seeds; s++)
+        hn_append(seeds, TEXT, ", %" PRId64, spec->seed + s);
+    hn_append(seeds, TEXT, "]");
+    snprintf(temperature, TEXT, "temperature=%.17g", spec->temperature);
     if (spec->samplers)
-        return hn_job_read(ctx, spec->samplers, &lines->list, NULL, out);
+        return hn_job_read(ctx, spec->samplers, &set, NULL, out);
     default_grid(info, spec->batch_size, grid);
-    return hn_job_read_text(ctx, "the default grid", grid, &lines->list, out);
+    return hn_job_read_text(ctx, "the default grid", grid, &set, out);
 }
 
 static enum hn_code prepare(struct hn_context *ctx, const struct hn_choose_spec *spec,
