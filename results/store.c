@@ -148,32 +148,22 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
     return HN_OK;
 }
 
-// Rows without batches (a file that keeps none) get an empty range.
 static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to,
                                    const struct hn_results *from) {
-    if (!from->batch_start && !to->batch_start)
-        return HN_OK;
-    int64_t first = to->batch_start ? to->runs.rows + 1 : 0; // first index of `to` not filled
-    int64_t old = to->batch_start ? to->batch_start[to->runs.rows] : 0;
     const int64_t *start = from->batch_start;
-    int64_t added = start ? start[from->runs.rows] - start[0] : 0;
-    int64_t rows, all, capacity = to->batch_capacity;
-    if (!hn_add(to->runs.rows, from->runs.rows, &rows) || !hn_add(old, added, &all))
-        return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
-    if (hn_grow(ctx, &to->batch_start, &to->start_capacity, rows + 1, sizeof *to->batch_start) ||
-        hn_grow(ctx, &to->batch_fn_ratio, &capacity, all, sizeof *to->batch_fn_ratio) ||
-        hn_grow(ctx, &to->batch_cos_mean, &to->batch_capacity, all, sizeof *to->batch_cos_mean))
+    int64_t range[2], capacity = to->batch_capacity;
+    if (!start && !to->batch_start)
+        return HN_OK;
+    if (hn_store_append_splits(ctx, &to->batch_start, &to->start_capacity, to->runs.rows, start,
+                               from->runs.rows, range) ||
+        hn_grow(ctx, &to->batch_fn_ratio, &capacity, range[1], sizeof(double)) ||
+        hn_grow(ctx, &to->batch_cos_mean, &to->batch_capacity, range[1], sizeof(double)))
         return ctx->code;
-    if (added > 0) {
-        memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio + start[0],
-               (size_t)added * sizeof(double));
-        memcpy(to->batch_cos_mean + old, from->batch_cos_mean + start[0],
-               (size_t)added * sizeof(double));
+    size_t bytes = (size_t)(range[1] - range[0]) * sizeof(double);
+    if (bytes > 0) {
+        memcpy(to->batch_fn_ratio + range[0], from->batch_fn_ratio + start[0], bytes);
+        memcpy(to->batch_cos_mean + range[0], from->batch_cos_mean + start[0], bytes);
     }
-    for (int64_t r = first; r <= to->runs.rows; r++)
-        to->batch_start[r] = 0;
-    for (int64_t r = 1; r <= from->runs.rows; r++)
-        to->batch_start[to->runs.rows + r] = old + (start ? start[r] - start[0] : 0);
     return HN_OK;
 }
 

@@ -1,23 +1,30 @@
-// The ids of saved batches: growing and appending.
+// Ranges of batches, and the ids of saved ones: growing and appending.
 #include "results/store_private.h"
 
 #include <string.h>
 
-// Starts empty lists for `rows` rows that have no batches.
-static enum hn_code begin_order(struct hn_context *ctx, struct hn_results *r, int64_t rows) {
-    if (hn_grow(ctx, &r->order_run, &r->order_run_capacity, rows + 1, sizeof *r->order_run) ||
-        hn_grow(ctx, &r->order_split, &r->order_split_capacity, 1, sizeof *r->order_split) ||
-        hn_grow(ctx, &r->order_id, &r->order_id_capacity, 1, sizeof *r->order_id))
+enum hn_code hn_store_append_splits(struct hn_context *ctx, int64_t **to, int64_t *capacity,
+                                    int64_t rows, const int64_t *from, int64_t n,
+                                    int64_t range[2]) {
+    int64_t blank = *to ? rows + 1 : 0, length;
+    range[0] = *to ? (*to)[rows] : 0;
+    if (!hn_add(rows, n, &length) || !hn_add(range[0], from ? from[n] - from[0] : 0, &range[1]))
+        return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
+    if (hn_grow(ctx, to, capacity, length + 1, sizeof **to))
         return ctx->code;
-    for (int64_t i = 0; i <= rows; i++)
-        r->order_run[i] = 0;
-    r->order_split[0] = 0;
+    for (; blank <= rows; blank++)
+        (*to)[blank] = 0;
+    for (int64_t r = 1; r <= n; r++)
+        (*to)[rows + r] = range[0] + (from ? from[r] - from[0] : 0);
     return HN_OK;
 }
 
 enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r, int64_t count,
                                     const int32_t *size, const int32_t *id, int64_t batch_size) {
-    if (!r->order_run && begin_order(ctx, r, 1))
+    int64_t none[2];
+    if (!r->order_run &&
+        (hn_store_append_splits(ctx, &r->order_run, &r->order_run_capacity, 1, NULL, 0, none) ||
+         hn_store_append_splits(ctx, &r->order_split, &r->order_split_capacity, 0, NULL, 0, none)))
         return ctx->code;
     int64_t batches = r->order_run[1], ids = r->order_split[batches], max;
     if (!hn_mul(count, batch_size, &max) || !hn_add(max, ids, &max))
@@ -35,30 +42,21 @@ enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r
     return HN_OK;
 }
 
-// Rows without saved batches (a file that keeps none) get an empty range.
 enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to,
                                    const struct hn_results *from) {
-    if (!from->order_run && !to->order_run)
-        return HN_OK;
-    int64_t old_rows = to->runs.rows, rows = from->runs.rows;
-    if (!to->order_run && begin_order(ctx, to, old_rows))
-        return ctx->code;
-    int64_t batches = to->order_run[old_rows], ids = to->order_split[batches];
     const int64_t *run = from->order_run, *split = run ? from->order_split + run[0] : NULL;
-    int64_t more = run ? run[rows] - run[0] : 0, added = run ? split[more] - split[0] : 0, all;
-    if (!hn_add(ids, added, &all) ||
-        hn_grow(ctx, &to->order_run, &to->order_run_capacity, old_rows + rows + 1,
-                sizeof *to->order_run) ||
-        hn_grow(ctx, &to->order_split, &to->order_split_capacity, batches + more + 1,
-                sizeof *to->order_split) ||
-        hn_grow(ctx, &to->order_id, &to->order_id_capacity, all, sizeof *to->order_id))
-        return ctx->code ? ctx->code : hn_fail(ctx, HN_MEMORY, "merged batches are too many");
-    for (int64_t r = 1; r <= rows; r++)
-        to->order_run[old_rows + r] = batches + (run ? run[r] - run[0] : 0);
-    for (int64_t b = 1; b <= more; b++)
-        to->order_split[batches + b] = ids + split[b] - split[0];
-    if (added > 0)
-        memcpy(to->order_id + ids, from->order_id + split[0], (size_t)added * sizeof *to->order_id);
+    int64_t batches[2] = {0}, ids[2] = {0};
+    if (!run && !to->order_run)
+        return HN_OK;
+    if (hn_store_append_splits(ctx, &to->order_run, &to->order_run_capacity, to->runs.rows, run,
+                               from->runs.rows, batches) ||
+        hn_store_append_splits(ctx, &to->order_split, &to->order_split_capacity, batches[0], split,
+                               batches[1] - batches[0], ids) ||
+        hn_grow(ctx, &to->order_id, &to->order_id_capacity, ids[1], sizeof *to->order_id))
+        return ctx->code;
+    if (ids[1] > ids[0])
+        memcpy(to->order_id + ids[0], from->order_id + split[0],
+               (size_t)(ids[1] - ids[0]) * sizeof *to->order_id);
     return HN_OK;
 }
 
