@@ -39,9 +39,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     if (params->p >= plan->n - 1)
         return hn_fail(ctx, HN_USAGE, "p = %lld leaves no ranks: an item has %lld others; lower p",
                        (long long)params->p, (long long)(plan->n - 1));
-    if (params->m > plan->n - 1 - params->p)
-        hn_note(ctx, "m = %lld taken as %lld: there are no more ranks", (long long)params->m,
-                (long long)(plan->n - 1 - params->p));
+    hn_sampler_limit(ctx, "m", params->m, plan->n - 1 - params->p, "there are no more ranks");
     hn_clusters_note(ctx, params->cluster, plan);
     return hn_space_check(ctx, "b3", params->space, plan);
 }

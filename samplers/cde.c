@@ -39,9 +39,7 @@ struct state {
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
-    if (params->cluster > plan->n)
-        hn_note(ctx, "cluster = %lld taken as %lld: there are no more items",
-                (long long)params->cluster, (long long)plan->n);
+    hn_sampler_limit(ctx, "cluster", params->cluster, plan->n, "there are no more items");
     return hn_space_check(ctx, "cde", params->space, plan);
 }
 

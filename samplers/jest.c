@@ -66,9 +66,8 @@ static int64_t candidates_of(const struct params *p, int64_t n, int64_t batch_si
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
-    if (params->chunks > plan->batch_size)
-        hn_note(ctx, "chunks = %lld taken as %d: a chunk has one item or more",
-                (long long)params->chunks, plan->batch_size);
+    hn_sampler_limit(ctx, "chunks", params->chunks, plan->batch_size,
+                     "a chunk has one item or more");
     if (params->score != HARD && !plan->has_teacher)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "jest with score: %s needs a teacher as the reference, which these items "

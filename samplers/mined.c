@@ -128,9 +128,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                            : "sharpness and shift are for take: ambiguous alone");
     if (check_parts(ctx, params, plan->has_positive, plan->has_labels))
         return ctx->code;
-    if (params->r > plan->n - 1)
-        hn_note(ctx, "R = %lld taken as %lld, all other items", (long long)params->r,
-                (long long)plan->n - 1);
+    hn_sampler_limit(ctx, "R", params->r, plan->n - 1, "there are no more other items");
     return HN_OK;
 }
 

@@ -23,9 +23,7 @@ static int64_t capacity(const void *p, int64_t n) {
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
-    if (params->n > plan->n - 1)
-        hn_note(ctx, "n = %lld taken as %lld, all other items", (long long)params->n,
-                (long long)plan->n - 1);
+    hn_sampler_limit(ctx, "n", params->n, plan->n - 1, "there are no more other items");
     return HN_OK;
 }
 

@@ -227,6 +227,9 @@ int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
 // The same for batches of any sizes: batch b holds order[start[b]] .. order[start[b + 1]].
 void hn_sampler_cut_at(const int32_t *order, const int64_t *start, struct hn_batches *out);
+// For check(): notes that an option's value is taken as `max`, and why, if it is above it.
+void hn_sampler_limit(struct hn_context *ctx, const char *option, int64_t value, int64_t max,
+                      const char *why);
 // Threads for rebuild and next: no more than there is scratch for.
 int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self);
 // Array for the negatives of position p.

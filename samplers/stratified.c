@@ -35,9 +35,7 @@ static int64_t clusters_of(const struct params *params, int64_t n, int64_t batch
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
-    if (params->clusters > plan->n)
-        hn_note(ctx, "clusters = %lld taken as %lld: there are no more items",
-                (long long)params->clusters, (long long)plan->n);
+    hn_sampler_limit(ctx, "clusters", params->clusters, plan->n, "there are no more items");
     return HN_OK;
 }
 

@@ -38,9 +38,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        "topics = %lld exceeds the batch size, %d: a batch has one item or more of "
                        "each",
                        (long long)params->topics, plan->batch_size);
-    if (params->cluster > plan->n)
-        hn_note(ctx, "cluster = %lld taken as %lld: there are no more items",
-                (long long)params->cluster, (long long)plan->n);
+    hn_sampler_limit(ctx, "cluster", params->cluster, plan->n, "there are no more items");
     return hn_space_check(ctx, "tas-b", params->space, plan);
 }
 

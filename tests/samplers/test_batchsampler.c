@@ -1,46 +1,6 @@
 // BatchSampler: options, what it makes of the proximity graph and of the walks.
 #include "tests/samplers/proximity.h"
 
-static void keep_note(void *data, const char *text) {
-    char *notes = data;
-    strcat(strcat(notes, text), "\n");
-}
-
-static void check_plan(struct hn_context *ctx, const char *settings, enum hn_code code,
-                       const char *message, const char *note) {
-    char notes[1024] = "";
-    hn_context_init(ctx, 1); // which has said nothing yet
-    ctx->notes = (struct hn_notes){keep_note, notes};
-    ctx->message[0] = '\0';
-    const struct hn_sampler_type *type = batchsampler();
-    const struct hn_sampler_plan plan = {.n = 500, .batch_size = 10};
-    void *params = hn_zalloc(ctx, 1, type->params_size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
-    HN_CHECK(ctx, sampled_params(ctx, type, settings, params));
-    HN_CHECK_FAILS(ctx, type->check(ctx, params, &plan), code, message);
-    CU_ASSERT_PTR_NOT_NULL(strstr(notes, note));
-    CU_ASSERT_EQUAL(notes[0] == '\0', note[0] == '\0');
-    hn_options_free(ctx, type->options, params);
-    hn_free(ctx, params);
-}
-
-static void test_check(void) {
-    struct hn_context ctx;
-    check_plan(&ctx, "M=100 K=200", HN_USAGE, "K = 200 exceeds M = 100", "");
-    check_plan(&ctx, "M=499", HN_OK, "", "");
-    check_plan(&ctx, "M=1000 K=100", HN_OK, "", "M = 1000 taken as 499");
-    check_plan(&ctx, "M=1000 K=600", HN_OK, "", "K = 600 taken as 499");
-    check_plan(&ctx, "M=1000 K=100 candidates=dealt", HN_OK, "", "M = 1000 taken as 499");
-    check_plan(&ctx, "M=400 K=100 candidates=dealt tile=40", HN_OK, "", "");
-    check_plan(&ctx, "M=400 K=100 candidates=dealt tile=41", HN_OK, "", "tile = 41 is above");
-    check_plan(&ctx, "M=400 K=100 tile=41", HN_OK, "", "");
-    check_plan(&ctx, "M=100 K=200 candidates=dealt", HN_USAGE, "K = 200 exceeds M = 100", "");
-    check_plan(&ctx, "M=100 K=200 candidates=reference", HN_USAGE, "K = 200 exceeds M = 100", "");
-    check_plan(&ctx, "M=1000 K=600 candidates=reference", HN_OK, "", "");
-    check_plan(&ctx, "M=100 K=200 graph=knn", HN_OK, "", "");
-    check_plan(&ctx, "M=1000 K=600 graph=knn", HN_OK, "", "K = 600 taken as 499");
-}
-
 static void test_overlap(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -315,7 +275,6 @@ static void test_limits_of_real_embeddings(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"check", test_check},
     {"overlap", test_overlap},
     {"sampler", test_sampler},
     {"walk_without_restart", test_walk_without_restart},

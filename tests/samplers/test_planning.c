@@ -15,6 +15,31 @@ static const struct {
     {"b3", "", {71, 64}, HN_USAGE, "p = 70 leaves no ranks"},
     {"b3", "", {72, 64}, HN_OK, "m = 100 taken as 1"},
     {"b3", "space=teacher", {72, 64}, HN_NOT_APPLICABLE, "b3 with space: teacher needs a teacher"},
+    {"batchsampler", "M=100 K=200", {500, 10}, HN_USAGE, "K = 200 exceeds M = 100"},
+    {"batchsampler", "M=499", {500, 10}, HN_OK, ""},
+    {"batchsampler", "M=1000 K=100", {500, 10}, HN_OK, "M = 1000 taken as 499"},
+    {"batchsampler", "M=1000 K=600", {500, 10}, HN_OK, "K = 600 taken as 499"},
+    {"batchsampler", "M=1000 K=100 candidates=dealt", {500, 10}, HN_OK, "M = 1000 taken as 499"},
+    {"batchsampler", "M=400 K=100 candidates=dealt tile=40", {500, 10}, HN_OK, ""},
+    {"batchsampler",
+     "M=400 K=100 candidates=dealt tile=41",
+     {500, 10},
+     HN_OK,
+     "tile = 41 is above"},
+    {"batchsampler", "M=400 K=100 tile=41", {500, 10}, HN_OK, ""},
+    {"batchsampler",
+     "M=100 K=200 candidates=dealt",
+     {500, 10},
+     HN_USAGE,
+     "K = 200 exceeds M = 100"},
+    {"batchsampler",
+     "M=100 K=200 candidates=reference",
+     {500, 10},
+     HN_USAGE,
+     "K = 200 exceeds M = 100"},
+    {"batchsampler", "M=1000 K=600 candidates=reference", {500, 10}, HN_OK, ""},
+    {"batchsampler", "M=100 K=200 graph=knn", {500, 10}, HN_OK, ""},
+    {"batchsampler", "M=1000 K=600 graph=knn", {500, 10}, HN_OK, "K = 600 taken as 499"},
     {"cde", "space=teacher", {150, 8}, HN_NOT_APPLICABLE, "needs a teacher"},
     {"cde", "space=teacher", {150, 8, .has_teacher = true}, HN_OK, ""},
     {"tas-b", "space=teacher", {150, 8}, HN_NOT_APPLICABLE, "needs a teacher"},
@@ -77,13 +102,17 @@ static const struct {
     {"uniform", "draw=iid keep_apart=true", {100, 10, .has_tuples = true}, HN_USAGE, "draw: iid"},
 };
 
+static void keep_notes(void *data, const char *text) {
+    hn_append(data, HN_MESSAGE_MAX, "%s\n", text);
+}
+
 static void test_planning(void) {
     struct hn_context ctx;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct hn_sampler_type *type = hn_sampler_find(cases[i].name);
         char note[HN_MESSAGE_MAX] = "";
         hn_context_init(&ctx, 1);
-        ctx.notes = (struct hn_notes){hn_keep_note, note};
+        ctx.notes = (struct hn_notes){keep_notes, note};
         CU_ASSERT_PTR_NOT_NULL_FATAL(type);
         hn_test_entry(cases[i].name);
         void *params = hn_zalloc(&ctx, 1, type->params_size);
