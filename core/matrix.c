@@ -118,12 +118,51 @@ enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_
                    what, (long long)bad, fault, (long long)at);
 }
 
-// In blocks, so that neither side strides through memory for long.
-void hn_transpose(const float *from, int64_t n, float *to) {
-    enum { BLOCK = 16 };
-    for (int64_t i0 = 0; i0 < n; i0 += BLOCK)
-        for (int64_t j0 = 0; j0 < n; j0 += BLOCK)
-            for (int64_t i = i0; i < hn_min(i0 + BLOCK, n); i++)
-                for (int64_t j = j0; j < hn_min(j0 + BLOCK, n); j++)
-                    to[i * n + j] = from[j * n + i];
+// Eight floats, wherever they are.
+typedef float eight __attribute__((vector_size(32)));
+
+// Of 8 x 8, by pairs of neighbours, of fours, and of halves.
+__attribute__((always_inline)) static inline void
+transpose_square(const float *from, int64_t stride, float *to, int64_t to_stride) {
+    eight row[8], pair[8], four[8];
+    for (int i = 0; i < 8; i++)
+        memcpy(&row[i], from + i * stride, sizeof row[i]);
+    for (int i = 0; i < 8; i += 2) {
+        pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            eight low = pair[i + k], high = pair[i + k + 2];
+            four[i + 2 * k] = __builtin_shufflevector(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
+            four[i + 2 * k + 1] = __builtin_shufflevector(low, high, 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int i = 0; i < 4; i++) {
+        row[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        row[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (int i = 0; i < 8; i++)
+        memcpy(to + i * to_stride, &row[i], sizeof row[i]);
+}
+
+// In squares, so that neither side strides through memory for long.
+HN_CLONES
+static void transpose(const float *from, int64_t stride, int64_t rows, int64_t cols, float *to,
+                      int64_t to_stride) {
+    for (int64_t i0 = 0; i0 < rows; i0 += 8)
+        for (int64_t j0 = 0; j0 < cols; j0 += 8) {
+            if (i0 + 8 <= rows && j0 + 8 <= cols) {
+                transpose_square(from + i0 * stride + j0, stride, to + j0 * to_stride + i0,
+                                 to_stride);
+                continue;
+            }
+            for (int64_t j = j0; j < hn_min(j0 + 8, cols); j++)
+                for (int64_t i = i0; i < hn_min(i0 + 8, rows); i++)
+                    to[j * to_stride + i] = from[i * stride + j];
+        }
+}
+
+void hn_transpose(const float *from, int64_t stride, int64_t rows, int64_t cols, float *to,
+                  int64_t to_stride) {
+    transpose(from, stride, rows, cols, to, to_stride);
 }

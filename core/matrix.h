@@ -15,8 +15,9 @@ static inline const float *hn_row(const struct hn_matrix *m, int64_t i) {
 }
 // out[n x cols] = the rows id[n] of x.
 void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, float *out);
-// to[n x n], the transpose of from[n x n].
-void hn_transpose(const float *from, int64_t n, float *to);
+// to[cols x rows], the transpose of from[rows x cols]; strides are floats from row to row.
+void hn_transpose(const float *from, int64_t stride, int64_t rows, int64_t cols, float *to,
+                  int64_t to_stride);
 
 // Inner product of x[d] and y[d] in double, summed in a fixed order of eight lanes. The products of
 // two floats are exact in double, so the value is the same on every machine and with or without

@@ -8,16 +8,15 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float *panels) {
-    enum { CHUNK = 16 }; // dimensions: a cache line of each row
-    for (int64_t p = 0; p < hn_panels(rows); p++) {
-        float *panel = panels + p * HN_PANEL * x->cols;
-        int64_t first = row0 + p * HN_PANEL, count = hn_min(HN_PANEL, row0 + rows - first);
-        for (int64_t k0 = 0; k0 < x->cols; k0 += CHUNK)
-            for (int64_t i = 0; i < HN_PANEL; i++)
-                for (int64_t k = k0; k < hn_min(k0 + CHUNK, x->cols); k++)
-                    panel[k * HN_PANEL + i] = i < count ? hn_row(x, first + i)[k] : 0.0F;
+    for (int64_t at = 0; at < rows; at += HN_PANEL) {
+        float *panel = panels + at * x->cols;
+        int64_t count = hn_min(HN_PANEL, rows - at);
+        hn_transpose(hn_row(x, row0 + at), x->stride, count, x->cols, panel, HN_PANEL);
+        for (int64_t k = 0; k < x->cols && count < HN_PANEL; k++)
+            memset(panel + k * HN_PANEL + count, 0, (size_t)(HN_PANEL - count) * sizeof *panel);
     }
 }
 

@@ -1,5 +1,5 @@
-// The vectors' exponential against the library's in long double, over the whole range, and its bits
-// over every width of vectors.
+// The vectors' exponential and its kin against the library's in long double, over the whole range,
+// and their bits over every width of vectors.
 #include "core/clones.h"
 #include "core/exp.h"
 #include "tests/test.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double BOUND = 1.25; // as core/exp.h says
+static const double BOUND = 1.25, BOUND_OF_KIN = 4; // as core/exp.h says
 
 // Units in the last place of `wanted`, at least the smallest subnormal number.
 static double units_off(double got, long double wanted) {
@@ -17,18 +17,46 @@ static double units_off(double got, long double wanted) {
     return (double)fabsl(((long double)got - wanted) / (long double)unit);
 }
 
-static double worst_between(double from, double to, int steps) {
+static double exp_off(double x) { return units_off(hn_exp(x), expl(x)); }
+static double log_off(double x) { return units_off(hn_log(x), logl(x)); }
+static double softplus_off(double x) {
+    return units_off(hn_softplus(x), fmaxl(x, 0) + log1pl(expl(-fabsl(x))));
+}
+
+static double worst_of(double (*off)(double), double from, double to, int steps) {
     double worst = 0, at = from;
     for (int i = 0; i <= steps; i++) {
-        double x = from + (to - from) * i / steps, off = units_off(hn_exp(x), expl(x));
-        if (off > worst) {
-            worst = off;
+        double x = from + (to - from) * i / steps;
+        if (off(x) > worst) {
+            worst = off(x);
             at = x;
         }
     }
     if (worst > BOUND)
         fprintf(stderr, "    %g units off at %.17g\n", worst, at);
     return worst;
+}
+
+static double worst_between(double from, double to, int steps) {
+    return worst_of(exp_off, from, to, steps);
+}
+
+static void kin_within_their_bound(void) {
+    CU_ASSERT(worst_of(softplus_off, -700, 700, 100003) <= BOUND_OF_KIN);
+    CU_ASSERT(worst_of(softplus_off, -40, 40, 100003) <= BOUND_OF_KIN);
+    CU_ASSERT(worst_of(softplus_off, -1, 1, 50021) <= BOUND_OF_KIN);
+    CU_ASSERT(hn_softplus(INFINITY) == INFINITY && hn_softplus(-INFINITY) == 0);
+    CU_ASSERT(hn_softplus(800) == 800 && hn_softplus(-800) == 0 && isnan(hn_softplus(NAN)));
+    CU_ASSERT(worst_of(log_off, 0.4, 3, 100003) <= BOUND_OF_KIN);
+    CU_ASSERT(worst_of(log_off, 1 - 1e-9, 1 + 1e-9, 50021) <= BOUND_OF_KIN);
+    CU_ASSERT(worst_of(log_off, 1e-12, 1e12, 50021) <= BOUND_OF_KIN);
+    for (int k = -1021; k <= 1022; k++) // about the powers of 2, and where k changes
+        for (int i = -3; i <= 3; i++) {
+            double x = ldexp(1, k), y = ldexp(M_SQRT1_2, k);
+            CU_ASSERT(log_off(x + x * i * 0x1p-52) <= BOUND_OF_KIN);
+            CU_ASSERT(log_off(y + y * i * 0x1p-52) <= BOUND_OF_KIN);
+        }
+    CU_ASSERT_EQUAL(hn_log(1), 0);
 }
 
 static void within_its_bound(void) {
@@ -43,6 +71,14 @@ static void within_its_bound(void) {
                                 expl((long double)nextafter(x, -INFINITY))) <= BOUND);
             CU_ASSERT(units_off(hn_exp(x), expl((long double)x)) <= BOUND);
         }
+}
+
+static void normal_numbers_alike(void) {
+    int64_t differ = 0;
+    for (double x = -708; x <= 709; x += 0.0137)
+        differ += hn_exp_normal(x) != hn_exp(x);
+    CU_ASSERT_EQUAL(differ, 0);
+    CU_ASSERT(hn_exp_normal(-708) == hn_exp(-708) && hn_exp_normal(709) == hn_exp(709));
 }
 
 static void ends_of_the_range(void) {
@@ -69,6 +105,10 @@ enum { N = 1003 };
     attribute static void name(const float *s, double rate, double *to) {                          \
         for (int j = 0; j < N; j++)                                                                \
             to[j] = hn_exp(rate * ((double)s[j] - 1));                                             \
+        for (int j = 0; j < N; j++)                                                                \
+            to[N + j] = hn_softplus(rate * (double)s[j]);                                          \
+        for (int j = 0; j < N; j++)                                                                \
+            to[2 * N + j] = hn_log(rate + (double)s[j] * 0.3);                                     \
     }
 EACH(portable, )
 #if defined(__x86_64__)
@@ -80,13 +120,13 @@ EACH(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))))
 static void same_bits_for_every_width(void) {
     static const double rates[] = {0.3, 2, 37.5, 390};
     float s[N];
-    double wanted[N], got[N];
+    double wanted[3 * N], got[3 * N];
     for (int j = 0; j < N; j++)
         s[j] = (float)sin(j * 0.731);
     for (int r = 0; r < 4; r++) {
         portable(s, rates[r], wanted);
         hn_exp_each(s, N, 1, rates[r], got);
-        CU_ASSERT_EQUAL(memcmp(wanted, got, sizeof got), 0);
+        CU_ASSERT_EQUAL(memcmp(wanted, got, N * sizeof *got), 0);
 #if defined(__x86_64__)
         __builtin_cpu_init();
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -103,6 +143,8 @@ static void same_bits_for_every_width(void) {
 
 static const struct hn_test tests[] = {
     {"within_its_bound", within_its_bound},
+    {"kin_within_their_bound", kin_within_their_bound},
+    {"normal_numbers_alike", normal_numbers_alike},
     {"ends_of_the_range", ends_of_the_range},
     {"same_bits_for_every_width", same_bits_for_every_width},
 };

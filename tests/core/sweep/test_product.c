@@ -1,5 +1,6 @@
 // The products of the sweep: every path against chains of fmaf(), bit for bit; packing.
-#include "core/sweep/product.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/packed.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
@@ -116,6 +117,48 @@ static void test_chains(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Gathered rows by rows of another matrix and by themselves, numbers that do and do not fill
+// panels, in space that held more of them before.
+static void test_gathered(void) {
+    enum { D = 130, MOST = 70 };
+    static const int64_t sizes[] = {MOST, 64, 32, 31, 33, 1};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_EQUAL_FATAL(hn_blas_open(&ctx), HN_OK);
+    float *data = hn_fixture_rows(&ctx, ROWS, D + 3, 4), s[MOST * MOST + 1];
+    struct hn_matrix m = view(data, D);
+    struct hn_packed x, y;
+    CU_ASSERT(!hn_packed_reserve(&ctx, MOST, D, &x) && !hn_packed_reserve(&ctx, MOST, D, &y));
+    double bound = hn_product_best() ? 0 : hn_dot_bound(D) * D;
+    for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++)
+        for (int own = 0; own < 2; own++) {
+            int32_t id[2][MOST];
+            int64_t n = sizes[t], k = own ? n : (n + 41) % MOST + 1;
+            for (int32_t i = 0; i < MOST; i++) {
+                id[0][i] = (i * 29 + 5) % ROWS;
+                id[1][i] = own ? id[0][i] : (i * 7 + 2) % ROWS;
+            }
+            hn_packed_gather(&m, id[0], n, &x);
+            hn_packed_gather(&m, id[1], k, &y);
+            s[n * k] = 7;
+            if (own)
+                hn_packed_multiply_own(&x, t % 2 == 0, s);
+            else
+                hn_packed_multiply_all(&x, &y, s);
+            int64_t wrong = s[n * k] != 7;
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = own && t % 2 ? i : 0; j < k; j++) {
+                    float want = chains(hn_row(&m, id[0][i]), hn_row(&m, id[1][j]), D);
+                    wrong += !(fabs((double)s[i * k + j] - (double)want) <= bound);
+                }
+            CU_ASSERT_EQUAL(wrong, 0);
+        }
+    hn_packed_free(&ctx, &x);
+    hn_packed_free(&ctx, &y);
+    hn_free(&ctx, data);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // The largest error of the products of all pairs of rows, and what is allowed.
 struct errors {
     double worst, bound;
@@ -180,6 +223,7 @@ static void test_bound_is_tight(void) {
 
 static const struct hn_test tests[] = {{"pack", test_pack},
                                        {"chains", test_chains},
+                                       {"gathered", test_gathered},
                                        {"bound", test_bound},
                                        {"bound is tight", test_bound_is_tight}};
 HN_TEST_MAIN("product", tests)
