@@ -55,12 +55,6 @@ HN_CLONES
 static double dot(const double *v, const double *w, int64_t n) { return hn_lane_dot(v, w, n); }
 
 HN_CLONES
-static void add(const double *v, int64_t n, double *restrict to) {
-    for (int64_t j = 0; j < n; j++)
-        to[j] += v[j];
-}
-
-HN_CLONES
 static void add_masked(const double *v, const double *mask, int64_t n, double *restrict to) {
     for (int64_t j = 0; j < n; j++)
         to[j] += v[j] * mask[j];
@@ -73,54 +67,61 @@ struct stretch {
     const float *score; // [n]
 };
 
-static void add_to_row(const struct hn_exp_sums_space *w, const struct hn_pairs *p,
-                       struct stretch s, const struct hn_side_sums *to) {
-    to->all[s.a] += sum(w->power, s.n);
-    to->same[s.a] += dot(w->power, w->row.same + s.from, s.n);
-    if (p->unlabelled)
-        to->labelled[s.a] += dot(w->power, w->row.labelled + s.from, s.n);
+// power[n], also added to the columns; `twin` is the positive, which adds none.
+HN_CLONES
+static void add_to_columns(const float *s, int64_t n, int64_t twin, double rate,
+                           const double *restrict mask, double *restrict power,
+                           double *restrict all, double *restrict same) {
+    for (int64_t j = 0; j < n; j++) {
+        double e = hn_exp_normal(rate * ((double)s[j] - 1));
+        power[j] = j == twin ? 0 : e;
+        all[j] += power[j];
+        same[j] += power[j] * mask[j];
+    }
 }
 
-static void add_to_columns(const struct hn_exp_sums_space *w, const struct hn_pairs *p,
-                           struct stretch s, const struct hn_side_sums *to) {
-    const struct masks *mask = p->directed ? &w->turned : &w->row;
-    add(w->power, s.n, to->all + s.from);
-    add_masked(w->power, mask->same + s.from, s.n, to->same + s.from);
-    if (p->unlabelled)
-        add_masked(w->power, mask->labelled + s.from, s.n, to->labelled + s.from);
+// Exponentials of a stretch, of which one may be of the positive, to the row's sums and, of their
+// own masks, to those of the columns.
+static void add_stretch(const struct hn_pairs *p, struct stretch s, int64_t twin, double rate,
+                        const struct hn_side_sums *row, const struct hn_side_sums *column) {
+    const struct hn_exp_sums_space *w = p->sums;
+    const struct masks *turned = p->directed ? &w->turned : &w->row;
+    add_to_columns(s.score, s.n, twin, rate, turned->same + s.from, w->power, column->all + s.from,
+                   column->same + s.from);
+    row->all[s.a] += sum(w->power, s.n);
+    row->same[s.a] += dot(w->power, w->row.same + s.from, s.n);
+    if (!p->unlabelled)
+        return;
+    row->labelled[s.a] += dot(w->power, w->row.labelled + s.from, s.n);
+    add_masked(w->power, turned->labelled + s.from, s.n, column->labelled + s.from);
 }
 
 static void add_row(const struct hn_pairs *p, int32_t a, struct hn_exp_sums *to,
                     unsigned products) {
-    const struct hn_exp_sums_space *w = p->sums;
     const float *own[2] = {p->same1, p->same2};
     int64_t row = (int64_t)a * p->n, next = a + 1;
     for (int v = 0; v < 2; v++)
-        if (products & (HN_SUMS_OWN1 << v)) {
-            struct stretch s = {a, next, p->n - next, own[v] + row + next};
-            hn_exp_each(s.score, s.n, 1, to->rate, w->power);
-            add_to_row(w, p, s, &to->side[HN_OWN1 + v]);
-            add_to_columns(w, p, s, &to->side[HN_OWN1 + v]);
-        }
-    if (products & HN_SUMS_OTHER) {
-        struct stretch s = {a, 0, p->n, p->score + row};
-        hn_exp_each(s.score, s.n, 1, to->rate, w->power);
-        w->power[a] = 0; // the positive
-        add_to_row(w, p, s, &to->side[HN_OTHER1]);
-        add_to_columns(w, p, s, &to->side[HN_OTHER2]);
-    }
+        if (products & (HN_SUMS_OWN1 << v))
+            add_stretch(p, (struct stretch){a, next, p->n - next, own[v] + row + next}, -1,
+                        to->rate, &to->side[HN_OWN1 + v], &to->side[HN_OWN1 + v]);
+    if (products & HN_SUMS_OTHER)
+        add_stretch(p, (struct stretch){a, 0, p->n, p->score + row}, a, to->rate,
+                    &to->side[HN_OTHER1], &to->side[HN_OTHER2]);
 }
 
 static void add_list(const struct hn_pairs *p, int32_t a, struct hn_exp_sums *to,
                      unsigned products) {
+    const struct hn_exp_sums_space *w = p->sums;
     const float *score[HN_NEGATIVES] = {p->same1, p->same2, p->score, p->score_t};
+    int64_t at = p->start[a], n = p->start[a + 1] - at;
     for (int side = 0; side < HN_NEGATIVES; side++) {
-        struct stretch s = {a, 0, p->start[a + 1] - p->start[a], NULL};
         if (!(products & (side < 2 ? (unsigned)HN_SUMS_OWN1 << side : HN_SUMS_OTHER)))
             continue;
-        s.score = score[side] + p->start[a];
-        hn_exp_each(s.score, s.n, 1, to->rate, p->sums->power);
-        add_to_row(p->sums, p, s, &to->side[side]);
+        hn_exp_each(score[side] + at, n, 1, to->rate, w->power);
+        to->side[side].all[a] += sum(w->power, n);
+        to->side[side].same[a] += dot(w->power, w->row.same, n);
+        if (p->unlabelled)
+            to->side[side].labelled[a] += dot(w->power, w->row.labelled, n);
     }
 }
 

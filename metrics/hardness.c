@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-enum { BINS = 1 << 21, SPILL = 1 << 26 };
+enum { BINS = 1 << 21, OVERFLOW = 1 << 8 };
 enum { PAIRS, COSINES, ANCHORS, HARDEST, LABELLED, TRUE_ANCHORS, HARD_TRUE, RECORD };
 enum { COS_MEAN, COS_P50, COS_P90, COS_P99, HARDEST_MEAN, HARD_TRUE_MEAN, TRUE_SHARE, COLUMNS };
 
@@ -36,33 +36,27 @@ static const struct hn_column columns[COLUMNS] = {
      HN_NEITHER},
 };
 
-// Small counters keep a thread's table in cache; before one can overflow they are added to the
-// total.
+// Small counters keep a thread's table in cache; the total gets what overflows.
 struct state {
-    uint32_t *count;  // [threads x BINS]
-    int64_t *pending; // [threads] pairs in count
-    uint64_t *total;  // [BINS]
+    uint8_t *count;  // [threads x BINS]
+    uint64_t *total; // [BINS]
 };
 
 static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     struct state *s = self;
     s->count = hn_zalloc(ctx, (int64_t)env->threads * BINS, sizeof *s->count);
-    s->pending = hn_zalloc(ctx, env->threads, sizeof *s->pending);
     s->total = hn_zalloc(ctx, BINS, sizeof *s->total);
-    return s->count && s->pending && s->total ? HN_OK : ctx->code;
+    return s->count && s->total ? HN_OK : ctx->code;
 }
 
-static void spill(const struct state *s, int thread) {
-    uint32_t *count = s->count + (int64_t)thread * BINS;
-    for (int64_t i = 0; i < BINS; i++) {
-        if (!count[i])
-            continue;
+static void count_bins(const struct state *s, const int32_t *bin, int32_t n, int thread) {
+    uint8_t *count = s->count + (int64_t)thread * BINS;
+    for (int32_t b = 0; b < n; b++)
+        if (++count[bin[b]] == 0) {
 #pragma omp atomic
-        s->total[i] += count[i];
-        count[i] = 0;
-    }
-    s->pending[thread] = 0;
+            s->total[bin[b]] += OVERFLOW;
+        }
 }
 
 HN_CLONES
@@ -80,23 +74,16 @@ static double sum_floats(const float *v, int32_t n) {
 // Adds the cosines of the pairs that anchor a brings, and returns their sum.
 static double count_once(const struct state *s, const struct hn_pairs *p, int32_t a, int thread,
                          double *pairs) {
-    uint32_t *count = s->count + (int64_t)thread * BINS;
     struct hn_run run[2];
-    int64_t n = hn_pairs_runs(p, a, true, run);
     double sum = 0;
+    *pairs += (double)hn_pairs_runs(p, a, true, run);
     for (int r = 0; r < 2; r++)
         for (int32_t from = 0; from < run[r].count; from += HN_BLOCK) {
             int32_t bin[HN_BLOCK], m = hn_block(run[r].count, from);
             sum += sum_floats(run[r].cosine + from, m);
             hn_cosine_bins(run[r].cosine + from, m, BINS, bin);
-            for (int32_t b = 0; b < m; b++)
-                count[bin[b]]++;
+            count_bins(s, bin, m, thread);
         }
-    *pairs += (double)n;
-    // An anchor has fewer than 2^31 negatives, so no counter passes 2^32.
-    s->pending[thread] += n;
-    if (s->pending[thread] > SPILL)
-        spill(s, thread);
     return sum;
 }
 
@@ -175,8 +162,11 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
                            struct hn_cell_arrays *arrays) {
     (void)ctx;
     const struct state *s = self;
-    for (int t = 0; t < env->threads; t++)
-        spill(s, t);
+    for (int64_t i = 0; i < env->threads * (int64_t)BINS; i++)
+        if (s->count[i] > 0) {
+            s->total[i % BINS] += s->count[i];
+            s->count[i] = 0; // another setting may ask again
+        }
     double sum[RECORD] = {0};
     for (int64_t b = 0; b < batches; b++) {
         const double *r = record + b * RECORD;

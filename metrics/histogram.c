@@ -12,6 +12,7 @@
 #include "metrics/metric.h"
 
 #include <math.h>
+#include <string.h>
 
 struct state {
     uint64_t *count; // [threads x HN_PAIR_KINDS x HN_HISTOGRAM_BINS]
@@ -29,10 +30,12 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return s->count ? HN_OK : ctx->code;
 }
 
-// at_edge[b]: whether v[b] is too close to an edge of its bin.
+// Of bins of cosines, those of their kinds. at_edge[b]: whether v[b] is too close to an edge.
 HN_CLONES
-static void find_at_edge(const float *v, int32_t n, double slack, uint8_t *at_edge) {
+static void find_bins(const float *v, const uint8_t *kind, int32_t n, double slack, int32_t *bin,
+                      uint8_t *at_edge) {
     for (int32_t b = 0; b < n; b++) {
+        bin[b] += kind[b] * HN_HISTOGRAM_BINS;
         double position = ((double)v[b] + 1.0) * 0.5 * HN_HISTOGRAM_BINS;
         double edge = (double)(int32_t)(position + 0.5);
         at_edge[b] = fabs(position - edge) <= slack;
@@ -43,18 +46,20 @@ static void find_at_edge(const float *v, int32_t n, double slack, uint8_t *at_ed
 static void add_block(const struct state *s, const struct hn_metric_env *env, int32_t i,
                       const struct hn_run *run, int32_t from, uint64_t *count) {
     const struct hn_matrix *x = &env->items->x, *y = hn_negative_rows(env->items);
+    const uint8_t *kind = run->kind + from;
     int32_t bin[HN_BLOCK], n = hn_block(run->count, from);
     uint8_t at_edge[HN_BLOCK];
     hn_cosine_bins(run->cosine + from, n, HN_HISTOGRAM_BINS, bin);
-    find_at_edge(run->cosine + from, n, s->slack, at_edge);
-    for (int32_t b = 0; b < n; b++) {
-        int64_t at = bin[b];
-        if (at_edge[b]) {
-            const float *other = hn_row(y, run->id[from + b]);
-            at = hn_cosine_bin((float)hn_dot_exact(hn_row(x, i), other, env->items->d),
-                               HN_HISTOGRAM_BINS);
-        }
-        count[run->kind[from + b] * HN_HISTOGRAM_BINS + at]++;
+    find_bins(run->cosine + from, kind, n, s->slack, bin, at_edge);
+    for (int32_t b = 0; b < n; b++)
+        count[bin[b]]++;
+    const uint8_t *next = at_edge;
+    while ((next = memchr(next, 1, (size_t)(at_edge + n - next)))) {
+        int32_t b = (int32_t)(next++ - at_edge);
+        const float *other = hn_row(y, run->id[from + b]);
+        double exact = hn_dot_exact(hn_row(x, i), other, env->items->d);
+        count[bin[b]]--;
+        count[kind[b] * HN_HISTOGRAM_BINS + hn_cosine_bin((float)exact, HN_HISTOGRAM_BINS)]++;
     }
 }
 

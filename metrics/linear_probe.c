@@ -11,6 +11,7 @@
 // Not liblinear: its logistic regression is one class against the rest, it draws on rand() in some
 // solvers, and it takes 16 bytes per value of dense rows.
 #include "metrics/linear_probe.h"
+#include "core/exp.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
 #include "metrics/preconditioner.h"
@@ -74,11 +75,11 @@ static double row_loss(float *score, const float *bias, int32_t classes, int32_t
         largest = fmax(largest, (double)score[c]);
     }
     double own = (double)score[label] - largest;
-    double sum = exp((double)score[0] - largest);
-    for (int32_t c = 1; c < classes; c++)
-        sum += exp((double)score[c] - largest);
+    double sum = 0;
     for (int32_t c = 0; c < classes; c++)
-        score[c] = (float)(exp((double)score[c] - largest) / sum - (c == label));
+        sum += hn_exp((double)score[c] - largest);
+    for (int32_t c = 0; c < classes; c++)
+        score[c] = (float)(hn_exp((double)score[c] - largest) / sum - (c == label));
     return log(sum) - own;
 }
 

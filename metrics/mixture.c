@@ -4,16 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-static const double min = 1e-12; // of u, 1 - u, responsibilities and variances
-
-static double into_range(double u) { return fmin(fmax(u, min), 1 - min); }
+static const double min = 1e-12; // of responsibilities and variances
 
 static double middle(int bin) { return (bin + 0.5) / HN_SCORE_BINS; }
-
-static double log_density(const struct hn_mixture *m, int y, double u) {
-    return (m->alpha[y] - 1) * log(u) + (m->beta[y] - 1) * log1p(-u) -
-           gsl_sf_lnbeta(m->alpha[y], m->beta[y]);
-}
 
 // Sums of w, w u and w u^2, w being what a component has of the scores of a bin.
 struct moments {
@@ -22,14 +15,18 @@ struct moments {
 
 static void expect(const struct hn_mixture *m, const struct hn_score_counts *c,
                    struct moments sum[2]) {
-    for (int y = 0; y < 2; y++)
+    double log_scale[2]; // of each component's share and density
+    for (int y = 0; y < 2; y++) {
         sum[y] = (struct moments){0, 0, 0};
+        log_scale[y] = log(m->share[y]) - gsl_sf_lnbeta(m->alpha[y], m->beta[y]);
+    }
     for (int bin = 0; bin < HN_SCORE_BINS; bin++) {
-        double u = middle(bin), r[2];
+        double u = middle(bin), log_u = hn_log(u), log_rest = hn_log(1 - u), r[2];
         if (c->bin[bin] == 0)
             continue;
         for (int y = 0; y < 2; y++)
-            r[y] = fmax(m->share[y] * exp(log_density(m, y, u)), min);
+            r[y] = fmax(min, hn_exp((m->alpha[y] - 1) * log_u + (m->beta[y] - 1) * log_rest +
+                                    log_scale[y]));
         for (int y = 0; y < 2; y++) {
             double w = (double)c->bin[bin] * r[y] / (r[0] + r[1]);
             sum[y].w += w;
@@ -71,9 +68,4 @@ void hn_mixture_fit(const struct hn_score_counts *c, double prior, int64_t round
                  gsl_sf_lnbeta(out->alpha[0], out->beta[0]);
     out->by_log = out->alpha[1] - out->alpha[0];
     out->by_log_rest = out->beta[1] - out->beta[0];
-}
-
-double hn_mixture_weight(const struct hn_mixture *m, double score) {
-    double u = into_range((score + 1) / 2);
-    return u / (1 + exp(m->level + m->by_log * log(u) + m->by_log_rest * log1p(-u)));
 }

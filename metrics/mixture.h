@@ -3,7 +3,7 @@
 #ifndef HN_METRICS_MIXTURE_H
 #define HN_METRICS_MIXTURE_H
 
-#include <stdint.h>
+#include "core/exp.h"
 
 // Scores, cosines, by their number in bins of [-1, 1]: counts do not depend on their order.
 enum { HN_SCORE_BINS = 400 };
@@ -26,7 +26,13 @@ struct hn_mixture {
 // component has no weight or no width.
 void hn_mixture_fit(const struct hn_score_counts *c, double prior, int64_t rounds,
                     struct hn_mixture *out);
-// P(lower | s) u: what ProGCL weights a negative by, up to the mean.
-double hn_mixture_weight(const struct hn_mixture *m, double score);
+// P(lower | s) u: what ProGCL weights a negative by, up to the mean; u and 1 - u at least 1e-12.
+static inline double hn_mixture_weight(const struct hn_mixture *m, double score) {
+    const double min = 1e-12;
+    double u = (score + 1) / 2;
+    u = u < min ? min : u;
+    u = u > 1 - min ? 1 - min : u;
+    return u / (1 + hn_exp(m->level + m->by_log * hn_log(u) + m->by_log_rest * hn_log(1 - u)));
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include "core/clones.h"
 #include "metrics/block.h"
 
+#include <math.h>
 #include <string.h>
 
 // `count` negatives from entry `at` of the products on.
@@ -40,44 +41,52 @@ struct range {
     int shift;
 };
 
-// code[n] of a block; true if one of them is in the range.
+// bin[n] of a block, BINS for what does not count.
 HN_CLONES
-static bool find_codes(const float *cosine, int32_t n, struct range in, uint32_t *code) {
-    uint32_t any = 0;
+static void find_bins(const float *cosine, const uint8_t *kind, int32_t n, bool true_alone,
+                      struct range in, uint32_t *bin) {
     for (int32_t b = 0; b < n; b++) {
         double position = ((double)cosine[b] + 1) * 0x1p31;
         position = position > 0 ? position : 0;
-        code[b] = (uint32_t)(position < 0x1p32 - 1 ? position : 0x1p32 - 1);
-        any |= code[b] - in.low <= in.last;
+        uint32_t above = (uint32_t)(position < 0x1p32 - 1 ? position : 0x1p32 - 1) - in.low;
+        bool counts = above <= in.last && (!true_alone || kind[b] == HN_PAIR_TRUE_NEGATIVE);
+        bin[b] = counts ? above >> in.shift : BINS;
     }
+}
+
+// False: no cosine of a block is in a range; true may be wrong by a rounding.
+HN_CLONES
+static bool any_near(const float *cosine, int32_t n, struct range in) {
+    const float margin = 0x1p-22F, from = (float)in.low * 0x1p-31F - 1 - margin;
+    const float to = from + (float)in.last * 0x1p-31F + 3 * margin;
+    const float low = in.low > 0 ? from : -INFINITY, high = to < 1 ? to : INFINITY;
+    int32_t any = 0;
+    for (int32_t b = 0; b < n; b++)
+        any |= (cosine[b] >= low) & (cosine[b] <= high);
     return any;
 }
 
-static void count_block(const float *cosine, const uint8_t *kind, int32_t n, bool true_alone,
-                        struct range in, uint32_t count[BINS]) {
-    uint32_t code[HN_BLOCK];
-    if (!find_codes(cosine, n, in, code))
-        return;
-    for (int32_t b = 0; b < n; b++)
-        if (code[b] - in.low <= in.last && (!true_alone || kind[b] == HN_PAIR_TRUE_NEGATIVE))
-            count[(code[b] - in.low) >> in.shift]++;
-}
-
 static void count_codes(const struct hn_pairs *p, bool true_alone, struct range in,
-                        uint32_t count[BINS]) {
+                        uint32_t count[BINS + 1]) {
+    uint32_t bin[HN_BLOCK];
     memset(count, 0, BINS * sizeof *count);
     for (int32_t a = 0; a < p->n; a++) {
         struct hn_run run[2];
         (void)hn_pairs_runs(p, a, true, run);
         for (int r = 0; r < 2; r++)
-            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
-                count_block(run[r].cosine + from, run[r].kind + from, hn_block(run[r].count, from),
-                            true_alone, in, count);
+            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK) {
+                int32_t n = hn_block(run[r].count, from);
+                if (!any_near(run[r].cosine + from, n, in))
+                    continue;
+                find_bins(run[r].cosine + from, run[r].kind + from, n, true_alone, in, bin);
+                for (int32_t b = 0; b < n; b++)
+                    count[bin[b]]++;
+            }
     }
 }
 
 // The bin that holds order statistic `rank` of a range (from 0), which becomes its rank in the bin.
-static struct range narrow(struct range in, const uint32_t count[BINS], uint64_t *rank) {
+static struct range narrow(struct range in, const uint32_t *count, uint64_t *rank) {
     uint32_t bin = 0;
     while (count[bin] <= *rank)
         *rank -= count[bin++];
@@ -85,26 +94,20 @@ static struct range narrow(struct range in, const uint32_t count[BINS], uint64_t
                           in.shift > DIGIT ? in.shift - DIGIT : 0};
 }
 
-static const struct range all = {0, UINT32_MAX, 32 - DIGIT};
-
-// count[BINS]: of all pairs.
-static double order_statistic(const struct hn_pairs *p, bool true_alone, uint64_t rank,
-                              const uint32_t count[BINS]) {
-    uint32_t finer[BINS];
-    struct range in = narrow(all, count, &rank);
-    while (in.last > 0) {
-        count_codes(p, true_alone, in, finer);
-        in = narrow(in, finer, &rank);
-    }
-    return -1 + ((double)in.low + 0.5) * 0x1p-31;
-}
-
+// Two order statistics at once, which are mostly of one range.
 double hn_pairs_percentile(const struct hn_pairs *p, bool true_alone, uint64_t n, double q) {
-    uint32_t count[BINS];
+    uint32_t count[BINS + 1];
     double position = q * (double)(n - 1);
-    uint64_t rank = (uint64_t)position;
-    count_codes(p, true_alone, all, count);
-    double low = order_statistic(p, true_alone, rank, count),
-           high = order_statistic(p, true_alone, rank + 1 < n ? rank + 1 : rank, count);
-    return low + (position - (double)rank) * (high - low);
+    uint64_t first = (uint64_t)position, rank[2] = {first, first + 1 < n ? first + 1 : first};
+    struct range in[2] = {{0, UINT32_MAX, 32 - DIGIT}, {0, UINT32_MAX, 32 - DIGIT}};
+    while (in[0].last > 0) {
+        uint32_t low = in[0].low;
+        count_codes(p, true_alone, in[0], count);
+        in[0] = narrow(in[0], count, &rank[0]);
+        if (in[1].low != low)
+            count_codes(p, true_alone, in[1], count);
+        in[1] = narrow(in[1], count, &rank[1]);
+    }
+    double low = (double)in[0].low, high = (double)in[1].low;
+    return -1 + (low + 0.5 + (position - (double)first) * (high - low)) * 0x1p-31;
 }

@@ -29,7 +29,7 @@ struct hn_pairs {
                           // are those of hn_dot_exact(), rounded; NULL without positives
     const float *score_t; // [pairs] x2_a . x1_b; of a batch only where a loss cannot do with sums
     // Within a view, x1_a . x1_b and x2_a . x2_b: only where a metric needs the views, and the loss
-    // these products.
+    // these products; of a batch those with b > a alone where score_t is not there.
     const float *same1, *same2; // [pairs]
     const float *guide; // [pairs] the teacher's t_a . t_b: under a guided weighting, else NULL
     // Negatives per anchor, NULL for a batch.

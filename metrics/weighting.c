@@ -387,6 +387,7 @@ static void find_high(const struct hn_anchor *anchor, const struct hn_masker *ma
 
 // v of a block whose negatives differ in it. Terms far below the largest may vanish; the largest is
 // 1, so that no sum does.
+HN_CLONES
 static void weigh(const struct block *b, const struct hn_mixture *mixture, double slope,
                   double high, double *v) {
     if (slope > 0 && !mixture) {
@@ -394,8 +395,8 @@ static void weigh(const struct block *b, const struct hn_mixture *mixture, doubl
         return;
     }
     for (int32_t j = 0; j < b->padded; j++) {
-        bool left = b->score[j] > -INFINITY;
-        v[j] = left && mixture ? hn_mixture_weight(mixture, (double)b->score[j]) : left;
+        double weight = mixture ? hn_mixture_weight(mixture, (double)b->score[j]) : 1;
+        v[j] = b->score[j] > -INFINITY ? weight : 0;
     }
 }
 
@@ -451,7 +452,7 @@ static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask
 
 // log(max(0, exp(a) - exp(b)))
 static double log_difference(double a, double b) {
-    return a > b ? a + log1p(-exp(b - a)) : -INFINITY;
+    return b <= -INFINITY ? a : a > b ? a + log1p(-exp(b - a)) : -INFINITY;
 }
 
 bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau) {
@@ -463,9 +464,10 @@ struct hn_anchor_loss hn_anchor_loss_of(const struct hn_weighting_params *weight
                                         double positive, const struct hn_anchor_sums *s) {
     if (s->n == 0)
         return (struct hn_anchor_loss){.log_ng = -INFINITY};
-    double n = (double)s->n, log_rest = log1p(-weighting->tau_plus);
+    double n = (double)s->n, log_rest = log1p(-weighting->tau_plus), taken = -INFINITY;
     double scale = weighting->log_factor + log(n / s->weight) + s->high / tau;
-    double taken = log(n * weighting->tau_plus) + positive / tau;
+    if (weighting->tau_plus > 0)
+        taken = log(n * weighting->tau_plus) + positive / tau;
     double log_ng = log_difference(scale + log(s->mass), taken) - log_rest;
     double min = weighting->clamp == HN_CLAMP_NONE
                      ? -INFINITY

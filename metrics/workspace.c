@@ -1,16 +1,25 @@
 #include "metrics/workspace.h"
 #include "core/clones.h"
-#include "core/sweep/blas.h"
 #include "metrics/exp_sums.h"
+
+// Of tuples cosines are the products of x1 and x2.
+static enum hn_code open_rows(struct hn_context *ctx, const struct hn_items *items, int64_t rows,
+                              bool guide, struct hn_workspace *w) {
+    if ((!items->tuples && hn_packed_reserve(ctx, rows, items->d, &w->x)) ||
+        (hn_has_positive(items) && (hn_packed_reserve(ctx, rows, items->d, &w->x1) ||
+                                    hn_packed_reserve(ctx, rows, items->d, &w->x2))) ||
+        (guide && hn_packed_reserve(ctx, rows, items->teacher.cols, &w->teacher)))
+        return ctx->code;
+    return HN_OK;
+}
 
 enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_env *env,
                                const struct hn_products_wanted *wanted, int rates,
                                struct hn_workspace *w) {
-    int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
+    int64_t b = env->batch_size;
     bool views = hn_has_positive(env->items), lists = env->capacity > 0;
     size_t width = (size_t)(lists ? env->capacity : b); // of a row of products
     if (wanted->guide) {
-        row = hn_max(row, env->items->teacher.cols * (int64_t)sizeof(float));
         w->guide = hn_alloc(ctx, b, width * sizeof *w->guide);
         if (!w->guide)
             return ctx->code;
@@ -20,8 +29,8 @@ enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_en
         if (!w->score_t)
             return ctx->code;
     }
-    w->row[0] = hn_alloc(ctx, lists ? 0 : b, (size_t)row);
-    w->row[1] = hn_alloc(ctx, views && !lists ? b : 0, (size_t)row);
+    if (!lists && open_rows(ctx, env->items, b, wanted->guide, w))
+        return ctx->code;
     w->kind = hn_alloc(ctx, b, width);
     w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
     w->score = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score);
@@ -42,9 +51,9 @@ enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_en
     w->same_label = hn_alloc(ctx, b, sizeof *w->same_label);
     w->sums = hn_exp_sums_open(ctx, b, (int64_t)width, rates);
     w->position = hn_zalloc(ctx, env->items->n, sizeof *w->position);
-    bool all = w->row[0] && w->row[1] && w->kind && w->cosine && w->score && w->id && w->times &&
-               w->label && w->position && w->negative && w->negative_label && w->start &&
-               w->positive && w->labelled && w->same_label && w->sums;
+    bool all = w->kind && w->cosine && w->score && w->id && w->times && w->label && w->position &&
+               w->negative && w->negative_label && w->start && w->positive && w->labelled &&
+               w->same_label && w->sums;
     return all ? HN_OK : ctx->code;
 }
 
@@ -114,42 +123,41 @@ struct hn_pairs hn_workspace_pairs(const struct hn_metric_env *env, const struct
     return lists ? listed(env, w, size, ids, lists) : distinct(env, w, size, ids);
 }
 
-static void multiply(const struct hn_items *items, const struct hn_workspace *w,
-                     struct hn_pairs *p) {
-    int64_t n = p->n, d = items->d;
-    if (!items->tuples) { // else the products of x1 and x2
-        hn_gather_rows(&items->x, p->id, p->n, w->row[0]);
-        hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
+static void multiply(const struct hn_items *items, struct hn_workspace *w, struct hn_pairs *p) {
+    int64_t n = p->n;
+    if (!items->tuples) {
+        hn_packed_gather(&items->x, p->id, n, &w->x);
+        hn_packed_multiply_own(&w->x, true, w->cosine);
     }
     p->cosine = items->tuples ? w->score : w->cosine;
     if (!hn_has_positive(items))
         return;
-    hn_gather_rows(&items->x1, p->id, p->n, w->row[0]);
-    hn_gather_rows(&items->x2, p->id, p->n, w->row[1]);
-    hn_gemm_nt(w->row[0], d, w->row[1], d, n, n, d, w->score, n);
+    hn_packed_gather(&items->x1, p->id, n, &w->x1);
+    hn_packed_gather(&items->x2, p->id, n, &w->x2);
+    hn_packed_multiply_all(&w->x1, &w->x2, w->score);
     for (int64_t a = 0; a < n; a++)
-        w->score[a * n + a] = (float)hn_dot_exact(w->row[0] + a * d, w->row[1] + a * d, d);
+        w->score[a * n + a] =
+            (float)hn_dot_exact(hn_row(&w->x1.rows, a), hn_row(&w->x2.rows, a), items->d);
     p->score = w->score;
     if (w->score_t) {
-        hn_transpose(w->score, n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
+        hn_transpose(w->score, n, n, n, w->score_t, n); // x2_a . x1_b is entry (b, a) of x1 x2^T
         p->score_t = w->score_t;
     }
-    for (int v = 0; v < 2; v++)
-        if (w->same[v])
-            hn_gemm_nt(w->row[v], d, w->row[v], d, n, n, d, w->same[v], n);
+    if (w->same[0])
+        hn_packed_multiply_own(&w->x1, w->score_t, w->same[0]);
+    if (w->same[1])
+        hn_packed_multiply_own(&w->x2, w->score_t, w->same[1]);
     p->same1 = w->same[0];
     p->same2 = w->same[1];
     if (!w->guide)
         return;
-    const struct hn_matrix *teacher = &items->teacher;
-    hn_gather_rows(teacher, p->id, p->n, w->row[0]);
-    hn_gemm_nt(w->row[0], teacher->cols, w->row[0], teacher->cols, n, n, teacher->cols, w->guide,
-               n);
+    hn_packed_gather(&items->teacher, p->id, n, &w->teacher);
+    hn_packed_multiply_own(&w->teacher, true, w->guide);
     p->guide = w->guide;
 }
 
 // Lists of an anchor share few rows with each other: products one by one.
-static void multiply_lists(const struct hn_items *items, const struct hn_workspace *w,
+static void multiply_lists(const struct hn_items *items, struct hn_workspace *w,
                            struct hn_pairs *p) {
     const struct hn_matrix *y = hn_negative_rows(items);
     bool views = hn_has_positive(items);
@@ -218,8 +226,7 @@ static void relate(const struct hn_items *items, const struct hn_workspace *w, s
     p->same = w->same_label;
 }
 
-void hn_workspace_fill(const struct hn_items *items, const struct hn_workspace *w,
-                       struct hn_pairs *p) {
+void hn_workspace_fill(const struct hn_items *items, struct hn_workspace *w, struct hn_pairs *p) {
     (p->start ? multiply_lists : multiply)(items, w, p);
     relate(items, w, p);
     hn_exp_sums_begin(w->sums);

@@ -2,6 +2,7 @@
 #ifndef HN_METRICS_WORKSPACE_H
 #define HN_METRICS_WORKSPACE_H
 
+#include "core/sweep/packed.h"
 #include "metrics/metric.h"
 
 // Products that only some metrics, losses and weightings ask for.
@@ -13,12 +14,12 @@ struct hn_products_wanted {
 
 // Scratch of one thread, for batches of at most batch_size items.
 struct hn_workspace {
-    float *row[2];                    // [batch_size x d] gathered rows
-    float *cosine, *score;            // [batch_size x batch_size]
-    float *score_t, *same[2], *guide; // likewise, NULL where not wanted
-    int32_t *id, *times, *label;      // [batch_size]
-    uint8_t *kind;                    // [batch_size x batch_size]
-    int32_t *position;                // [n] of an item in the batch + 1, 0 = not in it
+    struct hn_packed x, x1, x2, teacher; // gathered rows, of which products are asked for
+    float *cosine, *score;               // [batch_size x batch_size]
+    float *score_t, *same[2], *guide;    // likewise, NULL where not wanted
+    int32_t *id, *times, *label;         // [batch_size]
+    uint8_t *kind;                       // [batch_size x batch_size]
+    int32_t *position;                   // [n] of an item in the batch + 1, 0 = not in it
     // Negatives per anchor: [batch_size x capacity], as are the products then; no rows are
     // gathered.
     int32_t *negative, *negative_label;
@@ -38,7 +39,6 @@ struct hn_pairs hn_workspace_pairs(const struct hn_metric_env *env, const struct
                                    int32_t size, const int32_t *ids,
                                    const struct hn_measure_lists *lists);
 // Adds products and kinds.
-void hn_workspace_fill(const struct hn_items *items, const struct hn_workspace *w,
-                       struct hn_pairs *p);
+void hn_workspace_fill(const struct hn_items *items, struct hn_workspace *w, struct hn_pairs *p);
 
 #endif
