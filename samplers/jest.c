@@ -19,6 +19,9 @@
 // paper cuts a stream of them. scale and offset are learned there; defaults are what SigLIP begins
 // with. Without views x takes the place of both. Batches are independent of each other.
 #include "core/bitset.h"
+#include "core/clones.h"
+#include "core/exp.h"
+#include "core/lanes.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"
 
@@ -33,24 +36,17 @@ struct params {
     int64_t chunks;
 };
 
-// Rows of one matrix, gathered and packed.
-struct side {
-    const struct hn_matrix *of;
-    float *rows;
-    struct hn_packed packed;
-};
-
 enum { VIEW1, VIEW2, TEACHER, SIDES };
 
 // Scratch of a thread for choosing a batch.
 struct scratch {
-    int32_t *id;                          // [candidates] that a batch is chosen from
-    struct side all[SIDES], chunk[SIDES]; // of the candidates, and of the last chunk
-    int32_t *position;                    // [B] of what is chosen, among the candidates
-    double *score, *key;                  // [candidates]; [largest chunk] in their order
-    bool *chosen;                         // [candidates]
-    float *s;                             // [candidates x chunk], whole panels
-    uint64_t *marks;                      // [words of n] clear between batches
+    int32_t *id;                               // [candidates] that a batch is chosen from
+    struct hn_packed all[SIDES], chunk[SIDES]; // of the candidates, and of the last chunk
+    int32_t *position;                         // [B] of what is chosen, among the candidates
+    double *score, *key;                       // [candidates]; [largest chunk] in their order
+    bool *chosen;                              // [candidates]
+    float *s;                                  // [candidates x chunk], whole panels
+    uint64_t *marks;                           // [words of n] clear between batches
 };
 
 struct state {
@@ -79,22 +75,11 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return HN_OK;
 }
 
-static enum hn_code open_side(struct hn_context *ctx, const struct hn_matrix *of, int64_t rows,
-                              struct side *side) {
-    int64_t panels = hn_panels(rows);
-    float *packed = hn_alloc(ctx, panels * HN_PANEL, (size_t)of->cols * sizeof *packed);
-    side->of = of;
-    side->rows = hn_alloc(ctx, rows, (size_t)of->cols * sizeof *side->rows);
-    side->packed = (struct hn_packed){
-        {side->rows, rows, of->cols, of->cols}, hn_product_best(), rows, panels, packed};
-    return packed && side->rows ? HN_OK : ctx->code;
-}
-
-static void fill_side(struct side *side, const int32_t *id, int64_t n) {
-    side->packed.rows.rows = n;
-    hn_gather_rows(side->of, id, n, side->rows);
-    if (side->packed.product)
-        hn_panels_pack(&side->packed.rows, 0, n, side->packed.data);
+// Without views x takes the place of both.
+static const struct hn_matrix *rows_of(const struct hn_items *items, int side) {
+    if (side == TEACHER)
+        return &items->teacher;
+    return !hn_has_positive(items) ? &items->x : side == VIEW1 ? &items->x1 : &items->x2;
 }
 
 static bool uses(const struct params *p, const struct hn_items *items, int side) {
@@ -107,9 +92,6 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct hn_sampler
                                  struct scratch *s) {
     const struct state *state = self->state;
     const struct hn_items *items = &state->items;
-    bool views = hn_has_positive(items);
-    const struct hn_matrix *of[SIDES] = {views ? &items->x1 : &items->x, &items->x2,
-                                         &items->teacher};
     int64_t n = state->candidates;
     *s = (struct scratch){.id = hn_alloc(ctx, n, sizeof *s->id),
                           .position = hn_alloc(ctx, self->batch_size, sizeof *s->position),
@@ -121,19 +103,19 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct hn_sampler
                           .marks = hn_zalloc(ctx, hn_bitset_words(self->n), sizeof *s->marks)};
     if (!s->id || !s->position || !s->score || !s->key || !s->chosen || !s->s || !s->marks)
         return ctx->code;
-    for (int k = 0; k < SIDES; k++)
-        if (uses(self->params, items, k) && (open_side(ctx, of[k], n, &s->all[k]) ||
-                                             open_side(ctx, of[k], state->max, &s->chunk[k])))
+    for (int k = 0; k < SIDES; k++) {
+        int64_t d = rows_of(items, k)->cols;
+        if (uses(self->params, items, k) && (hn_packed_reserve(ctx, n, d, &s->all[k]) ||
+                                             hn_packed_reserve(ctx, state->max, d, &s->chunk[k])))
             return ctx->code;
+    }
     return HN_OK;
 }
 
 static void close_scratch(struct hn_context *ctx, struct scratch *s) {
     for (int k = 0; k < SIDES; k++) {
-        hn_free(ctx, s->all[k].rows);
-        hn_free(ctx, s->all[k].packed.data);
-        hn_free(ctx, s->chunk[k].rows);
-        hn_free(ctx, s->chunk[k].packed.data);
+        hn_packed_free(ctx, &s->all[k]);
+        hn_packed_free(ctx, &s->chunk[k]);
     }
     hn_free(ctx, s->id);
     hn_free(ctx, s->position);
@@ -186,9 +168,6 @@ static void draw_candidates(const struct hn_sampler *self, struct scratch *s,
         hn_bitset_remove(s->marks, s->id[i]);
 }
 
-// log(1 + e^x)
-static double softplus(double x) { return fmax(x, 0) + log1p(exp(-fabs(x))); }
-
 // Scores before anything is chosen: what an item's own pair adds.
 static void begin_scores(const struct params *p, const struct state *state, struct scratch *s) {
     const struct hn_items *items = &state->items;
@@ -198,23 +177,33 @@ static void begin_scores(const struct params *p, const struct state *state, stru
         if (views)
             own =
                 hn_dot_exact(hn_row(&items->x1, s->id[i]), hn_row(&items->x2, s->id[i]), items->d);
-        s->score[i] = p->score == EASY ? 0 : softplus(-(p->scale * own + p->offset));
+        s->score[i] = p->score == EASY ? 0 : hn_softplus(-(p->scale * own + p->offset));
         s->chosen[i] = false;
     }
 }
 
+// The losses of an item's pairs.
+HN_CLONES
+static double pair_losses(const float *s, int64_t n, double scale, double offset) {
+    double lane[HN_LANES] = {0};
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += hn_softplus(scale * (double)s[j + l] + offset);
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += hn_softplus(scale * (double)s[j] + offset);
+    return hn_add_lanes(lane);
+}
+
 // Adds `times` the losses of all candidates' pairs with the n items of a chunk.
-static void add_pairs(const struct params *p, const struct side *all, const struct side *chunk,
-                      double times, struct scratch *s) {
-    int64_t rows = all->packed.rows.rows, n = chunk->packed.rows.rows;
+static void add_pairs(const struct params *p, const struct hn_packed *all,
+                      const struct hn_packed *chunk, double times, struct scratch *s) {
+    int64_t rows = all->rows.rows, n = chunk->rows.rows;
     int64_t stride = hn_panels(n) * HN_PANEL;
-    hn_packed_multiply(&all->packed, 0, rows, &chunk->packed, 0, n, s->s, stride);
-    for (int64_t i = 0; i < rows; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < n && !s->chosen[i]; j++)
-            sum += softplus(p->scale * (double)s->s[i * stride + j] + p->offset);
-        s->score[i] += times * sum;
-    }
+    hn_packed_multiply(all, 0, rows, chunk, 0, n, s->s, stride);
+    for (int64_t i = 0; i < rows; i++)
+        if (!s->chosen[i])
+            s->score[i] += times * pair_losses(s->s + i * stride, n, p->scale, p->offset);
 }
 
 // The next `count` items, by the scores given those chosen before: their positions.
@@ -243,7 +232,7 @@ static void add_chunk(const struct params *p, const struct state *state, struct 
     bool views = hn_has_positive(&state->items);
     for (int k = 0; k < SIDES; k++)
         if (uses(p, &state->items, k))
-            fill_side(&s->chunk[k], id, n);
+            hn_packed_gather(rows_of(&state->items, k), id, n, &s->chunk[k]);
     if (p->score != EASY) {
         add_pairs(p, &s->all[VIEW1], &s->chunk[views ? VIEW2 : VIEW1], views ? 1 : 2, s);
         if (views)
@@ -262,7 +251,7 @@ static void choose(const struct hn_sampler *self, int64_t batch, struct scratch 
     begin_scores(params, state, s);
     for (int k = 0; k < SIDES; k++)
         if (uses(params, &state->items, k))
-            fill_side(&s->all[k], s->id, state->candidates);
+            hn_packed_gather(rows_of(&state->items, k), s->id, state->candidates, &s->all[k]);
     for (int64_t c = 0, from = 0; c < state->chunks; c++) {
         int64_t to = (c + 1) * self->batch_size / state->chunks;
         draw_chunk(state, s, to - from, &stream, s->position + from);

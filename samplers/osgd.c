@@ -36,8 +36,7 @@ struct drawn {
 
 // Scratch of a thread for computing a loss.
 struct scratch {
-    int32_t *id;    // [B]
-    float *x1, *x2; // [B x d]
+    int32_t *id; // [B]
     struct hn_packed rows, columns;
     int64_t stride;
     float *s;    // [stride x stride]
@@ -90,25 +89,13 @@ static void draw(const struct hn_sampler *self, int64_t epoch, int64_t number, i
 static enum hn_code open_scratch(struct hn_context *ctx, int64_t size, int64_t d,
                                  struct scratch *s) {
     int64_t side = hn_panels(size) * HN_PANEL;
-    const struct hn_product *product = hn_product_best();
     *s = (struct scratch){.id = hn_alloc(ctx, size, sizeof *s->id),
-                          .x1 = hn_alloc(ctx, size, (size_t)d * sizeof *s->x1),
-                          .x2 = hn_alloc(ctx, size, (size_t)d * sizeof *s->x2),
                           .stride = side,
                           .s = hn_alloc(ctx, side, (size_t)side * sizeof *s->s),
                           .sum = hn_alloc(ctx, size, sizeof *s->sum)};
-    float *one = hn_alloc(ctx, side, (size_t)d * sizeof *one);
-    float *two = hn_alloc(ctx, side, (size_t)d * sizeof *two);
-    s->rows = (struct hn_packed){{s->x1, size, d, d}, product, size, hn_panels(size), one};
-    s->columns = (struct hn_packed){{s->x2, size, d, d}, product, size, hn_panels(size), two};
-    return s->id && s->x1 && s->x2 && s->s && s->sum && one && two ? HN_OK : ctx->code;
-}
-
-static void pack(const struct hn_matrix *x, const int32_t *id, float *rows,
-                 struct hn_packed *packed) {
-    hn_gather_rows(x, id, packed->rows.rows, rows);
-    if (packed->product)
-        hn_panels_pack(&packed->rows, 0, packed->rows.rows, packed->data);
+    bool good = s->id && s->s && s->sum && !hn_packed_reserve(ctx, size, d, &s->rows) &&
+                !hn_packed_reserve(ctx, size, d, &s->columns);
+    return good ? HN_OK : ctx->code;
 }
 
 // s[n] becomes e^((s - 1) / tau), each also added to its column.
@@ -121,11 +108,11 @@ static void add_powers(float *restrict s, int64_t n, float rate, double *restric
 }
 
 static double loss_of(const struct hn_items *items, double tau, struct scratch *s) {
-    int64_t n = s->rows.rows.rows;
+    int64_t n = s->rows.block;
     double loss = 0;
     bool views = hn_has_positive(items);
-    pack(views ? &items->x1 : &items->x, s->id, s->x1, &s->rows);
-    pack(views ? &items->x2 : &items->x, s->id, s->x2, &s->columns);
+    hn_packed_gather(views ? &items->x1 : &items->x, s->id, n, &s->rows);
+    hn_packed_gather(views ? &items->x2 : &items->x, s->id, n, &s->columns);
     hn_packed_multiply(&s->rows, 0, n, &s->columns, 0, n, s->s, s->stride);
     memset(s->sum, 0, (size_t)n * sizeof *s->sum);
     for (int64_t i = 0; i < n; i++) {

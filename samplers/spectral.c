@@ -15,6 +15,9 @@
 // cube of them: the paper has B = 32 and k = 40. The code's assignment of items to centroids has
 // the least sum of distances; here the closest pair comes first. Without views x takes the place of
 // both.
+#include "core/clones.h"
+#include "core/exp.h"
+#include "core/lanes.h"
 #include "core/sweep/eigen.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"
@@ -48,12 +51,12 @@ struct state {
     struct hn_work took;     // to select it
     float *s;                // [m x m] s_ij, in whole panels
     int64_t stride;          // of its rows
-    double *w, *degree;      // [m x m], [m]
+    double *w, *root;        // [m x m], [m] of the degrees
     double *value, *vector;  // [k], [k x m]
     double *row;             // [m x k] what k-means clusters
     double *centroid, *sum;  // [k x k] of the best start or one under way
     double *best;            // [k x k]
-    double *far;             // [m] squared distance to the centroids so far
+    double *far;             // [m] s_ii, and squared distance to the centroids so far
     int32_t *nearest, *size; // [m] centroid, [k] items
     struct match *match;     // [m x k]
     int32_t *cluster;        // [k x B] positions in the group
@@ -97,7 +100,7 @@ static enum hn_code open_spectral(struct hn_context *ctx, struct hn_sampler *sel
     bool good =
         (state->s = hn_alloc(ctx, state->stride, (size_t)state->stride * sizeof *state->s)) &&
         (state->w = hn_alloc(ctx, m, (size_t)m * sizeof *state->w)) &&
-        (state->degree = hn_alloc(ctx, m, sizeof *state->degree)) &&
+        (state->root = hn_alloc(ctx, m, sizeof *state->root)) &&
         (state->value = hn_alloc(ctx, k, sizeof *state->value)) &&
         (state->vector = hn_alloc(ctx, k, (size_t)m * sizeof *state->vector)) &&
         (state->row = hn_alloc(ctx, k, (size_t)m * sizeof *state->row)) &&
@@ -126,64 +129,65 @@ static enum hn_code multiply(struct hn_context *ctx, struct state *state, const 
     HN_SCOPE(ctx);
     const struct hn_items *items = &state->items;
     bool views = hn_has_positive(items);
-    int64_t m = state->m, d = items->d;
-    float *x1 = hn_alloc(ctx, m, (size_t)d * sizeof *x1);
-    float *x2 = hn_alloc(ctx, m, (size_t)d * sizeof *x2);
-    if (!x1 || !x2)
-        return ctx->code;
-    hn_gather_rows(views ? &items->x1 : &items->x, id, m, x1);
-    hn_gather_rows(views ? &items->x2 : &items->x, id, m, x2);
-    const struct hn_matrix one = {x1, m, d, d}, two = {x2, m, d, d};
+    int64_t m = state->m;
     struct hn_packed rows, columns;
-    enum hn_code code = hn_packed_open(ctx, &one, m, &rows);
-    if (code)
-        return code;
-    code = hn_packed_open(ctx, &two, m, &columns);
-    if (!code)
-        hn_packed_multiply(&rows, 0, m, &columns, 0, m, state->s, state->stride);
-    if (!code)
-        hn_packed_free(ctx, &columns);
-    hn_packed_free(ctx, &rows);
-    return code;
+    if (hn_packed_reserve(ctx, m, items->d, &rows) || hn_packed_reserve(ctx, m, items->d, &columns))
+        return ctx->code;
+    hn_packed_gather(views ? &items->x1 : &items->x, id, m, &rows);
+    hn_packed_gather(views ? &items->x2 : &items->x, id, m, &columns);
+    hn_packed_multiply(&rows, 0, m, &columns, 0, m, state->s, state->stride);
+    return HN_OK;
 }
 
 static double s_of(const struct state *state, int64_t i, int64_t j) {
     return (double)state->s[i * state->stride + j];
 }
 
-// w_ij as a logarithm: of one direction.
-static double two_losses(const struct state *state, int64_t i, int64_t j, double others,
-                         double tau) {
-    double own = s_of(state, i, i);
-    return log1p(others * exp((s_of(state, i, j) - own) / tau)) +
-           log1p(others * exp((s_of(state, j, i) - own) / tau));
+// w[m]: what row i of s adds to the logarithms of w_ij and w_ji; own[m]: s_jj.
+HN_CLONES
+static void find_losses(const float *s, const double *own, int64_t i, int64_t m, double log_others,
+                        double tau, double *w) {
+    for (int64_t j = 0; j < m; j++)
+        w[j] = hn_softplus(log_others + ((double)s[j] - own[i]) / tau) +
+               hn_softplus(log_others + ((double)s[j] - own[j]) / tau);
+}
+
+// w[m] becomes e^(w - high); their sum.
+HN_CLONES
+static double lift(double *w, int64_t m, double high) {
+    for (int64_t j = 0; j < m; j++)
+        w[j] = hn_exp(w[j] - high);
+    return hn_lane_sum(w, m);
 }
 
 // D^-1/2 W D^-1/2; weights are divided by the largest, which it does not change.
 static void weigh(struct state *state, double others, double tau, int threads) {
     int64_t m = state->m;
-    double *w = state->w, high = -INFINITY;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(max : high)
+    double *w = state->w, *own = state->far, high = -INFINITY;
     for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < m; j++) {
-            w[i * m + j] = i == j ? -INFINITY
-                                  : two_losses(state, i, j, others, tau) +
-                                        two_losses(state, j, i, others, tau);
-            high = fmax(high, w[i * m + j]);
+        own[i] = s_of(state, i, i);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < m; i++)
+            find_losses(state->s + i * state->stride, own, i, m, log(others), tau, w + i * m);
+#pragma omp for schedule(dynamic, 16) reduction(max : high)
+        for (int64_t i = 0; i < m; i++) {
+            w[i * m + i] = -INFINITY;
+            for (int64_t j = 0; j < i; j++) {
+                double both = w[i * m + j] + w[j * m + i];
+                w[i * m + j] = w[j * m + i] = both;
+                high = fmax(high, both);
+            }
         }
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < m; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < m; j++) {
-            w[i * m + j] = exp(w[i * m + j] - high);
-            sum += w[i * m + j];
-        }
-        state->degree[i] = sum;
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < m; i++)
+            state->root[i] = sqrt(lift(w + i * m, m, high));
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < m; j++)
+                w[i * m + j] /= state->root[i] * state->root[j];
     }
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < m; j++)
-            w[i * m + j] /= sqrt(state->degree[i]) * sqrt(state->degree[j]);
 }
 
 static enum hn_code embed(struct hn_context *ctx, struct state *state) {
@@ -192,7 +196,7 @@ static enum hn_code embed(struct hn_context *ctx, struct state *state) {
         return ctx->code;
     for (int64_t i = 0; i < m; i++)
         for (int64_t c = 0; c < k; c++)
-            state->row[i * k + c] = state->vector[c * m + i] / sqrt(state->degree[i]);
+            state->row[i * k + c] = state->vector[c * m + i] / state->root[i];
     return HN_OK;
 }
 
@@ -315,8 +319,8 @@ static double loss_of(const struct state *state, const int32_t *position, int32_
     for (int32_t a = 0; a < n; a++) {
         double rows = 0, columns = 0, own = s_of(state, position[a], position[a]);
         for (int32_t b = 0; b < n; b++) {
-            rows += exp((s_of(state, position[a], position[b]) - own) / tau);
-            columns += exp((s_of(state, position[b], position[a]) - own) / tau);
+            rows += hn_exp((s_of(state, position[a], position[b]) - own) / tau);
+            columns += hn_exp((s_of(state, position[b], position[a]) - own) / tau);
         }
         // cppcheck-suppress invalidFunctionArg; b has been a, so both are 1 or more
         loss += log(rows) + log(columns);
