@@ -8,12 +8,13 @@
 // sums and n over the negatives that the mask leaves; dloss/ds_j = 0 for the others.
 // At the clamp log Ng is a constant: dloss/ds_j = 0, dloss/ds+ = -q / tau.
 #include "core/clones.h"
+#include "core/lanes.h"
 #include "training/net/exp.h"
 #include "training/net/loss.h"
 
 #include <math.h>
 
-enum { LANES = 16 };
+enum { LANES = 16, BLOCK = 256 };
 static const double GONE = -1e30; // a score whose powers vanish
 
 static double sum_lanes(hn_real lane[LANES]) {
@@ -145,16 +146,22 @@ static int64_t drop_masked(const struct hn_weighting_params *weighting, double p
 }
 
 // score[j] becomes v_j e_j by the mixture, 0 for what is gone; their sums.
+HN_CLONES
 static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *score,
                            struct anchor *a) {
+    const struct hn_mixture *mixture = &spec->weighting.mixture;
+    double v[BLOCK], mass[BLOCK];
     a->weight = a->mass = 0;
-    for (int64_t j = 0; j < n; j++) {
-        double s = (double)score[j];
-        double v = s <= GONE / 2 ? 0 : hn_mixture_weight(&spec->weighting.mixture, s);
-        double mass = v > 0 ? v * exp((s - a->high) / spec->temperature) : 0;
-        score[j] = (hn_real)mass;
-        a->weight += v;
-        a->mass += mass;
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        int64_t count = n - from < BLOCK ? n - from : BLOCK;
+        for (int64_t j = 0; j < count; j++) {
+            double s = (double)score[from + j], weight = hn_mixture_weight(mixture, s);
+            v[j] = s <= GONE / 2 ? 0 : weight;
+            mass[j] = v[j] * hn_exp((s - a->high) / spec->temperature);
+            score[from + j] = (hn_real)mass[j];
+        }
+        a->weight += hn_lane_sum(v, count);
+        a->mass += hn_lane_sum(mass, count);
     }
 }
 

@@ -4,13 +4,15 @@
 //   loss = sp(-T_G) + N,  N = sum_j w_j sp(T_j),  w_j = e^(c s_j) / sum_k e^(c s_k) over j, k != G
 //   dloss/ds_G = -S(-T_G) / tau,  dloss/ds_j = w_j (S(T_j) / tau + c (sp(T_j) - N))
 // The largest |s| of `clip` counts as a constant.
+#include "core/clones.h"
+#include "core/exp.h"
+#include "core/lanes.h"
 #include "training/net/loss.h"
 
 #include <math.h>
 #include <string.h>
 
-static double softplus(double x) { return fmax(x, 0) + log1p(exp(-fabs(x))); }
-static double logistic(double x) { return 1 / (1 + exp(-x)); }
+static inline double logistic(double x) { return 1 / (1 + hn_exp(-x)); }
 
 struct nodes {
     struct hn_workers workers;
@@ -22,29 +24,49 @@ struct nodes {
     struct hn_loss_work *work;
 };
 
-// One node: its scores become gradients. Returns the loss.
+// One node: scores in blocks, which loops take at once.
+enum { BLOCK = 256 };
+struct node {
+    double rate, tau, high, weight, mean; // mean: N
+};
+
+HN_CLONES
+static void sum_block(struct node *node, const hn_real *score, int64_t n, int64_t own) {
+    double v[BLOCK], loss[BLOCK];
+    for (int64_t j = 0; j < n; j++) {
+        v[j] = hn_exp(node->rate * ((double)score[j] - node->high));
+        loss[j] = hn_softplus((double)score[j] / node->tau);
+    }
+    if (own >= 0 && own < n)
+        v[own] = loss[own] = 0;
+    node->weight += hn_lane_sum(v, n);
+    node->mean += hn_lane_dot(v, loss, n);
+}
+
+HN_CLONES
+static void turn_block(const struct node *node, double scale, int64_t n, hn_real *score) {
+    const struct node b = *node;
+    for (int64_t j = 0; j < n; j++) {
+        double t = (double)score[j] / b.tau;
+        double w = hn_exp(b.rate * ((double)score[j] - b.high)) / b.weight;
+        double derivative = logistic(t) / b.tau + b.rate * (hn_softplus(t) - b.mean);
+        score[j] = (hn_real)(scale * w * derivative);
+    }
+}
+
+// Scores of a node become gradients. Returns the loss.
 static double node_loss(const struct nodes *b, int32_t own, hn_real *score) {
-    double tau = b->spec->temperature, scale = 1 / (double)b->n;
-    double positive = (double)score[own] / tau, high = -INFINITY, weight = 0, mean = 0;
+    double scale = 1 / (double)b->n, positive = (double)score[own] / b->spec->temperature;
+    struct node node = {b->rate, b->spec->temperature, -INFINITY, 0, 0};
     for (int64_t j = 0; j < b->graphs; j++)
         if (j != own)
-            high = fmax(high, (double)score[j]);
-    for (int64_t j = 0; j < b->graphs; j++)
-        if (j != own) {
-            double v = exp(b->rate * ((double)score[j] - high));
-            weight += v;
-            mean += v * softplus((double)score[j] / tau);
-        }
-    mean = weight > 0 ? mean / weight : 0;
-    for (int64_t j = 0; j < b->graphs; j++)
-        if (j != own) {
-            double t = (double)score[j] / tau;
-            double w = exp(b->rate * ((double)score[j] - high)) / weight;
-            double derivative = logistic(t) / tau + b->rate * (softplus(t) - mean);
-            score[j] = (hn_real)(scale * w * derivative);
-        }
-    score[own] = (hn_real)(-scale * logistic(-positive) / tau);
-    return softplus(-positive) + mean;
+            node.high = fmax(node.high, (double)score[j]);
+    for (int64_t from = 0; from < b->graphs; from += BLOCK)
+        sum_block(&node, score + from, hn_min(BLOCK, b->graphs - from), own - from);
+    node.mean = node.weight > 0 ? node.mean / node.weight : 0;
+    turn_block(&node, scale, b->graphs, score);
+    score[own] = (hn_real)(-scale * logistic(-positive) / node.tau);
+    return hn_softplus(-positive) + node.mean;
 }
 
 static void score_block(const struct nodes *b, int64_t first, int64_t rows) {

@@ -1,5 +1,7 @@
 // Losses that take no weighting: minus the cosine (NS equation 4), cross entropy; and losses of
 // several positives.
+#include "core/clones.h"
+#include "core/exp.h"
 #include "training/net/loss.h"
 
 #include <math.h>
@@ -28,9 +30,9 @@ static double cross_entropy_row(int64_t classes, const hn_real *logit, int32_t l
     for (int64_t c = 0; c < classes; c++)
         high = fmax(high, (double)logit[c]);
     for (int64_t c = 0; c < classes; c++)
-        sum += exp((double)logit[c] - high);
+        sum += hn_exp((double)logit[c] - high);
     for (int64_t c = 0; c < classes; c++) {
-        double share = exp((double)logit[c] - high) / sum;
+        double share = hn_exp((double)logit[c] - high) / sum;
         gradient[c] = (hn_real)(scale * (share - (c == label)));
     }
     // cppcheck-suppress invalidFunctionArg ; there are classes: the largest logit alone makes sum 1
@@ -89,6 +91,15 @@ static bool is_positive(const struct positives *p, int64_t j, double score) {
            hn_masker_drops(&p->masker, shown(p, j, score));
 }
 
+enum { BLOCK = 256 };
+
+// power[n] of a block.
+HN_CLONES
+static void find_powers(const hn_real *score, int64_t n, double high, double tau, double *power) {
+    for (int64_t j = 0; j < n; j++)
+        power[j] = hn_exp(((double)score[j] - high) / tau);
+}
+
 double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
                          hn_real *score) {
     const struct positives found = find_positives(spec, n, a, score);
@@ -97,18 +108,23 @@ double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t 
     for (int64_t j = 0; j < 2 * n; j++)
         if (j != a)
             high = fmax(high, (double)score[j]);
+    double power[BLOCK];
     for (int64_t j = 0; j < 2 * n; j++) {
+        if (j % BLOCK == 0)
+            find_powers(score + j, hn_min(BLOCK, 2 * n - j), high, tau, power);
         if (j == a)
             continue;
-        sum += exp(((double)score[j] - high) / tau);
+        sum += power[j % BLOCK];
         if (!is_positive(&found, j, (double)score[j]))
             continue;
         of_positives += (double)score[j];
         positives++;
     }
     for (int64_t j = 0; j < 2 * n; j++) {
+        if (j % BLOCK == 0)
+            find_powers(score + j, hn_min(BLOCK, 2 * n - j), high, tau, power);
         bool positive = is_positive(&found, j, (double)score[j]);
-        double share = exp(((double)score[j] - high) / tau) / sum;
+        double share = power[j % BLOCK] / sum;
         score[j] =
             (hn_real)(j == a ? 0 : scale / tau * (share - (positive ? 1 / (double)positives : 0)));
     }
