@@ -343,6 +343,19 @@ void hn_append(char *text, size_t size, const char *fmt, ...) {
     va_end(args);
 }
 
+struct hn_counted hn_counted(int64_t n, const char *one) {
+    struct hn_counted out;
+    int length = (int)strlen(one);
+    bool ies = length > 1 && one[length - 1] == 'y' && !strchr("aeiou", one[length - 2]);
+    bool es = length > 2 && (one[length - 1] == 's' || strcmp(one + length - 3, "tch") == 0);
+    snprintf(out.text, sizeof out.text, "%lld %.*s%s", (long long)n, length - (n != 1 && ies), one,
+             n == 1 ? ""
+             : ies  ? "ies"
+             : es   ? "es"
+                    : "s");
+    return out;
+}
+
 static int64_t clock_ns(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);

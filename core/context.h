@@ -172,6 +172,11 @@ HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRI
 
 // Puts a text behind the one in text[size]; what does not fit is cut.
 void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
+// "1 cell", "2 cells", "2 queries": a number with what it counts.
+struct hn_counted {
+    char text[64];
+};
+struct hn_counted hn_counted(int64_t n, const char *one);
 // A text for a terminal: control characters become spaces.
 void hn_plain_put(FILE *out, const char *text);
 

@@ -39,11 +39,11 @@ static struct hn_qrels_summary summary_of(const struct hn_qrels *q) {
 void hn_retrieval_line(const struct hn_retrieval_info *info, FILE *out) {
     struct hn_qrels_summary s = summary_of(&info->qrels);
     hn_plain_put(out, info->file->path);
-    fprintf(out, ": %lld queries, %lld passages, %lld dims, %lld judged pairs (%lld relevant)",
-            (long long)info->n[HN_QUERIES], (long long)info->n[HN_CORPUS], (long long)info->file->d,
-            (long long)s.pairs, (long long)s.relevant);
+    fprintf(out, ": %s, %s, %s, %s (%lld relevant)", hn_counted(info->n[HN_QUERIES], "query").text,
+            hn_counted(info->n[HN_CORPUS], "passage").text, hn_counted(info->file->d, "dim").text,
+            hn_counted(s.pairs, "judged pair").text, (long long)s.relevant);
     if (s.without > 0)
-        fprintf(out, ", %lld queries without a relevant passage", (long long)s.without);
+        fprintf(out, ", %s without a relevant passage", hn_counted(s.without, "query").text);
     fprintf(out, "\n");
 }
 
@@ -51,8 +51,9 @@ static void print_qrels(const char *name, const struct hn_qrels *q) {
     if (!q->start)
         return;
     struct hn_qrels_summary s = hn_qrels_summarize(q);
-    printf("%-14s %lld pairs, %lld relevant, at most %lld a query, %lld queries without\n", name,
-           (long long)s.pairs, (long long)s.relevant, (long long)s.max, (long long)s.without);
+    printf("%-14s %s, %lld relevant, at most %lld a query, %s without\n", name,
+           hn_counted(s.pairs, "pair").text, (long long)s.relevant, (long long)s.max,
+           hn_counted(s.without, "query").text);
 }
 
 static void print_equal(const char *name, int64_t equal) {
@@ -88,10 +89,10 @@ enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieva
     print_qrels("qrels", &info->qrels);
     print_qrels("truth", &info->truth);
     if (info->teacher_d > 0)
-        printf("%-14s %lld dims\n", "teacher", (long long)info->teacher_d);
+        printf("%-14s %s\n", "teacher", hn_counted(info->teacher_d, "dim").text);
     if (info->scores.start)
-        printf("%-14s of %lld pairs\n", "scores",
-               (long long)info->scores.start[info->n[HN_QUERIES]]);
+        printf("%-14s of %s\n", "scores",
+               hn_counted(info->scores.start[info->n[HN_QUERIES]], "pair").text);
     printf("%-14s %s\n", "texts",
            info->has_text[0] && info->has_text[1] ? "of queries and passages"
            : info->has_text[0]                    ? "of queries"

@@ -254,7 +254,7 @@ test_foreseen() {
         run -c needs.yaml -o needs --set 'figures=[bs-prop1]'
     expect "a figure of a column" 2 'figure bs-fig6 needs fn_ratio: add fn_ratio to metrics' \
         run -c needs.yaml -o needs --set 'figures=[bs-fig6]' --set 'metrics=[hardness]'
-    expect "with its metric" 0 '1 of 1 cells' run -c needs.yaml -o needs --dry-run --set 'metrics=[fn_ratio, hardness, histogram]'
+    expect "with its metric" 0 '1 of 1 cell' run -c needs.yaml -o needs --dry-run --set 'metrics=[fn_ratio, hardness, histogram]'
 }
 
 test_replacing() {

@@ -50,9 +50,9 @@ test_published() {
 ids|0|2 judged pairs \(2 relevant\), 2 queries without|query-id\tcorpus-id\tscore\né ü\thttp://x/a?b=c#d\t1\na/b:c\t007\t2\n
 blanks|0|2 judged pairs|3   Q0 7  1\nPLAIN-1 0   MED-1 1\n
 grade-0|0|3 judged pairs \(1 relevant\), 3 queries without|3\t7\t0\n3\t007\t-2\n3\tMED-1\t1\n
-no-grade-above-0|0|1 judged pairs \(0 relevant\), 4 queries without|3\t7\t0\n
+no-grade-above-0|0|1 judged pair \(0 relevant\), 4 queries without|3\t7\t0\n
 repeated|0|2 lines are of a pair that a later line has, too, whose grade counts|3\t7\t1\n3\t7\t0\n3\t7\t2\n
-crlf|0|1 judged pairs|query-id\tcorpus-id\tscore\r\n3\t7\t1\r\n
+crlf|0|1 judged pair|query-id\tcorpus-id\tscore\r\n3\t7\t1\r\n
 two-headers|3|line 2: score is not an integer|query-id\tcorpus-id\tscore\na header\tagain\tscore\n3\t7\t1\n
 header-alone|3|holds no pair|query-id\tcorpus-id\tscore\n
 unknown|3|line 2: the id 07 of a passage is not in odd-p.jsonl|3\t7\t1\n3\t07\t1\n
@@ -80,9 +80,9 @@ F
     head -n 1 p.tsv >one.tsv
     echo '{"_id": "d", "text": "only"}' >one.jsonl
     printf '3\td\t1\n' >one-rel.tsv
-    expect "corpus of one" 0 '1 passages' import --queries q.tsv --corpus one.tsv --query-ids odd-q.jsonl --corpus-ids one.jsonl --qrels one-rel.tsv -o one.h5
+    expect "corpus of one" 0 '1 passage,' import --queries q.tsv --corpus one.tsv --query-ids odd-q.jsonl --corpus-ids one.jsonl --qrels one-rel.tsv -o one.h5
     expect "corpus of one: mine" 0 'filters left fewer than 10 to 4 of them, none to 1' mine one.h5 -o one-negatives.jsonl
-    expect "corpus of one: evaluate" 0 'over 1 queries; 3 without' evaluate one.h5
+    expect "corpus of one: evaluate" 0 'over 1 query; 3 without' evaluate one.h5
     expect "corpus of one: price" 0 'by the place model alone' price one.h5
     expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch 2 -o no.npy
 }
@@ -173,7 +173,7 @@ test_mine() {
     check "mine: equal texts" says '^duplicate +[1-9]'
     check "mine: memory" says '; [0-9.]+ [KM]iB of data at most$'
     check "mine: the query itself" says '^self +1 '
-    check "mine: queries without a positive" says '2 queries without a positive or a negative are not in the file'
+    check "mine: queries without a positive" says 'left out of the file, without a positive or a negative: 2 queries'
     pycheck "an object a line" "import json
 rows = [json.loads(l) for l in open('n.jsonl')]
 assert [r['query_id'] for r in rows] == ['7', '007'], rows
@@ -267,7 +267,7 @@ for words, part in ('half', .5), ('a fifth', .2), ('a twentieth', .05):
     best = max(within, key=lambda s: s['hardness'])['setting'] if within else 'no setting is shown'
     assert best in said, (words, best, said)
 empty = sum(s['none'] > .1 for s in want['settings'])
-assert '<p>%d of %d settings leave more than 10 %%' % (empty, len(want['settings'])) in page
+assert '<p>Not named, as more than 10 %% of the queries are left without a negative: %d of %d settings' % (empty, len(want['settings'])) in page
 assert '<svg' in page"
     make_files
     [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5

@@ -40,7 +40,7 @@ test_same() {
     check "on one thread, without the screen" env HN_SCREEN=off OMP_NUM_THREADS=1 bash -c "$(declare -f in_turn run check pass fail)
         work='$work' hardneg='$hardneg' passed=0 failed=0; in_turn other 3 -c job.yaml"
     check_same "on one thread, without the screen: the same" whole/results.h5 other/results.h5
-    expect "what waits is said" 4 'cells wait for parts of other --rows' run -c job.yaml -o waits --rows 2/3
+    expect "what waits is said" 4 'left for parts of other --rows: ' run -c job.yaml -o waits --rows 2/3
     check "a cell that waits leaves no file" test "$(find waits/cells -name '*.cell' | wc -l)" -lt "$(find whole/cells -name '*.cell' | wc -l)"
     expect "what was computed is counted" 4 'rows 1/3: [0-9]+ parts in .* written, .* read, [0-9]+ % waiting' run -c job.yaml -o waits --rows 1/3
     expect "a run without --rows computes the rest" 0 '' run -c job.yaml -o waits --quiet
@@ -78,9 +78,9 @@ test_foreseen() {
     expect "synth" 0 '' synth -o wide.h5 --n 16000 --dim 16 --steps 1 --seed 2
     printf '%s\n' 'version: 1' 'snapshots: [wide.h5]' 'batch_size: 30' 'batches: 4' 'figures: none' 'metrics: [fn_ratio]' \
         'timing: {reps: 1, warmup: 0}' 'samplers: [batchsampler: {graph: knn, K: 50}]' >knn.yaml
-    expect "one process is foreseen" 0 '1 of 1 cells' run -c knn.yaml -o no --dry-run
+    expect "one process is foreseen" 0 '1 of 1 cell' run -c knn.yaml -o no --dry-run
     cp "$work/err" alone.txt
-    expect "one of those who share is foreseen" 0 '1 of 1 cells' run -c knn.yaml -o no --dry-run --rows 1/2
+    expect "one of those who share is foreseen" 0 '1 of 1 cell' run -c knn.yaml -o no --dry-run --rows 1/2
     cp "$work/err" among.txt
     check "nothing was written" nothing_left no
     pycheck "memory of those who share" 'import re

@@ -142,8 +142,8 @@ static enum hn_code read_pairs(struct hn_context *ctx, const struct hn_import *o
 
 static void note_skipped(struct hn_context *ctx, const char *path, int64_t skipped) {
     if (skipped > 0)
-        hn_note(ctx, "%s: %lld line%s left out, with an id that no row has", path,
-                (long long)skipped, skipped == 1 ? "" : "s");
+        hn_note(ctx, "%s: %s left out, with an id that no row has", path,
+                hn_counted(skipped, "line").text);
 }
 
 static enum hn_code read_relevance(struct hn_context *ctx, const struct hn_import *o,

@@ -225,8 +225,8 @@ static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
     if (out->verdict == HN_INCONCLUSIVE)
         say_needed(out, text, size);
     if (out->alike > 0)
-        hn_append(text, size, "; %" PRId64 " comparison%s left out: %s", out->alike,
-                  out->alike > 1 ? "s" : "", hn_claim_alike);
+        hn_append(text, size, "; %s left out: %s", hn_counted(out->alike, "comparison").text,
+                  hn_claim_alike);
 }
 
 static bool spread_missing(const struct hn_claim_result *out) {

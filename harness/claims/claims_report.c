@@ -210,8 +210,8 @@ static void rests_on(const struct hn_claim_outcome *o, char *text, size_t size) 
         snprintf(text, size, ", on one encoder of %s",
                  o->datasets == 1 ? "one data set" : "each data set");
     else if (o->encoders > 1)
-        snprintf(text, size, ", on %" PRId64 " encoders of %" PRId64 " data set%s", o->encoders,
-                 o->datasets, o->datasets == 1 ? "" : "s");
+        hn_append(text, size, ", on %" PRId64 " encoders of %s", o->encoders,
+                  hn_counted(o->datasets, "data set").text);
 }
 
 void hn_claims_print(const struct hn_claim_outcome *o) {
@@ -287,7 +287,8 @@ void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,
         if (strcmp(before, now) != 0)
             printf("%s%-13s %-12s -> %s\n", changed++ ? "" : "\n", id, before, now);
     }
-    printf("%" PRId64 " of %" PRId64 " verdicts differ from those of %s\n", changed, known, name);
+    printf("%" PRId64 " of %s differ from those of %s\n", changed,
+           hn_counted(known, "verdict").text, name);
 }
 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }

@@ -208,8 +208,8 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
                 : o->teacher.count ? "teacher and groups"
                                    : "groups");
     else if (!call->quiet)
-        fprintf(stderr, "%s: step %lld, %lld items, %lld dims\n", o->output,
-                (long long)hn_given(o->step, 0), (long long)n, (long long)d);
+        fprintf(stderr, "%s: step %lld, %s, %s\n", o->output, (long long)hn_given(o->step, 0),
+                hn_counted(n, "item").text, hn_counted(d, "dim").text);
     return call->quiet ? HN_OK : report_file(ctx, o->output);
 }
 
@@ -257,13 +257,14 @@ static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call
                                             : hn_synth_write(ctx, options))
         return ctx->code;
     if (!call->quiet && options->kind == HN_SYNTH_RETRIEVAL)
-        fprintf(stderr, "%s: %lld queries, %lld passages, %lld dims, %lld steps\n", options->output,
-                (long long)options->queries, (long long)options->n, (long long)options->dim,
-                (long long)options->steps);
+        fprintf(stderr, "%s: %s, %s, %s, %s\n", options->output,
+                hn_counted(options->queries, "query").text, hn_counted(options->n, "passage").text,
+                hn_counted(options->dim, "dim").text, hn_counted(options->steps, "step").text);
     else if (!call->quiet)
-        fprintf(stderr, "%s: %lld items, %lld dims, %lld steps, %lld classes\n", options->output,
-                (long long)options->n, (long long)options->dim, (long long)options->steps,
-                (long long)options->classes);
+        fprintf(stderr, "%s: %s, %s, %s, %s\n", options->output,
+                hn_counted(options->n, "item").text, hn_counted(options->dim, "dim").text,
+                hn_counted(options->steps, "step").text,
+                hn_counted(options->classes, "class").text);
     return HN_OK;
 }
 

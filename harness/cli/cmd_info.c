@@ -27,7 +27,7 @@ static void print_steps(const struct hn_snapshot_info *info) {
 static void print_labels(const struct hn_snapshot_info *info) {
     printf("%-14s %lld", "classes", (long long)info->classes);
     if (info->unlabelled > 0)
-        printf(", %lld items unlabelled", (long long)info->unlabelled);
+        printf(", %s unlabelled", hn_counted(info->unlabelled, "item").text);
     if (info->several_labels)
         printf(", several an item");
     for (int64_t i = 0; i < info->n_label_names && i < NAMES_SHOWN; i++)
@@ -63,8 +63,8 @@ void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_c
     if (c->classes > 0)
         print_sizes(info, c, out);
     if (c->repeated > 0)
-        fprintf(out, "%-14s %" PRId64 " items (%.1f %%) repeat the row of an earlier one\n",
-                "equal rows", c->repeated, percent(c->repeated, info->n));
+        fprintf(out, "%-14s %s (%.1f %%) with the row of an earlier one\n", "equal rows",
+                hn_counted(c->repeated, "item").text, percent(c->repeated, info->n));
 }
 
 static void print_parts(const struct hn_snapshot_info *info) {
@@ -83,7 +83,7 @@ static void print_parts(const struct hn_snapshot_info *info) {
             any = true;
         }
     if (info->teacher_d > 0)
-        printf("%s teacher (%lld dims)", any ? "," : "", (long long)info->teacher_d);
+        printf("%s teacher (%s)", any ? "," : "", hn_counted(info->teacher_d, "dim").text);
     printf("%s\n", any || info->teacher_d > 0 ? "" : " nothing else");
 }
 

@@ -42,13 +42,11 @@ static enum hn_code read_part(struct hn_context *ctx, const char *path, struct h
 
 static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s) {
     if (s->missing)
-        return hn_fail(ctx, HN_PARTIAL,
-                       "%" PRId64 " of %" PRId64 " cells are missing: the merged file is partial",
-                       s->missing, s->cells);
+        return hn_fail(ctx, HN_PARTIAL, "%" PRId64 " of %s missing: the merged file is partial",
+                       s->missing, hn_counted(s->cells, "cell").text);
     if (s->failed)
-        return hn_fail(ctx, HN_PARTIAL,
-                       "%" PRId64 " cells failed; column `error` of the results says why",
-                       s->failed);
+        return hn_fail(ctx, HN_PARTIAL, "%s failed; column `error` of the results says why",
+                       hn_counted(s->failed, "cell").text);
     return HN_OK;
 }
 
@@ -68,12 +66,12 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         hn_results_set(ctx, &out, "argv", call->line) || hn_results_write(ctx, &out, p->output))
         return ctx->code;
     if (summary.repeated)
-        hn_note(ctx, "%" PRId64 " cells are in more than one part: the first is taken",
-                summary.repeated);
+        hn_note(ctx, "%s in more than one part: the first is taken",
+                hn_counted(summary.repeated, "cell").text);
     if (!call->quiet)
-        fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d part%s\n", p->output,
-                summary.cells - summary.missing, summary.cells, call->n_args,
-                call->n_args == 1 ? "" : "s");
+        fprintf(stderr, "%s: %" PRId64 " of %s from %s\n", p->output,
+                summary.cells - summary.missing, hn_counted(summary.cells, "cell").text,
+                hn_counted(call->n_args, "part").text);
     return end(ctx, &summary);
 }
 

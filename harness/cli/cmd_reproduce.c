@@ -373,8 +373,8 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
         tell(ctx, w))
         return ctx->code;
     if (measures && !w->call->quiet)
-        fprintf(stderr, "%s/results.h5: %" PRId64 " cells and the claims\n", w->rep.folder,
-                w->keys);
+        fprintf(stderr, "%s/results.h5: %s and the claims\n", w->rep.folder,
+                hn_counted(w->keys, "cell").text);
     return HN_OK;
 }
 

@@ -35,7 +35,8 @@ static const char *const term_choices[] = {"svg", "pdf", "png", NULL};
 static const struct hn_option run_options[] = {
     {HN_CONFIG_OPTION(struct run_params, "the job file (YAML)")},
     {HN_OUTPUT_OPTION(struct run_params, "DIR",
-                      "folder of the run (default: results/ and the job's name)")},
+                      "folder of the run (default: results/ and the job's name); holds results.h5, "
+                      "cells/, figures/, and processes/ of timing.processes")},
     {HN_BOOL_OPTION(struct run_params, force, "force", NULL,
                     "replace results.h5 even if rows would be lost")},
     {HN_SET_OPTION(struct run_params, "replace a value of the job, e.g. --set batches=20")},
@@ -204,20 +205,18 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted
     if (!call->quiet)
-        fprintf(stderr,
-                "%s/results.h5: %" PRId64 " cells (%" PRId64 " computed, %" PRId64 " reused)%s\n",
-                run->folder, summary->wanted, summary->ran, summary->present,
-                figures ? "; figures in figures/" : "");
+        fprintf(stderr, "%s/results.h5: %s (%" PRId64 " computed, %" PRId64 " reused)%s\n",
+                run->folder, hn_counted(summary->wanted, "cell").text, summary->ran,
+                summary->present, figures ? "; figures in figures/" : "");
     if (summary->waiting && !summary->failed)
         return hn_fail(ctx, HN_PARTIAL,
-                       "%" PRId64 " cells wait for parts of other --rows: give this command again "
-                       "when those have run, or with --wait",
-                       summary->waiting);
+                       "left for parts of other --rows: %s; give this command again when those "
+                       "have run, or with --wait",
+                       hn_counted(summary->waiting, "cell").text);
     if (!summary->failed)
         return HN_OK;
-    return hn_fail(ctx, HN_PARTIAL,
-                   "%" PRId64 " cells failed; column `error` of the results says why",
-                   summary->failed);
+    return hn_fail(ctx, HN_PARTIAL, "%s failed; column `error` of the results says why",
+                   hn_counted(summary->failed, "cell").text);
 }
 
 // Whole or not at all, as the results are.

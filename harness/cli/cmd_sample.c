@@ -303,20 +303,20 @@ static void print_summary(const struct work *w) {
     bool lists = is_per_anchor(w);
     fprintf(stderr, "%s: ", w->p->output);
     if (lists)
-        fprintf(stderr, "%" PRId64 " anchors with up to %" PRId64 " negatives", w->items.n,
-                w->longest);
+        fprintf(stderr, "%s with up to %s", hn_counted(w->items.n, "anchor").text,
+                hn_counted(w->longest, "negative").text);
     else
-        fprintf(stderr, "%" PRId64 " batches of %" PRId64, w->batches, w->p->batch);
+        fprintf(stderr, "%s of %" PRId64, hn_counted(w->batches, "batch").text, w->p->batch);
     if (w->short_batches > 0)
         fprintf(stderr, " (%" PRId64 " short, padded with -1)", w->short_batches);
     if (w->without > 0)
         fprintf(stderr, " (%" PRId64 " without any)", w->without);
-    fprintf(stderr, ", %" PRId64 " epoch%s, %s {%s} at step %" PRId64 ", seed %" PRId64,
-            w->p->epochs, w->p->epochs == 1 ? "" : "s", w->chosen->type->name, w->chosen->text,
+    fprintf(stderr, ", %s, %s {%s} at step %" PRId64 ", seed %" PRId64,
+            hn_counted(w->p->epochs, "epoch").text, w->chosen->type->name, w->chosen->text,
             w->items.step, w->p->seed);
     print_schedules(w);
-    fprintf(stderr, "; the %s hold %" PRId64 " of %" PRId64 " items (%.1f %%)",
-            lists ? "negatives" : "batches", w->distinct, w->items.n,
+    fprintf(stderr, "; the %s hold %" PRId64 " of %s (%.1f %%)", lists ? "negatives" : "batches",
+            w->distinct, hn_counted(w->items.n, "item").text,
             100.0 * (double)w->distinct / (double)w->items.n);
     print_false(w);
     fputc('\n', stderr);

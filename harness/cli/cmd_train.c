@@ -74,7 +74,7 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
         shown++;
     }
     (void)fflush(stdout); // the total comes last where both go to one file
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " runs", shown, run->n);
+    fprintf(stderr, "%" PRId64 " of %s", shown, hn_counted(run->n, "run").text);
     if (unknown < shown)
         hn_print_total(ctx, seconds, bytes, shown, unknown, workers);
     fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, fails, or without data" : "");
@@ -110,14 +110,13 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         (!call->quiet && hn_train_print(ctx, &all)))
         return ctx->code;
     if (!call->quiet)
-        fprintf(stderr,
-                "%s/results.h5: %" PRId64 " runs (%" PRId64 " trained, %" PRId64 " reused)\n",
-                run->folder, summary->wanted, summary->ran, summary->present);
+        fprintf(stderr, "%s/results.h5: %s (%" PRId64 " trained, %" PRId64 " reused)\n",
+                run->folder, hn_counted(summary->wanted, "run").text, summary->ran,
+                summary->present);
     if (!summary->failed)
         return HN_OK;
-    return hn_fail(ctx, HN_PARTIAL,
-                   "%" PRId64 " runs failed; column `error` of the results says why",
-                   summary->failed);
+    return hn_fail(ctx, HN_PARTIAL, "%s failed; column `error` of the results says why",
+                   hn_counted(summary->failed, "run").text);
 }
 
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
@@ -144,8 +143,8 @@ static enum hn_code foresee(struct hn_context *ctx, const struct train_params *p
     struct hn_estimate_item *item = hn_zalloc(ctx, plan->n, sizeof *item);
     if (!item)
         return ctx->code;
-    hn_note(ctx, "%" PRId64 " runs: their settings are tried for some steps, for at most %d s",
-            plan->n, HN_ESTIMATE_SECONDS);
+    hn_note(ctx, "%s: each setting is tried for some steps, for at most %d s",
+            hn_counted(plan->n, "run").text, HN_ESTIMATE_SECONDS);
     enum hn_code code = hn_train_check_data(ctx, job, p->data);
     if (!code)
         code = hn_train_estimate(

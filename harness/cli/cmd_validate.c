@@ -17,13 +17,13 @@ static const char *views_text(const struct hn_snapshot_info *info) {
 static void print_valid(const struct hn_snapshot_info *info) {
     long long first = info->step[0], last = info->step[info->steps - 1];
     hn_plain_put(stdout, info->path);
-    printf(": valid: %lld items, %lld dims, %lld step%s (%lld", (long long)info->n,
-           (long long)info->d, (long long)info->steps, info->steps == 1 ? "" : "s", first);
+    printf(": valid: %s, %s, %s (%lld", hn_counted(info->n, "item").text,
+           hn_counted(info->d, "dim").text, hn_counted(info->steps, "step").text, first);
     if (info->steps > 1)
         printf(" to %lld", last);
-    printf("), %lld classes", (long long)info->classes);
+    printf("), %s", hn_counted(info->classes, "class").text);
     if (info->unlabelled > 0)
-        printf(" and %lld unlabelled items", (long long)info->unlabelled);
+        printf(" and %s", hn_counted(info->unlabelled, "unlabelled item").text);
     printf(", %s, %s\n", views_text(info), info->dtype);
 }
 

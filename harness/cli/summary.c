@@ -196,14 +196,15 @@ static void print_left_out(const struct hn_results *r, const struct hn_overview 
         for (int64_t s = 0; s < o->settings; s++)
             n += c->sampler[s] == i && !c->shown[s] && is_of_step(r, o, s, step);
         if (n > 0) {
-            printf("%s%" PRId64 " settings of %s", before, n, c->name[i]);
+            printf("%s%s of %s", before, hn_counted(n, "setting").text, c->name[i]);
             before = ", ";
         }
     }
     for (int64_t s = 0; s < o->settings; s++)
         other_steps += !is_of_step(r, o, s, step);
     if (other_steps > 0) {
-        printf("%s%" PRId64 " settings of other steps (--print-step)", before, other_steps);
+        printf("%s%s of other steps (--print-step)", before,
+               hn_counted(other_steps, "setting").text);
         before = ", ";
     }
     if (*before == ',')
@@ -297,7 +298,7 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
         hn_records_print(foreseen_columns, rows, stdout);
     json_decref(rows);
     (void)fflush(stdout); // the total comes last where both go to one file
-    fprintf(stderr, "%" PRId64 " runs to train", left);
+    fprintf(stderr, "%s to train", hn_counted(left, "run").text);
     if (unknown < left)
         hn_print_total(ctx, seconds, bytes, left, unknown, workers);
     fprintf(stderr, "%s\n",

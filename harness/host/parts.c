@@ -166,7 +166,7 @@ static enum hn_code wait_for_all(struct hn_context *ctx, struct hn_file_parts *p
     if (missing == 0)
         return HN_OK;
     return hn_fail(ctx, HN_WAITING,
-                   "%" PRId64 " of %" PRId64 " parts of a computation are missing: other --rows "
+                   "parts of a computation are missing, %" PRId64 " of %" PRId64 ": other --rows "
                    "compute them",
                    missing, p->n);
 }

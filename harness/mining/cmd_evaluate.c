@@ -148,8 +148,8 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
                                        (json_int_t)w->queries, "queries_left_out",
                                        (json_int_t)w->left_out, "values", rows),
                              stdout);
-    printf("%s: by %s, convention %s, over %lld queries", w->corpus.info->file->path, w->by,
-           convention_names[w->p->convention], (long long)w->queries);
+    printf("%s: by %s, convention %s, over %s", w->corpus.info->file->path, w->by,
+           convention_names[w->p->convention], hn_counted(w->queries, "query").text);
     if (w->left_out > 0)
         printf("; %lld without a relevant passage left out", (long long)w->left_out);
     printf("\n");

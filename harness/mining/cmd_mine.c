@@ -144,15 +144,15 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                              stdout);
     hn_records_print(columns, list, stdout);
     json_decref(list);
-    printf("\n%s: %lld negatives of %lld queries; filters left fewer than %lld to %lld of them, "
-           "none to %lld",
-           w->p->output, (long long)c->negatives, (long long)queries, (long long)w->miner.o.n,
-           (long long)c->fewer, (long long)c->none);
+    printf("\n%s: %s of %s; filters left fewer than %lld to %lld of them, none to %lld",
+           w->p->output, hn_counted(c->negatives, "negative").text,
+           hn_counted(queries, "query").text, (long long)w->miner.o.n, (long long)c->fewer,
+           (long long)c->none);
     if (c->drawn > 0)
-        printf("; %lld were drawn to fill up", (long long)c->drawn);
+        printf("; %s drawn to fill up", hn_counted(c->drawn, "negative").text);
     if (w->file.left_out > 0)
-        printf("; %lld queries without a positive or a negative are not in the file",
-               (long long)w->file.left_out);
+        printf("; left out of the file, without a positive or a negative: %s",
+               hn_counted(w->file.left_out, "query").text);
     if (truth)
         printf("; %.2f %% of those that filters left are false negatives", 100 * share);
     hn_bytes_text(atomic_load(&ctx->memory.peak), peak, sizeof peak);

@@ -291,8 +291,9 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, b
                                        (json_int_t)w->miner.o.depth, "recommended", text, "ties",
                                        ties_of(w), "pairs_wanted", more, "settings", rows),
                              stdout);
-    printf("%s: %lld negatives of each of %lld queries; false ones ", w->corpus.info->file->path,
-           (long long)w->miner.o.n, (long long)w->corpus.info->n[HN_QUERIES]);
+    printf("%s: %s of each of %s; false ones ", w->corpus.info->file->path,
+           hn_counted(w->miner.o.n, "negative").text,
+           hn_counted(w->corpus.info->n[HN_QUERIES], "query").text);
     print_source(w);
     printf(" Hardness: score above the query's far candidates, in their deviations. fewer, none: "
            "queries with fewer than %lld, without any. *: no other setting is harder with fewer "
@@ -333,10 +334,11 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, b
                                        "sheets", (json_int_t)w->p->trials, "pairs",
                                        (json_int_t)w->p->sheet, "settings", rows),
                              stdout);
-    printf("%s: estimates from %lld sheets of %lld pairs, filled in from /truth. error: root mean "
+    printf("%s: estimates from %s of %s, filled in from /truth. error: root mean "
            "square of estimate - truth; of model: of its predictions alone; 95 %% from, to: "
            "medians of the intervals' ends.\n\n",
-           w->corpus.info->file->path, (long long)w->p->trials, (long long)w->p->sheet);
+           w->corpus.info->file->path, hn_counted(w->p->trials, "sheet").text,
+           hn_counted(w->p->sheet, "pair").text);
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
     return HN_OK;
@@ -366,9 +368,9 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct work *w, bo
                                        (json_int_t)w->p->sheet, "of",
                                        (json_int_t)w->population.pairs),
                              stdout);
-    printf("%s: %lld pairs of %lld. Write 1 into the column relevant if the passage answers the "
+    printf("%s: %s of %lld. Write 1 into the column relevant if the passage answers the "
            "query, else 0; then\nhardneg price %s --depth %lld --judged %s\n",
-           w->p->output, (long long)w->p->sheet, (long long)w->population.pairs,
+           w->p->output, hn_counted(w->p->sheet, "pair").text, (long long)w->population.pairs,
            w->corpus.info->file->path, (long long)w->p->depth, w->p->output);
     return HN_OK;
 }

@@ -67,10 +67,8 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_reproduce *r
     int threads = ctx->threads;
     if (left->plan.n == 0)
         return HN_OK;
-    hn_note(ctx,
-            "%lld of %lld runs are to be trained: their settings are tried for some steps, for at "
-            "most %d s",
-            (long long)left->plan.n, (long long)all->runs, SECONDS_MAX);
+    hn_note(ctx, "to train: %lld of %s; each setting is tried for some steps, for at most %d s",
+            (long long)left->plan.n, hn_counted(all->runs, "run").text, SECONDS_MAX);
     // As many as a run will have, beside the others.
     ctx->threads = (int)hn_max(1, threads / hn_processes_fit(ctx, left->plan.n, rep->workers));
     enum hn_code code = hn_train_estimate(ctx, &left->plan, NULL, &trials, left->item);
@@ -99,7 +97,6 @@ enum hn_code hn_reproduce_foresee(struct hn_context *ctx, const struct hn_reprod
         add_up(&left, i, r);
     }
     if (!code && *rows < n)
-        hn_note(ctx, "%lld identifiers have no trainings: what these take is not told",
-                (long long)(n - *rows));
+        hn_note(ctx, "%s without trainings: no estimate", hn_counted(n - *rows, "identifier").text);
     return code;
 }

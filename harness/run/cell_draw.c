@@ -174,8 +174,8 @@ static enum hn_code note_age(struct hn_context *ctx, struct hn_cell_work *w) {
     if (w->items == w->build_items || !w->sampler.type->rebuild)
         return HN_OK;
     char text[96];
-    snprintf(text, sizeof text, "built on step %" PRId64 ", %" PRId64 " steps older",
-             w->build_items->step, w->items->step - w->build_items->step);
+    snprintf(text, sizeof text, "built on step %" PRId64 ", %s older", w->build_items->step,
+             hn_counted(w->items->step - w->build_items->step, "step").text);
     return hn_cell_add_note(ctx, &w->out->runs, text);
 }
 

@@ -27,8 +27,9 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
     hn_bytes_text(total->bytes, memory, sizeof memory);
     hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
                   sizeof resident);
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells%s, %s %s and %s of data (%s resident)%s\n",
-            shown, all, not_run, total->unknown ? "more than" : "about", time, memory, resident,
+    fprintf(stderr, "%" PRId64 " of %s%s, %s %s and %s of data (%s resident)%s\n", shown,
+            hn_counted(all, "cell").text, not_run, total->unknown ? "more than" : "about", time,
+            memory, resident,
             total->unknown
                 ? "; ?: not estimated, as its trial did not end in time or would have too "
                   "few items"
@@ -160,8 +161,8 @@ enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
     if ((!ctx->memory.limit || ample) && !list)
         return HN_OK;
     if (list)
-        hn_note(ctx, "%" PRId64 " cells; timing a few of them (at most %d s)", plan->n_items,
-                HN_ESTIMATE_SECONDS);
+        hn_note(ctx, "%s; timing %s (at most %d s)", hn_counted(plan->n_items, "cell").text,
+                plan->n_items == 1 ? "it" : "a few of them", HN_ESTIMATE_SECONDS);
     enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
     bool none = !code && list && list_cells(ctx, plan, run, &estimate, &total) == 0;
     if (!code && list && !none) {

@@ -77,10 +77,9 @@ static void print_one(const struct shares *s, int i) {
     if (c->there > 0)
         (void)snprintf(there, sizeof there, " (%" PRId64 " reused)", c->there);
     double waiting = own->clock_ns > 0 ? (double)c->wait_ns / (double)own->clock_ns : 0;
-    fprintf(stderr,
-            "%s%s: %" PRId64 " parts in %s%s, %s written, %s read, %.0f %% waiting, %s of data\n",
-            s->n > 1 ? name : "rows ", s->n > 1 ? "" : s->rows, c->computed, took, there, written,
-            read, 100 * waiting, peak);
+    fprintf(stderr, "%s%s: %s in %s%s, %s written, %s read, %.0f %% waiting, %s of data\n",
+            s->n > 1 ? name : "rows ", s->n > 1 ? "" : s->rows,
+            hn_counted(c->computed, "part").text, took, there, written, read, 100 * waiting, peak);
 }
 
 static void print_all(const struct shares *s, bool all) {
@@ -99,10 +98,10 @@ static void print_all(const struct shares *s, bool all) {
     hn_bytes_text(sum.bytes_written, written, sizeof written);
     hn_bytes_text(sum.bytes_read, read, sizeof read);
     fprintf(stderr,
-            "%d ranks%s: %" PRId64 " parts, %s written, %s read; largest time of computing %.2f "
+            "%d ranks%s: %s, %s written, %s read; largest time of computing %.2f "
             "times the mean\n",
-            s->n, shown < s->n ? " (-v shows each)" : "", sum.computed, written, read,
-            balance_of(s));
+            s->n, shown < s->n ? " (-v shows each)" : "", hn_counted(sum.computed, "part").text,
+            written, read, balance_of(s));
 }
 
 enum hn_code hn_shares_tell(struct hn_context *ctx, const struct hn_file_parts *parts,

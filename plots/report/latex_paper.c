@@ -98,7 +98,7 @@ static enum hn_code put_words(struct paper *p) {
     if (hn_overview_make(p->ctx, p->what->results, &o))
         return p->ctx->code;
     hn_overview_common(&o, common, sizeof common);
-    fprintf(p->tex, "%" PRId64 " settings were compared", count_compared(&o));
+    fprintf(p->tex, "Compared: %s", hn_counted(count_compared(&o), "setting").text);
     fputs(*common ? " (" : "", p->tex);
     hn_tex_text(p->tex, common);
     fprintf(p->tex, "%s: Table~\\ref{tab:settings}", *common ? ")" : "");

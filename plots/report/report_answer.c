@@ -193,7 +193,7 @@ static int put_uncertain(FILE *html, const struct place *p, int64_t best, double
         hn_html_mean(html, d, harder ? 100 : 1, harder ? 1 : 3, true);
         fputs(harder ? " points" : "", html);
         if (seeds > 0)
-            fprintf(html, "; about %" PRId64 " seeds would tell", seeds);
+            fprintf(html, "; about %s would tell", hn_counted(seeds, "seed").text);
         fputs(")", html);
     }
     end_list(html, n, UNCERTAIN_MAX);
@@ -248,8 +248,7 @@ static void put_without(FILE *html, const struct place *p) {
                  n == 1 ? "<p>In some seeds no batch had a true negative, so these have no "
                           "hardness: %s"
                         : ", %s");
-        fprintf(html, " (%" PRId64 " of %" PRId64 " seed%s)", seeds - hard, seeds,
-                seeds == 1 ? "" : "s");
+        fprintf(html, " (%" PRId64 " of %s)", seeds - hard, hn_counted(seeds, "seed").text);
     }
     end_list(html, n, NAMED_MAX);
     fputs(n > 0 ? "</p>\n" : "", html);
@@ -433,7 +432,7 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin)
         fputs("</div>\n", html);
     }
     if (places > PLACES_MAX)
-        fprintf(html, "<p>See the table for %d more files and batch sizes.</p>\n",
+        fprintf(html, "<p>See the table for further files and batch sizes (%d).</p>\n",
                 places - PLACES_MAX);
     fprintf(html,
             "<p class=soft>%sHarder batches need not train better encoders: in 128 trainings the "

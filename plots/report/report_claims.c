@@ -144,13 +144,12 @@ static void put_counts(FILE *html, const struct hn_table *t) {
         fprintf(html, "%s<b>%" PRId64 "</b> %s", joint, count[v], hn_html_verdict(v, count[v]));
         joint = ", ";
     }
-    fprintf(html, "%sof %" PRId64 " claim%s of the papers", joint, papers, papers == 1 ? "" : "s");
+    fprintf(html, "%sof %s of the papers", joint, hn_counted(papers, "claim").text);
     int64_t ours = t->rows - papers - identities;
     if (identities > 0)
-        fprintf(html, ", plus %" PRId64 " check%s of a proved identity", identities,
-                identities == 1 ? "" : "s");
+        fprintf(html, ", plus %s of a proved identity", hn_counted(identities, "check").text);
     if (ours > 0)
-        fprintf(html, ", plus %" PRId64 " question%s of our own", ours, ours == 1 ? "" : "s");
+        fprintf(html, ", plus %s of our own", hn_counted(ours, "question").text);
     fputs(".</p>\n", html);
 }
 

@@ -113,9 +113,9 @@ void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool s
 
 void hn_html_by_means(FILE *html, int64_t seeds) {
     fprintf(html,
-            "%" PRId64 " seed%s %s no interval over seeds: what follows goes by means, and three "
+            "%s %s no interval over seeds: what follows goes by means, and three "
             "seeds would put intervals behind it. ",
-            seeds, seeds == 1 ? "" : "s", seeds == 1 ? "gives" : "give");
+            hn_counted(seeds, "seed").text, seeds == 1 ? "gives" : "give");
 }
 
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {

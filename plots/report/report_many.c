@@ -191,8 +191,8 @@ static enum hn_code put_answer(struct many *m) {
     if (count_shared(m, &shared))
         return m->ctx->code;
     fputs("<section aria-label=\"The answer\" class=answer>\n", m->html);
-    fprintf(m->html, "<p>%" PRId64 " results on %" PRId64 " data set%s. ", m->n, data,
-            data == 1 ? "" : "s");
+    fprintf(m->html, "<p>%s on %s. ", hn_counted(m->n, "result").text,
+            hn_counted(data, "data set").text);
     if (shared > 0)
         fprintf(m->html,
                 "%" PRId64 " setting%s measured on the same file in two results or more: "

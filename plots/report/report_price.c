@@ -85,10 +85,11 @@ static void put_empty(FILE *html, const struct hn_table *t) {
     }
     if (many == 0)
         return;
-    fprintf(html,
-            "<p>%" PRId64 " of %" PRId64 " settings leave more than %.0f %% of the queries without "
-            "a negative, and are not named; most, %.3g %%, ",
-            many, t->rows, 100 * none_max, percent(t, max, "none"));
+    fprintf(
+        html,
+        "<p>Not named, as more than %.0f %% of the queries are left without a negative: %" PRId64
+        " of %s; most, %.3g %%, ",
+        100 * none_max, many, hn_counted(t->rows, "setting").text, percent(t, max, "none"));
     hn_html(html, "<code>%s</code>.</p>\n", hn_table_text(t, max, "setting"));
 }
 

@@ -237,13 +237,13 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
     }
     if (common > 1 && ranks > 0) {
         fprintf(html,
-                "<p class=soft>%" PRId64 " of %" PRId64 " settings were measured on %s%" PRId64
-                " data set%s, each at its last step. They are ranked within one result and one "
+                "<p class=soft>%" PRId64 " of %s were measured on %s%s, each at its last step. "
+                "They are ranked within one result and one "
                 "batch size, loss, weighting and temperature; ranks are averaged over those, then "
                 "over data sets (fewer where a heading says so). ± is half of a 95 %% interval "
                 "over data sets, from three on.</p>\n",
-                common, k.labels, k.datasets > 1 ? "all " : "the ", k.datasets,
-                k.datasets > 1 ? "s" : "");
+                common, hn_counted(k.labels, "setting").text, k.datasets > 1 ? "all " : "the ",
+                hn_counted(k.datasets, "data set").text);
         put_rank_table(html, &k, rank, over);
     } else {
         fputs("<p>No two settings were measured side by side on every data set, so there is "

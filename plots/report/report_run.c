@@ -128,9 +128,9 @@ static void put_run(FILE *html, const struct hn_results *r) {
     const struct hn_table *runs = &r->runs;
     hn_html_fold(html, "run", "What was run", false);
     fprintf(html,
-            "<p>%" PRId64 " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
+            "<p>%s: %" PRId64 " done, %" PRId64 " failed, %" PRId64
             " not applicable. A cell is one %s, with one seed.</p>\n",
-            runs->rows, hn_html_count(runs, "status", "ok", NULL),
+            hn_counted(runs->rows, "cell").text, hn_html_count(runs, "status", "ok", NULL),
             hn_html_count(runs, "status", "failed", NULL),
             hn_html_count(runs, "status", "not_applicable", NULL),
             is_training(r) ? "training of a task with one sampler and weighting"

@@ -266,10 +266,9 @@ static void put_undecided(FILE *html, const struct problem *p, int64_t best, int
     hn_html(html, "%s has %s ", name, p->column);
     put_mean(html, p, last_of(p, best));
     fprintf(html,
-            " with %" PRId64
-            " seed%s. Run at least three seeds to see whether training improves on "
+            " with %s. Run at least three seeds to see whether training improves on "
             "the baselines and which setting is best.",
-            seeds, seeds == 1 ? "" : "s");
+            hn_counted(seeds, "seed").text);
 }
 
 static void put_problem(FILE *html, const struct problem *p) {
@@ -303,17 +302,16 @@ static void put_problem(FILE *html, const struct problem *p) {
         put_difference(html, p, d);
         hn_html(html, " from the %s (", row.name);
         hn_html_amount(html, p->value, baseline_mean, NAN);
-        fprintf(html, "; %" PRId64 " seeds).", seeds);
+        fprintf(html, "; %s).", hn_counted(seeds, "seed").text);
     } else {
-        fprintf(html,
-                "training improves on every baseline with %" PRId64 " of %" PRId64 " setting%s",
-                p->improved, p->settings, p->settings == 1 ? "" : "s");
+        fprintf(html, "training improves on every baseline with %" PRId64 " of %s", p->improved,
+                hn_counted(p->settings, "setting").text);
         put_best(html, p, best);
         hn_html(html, " The closest baseline, the %s, has ", row.name);
         hn_html_amount(html, p->value, baseline_mean, NAN);
         fputs(" (difference ", html);
         put_difference(html, p, d);
-        fprintf(html, "; %" PRId64 " seeds).", seeds);
+        fprintf(html, "; %s).", hn_counted(seeds, "seed").text);
     }
     if (p->settings > 1 && isfinite(last_of(p, best).half))
         fputs(" Intervals here hold for all settings together, and are wider than the table's.",

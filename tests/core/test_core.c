@@ -388,6 +388,18 @@ static void test_scope(void) {
 }
 
 // Bytes of a file: shared until they are written, owned and counted like others.
+static void test_counted(void) {
+    CU_ASSERT_STRING_EQUAL(hn_counted(1, "cell").text, "1 cell");
+    CU_ASSERT_STRING_EQUAL(hn_counted(0, "cell").text, "0 cells");
+    CU_ASSERT_STRING_EQUAL(hn_counted(-2, "judged pair").text, "-2 judged pairs");
+    CU_ASSERT_STRING_EQUAL(hn_counted(1, "query").text, "1 query");
+    CU_ASSERT_STRING_EQUAL(hn_counted(7, "query").text, "7 queries");
+    CU_ASSERT_STRING_EQUAL(hn_counted(2, "key").text, "2 keys");
+    CU_ASSERT_STRING_EQUAL(hn_counted(2, "batch").text, "2 batches");
+    CU_ASSERT_STRING_EQUAL(hn_counted(2, "epoch").text, "2 epochs");
+    CU_ASSERT_STRING_EQUAL(hn_counted(2, "class").text, "2 classes");
+}
+
 static void test_map(void) {
     enum { BYTES = 5000 };
     struct hn_context ctx;
@@ -425,6 +437,7 @@ static void test_map(void) {
 }
 
 static const struct hn_test tests[] = {
+    {"counted", test_counted},
     {"mapped files", test_map},
     {"owner", test_owner},
     {"scope", test_scope},
