@@ -109,7 +109,7 @@ test_same_for_any_threads() {
 
 test_budgets() {
     expect "nothing is within the budget" 0 'No setting is within the budget.*Raise' choose s.h5 -c grid.yaml --max-fn 0.01 "${quick[@]}"
-    check "and one budget was given" says 'Raise --max-fn\. Ruled out: '
+    check "and one budget was given" says 'Raise --max-fn\. Intervals .*\. Ruled out: '
     printf 'samplers: [uniform, {uniform: {draw: iid}}]\n' >u.yaml
     expect "Uniform will do" 0 'Uniform will do' choose s.h5 -c u.yaml "${quick[@]}"
     expect "no time for anything" 0 'No setting is within the budget\. Raise --max-cost\.' choose s.h5 -c grid.yaml --max-cost 1e-9 --step-ms 1 "${quick[@]}"

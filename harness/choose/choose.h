@@ -33,7 +33,7 @@ struct hn_choose_check {
     int64_t step;
     struct hn_interval false_negatives, over_reference;
     int64_t hardest;          // of those that were looked at and are within the budget there
-    struct hn_interval ahead; // its hardness less that of the choice
+    struct hn_interval ahead; // its hardness less that of the choice, for all these together
     char *error;              // the first setting that could not be measured there, and why; NULL
 };
 enum { HN_CHOOSE_CHECKS = 16, HN_CHOOSE_REFINED = 6 };

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double printed_level = 0.95;
 static const char *const goal_names[HN_GOALS] = {"hardness", "p99", "hardest", "lme"};
 
 char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t arm) {
@@ -25,12 +24,12 @@ static json_t *interval(struct hn_interval i) {
                      "hi", hn_json_real(i.hi));
 }
 
-struct hn_interval hn_choice_false(const struct hn_evidence *e) {
-    return hn_evidence_false(e, hn_halving_replicate(e), printed_level);
+struct hn_interval hn_choice_false(const struct hn_evidence *e, double level) {
+    return hn_evidence_false(e, hn_halving_replicate(e), level);
 }
 
-struct hn_interval hn_choice_hard(const struct hn_evidence *e) {
-    return hn_evidence_hard(e, hn_halving_replicate(e), printed_level);
+struct hn_interval hn_choice_hard(const struct hn_evidence *e, double level) {
+    return hn_evidence_hard(e, hn_halving_replicate(e), level);
 }
 
 const char *hn_choice_error(const struct hn_chosen *c, int64_t arm) {
@@ -57,10 +56,10 @@ static json_t *setting(const struct hn_chosen *c, int64_t i, const char *line) {
         "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "open",
         arm->open, "refined", i >= c->grid, "reference", i == c->halving.reference, "seeds",
         (json_int_t)e->seeds, "batches", (json_int_t)e->batches, "fn_ratio",
-        interval(hn_choice_false(e)), "hardness", interval(hn_choice_hard(e)), "over_uniform",
-        interval(arm->over_reference), "behind", interval(arm->behind), "seconds",
-        hn_json_real(hn_evidence_seconds(e)), "dots", hn_json_real(hn_evidence_dots(e)), "error",
-        why ? hn_json_text(why) : json_null());
+        interval(hn_choice_false(e, hn_choice_alone)), "hardness",
+        interval(hn_choice_hard(e, hn_choice_alone)), "over_uniform", interval(arm->over_reference),
+        "behind", interval(arm->behind), "seconds", hn_json_real(hn_evidence_seconds(e)), "dots",
+        hn_json_real(hn_evidence_dots(e)), "error", why ? hn_json_text(why) : json_null());
 }
 
 struct ranked {
@@ -82,7 +81,8 @@ static int rank_of(const struct ranked *p) {
 // The smaller, the earlier among those of a rank.
 static double order_of(const struct ranked *p, int rank) {
     const struct hn_evidence *e = &p->h->arm[p->arm].evidence;
-    return rank == 3 ? hn_choice_false(e).mean : -hn_choice_hard(e).mean;
+    return rank == 3 ? hn_choice_false(e, hn_choice_alone).mean
+                     : -hn_choice_hard(e, hn_choice_alone).mean;
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -147,6 +147,17 @@ struct hn_choice_work hn_choice_work(const struct hn_chosen *c) {
     return work;
 }
 
+// Of the choice, with the intervals that hold for all settings together; null without one.
+static json_t *together(const struct hn_halving *h) {
+    double level = hn_halving_together(h);
+    if (h->best < 0)
+        return json_null();
+    const struct hn_evidence *e = &h->arm[h->best].evidence;
+    return json_pack("{s:f, s:o, s:o, s:o}", "level", level, "fn_ratio",
+                     interval(hn_choice_false(e, level)), "hardness",
+                     interval(hn_choice_hard(e, level)), "over_uniform", interval(h->best_over));
+}
+
 static json_t *work(const struct hn_chosen *c) {
     const struct hn_choice_work w = hn_choice_work(c);
     return json_pack("{s:I, s:f, s:I, s:f, s:f, s:i, s:I, s:f}", "units",
@@ -166,8 +177,7 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
         return NULL;
     json_t *out = json_pack(
         "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, "
-        "s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o, s:o}",
         "file", hn_json_text(spec->path), "step", (json_int_t)c->step, "batch_size",
         (json_int_t)spec->batch_size, "goal", goal_names[spec->goal], "temperature",
         hn_json_real(spec->goal == HN_GOAL_LME ? spec->temperature : NAN), "max_fn",
@@ -180,8 +190,8 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
         "prior", hn_json_real(spec->prior), "classes",
         spec->classes == INT64_MIN ? json_null() : json_integer(spec->classes), "seed",
         (json_int_t)spec->seed, "seeds", (json_int_t)spec->seeds, "found", h->best >= 0,
-        "uniform_will_do", common, "settings", settings(c, &list), "checks", checks(c, &list),
-        "work", work(c));
+        "uniform_will_do", common, "together", together(h), "settings", settings(c, &list),
+        "checks", checks(c, &list), "work", work(c));
     if (out)
         return out;
     (void)hn_fail(ctx, HN_MEMORY, "no memory for the description of the choice");

@@ -13,8 +13,9 @@ struct print {
     const struct hn_chosen *c;
     const struct hn_halving *h;
     struct hn_choice_list list;
-    double budget; // of false negatives; NaN: none
-    bool bound;    // false negatives are the bound by the prior
+    double budget;   // of false negatives; NaN: none
+    double together; // level of the answer's intervals: its settings are picked among all
+    bool bound;      // false negatives are the bound by the prior
     FILE *out;
 };
 
@@ -35,12 +36,12 @@ static void put_half(char *text, size_t size, struct hn_interval i, double scale
                   scale * (i.hi - i.lo) / 2);
 }
 
-static struct hn_interval false_of(const struct print *p, int64_t arm) {
-    return hn_choice_false(&p->h->arm[arm].evidence);
+static struct hn_interval false_of(const struct print *p, int64_t arm, double level) {
+    return hn_choice_false(&p->h->arm[arm].evidence, level);
 }
 
-static void put_false(char *text, size_t size, const struct print *p, int64_t arm) {
-    put_half(text, size, false_of(p, arm), 100, 2);
+static void put_false(char *text, size_t size, const struct print *p, int64_t arm, double level) {
+    put_half(text, size, false_of(p, arm, level), 100, 2);
 }
 
 // "{mosaic: {pool: 2500}}" without the outer braces.
@@ -66,16 +67,17 @@ static const char *outcome(const struct print *p, int64_t i) {
         return "not determined";
     if (i == p->h->best)
         return "chosen";
-    return arm->fate == HN_ARM_CUT && false_of(p, i).mean > p->budget ? "cut, over the budget"
-                                                                      : words[arm->fate];
+    return arm->fate == HN_ARM_CUT && false_of(p, i, hn_choice_alone).mean > p->budget
+               ? "cut, over the budget"
+               : words[arm->fate];
 }
 
 static json_t *row_of(const struct print *p, int64_t i) {
     const struct hn_arm *arm = &p->h->arm[i];
     char name[128], fn[48], hard[48], over[48];
     put_name(name, sizeof name, p, i);
-    put_false(fn, sizeof fn, p, i);
-    put_half(hard, sizeof hard, hn_choice_hard(&arm->evidence), 1, 4);
+    put_false(fn, sizeof fn, p, i, hn_choice_alone);
+    put_half(hard, sizeof hard, hn_choice_hard(&arm->evidence, hn_choice_alone), 1, 4);
     put_half(over, sizeof over, arm->over_reference, 1, 4);
     return json_pack("{s:o, s:I, s:s, s:s, s:s, s:o, s:s}", "name", hn_json_text(name), "seeds",
                      (json_int_t)arm->evidence.seeds, "fn", fn, "hard", hard, "over", over, "ms",
@@ -104,7 +106,7 @@ static void print_table(const struct print *p) {
     hn_records_print(columns, rows, p->out);
     json_decref(rows);
     if (p->h->arms > SHOWN)
-        fprintf(p->out, "(%" PRId64 " settings; --json lists all)\n", p->h->arms);
+        fprintf(p->out, "(%s; --json lists all)\n", hn_counted(p->h->arms, "setting").text);
 }
 
 // "mean cosine of true negatives"
@@ -121,14 +123,14 @@ static void print_goal(const struct print *p) {
 
 static void print_false(const struct print *p, int64_t i) {
     char text[48];
-    if (!isfinite(false_of(p, i).mean))
+    if (!isfinite(false_of(p, i, p->together).mean))
         return;
-    put_false(text, sizeof text, p, i);
+    put_false(text, sizeof text, p, i, p->together);
     fprintf(p->out, ", %s %% false negatives", text);
     if (p->bound) {
         fputs(" as a bound, assuming ", p->out);
         if (p->spec->classes != INT64_MIN)
-            fprintf(p->out, "%" PRId64 " classes of equal size", p->spec->classes);
+            fprintf(p->out, "%s of equal size", hn_counted(p->spec->classes, "class").text);
         else
             fprintf(p->out, "that %.4g %% of pairs share a class", 100 * p->spec->prior);
         fputs(" and that pairs of higher cosine share one at least as often", p->out);
@@ -155,9 +157,9 @@ static bool is_tied(const struct hn_arm *arm) { return arm->tied; }
 static bool is_rival(const struct hn_arm *arm) { return arm->rival; }
 static bool is_open(const struct hn_arm *arm) { return arm->open; }
 
-// The settings of which it is true, after `before`.
-static void print_such(const struct print *p, bool (*is)(const struct hn_arm *arm),
-                       const char *before) {
+// The settings of which it is true, after `before`; how many.
+static int print_such(const struct print *p, bool (*is)(const struct hn_arm *arm),
+                      const char *before) {
     char name[128], fn[48];
     int n = 0;
     for (int64_t k = 0; k < p->h->arms; k++) {
@@ -165,7 +167,7 @@ static void print_such(const struct print *p, bool (*is)(const struct hn_arm *ar
         if (!is(&p->h->arm[i]))
             continue;
         put_name(name, sizeof name, p, i);
-        put_false(fn, sizeof fn, p, i);
+        put_false(fn, sizeof fn, p, i, p->together);
         if (n++ < TIES)
             fprintf(p->out, "%s%s", n == 1 ? before : ", ", name);
         if (n <= TIES && p->h->arm[i].rival)
@@ -175,12 +177,13 @@ static void print_such(const struct print *p, bool (*is)(const struct hn_arm *ar
         fprintf(p->out, " and %d more", n - TIES);
     if (n > 0)
         fputc('.', p->out);
+    return n;
 }
 
-static void print_rivals(const struct print *p) {
-    print_such(p, is_rival,
-               p->h->best >= 0 ? " Also consider, with borderline false negatives: "
-                               : " Borderline: ");
+static int print_rivals(const struct print *p) {
+    return print_such(p, is_rival,
+                      p->h->best >= 0 ? " Also consider, with borderline false negatives: "
+                                      : " Borderline: ");
 }
 
 // *first: of the list, if there is one.
@@ -221,6 +224,13 @@ static void print_fallen(const struct print *p) {
     fputs(*before == ',' ? ".\n" : "\n", p->out);
 }
 
+// As the page says it.
+static void print_together(const struct print *p) {
+    if (p->h->arms > 2)
+        fputs(" Intervals here hold for all settings together, and are wider than the table's.",
+              p->out);
+}
+
 static void print_none(const struct print *p) {
     bool false_limit = isfinite(p->budget), limit = isfinite(p->spec->max_cost);
     int64_t min = -1;
@@ -232,20 +242,22 @@ static void print_none(const struct print *p) {
     min = -1;
     for (int64_t k = 0; k < p->h->arms; k++) {
         int64_t i = p->list.order[k];
-        double fn = false_of(p, i).mean;
-        if (false_limit && isfinite(fn) && (min < 0 || fn < false_of(p, min).mean))
+        double fn = false_of(p, i, p->together).mean;
+        if (false_limit && isfinite(fn) && (min < 0 || fn < false_of(p, min, p->together).mean))
             min = i;
     }
     fputs("No setting is within the budget", p->out);
     if (min >= 0) {
         put_name(name, sizeof name, p, min);
-        put_false(text, sizeof text, p, min);
+        put_false(text, sizeof text, p, min, p->together);
         fprintf(p->out, ": the fewest false negatives are those of %s, %s %%", name, text);
     }
     const char *option = isfinite(p->spec->max_excess) ? "--max-excess" : "--max-fn";
     fprintf(p->out, ". Raise %s%s%s.", false_limit ? option : "",
             false_limit && limit ? " or " : "", limit ? "--max-cost" : "");
     print_rivals(p);
+    if (min >= 0)
+        print_together(p);
 }
 
 static void print_answer(const struct print *p) {
@@ -258,11 +270,12 @@ static void print_answer(const struct print *p) {
     if (!p->h->harder)
         fputs("Uniform will do: no setting within the budget is significantly harder.", p->out);
     if (!p->h->harder && best == p->h->reference) {
-        print_rivals(p);
+        if (print_rivals(p) > 0)
+            print_together(p);
         return;
     }
-    put_half(hard, sizeof hard, hn_choice_hard(&p->h->arm[best].evidence), 1, 4);
-    put_half(over, sizeof over, p->h->arm[best].over_reference, 1, 4);
+    put_half(hard, sizeof hard, hn_choice_hard(&p->h->arm[best].evidence, p->together), 1, 4);
+    put_half(over, sizeof over, p->h->best_over, 1, 4);
     fprintf(p->out, "%s %s: ", p->h->harder ? "Take" : " The hardest is", p->list.line[best]);
     print_goal(p);
     fprintf(p->out, " %s, %s over Uniform's", hard, over);
@@ -272,6 +285,7 @@ static void print_answer(const struct print *p) {
     print_such(p, is_tied, " Tied with it: ");
     print_rivals(p);
     print_such(p, is_open, " Not determined, for lack of seeds: ");
+    print_together(p);
 }
 
 static void print_prior(const struct print *p) {
@@ -320,8 +334,8 @@ static void print_work(const struct print *p) {
             "Ran %.0f of the %.0f runs of a full grid (%.0f %%), %.3g s instead of about %.3g s.",
             units, full, 100 * units / full, w.seconds, w.full_seconds);
     if (p->c->check_units > 0)
-        fprintf(p->out, " Checks of other steps: %" PRId64 " runs in %.3g s.", p->c->check_units,
-                p->c->check_seconds);
+        fprintf(p->out, " Checks of other steps: %s in %.3g s.",
+                hn_counted(p->c->check_units, "run").text, p->c->check_seconds);
     fputc('\n', p->out);
 }
 
@@ -331,6 +345,7 @@ enum hn_code hn_chosen_print(struct hn_context *ctx, const struct hn_choose_spec
                       .c = c,
                       .h = &c->halving,
                       .budget = hn_halving_budget(&c->halving),
+                      .together = hn_halving_together(&c->halving),
                       .bound = !c->labelled && !isnan(spec->prior),
                       .out = out};
     HN_SCOPE(ctx);

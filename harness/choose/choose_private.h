@@ -23,9 +23,10 @@ struct hn_choice_list {
 };
 HN_MUST_USE enum hn_code hn_choice_list(struct hn_context *ctx, const struct hn_chosen *c,
                                         struct hn_choice_list *out);
-// Ratio of false negatives, and hardness, with intervals of 95 %; NaN where it is unknown.
-struct hn_interval hn_choice_false(const struct hn_evidence *e);
-struct hn_interval hn_choice_hard(const struct hn_evidence *e);
+// Ratio of false negatives, and hardness, with intervals of that level; NaN where it is unknown.
+static const double hn_choice_alone = 0.95; // for one setting; hn_halving_together() for a pick
+struct hn_interval hn_choice_false(const struct hn_evidence *e, double level);
+struct hn_interval hn_choice_hard(const struct hn_evidence *e, double level);
 // Why a setting failed; NULL: it did not.
 const char *hn_choice_error(const struct hn_chosen *c, int64_t arm);
 // Seconds, and what the whole grid would take at the seeds of the last rung.

@@ -29,6 +29,10 @@ static double level_of(const struct hn_halving *h) {
     return 1 - h->error / ((double)h->arms * hn_halving_rungs(h->seeds));
 }
 
+double hn_halving_together(const struct hn_halving *h) {
+    return 1 - (1 - printed_level) / (double)hn_max(1, h->arms - 1); // the reference is not picked
+}
+
 static double hardness(const struct hn_arm *arm) {
     return hn_evidence_hard(&arm->evidence, HN_BY_BATCH, printed_level).mean;
 }
@@ -341,15 +345,15 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
 }
 
 static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) {
-    struct hn_interval over = {0, 0, 0};
+    h->best_over = (struct hn_interval){0, 0, 0};
     if (h->best >= 0) {
         const struct hn_evidence *e = &h->arm[h->best].evidence;
         if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, hn_halving_replicate(e),
-                                   printed_level, &over))
+                                   hn_halving_together(h), &h->best_over))
             return ctx->code;
     }
     for (int64_t i = 0; i < h->arms; i++)
-        if (hold_one(ctx, h, i, over.mean))
+        if (hold_one(ctx, h, i, h->best_over.mean))
             return ctx->code;
     return HN_OK;
 }

@@ -74,6 +74,7 @@ struct hn_halving {
     int64_t best;  // the hardest within the budget, -1 = none is
     bool harder; // than the reference, by an interval at the level of decisions, as it is the best
                  // of many
+    struct hn_interval best_over; // its hardness over the reference's, at hn_halving_together()
 };
 
 enum { HN_HALVING_KEPT = 3 };
@@ -91,6 +92,8 @@ bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
 double hn_halving_budget(const struct hn_halving *h);
 // True if its false negatives, by those replicates, are on the edge of their budget.
 bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm, enum hn_replicate by);
+// Level of intervals of what is picked: those of all settings hold together with 95 % (Bonferroni).
+double hn_halving_together(const struct hn_halving *h);
 // Replicates of the intervals that are printed: seeds, where there are three.
 enum hn_replicate hn_halving_replicate(const struct hn_evidence *e);
 

@@ -120,6 +120,8 @@ static struct tally simulate(struct world *w, double error) {
     return t;
 }
 
+static bool holds(struct hn_interval i, double truth) { return i.lo <= truth && truth <= i.hi; }
+
 // At most `rate` of the runs, at three sigma.
 static bool at_max(int n, double rate) {
     return n <= RUNS * rate + 3 * sqrt(RUNS * rate * (1 - rate));
@@ -241,6 +243,47 @@ static void test_uniform_will_do(void) {
         w.same[i] = 0.1;
     }
     CU_ASSERT(at_max(simulate(&w, 0.05).harder, 0.05));
+}
+
+// Runs in which an interval of the choice misses the truth, at the level of the answer and alone.
+static void count_misses(struct world *w, int *together, int *alone) {
+    struct hn_context ctx;
+    struct hn_arm arm[ARMS];
+    *together = *alone = 0;
+    hn_context_init(&ctx, 1);
+    for (w->run = 0; w->run < RUNS; w->run++) {
+        struct hn_halving h = make_halving(arm, w, 0.05);
+        HN_CHECK(&ctx, hn_halving_run(&ctx, &h));
+        const struct hn_arm *best = &arm[h.best];
+        double hard = w->hard[h.best], over = hard - w->hard[0], same = w->same[h.best];
+        enum hn_replicate by = hn_halving_replicate(&best->evidence);
+        const double level[] = {hn_halving_together(&h), 0.95};
+        int *const missed[] = {together, alone};
+        for (int k = 0; k < 2; k++)
+            *missed[k] += !(holds(hn_evidence_hard(&best->evidence, by, level[k]), hard) &&
+                            holds(hn_evidence_false(&best->evidence, by, level[k]), same) &&
+                            holds(k == 0 ? h.best_over : best->over_reference, over));
+        free_arms(&ctx, arm);
+    }
+    printf("    an interval of the choice misses in %d of %d, in %d if it holds alone\n", *together,
+           RUNS, *alone);
+}
+
+// The choice is the luckiest of many that are alike, or nearly; builds differ, or do not.
+static void test_intervals_of_the_choice(void) {
+    int together, alone;
+    for (int seed_effect = 0; seed_effect < 2; seed_effect++)
+        for (int spread = 0; spread < 2; spread++) {
+            struct world w = make_world();
+            w.seed_effect = seed_effect / sqrt(BATCHES);
+            for (int i = 1; i < ARMS; i++) {
+                w.hard[i] = 1 + 0.02 * spread * i;
+                w.same[i] = 0.1;
+            }
+            count_misses(&w, &together, &alone);
+            CU_ASSERT(at_max(together, 0.05));
+            CU_ASSERT_FALSE(at_max(alone, 0.05));
+        }
 }
 
 static void test_nothing_fits(void) {
@@ -410,6 +453,7 @@ static const struct hn_test tests[] = {
     {"others_come_back", test_others_come_back},
     {"work_is_bounded", test_work_is_bounded},
     {"uniform_will_do", test_uniform_will_do},
+    {"intervals_of_the_choice", test_intervals_of_the_choice},
     {"nothing_fits", test_nothing_fits},
     {"time_is_a_budget", test_time_is_a_budget},
     {"failures", test_failures},
