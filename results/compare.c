@@ -424,8 +424,8 @@ static enum hn_code match_cells(struct work *w) {
         repeated += m->repeated;
     }
     if (repeated > 0)
-        hn_note(w->ctx, "%" PRId64 " rows have the key of another: only the first is compared",
-                repeated);
+        hn_note(w->ctx, "%s with the key of another: only the first is compared",
+                hn_counted(repeated, "row").text);
     return HN_OK;
 }
 

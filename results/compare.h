@@ -59,7 +59,9 @@ struct hn_compare_time {
     double from, to;           // medians, seconds
     double min;                // the slowdown that counted: of the gate, or the noise of the host
     int size;                  // hn_time_size() of it
+    double limit;              // the slowdown that is asked about: the gate's, without the noise
     bool gated, noisy, tested; // noisy: the host's noise leaves nothing to judge
+    bool unclear;              // tested, not slower, and the interval goes beyond the limit
     struct hn_interval ratio;  // 95 %
     struct hn_time_verdict verdict;
 };
@@ -79,8 +81,9 @@ struct hn_comparison {
     struct hn_compare_change *change;
     int64_t n_changes;
     struct hn_compare_time *time;
-    int64_t n_times, times_tested, times_failed;
-    int64_t values; // compared, times apart
+    int64_t n_times, times_tested, times_failed, times_unclear;
+    int64_t samples_needed; // about, to tell half of the unclear times; 0: unknown
+    int64_t values;         // compared, times apart
     int64_t differ, failed;
     enum hn_time_unit unit; // processes: times have one sample of each
     enum hn_clock clock;

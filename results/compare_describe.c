@@ -212,10 +212,10 @@ static void print_labels(const struct hn_comparison *c, bool of_base, hn_compare
 
 void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put, FILE *out) {
     if (c->only_base > 0)
-        fprintf(out, "%" PRId64 " cells of BASE are not in NEW\n", c->only_base);
+        fprintf(out, "not in NEW: %s of BASE\n", hn_counted(c->only_base, "cell").text);
     print_labels(c, true, put, out);
     if (c->only_now > 0)
-        fprintf(out, "%" PRId64 " cells of NEW are not in BASE\n", c->only_now);
+        fprintf(out, "not in BASE: %s of NEW\n", hn_counted(c->only_now, "cell").text);
     print_labels(c, false, put, out);
 }
 

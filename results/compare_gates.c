@@ -128,24 +128,41 @@ static void say_failed(struct hn_comparison *c, bool missing) {
     if (more > 0)
         say(c, " and %d more columns", more);
     if (c->times_failed > 0) {
-        say(c, "%s%" PRId64 " of %" PRId64 " times slower%s", between, c->times_failed,
-            c->times_tested, one_process(c));
+        say(c, "%s%" PRId64 " of %s slower%s", between, c->times_failed,
+            hn_counted(c->times_tested, "time").text, one_process(c));
         between = ", ";
     }
     if (missing)
-        say(c, "%s%" PRId64 " cells of BASE missing in NEW", between, c->only_base);
+        say(c, "%s%s of BASE missing in NEW", between, hn_counted(c->only_base, "cell").text);
 }
 
-static void say_passed(struct hn_comparison *c) {
-    say(c, "PASS: %" PRId64 " cells, %" PRId64 " values, %s", c->matched, c->values,
+// How many times are within their limits, and what would tell of the others.
+static void say_within(struct hn_comparison *c, const char *samples) {
+    if (c->times_unclear == 0) {
+        say(c, "none slower");
+        return;
+    }
+    say(c, "%" PRId64 " not slower, %" PRId64 " too uncertain to tell",
+        c->times_tested - c->times_unclear, c->times_unclear);
+    if (c->samples_needed > 0)
+        say(c, " (about %" PRId64 " %s would tell%s)", c->samples_needed, samples,
+            c->times_unclear > 1 ? " of half of these" : "");
+}
+
+static void say_passed(struct hn_comparison *c, bool rounds) {
+    say(c, "PASS: %s, %s, %s; ", hn_counted(c->matched, "cell").text,
+        hn_counted(c->values, "value").text,
         c->differ ? "differences within the gates" : "no difference");
-    if (c->times_tested == 0)
-        say(c, "; times: not judged: %.200s", why_untested(c));
-    else if (c->times_tested < c->n_times)
-        say(c, "; %" PRId64 " of %" PRId64 " times judged, none slower%s", c->times_tested,
-            c->n_times, one_process(c));
+    if (c->times_tested == 0) {
+        say(c, "times: not judged: %.200s", why_untested(c));
+        return;
+    }
+    if (c->times_tested < c->n_times)
+        say(c, "%" PRId64 " of %s judged, ", c->times_tested, hn_counted(c->n_times, "time").text);
     else
-        say(c, "; %" PRId64 " times, none slower%s", c->times_tested, one_process(c));
+        say(c, "%s, ", hn_counted(c->n_times, "time").text);
+    say_within(c, rounds ? "rounds" : c->unit == HN_TIME_PROCESSES ? "processes" : "repetitions");
+    say(c, "%s", one_process(c));
 }
 
 void hn_compare_nothing(const struct hn_results *none, const struct hn_results *now, bool allowed,
@@ -178,6 +195,6 @@ void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_option
                 c->comparable ? "" : "; times: ", c->comparable ? "" : c->why_not);
     } else {
         c->end = HN_COMPARE_PASS;
-        say_passed(c);
+        say_passed(c, options->rounds);
     }
 }

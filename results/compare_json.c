@@ -53,14 +53,14 @@ static json_t *time_json(const struct hn_comparison *c, const struct hn_compare_
     hn_compare_label(c, "runs", t->base_row, label);
     const char *key = hn_table_text(&c->base->runs, t->base_row, "cell_key");
     return json_pack(
-        "{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b}", "name",
-        t->metric, "cell", hn_json_text(label), "cell_key", hn_json_text(key), "base_samples",
-        (json_int_t)t->n_base, "new_samples", (json_int_t)t->n_now, "base", hn_json_real(t->from),
-        "new", hn_json_real(t->to), "ratio", hn_json_real(t->ratio.mean), "ratio_lo",
-        hn_json_real(t->ratio.lo), "ratio_hi", hn_json_real(t->ratio.hi), "least",
+        "{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b}",
+        "name", t->metric, "cell", hn_json_text(label), "cell_key", hn_json_text(key),
+        "base_samples", (json_int_t)t->n_base, "new_samples", (json_int_t)t->n_now, "base",
+        hn_json_real(t->from), "new", hn_json_real(t->to), "ratio", hn_json_real(t->ratio.mean),
+        "ratio_lo", hn_json_real(t->ratio.lo), "ratio_hi", hn_json_real(t->ratio.hi), "least",
         hn_json_real(t->min), "p", hn_json_real(t->verdict.p), "p_holm",
         hn_json_real(t->verdict.holm), "tested", t->tested, "slower", t->verdict.slower, "faster",
-        t->verdict.faster);
+        t->verdict.faster, "unclear", t->unclear);
 }
 
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
@@ -75,7 +75,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     json_t *all = json_pack(
         "{s:s, s:i, s:o, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:o, s:o}, s:{s:I, s:I, s:I}, s:o, "
         "s:o, "
-        "s:{s:b, s:o, s:s, s:s, s:o, s:f, s:I, s:I, s:o}}",
+        "s:{s:b, s:o, s:s, s:s, s:o, s:f, s:I, s:I, s:I, s:I, s:o}}",
         "schema", "hardneg-compare", "schema_version", 1, "said_first", hn_json_text(c->said_first),
         "verdict", ends[c->end], "message", hn_json_text(c->verdict), "base", file_json(c->base),
         "new", file_json(c->now), "cells", "matched", (json_int_t)c->matched, "only_base",
@@ -87,7 +87,8 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
         c->unit == HN_TIME_PROCESSES ? "processes" : "repetitions", "clock",
         c->clock == HN_CLOCK_PROCESSOR ? "processor" : "wall", "noise", hn_json_real(c->floor),
         "alpha", hn_compare_alpha, "tested", (json_int_t)c->times_tested, "slower",
-        (json_int_t)c->times_failed, "of", times);
+        (json_int_t)c->times_failed, "unclear", (json_int_t)c->times_unclear, "samples_needed",
+        (json_int_t)c->samples_needed, "of", times);
     return hn_json_print(ctx, all, out);
 }
 

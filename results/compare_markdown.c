@@ -16,7 +16,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     json_decref(rows);
     if (c->end == HN_COMPARE_ALLOWED)
         return HN_OK;
-    fprintf(out, "\n%" PRId64 " columns without a difference.", hn_compare_same(c));
+    fprintf(out, "\n%s without a difference.", hn_counted(hn_compare_same(c), "column").text);
     if (c->comparable)
         fprintf(out, " Noise of the host: %.1f %%.", 100 * c->floor);
     else {

@@ -37,11 +37,12 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     if (c->times_tested > 0)
         fprintf(out,
                 "a slowdown counts beyond the host's noise (by size of cost, at most %.1f %%) and "
-                "%g us, and if its p, corrected for %" PRId64 " tests, is at most %g%s\n",
-                100 * c->floor, 1e6 * hn_compare_min_s, c->times_tested, hn_compare_alpha,
+                "%g us, and if its p, corrected for %s, is at most %g%s\n",
+                100 * c->floor, 1e6 * hn_compare_min_s, hn_counted(c->times_tested, "test").text,
+                hn_compare_alpha,
                 c->clock == HN_CLOCK_PROCESSOR ? "; times are of the processor" : "");
     if (hn_compare_same(c) > 0)
-        fprintf(out, "%" PRId64 " columns without a difference\n", hn_compare_same(c));
+        fprintf(out, "%s without a difference\n", hn_counted(hn_compare_same(c), "column").text);
     hn_compare_print_missing(c, hn_plain_put, out);
     fprintf(out, "%s\n", c->verdict);
     return HN_OK;

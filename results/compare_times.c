@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SAMPLES_MAX = 1000 }; // that are named as what would tell
+
 // The samples of one metric on one side, over one or several files; rows are those of the first.
 struct side {
     struct hn_time_samples *file; // [n]
@@ -171,10 +173,32 @@ static void set_gates(const struct hn_comparison *c, const struct hn_compare_opt
     time->noisy = enough(time) && is_noisy(c, time->size, gate);
     time->gated = c->comparable && (gate || options->n_gates == 0);
     time->tested = time->gated && enough(time) && !time->noisy;
-    double min =
-        fmax(gate ? gate->limit : hn_compare_min, fmax(c->noise[time->size], options->floor));
-    time->min = pair->min = (1 + min) * (1 + c->shift) - 1;
+    double limit = fmax(gate ? gate->limit : hn_compare_min, options->floor);
+    time->limit = (1 + limit) * (1 + c->shift) - 1;
+    time->min = pair->min = (1 + fmax(limit, c->noise[time->size])) * (1 + c->shift) - 1;
     pair->min_seconds = hn_compare_min_s;
+}
+
+// "Not shown to be slower" is not "none slower": that takes an interval which ends within the
+// limit.
+static enum hn_code find_unclear(struct hn_context *ctx, struct hn_comparison *c) {
+    double *needed = hn_alloc(ctx, c->n_times, sizeof *needed);
+    if (!needed)
+        return ctx->code;
+    for (int64_t i = 0; i < c->n_times; i++) {
+        struct hn_compare_time *t = &c->time[i];
+        double end = 1 + t->limit, mean = t->ratio.mean;
+        t->unclear = t->tested && !t->verdict.slower && !(t->ratio.hi <= end) &&
+                     (t->ratio.hi - 1) * t->from > hn_compare_min_s;
+        if (!t->unclear)
+            continue;
+        double half = mean < end ? t->ratio.hi - mean : mean - t->ratio.lo;
+        double times = half / fabs(end - mean); // narrower by that
+        needed[c->times_unclear++] = ceil((double)hn_min(t->n_base, t->n_now) * times * times);
+    }
+    double median = hn_median(needed, c->times_unclear);
+    c->samples_needed = median <= SAMPLES_MAX ? (int64_t)median : 0;
+    return HN_OK;
 }
 
 static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
@@ -199,7 +223,7 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
         if (hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio))
             return ctx->code;
     }
-    return HN_OK;
+    return find_unclear(ctx, c);
 }
 
 // If the noise keeps all costs that are gated, and have enough samples, from being judged, the

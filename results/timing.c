@@ -176,9 +176,9 @@ static enum hn_code add_process(struct hn_context *ctx, const struct hn_results 
     }
     if (others > 0)
         hn_note(ctx,
-                "%" PRId64 " cells have no times of process %" PRId64 ": another program made "
-                "either; --fresh makes both anew",
-                others, number);
+                "without times of process %" PRId64 ": %s, as another program made either; --fresh "
+                "makes both anew",
+                number, hn_counted(others, "cell").text);
     return HN_OK;
 }
 
