@@ -4,6 +4,7 @@
 //   overlap_view:  positives x1_i . x2_i, negatives x1_i . x2_j, i != j  (BS figure 10)
 //   overlap_label: positives x_i . x_j of the same label, negatives of different ones  (HC figure
 //   5)
+#include "core/classes.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
 
@@ -21,15 +22,33 @@ static double overlap(const uint64_t *a, const uint64_t *b, int64_t bins) {
     return total_a > 0 && total_b > 0 ? sum : NAN;
 }
 
+// True if a label comes twice; labels below 0 are none.
+static enum hn_code comes_twice(struct hn_context *ctx, const int32_t *label, int64_t n,
+                                bool *out) {
+    struct hn_classes c;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, label, n, &c))
+        return ctx->code;
+    *out = c.n < c.labelled;
+    return HN_OK;
+}
+
 static enum hn_code plan_label(struct hn_context *ctx, void *state,
                                const struct hn_snapshot_env *env, struct hn_sweep *within,
                                struct hn_sweep *between) {
-    (void)ctx, (void)between;
+    (void)between;
     struct hn_sweep_histogram *h = state;
+    const struct hn_label_sets *sets = env->items->label_sets;
+    bool pairs = false;
+    if (comes_twice(ctx, env->items->labels, env->items->n, &pairs) ||
+        (!pairs && sets && comes_twice(ctx, sets->label, sets->start[sets->n], &pairs)))
+        return ctx->code;
+    if (!pairs) // of one label: nothing overlaps, and no cosine is needed
+        return HN_OK;
     *h = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS,
                                      .row_label = env->items->labels,
                                      .col_label = env->items->labels,
-                                     .label_sets = env->items->label_sets,
+                                     .label_sets = sets,
                                      .skip_self = true};
     hn_sweep_add(within, &hn_histogram_sink, h, HN_SIDE_ROWS);
     return HN_OK;
@@ -39,8 +58,9 @@ static enum hn_code finish_label(struct hn_context *ctx, void *state,
                                  const struct hn_snapshot_env *env, int t, double *value) {
     (void)ctx, (void)env, (void)t;
     const uint64_t *count = ((struct hn_sweep_histogram *)state)->count;
-    *value = overlap(count + HN_REL_SAME * HN_HISTOGRAM_BINS,
-                     count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS, HN_HISTOGRAM_BINS);
+    if (count) // NULL: no pair was looked for
+        *value = overlap(count + HN_REL_SAME * HN_HISTOGRAM_BINS,
+                         count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS, HN_HISTOGRAM_BINS);
     return HN_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int hn_results_code_version = 16;
+const int hn_results_code_version = 17;
 
 // Changes of numbers, newest last; `compare` prints those between two files.
 static const struct hn_results_change changes[] = {
@@ -25,6 +25,7 @@ static const struct hn_results_change changes[] = {
     {15, "true_p99 is exact; it was read off bins of 2^-11"},
     {16,
      "spectral's first epoch counts in every cell that shares its build; losses move by rounding"},
+    {17, "overlap_label takes no products where no two items share a label"},
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 
@@ -93,8 +94,8 @@ void hn_programs_text(const struct hn_programs *p, char *text, size_t size) {
         if (p->n == 1)
             hn_append(text, size, "%s", p->program[i].text);
         else
-            hn_append(text, size, "%s%s (%" PRId64 " rows)", i ? ", " : "", p->program[i].text,
-                      p->program[i].rows);
+            hn_append(text, size, "%s%s (%s)", i ? ", " : "", p->program[i].text,
+                      hn_counted(p->program[i].rows, "row").text);
     if (p->n > SHOWN)
         hn_append(text, size, " and %" PRId64 " more", p->n - SHOWN);
 }

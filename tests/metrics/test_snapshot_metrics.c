@@ -266,11 +266,53 @@ static void test_allocations_may_fail(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// Without two items that share a label no product is needed; multi-label items share one of
+// several.
+static void test_no_pair_of_a_label(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = hn_fixture_items(&ctx, 60, 8, 3, false, 4);
+    const struct hn_snapshot_metric_type *const metric[] = {
+        hn_snapshot_metric_find("overlap_label")};
+    const struct hn_snapshot_env env = {
+        .items = &items, .temperature = temperatures, .n_temperatures = 1};
+    int64_t start[61];
+    int32_t label[61], *own = (int32_t *)items.labels;
+    for (int several = 0; several < 2; several++)
+        for (int pair = 0; pair < 2; pair++) {
+            struct hn_global global[1];
+            struct hn_label_sets sets = {0};
+            double value[1];
+            char why[HN_MESSAGE_MAX];
+            struct hn_snapshot_measured out = {.value = value, .global = global, .why = why};
+            struct hn_snapshot_env of = env;
+            for (int32_t i = 0; i <= 60; i++) {
+                start[i] = i;
+                label[i] = i;
+            }
+            start[60] = 61; // the last item has label 60 besides 59
+            label[60] = pair ? 3 : 60;
+            if (several)
+                HN_CHECK(&ctx, hn_label_sets_make(&ctx, 60, start, label, own, &sets));
+            for (int32_t i = 0; i < 60 && !several; i++)
+                own[i] = pair && i == 7 ? -1 : pair && i == 59 ? 3 : i;
+            items.label_sets = several ? &sets : NULL;
+            HN_CHECK(&ctx, hn_snapshot_measure(&ctx, metric, 1, &of, &out));
+            CU_ASSERT_EQUAL(out.n_dot > 0, pair);
+            CU_ASSERT_EQUAL(isfinite(value[0]), pair);
+            hn_label_sets_free(&ctx, &sets);
+        }
+    items.label_sets = NULL;
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"against naive", test_against_naive},
     {"knn accuracy", test_knn_accuracy},
     {"limits", test_limits},
     {"own labels", test_own_labels},
+    {"no pair of a label", test_no_pair_of_a_label},
     {"threads", test_threads},
     {"allocations may fail", test_allocations_may_fail},
 };
