@@ -3,7 +3,6 @@
 #include "core/parts.h"
 #include "datasets/retrieval_private.h"
 
-#include <math.h>
 #include <string.h>
 
 struct rows_at {
@@ -60,7 +59,9 @@ struct taken {
 
 static enum hn_code put(void *user, int64_t i, const char *text) {
     struct taken *to = user;
-    (void)i;
+    if (!hn_snapshot_is_utf8(text))
+        return hn_fail(to->ctx, HN_DATA, "the text of row %lld is not UTF-8; import it so",
+                       (long long)i);
     return hn_strings_add(to->ctx, to->out, text, (int64_t)strlen(text));
 }
 
@@ -143,11 +144,6 @@ enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r,
 
 enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn_retrieval *r) {
     char text[HN_DIGEST_TEXT];
-    const struct hn_pair_scores *s = &r->info.scores;
-    for (int64_t e = 0; s->start && e < s->start[r->info.n[HN_QUERIES]]; e++)
-        if (!isfinite(s->score[e]))
-            return hn_fail(ctx, HN_DATA, "%s: data set /scores/score, place %lld is not finite",
-                           r->base.path, (long long)e);
     if (check_side(ctx, r, HN_QUERIES) || check_side(ctx, r, HN_CORPUS))
         return ctx->code;
     return r->base.info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, &r->base, text) : HN_OK;

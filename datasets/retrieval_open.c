@@ -1,6 +1,7 @@
 // Opening a snapshot of queries and a corpus: everything is checked but the values of rows.
 #include "datasets/retrieval_private.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const hn_retrieval_rows_path[] = {"/queries", "/corpus"};
@@ -168,6 +169,10 @@ static enum hn_code read_scores(struct hn_context *ctx, struct hn_retrieval *r) 
     else if (!(score = hn_alloc(ctx, data.rows, sizeof *score)) ||
              hn_data_read_step(ctx, s, &data, 0, score))
         code = ctx->code;
+    for (int64_t e = 0; !code && e < data.rows; e++)
+        if (!isfinite(score[e]))
+            code = hn_fail(ctx, HN_DATA, "%s: data set /scores/score, place %lld is not finite",
+                           s->path, (long long)e);
     hn_data_close(&data);
     r->info.scores = (struct hn_pair_scores){g.start, g.target, score};
     return code;

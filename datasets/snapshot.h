@@ -85,6 +85,7 @@ HN_MUST_USE enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_
 
 // True if a text, a name of labels say, is read as it was written: printable UTF-8.
 bool hn_snapshot_keeps_text(const char *text);
+bool hn_snapshot_is_utf8(const char *text); // control characters among it
 
 enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };
 

@@ -6,13 +6,13 @@
 
 enum { NAME_BYTES_MAX = 4096 };
 
-// Length of the UTF-8 character at text, 0 if it is invalid or a control character.
-static size_t character(const unsigned char *text) {
+// Length of the UTF-8 character at text, 0 if it is invalid.
+static size_t utf8_length(const unsigned char *text) {
     unsigned char c = text[0];
     if (c < 0x80)
-        return c == '\n' || (c >= 0x20 && c != 0x7f);
+        return 1;
     size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || (c == 0xc2 && text[1] < 0xa0))
+    if (c < 0xc2 || c > 0xf4)
         return 0;
     if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
         (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
@@ -21,6 +21,20 @@ static size_t character(const unsigned char *text) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
     return length;
+}
+
+// Likewise, 0 if it is a control character.
+static size_t character(const unsigned char *text) {
+    unsigned char c = text[0];
+    bool control = (c < 0x20 && c != '\n') || c == 0x7f || (c == 0xc2 && text[1] < 0xa0);
+    return control ? 0 : utf8_length(text);
+}
+
+bool hn_snapshot_is_utf8(const char *text) {
+    size_t length = 1;
+    for (; *text && length > 0; text += length)
+        length = utf8_length((const unsigned char *)text);
+    return length > 0;
 }
 
 bool hn_snapshot_keeps_text(const char *text) {

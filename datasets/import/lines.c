@@ -36,6 +36,8 @@ enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **li
     l->number++;
     if (strlen(l->line) != (size_t)length)
         return hn_text_not(ctx, l->source.path, l->line);
+    if (!hn_snapshot_is_utf8(l->line))
+        return hn_lines_fail(ctx, l, "is not UTF-8; save the file so");
     if (l->number == 1 && strchr(l->line, '\r') && !strchr(l->line, '\n'))
         return hn_lines_fail(
             ctx, l, "has a carriage return, and the file no line feeds: end lines with these");

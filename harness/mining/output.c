@@ -69,9 +69,7 @@ static int32_t positive_of(const struct line *l, int64_t k) {
 // Writes a line; a failure to write is reported when the file is committed.
 static enum hn_code put(struct hn_context *ctx, const struct line *l, json_t *object) {
     if (!object)
-        return hn_fail(ctx, HN_DATA,
-                       "query %s: its text, or that of one of its passages, is not UTF-8; import "
-                       "it so, or write .npy or .trec, which hold no texts",
+        return hn_fail(ctx, HN_MEMORY, "no memory for the line of query %s",
                        id_of(l, HN_QUERIES, l->query));
     (void)!json_dumpf(object, l->out->file.out, JSON_COMPACT);
     json_decref(object);
@@ -79,15 +77,12 @@ static enum hn_code put(struct hn_context *ctx, const struct line *l, json_t *ob
     return HN_OK;
 }
 
-// A list of n passages; NULL where a text is not UTF-8.
+// A list of n passages.
 static json_t *names(const struct line *l, const int32_t *id, int64_t n,
                      const char *(*name)(const struct line *, enum hn_set, int64_t)) {
     json_t *list = json_array();
     for (int64_t k = 0; k < n; k++)
-        if (json_array_append_new(list, json_string(name(l, HN_CORPUS, id[k])))) {
-            json_decref(list);
-            return NULL;
-        }
+        json_array_append_new(list, json_string(name(l, HN_CORPUS, id[k])));
     return list;
 }
 
