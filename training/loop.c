@@ -78,12 +78,13 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
                        hn_objectives[objective].name);
     if (spec->sampler->flags & HN_SAMPLER_PER_ANCHOR &&
         (!task->lists || objective != HN_OBJECTIVE_OTHER_VIEW))
-        return hn_fail(ctx, HN_USAGE,
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "%s gives negatives per anchor: that takes loss other-view and a task that "
                        "knows them (node)",
                        spec->sampler->name);
     if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
-        return hn_fail(ctx, HN_USAGE, "%s needs a stored second view, which training has not",
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "%s needs a stored second view, which training has not",
                        spec->sampler->name);
     bool batches = 1U << objective & (unsigned)HN_OBJECTIVES_PAIRS ||
                    objective == HN_OBJECTIVE_ATTRACT; // all keys are of the batch's items
