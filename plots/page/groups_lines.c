@@ -21,36 +21,62 @@ static void differing(const char *a, const char *b, char name[HN_LABEL_SIZE]) {
         }
 }
 
-// Numbers in their order, then schedules and words.
-static void order_lines(struct hn_groups *g, const char *option) {
+// Numbers in their order, then schedules and words, of all settings with the sampler of `first`.
+static void order_lines(struct hn_groups *g, int first, const char *option) {
+    const char *sampler = g->setting[first].sampler;
+    int of = 0;
+    for (int i = 0; i < g->settings; i++)
+        of += strcmp(g->setting[i].sampler, sampler) == 0;
     for (int i = 0; i < g->settings; i++) {
         double own = varied(g, i, option);
         int before = 0;
+        if (strcmp(g->setting[i].sampler, sampler) != 0)
+            continue;
         for (int k = 0; k < g->settings; k++) {
             double other = varied(g, k, option);
             bool equal = (isnan(own) && isnan(other)) || !(own < other || own > other);
-            before += isnan(own) != isnan(other) ? isnan(own) : equal ? k < i : other < own;
+            if (strcmp(g->setting[k].sampler, sampler) == 0)
+                before += isnan(own) != isnan(other) ? isnan(own) : equal ? k < i : other < own;
         }
-        g->setting[i].line = hn_line_ordered(before, g->settings);
+        g->setting[i].line = hn_line_ordered(before, of);
     }
 }
 
-void hn_groups_lines(struct hn_groups *g) {
-    char option[HN_LABEL_SIZE] = "", other[HN_LABEL_SIZE];
-    bool one_sampler = g->settings > 1, sizes = false;
-    for (int i = 1; i < g->settings; i++) {
-        one_sampler &= strcmp(g->setting[i].sampler, g->setting[0].sampler) == 0;
-        sizes |= g->setting[i].batch_size != g->setting[0].batch_size;
-        differing(g->setting[i].params, g->setting[0].params, other);
+// True if all settings but those of Uniform have the sampler of `first`, and differ: in *option,
+// "" = in the batch size.
+static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_LABEL_SIZE]) {
+    char other[HN_LABEL_SIZE];
+    bool sizes = false;
+    int of = 0;
+    *option = '\0';
+    for (int i = 0; i < g->settings; i++) {
+        const struct hn_setting *s = &g->setting[i], *to = &g->setting[first];
+        if (strcmp(s->sampler, to->sampler) != 0) {
+            if (!hn_line_is_uniform(s->sampler))
+                return false;
+            continue;
+        }
+        of++;
+        sizes |= s->batch_size != to->batch_size;
+        differing(s->params, to->params, other);
         if (*other)
-            snprintf(option, sizeof option, "%s", other);
+            snprintf(option, HN_LABEL_SIZE, "%s", other);
     }
-    if (one_sampler) {
-        order_lines(g, sizes && !*option ? NULL : option);
-        return;
-    }
+    return of > 1;
+}
+
+void hn_groups_lines(struct hn_groups *g) {
+    char option[HN_LABEL_SIZE];
+    int first = 0;
+    while (first < g->settings - 1 && hn_line_is_uniform(g->setting[first].sampler))
+        first++;
+    bool one = is_one_sampler(g, first, option);
+    if (one)
+        order_lines(g, first, *option ? option : NULL);
     for (int i = 0; i < g->settings; i++) {
         int before = 0;
+        if (one && strcmp(g->setting[i].sampler, g->setting[first].sampler) == 0)
+            continue;
         for (int k = 0; k < i; k++)
             before += strcmp(g->setting[k].sampler, g->setting[i].sampler) == 0;
         int line = hn_line_of_sampler(&g->results->runs, g->setting[i].sampler);

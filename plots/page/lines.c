@@ -24,6 +24,8 @@ int hn_line_ordered(int i, int n) {
     return with_style(HN_LINE_ORDERED + (n > 1 ? i * (HN_LINES_ORDERED - 1) / (n - 1) : 0), i);
 }
 
+bool hn_line_is_uniform(const char *sampler) { return strcmp(sampler, hn_samplers[0]->name) == 0; }
+
 static int registered(const char *sampler) {
     int number = 0;
     while (hn_samplers[number] && strcmp(hn_samplers[number]->name, sampler) != 0)

@@ -109,7 +109,8 @@ static void lines_of_strangers(void) {
     end();
 }
 
-// One sampler and one option: lines by its number, whatever the order of the file; a schedule last.
+// One sampler, beside Uniform or not, and one option: lines by its number, whatever the order of
+// the file; a schedule last.
 static void lines_in_order(void) {
     static const char *const params[] = {"alpha=0.5", "alpha=0.2~0.05", "alpha=0.1", "alpha=2"};
     static const int wanted[] = {1, 3, 0, 2};
@@ -120,6 +121,16 @@ static void lines_in_order(void) {
     hn_groups_lines(&g);
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(setting[i].line, hn_line_ordered(wanted[i], 4));
+    // Beside Uniform they have an order, too; beside a second sampler all of one share its colour.
+    setting[1] = (struct hn_setting){"uniform", "", 64, "", 0};
+    hn_groups_lines(&g);
+    CU_ASSERT_EQUAL(hn_line_colour(setting[1].line), HN_LINE_UNIFORM);
+    CU_ASSERT_EQUAL(setting[2].line, hn_line_ordered(0, 3));
+    CU_ASSERT_EQUAL(setting[0].line, hn_line_ordered(1, 3));
+    CU_ASSERT_EQUAL(setting[3].line, hn_line_ordered(2, 3));
+    setting[1].sampler = "knn";
+    hn_groups_lines(&g);
+    CU_ASSERT_EQUAL(hn_line_colour(setting[0].line), hn_line_colour(setting[3].line));
     CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(0, 4)), HN_LINE_ORDERED);
     CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(3, 4)), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
 }
