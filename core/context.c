@@ -141,10 +141,13 @@ static int64_t charged_size(struct hn_context *ctx, int64_t count, size_t size, 
     }
     int64_t live = atomic_load(&memory->live) - returned;
     if (memory->limit && total > memory->limit - live) {
+        bool small = memory->limit < 16 << 20;
+        int shift = small ? 10 : 20;
         hn_fail(ctx, HN_MEMORY,
-                "the memory limit of %lld MiB does not allow %lld MiB more (%lld in use): %s",
-                (long long)(memory->limit >> 20), (long long)(total >> 20), (long long)(live >> 20),
-                hn_memory_remedy(memory));
+                "the memory limit of %lld %s does not allow %lld %s more (%lld in use): %s",
+                (long long)(memory->limit >> shift), small ? "KiB" : "MiB",
+                (long long)((total - 1) >> shift) + 1, small ? "KiB" : "MiB",
+                (long long)(live >> shift), hn_memory_remedy(memory));
         return -1;
     }
     return total;

@@ -37,6 +37,8 @@ static void test_memory_refuses(void) {
     CU_ASSERT_PTR_NULL(hn_alloc(&ctx, -1, 8));
     ctx.memory.limit = 1 << 20;
     CU_ASSERT_PTR_NULL(hn_alloc(&ctx, 1 << 20, 1));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(ctx.message, "limit of 1024 KiB does not allow 1025 KiB more (0 "));
     CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "--memory"));
     void *p = hn_alloc(&ctx, 1 << 19, 1);
     CU_ASSERT_PTR_NOT_NULL(p);
