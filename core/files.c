@@ -151,9 +151,6 @@ enum hn_code hn_folder_make(struct hn_context *ctx, const char *path) {
         return ctx->code;
     bool there = mkdir(path, 0777) == 0 ||
                  (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode));
-    if (!there && errno == EEXIST)
-        return hn_fail(ctx, HN_USAGE,
-                       "%s: cannot be written: a file is in the way of the folder; move it", path);
     return there ? HN_OK : fail_writing(ctx, path, errno);
 }
 

@@ -22,7 +22,7 @@ static double overlap(const uint64_t *a, const uint64_t *b, int64_t bins) {
     return total_a > 0 && total_b > 0 ? sum : NAN;
 }
 
-// True if a label comes twice; labels below 0 are none.
+// True if a label comes twice; one below 0 does not count.
 static enum hn_code comes_twice(struct hn_context *ctx, const int32_t *label, int64_t n,
                                 bool *out) {
     struct hn_classes c;

@@ -136,7 +136,7 @@ static void say_failed(struct hn_comparison *c, bool missing) {
         say(c, "%s%s of BASE missing in NEW", between, hn_counted(c->only_base, "cell").text);
 }
 
-// How many times are within their limits, and what would tell of the others.
+// Counts the times within their limits, and says what would tell of the others.
 static void say_within(struct hn_comparison *c, const char *samples) {
     if (c->times_unclear == 0) {
         say(c, "none slower");
