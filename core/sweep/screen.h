@@ -110,5 +110,7 @@ void hn_screen_multiply_row(const struct hn_screen *screen, int64_t row, int64_t
 // from position col0 of y on, both multiples of HN_PANEL.
 void hn_screen_guess(const struct hn_screen *screen, int64_t row0, int64_t col0, float *out,
                      int64_t stride);
+// Error of those of a row, which few exceed.
+double hn_screen_guess_error(const struct hn_screen *screen, int64_t row);
 
 #endif

@@ -111,7 +111,8 @@ enum hn_code hn_topk_guess_screened(struct hn_context *ctx, const struct hn_scre
         for (int64_t col0 = 0; col0 < n; col0 += HN_PANEL)
             hn_screen_guess(screen, row0, col0, s + col0, n);
         for (int64_t i = 0; i < hn_min(HN_PANEL, rows - row0); i++)
-            threshold[row0 + i] = hn_select_limit(s + i * n, n, sample.position, -INFINITY);
+            threshold[row0 + i] = hn_select_limit(s + i * n, n, sample.position, -INFINITY) -
+                                  (float)hn_screen_guess_error(screen, row0 + i);
     }
     hn_free(ctx, all);
     return HN_OK;

@@ -1,6 +1,10 @@
-// Turning rows: it is orthogonal, within its bound, and leaves columns about even.
+// Turning rows: it is orthogonal, within its bound, and leaves columns about even. Limits that rows
+// start from.
 #include "core/random.h"
 #include "core/sweep/screen_private.h"
+#include "core/sweep/simd.h"
+#include "core/sweep/topk_start.h"
+#include "tests/fixture.h"
 #include "tests/test.h"
 
 #include <float.h>
@@ -128,5 +132,38 @@ static void test_even(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {{"orthogonal", test_orthogonal}, {"even", test_even}};
+// Rows of tight clusters start from what their best surely reach, too, although their products
+// differ by less than rounded ones are off.
+static void test_start(void) {
+    enum { MANY = 3000, D = 37, BEST = 60 };
+    const struct hn_topk_sample sample = {.columns = 960, .position = 40};
+    const struct hn_screen_wish wish = {
+        .kernel = hn_screen_kernel(0), .block = 64, .shuffled = true, .anyway = true};
+    struct hn_context ctx;
+    struct hn_stream stream;
+    struct hn_screen s;
+    bool good;
+    hn_context_init(&ctx, 2);
+    hn_stream_open(&stream, 3, "test.turn", 0, 0, 0);
+    float *threshold = hn_alloc(&ctx, MANY, sizeof *threshold), out[MANY + HN_WORD];
+    float *row = hn_alloc(&ctx, MANY * D, sizeof *row);
+    for (int64_t i = 0; i < MANY * D; i++)
+        row[i] = 0.01F * (float)hn_stream_uniform(&stream) + (float)(i % D % 2 == i / D % 2);
+    HN_CHECK(&ctx, hn_normalize_rows(&ctx, row, MANY, D, "test"));
+    const struct hn_matrix x = {row, MANY, D, D};
+    HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, &wish, &s, &good));
+    CU_ASSERT_FATAL(good);
+    HN_CHECK(&ctx, hn_topk_guess_screened(&ctx, &s, sample, threshold));
+    for (int64_t i = 0; i < MANY; i += 10) {
+        hn_screen_multiply_row(&s, i, 0, MANY, out);
+        CU_ASSERT(hn_simd_best()->count(out, MANY, threshold[i]) >= BEST);
+    }
+    hn_screen_free(&ctx, &s);
+    hn_free(&ctx, row);
+    hn_free(&ctx, threshold);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {
+    {"orthogonal", test_orthogonal}, {"even", test_even}, {"start", test_start}};
 HN_TEST_MAIN("screen_turn", tests)
