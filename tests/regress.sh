@@ -359,6 +359,12 @@ test_shards() {
         expect "merge of $n" 0 '' merge "${parts[@]}" -o "m$n.h5"
         check_same "merge of $n: the tables of one run" whole/results.h5 "m$n.h5"
     done
+    # Cells of a grid share batches; in each part those that it has do.
+    local grid=(-c quick.yaml --quiet --set 'loss=[ntxent, other-view]' --set 'temperature=[0.2, 0.5]')
+    expect "a grid" 0 '' run "${grid[@]}" -o grid
+    for i in 1 2 3; do run run "${grid[@]}" -o "g$i" --shard $i/3; done
+    expect "merge of its parts" 0 '' merge g1 g2 g3 -o grid.h5
+    check_same "a grid in parts: the tables of one run" grid/results.h5 grid.h5
     expect "in one folder" 0 '' run -c quick.yaml -o one --shard 1/2 --quiet
     expect "and its other half" 0 '' run -c quick.yaml -o one --shard 2/2 --quiet
     check_same "in one folder: the same" whole/results.h5 one/results.h5
