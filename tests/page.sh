@@ -231,13 +231,29 @@ assert len(boxes) > 3 and all(min(abs(float(b) / 72 - w) for w in (3.03, 6.3)) <
     expect "one format" 2 'not both' export grid --latex --csv
     expect "any table" 0 '' export grid --latex --table timing
     check "as it is" says 'begin.tabular'
+    cat >one.yaml <<E
+version: 1
+snapshots: [s.h5]
+samplers: [uniform, knn]
+weightings: [none, hcl]
+batch_size: 8
+batches: 10
+metrics: [fn_ratio, hardness]
+E
+    expect "one seed, and no loss" 0 '' run -c one.yaml -o one
+    expect "its paper" 0 'main\.tex' paper one
+    check "claims no letters" grep -q 'caption{Last step: means over 1 seed, with' one/paper/results.tex
+    check "and has none" eval '! grep "^.caption{Last" one/paper/results.tex | grep -q "share a letter"'
+    expect "its page" 0 '' report one
+    check "says why weightings are not compared" grep -q 'Weightings are not compared: no loss was measured' one/index.html
+    check "and of none that there are more" eval '! grep -q "more of other samplers and losses" one/index.html'
     command -v pdflatex >out || { skip "LaTeX" "no pdflatex"; return; }
-    for dir in grid/paper tex; do
+    for dir in grid/paper tex one/paper; do
         # shellcheck disable=SC2015 # either may fail
         (cd $dir && pdflatex -interaction=nonstopmode -halt-on-error main >log 2>&1 &&
             pdflatex -interaction=nonstopmode -halt-on-error main >log 2>&1)
         check "$dir is set" test -s $dir/main.pdf
-        check "$dir: nothing sticks out" test -z "$(grep -E '^Overfull .hbox' $dir/main.log)"
+        check "$dir: nothing sticks out" test -z "$(grep -E '^Overfull .hbox|Float too large' $dir/main.log)"
     done
 }
 

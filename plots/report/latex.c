@@ -207,9 +207,9 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
 static void put_head(FILE *tex, const struct rows *r) {
     char columns[HN_GRID_AXES + WEIGHED + HN_HEADED_MAX + 8] = "l", common[512];
     hn_overview_common(r->o, common, sizeof common);
-    fputs("% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
-          "paired by\n% seed. Rows of a group that share a letter do not differ significantly in "
-          "hardness.\n",
+    fputs("% Last step; means over seeds with halves of 95 % intervals, of fewer than three over "
+          "batches.\n% Differences to Uniform are paired by seed. From three seeds on, rows of a "
+          "group that share a\n% letter do not differ significantly in hardness.\n",
           tex);
     if (*common) {
         fputs("% All: ", tex);

@@ -1,6 +1,7 @@
 #include "plots/report/latex_paper.h"
 #include "core/files.h"
 #include "plots/page/figure.h"
+#include "plots/page/groups.h"
 #include "plots/report/latex.h"
 #include "results/analysis/overview.h"
 
@@ -69,16 +70,31 @@ static void put_figure(const struct paper *p, const struct drawn *d) {
 }
 
 static enum hn_code put_table(struct paper *p) {
+    enum { TELLS = 3 }; // seeds
     bool trained = hn_results_table(p->what->results, "training") != NULL;
-    fprintf(p->tex, "\\begin{table*}\n\\centering\\scriptsize\\setlength\\tabcolsep{3pt}\n");
+    double seed[TELLS];
+    int seeds = hn_distinct(&p->what->results->runs, "seed", seed, TELLS);
+    // Many columns or rows: set smaller, so that the table fits the page.
+    fputs("\\begin{table*}\n\\centering\\scriptsize\\setlength\\tabcolsep{3pt}\n"
+          "\\setbox0\\hbox{%\n",
+          p->tex);
     enum hn_code code =
         (trained ? hn_latex_accuracies : hn_latex_settings)(p->ctx, p->what->results, p->tex);
-    fprintf(p->tex,
-            "\\caption{%s Rows that share a letter do not differ significantly (95\\,\\%% interval "
-            "of their difference, paired by seed).}\n\\label{tab:%s}\n\\end{table*}\n\n",
-            trained ? "Last evaluation: means over seeds with halves of 95\\,\\% intervals."
-                    : "Last step: means over seeds with halves of 95\\,\\% intervals.",
-            "settings");
+    fputs("}%\n\\ifdim\\wd0>\\linewidth\\setbox0\\hbox{\\resizebox{\\linewidth}{!}{\\box0}}\\fi\n"
+          "\\ifdim\\dimexpr\\ht0+\\dp0>.85\\textheight\n"
+          "\\setbox0\\hbox{\\resizebox{!}{.85\\textheight}{\\box0}}\\fi\n\\usebox0\n",
+          p->tex);
+    fprintf(p->tex, "\\caption{Last %s: ", trained ? "evaluation" : "step");
+    if (seeds >= TELLS)
+        fputs("means over seeds with halves of 95\\,\\% intervals. Rows that share a letter do not "
+              "differ significantly (95\\,\\% interval of their difference, paired by seed).",
+              p->tex);
+    else
+        fprintf(p->tex,
+                "means over %s%s. From three seeds on, letters mark rows that do not differ.",
+                hn_counted(seeds, "seed").text,
+                trained ? "" : ", with halves of 95\\,\\% intervals over batches where known");
+    fputs("}\n\\label{tab:settings}\n\\end{table*}\n\n", p->tex);
     return code;
 }
 
@@ -98,7 +114,8 @@ static enum hn_code put_words(struct paper *p) {
     if (hn_overview_make(p->ctx, p->what->results, &o))
         return p->ctx->code;
     hn_overview_common(&o, common, sizeof common);
-    fprintf(p->tex, "Compared: %s", hn_counted(count_compared(&o), "setting").text);
+    int64_t n = count_compared(&o);
+    fprintf(p->tex, "%s %s compared", hn_counted(n, "setting").text, n == 1 ? "was" : "were");
     fputs(*common ? " (" : "", p->tex);
     hn_tex_text(p->tex, common);
     fprintf(p->tex, "%s: Table~\\ref{tab:settings}", *common ? ")" : "");

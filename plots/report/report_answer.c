@@ -399,7 +399,7 @@ static bool is_measured(const struct hn_overview *o) {
 static bool is_judged(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings; s++)
-        any |= o->base[s] >= 0 && hn_overview_seeds(o, o->base[s]) >= SEEDS_MIN;
+        any |= o->base[s] >= 0 && o->base[s] != s && hn_overview_seeds(o, o->base[s]) >= SEEDS_MIN;
     return any;
 }
 

@@ -103,8 +103,6 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
     const char *column = measure_of(o, none);
     char name[NAME];
     struct hn_mean own = hn_overview_mean(o, none, column);
-    if (isnan(own.mean))
-        return;
     const struct hn_table *runs = &o->results->runs;
     hn_dataset_title(hn_table_text(runs, o->first[none], "dataset"), name, sizeof name);
     hn_html(html, "<p>Weightings on %s, step ", name);
@@ -134,7 +132,7 @@ static bool is_uniform(const struct hn_overview *o, int64_t s) {
 // Uniform is not among them.
 void hn_html_weightings(FILE *html, const struct hn_overview *o) {
     int places = 0, put = 0;
-    bool uniform = false;
+    bool uniform = false, any = false;
     if (!hn_overview_varies(o, "weighting"))
         return;
     for (int64_t s = 0; s < o->settings; s++)
@@ -142,10 +140,17 @@ void hn_html_weightings(FILE *html, const struct hn_overview *o) {
     for (int64_t s = 0; s < o->settings; s++) {
         if (!o->last[s] || !is_weighting(o, s, "none"))
             continue;
+        any = true;
+        if (isnan(hn_overview_mean(o, s, measure_of(o, s)).mean))
+            continue;
         places++;
         if (put < PLACES_MAX && (!uniform || is_uniform(o, s)))
             put_weightings(html, o, s, put++ == 0);
     }
+    if (any && places == 0)
+        fputs("<p>Weightings are not compared: no loss was measured, which takes the metric "
+              "<code>loss</code> and items with a second view or a positive.</p>\n",
+              html);
     if (places > put)
         fprintf(html, "<p>The table has %d more of other samplers and losses.</p>\n", places - put);
 }
