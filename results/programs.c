@@ -25,7 +25,8 @@ static const struct hn_results_change changes[] = {
     {15, "true_p99 is exact; it was read off bins of 2^-11"},
     {16,
      "spectral's first epoch counts in every cell that shares its build; losses move by rounding"},
-    {17, "overlap_label takes no products where no two items share a label"},
+    {17,
+     "overlap_label takes no products where no two items share a label; losses move by rounding"},
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 

@@ -356,7 +356,8 @@ static const struct hn_option options[] = {
 const struct hn_sampler_type hn_mined_sampler = {
     .name = "mined",
     .summary = "the most similar items that pass filters against false negatives",
-    .source = "METHODS, samplers of negatives per anchor",
+    .source =
+        "ANCE (Xiong et al., ICLR 2021), SimANS (Zhou et al., EMNLP 2022), margins of retrieval",
     .note = "similarities are those of clean embeddings, the positive's that of the two views; "
             "SimANS has inner products of any size, so that its a is not a sharpness of cosines; "
             "ANCE's "
