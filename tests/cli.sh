@@ -366,7 +366,7 @@ test_every_sampler() {
 test_ready_jobs() {
     for job in "$here"/../harness/jobs/*.yaml "$here"/../docs/notes/*.yaml; do
         case $job in
-        */train-*) expect "$(basename "$job")" 0 '^([1-9][0-9]*) of [1-9][0-9]* runs' train -c "$job" --dry-run ;;
+        */train-*) expect "$(basename "$job")" 0 '^([1-9][0-9]*) of [1-9][0-9]* runs?' train -c "$job" --dry-run ;;
         *) expect "$(basename "$job")" 0 '[1-9][0-9]* of [1-9][0-9]* cells' run -c "$job" --dry-run ;;
         esac
     done
