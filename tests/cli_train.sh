@@ -218,7 +218,8 @@ expect "unknown loss" 2 '@unknown-loss' train -c job.yaml -o x --set loss=infonc
 expect "ambiguous loss" 2 'decoupled' train -c job.yaml -o x --set loss=dcl
 expect "steps and epochs" 2 "@steps-or-epochs" train -c job.yaml -o x --set epochs=3
 expect "a rate out of range" 2 'rate' train -c job.yaml -o x --set adam.rate=-1
-expect "a loss that the sampler does not suit" 2 'other-view' train -c job.yaml -o x --set loss=infonce
+expect "a loss that one sampler does not suit" 0 'not_applicable: seed 1 of hops: .*other-view' train -c job.yaml -o unfit --set loss=infonce
+check "the others are trained" says '^knn '
 expect "data that are not there" 3 'task node: no .*features in the folder nowhere/data/small: @put-there NAME.features' \
     train -c job.yaml -o gone --data nowhere
 check "said once" test "$(wc -l <err)" = 1

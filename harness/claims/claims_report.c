@@ -287,8 +287,7 @@ void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,
         if (strcmp(before, now) != 0)
             printf("%s%-13s %-12s -> %s\n", changed++ ? "" : "\n", id, before, now);
     }
-    printf("%" PRId64 " of %s differ from those of %s\n", changed,
-           hn_counted(known, "verdict").text, name);
+    printf("%" PRId64 " of %" PRId64 " verdicts differ from those of %s\n", changed, known, name);
 }
 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }

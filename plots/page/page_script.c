@@ -30,23 +30,43 @@ static bool is_log_tic(struct hn_range r, double at) {
     return at >= r.lo * 0.999 && at <= r.hi * 1.001;
 }
 
-// True if tics at 1, 2, 5 fit (up to a decade and a half), or decades alone would be too few.
-static bool has_fine_tics(struct hn_range r, int max) {
-    int fine = 0, decades = 0;
+struct log_tics {
+    int fine, decades; // tics at 1, 2, 5, and those of them at 1
+};
+
+static struct log_tics count_log_tics(struct hn_range r) {
+    struct log_tics n = {0, 0};
     for (int decade = (int)floor(log10(r.lo)); decade <= (int)ceil(log10(r.hi)); decade++)
         for (int i = 0; i < 3; i++) {
             bool there = is_log_tic(r, log_within[i] * pow(10, decade));
-            fine += there;
-            decades += there && i == 0;
+            n.fine += there;
+            n.decades += there && i == 0;
         }
-    return log10(r.hi / r.lo) <= 1.6 && (fine <= max || decades < 2);
+    return n;
+}
+
+// Of a range with fewer than two of these: even steps, as on a linear axis.
+static void even_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
+    double step = tics_of(r, max);
+    const char *joint = "";
+    fprintf(gp, "set format %s '%s'\nset %stics (", name, latex ? "$%h$" : "%h", name);
+    for (double k = ceil(r.lo / step); k * step <= r.hi; k++, joint = ", ")
+        fprintf(gp, "%s%.9g", joint, k * step);
+    fputs(")\n", gp);
 }
 
 // Tics of a logarithmic axis, at most `max` labels: 1, 2, 5, else decades. Exponents are as large
 // as seven points where letters have eight.
 static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
-    bool fine = has_fine_tics(r, max), plain = from >= -4 && to <= 4;
+    const struct log_tics n = count_log_tics(r);
+    // Up to a decade and a half, where they fit or decades alone would be too few.
+    bool fine = log10(r.hi / r.lo) <= 1.6 && (n.fine <= max || n.decades < 2);
+    bool plain = from >= -4 && to <= 4;
+    if (n.fine < 2) {
+        even_tics(gp, latex, name, r, max);
+        return;
+    }
     const char *joint = "(", *format = plain   ? (latex ? "$%g$" : "%g")
                                        : latex ? (fine ? "$%.0t\\cdot10^{%T}$" : "$10^{%T}$")
                                        : fine  ? "%.0t·10^{/*1.1 %T}"

@@ -135,7 +135,7 @@ static void test_divergence(void) {
 static void test_what_does_not_fit(void) {
     struct trial *t = open_trial(1, "encoder=mean", "random-negatives", "n=3");
     t->spec.setting.loss.objective = HN_OBJECTIVE_INFONCE;
-    HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "other-view");
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_NOT_APPLICABLE, "other-view");
     t->spec.setting.loss.objective = HN_OBJECTIVE_OTHER_VIEW;
     t->spec.setting.batch_size = NODES + 1;
     HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "lower batch_size");
