@@ -271,6 +271,6 @@ void hn_screen_guess(const struct hn_screen *s, int64_t row0, int64_t col0, floa
 // The slack is that of numbers whose errors all add up. At random they come to a root of their
 // number less, of which this is three times.
 double hn_screen_guess_error(const struct hn_screen *s, int64_t row) {
-    double numbers = (double)(s->words * HN_WORD / s->kernel->width);
-    return 3 * s->unit * 2 * s->x->term[row].slack / sqrt(numbers);
+    int64_t numbers = s->words * HN_WORD / s->kernel->width;
+    return 3 * s->unit * 2 * s->x->term[row].slack / sqrt((double)numbers);
 }

@@ -75,8 +75,9 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
 }
 
 double hn_screen_time(const struct hn_screen_kernel *kernel, int64_t d, int64_t n, double share) {
-    double numbers = (double)(hn_screen_words(kernel, n) * HN_WORD / kernel->width);
-    return kernel->rate * numbers + EDGE * kernel->width + share * (FIND + READ * (double)d);
+    int64_t numbers = hn_screen_words(kernel, n) * HN_WORD / kernel->width;
+    return kernel->rate * (double)numbers + EDGE * kernel->width +
+           share * (FIND + READ * (double)d);
 }
 
 static double mean_slack(const struct hn_screen *s) {

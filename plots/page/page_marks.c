@@ -172,7 +172,8 @@ static void place_label(struct placement *p, struct hn_word *m) {
     label_text(f, m, text);
     double width = hn_text_width(text) + 0.02, reach = hypot(f->width, f->panel_height);
     struct hn_word best = *m, trial = *m;
-    for (double distance = nearest; distance < fmin(min, reach); distance += farther)
+    double distance = nearest;
+    while (distance < fmin(min, reach)) {
         for (int i = 0; i < DIRECTIONS; i++) {
             const struct hn_rectangle r =
                 toward(f, x, y, 2 * M_PI * i / DIRECTIONS, distance, width);
@@ -187,6 +188,8 @@ static void place_label(struct placement *p, struct hn_word *m) {
                 best = trial;
             }
         }
+        distance += farther;
+    }
     *m = best;
     m->hidden = covered(p, &m->box, solid_cost, m->leader) > 1e-3 * solid_cost;
     if (m->hidden)

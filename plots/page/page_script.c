@@ -72,8 +72,9 @@ static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, 
                                        : fine  ? "%.0t·10^{/*1.1 %T}"
                                                : "10^{/*1.1 %T}";
     fprintf(gp, "set format %s '%s'\nset %stics ", name, format, name);
+    int every = (to - from + max - 1) / max;
     if (!fine)
-        fprintf(gp, "%g\n", pow(10, (to - from + max - 1) / max));
+        fprintf(gp, "%g\n", pow(10, every));
     for (int decade = from; fine && decade <= to; decade++)
         for (int i = 0; i < 3; i++) {
             double at = log_within[i] * pow(10, decade);
