@@ -11,14 +11,6 @@ const char *const hn_retrieval_id_path[] = {"/query_id", "/corpus_id"};
 const char *const hn_retrieval_text_path[] = {"/query_text", "/corpus_text"};
 const char *const hn_retrieval_set_name[] = {"queries", "passages"};
 
-bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
-    HN_SCOPE(ctx);
-    if (H5Aexists(file, "kind") <= 0) // without memory, which could be missing
-        return false;
-    const char *kind = hn_h5_get_text(ctx, file, "kind", "");
-    return kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
-}
-
 enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char *path,
                                  enum hn_snapshot_kind *out) {
     hid_t file;
@@ -88,8 +80,8 @@ static enum hn_code open_rows(struct hn_context *ctx, struct hn_retrieval *r) {
 }
 
 static enum hn_code open_teacher(struct hn_context *ctx, struct hn_retrieval *r) {
-    const struct hn_snapshot *s = &r->base;
-    struct hn_data *t = r->teacher;
+    struct hn_snapshot *s = &r->base;
+    struct hn_data *t = s->teacher;
     for (int side = 0; side < HN_SETS; side++) {
         if (hn_data_open(ctx, s, hn_retrieval_teacher_path[side], HN_DATA_FLOATS, &t[side]))
             return ctx->code;
@@ -189,10 +181,11 @@ static enum hn_code read_groups(struct hn_context *ctx, struct hn_retrieval *r, 
     return code;
 }
 
-static enum hn_code read_structure(struct hn_context *ctx, struct hn_retrieval *r) {
+static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
     static const char *const qrels[] = {"/qrels/indptr", "/qrels/indices", "/qrels/grade"};
     static const char *const truth[] = {"/truth/indptr", "/truth/indices", "/truth/grade"};
-    struct hn_snapshot *s = &r->base;
+    struct hn_retrieval *r = (struct hn_retrieval *)s; // its first member
+    r->info.file = &s->info;
     if (check_schema(ctx, s) || hn_snapshot_read_attributes(ctx, s) || open_rows(ctx, r) ||
         hn_snapshot_read_steps(ctx, s, false) || open_teacher(ctx, r) ||
         read_qrels(ctx, r, qrels, &r->info.qrels) || read_qrels(ctx, r, truth, &r->info.truth) ||
@@ -204,55 +197,14 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_retrieval *
     return HN_OK;
 }
 
-static enum hn_code open_file(struct hn_context *ctx, const char *path, struct hn_retrieval **out) {
-    *out = NULL;
-    struct hn_retrieval *r = hn_zalloc(ctx, 1, sizeof *r);
-    if (!r)
-        return ctx->code;
-    struct hn_snapshot *s = &r->base;
-    s->file = s->teacher.id = r->teacher[0].id = r->teacher[1].id = H5I_INVALID_HID;
-    for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
-        s->series[i].id = H5I_INVALID_HID;
-    r->info.file = &s->info;
-    void *outer = hn_own(ctx, r);
-    s->info.path = s->path = hn_strdup(ctx, path);
-    bool good = s->path && !hn_h5_open(ctx, path, &s->file) && !read_structure(ctx, r);
-    hn_own(ctx, outer);
-    if (good) {
-        *out = r;
-        return HN_OK;
-    }
-    hn_retrieval_close(ctx, r);
-    return ctx->code;
-}
-
-// As of snapshots of items: a process of its own does first what this one does next.
-static void open_and_leave(const char *path, void *data) {
-    struct hn_context *ctx = data;
-    struct hn_retrieval *r;
-    ctx->notes.to = NULL;
-    ctx->threads = 1;
-    (void)!open_file(ctx, path, &r);
-}
-
 enum hn_code hn_retrieval_open(struct hn_context *ctx, const char *path,
                                struct hn_retrieval **out) {
-    *out = NULL;
-    enum hn_code code = hn_h5_probe(ctx, path);
-    if (code == HN_OK)
-        code = hn_h5_try(ctx, path, open_and_leave, ctx);
-    return code ? code : open_file(ctx, path, out);
+    static const struct hn_snapshot_form form = {sizeof(struct hn_retrieval), read_structure};
+    return hn_snapshot_open_as(ctx, path, &form, (struct hn_snapshot **)out);
 }
 
 void hn_retrieval_close(struct hn_context *ctx, struct hn_retrieval *r) {
-    if (!r)
-        return;
-    for (int i = 0; i < HN_SETS; i++) {
-        hn_data_close(&r->base.series[i]);
-        hn_data_close(&r->teacher[i]);
-    }
-    hn_h5_close(r->base.file);
-    hn_free(ctx, r);
+    hn_snapshot_close(ctx, (struct hn_snapshot *)r);
 }
 
 const struct hn_retrieval_info *hn_retrieval_info(const struct hn_retrieval *r) { return &r->info; }

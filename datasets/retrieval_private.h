@@ -14,15 +14,14 @@ extern const char *const hn_retrieval_rows_path[HN_SETS],
                                                        *const hn_retrieval_text_path[HN_SETS],
                                                            *const hn_retrieval_set_name[HN_SETS];
 
-struct hn_retrieval {                // arrays belong to it
-    struct hn_snapshot base;         // file, attributes, steps; its series are the two sides
-    struct hn_data teacher[HN_SETS]; // id < 0: none
+struct hn_retrieval {        // arrays belong to it
+    struct hn_snapshot base; // file, attributes, steps; its series and teachers are of the sides
     struct hn_retrieval_info info;
     struct hn_tuples tuples; // if opened by hn_snapshot_open_any()
 };
 
-// x[tuples x d]: the unit rows of the tuples' queries, or passages.
+// out[tuples x d]: the unit rows of the tuples' queries, or passages, shared as those of the side.
 HN_MUST_USE enum hn_code hn_tuples_rows(struct hn_context *ctx, struct hn_retrieval *r,
-                                        enum hn_set side, int64_t index, float *x);
+                                        enum hn_set side, int64_t index, struct hn_matrix *out);
 
 #endif

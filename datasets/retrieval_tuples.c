@@ -1,6 +1,8 @@
 // A snapshot of queries and a corpus as one of items: its known pairs, by query, then passage.
+#include "core/parts.h"
 #include "datasets/retrieval_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // A row that has a number for its text, and where that goes.
@@ -151,12 +153,32 @@ enum hn_code hn_snapshot_open_any(struct hn_context *ctx, const char *path,
     return HN_OK;
 }
 
-enum hn_code hn_tuples_rows(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
-                            int64_t index, float *x) {
+struct rows_at {
+    struct hn_retrieval *r;
+    enum hn_set side;
+    int64_t index;
+};
+
+static enum hn_code gather(struct hn_context *ctx, void *data, void *out) {
+    const struct rows_at *at = data;
+    const struct hn_tuples *tuples = &at->r->tuples;
     struct hn_matrix rows;
     HN_SCOPE(ctx);
-    if (hn_retrieval_rows(ctx, r, side, index, &rows))
+    if (hn_retrieval_rows(ctx, at->r, at->side, at->index, &rows))
         return ctx->code;
-    hn_gather_rows(&rows, r->tuples.row[side], r->tuples.n, x);
+    hn_gather_rows(&rows, tuples->row[at->side], tuples->n, out);
     return HN_OK;
+}
+
+enum hn_code hn_tuples_rows(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
+                            int64_t index, struct hn_matrix *out) {
+    struct rows_at at = {r, side, index};
+    const struct hn_parts_fill fill = {&at, gather};
+    int64_t n = r->tuples.n, d = r->base.info.d; // below 2^31 and 2^20: the product fits
+    char name[64];
+    (void)snprintf(name, sizeof name, "tuples of side %d, step number %lld", (int)side,
+                   (long long)index);
+    const float *x = hn_parts_share(ctx, name, n * d * (int64_t)sizeof *x, &fill);
+    *out = (struct hn_matrix){x, n, d, d};
+    return x ? HN_OK : ctx->code;
 }

@@ -233,7 +233,7 @@ static float *read_series(struct hn_context *ctx, struct hn_retrieval *r, enum h
 
 static enum hn_code read_teacher(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
                                  struct hn_matrix *out) {
-    const struct hn_data *data = &r->teacher[side];
+    const struct hn_data *data = &r->base.teacher[side];
     if (data->id < 0)
         return HN_OK;
     float *x = hn_alloc(ctx, data->rows, (size_t)data->cols * sizeof *x);

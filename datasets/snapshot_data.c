@@ -1,6 +1,9 @@
 // The data sets of a snapshot: kind, type and extent are checked, then values are read by rows.
+#include "core/parts.h"
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
+
+#include <string.h>
 
 enum { BLOCK_BYTES = 4 << 20 };
 // Extents that need no proof: some filters store a constant in a few bytes.
@@ -263,4 +266,115 @@ enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot 
                               halves, out + first * data->cols))
             return ctx->code;
     return HN_OK;
+}
+
+enum hn_code hn_snapshot_read_column(struct hn_context *ctx, const struct hn_snapshot *s,
+                                     const struct hn_snapshot_column *column, void *array) {
+    struct hn_data data;
+    void *value = NULL;
+    enum hn_code code = hn_data_open(ctx, s, column->path, HN_DATA_INTEGERS, &data);
+    bool there = code == HN_OK && data.id >= 0;
+    if (there && data.rows != column->n)
+        code = hn_data_fail_length(ctx, s, &data, column->n, column->what);
+    else if (there && !(value = hn_alloc(ctx, column->n, column->range.width)))
+        code = ctx->code;
+    memcpy(array, &value, sizeof value);
+    if (there && code == HN_OK)
+        code = hn_data_read_checked(ctx, s, &data, column->range, value);
+    hn_data_close(&data);
+    return code;
+}
+
+static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const char *path, const int64_t *start, int64_t n, int64_t edges) {
+    for (int64_t i = 0; i < n; i++)
+        if (start[i + 1] < start[i])
+            return hn_fail(ctx, HN_DATA, "%s: data set %s decreases at place %lld", s->path, path,
+                           (long long)(i + 1));
+    if (start[0] != 0 || start[n] != edges)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: data set %s goes from %lld to %lld, it must go from 0 to the %lld indices",
+            s->path, path, (long long)start[0], (long long)start[n], (long long)edges);
+    return HN_OK;
+}
+
+enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
+                                   const struct hn_sparse_rows *rows, struct hn_graph *out) {
+    struct hn_data data;
+    *out = (struct hn_graph){0};
+    enum hn_code code = hn_data_open(ctx, s, rows->indices, HN_DATA_INTEGERS, &data);
+    if (code != HN_OK)
+        return code;
+    bool has_indices = data.id >= 0;
+    int64_t edges = data.rows;
+    hn_data_close(&data);
+    const struct hn_snapshot_column starts = {
+        rows->indptr, "items and one", s->info.n + 1, {0, edges, sizeof(int64_t)}};
+    const struct hn_snapshot_column targets = {
+        rows->indices, "edges", edges, {0, rows->cols - 1, sizeof(int32_t)}};
+    code = hn_snapshot_read_column(ctx, s, &starts, &out->start);
+    if (code == HN_OK && has_indices != (out->start != NULL))
+        code = hn_fail(ctx, HN_DATA, "%s: one of %s and %s is missing; store both", s->path,
+                       rows->indptr, rows->indices);
+    if (code != HN_OK || !out->start)
+        return code;
+    code = check_starts(ctx, s, rows->indptr, out->start, s->info.n, edges);
+    if (code == HN_OK)
+        code = hn_snapshot_read_column(ctx, s, &targets, &out->target);
+    out->n = s->info.n;
+    return code;
+}
+
+static enum hn_code check_index(struct hn_context *ctx, const struct hn_snapshot *s,
+                                int64_t index) {
+    return index >= 0 && index < s->info.steps
+               ? HN_OK
+               : hn_fail(ctx, HN_INTERNAL, "%s: there is no place %lld in a series of %lld",
+                         s->path, (long long)index, (long long)s->info.steps);
+}
+
+enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s, int which,
+                                  int64_t index, float *x) {
+    if (which < 0 || which >= HN_SNAPSHOT_SERIES || s->series[which].id < 0)
+        return hn_fail(ctx, HN_INTERNAL, "%s: there is no series %d", s->path, which);
+    return check_index(ctx, s, index) ? ctx->code
+                                      : hn_data_read_step(ctx, s, &s->series[which], index, x);
+}
+
+enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
+                               const struct hn_data *data, int64_t index, float *x) {
+    if (hn_check_stop(ctx) || check_index(ctx, s, index))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    char *position =
+        hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
+                  data->path, (long long)s->step[index], (long long)index + 1);
+    if (!position || hn_data_read_step(ctx, s, data, data->steps > 1 ? index : 0, x))
+        return ctx->code;
+    return hn_unit_rows(ctx, x, data->rows, data->cols, data->zero_rows, position);
+}
+
+struct rows_at {
+    const struct hn_snapshot *s;
+    const struct hn_data *data;
+    int64_t index;
+};
+
+static enum hn_code write_unit(struct hn_context *ctx, void *data, void *out) {
+    const struct rows_at *at = data;
+    return hn_data_read_unit(ctx, at->s, at->data, at->index, out);
+}
+
+enum hn_code hn_data_share_unit(struct hn_context *ctx, const struct hn_snapshot *s,
+                                const struct hn_data *data, int64_t index, struct hn_matrix *out) {
+    struct rows_at at = {s, data, index};
+    const struct hn_parts_fill fill = {&at, write_unit};
+    int64_t n = data->rows, d = data->cols; // below 2^31 and 2^20: the product fits
+    HN_SCOPE(ctx);
+    char *name = hn_format(ctx, "%s, step number %lld", data->path, (long long)index);
+    hn_own(ctx, scope.outer);
+    const float *x = name ? hn_parts_share(ctx, name, n * d * (int64_t)sizeof *x, &fill) : NULL;
+    *out = (struct hn_matrix){x, n, d, d};
+    return x ? HN_OK : ctx->code;
 }

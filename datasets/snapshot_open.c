@@ -1,67 +1,7 @@
 // Opening a snapshot file: everything is checked but the values of the embeddings.
-#include "datasets/retrieval_private.h"
+#include "datasets/snapshot_private.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { NAME_BYTES_MAX = 4096 };
-
-// Length of the UTF-8 character at text, 0 if it is invalid.
-static size_t utf8_length(const unsigned char *text) {
-    unsigned char c = text[0];
-    if (c < 0x80)
-        return 1;
-    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4)
-        return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
-        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
-// Likewise, 0 if it is a control character.
-static size_t character(const unsigned char *text) {
-    unsigned char c = text[0];
-    bool control = (c < 0x20 && c != '\n') || c == 0x7f || (c == 0xc2 && text[1] < 0xa0);
-    return control ? 0 : utf8_length(text);
-}
-
-bool hn_snapshot_is_utf8(const char *text) {
-    size_t length = 1;
-    for (; *text && length > 0; text += length)
-        length = utf8_length((const unsigned char *)text);
-    return length > 0;
-}
-
-bool hn_snapshot_keeps_text(const char *text) {
-    size_t length = 1;
-    for (; *text && length > 0; text += length)
-        length = character((const unsigned char *)text);
-    return length > 0;
-}
-
-// Texts go to terminals and into JSON: what is not printable UTF-8 becomes '?'.
-void hn_snapshot_clean(char *text) {
-    while (*text) {
-        size_t length = character((const unsigned char *)text);
-        if (length == 0)
-            *text = '?';
-        text += hn_max(1, (int64_t)length);
-    }
-}
-
-// Reads the attribute `name` into *text ("" if absent).
-static enum hn_code read_text(struct hn_context *ctx, hid_t object, const char *name, char **text) {
-    *text = hn_h5_get_text(ctx, object, name, "");
-    if (!*text)
-        return ctx->code;
-    hn_snapshot_clean(*text);
-    return HN_OK;
-}
 
 enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snapshot *s) {
     struct hn_snapshot_info *info = &s->info;
@@ -76,7 +16,7 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
                   {"content_sha256", &info->stored_sha256}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char *text;
-        if (read_text(ctx, s->file, wanted[i].name, &text))
+        if (hn_snapshot_read_text(ctx, s->file, wanted[i].name, &text))
             return ctx->code;
         *wanted[i].text = text;
     }
@@ -94,7 +34,7 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
 
 static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, bool *bare) {
     char *schema;
-    enum hn_code code = read_text(ctx, s->file, "schema", &schema);
+    enum hn_code code = hn_snapshot_read_text(ctx, s->file, "schema", &schema);
     if (code != HN_OK)
         return code;
     int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
@@ -154,6 +94,7 @@ static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, b
     for (int i = 0; i < n; i++) {
         struct hn_data *data = &s->series[i];
         enum hn_code code = hn_data_open(ctx, s, path[i], HN_DATA_FLOATS, data);
+        data->zero_rows = s->info.zero_rows;
         if (code == HN_OK && data->id >= 0)
             code = check_series(ctx, s, data);
         if (code != HN_OK)
@@ -168,23 +109,6 @@ static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, b
     s->info.has_view1 = s->series[1].id >= 0;
     s->info.has_view2 = s->series[2].id >= 0;
     return HN_OK;
-}
-
-enum hn_code hn_snapshot_read_column(struct hn_context *ctx, const struct hn_snapshot *s,
-                                     const struct hn_snapshot_column *column, void *array) {
-    struct hn_data data;
-    void *value = NULL;
-    enum hn_code code = hn_data_open(ctx, s, column->path, HN_DATA_INTEGERS, &data);
-    bool there = code == HN_OK && data.id >= 0;
-    if (there && data.rows != column->n)
-        code = hn_data_fail_length(ctx, s, &data, column->n, column->what);
-    else if (there && !(value = hn_alloc(ctx, column->n, column->range.width)))
-        code = ctx->code;
-    memcpy(array, &value, sizeof value);
-    if (there && code == HN_OK)
-        code = hn_data_read_checked(ctx, s, &data, column->range, value);
-    hn_data_close(&data);
-    return code;
 }
 
 enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
@@ -254,47 +178,6 @@ static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s)
     return HN_OK;
 }
 
-static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapshot *s,
-                                 const char *path, const int64_t *start, int64_t n, int64_t edges) {
-    for (int64_t i = 0; i < n; i++)
-        if (start[i + 1] < start[i])
-            return hn_fail(ctx, HN_DATA, "%s: data set %s decreases at place %lld", s->path, path,
-                           (long long)(i + 1));
-    if (start[0] != 0 || start[n] != edges)
-        return hn_fail(
-            ctx, HN_DATA,
-            "%s: data set %s goes from %lld to %lld, it must go from 0 to the %lld indices",
-            s->path, path, (long long)start[0], (long long)start[n], (long long)edges);
-    return HN_OK;
-}
-
-enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
-                                   const struct hn_sparse_rows *rows, struct hn_graph *out) {
-    struct hn_data data;
-    *out = (struct hn_graph){0};
-    enum hn_code code = hn_data_open(ctx, s, rows->indices, HN_DATA_INTEGERS, &data);
-    if (code != HN_OK)
-        return code;
-    bool has_indices = data.id >= 0;
-    int64_t edges = data.rows;
-    hn_data_close(&data);
-    const struct hn_snapshot_column starts = {
-        rows->indptr, "items and one", s->info.n + 1, {0, edges, sizeof(int64_t)}};
-    const struct hn_snapshot_column targets = {
-        rows->indices, "edges", edges, {0, rows->cols - 1, sizeof(int32_t)}};
-    code = hn_snapshot_read_column(ctx, s, &starts, &out->start);
-    if (code == HN_OK && has_indices != (out->start != NULL))
-        code = hn_fail(ctx, HN_DATA, "%s: one of %s and %s is missing; store both", s->path,
-                       rows->indptr, rows->indices);
-    if (code != HN_OK || !out->start)
-        return code;
-    code = check_starts(ctx, s, rows->indptr, out->start, s->info.n, edges);
-    if (code == HN_OK)
-        code = hn_snapshot_read_column(ctx, s, &targets, &out->target);
-    out->n = s->info.n;
-    return code;
-}
-
 static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
     const struct hn_sparse_rows rows = {"/graph/indptr", "/graph/indices", s->info.n};
     enum hn_code code = hn_snapshot_read_rows(ctx, s, &rows, &s->graph);
@@ -315,17 +198,20 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s
     return HN_OK;
 }
 
-static enum hn_code open_file(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
+static enum hn_code open_file(struct hn_context *ctx, const char *path,
+                              const struct hn_snapshot_form *form, struct hn_snapshot **out) {
     *out = NULL;
-    struct hn_snapshot *s = hn_zalloc(ctx, 1, sizeof *s);
+    struct hn_snapshot *s = hn_zalloc(ctx, 1, form->size);
     if (!s)
         return ctx->code;
-    s->file = s->teacher.id = H5I_INVALID_HID;
+    s->file = H5I_INVALID_HID;
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         s->series[i].id = H5I_INVALID_HID;
+    for (int i = 0; i < HN_SNAPSHOT_TEACHERS; i++)
+        s->teacher[i].id = H5I_INVALID_HID;
     void *outer = hn_own(ctx, s);
     s->info.path = s->path = hn_strdup(ctx, path);
-    bool good = s->path && !hn_h5_open(ctx, path, &s->file) && !read_structure(ctx, s);
+    bool good = s->path && !hn_h5_open(ctx, path, &s->file) && !form->read(ctx, s);
     hn_own(ctx, outer);
     if (good) {
         *out = s;
@@ -335,15 +221,29 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path, struct h
     return ctx->code;
 }
 
+struct opening {
+    struct hn_context *ctx;
+    const struct hn_snapshot_form *form;
+};
+
 // Opens the file in a child process first. HDF5 may crash on a damaged file depending on the memory
 // beside a buffer that it reads beyond: so the child does, from the same state of memory on, the
 // very thing that this process does next. One thread: the others do not exist after fork().
 static void open_and_leave(const char *path, void *data) {
-    struct hn_context *ctx = data;
+    const struct opening *opening = data;
     struct hn_snapshot *s;
-    ctx->notes.to = NULL;
-    ctx->threads = 1;
-    (void)!open_file(ctx, path, &s);
+    opening->ctx->notes.to = NULL;
+    opening->ctx->threads = 1;
+    (void)!open_file(opening->ctx, path, opening->form, &s);
+}
+
+enum hn_code hn_snapshot_open_as(struct hn_context *ctx, const char *path,
+                                 const struct hn_snapshot_form *form, struct hn_snapshot **out) {
+    struct opening opening = {ctx, form};
+    *out = NULL;
+    if (hn_h5_probe(ctx, path) || hn_h5_try(ctx, path, open_and_leave, &opening))
+        return ctx->code;
+    return open_file(ctx, path, form, out);
 }
 
 // Values that were packed well beyond what embeddings allow take long to read for so small a file.
@@ -359,11 +259,8 @@ static void note_packing(struct hn_context *ctx, const struct hn_snapshot *s) {
 }
 
 enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
-    *out = NULL;
-    enum hn_code code = hn_h5_probe(ctx, path);
-    if (code == HN_OK)
-        code = hn_h5_try(ctx, path, open_and_leave, ctx);
-    if (code || open_file(ctx, path, out))
+    static const struct hn_snapshot_form items = {sizeof(struct hn_snapshot), read_structure};
+    if (hn_snapshot_open_as(ctx, path, &items, out))
         return ctx->code;
     note_packing(ctx, *out);
     return HN_OK;
@@ -372,13 +269,10 @@ enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct h
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
     if (!s)
         return;
-    if (s->retrieval) {
-        hn_retrieval_close(ctx, s->retrieval);
-        return;
-    }
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         hn_data_close(&s->series[i]);
-    hn_data_close(&s->teacher);
+    for (int i = 0; i < HN_SNAPSHOT_TEACHERS; i++)
+        hn_data_close(&s->teacher[i]);
     hn_h5_close(s->file);
     hn_free(ctx, s);
 }

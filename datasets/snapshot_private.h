@@ -10,7 +10,7 @@
 #define HN_SNAPSHOT_SCHEMA "hardneg-snapshot"
 #define HN_SNAPSHOT_RETRIEVAL "retrieval" // attribute kind of files of queries and a corpus
 
-enum { HN_SNAPSHOT_VERSION = 1, HN_SNAPSHOT_SERIES = 3 };
+enum { HN_SNAPSHOT_VERSION = 1, HN_SNAPSHOT_SERIES = 3, HN_SNAPSHOT_TEACHERS = 2 };
 
 enum hn_data_kind { HN_DATA_INTEGERS, HN_DATA_FLOATS, HN_DATA_TEXTS };
 
@@ -22,9 +22,10 @@ struct hn_data {
     enum hn_data_kind kind;
     int rank;
     int64_t steps, rows, cols;
-    int64_t block;           // rows that are best read at once: whole chunks, some MiB
-    enum hn_float_type type; // FLOATS
-    bool swapped;            // float16 in the byte order that is not the machine's
+    int64_t block;               // rows that are best read at once: whole chunks, some MiB
+    enum hn_float_type type;     // FLOATS
+    bool swapped;                // float16 in the byte order that is not the machine's
+    enum hn_zero_rows zero_rows; // whether rows may be zero
 };
 
 struct hn_retrieval;
@@ -34,14 +35,14 @@ struct hn_snapshot {                // texts and arrays belong to it
     struct hn_snapshot_info info;
     hid_t file;
     char *path;
-    struct hn_data series[HN_SNAPSHOT_SERIES]; // embeddings (or train), view1, view2
-    int64_t *step;                             // [steps]
-    int32_t *labels;                           // [n]
-    struct hn_label_sets label_sets;           // of which they are numbers; n = 0: none
-    int8_t *split;                             // [n] or NULL
-    int32_t *partner;                          // [n] or NULL: every item has one
-    int32_t *group;                            // [n] or NULL
-    struct hn_data teacher;                    // id < 0: none; one step, or all
+    struct hn_data series[HN_SNAPSHOT_SERIES];    // embeddings (or train), view1, view2
+    int64_t *step;                                // [steps]
+    int32_t *labels;                              // [n]
+    struct hn_label_sets label_sets;              // of which they are numbers; n = 0: none
+    int8_t *split;                                // [n] or NULL
+    int32_t *partner;                             // [n] or NULL: every item has one
+    int32_t *group;                               // [n] or NULL
+    struct hn_data teacher[HN_SNAPSHOT_TEACHERS]; // id < 0: none; one step, or all
     struct hn_graph graph;
     struct hn_features features;  // its arrays are the ones below
     struct hn_graph feature_rows; // of compressed rows
@@ -77,6 +78,14 @@ HN_MUST_USE enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct 
 // out[rows x cols]: all rows of step `index`.
 HN_MUST_USE enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,
                                            const struct hn_data *data, int64_t index, float *out);
+// x[rows x cols]: all rows of step `index` as unit rows; the one step of a data set that has no
+// other. HN_DATA names the row that has no direction.
+HN_MUST_USE enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
+                                           const struct hn_data *data, int64_t index, float *x);
+// The same in memory that processes share where ctx->parts can; it belongs to the owner.
+HN_MUST_USE enum hn_code hn_data_share_unit(struct hn_context *ctx, const struct hn_snapshot *s,
+                                            const struct hn_data *data, int64_t index,
+                                            struct hn_matrix *out);
 
 // IEEE binary16 as an HDF5 type; closed by the caller.
 hid_t hn_data_half_type(H5T_order_t order);
@@ -97,11 +106,24 @@ extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
 // True if a file is of queries and a corpus (datasets/retrieval.h).
 bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file);
 
+// Reads the attribute `name` into *text, printable ("" if absent).
+HN_MUST_USE enum hn_code hn_snapshot_read_text(struct hn_context *ctx, hid_t object,
+                                               const char *name, char **text);
 // The texts of a data set, of which there must be n (n < 0: any number); none where it is absent.
 // They belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snapshot *s,
                                                 const char *path, int64_t n,
                                                 struct hn_strings *out);
+
+// How a file is opened, in a child process first: `size` bytes begin with a struct hn_snapshot, of
+// which read() fills in what comes from the open file.
+struct hn_snapshot_form {
+    size_t size;
+    enum hn_code (*read)(struct hn_context *ctx, struct hn_snapshot *s);
+};
+HN_MUST_USE enum hn_code hn_snapshot_open_as(struct hn_context *ctx, const char *path,
+                                             const struct hn_snapshot_form *form,
+                                             struct hn_snapshot **out);
 
 // Read the parts that files of either kind have: descriptive attributes, and /step for info.steps
 // steps. bare: a file of another layout, which has none.
@@ -164,14 +186,7 @@ HN_MUST_USE enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct 
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
 
-// snapshot_teacher.c: s->teacher and info.teacher_d; x[n x teacher_d], unit rows for step number
-// `index`, allocated.
+// snapshot_teacher.c: s->teacher[0] and info.teacher_d.
 HN_MUST_USE enum hn_code hn_snapshot_open_teacher(struct hn_context *ctx, struct hn_snapshot *s);
-HN_MUST_USE enum hn_code hn_snapshot_read_teacher(struct hn_context *ctx, struct hn_snapshot *s,
-                                                  int64_t index, struct hn_matrix *out);
-
-// x[n x d]: unit rows of a series (0, 1, 2) at step number `index`.
-HN_MUST_USE enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s,
-                                               int which, int64_t index, float *x);
 
 #endif

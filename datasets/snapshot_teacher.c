@@ -3,7 +3,7 @@
 #include "datasets/snapshot_private.h"
 
 static enum hn_code check_teacher(struct hn_context *ctx, const struct hn_snapshot *s) {
-    const struct hn_data *t = &s->teacher;
+    const struct hn_data *t = &s->teacher[0];
     if (t->rank < 2)
         return hn_fail(ctx, HN_DATA,
                        "%s: data set /teacher has the wrong rank: %d; it must be [items, dims] or "
@@ -21,31 +21,12 @@ static enum hn_code check_teacher(struct hn_context *ctx, const struct hn_snapsh
 }
 
 enum hn_code hn_snapshot_open_teacher(struct hn_context *ctx, struct hn_snapshot *s) {
-    if (hn_data_open(ctx, s, "/teacher", HN_DATA_FLOATS, &s->teacher))
+    if (hn_data_open(ctx, s, "/teacher", HN_DATA_FLOATS, &s->teacher[0]))
         return ctx->code;
-    if (s->teacher.id < 0)
+    if (s->teacher[0].id < 0)
         return HN_OK;
-    s->info.teacher_d = s->teacher.cols;
+    s->info.teacher_d = s->teacher[0].cols;
     return check_teacher(ctx, s);
-}
-
-enum hn_code hn_snapshot_read_teacher(struct hn_context *ctx, struct hn_snapshot *s, int64_t index,
-                                      struct hn_matrix *out) {
-    int64_t n = s->info.n, d = s->teacher.cols; // below 2^31 and 2^20: the product fits
-    float *x = hn_alloc(ctx, n * d, sizeof *x);
-    HN_SCOPE(ctx);
-    char *position =
-        x ? hn_format(ctx, "%s: data set /teacher, step %lld (place %lld in the series),", s->path,
-                      (long long)s->step[index], (long long)index + 1)
-          : NULL;
-    if (!position || hn_check_stop(ctx) ||
-        hn_data_read_step(ctx, s, &s->teacher, s->teacher.steps > 1 ? index : 0, x) ||
-        hn_normalize_rows(ctx, x, n, d, position)) {
-        hn_free(ctx, x);
-        return ctx->code;
-    }
-    *out = (struct hn_matrix){x, n, d, d};
-    return HN_OK;
 }
 
 static enum hn_code write_array(struct hn_context *ctx, struct hn_snapshot_writer *w,

@@ -1,0 +1,105 @@
+// The texts of a snapshot: attributes and data sets of them, and what of them is printable.
+#include "datasets/snapshot_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Length of the UTF-8 character at text, 0 if it is invalid.
+static size_t utf8_length(const unsigned char *text) {
+    unsigned char c = text[0];
+    if (c < 0x80)
+        return 1;
+    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4)
+        return 0;
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
+        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+// Likewise, 0 if it is a control character.
+static size_t character(const unsigned char *text) {
+    unsigned char c = text[0];
+    bool control = (c < 0x20 && c != '\n') || c == 0x7f || (c == 0xc2 && text[1] < 0xa0);
+    return control ? 0 : utf8_length(text);
+}
+
+bool hn_snapshot_is_utf8(const char *text) {
+    size_t length = 1;
+    for (; *text && length > 0; text += length)
+        length = utf8_length((const unsigned char *)text);
+    return length > 0;
+}
+
+bool hn_snapshot_keeps_text(const char *text) {
+    size_t length = 1;
+    for (; *text && length > 0; text += length)
+        length = character((const unsigned char *)text);
+    return length > 0;
+}
+
+// Texts go to terminals and into JSON: what is not printable UTF-8 becomes '?'.
+void hn_snapshot_clean(char *text) {
+    while (*text) {
+        size_t length = character((const unsigned char *)text);
+        if (length == 0)
+            *text = '?';
+        text += hn_max(1, (int64_t)length);
+    }
+}
+
+enum hn_code hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *name,
+                                   char **text) {
+    *text = hn_h5_get_text(ctx, object, name, "");
+    if (!*text)
+        return ctx->code;
+    hn_snapshot_clean(*text);
+    return HN_OK;
+}
+
+bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
+    HN_SCOPE(ctx);
+    if (H5Aexists(file, "kind") <= 0) // without memory, which could be missing
+        return false;
+    const char *kind = hn_h5_get_text(ctx, file, "kind", "");
+    return kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
+}
+
+struct taken {
+    struct hn_context *ctx;
+    struct hn_strings *out;
+};
+
+static enum hn_code put(void *user, int64_t i, const char *text) {
+    struct taken *to = user;
+    if (!hn_snapshot_is_utf8(text))
+        return hn_fail(to->ctx, HN_DATA, "the text of row %lld is not UTF-8; import it so",
+                       (long long)i);
+    return hn_strings_add(to->ctx, to->out, text, (int64_t)strlen(text));
+}
+
+enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snapshot *s,
+                                    const char *path, int64_t n, struct hn_strings *out) {
+    struct hn_h5_data data;
+    struct taken to = {ctx, out};
+    *out = (struct hn_strings){.n = 0};
+    enum hn_h5_fault fault = hn_h5_data_open(s->file, path, &data);
+    if (fault == HN_H5_ABSENT)
+        return HN_OK;
+    int64_t bytes = hn_h5_file_bytes(s->file);
+    bool good = fault == HN_H5_GOOD && data.class == H5T_STRING && data.rank == 1 &&
+                hn_h5_data_holds(&data, bytes, 0);
+    int64_t there = good ? (int64_t)data.dim[0] : 0;
+    enum hn_code code =
+        !good ? hn_fail(ctx, HN_DATA, "it is not a list of texts, or damaged")
+        : n >= 0 && there != n
+            ? hn_fail(ctx, HN_DATA, "it has %lld texts, not %lld", (long long)there, (long long)n)
+            : hn_h5_read_texts(ctx, &data, there, bytes + there, put, &to);
+    if (fault == HN_H5_GOOD)
+        hn_h5_data_close(&data);
+    return code ? hn_fail_in(ctx, "%s: data set %s", s->path, path) : HN_OK;
+}
