@@ -103,7 +103,7 @@ struct hn_snapshot_spec {
     int64_t n_label_names;
     const int8_t *split;                // or NULL
     const struct hn_graph *graph;       // or NULL; without weights
-    const struct hn_features *features; // or NULL; any values, stored as they are
+    const struct hn_features *features; // or NULL; of any length, stored as they are
     bool view1, view2;                  // whether steps bring them
     bool normalized;
     enum hn_zero_rows zero_rows; // whether rows may be zero

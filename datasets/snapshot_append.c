@@ -18,7 +18,7 @@ int hn_data_deflate(hid_t data) {
 }
 
 // Copies what is neither series nor label. Scales of the other file are not scales of this one.
-static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot_writer *w,
+static enum hn_code copy_others(struct hn_context *ctx, struct hn_snapshot_writer *w,
                                 const struct hn_snapshot *s) {
     hid_t list = H5Pcreate(H5P_LINK_CREATE);
     enum hn_code code = HN_OK;
@@ -32,10 +32,11 @@ static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot
         code = hn_data_open(ctx, s, path, hn_snapshot_part[i].kind, &data);
         if (code != HN_OK || data.id < 0)
             continue;
-        if (H5Ocopy(s->file, path, w->file, path, H5P_DEFAULT, list) < 0 ||
-            (H5Aexists_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) > 0 &&
-             H5Adelete_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) < 0))
-            code = hn_snapshot_fail_write(ctx, w);
+        hn_writer_check(w,
+                        H5Ocopy(s->file, path, w->file, path, H5P_DEFAULT, list) >= 0 &&
+                            (H5Aexists_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) <= 0 ||
+                             H5Adelete_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) >= 0));
+        code = w->code;
         hn_data_close(&data);
     }
     hn_h5_close(list);
@@ -47,7 +48,8 @@ static enum hn_code copy_steps(struct hn_context *ctx, struct hn_snapshot_writer
     float *x[HN_SNAPSHOT_SERIES] = {NULL, NULL, NULL};
     HN_SCOPE(ctx);
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        if (s->series[which].id >= 0 && !(x[which] = hn_alloc(ctx, w->n * w->d, sizeof(float))))
+        if (s->series[which].id >= 0 &&
+            !(x[which] = hn_alloc(ctx, s->info.n * s->info.d, sizeof(float))))
             return ctx->code;
     for (int64_t i = 0; i < s->info.steps; i++) {
         for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)

@@ -185,6 +185,35 @@ static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
     return code;
 }
 
+static enum hn_code check_teacher(struct hn_context *ctx, const struct hn_snapshot *s) {
+    const struct hn_data *t = &s->teacher[0];
+    if (t->rank < 2)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set /teacher has the wrong rank: %d; it must be [items, dims] or "
+                       "[steps, items, dims]",
+                       s->path, t->rank);
+    if (t->rows != s->info.n)
+        return hn_data_fail_length(ctx, s, t, s->info.n, "items");
+    if (t->cols < 1 || (t->steps != 1 && t->steps != s->info.steps))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set /teacher is [%lld, %lld, %lld]; it must have one dimension or "
+                       "more, and 1 step or the %lld of the series",
+                       s->path, (long long)t->steps, (long long)t->rows, (long long)t->cols,
+                       (long long)s->info.steps);
+    return HN_OK;
+}
+
+// Further embeddings of the items, of another encoder: [N, D] or [1, N, D] where they are fixed,
+// [steps, N, D] where they go along with the series.
+static enum hn_code open_teacher(struct hn_context *ctx, struct hn_snapshot *s) {
+    if (hn_data_open(ctx, s, "/teacher", HN_DATA_FLOATS, &s->teacher[0]))
+        return ctx->code;
+    if (s->teacher[0].id < 0)
+        return HN_OK;
+    s->info.teacher_d = s->teacher[0].cols;
+    return check_teacher(ctx, s);
+}
+
 static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
     bool bare;
     if (check_schema(ctx, s, &bare) || hn_snapshot_read_attributes(ctx, s) ||
@@ -192,8 +221,7 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s
         hn_snapshot_read_labels(ctx, s, bare))
         return ctx->code;
     if (!bare && (read_split(ctx, s) || read_partners(ctx, s) || read_graph(ctx, s) ||
-                  hn_snapshot_read_features(ctx, s) || read_groups(ctx, s) ||
-                  hn_snapshot_open_teacher(ctx, s)))
+                  hn_snapshot_read_features(ctx, s) || read_groups(ctx, s) || open_teacher(ctx, s)))
         return ctx->code;
     return HN_OK;
 }

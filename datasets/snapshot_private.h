@@ -115,7 +115,7 @@ HN_MUST_USE enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const st
                                                 const char *path, int64_t n,
                                                 struct hn_strings *out);
 
-// How a file is opened, in a child process first: `size` bytes begin with a struct hn_snapshot, of
+// A way to open a file, in a child process first: `size` bytes begin with a struct hn_snapshot, of
 // which read() fills in what comes from the open file.
 struct hn_snapshot_form {
     size_t size;
@@ -158,25 +158,56 @@ struct hn_sparse_rows {
 HN_MUST_USE enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
                                                const struct hn_sparse_rows *rows,
                                                struct hn_graph *out);
-// A file in work; texts and arrays belong to it.
+// Rows of a file in work, [steps x n x d], or [n x d] if fixed.
+struct hn_row_series {
+    const char *path;
+    hid_t id; // negative: not in this file
+    int64_t n, d;
+    enum hn_float_type type;
+    enum hn_zero_rows zero_rows; // whether rows may be zero as stored
+    bool fixed;
+};
+
+// A file in work, of either kind; texts and arrays belong to it.
 struct hn_snapshot_writer {
+    struct hn_context *ctx; // borrowed
+    enum hn_code code;      // of the first failure: nothing is written after it
     hid_t file;
     char *temporary, *path;
-    hid_t step;                       // data set /step
-    hid_t series[HN_SNAPSHOT_SERIES]; // negative: not in this file
-    hid_t row_type;                   // float16: what is handed to HDF5
-    enum hn_float_type type;
-    enum hn_zero_rows zero_rows;
-    int64_t n, d, steps, last;
-    int64_t block;    // rows to write at once: whole chunks
-    uint16_t *halves; // [block x d], float16 only
-    float *rounded;   // [block x d], float16 only: the halves, back as floats
+    int compress;
+    hid_t step;                                      // data set /step
+    struct hn_row_series series[HN_SNAPSHOT_SERIES]; // that steps bring
+    int64_t steps, last;
 };
-enum hn_code hn_snapshot_fail_write(struct hn_context *ctx, const struct hn_snapshot_writer *w);
-// The texts of the spec, schema and version as attributes.
-HN_MUST_USE enum hn_code hn_snapshot_write_attributes(struct hn_context *ctx, hid_t file,
-                                                      const struct hn_snapshot_spec *spec,
-                                                      int version);
+// Creates a file with the attributes and the compression of a spec.
+HN_MUST_USE enum hn_code hn_writer_open(struct hn_context *ctx, const char *path,
+                                        const struct hn_snapshot_spec *about, int version,
+                                        struct hn_snapshot_writer **out);
+// The code so far; the writer is gone if it is a failure.
+HN_MUST_USE enum hn_code hn_writer_begun(struct hn_snapshot_writer **w);
+// HN_IO unless the last call was good.
+void hn_writer_check(struct hn_snapshot_writer *w, bool good);
+// A column of n values, chunked only if it is to be compressed; and writes it (value = NULL: not).
+struct hn_h5_array hn_writer_array(const struct hn_snapshot_writer *w, const char *path, hid_t type,
+                                   hid_t memory, int64_t n, const void *value);
+void hn_writer_column(struct hn_snapshot_writer *w, const char *path, hid_t type, hid_t memory,
+                      int64_t n, const void *value);
+// Compressed rows as a group of columns indptr, indices, and values (NULL: without).
+struct hn_sparse_values {
+    const char *name;
+    hid_t type, memory;
+    const void *data;
+};
+void hn_writer_sparse(struct hn_snapshot_writer *w, const char *group, int64_t n,
+                      const int64_t *start, const int32_t *index,
+                      const struct hn_sparse_values *values);
+// Makes the data set of a series, and writes x[n x d] as the next step of it. HN_DATA: a size out
+// of range; a row that has no direction as stored.
+void hn_writer_series(struct hn_snapshot_writer *w, struct hn_row_series *s);
+void hn_writer_rows(struct hn_snapshot_writer *w, const struct hn_row_series *s, const float *x);
+// The same of rows that no step changes.
+void hn_writer_matrix(struct hn_snapshot_writer *w, const char *path, enum hn_float_type type,
+                      enum hn_zero_rows zero_rows, const struct hn_matrix *x);
 
 // snapshot_labels.c: s->labels, s->label_sets and what info says of them. bare: a file of another
 // layout, which has none.
@@ -185,8 +216,5 @@ HN_MUST_USE enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct 
 
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
-
-// snapshot_teacher.c: s->teacher[0] and info.teacher_d.
-HN_MUST_USE enum hn_code hn_snapshot_open_teacher(struct hn_context *ctx, struct hn_snapshot *s);
 
 #endif

@@ -286,7 +286,7 @@ assert np.array_equal(h5py.File('by-snapshot.h5')['teacher'][:], np.load('x.npy'
     expect "no snapshot as embeddings" 3 'is a snapshot already' import -e plain.h5 -o no.h5
     expect "too few rows" 3 'few.npy has 9 rows but x.npy has 24' import -e x.npy -l y.npy --teacher few.npy -o no.h5
     expect "too few for the file" 3 'few.npy has 9 rows but hole.h5 has 23' import --teacher few.npy -o hole.h5
-    expect "a zero row" 3 't0.npy: row 4 of the teacher has no direction' import -e x.npy -l y.npy --teacher t0.npy -o no.h5
+    expect "a zero row" 3 't0.npy: no.h5: row 4 of data set /teacher is all zeros' import -e x.npy -l y.npy --teacher t0.npy -o no.h5
     expect "a negative group" 3 'minus.npy: group -1 of row 0' import -e x.npy -l y.npy --group minus.npy -o no.h5
     expect "no file to add to" 2 'embeddings is missing' import --teacher t.npy -o no.h5
     check "no file is left" test ! -e no.h5
