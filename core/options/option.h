@@ -33,7 +33,7 @@ struct hn_option {
     size_t offset;       // of the field in the parameter struct
     const char *initial; // default as text; NULL = unset (INT: INT64_MIN, REAL: NaN,
                          // TEXT: NULL, BOOL: false, which no text shows, SIZE: 0, SCHEDULE: NaN,
-                         // LIST: empty, CHOICE: the first)
+                         // LIST: empty, CHOICE: the first, which no text shows either)
     double min, max;     // inclusive, for INT, REAL, SCHEDULE (both ends), SIZE; infinite = no
                          // limit on that side; both 0 = no limits (SIZE: never negative)
     const char *const *choices; // CHOICE: NULL-terminated names; INT: at most one word, which

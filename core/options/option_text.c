@@ -57,7 +57,10 @@ int hn_option_text(const struct hn_option *option, const void *params, char *buf
         if (!option->initial && !*(const bool *)v)
             break;
         return snprintf(buffer, size, "%s", *(const bool *)v ? "true" : "false");
-    case HN_OPTION_CHOICE: return snprintf(buffer, size, "%s", option->choices[*(const int *)v]);
+    case HN_OPTION_CHOICE:
+        if (!option->initial && *(const int *)v == 0)
+            break;
+        return snprintf(buffer, size, "%s", option->choices[*(const int *)v]);
     case HN_OPTION_SCHEDULE: return schedule_text(*(const struct hn_schedule *)v, buffer, size);
     case HN_OPTION_TEXT: {
         const char *text = *(char *const *)v;

@@ -187,6 +187,13 @@ static void test_names(void) {
     REFUSED("graph", "KNN", "did you mean 'knn'?");
     REFUSED("graph", "zzz", "'zzz' is not proximity, knn or random");
     CU_ASSERT_PTR_NULL(strstr(ctx.message, "mean"));
+    const struct hn_option unsaid[] = {
+        {"graph", HN_OPTION_CHOICE, AT(graph), NULL, 0, 0, graphs, "", 0, NULL}, {0}};
+    for (p.graph = 0; p.graph < 2; p.graph++) {
+        char *text = hn_options_text(&ctx, unsaid, &p);
+        CU_ASSERT_STRING_EQUAL(text, p.graph ? "graph=knn" : "");
+        hn_free(&ctx, text);
+    }
     REFUSED("alhpa", "1",
             "unknown option 'alhpa' (did you mean 'alpha'?); known: K, M, alpha, graph, output, ");
     REFUSED("k", "1", "did you mean 'K'?");
