@@ -357,6 +357,10 @@ if [ -s code/codesearchnet/ruby/train.jsonl ]; then
         train -c pairs.yaml --data code -o x --set batch_size=20 --set task.pairs.mined=true --set loss=infonce
     pycheck "the features' MRR is that of a script" 'import subprocess, sys
 subprocess.run([sys.executable, *sys.argv[1:]], check=True)' "$oracle" check code/codesearchnet/ruby pairs
+    expect "features weighed by their number" 0 'sparse features alone' train -c pairs.yaml --data code -o plain --set batch_size=20 \
+        --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.tf=plain --set task.pairs.joint=true
+    pycheck "the MRR of such features" 'import subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], check=True)' "$oracle" check code/codesearchnet/ruby plain plain
 fi
 expect "queries and documents: a file is missing" 3 'no train.jsonl in the folder code/none: put there .*CodeSearchNet' \
     train -c pairs.yaml --data code -o none --set task.pairs.data=none

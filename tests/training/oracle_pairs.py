@@ -1,5 +1,6 @@
 """Task `pairs` by dictionaries and loops. oracle_pairs.py make FOLDER: a small folder as CodeSearchNet is published;
-oracle_pairs.py check FOLDER RESULTS: the features' columns at step 0, by the definitions."""
+oracle_pairs.py check FOLDER RESULTS [plain]: the features' columns at step 0, by the definitions, or with
+tf: plain and joint."""
 import json, math, random, re, sys
 from collections import Counter
 
@@ -49,7 +50,7 @@ def bag(data):
     return Counter(fold(fnv(1, w), 15) for w in own), Counter(32768 + fold(fnv(*r), 16) for r in rest)
 
 
-def check(folder, results):
+def check(folder, results, tf="log"):
     import h5py, numpy as np
     rows = {name: [json.loads(line) for line in open(f"{folder}/{name}.jsonl")] for name in NAMES}
     pairs = {name: [(text(r, "docstring_tokens", "docstring"), text(r, "code_tokens", "code")) for r in rows[name]] for name in NAMES}
@@ -65,10 +66,11 @@ def check(folder, results):
     def weights(t):
         out = {}
         for half in bags[t]:
-            w = {b: (1 + math.log(tf)) * (1 + math.log((1 + len(fit)) / (1 + df[b]))) for b, tf in half.items()}
-            length = math.sqrt(sum(x * x for x in w.values()) * sum(bool(h) for h in bags[t]))
+            w = {b: (n if tf == "plain" else 1 + math.log(n)) * (1 + math.log((1 + len(fit)) / (1 + df[b]))) for b, n in half.items()}
+            length = 1 if tf == "plain" else math.sqrt(sum(x * x for x in w.values()))
             out.update((b, x / length) for b, x in w.items())
-        return out
+        length = math.sqrt(sum(x * x for x in out.values()))
+        return {b: x / length for b, x in out.items()}
 
     # As stored, in single precision.
     all_weights = {t: {b: float(np.float32(x)) for b, x in weights(t).items()} for t in bags}

@@ -25,7 +25,8 @@ enum { OF_DATA = 2 * HN_PAIRS_COLUMNS, COLUMNS = HN_PAIRS_COLUMNS + OF_DATA };
 
 struct params {
     struct hn_text_params text; // first
-    bool shared, parts, neighbours, mask, mined;
+    bool shared, parts, neighbours, joint, mask, mined;
+    int tf; // enum hn_text_tf
     int64_t words, min_rank, mine_every;
     double held, relative_margin;
 };
@@ -144,8 +145,12 @@ static enum hn_code list_training(struct hn_context *ctx, const struct state *s,
 static enum hn_code make_features(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    const struct hn_text_rules rules = {
-        .humps = true, .parts = p->parts, .pairs = p->neighbours, .words = (int32_t)p->words};
+    const struct hn_text_rules rules = {.humps = true,
+                                        .parts = p->parts,
+                                        .pairs = p->neighbours,
+                                        .words = (int32_t)p->words,
+                                        .tf = p->tf,
+                                        .joint = p->joint};
     int32_t *fit;
     int64_t n;
     HN_SCOPE(ctx);
@@ -334,6 +339,7 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     { macro(struct params, field, #field, __VA_ARGS__) }
 #define TEXT(macro, field, ...)                                                                    \
     { macro(struct hn_text_params, field, #field, __VA_ARGS__) }
+static const char *const tfs[] = {"log", "plain", "binary", NULL};
 static const struct hn_option options[] = {
     TEXT(HN_TEXT_OPTION, data, "folder of the pairs"),
     TEXT(HN_INT_OPTION, out, "128", 2, 4096, "columns of the embedding"),
@@ -341,6 +347,10 @@ static const struct hn_option options[] = {
          "columns of the tables, in front of a projection; 0: out, without one"),
     OWN(HN_BOOL_OPTION, shared, "false", "queries and documents have one table"),
     TEXT(HN_BOOL_OPTION, idf, "true", "weigh features by inverse frequency"),
+    OWN(HN_CHOICE_OPTION, tf, NULL, tfs,
+        "weigh features by 1 + ln of their number in a text, as by default, by it, or by 1"),
+    OWN(HN_BOOL_OPTION, joint, NULL,
+        "scale the features of a text to one length, not first words and the rest apart"),
     OWN(HN_BOOL_OPTION, parts, "true", "parts of words are features, 3 to 5 bytes"),
     OWN(HN_BOOL_OPTION, neighbours, "true", "two neighbouring words are a feature"),
     OWN(HN_INT_OPTION, words, "128", 1, 100000, "words of a text that count, its first"),

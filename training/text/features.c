@@ -178,14 +178,21 @@ static void measure_idf(const struct hn_text_features *f, const int32_t *fit, in
         idf[b] = 1 + log((1 + (double)n) / (1 + idf[b]));
 }
 
-static void weigh(struct hn_text_features *f, int64_t s, const double *idf) {
-    double square[2] = {0, 0}; // of words, of the rest
+static double weigh_tf(int kind, double tf) {
+    if (kind == HN_TEXT_LOG)
+        return tf > 1 ? 1 + log(tf) : 1;
+    return kind == HN_TEXT_PLAIN ? tf : 1;
+}
+
+static void weigh(struct hn_text_features *f, int64_t s, const struct hn_text_rules *rules,
+                  const double *idf) {
+    double square[2] = {0, 0}; // of words, or of all; of the rest
     int64_t begin = f->start[s], end = f->start[s + 1], next;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t at = begin; at < end; at = next) {
             next = run_end(f, at, end);
-            double tf = (double)(next - at), w = (tf > 1 ? 1 + log(tf) : 1) * idf[f->bucket[at]];
-            int rest = f->bucket[at] >= 1 << HN_TEXT_WORD_BITS;
+            double tf = (double)(next - at), w = weigh_tf(rules->tf, tf) * idf[f->bucket[at]];
+            int rest = !rules->joint && f->bucket[at] >= 1 << HN_TEXT_WORD_BITS;
             if (pass == 0) {
                 square[rest] += w * w;
                 continue;
@@ -196,8 +203,9 @@ static void weigh(struct hn_text_features *f, int64_t s, const double *idf) {
         }
 }
 
-static enum hn_code fill(struct hn_context *ctx, const struct list *list, const int32_t *fit,
+static enum hn_code fill(struct hn_context *ctx, const struct work *work, const int32_t *fit,
                          int64_t n_fit, double *idf, struct hn_text_features *f) {
+    const struct list *list = &work->list;
     f->bucket = hn_alloc(ctx, list->n, sizeof *f->bucket);
     f->word = hn_alloc(ctx, list->n, sizeof *f->word);
     f->weight = hn_alloc(ctx, list->n, sizeof *f->weight);
@@ -212,7 +220,7 @@ static enum hn_code fill(struct hn_context *ctx, const struct list *list, const 
     if (fit)
         measure_idf(f, fit, n_fit, idf);
     for (int64_t s = 0; s < f->n; s++)
-        weigh(f, s, idf);
+        weigh(f, s, work->rules, idf);
     return HN_OK;
 }
 
@@ -230,7 +238,7 @@ enum hn_code hn_text_features_make(struct hn_context *ctx, const char *const *se
     if (!idf || collect(ctx, sentence, out, &work))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    return fill(ctx, &work.list, fit, n_fit, idf, out);
+    return fill(ctx, &work, fit, n_fit, idf, out);
 }
 
 void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,

@@ -4,10 +4,11 @@
 // capitals that a small letter follows, between letters and digits, and after 64 bytes. Buckets:
 //
 //   word: 0 .. 2^15 - 1;  part or neighbours: 2^15 + (0 .. 2^16 - 1);  FNV-1a of 32 bits, folded
-//   w = (1 + ln tf) idf,  idf = 1 + ln((1 + n) / (1 + df)) over n sentences, or 1
+//   w = (1 + ln tf) idf, tf idf or idf,  idf = 1 + ln((1 + n) / (1 + df)) over n sentences, or 1
 //
 // tf: occurrences of a bucket in the sentence, df: sentences that have it. Words and the rest are
-// each scaled to length 1, then both together. A sentence without a word has the word "?".
+// each scaled to length 1, then both together, or with `joint` at once. A sentence without a word
+// has the word "?".
 #ifndef HN_TRAINING_TEXT_FEATURES_H
 #define HN_TRAINING_TEXT_FEATURES_H
 
@@ -16,11 +17,15 @@
 enum { HN_TEXT_WORD_BITS = 15, HN_TEXT_PART_BITS = 16 };
 enum { HN_TEXT_BUCKETS = (1 << HN_TEXT_WORD_BITS) + (1 << HN_TEXT_PART_BITS) };
 
+enum hn_text_tf { HN_TEXT_LOG, HN_TEXT_PLAIN, HN_TEXT_BINARY };
+
 struct hn_text_rules {
     bool humps;    // identifiers are several words
     bool parts;    // of words
     bool pairs;    // of neighbouring words, "ab cd"
     int32_t words; // of a sentence that count, its first; 0: all
+    int tf;        // enum hn_text_tf
+    bool joint;    // words and the rest have one length
 };
 
 // Hash of a namespace (1: words, 2: pairs, 3: parts) and bytes, and the bucket of so many bits.

@@ -18,12 +18,12 @@ struct made {
     struct hn_sparse x;
 };
 
-static void open_made(struct made *m, const int32_t *fit, int64_t n_fit) {
+static void open_made(struct made *m, const struct hn_text_rules *of, const int32_t *fit,
+                      int64_t n_fit) {
     memset(m, 0, sizeof *m);
     hn_context_init(&m->ctx, 1);
     hn_scope_begin(&m->ctx, &m->scope);
-    HN_CHECK(&m->ctx,
-             hn_text_features_make(&m->ctx, sentences, SENTENCES, &rules, fit, n_fit, &m->f));
+    HN_CHECK(&m->ctx, hn_text_features_make(&m->ctx, sentences, SENTENCES, of, fit, n_fit, &m->f));
     HN_CHECK(&m->ctx, hn_sparse_open(&m->ctx, 8, HN_TEXT_BUCKETS, 8 * m->f.max, &m->x));
     m->x.rows = 0;
 }
@@ -50,7 +50,7 @@ static void test_hashes(void) {
     CU_ASSERT_EQUAL(hn_text_hash(1, "man", 3), 0xda50aae8);
     CU_ASSERT_EQUAL(hn_text_hash(3, "<ma", 3), 0xb137a68c);
     CU_ASSERT_EQUAL(hn_text_bucket(0xda50aae8, HN_TEXT_WORD_BITS), 7753);
-    open_made(&m, NULL, 0);
+    open_made(&m, &rules, NULL, 0);
     CU_ASSERT_EQUAL(m.f.start[1], 37);
     CU_ASSERT_EQUAL(m.f.words[0], 5);
     CU_ASSERT_EQUAL(occurrences(&m.f, 0, 7753, 1), 1);
@@ -101,36 +101,53 @@ static void test_humps(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static void check_lengths(const struct made *m, int64_t row) {
+// By a loop: idf of a bucket over the sentences fit[3], and the weight before any length.
+static double idf_of(const struct hn_text_features *f, const int32_t *fit, int32_t bucket) {
+    int df = 0;
+    for (int i = 0; i < 3; i++)
+        df += occurrences(f, fit[i], bucket, -1) > 0;
+    return 1 + log(4. / (1 + df));
+}
+
+static double raw_weight(const struct made *m, int64_t s, int32_t bucket, int tf,
+                         const int32_t *fit) {
+    double n = (double)occurrences(&m->f, s, bucket, -1);
+    double weight[] = {[HN_TEXT_LOG] = 1 + log(n), [HN_TEXT_PLAIN] = n, [HN_TEXT_BINARY] = 1};
+    return weight[tf] * (fit ? idf_of(&m->f, fit, bucket) : 1);
+}
+
+// The last row, of sentence s.
+static void check_row(const struct made *m, int64_t s, const struct hn_text_rules *of,
+                      const int32_t *fit) {
     double square[2] = {0, 0};
-    for (int64_t k = m->x.start[row]; k < m->x.start[row + 1]; k++) {
-        CU_ASSERT(k == m->x.start[row] || m->x.index[k] > m->x.index[k - 1]);
+    int64_t begin = m->x.start[s], end = m->x.start[s + 1];
+    for (int64_t k = begin; k < end; k++) {
+        CU_ASSERT(k == begin || m->x.index[k] > m->x.index[k - 1]);
         square[m->x.index[k] >= 1 << HN_TEXT_WORD_BITS] +=
-            (double)m->x.value[k] * (double)m->x.value[k];
+            pow(raw_weight(m, s, m->x.index[k], of->tf, fit), 2);
     }
-    CU_ASSERT_DOUBLE_EQUAL(square[0], .5, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(square[1], .5, 1e-6);
+    for (int64_t k = begin; k < end; k++) {
+        double half = 2 * square[m->x.index[k] >= 1 << HN_TEXT_WORD_BITS];
+        double length = sqrt(of->joint ? square[0] + square[1] : half);
+        double wanted = raw_weight(m, s, m->x.index[k], of->tf, fit) / length;
+        CU_ASSERT_DOUBLE_EQUAL(m->x.value[k], wanted, 1e-6);
+    }
 }
 
 // Sentence 2 has "man" three times.
 static void test_weights(void) {
-    const int32_t fit[] = {0, 1, 3}, man = 7753;
-    const int32_t a = hn_text_bucket(hn_text_hash(1, "a", 1), HN_TEXT_WORD_BITS);
+    const int32_t fit[] = {0, 1, 3};
     struct made m;
-    for (int idf = 0; idf < 2; idf++) {
-        open_made(&m, idf ? fit : NULL, 3);
+    for (int choice = 0; choice < 12; choice++) {
+        const struct hn_text_rules of = {
+            .parts = true, .tf = choice % 3, .joint = choice / 3 % 2 == 1};
+        const int32_t *own = choice < 6 ? fit : NULL;
+        open_made(&m, &of, own, 3);
+        CU_ASSERT_EQUAL(occurrences(&m.f, 2, 7753, -1), 3);
         for (int64_t s = 0; s < SENTENCES; s++) {
             hn_text_add_row(&m.f, s, NULL, 0, &m.x);
-            check_lengths(&m, s);
+            check_row(&m, s, &of, own);
         }
-        CU_ASSERT_EQUAL(occurrences(&m.f, 2, man, -1), 3);
-        // words of sentence 0: a, man (in 2 of 3 sentences), isn, t, playing (in 1 of 3)
-        double twice = idf ? 1 + log(4. / 3) : 1, once = idf ? 1 + log(4. / 2) : 1;
-        double length = sqrt(2 * (2 * twice * twice + 3 * once * once));
-        for (int64_t k = m.x.start[0]; k < m.x.start[1] && m.x.index[k] < 1 << 15; k++)
-            CU_ASSERT_DOUBLE_EQUAL(
-                m.x.value[k], (m.x.index[k] == man || m.x.index[k] == a ? twice : once) / length,
-                1e-6);
         close_made(&m);
     }
 }
@@ -141,7 +158,7 @@ static void test_views(void) {
     const bool all[] = {false, false, false, false, false};
     const int32_t man = 7753;
     struct made m;
-    open_made(&m, NULL, 0);
+    open_made(&m, &rules, NULL, 0);
     hn_text_add_row(&m.f, 2, NULL, 0, &m.x);
     hn_text_add_row(&m.f, 2, first, 0, &m.x);
     hn_text_add_row(&m.f, 2, all, 0, &m.x);
