@@ -1,6 +1,7 @@
 #include "harness/cli/summary.h"
 #include "harness/host/processes.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/shown.h"
 #include "results/records.h"
 
 #include <inttypes.h>
@@ -137,71 +138,21 @@ static bool is_of_step(const struct hn_results *r, const struct hn_overview *o, 
                : hn_table_real(&r->runs, o->first[s], "step") == (double)step;
 }
 
-// The samplers of the settings: which one each has, and which settings are shown.
-struct choice {
-    const char **name; // [samplers]
-    int64_t *sampler;  // [settings]
-    int64_t samplers;
-    bool *shown; // [settings]
-};
-
-static enum hn_code find_samplers(struct hn_context *ctx, const struct hn_overview *o,
-                                  struct choice *c) {
-    *c = (struct choice){.name = hn_alloc(ctx, o->settings, sizeof *c->name),
-                         .sampler = hn_alloc(ctx, o->settings, sizeof *c->sampler),
-                         .shown = hn_zalloc(ctx, o->settings, sizeof *c->shown)};
-    if (!c->name || !c->sampler || !c->shown)
-        return ctx->code;
-    for (int64_t s = 0; s < o->settings; s++) {
-        int64_t i = 0;
-        while (i < c->samplers && strcmp(c->name[i], hn_overview_sampler(o, s)) != 0)
-            i++;
-        if (i == c->samplers)
-            c->name[c->samplers++] = hn_overview_sampler(o, s);
-        c->sampler[s] = i;
-    }
-    return HN_OK;
-}
-
-// Shows ROWS_MAX settings of the step, one of every sampler before a second of any.
-static enum hn_code choose_rows(struct hn_context *ctx, const struct hn_results *r,
-                                const struct hn_overview *o, int64_t step, struct choice *c) {
-    HN_SCOPE(ctx);
-    int64_t *next = hn_zalloc(ctx, c->samplers, sizeof *next); // setting to look at
-    if (!next)
-        return ctx->code;
-    for (int64_t n = 0, before = -1; n < ROWS_MAX && n != before;) {
-        before = n;
-        for (int64_t i = 0; i < c->samplers && n < ROWS_MAX; i++) {
-            int64_t s = next[i];
-            while (s < o->settings && (c->sampler[s] != i || !is_of_step(r, o, s, step)))
-                s++;
-            next[i] = s + 1;
-            if (s < o->settings) {
-                c->shown[s] = true;
-                n++;
-            }
-        }
-    }
-    return HN_OK;
-}
-
 // "not shown: 4 settings of mosaic, 68 settings of other steps".
-static void print_left_out(const struct hn_results *r, const struct hn_overview *o,
-                           const struct choice *c, int64_t step) {
+static void print_left_out(const struct hn_overview *o, const struct hn_candidate *setting) {
     const char *before = "not shown: ";
     int64_t other_steps = 0;
-    for (int64_t i = 0; i < c->samplers; i++) {
+    for (int64_t s = 0; s < o->settings; s++) {
         int64_t n = 0;
-        for (int64_t s = 0; s < o->settings; s++)
-            n += c->sampler[s] == i && !c->shown[s] && is_of_step(r, o, s, step);
+        for (int64_t k = s; k < o->settings && setting[s].sampler && setting[s].round == 0; k++)
+            n += setting[k].sampler && !setting[k].shown &&
+                 strcmp(setting[k].sampler, setting[s].sampler) == 0;
         if (n > 0) {
-            printf("%s%s of %s", before, hn_counted(n, "setting").text, c->name[i]);
+            printf("%s%s of %s", before, hn_counted(n, "setting").text, setting[s].sampler);
             before = ", ";
         }
+        other_steps += !setting[s].sampler;
     }
-    for (int64_t s = 0; s < o->settings; s++)
-        other_steps += !is_of_step(r, o, s, step);
     if (other_steps > 0) {
         printf("%s%s of other steps (--print-step)", before,
                hn_counted(other_steps, "setting").text);
@@ -213,21 +164,21 @@ static void print_left_out(const struct hn_results *r, const struct hn_overview 
 
 static enum hn_code print_settings(struct hn_context *ctx, const struct hn_results *r,
                                    const struct hn_overview *o, int64_t step) {
-    struct choice c;
-    if (find_samplers(ctx, o, &c) || choose_rows(ctx, r, o, step, &c))
+    struct hn_candidate *setting = hn_zalloc(ctx, o->settings, sizeof *setting);
+    if (!setting)
         return ctx->code;
-    json_t *rows = json_array();
     for (int64_t s = 0; s < o->settings; s++)
-        if (c.shown[s])
-            json_array_append_new(rows, setting_row(r, o, s));
-    bool none = json_array_size(rows) == 0;
-    if (!none)
-        print_rows(o, rows);
-    json_decref(rows);
-    if (none)
+        setting[s].sampler = is_of_step(r, o, s, step) ? hn_overview_sampler(o, s) : NULL;
+    if (hn_choose_shown(setting, o->settings, ROWS_MAX) == 0)
         return hn_fail(ctx, HN_USAGE, "--print-step %" PRId64 ": the results have no such step",
                        step);
-    print_left_out(r, o, &c, step);
+    json_t *rows = json_array();
+    for (int64_t s = 0; s < o->settings; s++)
+        if (setting[s].shown)
+            json_array_append_new(rows, setting_row(r, o, s));
+    print_rows(o, rows);
+    json_decref(rows);
+    print_left_out(o, setting);
     print_shared(o);
     return HN_OK;
 }

@@ -1,10 +1,10 @@
-// Which settings a figure draws where it cannot draw all: one of every sampler before a
-// second of any, Uniform first.
+// Which settings a figure draws where it cannot draw all: Uniform first.
 #include "plots/page/groups.h"
+#include "results/analysis/shown.h"
 
 #include <string.h>
 
-// Places of rows follow; those of settings that are not kept are -1.
+// Positions of rows follow; those of settings that are not kept are -1.
 static void renumber(struct hn_groups *g, const int *number) {
     int n = 0;
     for (int i = 0; i < g->settings; i++)
@@ -16,17 +16,8 @@ static void renumber(struct hn_groups *g, const int *number) {
     g->settings = n;
 }
 
-// Settings of its sampler before it.
-static int round_of(const struct hn_groups *g, int setting) {
-    int before = 0;
-    for (int i = 0; i < setting; i++)
-        before += strcmp(g->setting[i].sampler, g->setting[setting].sampler) == 0;
-    return before;
-}
-
-static int rank_of(const struct hn_groups *g, int setting, const char *first) {
-    const char *sampler = g->setting[setting].sampler;
-    return strcmp(sampler, "uniform") == 0 ? 0 : first && strcmp(sampler, first) == 0 ? 1 : 2;
+static int rank_of(const struct hn_setting *s, const char *first) {
+    return strcmp(s->sampler, "uniform") == 0 ? 0 : first && strcmp(s->sampler, first) == 0 ? 1 : 2;
 }
 
 enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int max,
@@ -35,21 +26,16 @@ enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int m
     if (g->settings <= max)
         return HN_OK;
     HN_SCOPE(ctx);
-    int *number = hn_alloc(ctx, g->settings, sizeof *number), left = max;
-    if (!number)
+    struct hn_candidate *candidate = hn_zalloc(ctx, g->settings, sizeof *candidate);
+    int *number = hn_alloc(ctx, g->settings, sizeof *number);
+    if (!candidate || !number)
         return ctx->code;
     for (int i = 0; i < g->settings; i++)
-        number[i] = -1;
-    for (int round = 0; left > 0; round++)
-        for (int rank = 0; rank < 3; rank++)
-            for (int i = 0; i < g->settings && left > 0; i++)
-                if (rank_of(g, i, first) == rank && round_of(g, i) == round) {
-                    number[i] = 0;
-                    left--;
-                }
+        candidate[i] = (struct hn_candidate){.sampler = g->setting[i].sampler,
+                                             .rank = rank_of(&g->setting[i], first)};
+    (void)hn_choose_shown(candidate, g->settings, max);
     for (int i = 0, n = 0; i < g->settings; i++)
-        if (number[i] == 0)
-            number[i] = n++;
+        number[i] = candidate[i].shown ? n++ : -1;
     renumber(g, number);
     return HN_OK;
 }

@@ -1,6 +1,7 @@
 // A measure over an option of samplers: a curve where all else is the same (BS table 4 and its
 // kind).
 #include "plots/page/curves.h"
+#include "results/analysis/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,7 +97,6 @@ static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const str
         s->kind[k].drawn = s->kind[k].settings > 1;
         s->curves += s->kind[k].drawn;
     }
-    s->drawn = s->curves;
     return HN_OK;
 }
 
@@ -106,25 +106,17 @@ static const struct hn_setting *setting_of(const struct sorted *s, int kind) {
 
 static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
 
-// Whole curves alone: as settings are chosen (groups_choice.c), one of every sampler first.
-static void choose_curves(struct sorted *s, int max) {
-    int left = max;
-    if (s->curves <= max)
-        return;
+// Whole curves alone: as settings are chosen (groups_choice.c).
+static enum hn_code choose_curves(struct hn_context *ctx, struct sorted *s, int max) {
+    struct hn_candidate *candidate = hn_zalloc(ctx, s->kinds, sizeof *candidate);
+    if (!candidate)
+        return ctx->code;
     for (int k = 0; k < s->kinds; k++)
-        s->kind[k].drawn = false;
-    for (int round = 0; left > 0; round++)
-        for (int k = 0; k < s->kinds && left > 0; k++) {
-            int before = 0;
-            for (int i = 0; i < k; i++)
-                before += s->kind[i].settings > 1 &&
-                          strcmp(setting_of(s, i)->sampler, setting_of(s, k)->sampler) == 0;
-            if (s->kind[k].settings > 1 && before == round) {
-                s->kind[k].drawn = true;
-                left--;
-            }
-        }
-    s->drawn = max;
+        candidate[k].sampler = s->kind[k].drawn ? setting_of(s, k)->sampler : NULL;
+    s->drawn = (int)hn_choose_shown(candidate, s->kinds, max);
+    for (int k = 0; k < s->kinds; k++)
+        s->kind[k].drawn = candidate[k].shown;
+    return HN_OK;
 }
 
 // The value of an option, or the batch size, of a kind; false if it has none.
@@ -332,9 +324,9 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
     while (measures < HN_SWEEP_MEASURES && sweep->measure[measures])
         measures++;
     choice.max_settings = HN_ALL_SETTINGS;
-    if (hn_groups_make(ctx, r, choice, &g) || sort_out(ctx, &s, &g, sweep))
+    if (hn_groups_make(ctx, r, choice, &g) || sort_out(ctx, &s, &g, sweep) ||
+        choose_curves(ctx, &s, HN_LINE_STYLES))
         return ctx->code;
-    choose_curves(&s, HN_LINE_STYLES);
     if (s.drawn > HN_MAX_CURVES)
         choose_facet(&s, measures);
     name_curves(&s);

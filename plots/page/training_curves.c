@@ -1,6 +1,7 @@
 // Points are means over seeds, at the steps where any seed was evaluated; bands are 95 % intervals
 // of these means, from three seeds on.
 #include "plots/page/training_curves.h"
+#include "results/analysis/shown.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,28 +34,6 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
     snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
 }
 
-// Settings of its sampler that are drawn before it.
-static int64_t round_of(const struct hn_trained *t, int64_t base, int64_t setting,
-                        const struct hn_training_curves *curves) {
-    int64_t n = 0;
-    for (int64_t k = base; k < setting; k++)
-        n += is_drawn(t, base, k, curves) &&
-             strcmp(hn_trained_text(t, k, "sampler"), hn_trained_text(t, setting, "sampler")) == 0;
-    return n;
-}
-
-// True for a setting that is drawn: if not all fit, one of every sampler before a second of any.
-static bool is_chosen(const struct hn_trained *t, int64_t base, int64_t setting,
-                      const struct hn_training_curves *curves) {
-    int64_t before = 0, round = round_of(t, base, setting, curves);
-    for (int64_t k = base; k < t->settings; k++)
-        if (is_drawn(t, base, k, curves)) {
-            int64_t other = round_of(t, base, k, curves);
-            before += other < round || (other == round && k < setting);
-        }
-    return is_drawn(t, base, setting, curves) && before < HN_MAX_CURVES;
-}
-
 // As a curve with intervals, or as a thin one without.
 static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_t k,
                          const char *column, const struct steps *steps) {
@@ -66,34 +45,54 @@ static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_
     }
 }
 
-// As settings of groups have them (hn_groups_lines()).
-static int line_of(const struct hn_trained *t, int64_t base, int64_t setting, int number,
-                   const struct hn_training_curves *curves) {
-    const char *sampler = hn_trained_text(t, setting, "sampler");
-    int before = 0, same = 0, all = 0;
-    for (int64_t k = base; k < t->settings; k++) {
-        bool drawn = is_drawn(t, base, k, curves);
-        bool its = drawn && strcmp(hn_trained_text(t, k, "sampler"), sampler) == 0;
-        all += drawn;
-        same += its;
-        before += its && k < setting;
+// Lines are as settings of groups have them (hn_groups_lines()).
+static void draw_settings(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
+                          const struct hn_training_curves *curves, const char *column,
+                          const struct hn_candidate *candidate, const struct steps *steps) {
+    int drawn = 0, samplers = 0, number = 0;
+    for (int64_t k = 0; k < t->settings; k++) {
+        drawn += candidate[k].sampler != NULL;
+        samplers += candidate[k].sampler && candidate[k].round == 0;
     }
-    int line = hn_line_of_sampler(&t->results->runs, sampler);
-    return same == all ? hn_line_ordered(number, all) : hn_line_shade(line, before);
+    for (int64_t k = 0; k < t->settings; k++) {
+        const struct hn_candidate *c = &candidate[k];
+        char label[HN_LABEL_SIZE];
+        if (!c->shown)
+            continue;
+        int line = samplers == 1 ? hn_line_ordered(number++, drawn)
+                                 : hn_line_shade(hn_line_of_sampler(&t->results->runs, c->sampler),
+                                                 (int)c->round);
+        hn_trained_label(t, k, label, sizeof label);
+        draw_setting(hn_panel_series(page, panel, label, HN_LOOK_LINE, line), t, k, column, steps);
+        if (curves->beside)
+            draw_setting(hn_panel_series(page, panel, "", HN_LOOK_THIN, line), t, k, curves->beside,
+                         steps);
+    }
+    if (drawn > HN_MAX_CURVES)
+        hn_page_note(page,
+                     "%d of %d settings are drawn, one of every sampler before a second of any.",
+                     HN_MAX_CURVES, drawn);
 }
 
-static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64_t base,
-                         const struct hn_training_curves *curves, const struct steps *steps) {
+static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *t, int64_t base,
+                                 const struct hn_training_curves *curves,
+                                 const struct steps *steps) {
     const char *column = curves->column ? curves->column : hn_trained_column(t, base);
     char title[HN_TITLE_SIZE], axis[HN_TITLE_SIZE];
-    int64_t drawn = 0;
+    struct hn_candidate *candidate = hn_zalloc(page->ctx, t->settings, sizeof *candidate);
+    int drawn = 0, evaluated = 0;
+    if (!candidate)
+        return page->ctx->code;
     for (int64_t k = base; k < t->settings; k++)
-        drawn += is_drawn(t, base, k, curves);
-    int evaluated = 0;
+        if (is_drawn(t, base, k, curves)) {
+            candidate[k].sampler = hn_trained_text(t, k, "sampler");
+            drawn++;
+        }
     for (int i = 0; i < steps->n; i++)
         evaluated += hn_trained_at(t, base, column, hn_whole(steps->at[i], -1)).n > 0;
     if (drawn < curves->min || evaluated < curves->min_steps)
-        return;
+        return HN_OK;
+    (void)hn_choose_shown(candidate, t->settings, HN_MAX_CURVES);
     hn_trained_title(t, base, title, sizeof title);
     hn_training_axis(column,
                      curves->unit                  ? curves->unit
@@ -106,22 +105,8 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
     if (curves->untrained)
         hn_series_add(hn_panel_series(page, panel, "untrained encoder", HN_LOOK_RULE, 0), 0,
                       scale * hn_trained_at(t, base, column, 0).mean);
-    int shown = 0;
-    for (int64_t k = base; k < t->settings; k++)
-        if (is_chosen(t, base, k, curves)) {
-            char label[HN_LABEL_SIZE];
-            int line = line_of(t, base, k, shown++, curves);
-            hn_trained_label(t, k, label, sizeof label);
-            draw_setting(hn_panel_series(page, panel, label, HN_LOOK_LINE, line), t, k, column,
-                         steps);
-            if (curves->beside)
-                draw_setting(hn_panel_series(page, panel, "", HN_LOOK_THIN, line), t, k,
-                             curves->beside, steps);
-        }
-    if (drawn > HN_MAX_CURVES)
-        hn_page_note(page,
-                     "%d of %d settings are drawn, one of every sampler before a second of any.",
-                     HN_MAX_CURVES, (int)drawn);
+    draw_settings(page, panel, t, curves, column, candidate, steps);
+    return HN_OK;
 }
 
 enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
@@ -135,8 +120,8 @@ enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
     for (int64_t k = 0; k < t.settings; k++) {
         if (t.setting[k].base >= 0)
             continue;
-        if (problems++ < HN_MAX_PANELS)
-            draw_problem(page, &t, k, curves, &steps);
+        if (problems++ < HN_MAX_PANELS && draw_problem(page, &t, k, curves, &steps))
+            return page->ctx->code;
     }
     if (problems > HN_MAX_PANELS)
         hn_page_note(page, "The first %d tasks are drawn.", HN_MAX_PANELS);
