@@ -138,6 +138,19 @@ json_t *hn_json_text(const char *text) {
     return string ? string : json_string("?");
 }
 
+json_t *hn_table_json(const struct hn_table *t, int64_t row) {
+    json_t *object = json_object();
+    for (int c = 0; c < t->n_columns; c++) {
+        const union hn_cells *cells = &t->cells[c];
+        enum hn_column_kind kind = t->column[c].kind;
+        json_object_set_new(object, t->column[c].name,
+                            kind == HN_COLUMN_TEXT   ? hn_json_text(cells->text[row])
+                            : kind == HN_COLUMN_REAL ? hn_json_real(cells->real[row])
+                                                     : json_integer(cells->count[row]));
+    }
+    return object;
+}
+
 enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out) {
     bool good = document && (json_dumpf(document, out, JSON_INDENT(2)) == 0 || ferror(out));
     json_decref(document);

@@ -3,7 +3,7 @@
 #ifndef HN_RESULTS_RECORDS_H
 #define HN_RESULTS_RECORDS_H
 
-#include "core/context.h"
+#include "core/table.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -33,6 +33,8 @@ void hn_markdown_put(FILE *out, const char *text);
 // Values: null for what is not finite, "?" for what is not UTF-8.
 json_t *hn_json_real(double value);
 json_t *hn_json_text(const char *text);
+// A row of a table: an object of its cells by the names of their columns.
+json_t *hn_table_json(const struct hn_table *t, int64_t row);
 // Prints a document, which it takes over, and a newline. HN_DATA: there is none (NULL), since a
 // text is not UTF-8 or memory is short. Whether `out` could be written is for its owner to see.
 HN_MUST_USE enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out);

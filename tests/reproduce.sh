@@ -150,6 +150,7 @@ touch mark
 reproduce mine --claims own.yaml --data data/cifar10-mini.h5 -o r1 --quick --term none --json
 check "again" is 0
 check "JSON" says '"verdict": "fails"'
+check "with the parts of claims" says '"detectable": [0-9]'
 check "nothing ran again" test "$(find r1/cells -name '*.cell' -newer mark | wc -l)" = 0
 check "cells were there" test "$before" = 6
 reproduce lost --claims own.yaml --data data -o r3 --term none

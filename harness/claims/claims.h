@@ -241,13 +241,16 @@ HN_MUST_USE enum hn_code hn_claims_correct(struct hn_context *ctx, struct hn_cla
 HN_MUST_USE enum hn_code hn_claims_store(struct hn_context *ctx,
                                          const struct hn_claim_outcome *outcome,
                                          struct hn_results *r);
-// On standard output: an outcome for people, the table of all verdicts, and both as JSON (a new
-// reference of the caller's, json_t of jansson).
+// On standard output: an outcome for people, and the table of all verdicts.
 void hn_claims_print(const struct hn_claim_outcome *outcome);
 void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n);
 // Verdicts that differ from those of earlier results, which `name` names.
 void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,
                              const struct hn_results *earlier, const char *name);
-struct json_t *hn_claims_json(const struct hn_claim_outcome *outcome);
+struct json_t;
+// Appends the outcome to an array (of jansson): the row of claim_ids, with lists of those of
+// claims, which have their claim_parts, and of claim_levels.
+HN_MUST_USE enum hn_code
+hn_claims_json(struct hn_context *ctx, const struct hn_claim_outcome *outcome, struct json_t *list);
 
 #endif

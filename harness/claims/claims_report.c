@@ -1,6 +1,7 @@
 // Outcomes of claims as tables of a results file, as text and as JSON.
 #include "harness/claims/claims.h"
 #include "plots/page/paper.h"
+#include "results/records.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -167,21 +168,6 @@ enum hn_code hn_claims_store(struct hn_context *ctx, const struct hn_claim_outco
     return HN_OK;
 }
 
-// Text behind a margin, in lines of at most `width` characters.
-static void print_wrapped(const char *text, int margin, int width) {
-    while (*text) {
-        int length = (int)strlen(text), end = length;
-        if (length > width) {
-            for (end = width; end > 0 && text[end] != ' ';)
-                end--;
-            end = end > 0 ? end : width;
-        }
-        printf("%*s%.*s\n", margin, "", end, text);
-        text += end;
-        text += *text == ' ';
-    }
-}
-
 static void print_level(const struct hn_claim_outcome *o, int64_t i) {
     const struct hn_claim_level *l = &o->entry->level[i];
     char paper[64], line[512];
@@ -230,7 +216,7 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
                                           : "",
                e->claim[i].statement);
         if (strcmp(result->reason, o->reason) != 0)
-            print_wrapped(result->reason, 15, 85);
+            hn_wrapped_print(result->reason, 15, stdout);
         if (published(e, &e->claim[i].published, &number, paper, sizeof paper))
             printf("%15spaper: %s (%s)\n", "", paper, number.table);
     }
@@ -290,67 +276,33 @@ void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,
     printf("%" PRId64 " of %" PRId64 " verdicts differ from those of %s\n", changed, known, name);
 }
 
-static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
-static json_t *part_json(const struct hn_claim_part *p) {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:o}", "dataset",
-                     p->dataset, "at", p->at, "left", real(p->left), "right", real(p->right),
-                     "difference", real(p->difference), "lo", real(p->lo), "hi", real(p->hi),
-                     "verdict", hn_verdicts[p->verdict], "replicates", (json_int_t)p->replicates,
-                     "se", real(p->error), "p", real(p->p), "detectable", real(p->detectable));
-}
-
-static json_t *published_json(const struct hn_claim_entry *e, const struct hn_claim_published *p) {
-    char text[64];
-    struct hn_published number;
-    if (!published(e, p, &number, text, sizeof text))
-        return json_null();
-    return json_pack("{s:f, s:s, s:s}", "value", number.value, "unit", number.unit, "table",
-                     number.table);
-}
-
-static json_t *claim_json(const struct hn_claim_outcome *o, int64_t i) {
-    const struct hn_claim *c = &o->entry->claim[i];
-    const struct hn_claim_result *result = &o->claim[i];
-    char column[160];
-    statistic(&c->of, column, sizeof column);
-    json_t *parts = json_array();
-    for (int64_t k = 0; k < result->parts; k++)
-        json_array_append_new(parts, part_json(&result->part[k]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o}",
-                     "name", c->name, "statement", c->statement, "kind", hn_claim_owners[c->owner],
-                     "p_holds", real(result->p_holds), "p_fails", real(result->p_fails),
-                     "statistic", column, "test", hn_claim_tests[c->test], "verdict",
-                     hn_verdicts[result->verdict], "reason", result->reason, "comparisons",
-                     (json_int_t)result->compared, "holding", (json_int_t)result->holding, "needed",
-                     (json_int_t)result->needed, "published",
-                     published_json(o->entry, &c->published), "parts", parts);
-}
-
-static json_t *level_json(const struct hn_claim_outcome *o, int64_t i) {
-    const struct hn_claim_level *l = &o->entry->level[i];
-    json_t *own = json_array();
-    for (int64_t k = 0; k < o->level[i].parts; k++) {
-        const struct hn_claim_part *p = &o->level[i].part[k];
-        json_array_append_new(own, json_pack("{s:s, s:s, s:o, s:o, s:o}", "dataset", p->dataset,
-                                             "at", p->at, "value", real(p->difference), "lo",
-                                             real(p->lo), "hi", real(p->hi)));
-    }
-    return json_pack("{s:s, s:s, s:o, s:o}", "what", l->what, "unit", l->unit, "own", own,
-                     "published", published_json(o->entry, &l->published));
-}
-
-struct json_t *hn_claims_json(const struct hn_claim_outcome *o) {
-    const struct hn_claim_entry *e = o->entry;
+// The rows of an outcome: those of its claims and their parts, and of its levels, within its own.
+static json_t *outcome_json(const struct hn_claim_outcome *o, const struct hn_results *r) {
+    json_t *entry = hn_table_json(hn_results_table(r, "claim_ids"), 0);
     json_t *claims = json_array(), *levels = json_array();
-    for (int64_t i = 0; i < e->claims; i++)
-        json_array_append_new(claims, claim_json(o, i));
-    for (int64_t i = 0; i < e->levels; i++)
-        json_array_append_new(levels, level_json(o, i));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:o, s:o}", "id",
-                     e->id, "paper", e->paper, "title", e->title, "source", e->source, "kind",
-                     hn_claim_kinds[e->kind], "verdict", hn_verdicts[o->verdict], "corrected",
-                     hn_verdicts[o->corrected], "encoders", (json_int_t)o->encoders, "datasets",
-                     (json_int_t)o->datasets, "p", real(o->p), "reason", o->reason, "claims",
-                     claims, "levels", levels);
+    int64_t part = 0, level = 0;
+    for (int64_t i = 0; i < o->entry->claims; i++) {
+        json_t *claim = hn_table_json(hn_results_table(r, "claims"), i), *parts = json_array();
+        for (int64_t k = 0; k < o->claim[i].parts; k++)
+            json_array_append_new(parts, hn_table_json(hn_results_table(r, "claim_parts"), part++));
+        json_object_set_new(claim, "parts", parts);
+        json_array_append_new(claims, claim);
+    }
+    for (int64_t i = 0; i < o->entry->levels; i++)
+        for (int64_t k = 0; k < o->level[i].parts; k++)
+            json_array_append_new(levels,
+                                  hn_table_json(hn_results_table(r, "claim_levels"), level++));
+    json_object_set_new(entry, "claims", claims);
+    json_object_set_new(entry, "levels", levels);
+    return entry;
+}
+
+enum hn_code hn_claims_json(struct hn_context *ctx, const struct hn_claim_outcome *o,
+                            json_t *list) {
+    struct hn_results r = {0};
+    enum hn_code code = hn_claims_store(ctx, o, &r);
+    if (!code)
+        json_array_append_new(list, outcome_json(o, &r));
+    hn_results_free(ctx, &r);
+    return code;
 }

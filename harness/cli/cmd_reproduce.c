@@ -352,9 +352,14 @@ static enum hn_code tell(struct hn_context *ctx, const struct work *w) {
         return w->p->against ? tell_changes(ctx, w) : HN_OK;
     }
     json_t *rows = json_array();
-    for (int64_t i = 0; i < w->outcomes; i++)
-        json_array_append_new(rows, hn_claims_json(&w->outcome[i]));
-    return hn_json_print(ctx, json_pack("{s:o}", "entries", rows), stdout);
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < w->outcomes && !code; i++)
+        code = hn_claims_json(ctx, &w->outcome[i], rows);
+    json_t *document = json_pack("{s:o}", "entries", rows);
+    if (!code)
+        return hn_json_print(ctx, document, stdout);
+    json_decref(document);
+    return code;
 }
 
 static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {

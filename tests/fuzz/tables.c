@@ -276,8 +276,10 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_fuzz_bytes *b,
         code = hn_claims_correct(ctx, &outcome, 1);
     if (code == HN_OK)
         code = hn_claims_store(ctx, &outcome, &stored);
+    json_t *list = json_array();
     if (code == HN_OK)
-        json_decref(hn_claims_json(&outcome));
+        code = hn_claims_json(ctx, &outcome, list);
+    json_decref(list);
     hn_results_free(ctx, &stored);
     hn_claim_outcome_free(ctx, &outcome);
     return code;

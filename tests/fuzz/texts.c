@@ -59,8 +59,10 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_claim_book *bo
             code = hn_claims_correct(ctx, &outcome, 1);
         if (code == HN_OK)
             code = hn_claims_store(ctx, &outcome, &stored);
+        json_t *list = json_array();
         if (code == HN_OK)
-            json_decref(hn_claims_json(&outcome));
+            code = hn_claims_json(ctx, &outcome, list);
+        json_decref(list);
         hn_claim_outcome_free(ctx, &outcome);
     }
     hn_results_free(ctx, &stored);
