@@ -276,6 +276,16 @@ enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,
     return hn_table_append_rows(ctx, to, from, NULL, from->rows);
 }
 
+bool hn_table_cells_equal(const struct hn_table *t, int column, int64_t a, int64_t b) {
+    const union hn_cells *cells = &t->cells[column];
+    if (t->column[column].kind == HN_COLUMN_TEXT)
+        return strcmp(cells->text[a], cells->text[b]) == 0;
+    if (t->column[column].kind == HN_COLUMN_INT)
+        return cells->count[a] == cells->count[b];
+    double x = cells->real[a], y = cells->real[b];
+    return (isnan(x) && isnan(y)) || (x <= y && x >= y);
+}
+
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name) {
     int c = hn_table_find(t, name);
     bool there = c >= 0 && t->column[c].kind == HN_COLUMN_TEXT && row >= 0 && row < t->rows;

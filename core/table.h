@@ -111,6 +111,8 @@ HN_MUST_USE enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_
                                               int64_t n);
 // First row whose column of that name has this text; -1 = none. t: NULL has no rows.
 int64_t hn_table_row_with(const struct hn_table *t, const char *column, const char *text);
+// True if two rows have the same in a column; NaN equals NaN.
+bool hn_table_cells_equal(const struct hn_table *t, int column, int64_t a, int64_t b);
 // Cells for readers: "" or NaN if there is no such column.
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name);
 double hn_table_real(const struct hn_table *t, int64_t row, const char *name); // INT is converted

@@ -76,22 +76,11 @@ static bool measured(const struct hn_column *c) {
     return c->role == HN_ROLE_COUNTER || c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED;
 }
 
-static bool same_cell(const struct hn_table *t, int c, int64_t a, int64_t b) {
-    switch (t->column[c].kind) {
-    case HN_COLUMN_TEXT: return strcmp(t->cells[c].text[a], t->cells[c].text[b]) == 0;
-    case HN_COLUMN_INT: return t->cells[c].count[a] == t->cells[c].count[b];
-    default: {
-        double x = t->cells[c].real[a], y = t->cells[c].real[b];
-        return x == y || (isnan(x) && isnan(y));
-    }
-    }
-}
-
 bool hn_samples_alike(const struct hn_sample *a, const struct hn_sample *b) {
     if (!a->table || a->table != b->table || a->value != b->value)
         return false;
     for (int c = 0; c < a->table->n_columns; c++)
-        if (measured(&a->table->column[c]) && !same_cell(a->table, c, a->row, b->row))
+        if (measured(&a->table->column[c]) && !hn_table_cells_equal(a->table, c, a->row, b->row))
             return false;
     return true;
 }

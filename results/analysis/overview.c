@@ -37,16 +37,6 @@ static bool is_identity(const struct hn_column *column) {
            (column->role == HN_ROLE_SETTING && strcmp(column->name, "seed") != 0);
 }
 
-static bool is_equal(const struct hn_table *t, int column, int64_t a, int64_t b) {
-    const union hn_cells *cells = &t->cells[column];
-    if (t->column[column].kind == HN_COLUMN_TEXT)
-        return strcmp(cells->text[a], cells->text[b]) == 0;
-    if (t->column[column].kind == HN_COLUMN_INT)
-        return cells->count[a] == cells->count[b];
-    double x = cells->real[a], y = cells->real[b];
-    return (isnan(x) && isnan(y)) || (x <= y && x >= y);
-}
-
 static bool applies(const struct hn_table *t, int column, int64_t cell) {
     const union hn_cells *cells = &t->cells[column];
     return t->column[column].kind == HN_COLUMN_TEXT   ? *cells->text[cell] != '\0'
@@ -61,7 +51,7 @@ static void number_values(struct hn_overview *o, int64_t i, int64_t *seen) {
     int64_t n = 0;
     for (int64_t cell = 0; cell < t->rows; cell++) {
         int64_t k = 0;
-        while (k < n && !is_equal(t, identity->column, seen[k], cell))
+        while (k < n && !hn_table_cells_equal(t, identity->column, seen[k], cell))
             k++;
         if (k == n) {
             seen[n++] = cell;
