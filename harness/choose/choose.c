@@ -34,23 +34,17 @@ static const struct hn_item *item_of(const struct work *w, int64_t arm, int64_t 
     return &plan->item[(w->place * plan->job->n_samplers + arm) * plan->job->n_seeds + seed];
 }
 
-static double timed_batches(const struct hn_results *r) {
-    for (int64_t row = 0; row < r->timing.rows; row++)
-        if (strcmp(hn_table_text(&r->timing, row, "phase"), "epoch") == 0)
-            return hn_table_real(&r->timing, row, "batches");
-    return NAN;
-}
-
 // Of a batch, if what is built serves one epoch.
 static double seconds_of(const struct hn_results *r) {
     double build = hn_table_real(&r->runs, 0, "cost_g");
-    return hn_table_real(&r->runs, 0, "cost_s") + (isnan(build) ? 0 : build / timed_batches(r));
+    return hn_table_real(&r->runs, 0, "cost_s") +
+           (isnan(build) ? 0 : build / hn_epoch_batches(&r->timing));
 }
 
 static double dots_of(const struct hn_results *r) {
     double build = hn_table_real(&r->runs, 0, "n_dot_build");
     double drawn = hn_table_real(&r->runs, 0, "n_dot") - build;
-    return build / timed_batches(r) + drawn / hn_table_real(&r->runs, 0, "batches");
+    return build / hn_epoch_batches(&r->timing) + drawn / hn_table_real(&r->runs, 0, "batches");
 }
 
 // Without labels: the bound's function, from the first seed on the step; the reference comes first.

@@ -280,9 +280,9 @@ static enum hn_code sheet_load(struct hn_context *ctx, const struct sheet_params
     int64_t index;
     if (hn_snapshot_find_step(ctx, info, "--step", p->step, &index))
         return ctx->code;
-    if (p->batch > info->n || hn_given(p->anchor, 0) >= info->n)
-        return hn_fail(ctx, HN_DATA, "%s has %" PRId64 " items: %s", path, info->n,
-                       p->batch > info->n ? "lower --batch" : "--anchor counts them from 0");
+    if (hn_given(p->anchor, 0) >= info->n)
+        return hn_fail(ctx, HN_DATA, "%s has %" PRId64 " items: --anchor counts them from 0", path,
+                       info->n);
     return hn_snapshot_load(ctx, *snapshot, index, items);
 }
 
@@ -290,15 +290,9 @@ static enum hn_code sheet_batch(struct hn_context *ctx, const struct sheet_param
                                 const struct hn_snapshot_info *info, const char *text,
                                 const struct hn_items *items, int32_t anchor,
                                 struct hn_job_sampler **sampler, struct hn_sheet_batch *batch) {
-    struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)p->batch);
-    if (hn_job_parse_sampler(ctx, text, sampler))
+    if (hn_job_parse_sampler(ctx, text, sampler) ||
+        hn_plan_check_sampler(ctx, info, *sampler, p->batch))
         return ctx->code;
-    const char *missing = hn_plan_missing(info, (*sampler)->type);
-    if (missing)
-        return hn_fail(ctx, HN_DATA, "%s: %s needs %s and the file has none: use another sampler",
-                       info->path, (*sampler)->type->name, missing);
-    if (hn_sampler_check(ctx, (*sampler)->type, (*sampler)->params, &plan))
-        return hn_fail_in(ctx, "%s {%s}", (*sampler)->type->name, (*sampler)->text);
     return hn_sheet_draw(ctx, *sampler, items, (int32_t)p->batch, (uint64_t)p->seed, anchor,
                          (int32_t)p->top, batch);
 }

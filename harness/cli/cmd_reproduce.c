@@ -83,9 +83,8 @@ struct work {
     const struct hn_claim_entry **entry; // [entries <= n_known] asked for
     int64_t n_known, known_capacity, entries;
     struct hn_reproduce rep;
-    struct hn_results all; // every cell once, and the claims
-    char (*key)[65];       // [keys] of the cells in `all`
-    int64_t keys, key_capacity;
+    struct hn_results all;            // every cell once, and the claims
+    int64_t cells;                    // of them
     struct hn_claim_outcome *outcome; // [entries]
     int64_t outcomes;
 };
@@ -191,18 +190,9 @@ static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
 
 // Results: every cell once.
 
-static bool known_key(const struct work *w, const char *key) {
-    for (int64_t i = 0; i < w->keys; i++)
-        if (strcmp(w->key[i], key) == 0)
-            return true;
-    return false;
-}
-
-static enum hn_code add_key(struct hn_context *ctx, struct work *w, const char *key) {
+static enum hn_code add_cell(struct hn_context *ctx, struct work *w, const char *key) {
     struct hn_results shard = {0};
-    if (hn_grow(ctx, &w->key, &w->key_capacity, w->keys + 1, sizeof *w->key))
-        return ctx->code;
-    snprintf(w->key[w->keys++], sizeof w->key[0], "%s", key);
+    w->cells++;
     bool failed = hn_cell_file_read(ctx, w->rep.folder, key, &shard) ||
                   hn_results_append(ctx, &w->all, &shard);
     hn_results_free(ctx, &shard);
@@ -210,11 +200,10 @@ static enum hn_code add_key(struct hn_context *ctx, struct work *w, const char *
 }
 
 static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const struct hn_table *t) {
-    if (!t || t->n_columns == 0)
-        return HN_OK;
-    for (int64_t row = 0; row < t->rows; row++) {
+    for (int64_t row = 0; t && row < t->rows; row++) {
         const char *key = hn_table_text(t, row, "run_key");
-        if (*key && !known_key(w, key) && add_key(ctx, w, key))
+        if (*key && hn_table_row_with(hn_results_table(&w->all, t->name), "run_key", key) < 0 &&
+            add_cell(ctx, w, key))
             return ctx->code;
     }
     return HN_OK;
@@ -379,7 +368,7 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
         return ctx->code;
     if (measures && !w->call->quiet)
         fprintf(stderr, "%s/results.h5: %s and the claims\n", w->rep.folder,
-                hn_counted(w->keys, "cell").text);
+                hn_counted(w->cells, "cell").text);
     return HN_OK;
 }
 

@@ -78,28 +78,11 @@ static enum hn_code check_params(struct hn_context *ctx, const struct sample_par
     return HN_OK;
 }
 
-// Checks whether sampler, file and batch size fit each other.
 static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
-    const struct hn_snapshot_info *info = hn_snapshot_info(w->snapshot);
-    const struct hn_sampler_type *type = w->chosen->type;
-    const char *missing = hn_plan_missing(info, type);
-    if (w->p->batch > info->n)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: a batch of %" PRId64 " exceeds the file's %" PRId64
-                       " items: lower --batch",
-                       info->path, w->p->batch, info->n);
-    if (missing)
-        return hn_fail(
-            ctx, HN_DATA,
-            "%s: %s needs %s and the file has none: add it (hardneg import) or use another sampler",
-            info->path, type->name, missing);
-    struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)w->p->batch);
     if (!is_per_anchor(w) && is_json(w->p->output))
         return hn_fail(ctx, HN_USAGE, "%s: batches are written as .npy; give another name",
                        w->p->output);
-    if (hn_sampler_check(ctx, type, w->chosen->params, &plan))
-        return hn_fail_in(ctx, "%s {%s} on %s", type->name, w->chosen->text, info->path);
-    return HN_OK;
+    return hn_plan_check_sampler(ctx, hn_snapshot_info(w->snapshot), w->chosen, w->p->batch);
 }
 
 static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char *path) {

@@ -148,8 +148,7 @@ static enum hn_code phase_median(struct hn_context *ctx, const struct hn_table *
     return HN_OK;
 }
 
-// Of the sampler's first epoch.
-static double epoch_batches(const struct hn_table *timing) {
+double hn_epoch_batches(const struct hn_table *timing) {
     for (int64_t r = 0; r < timing->rows; r++)
         if (strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0)
             return hn_table_real(timing, r, "batches");
@@ -172,7 +171,7 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
         return ctx->code;
     struct hn_table *runs = &out->runs;
     int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;
-    double steps = t > 0 ? (double)t : epoch_batches(&out->timing);
+    double steps = t > 0 ? (double)t : hn_epoch_batches(&out->timing);
     bool builds = sampler->type->rebuild != NULL;
     double dots = hn_table_real(runs, 0, "n_dot_build");
     double d = (double)hn_snapshot_info(plan->data[cell->data].snapshot)->d;

@@ -86,4 +86,7 @@ HN_MUST_USE enum hn_code hn_plan_run(struct hn_context *ctx, const struct hn_pla
                                      struct hn_runner *runner, struct hn_cell_state *state,
                                      struct hn_run_summary *summary);
 
+// Batches of a cell's first epoch, by its table of times; NaN without.
+double hn_epoch_batches(const struct hn_table *timing);
+
 #endif

@@ -83,13 +83,6 @@ static int64_t at_n(const struct asked *a, const struct hn_job_sampler *sampler,
     return hn_estimate_bytes(at, bytes, a->file->sizes, n);
 }
 
-// A step that is read: embeddings, the views, and a teacher's.
-static int64_t items_bytes(const struct hn_snapshot_info *info) {
-    int64_t matrices = 1 + info->has_view1 + (info->has_view2 || info->has_positive);
-    int64_t values = hn_bytes_add(hn_bytes_mul(matrices, info->d), info->teacher_d);
-    return hn_bytes_mul(hn_bytes_mul(info->n, values), sizeof(float));
-}
-
 static int64_t tiles_bytes(const struct hn_context *ctx, const struct hn_probe_file *file) {
     if (file->sizes == 1)
         return 0; // as tried
@@ -147,7 +140,7 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
     if (a->file->sizes == 1 && p->known && !p->applies)
         out->known = true; // seen on the file itself
     if (!out->known)
-        out->bytes = items_bytes(a->info);
+        out->bytes = hn_step_bytes(a->info);
     if (lacking || !p->known || !p->applies || a->file->sizes == 0)
         return;
     bool stale = type->graph && cell->build_index != cell->step_index;
@@ -162,10 +155,10 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
     build = hn_bytes_add(build, p->table_bytes); // the cell's tables are there before
     int64_t need = hn_max(build, hn_bytes_add(kept, drawn));
     if (stale)
-        need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), items_bytes(a->info));
+        need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), hn_step_bytes(a->info));
     *held = hn_bytes_add(*held, whole_bytes(more * p->held_batch_bytes));
     out->bytes =
-        hn_bytes_add(hn_bytes_add(need, items_bytes(a->info)),
+        hn_bytes_add(hn_bytes_add(need, hn_step_bytes(a->info)),
                      hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles_bytes(ctx, a->file)));
 }
 
@@ -176,7 +169,7 @@ static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
                            struct hn_estimate_item *out) {
     const struct hn_probe_file *file = a->file;
     *out = (struct hn_estimate_item){.known = file->sizes > 0,
-                                     .bytes = hn_bytes_mul(items_bytes(a->info), matrices)};
+                                     .bytes = hn_bytes_mul(hn_step_bytes(a->info), matrices)};
     if (!out->known)
         return;
     out->seconds = cost->seconds[file->sizes - 1] * times *

@@ -28,9 +28,27 @@ const char *hn_plan_missing(const struct hn_snapshot_info *info,
     return hn_sampler_missing(type, &plan);
 }
 
-// Bytes of the rows of a step.
-static int64_t step_bytes(const struct hn_snapshot_info *info) {
-    int64_t bytes, d, matrices = 1 + info->has_view1 + info->has_view2;
+enum hn_code hn_plan_check_sampler(struct hn_context *ctx, const struct hn_snapshot_info *info,
+                                   const struct hn_job_sampler *sampler, int64_t batch_size) {
+    const char *missing = hn_plan_missing(info, sampler->type);
+    struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)batch_size);
+    if (batch_size > info->n)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: a batch of %" PRId64 " exceeds the file's %" PRId64
+                       " items: lower --batch",
+                       info->path, batch_size, info->n);
+    if (missing)
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: %s needs %s and the file has none: add it (hardneg import) or use another sampler",
+            info->path, sampler->type->name, missing);
+    if (hn_sampler_check(ctx, sampler->type, sampler->params, &plan))
+        return hn_fail_in(ctx, "%s {%s} on %s", sampler->type->name, sampler->text, info->path);
+    return HN_OK;
+}
+
+int64_t hn_step_bytes(const struct hn_snapshot_info *info) {
+    int64_t bytes, d, matrices = 1 + info->has_view1 + (info->has_view2 || info->has_positive);
     bool fits = hn_mul(info->d, matrices, &d) && hn_add(d, info->teacher_d, &d) &&
                 hn_mul(info->n, d, &bytes) && hn_mul(bytes, (int64_t)sizeof(float), &bytes);
     return fits ? bytes : INT64_MAX;
@@ -39,14 +57,14 @@ static int64_t step_bytes(const struct hn_snapshot_info *info) {
 int64_t hn_plan_step_bytes(const struct hn_plan *plan) {
     int64_t max = 0;
     for (int64_t i = 0; i < plan->n_data; i++)
-        max = hn_max(max, step_bytes(hn_snapshot_info(plan->data[i].snapshot)));
+        max = hn_max(max, hn_step_bytes(hn_snapshot_info(plan->data[i].snapshot)));
     return max;
 }
 
 // A compressed file may hold far more than its size says: what a step takes is held against the
 // limit, or the machine's memory, before any of it is read.
 static enum hn_code check_size(struct hn_context *ctx, const struct hn_snapshot_info *info) {
-    int64_t bytes = step_bytes(info);
+    int64_t bytes = hn_step_bytes(info);
     int64_t limit = ctx->memory.limit ? ctx->memory.limit : hn_host_memory();
     if (bytes <= limit)
         return HN_OK;

@@ -72,7 +72,8 @@ HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_jo
                                       struct hn_plan *out);
 void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 
-// Bytes of the rows of a step, of the largest of the files.
+// Bytes of the rows of a step: embeddings, views, and a teacher's; and of the largest of the files.
+int64_t hn_step_bytes(const struct hn_snapshot_info *info);
 int64_t hn_plan_step_bytes(const struct hn_plan *plan);
 
 // The kinds of a job's items: labels "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed
@@ -101,6 +102,12 @@ struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
 HN_MUST_USE enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
                                        const struct hn_cell *cell);
 
+// Checks a sampler and --batch of the command line against a file. HN_DATA: it lacks items, or what
+// the sampler needs.
+HN_MUST_USE enum hn_code hn_plan_check_sampler(struct hn_context *ctx,
+                                               const struct hn_snapshot_info *info,
+                                               const struct hn_job_sampler *sampler,
+                                               int64_t batch_size);
 // Names what the sampler needs and the file lacks ("labels"), or NULL.
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
                             const struct hn_sampler_type *type);
