@@ -4,6 +4,8 @@
 // exchange makes a new clash, so one pass is enough.
 #include "samplers/sampler.h"
 
+#include <string.h>
+
 enum { TRIES = 50, PASSES = 10 };
 
 struct exchange {
@@ -108,37 +110,23 @@ static enum hn_code exchange(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
-// All batches of the epoch, as the type gives them.
-static enum hn_code lay_out(struct hn_context *ctx, struct hn_sampler *self, int32_t *order,
-                            int64_t *start) {
-    int32_t size;
-    struct hn_batches b = {
-        .count = 1, .count_max = 1, .batch_size = self->batch_size, .size = &size};
-    start[0] = 0;
-    for (b.first = 0; b.first < self->batches && start[b.first] < self->n; b.first++) {
-        b.ids = order + start[b.first];
-        if (hn_sampler_next(ctx, self, &b))
-            return ctx->code;
-        start[b.first + 1] = start[b.first] + size;
-    }
-    return b.first == self->batches && start[b.first] == self->n
-               ? HN_OK
-               : hn_fail(ctx, HN_INTERNAL, "%s: its batches are not a partition", self->type->name);
-}
-
 enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     struct hn_apart *apart = &self->apart;
     if (!items->tuples)
         return hn_fail(ctx, HN_NOT_APPLICABLE, HN_APART_NEEDS, self->type->name);
-    hn_free(ctx, apart->order);
-    hn_free(ctx, apart->start);
-    apart->order = NULL;
-    int32_t *order = hn_alloc(ctx, self->n + self->batch_size, sizeof *order);
-    apart->start = hn_alloc(ctx, self->batches + 1, sizeof *apart->start);
-    if (!order || !apart->start || lay_out(ctx, self, order, apart->start))
+    if (!self->order || hn_sampler_begins(self, self->batches) != self->n)
+        return hn_fail(ctx, HN_INTERNAL, "%s: its batches are not a partition", self->type->name);
+    HN_SCOPE(ctx);
+    int64_t *start = hn_alloc(ctx, self->batches + 1, sizeof *start);
+    hn_own(ctx, scope.outer);
+    if (!apart->order)
+        apart->order = hn_alloc(ctx, self->n, sizeof *apart->order);
+    if (!start || !apart->order)
         return ctx->code;
-    apart->order = order;
-    const struct exchange x = {items->tuples, order, apart->start, self->batches};
+    memcpy(apart->order, self->order, (size_t)self->n * sizeof *apart->order);
+    for (int64_t b = 0; b <= self->batches; b++)
+        start[b] = hn_sampler_begins(self, b);
+    const struct exchange x = {items->tuples, apart->order, start, self->batches};
     return exchange(ctx, self, &x);
 }

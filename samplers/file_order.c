@@ -2,16 +2,13 @@
 // the harness costs.
 #include "samplers/sampler.h"
 
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    for (int32_t b = 0; b < out->count; b++) {
-        int64_t first = (out->first + b) * self->batch_size;
-        out->size[b] = (int32_t)hn_min(self->batch_size, self->n - first);
-        int32_t *ids = hn_batch_ids(out, b);
-        for (int32_t i = 0; i < out->size[b]; i++)
-            ids[i] = (int32_t)(first + i);
-    }
-    return HN_OK;
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids) {
+    (void)thread, (void)work;
+    int64_t first = hn_sampler_begins(self, number), end = hn_sampler_begins(self, number + 1);
+    for (int64_t i = first; i < end; i++)
+        ids[i - first] = (int32_t)i;
+    return (int32_t)(end - first);
 }
 
 static const struct hn_option options[] = {{0}};
@@ -29,5 +26,5 @@ const struct hn_sampler_type hn_file_order_sampler = {
     .flags = HN_SAMPLER_PARTITION,
     .grid = grid,
     .options = options,
-    .next = next,
+    .batch = batch,
 };

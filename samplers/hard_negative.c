@@ -18,8 +18,6 @@
 #include "core/sweep/select.h"
 #include "samplers/sampler.h"
 
-#include <omp.h>
-
 // Neighbours kept beyond those an anchor takes when none of them is in the batch already. One whose
 // list is used up, as among duplicates, goes through all items.
 enum { SPARE = 32 };
@@ -35,11 +33,6 @@ struct state {
     int64_t anchors;             // of a batch
     uint64_t *marks;        // [threads x words of n] what is in the batch, clear between batches
     struct hn_scored *best; // [threads x batch_size]
-};
-
-// Work of filling batches.
-struct tally {
-    int64_t dot, edge;
 };
 
 static enum hn_code check_l(struct hn_context *ctx, int64_t l, int64_t batch_size) {
@@ -111,14 +104,14 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 // The `wanted` items most similar to the anchor among those that are not marked, by exact products,
 // to best[wanted], nearest first.
 static void scan(const struct state *state, int32_t anchor, const uint64_t *marks, int64_t wanted,
-                 struct hn_scored *best, struct tally *tally) {
+                 struct hn_scored *best, struct hn_work *work) {
     const float *x = hn_row(&state->x, anchor);
     int64_t count = 0;
     for (int32_t j = 0; j < (int32_t)state->y.rows; j++) {
         if (hn_bitset_has(marks, j))
             continue;
         double score = hn_dot_exact(x, hn_row(&state->y, j), state->y.cols);
-        tally->dot++;
+        work->dot++;
         if (count == wanted && score <= best[count - 1].score)
             continue;
         int64_t position = count < wanted ? count++ : count - 1;
@@ -130,12 +123,12 @@ static void scan(const struct state *state, int32_t anchor, const uint64_t *mark
 
 // Puts `wanted` negatives behind the anchor ids[0].
 static void take_nearest(const struct state *state, int32_t *ids, int64_t wanted, uint64_t *marks,
-                         struct hn_scored *best, struct tally *tally) {
+                         struct hn_scored *best, struct hn_work *work) {
     const struct hn_knn_lists *nearest = &state->nearest;
     const int32_t *list = nearest->id + ids[0] * nearest->kept;
     int64_t taken = 0;
     for (int64_t k = 0; k < nearest->kept && taken < wanted; k++) {
-        tally->edge++;
+        work->edge++;
         if (hn_bitset_has(marks, list[k]))
             continue;
         hn_bitset_add(marks, list[k]);
@@ -143,18 +136,19 @@ static void take_nearest(const struct state *state, int32_t *ids, int64_t wanted
     }
     if (taken == wanted)
         return;
-    scan(state, ids[0], marks, wanted - taken, best, tally);
+    scan(state, ids[0], marks, wanted - taken, best, work);
     for (int64_t k = 0; taken < wanted; k++) {
         hn_bitset_add(marks, best[k].id);
         ids[1 + taken++] = best[k].id;
     }
 }
 
-// Fills batch number `batch` and returns its size.
-static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *marks,
-                    struct hn_scored *best, int32_t *ids, struct tally *tally) {
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids) {
     const struct state *state = self->state;
-    int64_t first = batch * state->anchors, size = self->batch_size;
+    uint64_t *marks = state->marks + thread * hn_bitset_words(self->n);
+    struct hn_scored *best = state->best + (int64_t)thread * self->batch_size;
+    int64_t first = number * state->anchors, size = self->batch_size;
     int64_t anchors = hn_min(state->anchors, self->n - first);
     for (int64_t g = 0; g < anchors; g++) {
         int32_t anchor = state->order[first + g];
@@ -163,34 +157,13 @@ static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *mark
     }
     for (int64_t g = 0; g < anchors; g++) {
         int64_t from = g * size / state->anchors, to = (g + 1) * size / state->anchors;
-        take_nearest(state, ids + from, to - from - 1, marks, best, tally);
+        take_nearest(state, ids + from, to - from - 1, marks, best, work);
     }
     int32_t filled = (int32_t)(anchors * size / state->anchors);
     for (int32_t i = 0; i < filled; i++)
         hn_bitset_remove(marks, ids[i]);
+    work->bytes = work->dot * state->y.cols * (int64_t)sizeof(float);
     return filled;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    const struct state *state = self->state;
-    int64_t words = hn_bitset_words(self->n), dot = 0, edge = 0;
-    if (hn_check_stop(ctx))
-        return ctx->code;
-#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic) \
-    reduction(+ : dot, edge)
-    for (int32_t b = 0; b < out->count; b++) {
-        int thread = omp_get_thread_num();
-        struct tally tally = {0};
-        out->size[b] =
-            fill(self, out->first + b, state->marks + thread * words,
-                 state->best + (int64_t)thread * self->batch_size, hn_batch_ids(out, b), &tally);
-        dot += tally.dot;
-        edge += tally.edge;
-    }
-    self->sampling.dot += dot;
-    self->sampling.edge += edge;
-    self->sampling.bytes += dot * state->y.cols * (int64_t)sizeof(float);
-    return HN_OK;
 }
 
 static const struct hn_option options[] = {
@@ -218,5 +191,5 @@ const struct hn_sampler_type hn_hard_negative_sampler = {
     .plan = plan,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
+    .batch = batch,
 };

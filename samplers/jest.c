@@ -242,11 +242,31 @@ static void add_chunk(const struct params *p, const struct state *state, struct 
         add_pairs(p, &s->all[TEACHER], &s->chunk[TEACHER], -2, s);
 }
 
-static void choose(const struct hn_sampler *self, int64_t batch, struct scratch *s, int32_t *id) {
+static void count_work(const struct hn_sampler *self, struct hn_work *work) {
     const struct params *params = self->params;
     const struct state *state = self->state;
+    int64_t last = self->batch_size - (state->chunks - 1) * self->batch_size / state->chunks;
+    int64_t pairs = state->candidates * (self->batch_size - last), bytes = 0, dot = 0;
+    for (int k = 0; k < SIDES; k++)
+        if (uses(params, &state->items, k)) {
+            dot += pairs;
+            bytes +=
+                state->candidates * (k == TEACHER ? state->items.teacher.cols : state->items.d);
+        }
+    if (hn_has_positive(&state->items))
+        dot += state->candidates;
+    work->dot = dot;
+    work->bytes = bytes * (int64_t)sizeof(float);
+    work->draw = state->candidates * (1 + state->chunks);
+}
+
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *id) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    struct scratch *s = &state->scratch[thread];
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "jest.batch", self->index, self->epoch, batch);
+    hn_stream_open(&stream, self->seed, "jest.batch", self->index, self->epoch, number);
     draw_candidates(self, s, &stream);
     begin_scores(params, state, s);
     for (int k = 0; k < SIDES; k++)
@@ -261,37 +281,8 @@ static void choose(const struct hn_sampler *self, int64_t batch, struct scratch 
             add_chunk(params, state, s, id + from, to - from);
         from = to;
     }
-}
-
-static void count_work(struct hn_sampler *self, int64_t batches) {
-    const struct params *params = self->params;
-    const struct state *state = self->state;
-    int64_t last = self->batch_size - (state->chunks - 1) * self->batch_size / state->chunks;
-    int64_t pairs = state->candidates * (self->batch_size - last), bytes = 0, dot = 0;
-    for (int k = 0; k < SIDES; k++)
-        if (uses(params, &state->items, k)) {
-            dot += pairs;
-            bytes +=
-                state->candidates * (k == TEACHER ? state->items.teacher.cols : state->items.d);
-        }
-    if (hn_has_positive(&state->items))
-        dot += state->candidates;
-    self->sampling.dot += batches * dot;
-    self->sampling.bytes += batches * bytes * (int64_t)sizeof(float);
-    self->sampling.draw += batches * state->candidates * (1 + state->chunks);
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    const struct state *state = self->state;
-    if (hn_check_stop(ctx))
-        return ctx->code;
-#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)
-    for (int32_t b = 0; b < out->count; b++) {
-        choose(self, out->first + b, &state->scratch[omp_get_thread_num()], hn_batch_ids(out, b));
-        out->size[b] = self->batch_size;
-    }
-    count_work(self, out->count);
-    return HN_OK;
+    count_work(self, work);
+    return self->batch_size;
 }
 
 static const char *const scores[] = {"learnable", "hard", "easy", NULL};
@@ -329,5 +320,5 @@ const struct hn_sampler_type hn_jest_sampler = {
     .check = check,
     .open = open_jest,
     .rebuild = rebuild,
-    .next = next,
+    .batch = batch,
 };

@@ -192,14 +192,12 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     return select_batches(ctx, self, number, number == 0 ? &counted : &self->sampling);
 }
 
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids) {
+    (void)thread, (void)work;
     const struct state *state = self->state;
-#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)
-    for (int32_t b = 0; b < out->count; b++) {
-        draw(self, self->epoch, state->drawn[out->first + b].number, hn_batch_ids(out, b));
-        out->size[b] = self->batch_size;
-    }
-    return HN_OK;
+    draw(self, self->epoch, state->drawn[number].number, ids);
+    return self->batch_size;
 }
 
 static const struct hn_option options[] = {
@@ -225,5 +223,5 @@ const struct hn_sampler_type hn_osgd_sampler = {
     .open = open_osgd,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
+    .batch = batch,
 };

@@ -76,7 +76,7 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
     if (!self->state)
         return ctx->code;
     void *outer = hn_own(ctx, self->state);
-    bool cuts = !type->next || type->flags & HN_SAMPLER_PER_ANCHOR;
+    bool cuts = (!type->next && !type->batch) || type->flags & HN_SAMPLER_PER_ANCHOR;
     enum hn_code code = HN_OK;
     if (cuts && !(self->order = hn_alloc(ctx, n, sizeof *self->order)))
         code = ctx->code;
@@ -155,25 +155,60 @@ int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *se
     return ctx->threads < self->threads ? ctx->threads : self->threads;
 }
 
+static void add_work(struct hn_work *to, const struct hn_work *more) {
+    to->dot += more->dot;
+    to->draw += more->draw;
+    to->step += more->step;
+    to->edge += more->edge;
+    to->bytes += more->bytes;
+}
+#pragma omp declare reduction(add_work                                                             \
+                              : struct hn_work                                                     \
+                              : add_work(&omp_out, &omp_in))                                       \
+    initializer(omp_priv = (struct hn_work){0})
+
+// All batches, by the type's batch().
+static void fill_batches(const struct hn_context *ctx, struct hn_sampler *self,
+                         const struct hn_batches *out) {
+    struct hn_work sum = {0};
+    int64_t threads = hn_min(hn_sampler_threads(ctx, self), hn_max(1, out->count));
+#pragma omp parallel for num_threads((int)threads) schedule(dynamic) reduction(add_work : sum)
+    for (int32_t b = 0; b < out->count; b++) {
+        struct hn_work work = {0};
+        out->size[b] = self->type->batch(self, out->first + b, omp_get_thread_num(), &work,
+                                         hn_batch_ids(out, b));
+        add_work(&sum, &work);
+    }
+    add_work(&self->sampling, &sum);
+}
+
 // The lists of all anchors, by the type's list().
 static void fill_lists(const struct hn_context *ctx, struct hn_sampler *self,
                        const struct hn_batches *out) {
-    int64_t positions = (int64_t)out->count * out->batch_size, draw = 0, edge = 0, bytes = 0;
-#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic, 16) \
-    reduction(+ : draw, edge, bytes)
+    int64_t positions = (int64_t)out->count * out->batch_size;
+    struct hn_work sum = {0};
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic, 16)          \
+    reduction(add_work                                                                             \
+              : sum)
     for (int64_t p = 0; p < positions; p++) {
         struct hn_work work = {0};
         if (p % out->batch_size < out->size[p / out->batch_size])
             out->negatives[p] =
                 self->type->list(self, out->ids[p], out->first * out->batch_size + p,
                                  omp_get_thread_num(), &work, hn_batch_negatives(out, p));
-        draw += work.draw;
-        edge += work.edge;
-        bytes += work.bytes;
+        add_work(&sum, &work);
     }
-    self->sampling.draw += draw;
-    self->sampling.edge += edge;
-    self->sampling.bytes += bytes;
+    add_work(&self->sampling, &sum);
+}
+
+// Cuts the batches asked for from the order of the epoch, or the one with tuples kept apart.
+static void cut_batches(const struct hn_sampler *self, struct hn_batches *out) {
+    const int32_t *order = self->apart.order ? self->apart.order : self->order;
+    for (int32_t b = 0; b < out->count; b++) {
+        int64_t from = hn_sampler_begins(self, out->first + b);
+        out->size[b] = (int32_t)(hn_sampler_begins(self, out->first + b + 1) - from);
+        memcpy(hn_batch_ids(out, b), order + from, (size_t)out->size[b] * sizeof *order);
+    }
 }
 
 static void count_negatives(struct hn_sampler *self, const struct hn_batches *out) {
@@ -200,12 +235,12 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
     if (lists && (out->capacity != capacity || !out->negatives || !out->negative))
         return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
                        self->type->name, (long long)capacity);
-    if (self->apart.order) {
-        hn_sampler_cut_at(self->apart.order, self->apart.start, out);
-        return HN_OK;
-    }
     if (self->order)
-        hn_sampler_cut(self, self->order, out);
+        cut_batches(self, out);
+    else if (self->type->batch && hn_check_stop(ctx))
+        return ctx->code;
+    else if (self->type->batch)
+        fill_batches(ctx, self, out);
     if (self->type->list)
         fill_lists(ctx, self, out);
     else if (self->type->next && self->type->next(ctx, self, out))
@@ -218,6 +253,7 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
 void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
     hn_free(ctx, self->state);
     self->state = self->order = NULL;
+    self->start = NULL;
     self->apart = (struct hn_apart){0};
     self->built = false;
 }
@@ -226,20 +262,4 @@ int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch) {
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "batch.start", self->index, self->epoch, batch);
     return (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
-}
-
-void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out) {
-    for (int32_t b = 0; b < out->count; b++) {
-        int64_t first = (out->first + b) * self->batch_size;
-        out->size[b] = (int32_t)hn_min(self->batch_size, self->n - first);
-        memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
-    }
-}
-
-void hn_sampler_cut_at(const int32_t *order, const int64_t *start, struct hn_batches *out) {
-    for (int32_t b = 0; b < out->count; b++) {
-        int64_t first = start[out->first + b];
-        out->size[b] = (int32_t)(start[out->first + b + 1] - first);
-        memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
-    }
 }

@@ -70,9 +70,10 @@ struct hn_sampler {
     uint64_t seed;
     int threads;    // of open, for which there is scratch: see hn_sampler_threads()
     int32_t *order; // [n] items of the current epoch, which its batches are cut from: the anchors
-                    // of per-anchor samplers, shuffled; of types without `next` what their `epoch`
-                    // or `rebuild` puts there; else NULL
-    bool built;     // a build has succeeded
+                    // of per-anchor samplers, shuffled; of types that fill no batches what their
+                    // `epoch` or `rebuild` puts there; else NULL
+    const int64_t *start; // [batches + 1] where these batches begin; NULL: every batch_size
+    bool built;           // a build has succeeded
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
     int64_t index;       // of the items of the current epoch: names the streams of its batches
     int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun
@@ -81,12 +82,11 @@ struct hn_sampler {
     int64_t stalls;          // walks that had to go on elsewhere, since open
     // Of per-anchor samplers, since open: anchors drawn, those without a negative, and pairs.
     int64_t anchors, anchors_without, pairs;
-    // Of partitions with keep_apart, in samplers/apart.c: the items of the current epoch as its
-    // batches are cut from, start[batches + 1]; and over the epochs since open, the items that
-    // changed batches, and those that stayed where they should not.
+    // Of partitions with keep_apart, in samplers/apart.c: order[n] once tuples were exchanged,
+    // which batches are then cut from; and over the epochs since open, the items that changed
+    // batches, and those that stayed where they should not.
     struct hn_apart {
         int32_t *order;
-        int64_t *start;
         int64_t moved, left;
     } apart;
 };
@@ -140,12 +140,18 @@ struct hn_sampler_type {
                           const struct hn_items *items, int64_t epoch, int64_t *batches);
     // Fills batches [first, first + count) of the epoch, on up to ctx->threads threads; a batch
     // depends on its number, not on the calls before. Per-anchor samplers find the anchors there
-    // already. Adds to self->sampling and self->stalls. Timed as Cost_S. Without it the batches of
-    // a partition are cut from self->order.
+    // already. Adds to self->sampling and self->stalls. Timed as Cost_S. Without it, `batch` and
+    // `list` the batches of a partition are cut from self->order; so they are of types with `batch`
+    // whose `open` allocated an order.
     enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
-    // Per-anchor samplers may have this in place of `next`: puts the negatives of one anchor, the
-    // one at `position` of the epoch, into negative[capacity], adds to *work what that took, and
-    // returns their number. Called in parallel, by threads 0 .. self->threads - 1.
+    // In place of `next`: puts batch `number` of the epoch into ids[batch_size], what that took
+    // into *work (zeroed before), and returns its size. Called in parallel, by threads 0 ..
+    // self->threads - 1.
+    int32_t (*batch)(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids);
+    // Per-anchor samplers may have this in place of `next`: likewise puts the negatives of one
+    // anchor, the one at `position` of the epoch, into negative[capacity], and returns their
+    // number.
     int32_t (*list)(const struct hn_sampler *self, int32_t anchor, int64_t position, int thread,
                     struct hn_work *work, int32_t *negative);
     // Required of per-anchor samplers, absent elsewhere. The most negatives of an anchor among n
@@ -191,8 +197,8 @@ int64_t hn_sampler_capacity(const struct hn_sampler_type *type, const void *para
 bool hn_sampler_keeps_apart(const struct hn_sampler_type *type, const void *params);
 #define HN_APART_NEEDS                                                                             \
     "%s with keep_apart needs pairs of queries and passages, which these items are not"
-// After the type's epoch (samplers/apart.c): lays out its batches in self->apart and exchanges
-// tuples between them. Batches keep their sizes. HN_NOT_APPLICABLE: items that are no tuples.
+// After the type's epoch (samplers/apart.c): copies its order to self->apart and exchanges tuples
+// between its batches. Batches keep their sizes. HN_NOT_APPLICABLE: items that are no tuples.
 HN_MUST_USE enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,
                                         const struct hn_items *items);
 // Sets the options that a preset in params stands for. The caller sets its own options, calls this,
@@ -223,10 +229,10 @@ void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self); // also 
 // For samplers. The random item that batch `batch` of the current epoch starts from: the same one
 // for every sampler, so that comparisons under common seeds share their start items. One draw.
 int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
-// For partitions. Cuts order[n] into the batches asked for; the last of an epoch may be short.
-void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
-// The same for batches of any sizes: batch b holds order[start[b]] .. order[start[b + 1]].
-void hn_sampler_cut_at(const int32_t *order, const int64_t *start, struct hn_batches *out);
+// The position in self->order at which batch number `batch` of a partition begins.
+static inline int64_t hn_sampler_begins(const struct hn_sampler *self, int64_t batch) {
+    return self->start ? self->start[batch] : hn_min(batch * self->batch_size, self->n);
+}
 // For check(): notes that an option's value is taken as `max`, and why, if it is above it.
 void hn_sampler_limit(struct hn_context *ctx, const char *option, int64_t value, int64_t max,
                       const char *why);

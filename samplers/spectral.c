@@ -412,15 +412,13 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids) {
+    (void)thread, (void)work;
     const struct state *state = self->state;
-    (void)ctx;
-    for (int32_t b = 0; b < out->count; b++) {
-        memcpy(hn_batch_ids(out, b), state->batch + (out->first + b) * self->batch_size,
-               (size_t)self->batch_size * sizeof *state->batch);
-        out->size[b] = self->batch_size;
-    }
-    return HN_OK;
+    memcpy(ids, state->batch + number * self->batch_size,
+           (size_t)self->batch_size * sizeof *state->batch);
+    return self->batch_size;
 }
 
 static const struct hn_option options[] = {
@@ -458,5 +456,5 @@ const struct hn_sampler_type hn_spectral_sampler = {
     .open = open_spectral,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
+    .batch = batch,
 };

@@ -15,7 +15,6 @@
 #include "samplers/kmeans.h"
 #include "samplers/space.h"
 
-#include <omp.h>
 #include <string.h>
 
 struct params {
@@ -113,28 +112,18 @@ static void fill(struct draw *d, int64_t batch_size, int64_t share, int32_t *ids
         hn_bitset_remove(d->marks, ids[i]);
 }
 
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids) {
     const struct params *params = self->params;
     const struct state *state = self->state;
-    int64_t draws = 0;
-    if (hn_check_stop(ctx))
-        return ctx->code;
-#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)             \
-    reduction(+ : draws)
-    for (int32_t b = 0; b < out->count; b++) {
-        int thread = omp_get_thread_num();
-        struct draw d = {.m = &state->m,
-                         .marks = state->marks + thread * hn_bitset_words(self->n),
-                         .order = state->order + thread * state->m.k,
-                         .left = state->left + thread * self->n};
-        hn_stream_open(&d.stream, self->seed, "tas-b.batch", self->index, self->epoch,
-                       out->first + b);
-        fill(&d, self->batch_size, self->batch_size / params->topics, hn_batch_ids(out, b));
-        out->size[b] = self->batch_size;
-        draws += d.draws;
-    }
-    self->sampling.draw += draws;
-    return HN_OK;
+    struct draw d = {.m = &state->m,
+                     .marks = state->marks + thread * hn_bitset_words(self->n),
+                     .order = state->order + thread * state->m.k,
+                     .left = state->left + thread * self->n};
+    hn_stream_open(&d.stream, self->seed, "tas-b.batch", self->index, self->epoch, number);
+    fill(&d, self->batch_size, self->batch_size / params->topics, ids);
+    work->draw = d.draws;
+    return self->batch_size;
 }
 
 static const struct hn_option options[] = {
@@ -171,5 +160,5 @@ const struct hn_sampler_type hn_tas_b_sampler = {
     .interval = interval,
     .open = open_tas_b,
     .rebuild = rebuild,
-    .next = next,
+    .batch = batch,
 };

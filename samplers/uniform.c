@@ -15,8 +15,7 @@ struct params {
 };
 
 struct state {
-    int32_t *order; // [n] the epoch's permutation; NULL for iid
-    int64_t *start; // [n + 1] of its batches, with no_duplicates; else NULL
+    int64_t *start; // [n + 1] of the epoch's batches, with no_duplicates; else NULL
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -36,49 +35,36 @@ static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self
     struct state *state = self->state;
     if (params->draw == DRAW_IID)
         return HN_OK;
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    self->order = hn_alloc(ctx, n, sizeof *self->order);
     if (params->no_duplicates && !(state->start = hn_alloc(ctx, n + 1, sizeof *state->start)))
         return ctx->code;
-    return state->order ? HN_OK : ctx->code;
+    self->start = state->start;
+    return self->order ? HN_OK : ctx->code;
 }
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    struct state *state = self->state;
-    if (!state->order)
+    const struct state *state = self->state;
+    if (!self->order)
         return HN_OK;
-    hn_permute(self->seed, "uniform.shuffle", items->index, number, 0, state->order, self->n);
+    hn_permute(self->seed, "uniform.shuffle", items->index, number, 0, self->order, self->n);
     self->sampling.draw += self->n - 1;
     if (!state->start)
         return HN_OK;
-    return items->tuples ? hn_no_duplicates(ctx, items->tuples, self->batch_size, state->order,
+    return items->tuples ? hn_no_duplicates(ctx, items->tuples, self->batch_size, self->order,
                                             state->start, batches)
                          : hn_fail(ctx, HN_NOT_APPLICABLE, NEEDS);
 }
 
-static void draw_independent(struct hn_sampler *self, struct hn_batches *out) {
-    for (int32_t b = 0; b < out->count; b++) {
-        struct hn_stream stream;
-        hn_stream_open(&stream, self->seed, "uniform.iid", self->index, self->epoch,
-                       out->first + b);
-        int32_t *ids = hn_batch_ids(out, b);
-        for (int32_t i = 0; i < self->batch_size; i++)
-            ids[i] = (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
-        out->size[b] = self->batch_size;
-        self->sampling.draw += self->batch_size;
-    }
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    if (state->start)
-        hn_sampler_cut_at(state->order, state->start, out);
-    else if (state->order)
-        hn_sampler_cut(self, state->order, out);
-    else
-        draw_independent(self, out);
-    return HN_OK;
+static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
+                     struct hn_work *work, int32_t *ids) {
+    (void)thread;
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "uniform.iid", self->index, self->epoch, number);
+    for (int32_t i = 0; i < self->batch_size; i++)
+        ids[i] = (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
+    work->draw = self->batch_size;
+    return self->batch_size;
 }
 
 static const char *const draws[] = {"shuffle", "iid", NULL};
@@ -106,5 +92,5 @@ const struct hn_sampler_type hn_uniform_sampler = {
     .check = check,
     .open = open_uniform,
     .epoch = epoch,
-    .next = next,
+    .batch = batch,
 };

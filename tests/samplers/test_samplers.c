@@ -28,8 +28,8 @@ static void test_tables(void) {
         CU_ASSERT(t->name[0] && t->summary[0] && t->source[0]);
         for (const char *c = t->name; *c; c++)
             CU_ASSERT(islower((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '-');
-        CU_ASSERT(!t->next || !t->list);
-        CU_ASSERT(t->next || t->list ||
+        CU_ASSERT((t->next != NULL) + (t->batch != NULL) + (t->list != NULL) <= 1);
+        CU_ASSERT(t->next || t->batch || t->list ||
                   (t->flags & HN_SAMPLER_PARTITION && (t->epoch || t->rebuild)));
         CU_ASSERT_EQUAL(t->reports != NULL, t->report != NULL);
         CU_ASSERT_EQUAL(t->reports != NULL, t->n_reports > 0);
