@@ -11,16 +11,6 @@ static void read_comment(const struct hn_text *r, int64_t *p) {
         *p = value;
 }
 
-enum hn_code hn_linqs_capacity(struct hn_context *ctx, const struct hn_text *r,
-                               struct hn_linqs *out) {
-    int64_t entries = r->bytes / 2 + 1;
-    out->labels = hn_alloc(ctx, r->lines, sizeof *out->labels);
-    out->start = hn_zalloc(ctx, r->lines + 1, sizeof *out->start);
-    out->index = hn_alloc(ctx, entries, sizeof *out->index);
-    out->value = hn_alloc(ctx, entries, sizeof *out->value);
-    return out->labels && out->start && out->index && out->value ? HN_OK : ctx->code;
-}
-
 static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct hn_linqs *out,
                               int64_t stated) {
     int64_t node, label, last = -1, at = out->start[out->n];
@@ -50,21 +40,6 @@ static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct 
     return HN_OK;
 }
 
-enum hn_code hn_linqs_finish(struct hn_context *ctx, const struct hn_text *r,
-                             struct hn_linqs *out) {
-    if (out->n == 0 || out->start[out->n] == 0)
-        return hn_fail(ctx, HN_DATA, "%s: holds no node with a feature", r->path);
-    int64_t empty = 0;
-    for (int64_t i = 0; i < out->n; i++)
-        empty += out->start[i + 1] == out->start[i];
-    if (empty > 0)
-        hn_note_once(ctx, "%s: %lld of %lld nodes have no features: their rows are empty", r->path,
-                     (long long)empty, (long long)out->n);
-    out->features = (struct hn_features){
-        .n = out->n, .p = out->p, .start = out->start, .index = out->index, .value = out->value};
-    return HN_OK;
-}
-
 static enum hn_code read_features(struct hn_context *ctx, const char *folder,
                                   struct hn_linqs *out) {
     struct hn_text r;
@@ -89,46 +64,6 @@ static enum hn_code read_edges(struct hn_context *ctx, const char *folder, struc
     return hn_text_edges(ctx, folder, out->name, ".edges", &rules, &out->graph);
 }
 
-enum hn_code hn_linqs_part(struct hn_context *ctx, struct hn_text *r, int64_t node,
-                           struct hn_linqs *out) {
-    static const char *const part[] = {"none", "train", "val", "test"};
-    const char *word = hn_text_word(r);
-    for (int k = 0; word && k < 4; k++)
-        if (strcmp(word, part[k]) == 0) {
-            out->split[node] = (int8_t)(k - 1);
-            return hn_text_end(ctx, r);
-        }
-    return hn_text_fail(ctx, r, "after the node comes train, val, test or none");
-}
-
-enum hn_code hn_linqs_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out,
-                            bool *there) {
-    if (hn_text_there(ctx, folder, out->name, ".split", there))
-        return ctx->code;
-    if (!*there)
-        return HN_OK;
-    if (!(out->split = hn_alloc(ctx, out->n, sizeof *out->split)))
-        return ctx->code;
-    memset(out->split, -1, (size_t)out->n);
-    return HN_OK;
-}
-
-static enum hn_code read_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
-    struct hn_text r;
-    bool there;
-    int64_t node;
-    if (hn_linqs_split(ctx, folder, out, &there))
-        return ctx->code;
-    HN_SCOPE(ctx);
-    if (there && hn_text_open(ctx, folder, out->name, ".split", &r))
-        return ctx->code;
-    while (there && hn_text_line(&r))
-        if (*r.word != '#' && (hn_text_number(ctx, &r, "node", 0, out->n - 1, &node) ||
-                               hn_linqs_part(ctx, &r, node, out)))
-            return ctx->code;
-    return HN_OK;
-}
-
 enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
     bool content;
     memset(out, 0, sizeof *out);
@@ -140,7 +75,7 @@ enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder, struct hn
                    ? ctx->code
                    : HN_OK;
     return hn_text_find(ctx, folder, ".features", &out->name) || read_features(ctx, folder, out) ||
-                   read_edges(ctx, folder, out) || read_split(ctx, folder, out)
+                   read_edges(ctx, folder, out) || hn_linqs_read_split(ctx, folder, NULL, out)
                ? ctx->code
                : HN_OK;
 }

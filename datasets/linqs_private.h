@@ -14,12 +14,11 @@ HN_MUST_USE enum hn_code hn_linqs_capacity(struct hn_context *ctx, const struct 
 // out->features from n, p, start, index and value. HN_DATA if no node has a feature.
 HN_MUST_USE enum hn_code hn_linqs_finish(struct hn_context *ctx, const struct hn_text *r,
                                          struct hn_linqs *out);
-// The rest of a line of NAME.split: the part of a node.
-HN_MUST_USE enum hn_code hn_linqs_part(struct hn_context *ctx, struct hn_text *r, int64_t node,
-                                       struct hn_linqs *out);
-// Checks whether there is a NAME.split; then out->split says none of every node.
-HN_MUST_USE enum hn_code hn_linqs_split(struct hn_context *ctx, const char *folder,
-                                        struct hn_linqs *out, bool *there);
+// out->split from NAME.split, where there is one; names: NULL where nodes are numbers.
+struct hn_linqs_names;
+HN_MUST_USE enum hn_code hn_linqs_read_split(struct hn_context *ctx, const char *folder,
+                                             const struct hn_linqs_names *names,
+                                             struct hn_linqs *out);
 // All of NAME.content, NAME.cites and NAME.split; out->name is set.
 HN_MUST_USE enum hn_code hn_linqs_read_content(struct hn_context *ctx, const char *folder,
                                                struct hn_linqs *out);
