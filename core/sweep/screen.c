@@ -92,10 +92,6 @@ void hn_screen_free(struct hn_context *ctx, struct hn_screen *s) {
     *s = (struct hn_screen){0};
 }
 
-static const int8_t *panel_of(const struct hn_screen *s, const int8_t *panels, int64_t position) {
-    return panels + position / HN_PANEL * s->words * HN_WORDS_BYTES;
-}
-
 // The least sums, slack included, that products of at least limit[n] can have; none where there is
 // no limit.
 HN_CLONES
@@ -181,8 +177,8 @@ struct part {
 static void find_slab(const struct hn_screen *s, const struct part *part, int64_t from,
                       uint32_t *hits) {
     const struct hn_screen_tile *tile = &part->tile;
-    const int8_t *a = panel_of(s, s->x->left, tile->row0 + from);
-    const int8_t *b = panel_of(s, s->y->columns, tile->col0);
+    const int8_t *a = hn_screen_panel(s, s->x->left, tile->row0 + from);
+    const int8_t *b = hn_screen_panel(s, s->y->columns, tile->col0);
     int64_t panel = s->words * HN_WORDS_BYTES, across = hn_panels(tile->cols);
     int64_t down = hn_panels(hn_min(SLAB, tile->rows - from));
     if (s->kernel->enter)
@@ -246,31 +242,4 @@ void hn_screen_multiply_row(const struct hn_screen *s, int64_t row, int64_t col0
             column[l] = hn_screen_row(s->y, col0 + hn_min(j + l, cols - 1));
         hn_simd_best()->dot_4(rows, column, s->y->rows.cols, out + j);
     }
-}
-
-void hn_screen_guess(const struct hn_screen *s, int64_t row0, int64_t col0, float *out,
-                     int64_t stride) {
-    _Alignas(64) int32_t row[HN_PANEL], col[HN_PANEL], sum[HN_PANEL * HN_PANEL];
-    for (int64_t i = 0; i < HN_PANEL; i++) {
-        const struct hn_screen_term *t = &s->x->term[row0 + i];
-        row[i] = (int32_t)((uint32_t)t->middle - (uint32_t)t->raise);
-        col[i] = s->y->term[col0 + i].middle;
-    }
-    if (s->kernel->enter)
-        s->kernel->enter();
-    s->kernel->sums(panel_of(s, s->x->left, row0), panel_of(s, s->y->columns, col0), s->words,
-                    (struct hn_screen_edge){row, row}, (struct hn_screen_edge){col, col}, sum,
-                    HN_PANEL);
-    if (s->kernel->leave)
-        s->kernel->leave();
-    for (int64_t i = 0; i < HN_PANEL; i++)
-        for (int64_t j = 0; j < HN_PANEL; j++)
-            out[i * stride + j] = (float)sum[i * HN_PANEL + j] * (float)s->unit;
-}
-
-// The slack is that of numbers whose errors all add up. At random they come to a root of their
-// number less, of which this is three times.
-double hn_screen_guess_error(const struct hn_screen *s, int64_t row) {
-    int64_t numbers = s->words * HN_WORD / s->kernel->width;
-    return 3 * s->unit * 2 * s->x->term[row].slack / sqrt((double)numbers);
 }

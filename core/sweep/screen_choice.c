@@ -1,4 +1,4 @@
-// Decides whether a screen pays.
+// Decides whether a screen pays, by guesses at products.
 #include "core/sweep/screen_private.h"
 
 #include "core/sweep/select.h"
@@ -78,6 +78,33 @@ double hn_screen_time(const struct hn_screen_kernel *kernel, int64_t d, int64_t 
     int64_t numbers = hn_screen_words(kernel, n) * HN_WORD / kernel->width;
     return kernel->rate * (double)numbers + EDGE * kernel->width +
            share * (FIND + READ * (double)d);
+}
+
+void hn_screen_guess(const struct hn_screen *s, int64_t row0, int64_t col0, float *out,
+                     int64_t stride) {
+    _Alignas(64) int32_t row[HN_PANEL], col[HN_PANEL], sum[HN_PANEL * HN_PANEL];
+    for (int64_t i = 0; i < HN_PANEL; i++) {
+        const struct hn_screen_term *t = &s->x->term[row0 + i];
+        row[i] = (int32_t)((uint32_t)t->middle - (uint32_t)t->raise);
+        col[i] = s->y->term[col0 + i].middle;
+    }
+    if (s->kernel->enter)
+        s->kernel->enter();
+    s->kernel->sums(hn_screen_panel(s, s->x->left, row0), hn_screen_panel(s, s->y->columns, col0),
+                    s->words, (struct hn_screen_edge){row, row}, (struct hn_screen_edge){col, col},
+                    sum, HN_PANEL);
+    if (s->kernel->leave)
+        s->kernel->leave();
+    for (int64_t i = 0; i < HN_PANEL; i++)
+        for (int64_t j = 0; j < HN_PANEL; j++)
+            out[i * stride + j] = (float)sum[i * HN_PANEL + j] * (float)s->unit;
+}
+
+// The slack is that of numbers whose errors all add up. At random they come to a root of their
+// number less, of which this is three times.
+double hn_screen_guess_error(const struct hn_screen *s, int64_t row) {
+    int64_t numbers = s->words * HN_WORD / s->kernel->width;
+    return 3 * s->unit * 2 * s->x->term[row].slack / sqrt((double)numbers);
 }
 
 static double mean_slack(const struct hn_screen *s) {

@@ -79,3 +79,8 @@ const struct hn_screen_kernel *hn_screen_kernel_best(void) {
     }
     return NULL;
 }
+
+int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers) {
+    int64_t bytes = numbers * kernel->width, tile = kernel->tile * HN_WORD;
+    return (bytes + tile - 1) / tile * kernel->tile;
+}

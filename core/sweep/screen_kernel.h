@@ -47,5 +47,7 @@ enum { HN_SCREEN_KERNELS = 5 };
 const struct hn_screen_kernel *hn_screen_kernel(int number);
 // The one that is faster than products of floats on this processor; NULL where none is.
 const struct hn_screen_kernel *hn_screen_kernel_best(void);
+// Words of rows of so many numbers.
+int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers);
 
 #endif

@@ -34,13 +34,16 @@ HN_MUST_USE enum hn_code hn_screen_turn_open(struct hn_context *ctx, int64_t d,
 // row, scratch: [d]
 void hn_screen_turn_row(const struct hn_screen_turn *turn, float *row, float *scratch);
 
-// Of rows of so many numbers.
-int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers);
 // s->own[matrices], s->unit, s->words: rounds and packs. *good: as of hn_screen_open(). s->kernel
 // is set. After an error, or where it is not good, s->own is to be freed.
 HN_MUST_USE enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                                          const struct hn_matrix *const matrix[2], int matrices,
                                          const struct hn_screen_wish *wish, bool *good);
+// The panel of rows or columns that has a position.
+static inline const int8_t *hn_screen_panel(const struct hn_screen *s, const int8_t *panels,
+                                            int64_t position) {
+    return panels + position / HN_PANEL * s->words * HN_WORDS_BYTES;
+}
 // Time of a screened product of rows of d dimensions, of n numbers each and of which a share is
 // found, in dimensions of products of floats.
 double hn_screen_time(const struct hn_screen_kernel *kernel, int64_t d, int64_t n, double share);

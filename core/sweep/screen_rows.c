@@ -303,11 +303,6 @@ static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
     return square / s->unit + 2 * max < INT32_MAX - 1;
 }
 
-int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers) {
-    int64_t bytes = numbers * kernel->width, tile = kernel->tile * HN_WORD;
-    return (bytes + tile - 1) / tile * kernel->tile;
-}
-
 enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                              const struct hn_matrix *const matrix[2], int matrices,
                              const struct hn_screen_wish *wish, bool *good) {
