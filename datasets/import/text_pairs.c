@@ -23,11 +23,14 @@ static void replace_escape(char *escape) {
     memcpy(escape + 2, digits, sizeof digits);
 }
 
-// Halves of surrogate pairs that stand alone in escapes, which are no characters, become U+FFFD.
-static void mend_surrogates(char *line) {
+// Escapes of U+0000, which would end a text, and of halves of surrogate pairs that stand alone,
+// which are no characters, become those of U+FFFD.
+static void mend_escapes(char *line) {
     bool high = false; // the escape before is a first half that waits for its second
     char *before = NULL;
     for (char *c = line; *c; c++) {
+        if (strncmp(c, "\\u0000", 6) == 0)
+            replace_escape(c);
         bool escape = c[0] == '\\' && c[1] == 'u' && (c[2] | 32) == 'd' && c[3] && c[4] && c[5];
         bool second = escape && strchr("cdefCDEF", c[3]);
         bool first = escape && strchr("89abAB", c[3]);
@@ -85,7 +88,7 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
                              enum hn_pair_rules rules, char *line, struct pair *out) {
     json_error_t error;
     if (rules == HN_PAIR_SEARCH)
-        mend_surrogates(line);
+        mend_escapes(line);
     out->json = json_loads(line, 0, &error);
     if (!out->json)
         return hn_lines_fail(ctx, l, "is not JSON: %s", error.text);

@@ -20,7 +20,7 @@ def make(folder):
                 if i % 9 == 2: del row["docstring"]
                 if i % 9 == 3: row["docstring"] = "Return the name."
                 if i % 9 == 4: row.update(code_tokens=re.findall(r"\w+|\S", code), docstring_tokens=own[:2])
-                if i % 9 == 5: row["docstring"] += " \U0001f600\ud83d\u2028\u00c4rger"
+                if i % 9 == 5: row["docstring"] += " \U0001f600\ud83d\u2028\u00c4rger\0x"
                 if i % 9 == 6: row["code"] = rng.choice(["{}", "\ud800", "((" + own[0]])
                 line = json.dumps(row) + "\n"
                 out.write(line if i % 9 else 2 * line)
@@ -28,7 +28,7 @@ def make(folder):
 
 def text(row, tokens, plain):
     value = " ".join(row[tokens]) if tokens in row else row.get(plain) or ""
-    return re.sub("[\ud800-\udfff]", "\ufffd", value).encode()
+    return re.sub("[\0\ud800-\udfff]", "\ufffd", value).encode()
 
 
 WORD = re.compile(rb"[A-Z]+(?=[A-Z][a-z\x80-\xff])|[A-Z]*[a-z\x80-\xff]+|[A-Z]+|[0-9]+")

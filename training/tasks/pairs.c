@@ -404,7 +404,8 @@ static const struct hn_task_data data = {
     .required = 2,
     .items = "pairs",
     .origin = "train.jsonl and test.jsonl of a language of CodeSearchNet, as "
-              "https://github.com/microsoft/CodeBERT (GraphCodeBERT/codesearch) makes them",
+              "https://github.com/microsoft/CodeBERT (GraphCodeBERT/codesearch) makes them, or "
+              "zcat from its *.jsonl.gz",
     .other = &beir,
 };
 
