@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The tables of docs/notes/code-search.md from the folder of its trainings:
+"""The section Results of docs/notes/code-search.md:
 
-    code-search.py RESULTS... [--batches RESULTS...]
+    code-search.py RESULTS... [--batches RESULTS...] [--costs RESULTS...]
 
-Seeds count that have all settings at both batch sizes. --batches: of `hardneg run` on the series of Uniform's runs.
-Needs h5py, numpy and scipy."""
+RESULTS: of its trainings; seeds count that have all settings at both batch sizes. --batches: of `hardneg run` on the series
+of Uniform's runs. --costs: of the same trainings on an idle machine, of fewer epochs. Needs h5py, numpy and scipy."""
+import argparse
 import itertools
-import sys
+import textwrap
 
 import h5py
 import numpy as np
@@ -15,9 +16,12 @@ from scipy import stats
 OUTCOMES = ("true_mrr_10", "mrr_10")
 PREDICTORS = (("cos_mean", "hardness"), ("fn_ratio", "false negatives"), ("gap", "gap"))
 UNIFORM, SIZES = "uniform", (64, 256)
-SETTINGS = ("no_duplicates", "gcbs", "knn", "batchsampler", "mosaic 0", "mosaic 0.5", "mosaic 0.9",
-            *(f"mined from rank {k}" for k in (1, 6, 11, 31)), *(f"mined, margin {m}" for m in ("0", "0.05", "0.1")),
-            "hcl, beta 0.5", "hcl, beta 1")
+# Settings by what they have in common, which is their line.
+FAMILIES = {"gcbs": ["gcbs"], "mosaic": [f"mosaic {x}" for x in ("0", "0.5", "0.9")], "knn": ["knn"], "batchsampler": ["batchsampler"],
+            "no_duplicates": ["no_duplicates"], "mined from rank": [f"mined from rank {k}" for k in (1, 6, 11, 31)],
+            "mined with a margin of": [f"mined with a margin of {m}" for m in ("0", "0.05", "0.1")],
+            "hcl": [f"hcl {b}" for b in ("0.5", "1")]}
+SETTINGS = [*itertools.chain(*FAMILIES.values())]
 
 
 def text(value):
@@ -32,9 +36,9 @@ def setting(row):
     own, name = options(row["params"]), text(row["sampler"])
     task = options(row.get("task_params", ""))
     if task.get("mined") == "true":
-        return f"mined, margin {task['relative_margin']}" if "relative_margin" in task else f"mined from rank {task['min_rank']}"
+        return f"mined with a margin of {task['relative_margin']}" if "relative_margin" in task else f"mined from rank {task['min_rank']}"
     if task and text(row["weighting"]) != "none":
-        return f"{text(row['weighting'])}, beta {row['beta']:g}"
+        return f"{text(row['weighting'])} {row['beta']:g}"
     if own.get("no_duplicates") == "true":
         return "no_duplicates"
     return f"{name} {own['lambda']}" if name == "mosaic" else name
@@ -77,58 +81,107 @@ def verdict(difference, p):
     return "no difference" if abs(mean) <= side < .25 else "open"
 
 
-def table(head, rows):
-    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
+def number(x, form="+.2f"):
+    """Without the 0 before its point."""
+    told = f"{x:{form}}".replace("-0.00", "0.00")
+    return told.replace("0.", ".", 1) if abs(x) < 1 else told
 
 
-def compare(runs, size, names, seeds):
+def compare(runs, size, seeds):
+    """{setting: (mean and half of 95 % of the first outcome's difference, verdicts by all outcomes)}"""
     def column(name, what):
         return np.array([runs[size, name, seed][what] for seed in seeds])
 
-    difference = {(n, c): column(n, c) - column(UNIFORM, c) for n in names for c in OUTCOMES}
-    corrected = {c: dict(zip(names, holm([stats.ttest_1samp(difference[n, c], 0).pvalue for n in names]))) for c in OUTCOMES}
-    rows = [[UNIFORM, *itertools.chain(*((f"{column(UNIFORM, c).mean():.2f}", "") for c in OUTCOMES)), "1"]]
-    for n in names:
-        row = [n]
-        for c in OUTCOMES:
-            d = difference[n, c]
-            row += [f"{d.mean():+.2f} ± {half(d):.2f}", verdict(d, corrected[c][n])]
-        rows.append(row + [f"{np.median(column(n, 'cost_step') / column(UNIFORM, 'cost_step')):.2f}"])
-    print(f"### B = {size}, {len(seeds)} seeds\n")
-    table(["setting", "MRR@10, complete relevance", "pays", "MRR@10, labels", "pays", "time of a step"], rows)
-    return {n: {c: difference[n, c].mean() for c in OUTCOMES} for n in names}
+    difference = {c: {n: column(n, c) - column(UNIFORM, c) for n in SETTINGS} for c in OUTCOMES}
+    corrected = {c: holm([stats.ttest_1samp(d, 0).pvalue for d in difference[c].values()]) for c in OUTCOMES}
+    first = difference[OUTCOMES[0]]
+    return {n: (first[n].mean(), half(first[n]), [verdict(difference[c][n], corrected[c][i]) for c in OUTCOMES])
+            for i, n in enumerate(SETTINGS)}
 
 
-def correlate(paths, gained):
-    """Rank correlations over the samplers that have batches, Uniform's gain being 0."""
+def answer(n, found):
+    mean, side, verdicts = found[n]
+    mark = "*" if verdicts[0] in ("yes", "no") else ""
+    return f"{number(mean)} ± {number(side, '.2f')}{mark}" + (" (no difference)" if verdicts[0] == "no difference" else "")
+
+
+def by_family(line):
+    for family, names in FAMILIES.items():
+        label = family if " " in family else f"`{family}`"
+        print(f"- {label} " + "; ".join(" ".join([*n[len(family):].split(), line(n)]) for n in names))
+
+
+def sentences(found, uniform, seeds):
+    """The first sentence and README's, if they hold."""
+    hard, cost = [n for n in SETTINGS if n.startswith(("mosaic", "knn"))], [n for n in SETTINGS if n.startswith("mined")]
+    said = [(64, n, "yes") for n in ("gcbs", *hard)] + [(256, "gcbs", "yes")] + \
+        [(size, n, "no") for size in SIZES for n in SETTINGS if n.startswith(("mined", "hcl", "batchsampler"))]
+    false = [f"{n} at {size}" for size, n, wanted in said if found[size][n][2][0] != wanted]
+    assert not false, f"the first sentence is not true of {', '.join(false)}"
+
+    def pm(size, n):
+        return " ± ".join(number(x, ".1f") for x in found[size][n][:2])
+
+    def span(of, sizes=SIZES):
+        means = [abs(found[size][n][0]) for size in sizes for n in of]
+        return f"{number(min(means), '.1f')} to {number(max(means), '.1f')}"
+    for told in (f"**Hard batches pay: at 64 pairs a batch GCBS adds {pm(64, 'gcbs')} points of MRR@10 to Uniform's {uniform[0]}, `mosaic` and "
+                 f"kNN {span(hard, [64])}; at 256 GCBS adds {pm(256, 'gcbs')} to {uniform[1]}. BatchSampler costs "
+                 f"{span(['batchsampler'])}, mined negatives {span(cost)}, HCL {span(FAMILIES['hcl'])}.** {seeds} seeds, one set, one encoder, "
+                 "one temperature.",
+                 f"README: In code search hard batches trained better encoders: at 64 pairs a batch GCBS +{pm(64, 'gcbs')} points of "
+                 f"MRR@10, `mosaic` +{span(FAMILIES['mosaic'], [64])}; mined negatives cost {span(cost)}"):
+        print(textwrap.fill(told, 160) + "\n")
+
+
+def correlate(paths, found):
+    """Over the samplers that have batches, Uniform's gain being 0."""
     at = {}
     for row, _ in itertools.chain(*map(read, paths)):
         for c, _ in PREDICTORS:
             at.setdefault((int(row["batch_size"]), setting(row), c), []).append(float(row[c]))
-    rows, gained = [], {size: gain for size, gain in gained.items() if (size, UNIFORM, "gap") in at}
-    for size, gain in gained.items():
-        names = [n for n in [UNIFORM, *gain] if (size, n, "gap") in at]
-        for c in OUTCOMES:
-            y = [gain.get(n, {c: 0})[c] for n in names]
-            rows.append([f"B = {size}, {c}", str(len(names))] + [
-                f"{stats.spearmanr([np.mean(at[size, n, what]) for n in names], y)[0]:+.2f}" for what, _ in PREDICTORS])
-    table(["rank correlation with the difference", "samplers", *(label for _, label in PREDICTORS)], rows)
-    rows = [[n, *(f"{np.mean(at[size, n, what]):.4f}" for size in gained for what, _ in PREDICTORS)] for n in names]
-    table(["sampler", *(f"{label}, B = {size}" for size in gained for _, label in PREDICTORS)], rows)
+    for size in (size for size in SIZES if (size, UNIFORM, "gap") in at):
+        names = [n for n in (UNIFORM, *SETTINGS) if (size, n, "gap") in at]
+        gain = [found[size][n][0] if n != UNIFORM else 0 for n in names]
+        told = []
+        for c, label in PREDICTORS:
+            x = [np.mean(at[size, n, c]) for n in names]
+            told.append(f"{label} " + (number(stats.spearmanr(x, gain)[0]) if len(set(x)) > 1 else f"{x[0]:g} in all"))
+        print(f"At {size}, rank correlations of the gain over {len(names)} samplers: {', '.join(told)}.")
+
+
+def price(paths):
+    cost = {}
+    for row, _ in itertools.chain(*map(read, paths)):
+        cost.setdefault((int(row["batch_size"]), setting(row)), []).append(float(row["cost_step"]) * 1000)
+
+    def line(n):
+        return ", ".join(f"{np.median(cost[size, n]):.1f} ({min(cost[size, n]):.1f} to {max(cost[size, n]):.1f})"
+                         for size in SIZES if (size, n) in cost)
+    print(f"\nMilliseconds a step, building and mining included; Uniform {line(UNIFORM)}:\n")
+    by_family(line)
 
 
 def main():
-    given = sys.argv[1:] + ["--batches"]
-    at = given.index("--batches")
-    runs = read_runs(given[:at])
-    seeds = [s for s in sorted({key[2] for key in runs})
-             if all((size, n, s) in runs for size in SIZES for n in (UNIFORM, *SETTINGS))]
-    gained = {size: compare(runs, size, SETTINGS, seeds) for size in SIZES}
-    if given[at + 1:-1]:
-        correlate(given[at + 1:-1], gained)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("results", nargs="*")
+    parser.add_argument("--batches", nargs="+", default=[])
+    parser.add_argument("--costs", nargs="+")
+    given = parser.parse_args()
+    if given.results:
+        runs = read_runs(given.results)
+        seeds = [s for s in sorted({key[2] for key in runs})
+                 if all((size, n, s) in runs for size in SIZES for n in (UNIFORM, *SETTINGS))]
+        found = {size: compare(runs, size, seeds) for size in SIZES}
+        uniform = [f"{np.mean([runs[size, UNIFORM, s][OUTCOMES[0]] for s in seeds]):.1f}" for size in SIZES]
+        sentences(found, uniform, len(seeds))
+        print("Difference to Uniform in points of MRR@10 by complete relevance, at 64 and 256 pairs a batch, ± half of 95 %; * after Holm:\n")
+        by_family(lambda n: ", ".join(answer(n, found[size]) for size in SIZES))
+        other = [f"{n} at {size} ({', then '.join(v)})" for size in SIZES for n, (_, _, v) in found[size].items() if len(set(v)) > 1]
+        print("\nBy the labels alone " + ("other answers: " + ", ".join(other) if other else "every answer is the same") + ".")
+        correlate(given.batches, found)
+    if given.costs:
+        price(given.costs)
 
 
 main()
