@@ -83,7 +83,7 @@ static enum hn_code differs(struct work *w, const struct hn_compare_change *chan
 }
 
 // Position of a value: its line, and the rows that name the cell.
-struct place {
+struct position {
     int64_t line, base_row, now_row;
 };
 
@@ -104,7 +104,7 @@ static double limit_of(const struct hn_gate *gate, double from) {
 }
 
 // difference: to - from, exact also where whole numbers are too large for a double.
-static enum hn_code compare_numbers(struct work *w, struct place at, double from, double to,
+static enum hn_code compare_numbers(struct work *w, struct position at, double from, double to,
                                     double difference) {
     struct hn_compare_line *line = &w->out->line[at.line];
     if (isnan(from)) // what BASE did not measure cannot be held
@@ -127,7 +127,7 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
     return differs(w, &change, worse);
 }
 
-static enum hn_code compare_texts(struct work *w, struct place at, bool equal) {
+static enum hn_code compare_texts(struct work *w, struct position at, bool equal) {
     struct hn_compare_line *line = &w->out->line[at.line];
     line->compared++;
     w->out->values++;
@@ -138,7 +138,7 @@ static enum hn_code compare_texts(struct work *w, struct place at, bool equal) {
 }
 
 // One cell of two tables. column: in the first; other: in the second, -1 where it has none.
-static enum hn_code compare_cell(struct work *w, struct place at, const struct hn_table *a,
+static enum hn_code compare_cell(struct work *w, struct position at, const struct hn_table *a,
                                  int column, int64_t row_a, const struct hn_table *b, int other,
                                  int64_t row_b) {
     const char *name = a->column[column].name;
@@ -212,7 +212,7 @@ static enum hn_code compare_rows(struct work *w, const struct columns *c, struct
     bool measured = is_ok(c->base, row.base) && is_ok(c->now, row.now);
     for (int i = 0; i < c->n; i++) {
         bool status = strcmp(c->base->column[c->column[i]].name, "status") == 0;
-        struct place at = {c->first_line + i, cell.base, cell.now};
+        struct position at = {c->first_line + i, cell.base, cell.now};
         if ((measured || status) &&
             compare_cell(w, at, c->base, c->column[i], row.base, c->now, c->other[i], row.now))
             return w->ctx->code;
@@ -270,7 +270,7 @@ static enum hn_code compare_parts(struct work *w, const struct columns *columns,
         int64_t m = b->start[cell.now + 1] - b->start[cell.now];
         n = known_rows(w->out, columns, from, n, to, m);
         m = hn_rows_named(columns->base, from, n, columns->now, to, m);
-        struct place at = {rows_line, cell.base, cell.now};
+        struct position at = {rows_line, cell.base, cell.now};
         if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
             return w->ctx->code;
         for (int64_t k = 0; n == m && k < n; k++)
@@ -319,7 +319,7 @@ static enum hn_code compare_arrays(struct work *w, const char *table,
         return w->ctx->code;
     for (int64_t i = 0; i < c->match[HN_ROW_RUN].n; i++) {
         struct hn_row_pair row = c->match[HN_ROW_RUN].pair[i];
-        struct place at = {line, row.base, row.now};
+        struct position at = {line, row.base, row.now};
         if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now) &&
             compare_texts(w, at, equal(c->base, row.base, c->now, row.now)))
             return w->ctx->code;
@@ -347,7 +347,7 @@ static enum hn_code compare_batches_of(struct work *w, struct hn_row_pair row, i
     int64_t first = a->batch_start[row.base], n = a->batch_start[row.base + 1] - first;
     int64_t other = b->batch_start ? b->batch_start[row.now] : 0;
     int64_t m = b->batch_start ? b->batch_start[row.now + 1] - other : 0;
-    struct place at = {line, row.base, row.now};
+    struct position at = {line, row.base, row.now};
     if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
         return w->ctx->code;
     const double *const from[] = {a->batch_fn_ratio, a->batch_cos_mean};

@@ -16,7 +16,7 @@ struct work {
     struct hn_cell_state state;
     struct hn_progress progress;
     void *outer;     // owner of the plan
-    int64_t place;   // of the step that is measured among the job's, 0 = the one that is judged
+    int64_t step;    // of the step that is measured among the job's, 0 = the one that is judged
     double *uniform; // without labels: the record of the reference's first seed, on that step
     int64_t n_uniform;
     double *share;                // [arms x HN_HISTOGRAM_BINS] then; NULL with labels
@@ -31,7 +31,7 @@ struct work {
 // The cell of a setting and seed.
 static const struct hn_item *item_of(const struct work *w, int64_t arm, int64_t seed) {
     const struct hn_plan *plan = &w->out->plan;
-    return &plan->item[(w->place * plan->job->n_samplers + arm) * plan->job->n_seeds + seed];
+    return &plan->item[(w->step * plan->job->n_samplers + arm) * plan->job->n_seeds + seed];
 }
 
 // Of a batch, if what is built serves one epoch.
@@ -80,12 +80,12 @@ static enum hn_code add_unit(struct hn_context *ctx, struct work *w, int64_t arm
 static enum hn_code keep_reason(struct hn_context *ctx, struct work *w, int64_t arm,
                                 const char *why) {
     struct hn_chosen *c = w->out;
-    char **kept = w->place == 0 ? &c->reason[arm] : &c->check[w->place - 1].error;
+    char **kept = w->step == 0 ? &c->reason[arm] : &c->check[w->step - 1].error;
     if (*kept)
         return HN_OK;
     void *outer = hn_own(ctx, c->reason);
-    *kept = w->place == 0 ? hn_strdup(ctx, why)
-                          : hn_format(ctx, "%s: %s", w->out->job.sampler[arm].type->name, why);
+    *kept = w->step == 0 ? hn_strdup(ctx, why)
+                         : hn_format(ctx, "%s: %s", w->out->job.sampler[arm].type->name, why);
     hn_own(ctx, outer);
     return *kept ? HN_OK : ctx->code;
 }
@@ -184,8 +184,8 @@ static enum hn_code check_step(struct hn_context *ctx, struct work *w,
     struct hn_chosen *c = w->out;
     struct hn_choose_check *check = &c->check[c->checks];
     struct hn_arm arm[LOOKED_AT] = {{.fate = HN_ARM_LEFT}};
-    w->place = 1 + c->checks;
-    check->step = c->plan.step[w->place].number;
+    w->step = 1 + c->checks;
+    check->step = c->plan.step[w->step].number;
     for (int64_t seed = 0; seed < CHECK_SEEDS && seed < c->job.n_seeds; seed++)
         for (int k = 0; k < LOOKED_AT; k++) {
             if (at[k] < 0 || arm[k].fate == HN_ARM_FAILED)

@@ -5,7 +5,7 @@
 #include "harness/choose/choose.h"
 
 // The job of the grid: its samplers, one batch size, the seeds, and the steps (the one that is
-// asked for first), with the metric of this module alone. *reference: Uniform's place in the grid,
+// asked for first), with the metric of this module alone. *reference: Uniform's index in the grid,
 // added where it is missing. HN_USAGE as hn_choose().
 HN_MUST_USE enum hn_code hn_choose_job(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                        struct hn_job *out, int64_t *reference);

@@ -60,7 +60,7 @@ struct hn_claim_side {
     int64_t filters;
 };
 
-// A number of a paper, by its place in <id>.tsv; series NULL: none.
+// A number of a paper, by its keys in <id>.tsv; series NULL: none.
 struct hn_claim_published {
     const char *series, *x;
 };

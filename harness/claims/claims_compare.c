@@ -311,17 +311,17 @@ static enum hn_code judge_pairs(struct judge *j) {
 
 // The value of `along` that follows `after` in the group of sample `at`: the least if that is NaN;
 // NaN if there is none.
-static double next_place(const struct hn_claim_samples *s, int64_t at, double after) {
+static double next_along(const struct hn_claim_samples *s, int64_t at, double after) {
     double next = NAN;
     for (int64_t i = at; i < s->n; i++) {
-        double place = s->sample[i].along;
-        if (same_group(&s->sample[i], &s->sample[at]) && !(place <= after) && !(place >= next))
-            next = place;
+        double along = s->sample[i].along;
+        if (same_group(&s->sample[i], &s->sample[at]) && !(along <= after) && !(along >= next))
+            next = along;
     }
     return next;
 }
 
-// From one place to the next: the later value against the earlier, paired by replicate.
+// From one value of `along` to the next: the later value against the earlier, paired by replicate.
 static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s, int64_t at,
                                double from, double to) {
     if (begin_pairs(j, s->n))
@@ -353,10 +353,10 @@ static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *
     for (int64_t i = 0; i < s->n; i++) {
         if (!first_of_group(s, i))
             continue;
-        double from = next_place(s, i, NAN), to = next_place(s, i, from);
-        for (double next = to; j->claim->ends && !isnan(next); next = next_place(s, i, next))
+        double from = next_along(s, i, NAN), to = next_along(s, i, from);
+        for (double next = to; j->claim->ends && !isnan(next); next = next_along(s, i, next))
             to = next;
-        for (; !isnan(to) && j->out->verdict != HN_NOT_TESTED; to = next_place(s, i, from = to))
+        for (; !isnan(to) && j->out->verdict != HN_NOT_TESTED; to = next_along(s, i, from = to))
             if (judge_rise(j, s, i, from, to))
                 return j->ctx->code;
     }

@@ -31,7 +31,8 @@ struct hn_claim_samples {
 // Fills dataset, seed, replicate and kind of a sample from a row of this snapshot file or data set.
 void hn_sample_replicate(const struct hn_results *r, const char *dataset, double seed,
                          struct hn_sample *s);
-// Each encoder's samples of one place become their mean over the sampler's seeds.
+// Each encoder's samples of one group and value of `along` become their mean over the sampler's
+// seeds.
 void hn_samples_average(struct hn_claim_samples *s);
 // Distinct encoders; 1 for seeds on one encoder.
 int64_t hn_samples_encoders(const struct hn_claim_samples *s);

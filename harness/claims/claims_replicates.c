@@ -23,16 +23,16 @@ void hn_sample_replicate(const struct hn_results *r, const char *dataset, double
     snprintf(s->dataset, sizeof s->dataset, "%s", *family ? family : dataset);
 }
 
-static bool same_place(const struct hn_sample *a, const struct hn_sample *b) {
+static bool same_value(const struct hn_sample *a, const struct hn_sample *b) {
     return a->replicate == b->replicate && strcmp(a->dataset, b->dataset) == 0 &&
            strcmp(a->group, b->group) == 0 && strcmp(a->match, b->match) == 0 &&
            (a->along == b->along || (isnan(a->along) && isnan(b->along)));
 }
 
-// The sample before i that is of the same encoder and place, -1 = none.
-static int64_t place_before(const struct hn_claim_samples *s, int64_t i, bool same_seed) {
+// The sample before i that is of the same encoder, group and `along`, -1 = none.
+static int64_t sample_before(const struct hn_claim_samples *s, int64_t i, bool same_seed) {
     for (int64_t k = 0; k < i; k++)
-        if (same_place(&s->sample[k], &s->sample[i]) &&
+        if (same_value(&s->sample[k], &s->sample[i]) &&
             (!same_seed || s->sample[k].seed == s->sample[i].seed))
             return k;
     return -1;
@@ -42,13 +42,13 @@ static int64_t place_before(const struct hn_claim_samples *s, int64_t i, bool sa
 // the comparison says so.
 void hn_samples_average(struct hn_claim_samples *s) {
     for (int64_t i = 0; i < s->n; i++)
-        if (place_before(s, i, true) >= 0)
+        if (sample_before(s, i, true) >= 0)
             return;
     int64_t n = 0;
     for (int64_t i = 0; i < s->n; i++) {
         s->sample[n] = s->sample[i];
         s->sample[n].averaged = 1;
-        int64_t first = place_before(s, n, false);
+        int64_t first = sample_before(s, n, false);
         if (first < 0) {
             n++;
             continue;

@@ -39,7 +39,7 @@ static bool is_covered(const struct corner *c, const struct hn_series *s) {
     return false;
 }
 
-void hn_inset_place(struct hn_layout *g) {
+void hn_inset_layout(struct hn_layout *g) {
     const struct hn_panel *panel = &g->page->panel[0];
     struct corner c = {.panel = panel,
                        .x = hn_page_range(g->page, panel, false),

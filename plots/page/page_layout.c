@@ -308,7 +308,7 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
 void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
     make(page, g, page->inset);
     if (g->inset)
-        hn_inset_place(g);
+        hn_inset_layout(g);
     if (page->inset && !g->inset) // it does not fit
         make(page, g, false);
 }

@@ -55,7 +55,7 @@ bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);
 
 // The inset: where it is to stand, inset = false where it does not fit; its box in that of the
 // first panel.
-void hn_inset_place(struct hn_layout *layout);
+void hn_inset_layout(struct hn_layout *layout);
 struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
 
 bool hn_series_has_interval(const struct hn_series *s);

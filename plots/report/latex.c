@@ -85,12 +85,12 @@ static void begin(FILE *tex, const char *columns) {
 
 static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
 
-// The settings of a table: those of the last steps, place by place, the hardest first.
+// The settings of a table: those of the last steps, league by league, the hardest first.
 struct rows {
     const struct hn_overview *o;
     const struct hn_hardness *hardness;
     int64_t *setting; // [n]
-    bool *tied;       // [n x n], of one place
+    bool *tied;       // [n x n], of one league
     uint64_t *letters;
     int n;
     bool lettered; // some two are told apart or not
@@ -102,11 +102,11 @@ static double hardness_of(const struct rows *r, int64_t s) {
     return isnan(mean) ? -INFINITY : mean;
 }
 
-// The settings of the place of `first`, sorted; their number.
-static int place_rows(struct rows *r, int64_t first) {
+// The settings of the league of `first`, sorted; their number.
+static int league_rows(struct rows *r, int64_t first) {
     r->n = 0;
     for (int64_t s = 0; s < r->o->settings; s++) {
-        if (!hn_overview_same_place(r->o, first, s) || hn_overview_seeds(r->o, s) == 0)
+        if (!hn_overview_same_league(r->o, first, s) || hn_overview_seeds(r->o, s) == 0)
             continue;
         int at = r->n++;
         for (; at > 0 && !(hardness_of(r, r->setting[at - 1]) >= hardness_of(r, s)); at--)
@@ -116,9 +116,9 @@ static int place_rows(struct rows *r, int64_t first) {
     return r->n;
 }
 
-static bool is_first_of_place(const struct hn_overview *o, int64_t s) {
+static bool is_first_of_league(const struct hn_overview *o, int64_t s) {
     for (int64_t k = 0; k < s; k++)
-        if (hn_overview_same_place(o, k, s))
+        if (hn_overview_same_league(o, k, s))
             return false;
     return o->last[s];
 }
@@ -250,7 +250,7 @@ static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overvie
         return ctx->code;
     put_head(tex, &r);
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!is_first_of_place(o, s) || place_rows(&r, s) == 0)
+        if (!is_first_of_league(o, s) || league_rows(&r, s) == 0)
             continue;
         r.tied = hn_alloc(ctx, r.n, r.n * (int64_t)sizeof *r.tied);
         if (!r.tied)

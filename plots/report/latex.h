@@ -9,7 +9,7 @@
 #include "results/store.h"
 #include <stdio.h>
 
-// Settings at the last step of each file, the hardest of each place first. HN_NOT_APPLICABLE
+// Settings at the last step of each file, the hardest of each league first. HN_NOT_APPLICABLE
 // without a cell.
 HN_MUST_USE enum hn_code hn_latex_settings(struct hn_context *ctx, const struct hn_results *r,
                                            FILE *tex);

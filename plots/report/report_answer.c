@@ -15,13 +15,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUDGETS = 3, PLACES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, NAME = 96, SEEDS_MIN = 3 };
+enum { BUDGETS = 3, LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, NAME = 96, SEEDS_MIN = 3 };
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
 // A data set at its last step, with one batch size; loss, weighting and temperature do not change
 // what batches there are.
-struct place {
+struct league {
     const struct hn_overview *o;
     int64_t first, uniform; // settings; uniform: -1 = none
     int64_t compared;       // settings among which one is picked
@@ -30,49 +30,50 @@ struct place {
     bool judged;            // by intervals
 };
 
-static struct hn_mean mean_of(const struct place *p, int64_t s, const char *column) {
+static struct hn_mean mean_of(const struct league *p, int64_t s, const char *column) {
     return hn_overview_mean(p->o, s, column);
 }
 
-static struct hn_mean difference(const struct place *p, int64_t s, int64_t to, const char *column) {
+static struct hn_mean difference(const struct league *p, int64_t s, int64_t to,
+                                 const char *column) {
     return hn_mean_among(hn_overview_difference(p->o, s, to, column), p->compared);
 }
 
 // To Uniform.
-static struct hn_mean excess(const struct place *p, int64_t s, const char *column) {
+static struct hn_mean excess(const struct league *p, int64_t s, const char *column) {
     return p->uniform < 0 || s == p->uniform ? hn_no_mean : difference(p, s, p->uniform, column);
 }
 
-static bool is_candidate(const struct place *p, int64_t s) {
-    return hn_overview_same_place(p->o, p->first, s) &&
+static bool is_candidate(const struct league *p, int64_t s) {
+    return hn_overview_same_league(p->o, p->first, s) &&
            isfinite(mean_of(p, s, p->hardness->column).mean);
 }
 
-static bool is_per_anchor(const struct place *p) {
+static bool is_per_anchor(const struct league *p) {
     return hn_overview_is_per_anchor(p->o, p->first);
 }
 
-static int64_t count_compared(const struct place *p) {
+static int64_t count_compared(const struct league *p) {
     int64_t n = 0;
     for (int64_t s = 0; s < p->o->settings; s++)
         n += s != p->uniform && is_candidate(p, s);
     return n;
 }
 
-static enum hn_within judge(const struct place *p, int64_t s, double budget) {
+static enum hn_within judge(const struct league *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
     if (p->judged || isnan(d.mean))
         return hn_judge(d, budget);
     return d.mean <= budget ? HN_WITHIN : HN_BEYOND;
 }
 
-static bool is_harder(const struct place *p, int64_t s) {
+static bool is_harder(const struct league *p, int64_t s) {
     struct hn_mean d = excess(p, s, p->hardness->column);
     return hn_told_apart(d) > 0 && (!p->judged || d.over == HN_OVER_SEEDS);
 }
 
 // The hardest within the budget (NAN: of all), -1 = none is harder than Uniform.
-static int64_t find_hardest(const struct place *p, double budget) {
+static int64_t find_hardest(const struct league *p, double budget) {
     int64_t best = -1;
     for (int64_t s = 0; s < p->o->settings; s++)
         if (is_candidate(p, s) &&
@@ -83,7 +84,7 @@ static int64_t find_hardest(const struct place *p, double budget) {
     return best;
 }
 
-static void put_time(FILE *html, const struct place *p, int64_t s) {
+static void put_time(FILE *html, const struct league *p, int64_t s) {
     double build = mean_of(p, s, "cost_g_over_t").mean;
     double seconds = mean_of(p, s, "cost_s").mean + (isfinite(build) ? build : 0);
     if (!isfinite(seconds))
@@ -98,14 +99,14 @@ static void put_time(FILE *html, const struct place *p, int64_t s) {
     fputs(" a batch", html);
 }
 
-static void put_name(FILE *html, const struct place *p, int64_t s, const char *format) {
+static void put_name(FILE *html, const struct league *p, int64_t s, const char *format) {
     char name[NAME];
     hn_overview_label(p->o, s, name, sizeof name);
     hn_html(html, format, name);
 }
 
 // A mean, and in its stead the difference to Uniform has the interval, where there is one.
-static void put_measure(FILE *html, const struct place *p, int64_t s, const char *column,
+static void put_measure(FILE *html, const struct league *p, int64_t s, const char *column,
                         double scale, int digits, const char *unit) {
     struct hn_mean m = mean_of(p, s, column), d = excess(p, s, column);
     if (s != p->uniform)
@@ -122,7 +123,7 @@ static void put_measure(FILE *html, const struct place *p, int64_t s, const char
 }
 
 // "hardness 0.199 (+0.098 ± 0.007), false negatives 9.7 % (+0.1 ± 0.2 points); 1 ms a batch".
-static void put_measures(FILE *html, const struct place *p, int64_t s) {
+static void put_measures(FILE *html, const struct league *p, int64_t s) {
     fputs("hardness ", html);
     put_measure(html, p, s, p->hardness->column, 1, 3, "");
     if (isfinite(mean_of(p, s, "fn_ratio").mean)) {
@@ -139,7 +140,7 @@ static void end_list(FILE *html, int n, int max) {
 }
 
 // Those within the budget that the best is not significantly harder than.
-static void put_ties(FILE *html, const struct place *p, int64_t best, double budget) {
+static void put_ties(FILE *html, const struct league *p, int64_t best, double budget) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         if (s == best || !is_candidate(p, s) || s == p->uniform ||
@@ -156,7 +157,7 @@ static void put_ties(FILE *html, const struct place *p, int64_t best, double bud
 }
 
 // Puts s where it belongs among the hardest n settings, the first UNCERTAIN_MAX of which are kept.
-static void insert(const struct place *p, int64_t named[UNCERTAIN_MAX], int n, int64_t s) {
+static void insert(const struct league *p, int64_t named[UNCERTAIN_MAX], int n, int64_t s) {
     double hardness = mean_of(p, s, p->hardness->column).mean;
     int at = n < UNCERTAIN_MAX ? n : UNCERTAIN_MAX;
     for (; at > 0 && mean_of(p, named[at - 1], p->hardness->column).mean < hardness; at--)
@@ -169,7 +170,7 @@ static void insert(const struct place *p, int64_t named[UNCERTAIN_MAX], int n, i
 // Settings of which intervals do not tell what the line wants to know, with how many seeds would,
 // the hardest first: harder ones, on which side of the budget they are; or, where none is known to
 // be harder, which not beyond it may be by more than the margin of hardness. Returns how many.
-static int put_uncertain(FILE *html, const struct place *p, int64_t best, double budget,
+static int put_uncertain(FILE *html, const struct league *p, int64_t best, double budget,
                          bool harder) {
     double hardest = best < 0 ? -INFINITY : mean_of(p, best, p->hardness->column).mean;
     int64_t named[UNCERTAIN_MAX];
@@ -201,14 +202,14 @@ static int put_uncertain(FILE *html, const struct place *p, int64_t best, double
 }
 
 // True if every sampler but Uniform has more false negatives than the budget allows.
-static bool all_beyond(const struct place *p, double budget) {
+static bool all_beyond(const struct league *p, double budget) {
     for (int64_t s = 0; s < p->o->settings; s++)
         if (is_candidate(p, s) && s != p->uniform && judge(p, s, budget) != HN_BEYOND)
             return false;
     return true;
 }
 
-static void put_budget(FILE *html, const struct place *p, int b, int64_t before) {
+static void put_budget(FILE *html, const struct league *p, int b, int64_t before) {
     double budget = p->budget[b];
     int64_t best = find_hardest(p, budget);
     fprintf(html, "<li>At most %g points more false negatives%s: ", 100 * budget,
@@ -238,11 +239,11 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
 }
 
 // Hardness leaves out anchors that have no true negative, and seeds in which none has one.
-static void put_without(FILE *html, const struct place *p) {
+static void put_without(FILE *html, const struct league *p) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         int64_t seeds = mean_of(p, s, "fn_ratio").n, hard = mean_of(p, s, p->hardness->column).n;
-        if (!hn_overview_same_place(p->o, p->first, s) || hard >= seeds || n++ >= NAMED_MAX)
+        if (!hn_overview_same_league(p->o, p->first, s) || hard >= seeds || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
                  n == 1 ? "<p>In some seeds no batch had a true negative, so these have no "
@@ -267,14 +268,14 @@ static void put_without(FILE *html, const struct place *p) {
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 
-static bool has_excess(const struct place *p) {
+static bool has_excess(const struct league *p) {
     bool any = false;
     for (int64_t s = 0; s < p->o->settings; s++)
         any |= is_candidate(p, s) && isfinite(excess(p, s, "fn_ratio").mean);
     return any;
 }
 
-static void put_budgets(FILE *html, const struct place *p) {
+static void put_budgets(FILE *html, const struct league *p) {
     int64_t seeds = hn_overview_seeds(p->o, p->uniform), before = -1;
     if (!is_per_anchor(p)) {
         fputs(" <b>Uniform</b>: ", html);
@@ -302,7 +303,7 @@ static void put_budgets(FILE *html, const struct place *p) {
 }
 
 // Names the hardest sampler where there are no false negatives to compare with Uniform's.
-static void put_hardest(FILE *html, const struct place *p, const char *why) {
+static void put_hardest(FILE *html, const struct league *p, const char *why) {
     int64_t best = find_hardest(p, NAN);
     hn_html(html, " %s ", why);
     put_name(html, p, best, "<b>%s</b> is the hardest: ");
@@ -314,14 +315,15 @@ static void put_hardest(FILE *html, const struct place *p, const char *why) {
 }
 
 // True if hardness was measured, and no anchor of a sampler had a true negative.
-static bool has_no_true(const struct place *p) {
+static bool has_no_true(const struct league *p) {
     bool any = false;
     for (int64_t s = 0; s < p->o->settings; s++)
-        any |= hn_overview_same_place(p->o, p->first, s) && mean_of(p, s, "true_anchors").mean <= 0;
+        any |=
+            hn_overview_same_league(p->o, p->first, s) && mean_of(p, s, "true_anchors").mean <= 0;
     return any;
 }
 
-static void put_place(FILE *html, const struct place *p) {
+static void put_league(FILE *html, const struct league *p) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
     char name[NAME];
@@ -358,21 +360,21 @@ static bool is_known(const struct hn_overview *o, int64_t s) {
     return false;
 }
 
-// Returns how many places there are; the first ones are put.
-static int put_places(FILE *html, const struct hn_overview *o, const struct hn_hardness *hardness,
-                      double margin) {
-    int places = 0;
+// Returns how many leagues there are; the first ones are put.
+static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_hardness *hardness,
+                       double margin) {
+    int leagues = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!o->last[s] || is_known(o, s) || places++ >= PLACES_MAX)
+        if (!o->last[s] || is_known(o, s) || leagues++ >= LEAGUES_MAX)
             continue;
-        struct place p = {o, s, o->base[s], 1, hardness};
+        struct league p = {o, s, o->base[s], 1, hardness};
         for (int b = 0; b < BUDGETS; b++)
             p.budget[b] = fmax(margin, (double[BUDGETS]){0, 0.02, 0.1}[b]);
         p.judged = p.uniform >= 0 && hn_overview_seeds(o, p.uniform) >= SEEDS_MIN;
         p.compared = count_compared(&p);
-        put_place(html, &p);
+        put_league(html, &p);
     }
-    return places;
+    return leagues;
 }
 
 // Which measure is shown is a choice on the page, by its style sheet alone.
@@ -416,7 +418,7 @@ static void put_known_relevance(FILE *html, const struct hn_table *runs) {
 }
 
 static void put_samplers(FILE *html, const struct hn_overview *o, double margin) {
-    int places = 0;
+    int leagues = 0;
     if (!is_measured(o)) {
         fputs(
             "<p>Hardness was not measured, so nothing is ranked: add <code>hardness</code> to the "
@@ -428,12 +430,12 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin)
     put_choice(html, o);
     for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         fprintf(html, "<div class=by data-measure=%d>\n", i);
-        places = put_places(html, o, hn_hardness_measure(o->results, i), margin);
+        leagues = put_leagues(html, o, hn_hardness_measure(o->results, i), margin);
         fputs("</div>\n", html);
     }
-    if (places > PLACES_MAX)
+    if (leagues > LEAGUES_MAX)
         fprintf(html, "<p>See the table for further files and batch sizes (%d).</p>\n",
-                places - PLACES_MAX);
+                leagues - LEAGUES_MAX);
     fprintf(html,
             "<p class=soft>%sHarder batches need not train better encoders: in 128 trainings the "
             "cleanest hard ones ended between 1.3 points below Uniform's accuracy and 0.3 above "

@@ -25,11 +25,11 @@ struct ranks {
     char (*label)[HN_LABEL_SIZE]; // [labels]
     const char **dataset;         // [datasets] digests
     int64_t labels, datasets;
-    int64_t *of;    // [settings] its label, -1: not ranked
-    int64_t *at;    // [settings] its data set
-    bool *common;   // [labels] every data set has it
-    double *sum;    // [labels x datasets] of ranks
-    double *places; // [datasets] that were ranked
+    int64_t *of;     // [settings] its label, -1: not ranked
+    int64_t *at;     // [settings] its data set
+    bool *common;    // [labels] every data set has it
+    double *sum;     // [labels x datasets] of ranks
+    double *leagues; // [datasets] that were ranked
 };
 
 static const char *dataset_of(const struct hn_overview *o, int64_t setting) {
@@ -80,13 +80,13 @@ static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
     for (int64_t l = 0; l < k->labels; l++)
         k->common[l] = is_everywhere(k, l);
     k->sum = hn_alloc(ctx, k->labels * k->datasets, sizeof *k->sum);
-    k->places = hn_alloc(ctx, k->datasets, sizeof *k->places);
-    return k->sum && k->places ? HN_OK : ctx->code;
+    k->leagues = hn_alloc(ctx, k->datasets, sizeof *k->leagues);
+    return k->sum && k->leagues ? HN_OK : ctx->code;
 }
 
-// Adds the ranks of a place, if all settings that are common have a value[labels] there; equal ones
-// share theirs.
-static void rank_place(struct ranks *k, const struct ranked *by, const double *value, int64_t d) {
+// Adds the ranks of a league, if all settings that are common have a value[labels] there; equal
+// ones share theirs.
+static void rank_league(struct ranks *k, const struct ranked *by, const double *value, int64_t d) {
     for (int64_t l = 0; l < k->labels; l++)
         if (k->common[l] && isnan(value[l]))
             return;
@@ -99,7 +99,7 @@ static void rank_place(struct ranks *k, const struct ranked *by, const double *v
                                                                   : 0;
         k->sum[l * k->datasets + d] += rank;
     }
-    k->places[d]++;
+    k->leagues[d]++;
 }
 
 static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const struct ranked *by) {
@@ -109,28 +109,28 @@ static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const stru
     if (!value)
         return ctx->code;
     memset(k->sum, 0, (size_t)(k->labels * k->datasets) * sizeof *k->sum);
-    memset(k->places, 0, (size_t)k->datasets * sizeof *k->places);
+    memset(k->leagues, 0, (size_t)k->datasets * sizeof *k->leagues);
     for (int64_t s = 0; s < o->settings; s++) {
         bool first = k->of[s] >= 0;
         for (int64_t e = 0; e < s && first; e++)
-            first = k->of[e] < 0 || !hn_overview_same_place(o, e, s);
+            first = k->of[e] < 0 || !hn_overview_same_league(o, e, s);
         for (int64_t l = 0; l < k->labels; l++)
             value[l] = NAN;
         for (int64_t e = s; e < o->settings && first; e++)
-            if (k->of[e] >= 0 && hn_overview_same_place(o, e, s))
+            if (k->of[e] >= 0 && hn_overview_same_league(o, e, s))
                 value[k->of[e]] = hn_overview_mean(o, e, by->column).mean;
         if (first)
-            rank_place(k, by, value, k->at[s]);
+            rank_league(k, by, value, k->at[s]);
     }
     return HN_OK;
 }
 
-// Mean rank over data sets, of those that have places.
+// Mean rank over data sets, of those that have leagues.
 static struct hn_mean rank_of(const struct ranks *k, int64_t label, double *value) {
     int64_t n = 0;
     for (int64_t d = 0; d < k->datasets; d++)
-        if (k->places[d] > 0)
-            value[n++] = k->sum[label * k->datasets + d] / k->places[d];
+        if (k->leagues[d] > 0)
+            value[n++] = k->sum[label * k->datasets + d] / k->leagues[d];
     return hn_values_mean(value, n);
 }
 
@@ -201,9 +201,9 @@ static void put_best(FILE *html, const struct ranks *k, const struct ranked *by,
             continue;
         int64_t n = 0;
         for (int64_t d = 0; d < k->datasets; d++)
-            if (k->places[d] > 0)
+            if (k->leagues[d] > 0)
                 value[n++] =
-                    (k->sum[l * k->datasets + d] - k->sum[best * k->datasets + d]) / k->places[d];
+                    (k->sum[l * k->datasets + d] - k->sum[best * k->datasets + d]) / k->leagues[d];
         if (hn_values_mean(value, n).lo > 0)
             continue;
         hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
@@ -230,7 +230,7 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
         for (int64_t l = 0; l < k.labels; l++)
             rank[l * RANKED + i] = rank_of(&k, l, value);
         for (int64_t d = 0; d < k.datasets; d++)
-            over[i] += k.places[d] > 0;
+            over[i] += k.leagues[d] > 0;
         ranks += over[i];
         if (common > 1 && over[i] >= FEWEST)
             put_best(html, &k, &ranked[i], over[i], value);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME = 160, PLACES_MAX = 4 };
+enum { NAME = 160, PARAGRAPHS_MAX = 4 };
 
 static const double clamped_max = 0.1;
 
@@ -131,7 +131,7 @@ static bool is_uniform(const struct hn_overview *o, int64_t s) {
 // Those that differ by temperature or loss have a paragraph each, and those of other samplers where
 // Uniform is not among them.
 void hn_html_weightings(FILE *html, const struct hn_overview *o) {
-    int places = 0, put = 0;
+    int bases = 0, put = 0;
     bool uniform = false, any = false;
     if (!hn_overview_varies(o, "weighting"))
         return;
@@ -143,14 +143,14 @@ void hn_html_weightings(FILE *html, const struct hn_overview *o) {
         any = true;
         if (isnan(hn_overview_mean(o, s, measure_of(o, s)).mean))
             continue;
-        places++;
-        if (put < PLACES_MAX && (!uniform || is_uniform(o, s)))
+        bases++;
+        if (put < PARAGRAPHS_MAX && (!uniform || is_uniform(o, s)))
             put_weightings(html, o, s, put++ == 0);
     }
-    if (any && places == 0)
+    if (any && bases == 0)
         fputs("<p>Weightings are not compared: no loss was measured, which takes the metric "
               "<code>loss</code> and items with a second view or a positive.</p>\n",
               html);
-    if (places > put)
-        fprintf(html, "<p>The table has %d more of other samplers and losses.</p>\n", places - put);
+    if (bases > put)
+        fprintf(html, "<p>The table has %d more of other samplers and losses.</p>\n", bases - put);
 }

@@ -83,9 +83,10 @@ static bool is_sampler_option(const struct hn_overview *o, const char *name) {
     return false;
 }
 
-static bool agree(const struct hn_overview *o, int64_t a, int64_t b, bool place_alone) {
+static bool agree(const struct hn_overview *o, int64_t a, int64_t b, bool conditions_alone) {
     for (int64_t i = 0; i < o->columns; i++)
-        if ((o->identity[i].place || !place_alone) && value_at(o, a, i) != value_at(o, b, i))
+        if ((o->identity[i].condition || !conditions_alone) &&
+            value_at(o, a, i) != value_at(o, b, i))
             return false;
     return true;
 }
@@ -186,7 +187,7 @@ static void find_axes(struct hn_overview *o) {
             add_options(o, "params", "sampler");
         else if (strcmp(name, "task_params") == 0)
             add_options(o, "task_params", "task");
-        else if (o->identity[i].place && o->identity[i].values > 1 && !is_options(name) &&
+        else if (o->identity[i].condition && o->identity[i].values > 1 && !is_options(name) &&
                  strcmp(name, "dataset_sha256") != 0)
             add_axis(o, name, strlen(name), name);
     }
@@ -201,8 +202,8 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
         number_values(o, i, seen);
     for (int64_t i = 0; i < o->columns; i++) {
         const char *name = name_of(o, i);
-        o->identity[i].place = strcmp(name, "sampler") != 0 && strcmp(name, "params") != 0 &&
-                               !(o->identity[i].values > 0 && is_sampler_option(o, name));
+        o->identity[i].condition = strcmp(name, "sampler") != 0 && strcmp(name, "params") != 0 &&
+                                   !(o->identity[i].values > 0 && is_sampler_option(o, name));
     }
 }
 
@@ -222,8 +223,8 @@ void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *
     for (int64_t s = 0; s < o->settings; s++) {
         front[s] = is_measured(o, s, hardness);
         for (int64_t k = 0; k < o->settings && front[s]; k++)
-            front[s] = k == s || !hn_overview_same_place(o, k, s) || !is_measured(o, k, hardness) ||
-                       !beats(o, k, s, hardness);
+            front[s] = k == s || !hn_overview_same_league(o, k, s) ||
+                       !is_measured(o, k, hardness) || !beats(o, k, s, hardness);
     }
 }
 
@@ -295,7 +296,7 @@ bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting) {
     return type && type->flags & HN_SAMPLER_PER_ANCHOR;
 }
 
-bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b) {
+bool hn_overview_same_league(const struct hn_overview *o, int64_t a, int64_t b) {
     return hn_overview_is_per_anchor(o, a) == hn_overview_is_per_anchor(o, b) &&
            agree(o, o->first[a], o->first[b], true);
 }
@@ -363,7 +364,7 @@ void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
     for (int64_t i = 0; i < o->columns; i++) {
         const char *name = name_of(o, i);
         int64_t cell = 0;
-        if (!o->identity[i].place || o->identity[i].values != 1 || is_options(name) ||
+        if (!o->identity[i].condition || o->identity[i].values != 1 || is_options(name) ||
             strcmp(name, "dataset_sha256") == 0)
             continue;
         while (!applies(t, o->identity[i].column, cell))

@@ -31,7 +31,7 @@ struct hn_overview {
     int64_t settings, columns;
     struct hn_identity { // a column by which cells are told apart
         int column;
-        bool place;     // says where and how is measured, not by which sampler
+        bool condition; // says where and how is measured, not by which sampler
         int64_t values; // different ones, "" and NaN aside
     } * identity;       // [columns]
     int32_t *same;      // [cells x columns] first cell with the same value
@@ -57,7 +57,7 @@ const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
 // True if two settings are ranked together: they differ at most by sampler and options, and both
 // have whole batches as negatives, or both negatives of each anchor.
-bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b);
+bool hn_overview_same_league(const struct hn_overview *o, int64_t a, int64_t b);
 // True if the sampler gives every anchor negatives of its own (`mined`).
 bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting);
 bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
@@ -79,7 +79,7 @@ struct hn_hardness {
 // Measure i of those that the results hold, NULL behind the last. The first is the one that
 // sentences, table, figure `pareto` and `choose` rank by; without labels, of all negatives.
 const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i);
-// front[settings]: no other of its place is told apart from it as better in false negatives or
+// front[settings]: no other of its league is told apart from it as better in false negatives or
 // hardness (hn_told_apart()) without being told apart as worse in the other.
 void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front);
 

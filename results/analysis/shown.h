@@ -1,4 +1,4 @@
-// Which settings are shown where there is no place for all of them.
+// Which settings are shown where there is no space for all of them.
 #ifndef HN_RESULTS_ANALYSIS_SHOWN_H
 #define HN_RESULTS_ANALYSIS_SHOWN_H
 

@@ -61,7 +61,7 @@ static void take_patch(const float *image, int i, int j, float *patch) {
 
 // Adds the rectified responses of one position to the sums of its quadrant.
 HN_CLONES
-static void add_place(const float *response, float scale, const float *bias, float *sum) {
+static void add_position(const float *response, float scale, const float *bias, float *sum) {
     for (int k = 0; k < FILTERS; k++) {
         float r = response[k] * scale + bias[k];
         float above = r - threshold, below = -r - threshold;
@@ -76,7 +76,8 @@ static void pool(const struct hn_patches *p, const float *response, const float 
     memset(feature, 0, FEATURES * sizeof *feature);
     for (int i = 0; i < PLACES; i++) {
         int quadrant = 2 * (i / HN_PATCH_PLACES / HALF) + i % HN_PATCH_PLACES / HALF;
-        add_place(response + i * FILTERS, scale[i], p->bias, feature + quadrant * (FEATURES / 4));
+        add_position(response + i * FILTERS, scale[i], p->bias,
+                     feature + quadrant * (FEATURES / 4));
     }
     for (int k = 0; k < FEATURES; k++)
         feature[k] *= share;

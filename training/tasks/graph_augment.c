@@ -31,8 +31,8 @@ static int32_t size_of(const struct hn_tudataset *set, int64_t graph) {
 }
 
 // Puts `count` of the graph's n positions, drawn, to the front of view->order.
-static void draw_places(struct hn_stream *stream, int32_t n, int32_t count,
-                        struct hn_graph_view *view) {
+static void draw_positions(struct hn_stream *stream, int32_t n, int32_t count,
+                           struct hn_graph_view *view) {
     for (int32_t i = 0; i < n; i++)
         view->order[i] = i;
     for (int32_t i = 0; i < count; i++) {
@@ -100,7 +100,7 @@ static void keep_all(const struct hn_tudataset *set, int64_t graph, struct hn_gr
 static void drop_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_stream *stream,
                        struct hn_graph_view *view) {
     int32_t n = size_of(set, graph), gone = n / SHARE;
-    draw_places(stream, n, gone, view);
+    draw_positions(stream, n, gone, view);
     for (int32_t i = 0; i < n; i++)
         view->position[view->order[i]] = i < gone ? -1 : 0;
     take_nodes(set, graph, view);
@@ -119,7 +119,7 @@ static void mask_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_
                        struct hn_graph_view *view) {
     int32_t n = size_of(set, graph);
     keep_all(set, graph, view);
-    draw_places(stream, n, n / SHARE, view);
+    draw_positions(stream, n, n / SHARE, view);
     for (int32_t i = 0; i < n / SHARE; i++)
         view->masked[view->order[i]] = 1;
 }
