@@ -162,6 +162,15 @@ assert all(k in s for k, s in zip(f['qrels/indices'], t)) and sum(map(len, t)) >
 q, p = f['queries'][1], f['corpus'][1]
 near = [np.mean([q[i] @ p[j] for j in s]) for i, s in enumerate(t)]
 assert np.mean(near) > .5 > np.mean(q @ p.T) + .3"
+    cp s.h5 changed.h5
+    pycheck "a relevant passage is replaced" "import h5py
+f = h5py.File('changed.h5', 'r+')
+f['truth/indices'][0] = (f['truth/indices'][0] + 1) % 400"
+    local command
+    for command in 'mine -o changed.jsonl' price evaluate; do
+        # shellcheck disable=SC2086 # words of a command
+        expect "$command: values that were changed" 3 'the values are not those that were written' $command changed.h5
+    done
 }
 
 test_mine() {

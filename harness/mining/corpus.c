@@ -21,15 +21,14 @@ static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus 
     return HN_OK;
 }
 
-static enum hn_code begin_parts(struct hn_context *ctx, struct hn_retrieval *file,
-                                struct hn_file_parts *parts) {
+// The content is what was written, as for items of a job.
+static enum hn_code check_content(struct hn_context *ctx, struct hn_retrieval *file,
+                                  struct hn_file_parts *parts) {
     char sha256[HN_DIGEST_TEXT];
-    if (!parts)
-        return HN_OK;
-    if (hn_retrieval_digest(ctx, file, sha256))
-        return ctx->code;
-    hn_file_parts_begin(parts, sha256);
-    return HN_OK;
+    enum hn_code code = hn_retrieval_digest(ctx, file, sha256);
+    if (!code && parts)
+        hn_file_parts_begin(parts, sha256);
+    return code;
 }
 
 enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
@@ -38,7 +37,7 @@ enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t st
     if (hn_retrieval_open(ctx, path, &out->file))
         return ctx->code;
     out->info = hn_retrieval_info(out->file);
-    enum hn_code code = begin_parts(ctx, out->file, parts);
+    enum hn_code code = check_content(ctx, out->file, parts);
     code = code ? code : load(ctx, step, out);
     if (code)
         hn_corpus_close(ctx, out);
