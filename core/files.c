@@ -135,8 +135,11 @@ enum hn_code hn_output_check(struct hn_context *ctx, const char *path) {
 
 static enum hn_code fail_writing(struct hn_context *ctx, const char *path, int reason) {
     bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO || reason == EFBIG;
-    return hn_fail(ctx, full ? HN_IO : HN_USAGE, "%s: cannot be written: %s; check the %s", path,
-                   strerror(reason), full ? "disk" : "folder");
+    const char *advice = full ? "check the disk" : "check the folder";
+    if (reason == EEXIST || reason == ENOTDIR)
+        advice = "a file is where a folder is needed: move it, or name another";
+    return hn_fail(ctx, full ? HN_IO : HN_USAGE, "%s: cannot be written: %s; %s", path,
+                   strerror(reason), advice);
 }
 
 enum hn_code hn_folder_make(struct hn_context *ctx, const char *path) {
@@ -364,13 +367,11 @@ char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
     const char *maker = maker_of(ctx, path);
     hn_own(ctx, scope.outer);
     char *name = maker ? hn_format(ctx, "%s-XXXXXX", maker) : NULL;
-    if (name && !mkdtemp(name)) {
-        (void)hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; check the folder", path,
-                      strerror(errno));
-        hn_free(ctx, name);
-        name = NULL;
-    }
-    return name;
+    if (!name || mkdtemp(name))
+        return name;
+    (void)fail_writing(ctx, path, errno);
+    hn_free(ctx, name);
+    return NULL;
 }
 
 // The process that made a temporary file, parsed from its name. Strict: a file of the user must not

@@ -211,6 +211,8 @@ test_mine() {
     expect "other settings: mined whole" 0 '' mine q.h5 -o other.jsonl --rows 1/1
     check "other settings: of them alone" cmp -s plain.jsonl other.jsonl
     expect "mine: no part" 2 '--rows 0/3: give part i of n' "${mine[@]}" -o no.jsonl --rows 0/3
+    touch way.jsonl.parts
+    expect "mine: a file is in the way of parts" 2 'way.jsonl.parts.*; a file is where a folder is needed: move it, or' mine q.h5 -o way.jsonl --rows 1/1
     expect "mine: rows and ranks" 2 '--rows and --mpi' "${mine[@]}" -o no.jsonl --rows 1/3 --mpi
     check "mine: nothing was written" test ! -e no.jsonl -a ! -e no.jsonl.parts
 }
