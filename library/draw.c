@@ -84,8 +84,9 @@ static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64
     if (!out->ids)
         return hn_fail(ctx, HN_USAGE, "ids is NULL: [count x batch_size] is wanted");
     if (first < 0 || count < 0 || count > b->sampler.batches - first)
-        return hn_fail(ctx, HN_USAGE, "%lld batches from %lld on: the epoch has 0 to %lld",
-                       (long long)count, (long long)first, (long long)b->sampler.batches - 1);
+        return hn_fail(ctx, HN_USAGE, "%s from %lld on: the epoch has 0 to %lld",
+                       hn_counted(count, "batch").text, (long long)first,
+                       (long long)b->sampler.batches - 1);
     if (lists != (negative_capacity(b) > 0))
         return hn_fail(ctx, HN_USAGE,
                        lists ? "%s gives batches: call hardneg_next()"

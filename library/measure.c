@@ -172,11 +172,10 @@ static enum hn_code read_arguments(struct hn_library_build *b, const struct hard
     int64_t slots, lists, capacity = own->negative ? own->capacity : 0;
     if (!w->ids || !value || w->rows < 1 || w->width < 1 || w->width > INT32_MAX || capacity < 0 ||
         !hn_mul(w->rows, w->width, &slots) || !hn_mul(slots, capacity, &lists))
-        return hn_fail(
-            &b->ctx, HN_USAGE,
-            "%lld batches of %lld, or ids or value NULL: give one batch of one item or more, "
-            "ids[rows x width] and value[columns]",
-            (long long)w->rows, (long long)w->width);
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "%s of %lld, or ids or value NULL: give one batch of one item or more, "
+                       "ids[rows x width] and value[columns]",
+                       hn_counted(w->rows, "batch").text, (long long)w->width);
     if (own->population != 0 && (own->population < b->items.n || hn_has_positive(&b->items)))
         return hn_fail(&b->ctx, HN_USAGE,
                        "population %lld: no less than the %lld items, which have no view2 then",

@@ -42,11 +42,11 @@ static enum hn_code take_pairs(struct work *w, const int64_t *pair, int64_t n, c
         if (q < 0 || q >= w->in.queries || p < 0 || p >= w->in.passages || grade < HN_GRADE_MIN ||
             grade > HN_GRADE_MAX)
             return hn_fail(w->ctx, HN_DATA,
-                           "%s: pair %lld is query %lld, passage %lld, grade %lld: there are %lld "
-                           "queries and %lld passages, from 0, and grades are %d to %d",
+                           "%s: pair %lld is query %lld, passage %lld, grade %lld: there are %s "
+                           "and %s, from 0, and grades are %d to %d",
                            what, (long long)i, (long long)q, (long long)p, (long long)grade,
-                           (long long)w->in.queries, (long long)w->in.passages, HN_GRADE_MIN,
-                           HN_GRADE_MAX);
+                           hn_counted(w->in.queries, "query").text,
+                           hn_counted(w->in.passages, "passage").text, HN_GRADE_MIN, HN_GRADE_MAX);
         list[i] = (struct hn_judgement){(int32_t)q, (int32_t)p, (int32_t)grade};
     }
     hn_own(w->ctx, scope.outer);
@@ -65,9 +65,11 @@ static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *fr
         in->known_pairs < 0 || in->truth_pairs < 0 || (in->known_pairs && !in->known) ||
         (in->truth_pairs && !in->truth))
         return hn_fail(w->ctx, HN_USAGE,
-                       "%lld queries, %lld passages, %lld dimensions, or an array that is NULL: "
+                       "%s, %s, %s, or an array that is NULL: "
                        "give one row or more of each",
-                       (long long)in->queries, (long long)in->passages, (long long)in->d);
+                       hn_counted(in->queries, "query").text,
+                       hn_counted(in->passages, "passage").text,
+                       hn_counted(in->d, "dimension").text);
     if (!in->query_group != !in->passage_group || !in->query_teacher != !in->passage_teacher ||
         (in->query_teacher && in->teacher_d < 1))
         return hn_fail(w->ctx, HN_USAGE,
@@ -167,8 +169,8 @@ static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
         return HN_OK;
     }
     if (out->width != n)
-        return hn_fail(w->ctx, HN_USAGE, "width %lld: these options give %lld negatives of a query",
-                       (long long)out->width, (long long)n);
+        return hn_fail(w->ctx, HN_USAGE, "width %lld: these options give %s of a query",
+                       (long long)out->width, hn_counted(n, "negative").text);
     int64_t part = hn_ranking_rows(queries, &w->miner.data.rows[HN_CORPUS], w->miner.o.depth),
             count;
     for (int64_t from = 0; from < queries; from += count) {

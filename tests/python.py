@@ -70,7 +70,7 @@ class Measures(unittest.TestCase):
                               for own in (tuples[0], tuples[0][::-1])))
         apart = {"gcbs": {"keep_apart": True}}
         for given, why in (({"view2": view2}, "pairs of queries and passages"), ({"tuples": tuples}, "view2"),
-                           ({"view2": view2, "tuples": tuples[:1]}, "tuples: .*1 parts"),
+                           ({"view2": view2, "tuples": tuples[:1]}, "tuples: .*1 part, of"),
                            ({"view2": view2, "tuples": (*tuples, [(0, 1, 2)])}, "pairs, a query and a passage"),
                            ({"view2": view2, "tuples": tuples, "labels": np.zeros(len(x), int)}, "neither labels nor a teacher")):
             self.assertRaisesRegex(ValueError, why, hardneg.BatchSampler, x, apart, 16, **given)

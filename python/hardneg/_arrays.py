@@ -38,6 +38,11 @@ def _array(values: Array) -> np.ndarray[Any, Any]:
     return found
 
 
+def counted(n: int, one: str) -> str:
+    """"1 row", "2 rows", "2 queries"."""
+    return f"{n} {one if n == 1 else one[:-1] + 'ies' if one.endswith('y') else one + 's'}"
+
+
 def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:
     """A C array of float32 [n, d], copied only if it has to be."""
     if hasattr(array, "set_epoch") or type(array).__name__.endswith("Sampler"):
@@ -49,7 +54,7 @@ def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray
         raise ValueError(f"{name}: an array of numbers [n, d] is wanted, this is "
                          f"{f'{array.dtype}{list(array.shape)}' if array.ndim else given}")
     if columns is not None and array.shape[1] != columns:
-        raise ValueError(f"{name}: {array.shape[1]} columns, x has {columns}")
+        raise ValueError(f"{name}: {counted(array.shape[1], 'column')}, x has {columns}")
     if array.dtype.kind == "f" and array.dtype.itemsize > 4:
         array = _scaled(array)
     with np.errstate(over="ignore"):  # what becomes infinite is refused with its row
@@ -99,8 +104,8 @@ def texts(tuples: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, An
     are of their own side."""
     parts = [part.tolist() if hasattr(part, "tolist") else list(part) for part in tuples]
     if len(parts) not in (2, 3) or len(parts[0]) != n or len(parts[1]) != n:
-        raise ValueError(f"tuples: (queries, passages), a text or id for each of {n} rows, and perhaps a list of pairs of "
-                         f"them; these are {len(parts)} parts of {', '.join(str(len(part)) for part in parts)}")
+        raise ValueError(f"tuples: (queries, passages), a text or id for each row of x, {n} in all, and perhaps a list of pairs of "
+                         f"them; this is {counted(len(parts), 'part')}, of {', '.join(str(len(part)) for part in parts)}")
     number: Dict[Any, int] = {}
     keys = [[text if isinstance(text, str) else (side, text) for text in parts[side]] for side in (0, 1)]
     rows = [np.array([number.setdefault(key, len(number)) for key in side], np.int32) for side in keys]

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, compressed, floats, numbers, several, spec_text, texts, whole
+from ._arrays import Array, Matrix, Pair, compressed, counted, floats, numbers, several, spec_text, texts, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
@@ -208,13 +208,13 @@ class Items:
             for field in ("labels", "label_sets") if name == "labels" else (name,):
                 setattr(self, field, getattr(last, field))
             if name in last.given() and last.n != self.n:
-                raise ValueError(f"x has {self.n} rows, the {name} of the last build are of {last.n} items: give "
+                raise ValueError(f"x has {counted(self.n, 'row')}, the {name} of the last build are of {counted(last.n, 'item')}: give "
                                  f"{name}= with x, or {name}=None")
 
     def _rows(self, array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:
         found = floats(array, name, columns)
         if found.shape[0] != self.n:
-            raise ValueError(f"{name}: {found.shape[0]} rows, x has {self.n}")
+            raise ValueError(f"{name}: {counted(found.shape[0], 'row')}, x has {self.n}")
         return found
 
     def given(self) -> List[str]:

@@ -6,7 +6,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, floats
+from ._arrays import Array, Matrix, Pair, counted, floats
 from ._library import Handle, lib
 
 FILTERS = 16
@@ -69,7 +69,7 @@ def pairs(qrels: Matrix, name: str, n: int) -> np.ndarray[Any, Any]:
     else:
         qrels = list(qrels)
         if len(qrels) != n:
-            raise ValueError(f"{name}: passages of {len(qrels)} queries, there are {n}; make pairs an array [m, 2]")
+            raise ValueError(f"{name}: passages of {counted(len(qrels), 'query')}, there are {n}; make pairs an array [m, 2]")
         rows = [(q, p, 1) for q, found in enumerate(qrels) for p in _passages(found)]
     if any(not isinstance(row, (list, tuple)) or len(row) not in (2, 3) for row in rows):
         raise ValueError(f"{name}: an array of pairs [m, 2], or [m, 3] with grades, a dict, or a list of passages for "
@@ -101,7 +101,7 @@ def _groups(texts: Tuple[Any, Any], n: Tuple[int, int]) -> Tuple[Any, Any]:
     sides = [list(side) for side in texts]
     for side, size, name in zip(sides, n, ("query_texts", "corpus_texts")):
         if len(side) != size:
-            raise ValueError(f"{name}: {len(side)} texts for {size} rows")
+            raise ValueError(f"{name}: {counted(len(side), 'text')} for {counted(size, 'row')}")
     number: Dict[Any, int] = {}
     found = [np.array([number.setdefault(text, len(number)) for text in side], np.int64) for side in sides]
     return found[0], found[1]
@@ -122,7 +122,7 @@ def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = No
     """See mine()."""
     rows = floats(queries, "queries"), floats(corpus, "corpus")
     if rows[0].shape[1] != rows[1].shape[1]:
-        raise ValueError(f"queries have {rows[0].shape[1]} columns, the corpus {rows[1].shape[1]}")
+        raise ValueError(f"queries have {counted(rows[0].shape[1], 'column')}, the corpus {rows[1].shape[1]}")
     if (query_teacher is None) != (corpus_teacher is None):
         raise ValueError("query_teacher and corpus_teacher: give both, or none")
     n = len(rows[0]), len(rows[1])

@@ -5,7 +5,7 @@ import pickle
 import weakref
 from typing import Any, Dict, List, Optional
 
-from ._arrays import Array
+from ._arrays import Array, counted
 from ._sampler import BatchSampler
 
 
@@ -29,7 +29,7 @@ class SamplerFactory:
             raise ValueError("this factory is from a checkpoint, which has no embeddings: make one anew")
         x = self._x(dataset) if callable(self._x) else self._x
         if len(dataset) != len(x):
-            raise ValueError(f"the data set has {len(dataset)} rows, x has {len(x)}: for several data sets, or "
+            raise ValueError(f"the data set has {counted(len(dataset), 'row')}, x has {len(x)}: for several data sets, or "
                              "one for evaluation, give a function that embeds a data set")
         if generator is not None and not seed:
             seed = generator.initial_seed() % 2**63

@@ -178,7 +178,7 @@ static void test_items(void) {
         const char *part;
     } wanted[BAD] = {{HARDNEG_USAGE, "size is not set"},
                      {HARDNEG_USAGE, "size is not set"},
-                     {HARDNEG_DATA, "1 items"},
+                     {HARDNEG_DATA, "1 item of 3 dimensions"},
                      {HARDNEG_DATA, "12 items of 922"},
                      {HARDNEG_USAGE, "x is NULL"},
                      {HARDNEG_DATA, "x row 1 is not finite"},
