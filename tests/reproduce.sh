@@ -77,6 +77,8 @@ reproduce gc-theorem4 --data family --quick --seeds 1 -o f2 --term none
 check "without: one of them" says 'verdict: fails, on one encoder of one data set'
 reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "judged again over encoders" says 'on 2 encoders of 1 data set'
+reproduce gc-bounds --data family --quick --seeds 1 -o f5 --term none
+check "an order of batches is judged by its whole epoch" grep -q '^epochs: 1$' f5/jobs/gc.yaml
 reproduce bs-theorem1 --quick --seeds 1 -o f4 --term none
 check "a statement about graphs rests on no encoder, and needs no data" says 'verdict: fails$'
 reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5

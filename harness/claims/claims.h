@@ -99,6 +99,7 @@ struct hn_claim_job {
     bool labels, views, features;
     bool one_seed, each_seed; // once with the first seed; once for each (studies know one)
     bool last_step;           // only the last step of the series
+    bool epoch;               // the job has whole epochs, by any effort
     double steps, items;      // at least
     int prefer;               // 0: most items, 1: most steps
     // Of a training (entries of that kind): folders of data, as its tasks name them; overrides, by

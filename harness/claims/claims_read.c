@@ -220,6 +220,7 @@ static const struct hn_field claim_job_fields[] = {
     {FLAG(struct hn_claim_job, one_seed)},
     {FLAG(struct hn_claim_job, each_seed)},
     {FLAG(struct hn_claim_job, last_step)},
+    {FLAG(struct hn_claim_job, epoch)},
     {REAL(struct hn_claim_job, steps, "0")},
     {REAL(struct hn_claim_job, items, "0")},
     {CHOICE(struct hn_claim_job, prefer, "prefer", NULL, prefer_names)},

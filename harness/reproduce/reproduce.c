@@ -340,7 +340,7 @@ static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce 
     if (job->last_step)
         set->item[set->count++] =
             hn_format(ctx, "steps=[%" PRId64 "]", data->step[data->info.steps - 1]);
-    if (rep->effort != HN_EFFORT_USUAL)
+    if (rep->effort != HN_EFFORT_USUAL && !job->epoch)
         set->item[set->count++] =
             hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
     for (int64_t i = 0; i < set->count; i++)
