@@ -123,8 +123,8 @@ def sentences(found, uniform, seeds):
         return " ± ".join(number(x, ".1f") for x in found[size][n][:2])
 
     def span(of, sizes=SIZES):
-        means = [abs(found[size][n][0]) for size in sizes for n in of]
-        return f"{number(min(means), '.1f')} to {number(max(means), '.1f')}"
+        means = sorted(abs(found[size][n][0]) for size in sizes for n in of)
+        return " to ".join(dict.fromkeys(number(x, ".1f") for x in (means[0], means[-1])))
     for told in (f"**Hard batches pay: at 64 pairs a batch GCBS adds {pm(64, 'gcbs')} points of MRR@10 to Uniform's {uniform[0]}, `mosaic` and "
                  f"kNN {span(hard, [64])}; at 256 GCBS adds {pm(256, 'gcbs')} to {uniform[1]}. BatchSampler costs "
                  f"{span(['batchsampler'])}, mined negatives {span(cost)}, HCL {span(FAMILIES['hcl'])}.** {seeds} seeds, one set, one encoder, "
