@@ -1,8 +1,10 @@
 // Weights of a pool: S = X X^T stands above the diagonal of w, M = m m^T below it, and so do H and
 // Q after them; only then are the two halves brought together. So a pool takes 4 n^2 bytes, and
-// every product and every exponential is computed once.
+// every product and every exponential is computed once. w is far larger than caches: what can be
+// done with a panel of products is done as soon as it is there.
 #include "core/clones.h"
 #include "core/exp.h"
+#include "core/sweep/simd.h"
 #include "samplers/mosaic_pool.h"
 
 #include <math.h>
@@ -17,33 +19,19 @@ static float *row_of(const struct hn_mosaic_pool *pool, bool above, int64_t i, i
     return pool->w + i * pool->stride + from;
 }
 
-// Of the numbers v[n]. In lanes, so that sums are the same for any width of vectors.
+// In lanes, so that sums are the same for any width of vectors.
 HN_CLONES
-static struct hn_mosaic_row survey_weights(const float *v, int64_t n) {
-    struct hn_mosaic_row row = {.max = -INFINITY};
-    double sum[LANES] = {0}, squares[LANES] = {0};
-    float max[LANES];
+static double sum_squares(const float *v, int64_t n) {
+    double lane[LANES] = {0}, sum = 0;
     int64_t whole = n / LANES * LANES;
-    for (int l = 0; l < LANES; l++)
-        max[l] = -INFINITY;
     for (int64_t j = 0; j < whole; j += LANES)
-        for (int l = 0; l < LANES; l++) {
-            double value = (double)v[j + l];
-            sum[l] += value;
-            squares[l] += value * value;
-            max[l] = v[j + l] > max[l] ? v[j + l] : max[l];
-        }
-    for (int64_t j = whole; j < n; j++) {
-        sum[j - whole] += (double)v[j];
-        squares[j - whole] += (double)v[j] * (double)v[j];
-        max[0] = v[j] > max[0] ? v[j] : max[0];
-    }
-    for (int l = 0; l < LANES; l++) {
-        row.sum += sum[l];
-        row.squares += squares[l];
-        row.max = max[l] > row.max ? max[l] : row.max;
-    }
-    return row;
+        for (int l = 0; l < LANES; l++)
+            lane[l] += (double)v[j + l] * (double)v[j + l];
+    for (int64_t j = whole; j < n; j++)
+        lane[j - whole] += (double)v[j] * (double)v[j];
+    for (int l = 0; l < LANES; l++)
+        sum += lane[l];
+    return sum;
 }
 
 // v becomes exp(rate (v - max)).
@@ -64,18 +52,12 @@ static struct hn_mosaic_row add_rows(const struct hn_mosaic_pool *pool) {
     return all;
 }
 
-// A half becomes exp(a v / sd); returns what divides it by its mean. The largest is taken from all
-// before, which the mean divides out again, so that nothing overflows. Values that float products
-// hardly tell apart count as equal.
-static float exponentiate(const struct hn_mosaic_pool *pool, bool above, double a) {
+// A half, of which `all` was surveyed, becomes exp(a v / sd); returns what divides it by its mean.
+// The largest is taken from all before, which the mean divides out again, so that nothing
+// overflows. Values that float products hardly tell apart count as equal.
+static float exponentiate(const struct hn_mosaic_pool *pool, bool above, struct hn_mosaic_row all,
+                          double a) {
     double pairs = (double)pool->n * (double)(pool->n - 1) / 2;
-#pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
-    for (int64_t i = 0; i < pool->n; i++) {
-        int64_t size;
-        const float *v = row_of(pool, above, i, &size);
-        pool->row[i] = survey_weights(v, size);
-    }
-    struct hn_mosaic_row all = add_rows(pool);
     double mean = all.sum / pairs, sd = sqrt(fmax(all.squares / pairs - mean * mean, 0));
     float rate = sd > hn_dot_bound(pool->packed.rows.cols) ? (float)(a / sd) : 0;
 #pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
@@ -106,29 +88,41 @@ static void multiply(const struct hn_mosaic_pool *pool, int64_t p, int64_t from,
                            tile ? TILE : pool->stride);
 }
 
-static void mirror(const struct hn_mosaic_pool *pool) {
-    float *w = pool->w;
-#pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
-    for (int64_t p = 0; p < pool->n; p += TILE)
-        for (int64_t q = 0; q <= p; q += TILE)
-            for (int64_t i = p; i < hn_min(p + TILE, pool->n); i++)
-                for (int64_t j = q; j < hn_min(q + TILE, i); j++)
-                    w[i * pool->stride + j] = w[j * pool->stride + i];
+static void survey_panel(const struct hn_mosaic_pool *pool, bool above, int64_t first,
+                         int64_t end) {
+    for (int64_t i = first; i < end; i++) {
+        int64_t size;
+        const float *v = row_of(pool, above, i, &size);
+        float min = INFINITY, max = -INFINITY;
+        hn_simd_best()->widen(v, size, &min, &max);
+        pool->row[i] = (struct hn_mosaic_row){hn_sum(v, size), sum_squares(v, size), max};
+    }
 }
 
-// S, all of it; its diagonal is below every product.
-static void multiply_items(struct hn_mosaic_pool *pool) {
+// S, all of it; its diagonal is below every product. Returns what its half above that sums to.
+static struct hn_mosaic_row multiply_items(struct hn_mosaic_pool *pool) {
+    int64_t stride = pool->stride;
     pack(pool, pool->x);
 #pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
-    for (int64_t p = 0; p < hn_panels(pool->n); p++)
-        multiply(pool, p, p * TILE, pool->n, NULL);
-    mirror(pool);
-    for (int64_t i = 0; i < pool->n; i++)
-        pool->w[i * pool->stride + i] = -2;
+    for (int64_t p = 0; p < hn_panels(pool->n); p++) {
+        int64_t first = p * TILE, end = hn_min(first + TILE, pool->n);
+        float *w = pool->w + first * stride;
+        multiply(pool, p, first, pool->n, NULL);
+        survey_panel(pool, true, first, end);
+        for (int64_t q = end; q < pool->n; q += TILE)
+            hn_transpose(w + q, stride, end - first, hn_min(TILE, pool->n - q),
+                         pool->w + q * stride + first, stride);
+        for (int64_t i = first; i < end; i++, w += stride) {
+            for (int64_t j = first; j < i; j++)
+                w[j] = pool->w[j * stride + i];
+            w[i] = -2;
+        }
+    }
+    return add_rows(pool);
 }
 
-// M, below the diagonal.
-static void multiply_means(struct hn_mosaic_pool *pool) {
+// M, below the diagonal, and its sums.
+static struct hn_mosaic_row multiply_means(struct hn_mosaic_pool *pool) {
     pack(pool, pool->m);
 #pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
     for (int64_t p = 0; p < hn_panels(pool->n); p++) {
@@ -139,7 +133,9 @@ static void multiply_means(struct hn_mosaic_pool *pool) {
         for (int64_t i = first; i < end; i++)
             memcpy(pool->w + i * pool->stride + first, tile + (i - first) * TILE,
                    (size_t)(i - first) * sizeof *tile);
+        survey_panel(pool, false, first, end);
     }
+    return add_rows(pool);
 }
 
 HN_CLONES
@@ -184,18 +180,18 @@ static void weigh_row(float *w, const float *h, const float *q, int64_t n, float
 // Rows [p, p + TILE) below the diagonal, columns [q, q + TILE), and what mirrors them.
 static void join_tiles(const struct hn_mosaic_pool *pool, int64_t p, int64_t q, float h_scale,
                        float q_scale) {
-    float h[TILE][TILE];
-    int64_t p_end = hn_min(p + TILE, pool->n), q_end = hn_min(q + TILE, pool->n);
-    for (int64_t j = q; j < q_end; j++)
-        for (int64_t i = hn_max(p, j + 1); i < p_end; i++)
-            h[i - p][j - q] = pool->w[j * pool->stride + i];
-    for (int64_t i = p; i < p_end; i++) {
-        float *row = pool->w + i * pool->stride + q;
-        weigh_row(row, h[i - p], row, hn_min(q_end, i) - q, h_scale, q_scale);
-    }
-    for (int64_t j = q; j < q_end; j++)
-        for (int64_t i = hn_max(p, j + 1); i < p_end; i++)
-            pool->w[j * pool->stride + i] = pool->w[i * pool->stride + j];
+    float h[TILE][TILE], *mirrored = pool->w + q * pool->stride + p;
+    float *w = pool->w + p * pool->stride + q;
+    int64_t rows = hn_min(TILE, pool->n - p), cols = hn_min(TILE, pool->n - q);
+    hn_transpose(mirrored, pool->stride, cols, rows, h[0], TILE);
+    for (int64_t i = 0; i < rows; i++)
+        weigh_row(w + i * pool->stride, h[i], w + i * pool->stride, p == q ? i : cols, h_scale,
+                  q_scale);
+    if (p > q)
+        hn_transpose(w, pool->stride, rows, cols, mirrored, pool->stride);
+    for (int64_t i = 0; p == q && i < rows; i++)
+        for (int64_t j = 0; j < i; j++)
+            w[j * pool->stride + i] = w[i * pool->stride + j];
 }
 
 static void gather(const struct hn_items *items, const int32_t *id, struct hn_mosaic_pool *pool) {
@@ -221,13 +217,12 @@ void hn_mosaic_weigh(const struct hn_mosaic *spec, const struct hn_items *items,
     for (int64_t i = 0; i < n; i++)
         pool->position[i] = (int32_t)i;
     gather(items, id, pool);
-    multiply_items(pool);
+    struct hn_mosaic_row all = multiply_items(pool);
     if (repels) {
         average(spec, pool);
-        multiply_means(pool);
-        q_scale = (float)spec->lambda * exponentiate(pool, false, spec->b);
+        q_scale = (float)spec->lambda * exponentiate(pool, false, multiply_means(pool), spec->b);
     }
-    h_scale = exponentiate(pool, true, spec->a);
+    h_scale = exponentiate(pool, true, all, spec->a);
 #pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
     for (int64_t p = 0; p < n; p += TILE)
         for (int64_t q = 0; q <= p; q += TILE)
