@@ -1,17 +1,17 @@
 // The search of `mosaic`: exchanges of two items between batches, the best one of an item at a
 // time.
 //
-// All items of all other batches are looked at, so that what is found is the best. With vectors
-// that is a third of a pool's time (docs/notes/mosaic.md).
+// All items of all other batches are looked at, so that what is found is the best.
 #include "core/clones.h"
+#include "core/sweep/simd.h"
 #include "samplers/mosaic_pool.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    LANES = 16,
-    BLOCK = 512, // items whose scores are in the nearest cache
+    BLOCK = 512, // items that are rated at a time
+    LINE = 16,   // floats of a cache line
     LOOK = 64,   // items between two looks at the stop flag
     QUIET = 200, // a sweep with fewer than n / QUIET exchanges is the last
 };
@@ -92,58 +92,49 @@ static void assign(struct hn_stream *stream, struct hn_mosaic_pool *pool) {
     }
 }
 
-// Input of rating an item of the batch with `pull`, whose weights are w.
-struct offer {
-    const float *w;
-    const double *pull, *own;
-    const double *with;   // [batches] its pull by each; -infinity by its own
-    const int32_t *batch; // of the others
-};
-
-// score[j - from]: what the sum of weights gains if the item is exchanged with item j of [from,
-// to), but for its pull by its own batch, which is still to be taken off. Returns the largest.
+// score[n]: what the sum of weights gains by the exchange of an item with each other one but for
+// the item's pull by both batches. w: weights of the item; pull: by its batch.
 HN_CLONES
-static double rate(const struct offer *o, int64_t from, int64_t to, double *restrict score) {
-    const float *w = o->w + from;
-    const double *pull = o->pull + from, *own = o->own + from;
-    double max[LANES], best = -INFINITY;
-    int64_t n = to - from, whole = n / LANES * LANES;
-    for (int l = 0; l < LANES; l++)
-        max[l] = -INFINITY;
-    for (int64_t j = 0; j < n; j++) // by itself: a lookup keeps compilers from using vectors
-        score[j] = o->with[o->batch[from + j]];
+static void rate(const float *restrict w, const double *restrict pull, const double *restrict own,
+                 int64_t n, float *restrict score) {
     for (int64_t j = 0; j < n; j++)
-        score[j] += pull[j] - own[j] - 2 * (double)w[j];
-    for (int64_t j = 0; j < whole; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            max[l] = score[j + l] > max[l] ? score[j + l] : max[l];
-    for (int64_t j = whole; j < n; j++)
-        max[0] = score[j] > max[0] ? score[j] : max[0];
-    for (int l = 0; l < LANES; l++)
-        best = max[l] > best ? max[l] : best;
-    return best;
+        score[j] = (float)(pull[j] - own[j] - 2 * (double)w[j]);
 }
 
-// The best item to exchange item i with, the first of equal ones; *gain: what that gains.
-static int32_t best_exchange(struct hn_mosaic_pool *pool, int32_t i, double *gain) {
-    int64_t batches = pool->n / pool->batch_size, best_from = 0;
-    int32_t home = pool->batch[i];
-    double score[BLOCK], best = -INFINITY;
-    const struct offer offer = {weights_of(pool, i), pull_of(pool, home), pool->own, pool->with,
-                                pool->batch};
-    for (int32_t c = 0; c < batches; c++)
-        pool->with[c] = c == home ? -INFINITY : pull_of(pool, c)[i];
-    for (int64_t from = 0; from < pool->n; from += BLOCK) {
-        double max = rate(&offer, from, hn_min(from + BLOCK, pool->n), score);
-        best_from = max > best ? from : best_from;
-        best = max > best ? max : best;
+// Pulls of item i by each batch, by its own -infinity; returns the largest.
+static double find_pulls(const struct hn_mosaic_pool *pool, int32_t i) {
+    double max = -INFINITY;
+    for (int32_t c = 0; c < pool->n / pool->batch_size; c++) {
+        pool->with[c] = c == pool->batch[i] ? -INFINITY : pull_of(pool, c)[i];
+        max = fmax(max, pool->with[c]);
     }
-    (void)rate(&offer, best_from, hn_min(best_from + BLOCK, pool->n), score);
-    int32_t j = 0;
-    while (score[j] < best)
-        j++;
-    *gain = best - pool->own[i];
-    return (int32_t)best_from + j;
+    return max;
+}
+
+// The best item to exchange item i with, the first of equal ones; -1 where none gains enough. Which
+// batch an item is in is only looked up where the largest pull would do. next: the item after i,
+// whose weights come from far away.
+static int32_t best_exchange(const struct hn_mosaic_pool *pool, int32_t i, int32_t next) {
+    const float *w = weights_of(pool, i), *ahead = weights_of(pool, next);
+    const double *pull = pull_of(pool, pool->batch[i]), *own = pool->own;
+    double best = own[i] + HN_MOSAIC_GAIN, max = find_pulls(pool, i);
+    float score[BLOCK];
+    int32_t position[BLOCK + HN_SCAN_SLACK], found = -1;
+    for (int64_t from = 0; from < pool->n; from += BLOCK) {
+        int64_t n = hn_min(BLOCK, pool->n - from);
+        for (int64_t j = from; j < from + n; j += LINE)
+            __builtin_prefetch(ahead + j);
+        rate(w + from, pull + from, own + from, n, score);
+        // Rounding keeps the order, so none is missed.
+        int32_t hits = hn_simd_best()->filter(score, 0, (int32_t)n, (float)(best - max), position);
+        for (int32_t k = 0; k < hits; k++) {
+            int64_t j = from + position[k];
+            double gain = pull[j] - own[j] - 2 * (double)w[j] + pool->with[pool->batch[j]];
+            found = gain > best ? (int32_t)j : found;
+            best = fmax(best, gain);
+        }
+    }
+    return found;
 }
 
 // a and b: pulls of the batches that items with weights v and w leave for the other one.
@@ -174,9 +165,9 @@ static int64_t sweep(const struct hn_context *ctx, struct hn_stream *stream,
     for (int64_t k = 0; k < pool->n; k++) {
         if (k % LOOK == 0 && hn_stop_asked(ctx))
             return 0;
-        double gain;
-        int32_t i = pool->order[k], j = best_exchange(pool, i, &gain);
-        if (gain > HN_MOSAIC_GAIN) {
+        int32_t i = pool->order[k], next = pool->order[hn_min(k + 1, pool->n - 1)];
+        int32_t j = best_exchange(pool, i, next);
+        if (j >= 0) {
             exchange(pool, i, j);
             swaps++;
         }
