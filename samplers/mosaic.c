@@ -44,10 +44,12 @@ struct params {
 };
 
 struct state {
-    struct hn_items items;   // of the last build, borrowed
-    struct hn_knn_lists knn; // group > 1
-    int32_t *shuffled;       // [n] items in the order of the pools
-    int64_t ordered;         // epoch that `order` is of
+    struct hn_items items;       // of the last build, borrowed
+    struct hn_knn_lists knn;     // group > 1
+    int32_t *shuffled;           // [n] items in the order of the pools
+    int64_t ordered;             // epoch that `order` is of
+    int64_t workers;             // that there are pools for
+    struct hn_mosaic_pool *pool; // [workers] of this build; kept, as fresh memory is slow
     struct hn_mosaic_tally tally;
 };
 
@@ -122,30 +124,52 @@ static void add_pool(const struct hn_mosaic *spec, int64_t n, const struct hn_mo
     sum->weight += tally->weight;
 }
 
+static void close_pools(struct hn_context *ctx, struct state *state) {
+    hn_free(ctx, state->pool);
+    state->pool = NULL;
+    state->workers = 0;
+}
+
+static enum hn_code open_pools(struct hn_context *ctx, const struct hn_sampler *self,
+                               struct cut cut, int64_t workers) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    int threads = workers == 1 ? hn_sampler_threads(ctx, self) : 1;
+    int64_t max = 0;
+    for (int64_t p = 0; p < cut.pools; p++)
+        max = hn_max(max, pool_start(self, cut, p + 1) - pool_start(self, cut, p));
+    close_pools(ctx, state);
+    void *outer = hn_own(ctx, state);
+    state->pool = hn_alloc(ctx, workers, sizeof *state->pool);
+    (void)hn_own(ctx, state->pool);
+    enum hn_code code = state->pool ? HN_OK : ctx->code;
+    for (int64_t i = 0; i < workers && !code; i++)
+        code = hn_mosaic_pool_open(ctx, &params->spec, max, state->items.d,
+                                   hn_has_positive(&state->items), self->batch_size, threads,
+                                   &state->pool[i]);
+    (void)hn_own(ctx, outer);
+    state->workers = code ? 0 : workers;
+    return code;
+}
+
 static enum hn_code fill_pools(struct hn_context *ctx, const struct hn_sampler *self, int64_t epoch,
                                struct cut cut, struct hn_work *work, struct hn_mosaic_tally *sum) {
     HN_SCOPE(ctx);
     const struct params *params = self->params;
-    const struct state *state = self->state;
-    int64_t workers = workers_of(ctx, hn_sampler_threads(ctx, self), cut), max = 0;
-    struct hn_mosaic_pool *pool = hn_alloc(ctx, workers, sizeof *pool);
+    struct state *state = self->state;
+    int64_t workers = workers_of(ctx, hn_sampler_threads(ctx, self), cut);
     struct hn_mosaic_tally *tally = hn_alloc(ctx, cut.pools, sizeof *tally);
-    if (!pool || !tally)
+    if (!tally || (state->workers != workers && open_pools(ctx, self, cut, workers)))
         return ctx->code;
-    for (int64_t p = 0; p < cut.pools; p++)
-        max = hn_max(max, pool_start(self, cut, p + 1) - pool_start(self, cut, p));
-    for (int64_t i = 0; i < workers; i++)
-        if (hn_mosaic_pool_open(ctx, &params->spec, max, state->items.d,
-                                hn_has_positive(&state->items), self->batch_size,
-                                workers == 1 ? hn_sampler_threads(ctx, self) : 1, &pool[i]))
-            return ctx->code;
 #pragma omp parallel for num_threads((int)workers) schedule(dynamic)
     for (int64_t p = 0; p < cut.pools; p++) {
         int64_t from = pool_start(self, cut, p), n = pool_start(self, cut, p + 1) - from;
         if (!hn_stop_asked(ctx))
-            fill_pool(ctx, self, epoch, p, state->shuffled + from, n, &pool[omp_get_thread_num()],
-                      &tally[p]);
+            fill_pool(ctx, self, epoch, p, state->shuffled + from, n,
+                      &state->pool[omp_get_thread_num()], &tally[p]);
     }
+    if (ctx->memory.mode)
+        close_pools(ctx, state);
     if (hn_check_stop(ctx))
         return ctx->code;
     for (int64_t p = 0; p < cut.pools; p++)
@@ -200,6 +224,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     int64_t dots = 0;
     state->items = *items;
     state->tally = (struct hn_mosaic_tally){0};
+    close_pools(ctx, state); // these items may have other dimensions
     if (params->group > 1) {
         state->knn = (struct hn_knn_lists){.x = items->x,
                                            .y = items->x,
