@@ -118,5 +118,7 @@ static inline float hn_expf(float x) {
 
 // to[j] = hn_exp(rate (s[j] - high)).
 void hn_exp_each(const float *s, int64_t n, double high, double rate, double *to);
+// s[j] becomes hn_expf(rate (s[j] - high)).
+void hn_expf_each(float *s, int64_t n, float high, float rate);
 
 #endif

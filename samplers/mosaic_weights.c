@@ -34,13 +34,6 @@ static double sum_squares(const float *v, int64_t n) {
     return sum;
 }
 
-// v becomes exp(rate (v - max)).
-HN_CLONES
-static void lift(float *v, int64_t n, float rate, float max) {
-    for (int64_t j = 0; j < n; j++)
-        v[j] = hn_expf(rate * (v[j] - max));
-}
-
 // Of all rows, in their order.
 static struct hn_mosaic_row add_rows(const struct hn_mosaic_pool *pool) {
     struct hn_mosaic_row all = {.max = -INFINITY};
@@ -64,7 +57,7 @@ static float exponentiate(const struct hn_mosaic_pool *pool, bool above, struct 
     for (int64_t i = 0; i < pool->n; i++) {
         int64_t size;
         float *v = row_of(pool, above, i, &size);
-        lift(v, size, rate, all.max);
+        hn_expf_each(v, size, all.max, rate);
         pool->row[i].sum = hn_sum(v, size);
     }
     return (float)(pairs / add_rows(pool).sum);
