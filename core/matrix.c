@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, FLOAT_LANES = 32, SUM_LANES = 16 };
+enum { LANES = 8, FLOAT_LANES = 32, SUM_LANES = 16, AHEAD = 8 };
 
 HN_CLONES
 static double dot_exact(const float *x, const float *y, int64_t d) {
@@ -35,8 +35,11 @@ static float dot(const float *x, const float *y, int64_t d) {
 }
 
 void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, float *out) {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            hn_fetch_row(x, id[i + AHEAD]);
         memcpy(out + i * x->cols, hn_row(x, id[i]), (size_t)x->cols * sizeof *out);
+    }
 }
 
 // The loader chooses among clones of static functions only where every compiler can: hence these.

@@ -13,6 +13,11 @@ struct hn_matrix {
 static inline const float *hn_row(const struct hn_matrix *m, int64_t i) {
     return m->data + i * m->stride;
 }
+// Asks for a row that is soon read, in lines of 16 floats.
+static inline void hn_fetch_row(const struct hn_matrix *m, int64_t i) {
+    for (int64_t k = 0; k < m->cols; k += 16)
+        __builtin_prefetch(hn_row(m, i) + k);
+}
 // out[n x cols] = the rows id[n] of x.
 void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, float *out);
 // to[cols x rows], the transpose of from[rows x cols]; strides are floats from row to row.

@@ -21,14 +21,14 @@
 
 enum {
     ROWS = 4096, // items between two looks at the stop flag
-    AHEAD = 16,  // candidates fetched ahead
-    LINE = 16    // floats of a cache line
+    AHEAD = 16   // candidates fetched ahead
 };
 
 struct scratch {
-    uint64_t *marks;          // [hn_bitset_words(n)], clear between items
-    int32_t *candidate;       // [m]
-    struct hn_scored *scored; // [m]
+    uint64_t *marks;    // [hn_bitset_words(n)], clear between items
+    int32_t *candidate; // [m]
+    float *score;       // [m]
+    struct hn_select_scratch select;
 };
 
 static struct scratch *scratch_new(struct hn_context *ctx, int64_t n, int64_t m, int threads) {
@@ -36,8 +36,9 @@ static struct scratch *scratch_new(struct hn_context *ctx, int64_t n, int64_t m,
     for (int i = 0; i < threads && s; i++) {
         s[i].marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s[i].marks);
         s[i].candidate = hn_alloc(ctx, m, sizeof *s[i].candidate);
-        s[i].scored = hn_alloc(ctx, m, sizeof *s[i].scored);
-        if (!s[i].marks || !s[i].candidate || !s[i].scored)
+        s[i].score = hn_alloc(ctx, m, sizeof *s[i].score);
+        if (!s[i].marks || !s[i].candidate || !s[i].score ||
+            hn_select_scratch_open(ctx, m, &s[i].select))
             return NULL;
     }
     return s;
@@ -73,11 +74,6 @@ void hn_proximity_draws(const struct hn_proximity *spec, int64_t n, int32_t v, i
         candidate[i] = (int32_t)hn_stream_below(&stream, (uint32_t)n);
 }
 
-static void fetch_row(const struct hn_matrix *x, int32_t id) {
-    for (int64_t k = 0; k < x->cols; k += LINE)
-        __builtin_prefetch(hn_row(x, id) + k);
-}
-
 // State shared by the builders that gather rows.
 struct gather {
     const struct hn_matrix *x;
@@ -98,14 +94,13 @@ static void choose_neighbours(const struct gather *g, int32_t v, struct scratch 
         hn_proximity_candidates(spec, x->rows, v, s->marks, s->candidate);
     for (int64_t i = 0; i < spec->m; i++) {
         if (i + AHEAD < spec->m)
-            fetch_row(x, s->candidate[i + AHEAD]);
-        int32_t id = s->candidate[i];
-        s->scored[i] =
-            (struct hn_scored){.score = (double)hn_dot(query, hn_row(x, id), x->cols), .id = id};
+            hn_fetch_row(x, s->candidate[i + AHEAD]);
+        s->score[i] = hn_dot(query, hn_row(x, s->candidate[i]), x->cols);
     }
-    int64_t kept = hn_select_top(s->scored, spec->m, spec->k, g->bound, query, x);
+    int64_t kept = hn_select_floats(s->score, s->candidate, spec->m, spec->k, -INFINITY, g->bound,
+                                    query, x, false, &s->select);
     for (int64_t i = 0; i < kept; i++)
-        target[i] = s->scored[i].id;
+        target[i] = s->select.scored[i].id;
 }
 
 struct rows { // of the graph that is built

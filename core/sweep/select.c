@@ -18,8 +18,7 @@ enum {
     RANKED = 192,    // up to so many are sorted by counting
     SPREAD = 2,      // buckets per value where they are more
     FOUR = 4,
-    AHEAD = 16, // rows fetched ahead
-    LINE = 16   // floats of a cache line
+    AHEAD = 16 // rows fetched ahead
 };
 
 static bool before(const struct hn_scored *a, const struct hn_scored *b) {
@@ -131,11 +130,6 @@ static int64_t bring_forward(struct hn_scored *c, int64_t n, double limit, bool 
     return m;
 }
 
-static void fetch_row(const struct hn_matrix *y, int64_t row) {
-    for (int64_t k = 0; k < y->cols; k += LINE)
-        __builtin_prefetch(hn_row(y, row) + k);
-}
-
 // Four at a time: their sums do not wait for each other.
 static void score_exactly(struct hn_scored *c, int64_t n, const float *x,
                           const struct hn_matrix *y) {
@@ -147,7 +141,7 @@ static void score_exactly(struct hn_scored *c, int64_t n, const float *x,
         int found = 0;
         for (; i < n && found < FOUR; i++) {
             if (i + AHEAD < n && !c[i + AHEAD].exact)
-                fetch_row(y, c[i + AHEAD].id);
+                hn_fetch_row(y, c[i + AHEAD].id);
             if (c[i].exact)
                 continue;
             row[found] = hn_row(y, c[i].id);
