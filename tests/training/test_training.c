@@ -2,6 +2,7 @@
 // threads, runs that go wrong, every failed allocation.
 #include "tests/training_fixture.h"
 #include "training/net/exp.h"
+#include "training/net/product.h"
 
 // Two views of 60 items go through a layer of 16 x 8 (forward, weights, inputs; the sparse layer
 // does not count), and a batch of 20 has 20 x 20 scores, whose slopes go back to both views.
@@ -183,18 +184,50 @@ static void test_exp(void) {
     CU_ASSERT(hn_real_exp(-1e30F) < 1e-37F);
 }
 
+static float element(struct hn_factor f, int64_t i, int64_t j) {
+    return f.transposed ? f.data[j * f.stride + i] : f.data[i * f.stride + j];
+}
+
+// Adds a[m x k] b[k x n] to ones, on one thread and on three, beside a plain loop.
+static void check_product(int64_t m, int64_t n, bool left, bool right) {
+    enum { MOST = 700, DEPTH = 5 };
+    static float a[MOST * DEPTH], b[MOST * DEPTH], c[2][MOST * MOST];
+    const struct hn_factor x = {a, left ? m : DEPTH, left}, y = {b, right ? DEPTH : n, right};
+    for (int64_t i = 0; i < MOST * DEPTH; i++) {
+        a[i] = (float)(i % 13 - 6);
+        b[i] = (float)(i % 7 - 3);
+    }
+    for (int way = 0; way < 2; way++) {
+        for (int64_t i = 0; i < m * n; i++)
+            c[way][i] = 1;
+        hn_product((struct hn_workers){way ? 3 : 1, NULL}, x, y, m, n, DEPTH, true, c[way], n);
+    }
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < m * n; i++) {
+        float sum = 1; // whole numbers: exact in any order
+        for (int64_t k = 0; k < DEPTH; k++)
+            sum += element(x, i / n, k) * element(y, k, i % n);
+        wrong += memcmp(&sum, &c[0][i], sizeof sum) != 0 || memcmp(&sum, &c[1][i], sizeof sum) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+// One block and several, of rows and of columns, with a last one of fewer.
+static void test_products(void) {
+    static const int64_t sizes[][2] = {{1, 1},    {130, 3},  {3, 130},
+                                       {700, 90}, {90, 700}, {641, 641}};
+    for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++)
+        for (int kind = 0; kind < 4; kind++)
+            check_product(sizes[t][0], sizes[t][1], kind & 1, kind & 2);
+}
+
 static const struct hn_test tests[] = {
-    {"exp", test_exp},
-    {"flops", test_flops},
-    {"threads", test_threads},
-    {"all_nodes", test_all_nodes},
-    {"stored_embeddings", test_stored_embeddings},
-    {"drop_last", test_drop_last},
-    {"learns", test_learns},
-    {"collapse", test_collapse},
-    {"supervised", test_supervised},
-    {"divergence", test_divergence},
-    {"what_does_not_fit", test_what_does_not_fit},
+    {"products", test_products},     {"exp", test_exp},
+    {"flops", test_flops},           {"threads", test_threads},
+    {"all_nodes", test_all_nodes},   {"stored_embeddings", test_stored_embeddings},
+    {"drop_last", test_drop_last},   {"learns", test_learns},
+    {"collapse", test_collapse},     {"supervised", test_supervised},
+    {"divergence", test_divergence}, {"what_does_not_fit", test_what_does_not_fit},
     {"memory", test_memory},
 };
 HN_TEST_MAIN("training", tests)

@@ -4,8 +4,13 @@
 #include "training/net/product.h"
 #include "core/sweep/blas.h"
 
-// Rows of a block: large enough to pay for the packing of b, few enough for some threads.
-enum { BLOCK_MIN = 64, BLOCKS = 16 };
+// Rows (or columns) of a block: the library packs the other factor anew for each, so few are as
+// many as some threads need, a quarter, and 16 blocks are the most.
+enum { BLOCK_MIN = 128, BLOCK = 256, BLOCKS = 16 };
+
+static int64_t block_of(int64_t rows) {
+    return hn_max(hn_min(hn_max(BLOCK_MIN, rows / 4), BLOCK), (rows + BLOCKS - 1) / BLOCKS);
+}
 
 static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t n, int64_t k,
                      hn_real beta, hn_real *c, int64_t ldc) {
@@ -20,17 +25,21 @@ static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t 
 
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc) {
-    int64_t block = hn_max(BLOCK_MIN, (m + BLOCKS - 1) / BLOCKS);
-    int64_t blocks = (m + block - 1) / block;
+    bool by_rows = m >= n; // the longer side is cut
+    int64_t side = by_rows ? m : n, block = block_of(side), blocks = (side + block - 1) / block;
     hn_real beta = add ? 1 : 0;
     if (workers.flops)
         atomic_fetch_add_explicit(workers.flops, 2 * m * n * k, memory_order_relaxed);
 #pragma omp parallel for num_threads(workers.threads)                                              \
     schedule(dynamic) if (workers.threads > 1 && blocks > 1)
     for (int64_t i = 0; i < blocks; i++) {
-        int64_t first = i * block, rows = hn_min(block, m - first);
-        struct hn_factor part = a;
-        part.data += a.transposed ? first : first * a.stride;
-        multiply(part, b, rows, n, k, beta, c + first * ldc, ldc);
+        int64_t first = i * block, size = hn_min(block, side - first);
+        struct hn_factor left = a, right = b;
+        if (by_rows)
+            left.data += a.transposed ? first : first * a.stride;
+        else
+            right.data += b.transposed ? first * b.stride : first;
+        multiply(left, right, by_rows ? size : m, by_rows ? n : size, k, beta,
+                 c + first * (by_rows ? ldc : 1), ldc);
     }
 }

@@ -19,9 +19,9 @@ struct hn_workers {
     _Atomic int64_t *flops;
 };
 
-// c[m x n] (row stride ldc) = a[m x k] b[k x n], or += if `add`. The rows of c are cut into blocks
-// by m, n and k alone, one product per block on up to workers.threads threads: the same bits for
-// any number of threads. Calls from inside a parallel region take one thread. Sizes below 2^31.
+// c[m x n] (row stride ldc) = a[m x k] b[k x n], or += if `add`. The longer side of c is cut into
+// blocks by m and n alone, one product per block on up to workers.threads threads: the same bits
+// for any number of threads. Calls from inside a parallel region take one thread. Sizes below 2^31.
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc);
 
