@@ -130,10 +130,11 @@ static void test_every_layer(void) {
 
 static void test_batch_norm_modes(void) {
     for (int channels = 0; channels < 2; channels++)
-        for (int training = 0; training < 2; training++) {
+        for (int kind = 0; kind < 4; kind++) {
             struct probe *p = open_probe(12);
-            p->pass.training = training;
-            add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = channels ? 3 : 0});
+            bool training = p->pass.training = kind & 1;
+            add(p, &hn_layer_batch_norm,
+                (struct hn_layer_spec){.channels = channels ? 3 : 0, .relu = kind & 2});
             check_probe(p, training ? "batch norm, training" : "batch norm, evaluation");
         }
 }
@@ -165,13 +166,11 @@ static void test_encoders(void) {
     add(p, &hn_layer_convolution,
         (struct hn_layer_spec){
             .out = 4, .height = 6, .width = 6, .channels = 2, .kernel = 3, .stride = 2, .pad = 1});
-    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = 4});
-    add(p, &hn_layer_relu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = 4, .relu = true});
     add(p, &hn_layer_average_pool,
         (struct hn_layer_spec){.height = 3, .width = 3, .channels = 4, .kernel = 3});
     add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 5});
-    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){0});
-    add(p, &hn_layer_relu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.relu = true});
     add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 3, .bias = true});
     add(p, &hn_layer_unit, (struct hn_layer_spec){0});
     check_probe(p, "image encoder");

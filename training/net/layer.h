@@ -47,6 +47,7 @@ struct hn_layer_spec {
     bool fan_in;                     // linear, convolution: first weights by the fan in alone
     double rate;                     // dropout
     double momentum;                 // batch norm; 0 = 0.1
+    bool relu;                       // batch norm: and ReLU of what it gives
 };
 
 struct hn_layer {
@@ -121,6 +122,10 @@ void hn_net_begin(struct hn_net *net, int64_t in);
 HN_MUST_USE enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net,
                                     struct hn_weights *weights, const struct hn_layer_type *type,
                                     struct hn_layer_spec spec);
+// Batch norm of `channels` (0: all columns) and ReLU, or ReLU alone.
+HN_MUST_USE enum hn_code hn_net_add_relu(struct hn_context *ctx, struct hn_net *net,
+                                         struct hn_weights *weights, int64_t channels,
+                                         bool batch_norm);
 // Linear, batch norm (or a bias instead), ReLU, linear with bias, unit rows: a projection head.
 // First weights by the fan in.
 HN_MUST_USE enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net,

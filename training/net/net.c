@@ -32,14 +32,19 @@ enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net, struct hn_we
     return HN_OK;
 }
 
+enum hn_code hn_net_add_relu(struct hn_context *ctx, struct hn_net *net, struct hn_weights *w,
+                             int64_t channels, bool batch_norm) {
+    const struct hn_layer_spec spec = {.channels = channels, .relu = true};
+    return hn_net_add(ctx, net, w, batch_norm ? &hn_layer_batch_norm : &hn_layer_relu, spec);
+}
+
 enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net, struct hn_weights *w,
                              int64_t hidden, int64_t out, bool batch_norm) {
     const struct hn_layer_spec plain = {0};
     const struct hn_layer_spec first = {.out = hidden, .bias = !batch_norm, .fan_in = true};
     const struct hn_layer_spec second = {.out = out, .bias = true, .fan_in = true};
     if (hn_net_add(ctx, net, w, &hn_layer_linear, first) ||
-        (batch_norm && hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain)) ||
-        hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
+        hn_net_add_relu(ctx, net, w, 0, batch_norm) ||
         hn_net_add(ctx, net, w, &hn_layer_linear, second))
         return ctx->code;
     return hn_net_add(ctx, net, w, &hn_layer_unit, plain);

@@ -58,12 +58,9 @@ static enum hn_code add_block(struct hn_context *ctx, struct hn_net *net, struct
                                        .pad = 1,
                                        .bias = !batch_norm,
                                        .fan_in = true};
-    if (hn_net_add(ctx, net, w, &hn_layer_convolution, spec) ||
-        (batch_norm &&
-         hn_net_add(ctx, net, w, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = out})) ||
-        hn_net_add(ctx, net, w, &hn_layer_relu, (struct hn_layer_spec){0}))
+    if (hn_net_add(ctx, net, w, &hn_layer_convolution, spec))
         return ctx->code;
-    return HN_OK;
+    return hn_net_add_relu(ctx, net, w, out, batch_norm);
 }
 
 static const uint8_t *image_of(const struct state *s, int64_t item) {

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's position in the encoder; rows embedded at once
+enum { HIDDEN_LAYER = 1, ROWS = 1024 }; // ReLU's position in the encoder; rows embedded at once
 
 struct params {
     struct hn_image_params image; // first
@@ -107,7 +107,7 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
         return ctx->code;
     task->label = v->label;
     s->net.hidden = p->hidden;
-    s->net.hidden_layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
+    s->net.hidden_layer = HIDDEN_LAYER;
     task->block = ROWS;
     s->net.load = load;
     s->net.features = v->clean;
