@@ -30,6 +30,7 @@ struct hn_bench_training {
     hn_real *m, *v;
     int32_t *id;
     int64_t step;
+    int64_t touched; // rows of a table that the last step updated
 };
 
 static void write_images(FILE *file, int64_t number) {
@@ -262,6 +263,7 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_bench_training *b
     hn_weights_clear(w);
     if (task->type->step(ctx, task, &batch, &loss, NULL))
         return ctx->code;
+    b->touched = w->n_touched;
     hn_adam_update(&b->adam, ctx->threads, b->step++, w, b->m, b->v);
     return HN_OK;
 }
@@ -284,8 +286,10 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
 
 // Seconds of a step at the ceilings: its matrix products, or, where it updates rows of a table,
 // reading them, their gradients and both moments, and writing all but the gradients.
-static double ideal_of(const struct hn_bench *bench, const struct hn_weights *w, double flops) {
-    double bytes = 7.0 * (double)(w->n_touched * w->width) * sizeof *w->value;
+static double ideal_of(const struct hn_bench *bench, const struct hn_bench_training *b,
+                       double flops) {
+    const struct hn_weights *w = &b->task.weights;
+    double bytes = 7.0 * (double)(b->touched * w->width) * sizeof *w->value;
     return fmax(flops / bench->gflops, bytes / bench->gbs) * 1e-9;
 }
 
@@ -304,7 +308,7 @@ enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *bench,
         if (one_step(ctx, b))
             return ctx->code;
     out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / steps;
-    out->ideal = ideal_of(bench, &b->task.weights, (double)(b->task.flops - flops) / steps);
+    out->ideal = ideal_of(bench, b, (double)(b->task.flops - flops) / steps);
     bench->shape =
         (struct hn_bench_shape){.n = b->task.n, .dim = b->task.d, .batch = b->task.batch_size};
     return HN_OK;

@@ -244,9 +244,9 @@ static void test_adam_rows(void) {
             memcpy(kept[k], now[k], sizeof kept[k]);
             memcpy(one[k], now[k] + 4 * TABLE_COLUMNS, sizeof one[k]);
         }
-        hn_adam_update(&adam, 2, step, &w, m, v);
         hn_adam_step(&adam, 1, step, TABLE_COLUMNS, w.grad + 4 * TABLE_COLUMNS, one[0], one[1],
                      one[2]);
+        hn_adam_update(&adam, 2, step, &w, m, v);
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < ALL; i++) {
                 int row = i / TABLE_COLUMNS, column = i % TABLE_COLUMNS;

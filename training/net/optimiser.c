@@ -4,8 +4,9 @@
 #include "core/clones.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { CHUNK = 1 << 14 };
+enum { CHUNK = 1 << 14, LINE = 64 / sizeof(hn_real) };
 
 double hn_adam_rate(const struct hn_adam *adam, int64_t step) {
     if (step < adam->warmup)
@@ -57,6 +58,12 @@ void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t
         update(rule, hn_min(CHUNK, n - i), grad + i, value + i, m + i, v + i);
 }
 
+// Rows of a table are far apart, and no processor foresees which is next.
+static void fetch_row(const hn_real *x, int64_t n) {
+    for (int64_t j = 0; j < n; j += LINE)
+        __builtin_prefetch(x + j, 1);
+}
+
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
                     hn_real *m, hn_real *v) {
     const struct rule rule = rule_of(adam, step);
@@ -66,7 +73,12 @@ void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struc
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t k = 0; k < w->n_touched; k++) {
+        hn_real *const array[] = {w->grad, w->value, m, v};
         int64_t at = w->touched[k] * w->width;
+        for (int a = 0; a < 4 && k + 1 < w->n_touched; a++)
+            fetch_row(array[a] + w->touched[k + 1] * w->width, w->width);
         update(rule, w->width, w->grad + at, w->value + at, m + at, v + at);
+        memset(w->grad + at, 0, (size_t)w->width * sizeof *w->grad);
     }
+    w->n_touched = 0;
 }

@@ -34,7 +34,7 @@ void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to) {
 // Blocks of a row's columns whose sums stay in registers: eight floats are one of AVX2's, and wider
 // vectors than the processor has go through memory. Every sum is in the order of entries,
 // whatever the block: the same bits with vectors of any width.
-enum { LANES = 8, GROUP = 8 };
+enum { LANES = 8, GROUP = 8, AHEAD = 6 }; // AHEAD: entries whose rows of x are on their way
 typedef hn_real lanes
     __attribute__((vector_size(LANES * sizeof(hn_real)), aligned(sizeof(hn_real)), may_alias));
 
@@ -48,6 +48,9 @@ static inline __attribute__((always_inline)) void add_block(const int32_t *index
         sum[g] = ((const lanes *)y)[g];
     for (int64_t k = 0; k < n; k++) {
         const lanes *row = (const lanes *)(x + index[k] * ldx);
+        const lanes *later = (const lanes *)(x + index[hn_min(k + AHEAD, n - 1)] * ldx);
+        for (int g = 0; g < groups; g += 2)
+            __builtin_prefetch(later + g);
         for (int g = 0; g < groups; g++)
             sum[g] += value[k] * row[g];
     }
