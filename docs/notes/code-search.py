@@ -83,7 +83,7 @@ def verdict(difference, p):
 
 def number(x, form="+.2f"):
     """Without the 0 before its point."""
-    told = f"{x:{form}}".replace("-0.00", "0.00")
+    told = f"{x:{form}}".replace("-0.00", "0.00").replace("+0.00", "0.00")
     return told.replace("0.", ".", 1) if abs(x) < 1 else told
 
 
