@@ -278,7 +278,10 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
         .step = loop->step, .progress = loop->draw.items.progress, .loss = spec->setting.loss};
     batch.loss.weighting = spec->weighting->resolve(spec->weighting_params, loop->step);
     *loss = NAN;
-    if (hn_draw_batch(ctx, loop, &batch))
+    int64_t epoch = loop->draw.at.epoch;
+    if (hn_draw_prepare(ctx, loop) ||
+        (spec->expect && loop->draw.at.epoch != epoch && hn_loop_expect(ctx, loop)) ||
+        hn_draw_batch(ctx, loop, &batch))
         return ctx->code;
     int64_t begun = hn_wall_ns(), flops = task->flops;
     hn_weights_clear(w);

@@ -169,7 +169,7 @@ static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_loop *loop) {
     if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &d->at.batches))
         return ctx->code;
     d->at.batches = hn_draw_wanted(loop, d->at.batches);
-    return loop->spec->expect ? hn_loop_expect(ctx, loop) : HN_OK;
+    return HN_OK;
 }
 
 int64_t hn_draw_wanted(const struct hn_loop *loop, int64_t batches) {
@@ -199,7 +199,7 @@ static bool is_due(const struct hn_loop *loop) {
     return t > 0 ? loop->step % t == 0 : d->at.next == d->at.batches;
 }
 
-static enum hn_code prepare(struct hn_context *ctx, struct hn_loop *loop) {
+enum hn_code hn_draw_prepare(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     bool sampled = loop->step >= loop->spec->uniform;
     if (sampled && !d->at.sampled)
@@ -266,8 +266,6 @@ enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_
 
 enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
                            struct hn_task_batch *batch) {
-    if (prepare(ctx, loop))
-        return ctx->code;
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_draw_number(ctx, loop, loop->draw.at.next++, batch);
     loop->times.cost_s += seconds_since(begun);

@@ -60,8 +60,9 @@ struct hn_loop {
 };
 
 HN_MUST_USE enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop);
-// The batch of loop->step: builds and begins epochs as needed. *ids [*n] and lists are valid until
-// the next call.
+// Before the batch of loop->step: builds and begins an epoch as needed.
+HN_MUST_USE enum hn_code hn_draw_prepare(struct hn_context *ctx, struct hn_loop *loop);
+// That batch. *ids [*n] and lists are valid until the next call.
 HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
                                        struct hn_task_batch *batch);
 // The batch `number` of the epoch that was begun, which changes nothing but the buffers it is put
