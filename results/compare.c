@@ -13,6 +13,9 @@
 
 // --- lines ---
 
+#define LIST(name) &hn_compare_##name,
+const struct hn_compare_format *const hn_compare_formats[] = {HN_COMPARE_FORMATS(LIST) NULL};
+
 struct work {
     struct hn_context *ctx;
     const struct hn_compare_options *options;
@@ -473,16 +476,6 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
     else
         hn_compare_conclude(out, options);
     return failed ? ctx->code : HN_OK;
-}
-
-const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table) {
-    const struct hn_table *rows = hn_results_table(c->base, table);
-    for (const struct hn_row_owner *o = hn_row_owners; rows && o->column; o++)
-        if (strcmp(table, o->table) == 0)
-            return rows;
-    const struct hn_row_owner *owner = rows ? hn_row_owner(rows) : NULL;
-    const struct hn_table *cells = owner ? hn_results_table(c->base, owner->table) : NULL;
-    return cells ? cells : &c->base->runs;
 }
 
 void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c) {

@@ -7,8 +7,15 @@
 
 enum { NAMED = 5 }; // cells without a partner that are named
 
-#define LIST(name) &hn_compare_##name,
-const struct hn_compare_format *const hn_compare_formats[] = {HN_COMPARE_FORMATS(LIST) NULL};
+const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table) {
+    const struct hn_table *rows = hn_results_table(c->base, table);
+    for (const struct hn_row_owner *o = hn_row_owners; rows && o->column; o++)
+        if (strcmp(table, o->table) == 0)
+            return rows;
+    const struct hn_row_owner *owner = rows ? hn_row_owner(rows) : NULL;
+    const struct hn_table *cells = owner ? hn_results_table(c->base, owner->table) : NULL;
+    return cells ? cells : &c->base->runs;
+}
 
 void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size) {
     if (!line->gated)

@@ -3,6 +3,47 @@
 
 #include <string.h>
 
+enum hn_code hn_store_bad(const struct hn_store_reader *r, const char *group, const char *name,
+                          const char *what) {
+    return hn_fail(r->ctx, HN_DATA, "%s: %s%s%s %s: " HN_STORE_MEND, r->path, group,
+                   *name ? "/" : "", name, what);
+}
+
+enum hn_code hn_store_open_group(const struct hn_store_reader *r, hid_t parent, const char *name,
+                                 bool required, hid_t *group) {
+    *group = H5I_INVALID_HID;
+    enum hn_h5_link link = hn_h5_find(parent, name);
+    if (link == HN_H5_NONE)
+        return required ? hn_store_bad(r, name, "", "is missing") : HN_OK;
+    if (link == HN_H5_HARD)
+        *group = H5Gopen2(parent, name, H5P_DEFAULT);
+    return *group >= 0 ? HN_OK : hn_store_bad(r, name, "", "is not a group of this file");
+}
+
+enum hn_code hn_store_open_data(const struct hn_store_reader *r, hid_t parent, const char *group,
+                                const char *name, struct hn_h5_data *s) {
+    static const char *const what[HN_H5_FAULTS] = {[HN_H5_ABSENT] = "is missing",
+                                                   [HN_H5_NO_TYPE] = "is not an array",
+                                                   [HN_H5_FILTER] = "cannot be read"};
+    enum hn_h5_fault fault = hn_h5_data_open(parent, name, s);
+    if (fault != HN_H5_GOOD)
+        return hn_store_bad(r, group, name,
+                            what[fault] ? what[fault] : "is not a dataset of this file");
+    bool array = s->rank >= 1 && s->rank <= HN_H5_RANK_MAX;
+    if (array && hn_h5_data_holds(s, r->bytes, 0))
+        return HN_OK;
+    hn_h5_data_close(s);
+    return hn_store_bad(r, group, name,
+                        array ? "claims more values than the file holds" : "is not an array");
+}
+
+enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *group,
+                                   const char *name, const struct hn_h5_data *s, int64_t n) {
+    return s->rank == 1 && s->dim[0] == (hsize_t)n
+               ? HN_OK
+               : hn_store_bad(r, group, name, "has the wrong length");
+}
+
 enum { MAX_LINKS = 4096 }; // columns of a table, tables of a file
 
 // The column that texts go to.

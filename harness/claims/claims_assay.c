@@ -82,13 +82,13 @@ static enum hn_code judge_training(struct hn_context *ctx, const struct hn_resul
     trained.than = trained.of;
     trained.than.given = true;
     trained.than.steps = HN_STEPS_START;
-    return hn_claim_judge(ctx, r, &trained, assay);
+    return hn_claim_verdict(ctx, r, &trained, assay);
 }
 
 // Uniform says whether accuracies can tell samplers apart, where the results have it in one
 // setting; else the settings that are compared with do.
-enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
-                            const struct hn_claim *claim, struct hn_claim_result *out) {
+static enum hn_code judge_assay(struct hn_context *ctx, const struct hn_results *r,
+                                const struct hn_claim *claim, struct hn_claim_result *out) {
     if (out->verdict == HN_NOT_TESTED || !applies(claim))
         return HN_OK;
     const char *name[] = {"uniform"};
@@ -113,5 +113,16 @@ enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
             break;
         }
     hn_claim_result_free(ctx, &assay);
+    return HN_OK;
+}
+
+enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_results *r,
+                            const struct hn_claim *claim, struct hn_claim_result *out) {
+    if (hn_claim_verdict(ctx, r, claim, out))
+        return ctx->code;
+    if (judge_assay(ctx, r, claim, out)) {
+        hn_claim_result_free(ctx, out);
+        return ctx->code;
+    }
     return HN_OK;
 }

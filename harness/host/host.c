@@ -59,23 +59,6 @@ static void put(struct env *env, const char *name, const char *fmt, ...) {
         env->code = hn_results_set_env(env->ctx, env->results, name, text);
 }
 
-void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
-                        size_t size) {
-    char line[TEXT_MAX];
-    size_t length = strlen(key);
-    FILE *file = fopen(path, "r");
-    text[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, key, length) != 0 || (*key && !strchr(separators, line[length])))
-            continue;
-        const char *value = line + length + strspn(line + length, separators);
-        snprintf(text, size, "%.*s", (int)strcspn(value, "\"\n"), value);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
-
 void hn_host_processor(char *text, size_t size) {
     hn_host_file_value("/proc/cpuinfo", "model name", "\t :", text, size);
     if (text[0])

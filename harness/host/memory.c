@@ -11,7 +11,24 @@
 #include <unistd.h>
 
 // Of a group, for what is not counted as data: libraries, the buffers of OpenBLAS and HDF5, stacks.
-enum { RESERVE = 32 << 20, RESERVE_THREAD = 4 << 20 };
+enum { RESERVE = 32 << 20, RESERVE_THREAD = 4 << 20, LINE_BYTES = 1024 };
+
+void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
+                        size_t size) {
+    char line[LINE_BYTES];
+    size_t length = strlen(key);
+    FILE *file = fopen(path, "r");
+    text[0] = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, key, length) != 0 || (*key && !strchr(separators, line[length])))
+            continue;
+        const char *value = line + length + strspn(line + length, separators);
+        snprintf(text, size, "%.*s", (int)strcspn(value, "\"\n"), value);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
 
 // The files of a version of control groups.
 struct version {

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -119,14 +118,6 @@ static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_part
     if (!path || !line)
         return ctx->code;
     return hn_bytes_write(ctx, path, line, 0, found->data, found->n);
-}
-
-// The process that stored the last result removes the parts.
-enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder) {
-    if (access(folder, F_OK) == 0)
-        return ctx->code;
-    return hn_fail(ctx, HN_WAITING, "%s: removed by another process, which has ended the run",
-                   folder);
 }
 
 static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,

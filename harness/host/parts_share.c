@@ -8,6 +8,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+// The process that stored the last result removes the parts.
+enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder) {
+    if (access(folder, F_OK) == 0)
+        return ctx->code;
+    return hn_fail(ctx, HN_WAITING, "%s: removed by another process, which has ended the run",
+                   folder);
+}
+
 enum { SHARED_MIN = 1 << 20 }; // bytes; of fewer each process has its own
 
 struct shared {

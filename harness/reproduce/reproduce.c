@@ -269,46 +269,7 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
     return HN_OK;
 }
 
-// Path of a job: a file, or one of the program's own, which is written below the folder, so that
-// `hardneg run` takes it too. NULL with the message recorded.
-char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
-    char name[128];
-    snprintf(name, sizeof name, "jobs/%.100s.yaml", job);
-    const char *text = hn_paper_text(name);
-    if (!text && access(job, R_OK) == 0)
-        return hn_strdup(ctx, job);
-    if (!text) {
-        hn_fail(ctx, HN_USAGE,
-                "there is no job '%s': give the path of a job file, or one of "
-                "harness/jobs/reproduce",
-                job);
-        return NULL;
-    }
-    char *folder = hn_format(ctx, "%s/jobs", rep->folder);
-    char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
-    return path && !hn_folder_make(ctx, folder) && !hn_file_write_text(ctx, path, text) ? path
-                                                                                        : NULL;
-}
-
 enum { OVERRIDES = 4 };
-
-int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
-                           int64_t full) {
-    const double seeds[] = {[HN_EFFORT_USUAL] = job->seeds > 0 ? job->seeds : 5,
-                            [HN_EFFORT_QUICK] = job->quick_seeds > 0 ? job->quick_seeds : 3,
-                            [HN_EFFORT_FULL] =
-                                job->full_seeds > 0 ? job->full_seeds : (double)full};
-    return rep->seeds > 0 ? rep->seeds : (int64_t)seeds[rep->effort];
-}
-
-char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
-    char list[1024] = "";
-    size_t used = 0;
-    for (int64_t s = first; s < first + n && used < sizeof list; s++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
-                                 s > first ? ", " : "", s);
-    return hn_format(ctx, "seeds=[%s]", list);
-}
 
 // A list of the paths in double quotes: of the file, or of all encoders of its family. NULL with
 // the message recorded.

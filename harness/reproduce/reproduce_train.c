@@ -2,6 +2,7 @@
 // that is not there yet is trained.
 #include "harness/reproduce/reproduce_train.h"
 #include "core/files.h"
+#include "plots/page/paper.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// Path of a job: a file, or one of the program's own, which is written below the folder, so that
+// `hardneg run` takes it too. NULL with the message recorded.
+char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
+    char name[128];
+    snprintf(name, sizeof name, "jobs/%.100s.yaml", job);
+    const char *text = hn_paper_text(name);
+    if (!text && access(job, R_OK) == 0)
+        return hn_strdup(ctx, job);
+    if (!text) {
+        hn_fail(ctx, HN_USAGE,
+                "there is no job '%s': give the path of a job file, or one of "
+                "harness/jobs/reproduce",
+                job);
+        return NULL;
+    }
+    char *folder = hn_format(ctx, "%s/jobs", rep->folder);
+    char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
+    return path && !hn_folder_make(ctx, folder) && !hn_file_write_text(ctx, path, text) ? path
+                                                                                        : NULL;
+}
+
+int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
+                           int64_t full) {
+    const double seeds[] = {[HN_EFFORT_USUAL] = job->seeds > 0 ? job->seeds : 5,
+                            [HN_EFFORT_QUICK] = job->quick_seeds > 0 ? job->quick_seeds : 3,
+                            [HN_EFFORT_FULL] =
+                                job->full_seeds > 0 ? job->full_seeds : (double)full};
+    return rep->seeds > 0 ? rep->seeds : (int64_t)seeds[rep->effort];
+}
+
+char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
+    char list[1024] = "";
+    size_t used = 0;
+    for (int64_t s = first; s < first + n && used < sizeof list; s++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
+                                 s > first ? ", " : "", s);
+    return hn_format(ctx, "seeds=[%s]", list);
+}
 
 static void say_missing(const char *data, const char *wanted, char *why) {
     const struct hn_task_data *known = hn_task_data_find(wanted);

@@ -13,23 +13,6 @@ static const struct hn_job_weighting *weighting_of(const struct hn_plan *plan,
     return &plan->job->weighting[cell->weighting];
 }
 
-struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
-                                             const struct hn_cell *cell) {
-    const struct hn_job_weighting *w = weighting_of(plan, cell);
-    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
-    return w->type->resolve(w->params, info->step[cell->step_index]);
-}
-
-static bool wants_global(const struct hn_plan *plan, const struct hn_cell *cell) {
-    const struct hn_job *job = plan->job;
-    struct hn_weighting_params weighting = hn_cell_weighting(plan, cell);
-    unsigned lacks = hn_is_weighted(&weighting) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
-    for (int64_t m = 0; m < job->n_metrics; m++)
-        if ((job->metric[m]->needs & HN_METRIC_NEEDS_GLOBAL) && !(job->metric[m]->needs & lacks))
-            return true;
-    return false;
-}
-
 static void label(const struct hn_item *item, char *text, size_t size) {
     const struct hn_plan *plan = item->plan;
     const struct hn_cell *cell = item->of;
@@ -43,16 +26,6 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64,
              hn_plan_data_of(item)->name, item->step->number, sampler->type->name, sampler->text,
              cell->batch_size, cell->temperature, loss, weights, cell->seed);
-}
-
-// Adds a remark to the note column, once.
-enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, const char *text) {
-    const char *old = hn_table_text(runs, 0, "note");
-    if (!*text || strstr(old, text))
-        return HN_OK;
-    HN_SCOPE(ctx);
-    char *joined = hn_format(ctx, "%s%s%s", old, *old ? "; " : "", text);
-    return joined ? hn_table_set_text(ctx, runs, 0, "note", joined) : ctx->code;
 }
 
 // Adds the notes of planning about these parameters on this file to the row.
@@ -193,14 +166,6 @@ static struct hn_cell_work open_work(const struct hn_item *item, const struct hn
                                  .order = order,
                                  .instructions = s->instructions,
                                  .taker = s->taker};
-}
-
-enum hn_code hn_cell_global(struct hn_context *ctx, const struct hn_cell_work *w,
-                            const struct hn_cell *cell, const struct hn_global **global) {
-    *global = NULL;
-    if (!wants_global(w->plan, cell) || !hn_has_positive(w->items))
-        return HN_OK;
-    return hn_cache_global(ctx, w->plan, cell, w->items, w->share, global);
 }
 
 // The cells that are run next and draw the same, up to the first that does not.

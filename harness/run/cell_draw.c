@@ -12,6 +12,41 @@ enum {
     BLOCK_NS = 20000, // the least time of a repetition: a batch of 0.1 us is timed with its like
 };
 
+struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
+                                             const struct hn_cell *cell) {
+    const struct hn_job_weighting *w = &plan->job->weighting[cell->weighting];
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
+    return w->type->resolve(w->params, info->step[cell->step_index]);
+}
+
+static bool wants_global(const struct hn_plan *plan, const struct hn_cell *cell) {
+    const struct hn_job *job = plan->job;
+    struct hn_weighting_params weighting = hn_cell_weighting(plan, cell);
+    unsigned lacks = hn_is_weighted(&weighting) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
+    for (int64_t m = 0; m < job->n_metrics; m++)
+        if ((job->metric[m]->needs & HN_METRIC_NEEDS_GLOBAL) && !(job->metric[m]->needs & lacks))
+            return true;
+    return false;
+}
+
+enum hn_code hn_cell_global(struct hn_context *ctx, const struct hn_cell_work *w,
+                            const struct hn_cell *cell, const struct hn_global **global) {
+    *global = NULL;
+    if (!wants_global(w->plan, cell) || !hn_has_positive(w->items))
+        return HN_OK;
+    return hn_cache_global(ctx, w->plan, cell, w->items, w->share, global);
+}
+
+// Adds a remark to the note column, once.
+enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, const char *text) {
+    const char *old = hn_table_text(runs, 0, "note");
+    if (!*text || strstr(old, text))
+        return HN_OK;
+    HN_SCOPE(ctx);
+    char *joined = hn_format(ctx, "%s%s%s", old, *old ? "; " : "", text);
+    return joined ? hn_table_set_text(ctx, runs, 0, "note", joined) : ctx->code;
+}
+
 // The counter is read outside the time that is measured, before it begins and after it has ended.
 static struct hn_stamp begin_timing(const struct hn_cell_work *w) {
     struct hn_stamp s = {.instructions =
