@@ -88,6 +88,7 @@ check "the console has the weighting and its option" grep -Eq '^window +[0-9]+ +
 expect "the page" 0 '' report out-of-examples --quiet
 check "has sampler and metric" eval 'grep -q "data-sampler=\"window\"" out-of-examples/index.html && grep -q "Classes</button>" out-of-examples/index.html'
 check "and the weighting" grep -q 'weighting ceiling' out-of-examples/index.html
+! command -v gnuplot >/dev/null || check "and the figure" grep -q '<figcaption><h3>coverage: ' out-of-examples/index.html
 expect "the LaTeX has the metric" 0 '& Classes &' export out-of-examples --latex
 check "and the sampler" grep -Eq '^window & .*\$[1-3]\.[0-9]{3}' "$work/out"
 check "with the weighting" grep -Eq '^window & ceiling & 0\.5 &' "$work/out"
@@ -110,5 +111,13 @@ printf '%s\n' 'version: 1' 'task: {pixels: {data: ., hidden: 8, out: 4}}' 'sampl
     'seeds: [1]' 'temperature: 0.5' >train.yaml
 expect "a training of the example" 0 '' train -c train.yaml -o trained --quiet
 expect "its table" 0 'knn_h_acc' export trained --csv --table training
+expect "the console has the task" 0 '^pixels.*temperature 0.5' train -c train.yaml -o trained
+expect "its page" 0 '' report trained --quiet
+check "has the task" grep -q '<caption>pixels' trained/index.html
+expect "its LaTeX" 0 '^% pixels' export trained --latex --table accuracies
+expect "a baseline of trainings" 0 '^PASS' compare trained trained
+printf '%s\n' '%%MatrixMarket matrix array real general' '3 2' 1 0 1 0 1 1 >rows.mtx
+expect "an import of the example's format" 0 '' import --embeddings rows.mtx -o imported.h5
+expect "its rows" 0 '^items +3' info imported.h5
 ! command -v gnuplot >/dev/null || check "the figure is drawn" test -s out-of-examples/figures/coverage.svg
 finish

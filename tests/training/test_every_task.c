@@ -253,7 +253,36 @@ static void test_entry(void) {
     CU_ASSERT_PTR_NULL(hn_task_data_find("no such data"));
 }
 
+// The loss of a short training of the task in the baseline; NaN: it has no line there.
+static double baseline_of(const char *task) {
+    char line[256], name[64];
+    double loss, found = NAN;
+    FILE *file = fopen("tests/training/baseline.txt", "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "%63s %lf", name, &loss) == 2 && strcmp(name, task) == 0)
+            found = loss;
+    fclose(file);
+    return found;
+}
+
+// BLAS kernels differ by up to 4e-7 of the loss.
+static void test_baseline(void) {
+    for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
+        struct trial *t = open_short(*type, 2);
+        HN_CHECK(&t->ctx, train(t));
+        double loss = hn_table_real(&t->table, t->table.rows - 1, "loss");
+        bool same = fabs(baseline_of((*type)->name) - loss) <= 1e-5 * loss;
+        if (!same)
+            fprintf(stderr, "    not in tests/training/baseline.txt: %s %.9g\n", (*type)->name,
+                    loss);
+        CU_ASSERT(same);
+        close_trial(t);
+    }
+}
+
 static const struct hn_test tests[] = {
+    {"a training of each task is that of the baseline", test_baseline},
     {"every task, its entry", test_entry},
     {"every task, the same for any number of threads and after an interruption", test_same},
     {"every task, the seed matters", test_seed},
