@@ -99,6 +99,16 @@ static void ends_of_the_range(void) {
     CU_ASSERT(isnan(to[0]) && to[1] == 0 && to[2] == 1);
 }
 
+static void in_single_precision(void) {
+    double worst = 0;
+    for (int i = 0; i <= 175000; i++) {
+        float x = -87 + (float)i * 1e-3F;
+        worst = fmax(worst, fabs((double)hn_expf(x) / exp((double)x) - 1));
+    }
+    CU_ASSERT(worst < 0x1p-22);
+    CU_ASSERT_EQUAL(hn_expf(-INFINITY), hn_expf(-87));
+}
+
 enum { N = 1003 };
 
 #define EACH(name, attribute)                                                                      \
@@ -127,6 +137,11 @@ static void same_bits_for_every_width(void) {
         portable(s, rates[r], wanted);
         hn_exp_each(s, N, 1, rates[r], got);
         CU_ASSERT_EQUAL(memcmp(wanted, got, N * sizeof *got), 0);
+        float power[N];
+        memcpy(power, s, sizeof power);
+        hn_expf_each(power, N, 1, (float)rates[r]);
+        for (int j = 0; j < N; j++)
+            CU_ASSERT_EQUAL(power[j], hn_expf((float)rates[r] * (s[j] - 1)));
 #if defined(__x86_64__)
         __builtin_cpu_init();
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -146,6 +161,7 @@ static const struct hn_test tests[] = {
     {"kin_within_their_bound", kin_within_their_bound},
     {"normal_numbers_alike", normal_numbers_alike},
     {"ends_of_the_range", ends_of_the_range},
+    {"in_single_precision", in_single_precision},
     {"same_bits_for_every_width", same_bits_for_every_width},
 };
 HN_TEST_MAIN("exp", tests)
