@@ -264,12 +264,10 @@ static struct frame frame_of(const struct hn_layout *g, int p) {
 }
 
 // Labels keep off the inset of the first panel. The first ones come first: those of the front.
-// Returns the number of labels without a position.
-static int place_panel(const struct hn_layout *g, struct hn_page *page, int number) {
+static void place_panel(const struct hn_layout *g, struct hn_page *page, int number) {
     struct hn_panel *panel = &page->panel[number];
     struct placement p = {.page = page, .frame = frame_of(g, number)};
     const struct frame *f = &p.frame;
-    int hidden = 0;
     HN_SCOPE(page->ctx);
     if (g->inset && number == 0) {
         double left = g->inset_left * f->width, bottom = g->inset_bottom * f->panel_height;
@@ -284,20 +282,30 @@ static int place_panel(const struct hn_layout *g, struct hn_page *page, int numb
     for (int pass = 0; pass < PASSES; pass++)
         for (int i = 0; i < panel->n_marks; i++)
             place_label(&p, &panel->mark[i]);
-    for (int i = 0; i < panel->n_marks; i++)
-        hidden += panel->mark[i].hidden;
-    return hidden;
+}
+
+// Names the labels without a position.
+static void note_hidden(struct hn_page *page) {
+    char names[HN_CAPTION_SIZE] = "";
+    for (int p = 0; p < page->panels; p++)
+        for (int i = 0; i < page->panel[p].n_marks; i++) {
+            const struct hn_word *m = &page->panel[p].mark[i];
+            bool full = strncmp(m->text, m->of, strlen(m->of)) == 0;
+            if (m->hidden)
+                hn_append(names, sizeof names, "%s%s%s%s", *names ? "; " : "", full ? "" : m->of,
+                          full ? "" : " ", m->text);
+        }
+    if (*names)
+        hn_page_note(page, "Without a label, for lack of room: %s.", names);
 }
 
 enum hn_code hn_page_place_marks(struct hn_page *page) {
     struct hn_layout g;
-    int hidden = 0;
     hn_layout_make(page, &g);
     for (int p = 0; p < page->panels; p++)
         if (page->panel[p].n_marks > 0)
-            hidden += place_panel(&g, page, p);
-    if (hidden > 0)
-        hn_page_note(page, "%d labels are left out for lack of room.", hidden);
+            place_panel(&g, page, p);
+    note_hidden(page);
     return page->code;
 }
 

@@ -69,7 +69,8 @@ static enum hn_within judge(const struct league *p, int64_t s, double budget) {
 
 static bool is_harder(const struct league *p, int64_t s) {
     struct hn_mean d = excess(p, s, p->hardness->column);
-    return hn_told_apart(d) > 0 && (!p->judged || d.over == HN_OVER_SEEDS);
+    return p->judged ? hn_told_apart(d) > 0 && d.over == HN_OVER_SEEDS
+                     : d.mean >= HN_HARDNESS_MARGIN;
 }
 
 // The hardest within the budget (NAN: of all), -1 = none is harder than Uniform.
@@ -218,10 +219,11 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
         fputs("none; every sampler has more.</li>\n", html);
         return;
     }
-    if (best < 0)
-        fputs(p->judged ? "no sampler within this limit is shown to be harder than Uniform."
-                        : "no sampler within this limit is harder than Uniform.",
-              html);
+    if (best < 0 && p->judged)
+        fputs("no sampler within this limit is shown to be harder than Uniform.", html);
+    else if (best < 0)
+        fprintf(html, "no sampler within this limit is harder than Uniform by %g.",
+                HN_HARDNESS_MARGIN);
     else if (best == before)
         put_name(html, p, best, "<b>%s</b> again.");
     else {
@@ -259,8 +261,7 @@ static void put_without(FILE *html, const struct league *p) {
         if (!is_candidate(p, s) || !(share < anchors_enough) || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
-                 n == 1 ? "<p>Not all anchors had a true negative, and the others do not count in "
-                          "the hardness of %s"
+                 n == 1 ? "<p>Anchors without a true negative do not count in the hardness of %s"
                         : ", %s");
         fprintf(html, " (%.1f %% had one)", 100 * share);
     }

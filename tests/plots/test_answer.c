@@ -193,11 +193,12 @@ static void few_anchors(void) {
     cells[0].anchors = 0.999;
     cells[1].anchors = 0.0132;
     says(sentences_on(cells, 3),
-         "<p>Not all anchors had a true negative, and the others do not count in the hardness of "
-         "knn (1.3 % had one).</p>",
+         "Anchors without a true negative do not count in the hardness of knn (1.3 % had one).</p>",
          "uniform (");
     cells[1].anchors = NAN; // from before the column
-    says(sentences_on(cells, 3), "<b>knn</b> is the hardest", "Not all anchors");
+    says(sentences_on(cells, 3), "<b>knn</b> is the hardest", "Anchors without");
+    cells[1].hard = cells[2].hard = 0.519; // by means a margin takes the place of an interval
+    says(sentences_on(cells, 3), "is harder than Uniform by 0.02.", "is the hardest");
 }
 
 // Samplers of which all have too many false negatives are not ranked by hardness alone, and anchors

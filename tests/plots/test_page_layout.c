@@ -257,7 +257,7 @@ static void long_titles_stay_in_panels(void) {
 }
 
 // Labels stay in their panel, cover neither discs nor one another, and all have a position in any
-// column of a paper; of those without one the caption says so.
+// column of a paper; the caption names those without one.
 static void crowd(struct hn_page *page, int n, double width) {
     HN_SCOPE(&ctx);
     hn_page_begin(&ctx, page);
@@ -279,6 +279,7 @@ static void crowd(struct hn_page *page, int n, double width) {
     for (int i = 0; i < n; i++) {
         const struct hn_word *a = &panel->mark[i];
         shown += !a->hidden;
+        CU_ASSERT_EQUAL(a->hidden, strstr(page->note, a->text) != NULL);
         if (a->hidden)
             continue;
         CU_ASSERT(a->box.left >= 0 && a->box.right <= g.panel_width);
