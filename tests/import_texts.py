@@ -102,6 +102,7 @@ LABELS = [
     ("accents.txt", "d\u00e9\nd\u00e8\nde\nde\n".encode(), [], ["d\u00e9", "d\u00e8", "de", "de"], None),
     ("zeros.txt", b"007\n07\n7\n8\n", [], ["007", "07", "7", "8"], None),
     ("zeros2.txt", b"0108775\n108775\n108775\n0108775\n", [], ["0108775", "108775", "108775", "0108775"], None),
+    ("lists.txt", b"0 1\n2\n3\n0 1\n", [], ["0 1", "2", "3", "0 1"], "'0 1' is one class; where it is several labels of an item, give --label-separator"),
     ("signs.txt", b"+1\n1\n-1\n1\n", [], ["+1", "1", "-1", "1"], "'-1' is a class like others"),
     ("minus.txt", b"-0\n0\n0\n1\n", [], ["-0", "0", "0", "1"], None),
     ("power.txt", b"1e3\n1000\n1e3\n1000\n", [], ["1e3", "1000", "1e3", "1000"], None),

@@ -151,6 +151,26 @@ enum hn_code hn_note_alike(struct hn_context *ctx, const char *path, const char 
     return HN_OK;
 }
 
+static const char digits[] = "0123456789";
+
+// "0 2 11": numbers with separators between.
+static bool is_list(const char *name) {
+    size_t length = strlen(name), first = strspn(name, digits);
+    return first > 0 && first < length && strspn(name, "0123456789 ,;|") == length &&
+           strchr(digits, name[length - 1]);
+}
+
+void hn_note_lists(struct hn_context *ctx, const char *path, const char *const *name, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (is_list(name[i])) {
+            hn_note(ctx,
+                    "%s: '%.60s' is one class; where it is several labels of an item, give "
+                    "--label-separator",
+                    path, name[i]);
+            return;
+        }
+}
+
 void hn_note_missing(struct hn_context *ctx, const char *path, const char *const *name, int64_t n) {
     static const char *const missing[] = {"-1",   "nan", "NaN",  "NA",  "<NA>",
                                           "None", "N/A", "null", "NULL"};

@@ -75,10 +75,11 @@ HN_MUST_USE enum hn_code hn_number_integers(struct hn_context *ctx, const struct
 // Notes on labels that are of no use: all the same, or no two the same.
 HN_MUST_USE enum hn_code hn_note_classes(struct hn_context *ctx, const char *path,
                                          const int32_t *label, int64_t n);
-// alike.c. A note if names look the same; notes on names that often stand for no label.
+// alike.c. Notes on names that look the same, that often stand for no label, or that are lists.
 HN_MUST_USE enum hn_code hn_note_alike(struct hn_context *ctx, const char *path,
                                        const char *const *name, int64_t n);
 void hn_note_missing(struct hn_context *ctx, const char *path, const char *const *name, int64_t n);
+void hn_note_lists(struct hn_context *ctx, const char *path, const char *const *name, int64_t n);
 
 // undirected.c. Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.

@@ -139,6 +139,7 @@ static enum hn_code number_labels(struct hn_context *ctx, const struct hn_import
         if (name_classes(ctx, path, a, in))
             return ctx->code;
         hn_note_missing(ctx, path, in->name, in->n_names);
+        hn_note_lists(ctx, path, in->name, in->n_names);
     }
     return hn_note_alike(ctx, path, in->name, in->n_names) ||
                    number_texts(ctx, o, a, lists, in, out)
