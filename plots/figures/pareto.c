@@ -329,7 +329,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             if (hn_leads_league(&g, s))
                 draw_league(page, &g, d, hn_league_of(&g, s), only, &seen);
     page->width = only ? 6.4 : 0;
-    page->columns = only || g.settings > MAX_NAMED ? 1 : 2;
+    page->columns = only || (g.settings > MAX_NAMED && page->panels < 4) ? 1 : 2; // wide or high
     page->panel_height = 2.6;
     if (seen.points > MAX_NAMED)
         hn_page_say(page, "Of up to %d settings those on the line are named.", seen.points);

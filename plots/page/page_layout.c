@@ -99,6 +99,7 @@ static bool has_heat(const struct hn_page *page) {
 
 static const double tall_width = 1.4; // of a tall panel, in those of the others
 static const double narrowest = 1.1;  // panel, inches
+static const double row_wanted = 1.8; // height of panel, tics and titles
 
 static bool is_tall(const struct hn_layout *g, int p) {
     return g->tall && p == g->page->panels - 1;
@@ -108,10 +109,23 @@ int hn_layout_column(const struct hn_layout *g, int p) {
     return is_tall(g, p) ? g->columns - 1 : p % g->across;
 }
 
+// Titles that are longer than their panels would run into one another: of equal ones in a column
+// the middle one is shown.
+static bool is_middle_shown(const struct hn_layout *g, int p) {
+    const struct hn_panel *panel = g->page->panel;
+    double length = HN_LETTER * (double)hn_letters(panel[p].y.title);
+    if (is_tall(g, p) || length <= g->panel_height + title_space)
+        return true;
+    for (int k = p % g->across; k < g->across * g->rows && k < g->page->panels; k += g->across)
+        if (strcmp(panel[k].y.title, panel[p].y.title) != 0)
+            return true;
+    return p / g->across == (g->rows - 1) / 2;
+}
+
 bool hn_layout_shows_y_title(const struct hn_layout *g, int p) {
     const struct hn_panel *panel = &g->page->panel[p];
     bool same = hn_layout_column(g, p) > 0 && strcmp(panel->y.title, panel[-1].y.title) == 0;
-    return !panel->rows && !same;
+    return !panel->rows && !same && is_middle_shown(g, p);
 }
 
 // Space for the tics and the title of the vertical axis.
@@ -286,8 +300,9 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
                                : WIDEST;
     bool tall = page->tall_last;
     set_columns(g, across, tall);
-    // Labels want wide panels where an inch for each row is not too high.
-    double min_width = n <= page->fit_height ? fmax(narrowest, label_width(page)) : narrowest;
+    // Labels want wide panels where that leaves room for rows.
+    double min_width =
+        n * row_wanted <= page->fit_height ? fmax(narrowest, label_width(page)) : narrowest;
     while (page->fit_width > 0 && g->panel_width < min_width && (tall || across > 1)) {
         across -= !tall; // first the last one stands behind the others
         tall = false;

@@ -256,6 +256,28 @@ static void long_titles_stay_in_panels(void) {
     end();
 }
 
+// Of equal vertical titles that are longer than their panels one is shown; different ones all are.
+static void long_vertical_titles(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    for (int same = 0; same < 2; same++) {
+        struct hn_layout g;
+        int shown = 0;
+        hn_page_begin(&ctx, page);
+        page->columns = 1;
+        page->fit_width = 3.25, page->fit_height = 8.5;
+        for (int p = 0; p < 6; p++)
+            hn_page_panel(page, "title", "x",
+                          same || p % 2 ? "hardest true negative (mean cosine)" : "short");
+        hn_layout_make(page, &g);
+        for (int p = 0; p < 6; p++)
+            shown += hn_layout_shows_y_title(&g, p);
+        CU_ASSERT_EQUAL(shown, same ? 1 : 6);
+    }
+    hn_free(&ctx, page);
+    end();
+}
+
 // Labels stay in their panel, cover neither discs nor one another, and all have a position in any
 // column of a paper; the caption names those without one.
 static void crowd(struct hn_page *page, int n, double width) {
@@ -327,6 +349,7 @@ static void words_stay_inside(void) {
 static const struct hn_test tests[] = {
     {"titles_in_two_rows", titles_in_two_rows},
     {"families", families},
+    {"long_vertical_titles", long_vertical_titles},
     {"words_stay_inside", words_stay_inside},
     {"labels_of_media", labels_of_media},
     {"key_columns_fit", key_columns_fit},
