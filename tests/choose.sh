@@ -118,6 +118,11 @@ test_budgets() {
 np.save('x.npy', np.random.default_rng(1).normal(size=(300, 8))); np.save('y.npy', np.zeros(300, int))"
         run import -e x.npy -l y.npy -o class.h5
         expect "all negatives are false" 0 'No setting could be measured\. Ruled out: .* failed .*hardly any true negative' choose class.h5 -c grid.yaml "${quick[@]}"
+        "$python" -c "import numpy as np
+np.save('x.npy', np.random.default_rng(1).normal(size=(20, 8))); np.save('y.npy', np.arange(20) == 19)"
+        run import -e x.npy -l y.npy -o rare.h5
+        expect "Uniform lacks true negatives" 3 'Uniform could not be measured, .*hardly any true negative; raise --batch-size' \
+            choose rare.h5 --max-excess 2 --batch-size 8 --seeds 3 --batches 5
     fi
     expect "time enough" 0 'of a step' choose s.h5 -c grid.yaml --max-cost 1000 --step-ms 1e6 "${quick[@]}"
 }

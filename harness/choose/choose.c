@@ -253,6 +253,11 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
     hn_progress_begin(&w->progress, h->arms, 0, w->spec->quiet); // of the first rung
     w->progress.unit = "seeds of settings";
     enum hn_code code = hn_halving_run(ctx, h);
+    if (!code && h->best >= 0 && h->arm[h->reference].fate == HN_ARM_FAILED)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: Uniform could not be measured, so nothing can be compared with it: %s; "
+                       "raise --batch-size or --batches",
+                       w->spec->path, hn_choice_error(c, h->reference));
     if (!code)
         code = refine(ctx, w);
     if (!code)
