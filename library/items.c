@@ -1,12 +1,11 @@
 // The items of a build: copies of the caller's arrays, checked.
 #include "library/library_private.h"
 
-#include <math.h>
 #include <string.h>
 
 // Copies rows[n x d] and makes them unit length.
 static enum hn_code take_rows(struct hn_library_build *b, const float *rows, int64_t d,
-                              const char *what, struct hn_matrix *out) {
+                              enum hn_zero_rows zero, const char *what, struct hn_matrix *out) {
     int64_t n = b->items.n, size = 0;
     if (!rows)
         return HN_OK;
@@ -17,7 +16,7 @@ static enum hn_code take_rows(struct hn_library_build *b, const float *rows, int
         return b->ctx.code;
     memcpy(copy, rows, (size_t)size * sizeof *rows);
     *out = (struct hn_matrix){copy, n, d, d};
-    return hn_unit_rows(&b->ctx, copy, n, d, b->zero_rows, what);
+    return hn_unit_rows(&b->ctx, copy, n, d, zero, what);
 }
 
 static enum hn_code take_single(struct hn_library_build *b, const int32_t *labels, int32_t *to) {
@@ -115,24 +114,11 @@ static enum hn_code take_graph(struct hn_library_build *b, const struct hardneg_
 
 // Rows without a feature stay zero.
 static enum hn_code take_features(struct hn_library_build *b, const struct hardneg_items *in) {
-    if (!in->features)
-        return HN_OK;
-    int64_t p = in->feature_dims, size;
-    if (p < 1 || !hn_mul(in->n, p, &size))
-        return hn_fail(&b->ctx, HN_DATA, "feature_dims %lld: 1 or more", (long long)p);
-    float *to = hn_alloc(&b->ctx, size, sizeof *to);
-    if (!to)
+    struct hn_features *f = &b->features;
+    *f = (struct hn_features){.n = in->n, .p = in->feature_dims};
+    if (take_rows(b, in->features, f->p, HN_ZERO_ROWS_KEPT, "features", &f->dense))
         return b->ctx.code;
-    for (int64_t i = 0; i < in->n; i++) {
-        const float *row = in->features + i * p;
-        double length = sqrt(hn_dot_exact(row, row, p));
-        if (!isfinite(length))
-            return hn_fail(&b->ctx, HN_DATA, "features of item %lld are not finite", (long long)i);
-        for (int64_t k = 0; k < p; k++)
-            to[i * p + k] = length > 0 ? (float)((double)row[k] / length) : 0;
-    }
-    b->features = (struct hn_features){.n = in->n, .p = p, .dense = {to, in->n, p, p}};
-    b->items.features = &b->features;
+    b->items.features = in->features ? f : NULL;
     return HN_OK;
 }
 
@@ -213,9 +199,9 @@ enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hard
     b->zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
         return hn_fail(&b->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
-    if (take_rows(b, in->x, in->d, "x", &b->items.x) ||
-        take_rows(b, in->view2, in->d, "view2", &b->items.x2) ||
-        take_rows(b, in->teacher, in->teacher_dims, "teacher", &b->items.teacher) ||
+    if (take_rows(b, in->x, in->d, b->zero_rows, "x", &b->items.x) ||
+        take_rows(b, in->view2, in->d, b->zero_rows, "view2", &b->items.x2) ||
+        take_rows(b, in->teacher, in->teacher_dims, b->zero_rows, "teacher", &b->items.teacher) ||
         take_labels(b, in) || take_groups(b, in) || take_graph(b, in) || take_features(b, in) ||
         take_tuples(b, in))
         return b->ctx.code;

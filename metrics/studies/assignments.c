@@ -73,13 +73,7 @@ static void tile(void *self, const struct hn_tile *tile, int thread) {
                (size_t)tile->cols * sizeof *k->score);
 }
 
-static enum hn_code end(struct hn_context *ctx, void *self) {
-    (void)ctx, (void)self;
-    return HN_OK;
-}
-
-static const struct hn_sink_type keep_sink = {
-    .name = "keep", .begin = begin, .tile = tile, .end = end};
+static const struct hn_sink_type keep_sink = {.name = "keep", .begin = begin, .tile = tile};
 
 static enum hn_code multiply(struct hn_context *ctx, struct work *w, int64_t from, int64_t rows) {
     const struct hn_items *items = w->env->items;

@@ -156,13 +156,7 @@ static void tile(void *self, const struct hn_tile *tile, int thread) {
     }
 }
 
-static enum hn_code end(struct hn_context *ctx, void *self) {
-    (void)ctx, (void)self;
-    return HN_OK;
-}
-
-static const struct hn_sink_type shrink_sink = {
-    .name = "shrink", .begin = begin, .tile = tile, .end = end};
+static const struct hn_sink_type shrink_sink = {.name = "shrink", .begin = begin, .tile = tile};
 
 // Entries of a cell: the diagonal is left out.
 static double count_entries(const struct work *w, int64_t row, int64_t col) {

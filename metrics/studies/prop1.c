@@ -88,13 +88,7 @@ static void tile(void *self, const struct hn_tile *tile, int thread) {
     }
 }
 
-static enum hn_code end(struct hn_context *ctx, void *self) {
-    (void)ctx, (void)self;
-    return HN_OK;
-}
-
-static const struct hn_sink_type above_sink = {
-    .name = "above", .begin = begin, .tile = tile, .end = end};
+static const struct hn_sink_type above_sink = {.name = "above", .begin = begin, .tile = tile};
 
 struct work {
     const struct params *params;
