@@ -66,7 +66,7 @@ struct hn_metric_type {
     const char *name;
     const char *family;  // the file: "relation", "histogram", "hardness", "gap" ...
     const char *summary; // one line
-    const char *source;  // paper and place
+    const char *source;  // paper and position in it
     unsigned needs;
     const struct hn_column *columns; // what finish() fills
     int n_columns;
@@ -122,8 +122,8 @@ HN_MUST_USE enum hn_code hn_measure_begin(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m,
                                             int64_t epoch, int32_t count, const int32_t *size,
                                             const int32_t *ids);
-// The same for negatives per anchor (env.capacity > 0): the anchor at place p = b * batch_size + a
-// of ids has negative[p * capacity ..], negatives[p] of them. A negative that comes twice counts
+// The same for negatives per anchor (env.capacity > 0): the anchor at position p = b * batch_size +
+// a of ids has negative[p * capacity ..], negatives[p] of them. A negative that comes twice counts
 // once.
 struct hn_measure_lists {
     const int32_t *negatives, *negative;

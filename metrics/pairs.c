@@ -56,7 +56,7 @@ static void find_bins(const float *cosine, const uint8_t *kind, int32_t n, bool 
 
 // False: no cosine of a block is in a range; true may be wrong by a rounding.
 HN_CLONES
-static bool any_near(const float *cosine, int32_t n, struct range in) {
+static bool any_close(const float *cosine, int32_t n, struct range in) {
     const float margin = 0x1p-22F, from = (float)in.low * 0x1p-31F - 1 - margin;
     const float to = from + (float)in.last * 0x1p-31F + 3 * margin;
     const float low = in.low > 0 ? from : -INFINITY, high = to < 1 ? to : INFINITY;
@@ -76,7 +76,7 @@ static void count_codes(const struct hn_pairs *p, bool true_alone, struct range 
         for (int r = 0; r < 2; r++)
             for (int32_t from = 0; from < run[r].count; from += HN_BLOCK) {
                 int32_t n = hn_block(run[r].count, from);
-                if (!any_near(run[r].cosine + from, n, in))
+                if (!any_close(run[r].cosine + from, n, in))
                     continue;
                 find_bins(run[r].cosine + from, run[r].kind + from, n, true_alone, in, bin);
                 for (int32_t b = 0; b < n; b++)

@@ -11,7 +11,7 @@ struct hn_split {
     int32_t *id;         // [n] training items, then test items, then validation items
     int64_t train, test; // their numbers
     int64_t validation;  // 0 where the split is drawn
-    int32_t *class_of;   // [n] place of an item's label among the distinct ones, ascending; -1
+    int32_t *class_of;   // [n] index of an item's label among the distinct ones, ascending; -1
     int32_t classes;
     float *rows; // [train + test + validation x d] the embeddings of id
 };

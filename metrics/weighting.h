@@ -10,7 +10,7 @@ enum hn_loss { HN_LOSS_NTXENT, HN_LOSS_INFONCE, HN_LOSS_OTHER_VIEW };
 struct hn_loss_type {
     const char *name;
     const char *summary; // one line
-    const char *source;  // paper and place
+    const char *source;  // paper and position in it
 };
 extern const struct hn_loss_type hn_losses[]; // by enum hn_loss; ends with a NULL name
 
@@ -75,7 +75,7 @@ static inline bool hn_masker_drops(const struct hn_masker *m, double score) {
 struct hn_weighting_type {
     const char *name;
     const char *summary; // one line
-    const char *source;  // paper and place
+    const char *source;  // paper and position in it
     const char *note;    // where this differs from the paper or its code, "" if nowhere
     const struct hn_option *options;
     size_t params_size;

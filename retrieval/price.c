@@ -7,7 +7,7 @@
 const char *const hn_price_option[] = {"min-rank", "relative-margin", "absolute-margin",
                                        "max-score", "guide"};
 
-enum { NEAR = 4 }; // candidates behind the first 1 / NEAR of them are far
+enum { NEARER = 4 }; // candidates behind the first 1 / NEARER of them are far
 
 static const double ranks[] = {1, 2, 4, 6, 11, 21, 31, 51, 101};
 static const double relative[] = {0, .01, .02, .05, .1, .2, .3, .5};
@@ -76,14 +76,14 @@ static struct hn_filter filter_of(const struct hn_miner *m, const struct hn_pric
 static void find_far(const struct hn_candidates *c, double *mean, double *deviation) {
     double sum = 0, square = 0;
     int64_t n = 0;
-    for (int64_t i = c->n / NEAR; i < c->n; i++) {
+    for (int64_t i = c->n / NEARER; i < c->n; i++) {
         if (c->flags[i] & HN_IS_KNOWN)
             continue;
         sum += c->score[i];
         n++;
     }
     *mean = n > 0 ? sum / (double)n : 0;
-    for (int64_t i = c->n / NEAR; i < c->n; i++)
+    for (int64_t i = c->n / NEARER; i < c->n; i++)
         if (!(c->flags[i] & HN_IS_KNOWN))
             square += (c->score[i] - *mean) * (c->score[i] - *mean);
     *deviation = n > 1 ? sqrt(square / (double)n) : 0;

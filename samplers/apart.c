@@ -1,5 +1,5 @@
 // Two tuples clash if the passage of one is known to be relevant to the query of the other. A tuple
-// that clashes with one of its batch changes places with a random tuple of another batch, if
+// that clashes with one of its batch changes positions with a random tuple of another batch, if
 // neither clashes where it comes to; up to TRIES are looked at. What cannot be placed stays. No
 // exchange makes a new clash, so one pass is enough.
 #include "samplers/sampler.h"
@@ -52,7 +52,7 @@ static enum hn_code mark(struct hn_context *ctx, const struct exchange *x, bool 
     return HN_OK;
 }
 
-// Finds a place for the item at `position` of batch b.
+// Finds another position for the item at `position` of batch b.
 static bool move(const struct exchange *x, int64_t position, int64_t b, struct hn_stream *stream,
                  int64_t *draws) {
     int32_t i = x->order[position];
@@ -69,8 +69,8 @@ static bool move(const struct exchange *x, int64_t position, int64_t b, struct h
     return false;
 }
 
-// Offers every marked item that clashes another place; marked[] keeps those that found none. *left:
-// how many; returns how many moved, or -1 where it is stopped.
+// Offers every marked item that clashes another position; marked[] keeps those that found none.
+// *left: how many; returns how many moved, or -1 where it is stopped.
 static int64_t pass(struct hn_context *ctx, const struct exchange *x, bool *marked,
                     struct hn_stream *stream, int64_t *draws, int64_t *left) {
     int64_t moved = 0;

@@ -27,7 +27,7 @@
 
 enum {
     SAMPLES = 1 << 24, // at most
-    ROOM_MIN = 1024,
+    CAPACITY_MIN = 1024,
     GROUP = 32,      // rows of a group of samples
     BINS = 1 << 16,  // of selections
     CROWD = 1 << 24, // about a quarter of a gigabyte
@@ -94,7 +94,7 @@ static float kth_largest(const struct hn_threshold *t,
     return from_order_bits(upper << 16 | find_bin(t->bins, &rank));
 }
 
-// Place of the wanted product from the top, 1 the largest: m - floor((m - 1) q).
+// Rank of the wanted product from the top, 1 the largest: m - floor((m - 1) q).
 static int64_t wanted_rank(int64_t n, double quantile) {
     int64_t m = n * (n - 1);
     double position = floor((double)(m - 1) * quantile);
@@ -162,7 +162,7 @@ static float float_threshold(double low, double bound) {
 static int64_t capacity_above(int64_t n, double rank, int64_t samples) {
     double m = (double)n * (double)(n - 1);
     double max = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
-    return (int64_t)fmin(m, m * max / (double)samples + ROOM_MIN);
+    return (int64_t)fmin(m, m * max / (double)samples + CAPACITY_MIN);
 }
 
 static int64_t capacity_for(const struct hn_threshold *t, double rank) {
@@ -208,7 +208,7 @@ static void aim(struct hn_threshold *t) {
     if (t->given) {
         t->low = t->value;
         t->pairs.high = nextafterf((float)(t->value + t->bound), INFINITY);
-        t->pairs.close_capacity = t->foreseen / 8 + ROOM_MIN;
+        t->pairs.close_capacity = t->foreseen / 8 + CAPACITY_MIN;
     } else {
         t->low = everything ? EVERYTHING : (double)kth_largest(t, tally_sample, t->rank);
         double close = aim_high(t);

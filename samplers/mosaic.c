@@ -81,7 +81,7 @@ static struct cut cut_of(const struct params *params, int64_t n, int64_t batch_s
     return (struct cut){batches, (batches + max - 1) / max};
 }
 
-// Place of its first item.
+// Position of its first item.
 static int64_t pool_start(const struct hn_sampler *self, struct cut cut, int64_t pool) {
     return cut.batches * pool / cut.pools * self->batch_size;
 }

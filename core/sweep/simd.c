@@ -72,19 +72,19 @@ static void widen_each(const float *s, int64_t n, float *min, float *max) {
 
 struct hn_powers hn_powers_of(double temperature) {
     enum { FINE = 4096, STEEP = 60 };
-    double slope = M_LOG2E / temperature;
-    float high = (float)slope;
-    return (struct hn_powers){.slope = slope,
-                              .shift = rint(slope * FINE) / FINE,
+    double rate = M_LOG2E / temperature;
+    float high = (float)rate;
+    return (struct hn_powers){.rate = rate,
+                              .shift = rint(rate * FINE) / FINE,
                               .high = high,
-                              .low = (float)(slope - (double)high),
-                              .single = slope <= STEEP};
+                              .low = (float)(rate - (double)high),
+                              .single = rate <= STEEP};
 }
 
-// In double, whatever the slope: without fused multiply-add single precision would lose more.
+// In double, whatever the rate: without fused multiply-add single precision would lose more.
 static inline double power(float s, const struct hn_powers *powers) {
     const double magic = 0x1.8p52; // adding it rounds to an integer and leaves that in the low bits
-    double y = (double)s * powers->slope - powers->shift, shifted = y + magic,
+    double y = (double)s * powers->rate - powers->shift, shifted = y + magic,
            f = y - (shifted - magic);
     double p = HN_POWER_6;
     p = p * f + HN_POWER_5;

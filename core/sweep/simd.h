@@ -20,12 +20,12 @@ struct hn_survivors {
     int32_t used, capacity;
 };
 
-// exp(s / temperature) = 2^(slope s) = 2^shift 2^(slope s - shift). shift is near slope, so that
+// exp(s / temperature) = 2^(rate s) = 2^shift 2^(rate s - shift). shift is near rate, so that
 // for s <= 1 no term is above 1 by more than rounding, and has so few digits that single precision
-// takes shift and any whole number away from slope s without an error.
+// takes shift and any whole number away from rate s without an error.
 struct hn_powers {
-    double slope, shift;
-    float high, low; // high + low = slope
+    double rate, shift;
+    float high, low; // high + low = rate
     bool single;     // no term leaves single precision's range for s >= -1
 };
 struct hn_powers hn_powers_of(double temperature);
@@ -47,7 +47,7 @@ struct hn_simd {
     void (*widen)(const float *s, int64_t n, float *min, float *max);
     // min[j] and max[j] take in s[j].
     void (*widen_each)(const float *s, int64_t n, float *min, float *max);
-    // Sum of the terms 2^(slope s[j] - shift), s from -1 to 1, each with a relative error below
+    // Sum of the terms 2^(rate s[j] - shift), s from -1 to 1, each with a relative error below
     // HN_POWERS_ERROR (see sink_lse.c), added in lanes. each[n]: gets every term
     // added to its position.
     double (*powers)(const float *s, int64_t n, const struct hn_powers *p);

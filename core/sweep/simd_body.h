@@ -158,12 +158,12 @@ SCAN static void widen_each(const float *s, int64_t n, float *min, float *max) {
 
 struct constants {
     floats high, low, shift;
-    doubles slope, shift_d;
+    doubles rate, shift_d;
 };
 
-// 2^(slope s - shift), in double.
+// 2^(rate s - shift), in double.
 INLINE doubles power_d(doubles s, const struct constants *c) {
-    doubles y = multiply_sub_d(s, c->slope, c->shift_d), k = whole_d(y), f = y - k;
+    doubles y = multiply_sub_d(s, c->rate, c->shift_d), k = whole_d(y), f = y - k;
     doubles p = all_d(HN_POWER_6);
     p = multiply_add_d(p, f, all_d(HN_POWER_5));
     p = multiply_add_d(p, f, all_d(HN_POWER_4));
@@ -276,7 +276,7 @@ INLINE double sum_terms(const float *s, int64_t n, bool single, const struct con
 }
 
 INLINE double sum_powers(const float *s, int64_t n, const struct hn_powers *p, double *each) {
-    const struct constants c = {all(p->high), all(p->low), all((float)p->shift), all_d(p->slope),
+    const struct constants c = {all(p->high), all(p->low), all((float)p->shift), all_d(p->rate),
                                 all_d(p->shift)};
     return p->single ? sum_terms(s, n, true, &c, each) : sum_terms(s, n, false, &c, each);
 }

@@ -53,7 +53,7 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
     return work->unknown && work->seen && work->count ? HN_OK : HN_MEMORY;
 }
 
-// Place of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
+// Position of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
 // which then fits 32 bits.
 static inline int32_t position_of(double s, int32_t label, int32_t row_label, int32_t bins) {
     double at = (s + 1.0) * 0.5 * (double)bins, last = (double)(bins - 1);

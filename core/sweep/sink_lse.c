@@ -1,12 +1,12 @@
 // log sum_j exp(s_ij / tau) per row, for several temperatures.
 //
-// exp(s / tau) = 2^shift 2^y with y = slope s - shift, slope = log2(e) / tau, and the shift near it
+// exp(s / tau) = 2^shift 2^y with y = rate s - shift, rate = log2(e) / tau, and the shift near it
 // that `hn_powers_of` takes, so all terms of all rows share one shift. 2^y = 2^k 2^f, k the nearest
 // integer, |f| <= 1/2, and 2^f is the polynomial of degree 6 with the least relative error on that
 // interval, 1.86e-9 (core/sweep/simd_private.h).
 //
-// For tau >= 0.0241 all this is done in single precision. f = slope s - shift - k is found with two
-// fused multiply-adds (slope is the sum of two floats), each rounded at the size of f: an error of
+// For tau >= 0.0241 all this is done in single precision. f = rate s - shift - k is found with two
+// fused multiply-adds (rate is the sum of two floats), each rounded at the size of f: an error of
 // 6e-8, of which the power has 4e-8; the last step of the polynomial adds 6e-8 and those before it
 // less than half of that. The products s that it is applied to are themselves floats, good to
 // hn_dot_bound(): at tau = 0.5 that is some 1e-5 in y at d = 128, and 1e-7 as a rule. For smaller
@@ -40,7 +40,7 @@ struct work {                      // its arrays belong to it
 // The least and the largest sum of a tile's terms, as powers of two: s from -1 to 1, and rounding.
 static struct hn_wide_layout layout_of(const struct hn_powers *p, int64_t block) {
     enum { SPARE = 2 };
-    int min = (int)floor(-p->slope - p->shift) - SPARE;
+    int min = (int)floor(-p->rate - p->shift) - SPARE;
     return hn_wide_layout(min, SPARE + ilogb((double)block + 1) + 1);
 }
 

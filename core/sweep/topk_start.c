@@ -19,8 +19,8 @@ enum {
     SHARE = 48, // one column in so many
     // Dimensions multiplied in the time that it takes to keep a candidate in the cache, and beyond
     // it: found by timing with and without a sample (core/PERFORMANCE.md).
-    KEEP_NEAR = 250,
-    KEEP_FAR = 700,
+    KEEP_CACHED = 250,
+    KEEP_UNCACHED = 700,
     CHUNK = 4 * HN_PANEL // rows multiplied at a time, for each panel of columns fetched
 };
 
@@ -36,7 +36,7 @@ struct hn_topk_sample hn_topk_sample_size(int64_t k, int64_t cols, int64_t met, 
         sample.position++;
     double unaided = met > k ? (double)k * (1 + log((double)met / (double)k)) : (double)met;
     double aided = (double)sample.position / share * (double)met / (double)cols;
-    double cost = (double)(sample.columns * d) / (in_cache ? KEEP_NEAR : KEEP_FAR);
+    double cost = (double)(sample.columns * d) / (in_cache ? KEEP_CACHED : KEEP_UNCACHED);
     bool gain = cost + aided < unaided;
     return gain && sample.position <= sample.columns ? sample : none;
 }

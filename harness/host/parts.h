@@ -18,7 +18,7 @@ struct hn_parts_count {
     int64_t read;         // parts, of all processes
     int64_t bytes_written, bytes_read;
     int64_t compute_ns; // clock in its own parts
-    int64_t wait_ns;    // until others are at the same place, or have done their parts
+    int64_t wait_ns;    // until others are at the same point, or have done their parts
 };
 
 struct hn_file_parts {

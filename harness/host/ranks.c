@@ -164,12 +164,12 @@ static bool gather(struct hn_ranks *r, int point, int code) {
 
 enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *point,
                            enum hn_code code) {
-    enum { PLACES = 1 << 16 };
+    enum { HASHED = 1 << 16 };
     int at = 0;
     if (r->over)
         return hn_failure(ctx);
     for (const char *c = point; *c; c++)
-        at = (at * 31 + (unsigned char)*c) % PLACES;
+        at = (at * 31 + (unsigned char)*c) % HASHED;
     if (gather(r, at + 1, code))
         return HN_OK;
     int failed = find_failed(r->code, r->count);

@@ -54,7 +54,7 @@ static const struct hn_option price_options[] = {
 };
 
 // Sources of false negatives.
-enum known_by { BY_TRUTH, BY_JUDGED, BY_PLACES };
+enum known_by { BY_TRUTH, BY_JUDGED, BY_RANKS };
 static const char *const by_name[] = {"truth", "judged", "places"};
 
 struct work {
@@ -83,7 +83,7 @@ static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
 // Chooses the source of false negatives: sheets before /truth, so that an estimate can be compared
 // with it.
 static enum hn_code prepare(struct hn_context *ctx, struct work *w) {
-    w->by = w->p->judged.count ? BY_JUDGED : w->corpus.data.truth.start ? BY_TRUTH : BY_PLACES;
+    w->by = w->p->judged.count ? BY_JUDGED : w->corpus.data.truth.start ? BY_TRUTH : BY_RANKS;
     if (w->by == BY_TRUTH)
         return HN_OK;
     if (hn_sheets_read(ctx, &w->corpus, &w->population, &w->p->judged, &w->sheets))

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { UNTRAINED_ROOM = 4096 };
+enum { UNTRAINED_CAPACITY = 4096 };
 
 static bool of_costs(const struct hn_claim_side *side) {
     const char *const column[] = {side->column, side->with};
@@ -104,7 +104,7 @@ enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce 
                                     const struct hn_claim_entry *const *entry, int64_t n) {
     HN_SCOPE(ctx);
     struct hn_wanted_runs *all = hn_zalloc(ctx, 1, sizeof *all);
-    if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained) ||
+    if (!all || hn_untrained_open(ctx, UNTRAINED_CAPACITY, &rep->untrained) ||
         hn_reproduce_list_runs(ctx, rep, entry, n, all))
         return ctx->code;
     return train_listed(ctx, rep, all);

@@ -114,7 +114,7 @@ static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_i
     return job->step ? job->n_steps : info->steps;
 }
 
-// Place in the series of the n-th step that the job wants.
+// Position in the series of the n-th step that the job wants.
 static int64_t index_wanted(const struct hn_job *job, const struct hn_snapshot_info *info,
                             int64_t n) {
     return job->step ? hn_snapshot_step_index(info, job->step[n]) : n;

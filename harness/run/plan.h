@@ -20,8 +20,8 @@ struct hn_cell {
     int32_t data;        // index into plan->data
     int32_t sampler;     // index into job->sampler
     int64_t step;        // index into plan->step
-    int64_t step_index;  // place in the series that is judged
-    int64_t build_index; // place that the sampler is built on (t, docs/reference/methods.md)
+    int64_t step_index;  // position in the series of what is measured
+    int64_t build_index; // position that the sampler is built on (t, docs/reference/methods.md)
     double temperature;
     enum hn_loss loss;
     int32_t weighting; // index into job->weighting
@@ -35,7 +35,7 @@ struct hn_cell {
 // them.
 struct hn_plan_step {
     int32_t data;
-    int64_t step_index, number; // place in the series, and the training step there
+    int64_t step_index, number; // position in the series, and the training step there
     int64_t first_cell, n_cells;
     char cell_key[HN_DIGEST_TEXT]; // of the cell without a sampler: data, step, temperatures, seed
     char run_key[HN_DIGEST_TEXT];

@@ -125,10 +125,10 @@ enum hn_code hn_lemmas_clouds(struct hn_context *ctx, struct hn_lemmas *w, struc
 }
 
 // HC's problem 7 on the circle: n classes at positions position[0] = 0 <= position[1] <= ... of
-// PLACES.
-enum { PLACES = 12, CIRCLE = 7 };
+// POSITIONS.
+enum { POSITIONS = 12, CIRCLE = 7 };
 
-static double chord(double positions) { return 2 - 2 * cos(2 * M_PI * positions / PLACES); }
+static double chord(double positions) { return 2 - 2 * cos(2 * M_PI * positions / POSITIONS); }
 
 // The objective, the first class with this share and the others alike; how many positions are
 // taken.
@@ -146,7 +146,7 @@ static double spread(const int *position, int n, double share, int *taken) {
 
 static bool next_placement(int *position, int n) {
     int i = n - 1;
-    while (i > 0 && position[i] == PLACES - 1)
+    while (i > 0 && position[i] == POSITIONS - 1)
         i--;
     for (int j = n - 1; j >= i && i > 0; j--)
         position[j] = position[i] + 1;
@@ -163,12 +163,12 @@ static enum hn_code try_circle(struct hn_context *ctx, struct hn_lemmas *w, int 
     } while (next_placement(position, n));
     w->embeddings = "circle";
     w->n = n;
-    w->k = PLACES;
+    w->k = POSITIONS;
     w->share = share;
     if (share * n > 1.5) // theorem 5 and Tammes have equal classes
         hn_lemma_try(w, "HC theorem 4 separated", n, best.high);
     else {
-        hn_lemma_try(w, "HC theorem 4 Tammes", -best.objective, chord((double)PLACES / n));
+        hn_lemma_try(w, "HC theorem 4 Tammes", -best.objective, chord((double)POSITIONS / n));
         hn_lemma_try(w, "HC theorem 5 separated", n, best.high);
     }
     if ((int)best.high == n)

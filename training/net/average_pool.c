@@ -12,7 +12,7 @@ static const char *size(struct hn_layer *layer) {
     return NULL;
 }
 
-// Place in the output of input position (h, w), first channel.
+// Position in the output of input position (h, w), first channel.
 static int64_t window(const struct hn_layer_spec *s, int64_t h, int64_t w) {
     return (h / s->kernel * (s->width / s->kernel) + w / s->kernel) * s->channels;
 }

@@ -53,7 +53,7 @@ static void test_exponential(void) {
     for (int t = 0; t < N_TAUS; t++) {
         const struct hn_powers p = hn_powers_of(taus[t]);
         for (int i = 0; i < POINTS; i++) {
-            double wanted = exp2((double)s[i] * p.slope - p.shift);
+            double wanted = exp2((double)s[i] * p.rate - p.shift);
             worst = fmax(worst, fabs(hn_simd_best()->powers(&s[i], 1, &p) / wanted - 1));
         }
     }

@@ -127,7 +127,7 @@ static void check_widen(const struct hn_simd *scan, const float *s, int32_t from
 static void test_widen(void) { for_spans(check_widen); }
 
 static double power(float s, const struct hn_powers *p) {
-    return exp2((double)s * p->slope - p->shift);
+    return exp2((double)s * p->rate - p->shift);
 }
 
 // Of a term; two additions in single precision may come to it in a sum.
@@ -139,7 +139,7 @@ static void check_powers_of(const struct hn_simd *scan, const float *s, int32_t 
                             double temperature) {
     const struct hn_powers p = hn_powers_of(temperature);
     double sum = 0, each[2][N] = {0}, error = allowed(scan, &p);
-    CU_ASSERT(fabs(p.shift - p.slope) < 1.3e-4 && p.single == (temperature > 0.0241));
+    CU_ASSERT(fabs(p.shift - p.rate) < 1.3e-4 && p.single == (temperature > 0.0241));
     for (int32_t j = from; j < to; j++)
         sum += power(s[j], &p);
     double rows = scan->powers(s + from, to - from, &p);
