@@ -197,6 +197,7 @@ run-sanitized: $(suites)
 run-lint: $(BUILD)/include/paper.inc
 	$(Q)CPPFLAGS="$(cppflags)" tests/lint.sh
 	$(again) everything BUILD=$(BUILD)/lint CFLAGS="-O2 -Werror"
+	$(Q)tests/circles.py $(BUILD)/lint/obj
 	$(again) everything BUILD=$(BUILD)/lint-clang CC=clang OMP=-fopenmp=libomp CFLAGS="-O2 -Werror"
 
 run-analyze: $(patsubst %.c,$(BUILD)/analyze/%.ok,$(sources))
