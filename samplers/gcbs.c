@@ -235,8 +235,8 @@ const struct hn_sampler_type hn_gcbs_sampler = {
         "the quantile is exact and leaves the diagonal out, the paper's code estimates it from "
         "chunks of rows with the diagonal (quantile_method: reference); items are renumbered at "
         "random, the paper's code keeps file order (relabel: false); batches come in the order "
-        "cut, and its first ones are no sample of them: judge whole epochs",
-    .flags = HN_SAMPLER_PARTITION,
+        "cut, as in the paper's code",
+    .flags = HN_SAMPLER_PARTITION | HN_SAMPLER_ORDERED,
     .grid = grid,
     .options = options,
     .params_size = sizeof(struct params),

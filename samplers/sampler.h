@@ -16,7 +16,9 @@ enum hn_sampler_flags {
     HN_SAMPLER_NEEDS_GRAPH = 8,
     HN_SAMPLER_NEEDS_TEACHER = 32,
     HN_SAMPLER_NEEDS_GROUPS = 64,
-    HN_SAMPLER_PER_ANCHOR = 16 // the items of a batch are anchors, with negatives of their own
+    HN_SAMPLER_PER_ANCHOR = 16, // the items of a batch are anchors, with negatives of their own
+    HN_SAMPLER_ORDERED = 128 // an epoch's batches come in an order, and its first are no sample of
+                             // them; only of types without `next`: see hn_batches.number
 };
 
 // Work, the same number on every machine.
@@ -42,12 +44,14 @@ struct hn_sampler_plan {
 // batch ends an epoch, or comes of texts that may not meet). ids may repeat within a batch only if
 // the sampler draws with replacement.
 struct hn_batches {
-    int64_t first;      // in: number of the first batch wanted, within the epoch
-    int32_t count;      // in: batches wanted
-    int32_t count_max;  // batches that there are arrays for: hn_batches_open()
-    int32_t batch_size; // in
-    int32_t *size;      // out: [count], caller's
-    int32_t *ids;       // out: [count x batch_size], caller's; the start item of a walk comes first
+    int64_t first;         // in: number of the first batch wanted, within the epoch
+    const int32_t *number; // in: number[first + b] is wanted in place of first + b, of ordered
+                           // samplers; NULL: none is
+    int32_t count;         // in: batches wanted
+    int32_t count_max;     // batches that there are arrays for: hn_batches_open()
+    int32_t batch_size;    // in
+    int32_t *size;         // out: [count], caller's
+    int32_t *ids; // out: [count x batch_size], caller's; the start item of a walk comes first
 
     // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), zeroed for other samplers. The anchor at
     // position p = b * batch_size + a of ids has negative[p * capacity ..], negatives[p] of them:

@@ -216,6 +216,31 @@ test_run() {
     expect "validate of results" 3 'schema|snapshot' validate noted/results.h5
 }
 
+# Less than an epoch of batches that come in an order is a random sample of them: gcbs begins with the hardest.
+test_part_of_an_epoch() {
+    expect "synth" 0 '' synth -o ladder.h5 --n 400 --dim 16 --classes 5 --steps 1 --views 2 --seed 1
+    printf '%s\n' 'version: 1' 'snapshots: [ladder.h5]' 'batch_size: 20' 'seeds: [1, 2]' 'samplers: [file-order, gcbs]' \
+        'metrics: [fn_ratio]' 'figures: none' 'batches: 6' >part.yaml
+    expect "six of twenty batches" 0 '' run -c part.yaml -o part --quiet --save-batches
+    expect "an epoch and five batches" 0 '' run -c part.yaml -o more --quiet --save-batches --set batches=25
+    pycheck "a part of an epoch is a sample of it" "
+import h5py
+def batches(path):
+    f = h5py.File(path + '/results.h5'); at, ids, runs = (f['order'][k][:] for k in ('splits', 'index', 'run_splits'))
+    names, seeds = f['runs']['sampler'].asstr()[:], f['runs']['seed'][:]
+    return {(names[r], int(seeds[r])): [tuple(ids[at[b]:at[b + 1]]) for b in range(runs[r], runs[r + 1])] for r in range(len(names))}
+part, more = batches('part'), batches('more')
+for (name, seed), got in part.items():
+    epoch = more[name, seed][:20]
+    assert sorted(i for b in epoch for i in b) == list(range(400)), name
+    where = [epoch.index(b) for b in got]
+    assert len(set(where)) == 6 and where != sorted(where), (name, where)
+    if name == 'file-order':
+        assert [b[0] for b in epoch] == list(range(0, 400, 20))
+        assert len(set(b[0] for b in more[name, seed][20:])) == 5
+assert part['file-order', 1] != part['file-order', 2]"
+}
+
 # Nothing is replaced without a word: a snapshot not at all, results with a note where their cells stay.
 # The table at the end of a run: the last step, settings of every sampler, the rest counted by name.
 test_summary() {

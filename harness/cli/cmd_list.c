@@ -34,7 +34,7 @@ static json_t *flags(unsigned set) {
         {HN_SAMPLER_PARTITION, "partition"},         {HN_SAMPLER_NEEDS_LABELS, "needs_labels"},
         {HN_SAMPLER_NEEDS_VIEW2, "needs_view2"},     {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"},
         {HN_SAMPLER_NEEDS_TEACHER, "needs_teacher"}, {HN_SAMPLER_NEEDS_GROUPS, "needs_groups"},
-        {HN_SAMPLER_PER_ANCHOR, "per_anchor"}};
+        {HN_SAMPLER_PER_ANCHOR, "per_anchor"},       {HN_SAMPLER_ORDERED, "ordered"}};
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (set & names[i].flag)

@@ -140,6 +140,19 @@ static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *mea
     return hn_measure_anchors(ctx, measure, epoch, b->count, b->size, b->ids, lists);
 }
 
+// A part of an epoch whose batches come in an order is a random sample of them.
+static enum hn_code sample_epoch(struct hn_context *ctx, const struct hn_cell_work *w,
+                                 int64_t epoch, int64_t batches, struct hn_batches *b) {
+    void *outer = hn_own(ctx, b->ids);
+    int32_t *number = hn_alloc(ctx, batches, sizeof *number);
+    hn_own(ctx, outer);
+    if (!number)
+        return ctx->code;
+    hn_permute(w->cell->seed, "run.batches", w->items->index, epoch, 0, number, batches);
+    b->number = number;
+    return HN_OK;
+}
+
 // Draws and measures all batches of the cell; measure is opened when the first epoch is known.
 static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, struct hn_batches *b,
                              struct hn_measure_spec *spec, struct hn_measure **measure) {
@@ -159,6 +172,9 @@ static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, str
             if (hn_measure_begin(ctx, spec, measure))
                 return ctx->code;
         }
+        if (sampler->type->flags & HN_SAMPLER_ORDERED && total - done < batches &&
+            sample_epoch(ctx, w, epoch, batches, b))
+            return ctx->code;
         for (b->first = 0; b->first < batches && done < total; b->first += b->count) {
             int64_t left = hn_min(batches - b->first, total - done);
             if (draw_batches(ctx, w, left, b, 0) || measure_drawn(ctx, *measure, epoch, b) ||

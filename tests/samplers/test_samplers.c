@@ -2,6 +2,8 @@
 // tested here, and in test_sampler_misuse.c, without a new test.
 #include "tests/samplers/every_sampler.h"
 
+#include <gsl/gsl_statistics_double.h>
+
 // Samplers that are no partition, but whose epochs may end with a short batch all the same.
 static bool ends_short(const struct hn_sampler_type *type) {
     return type->flags & (HN_SAMPLER_PARTITION | HN_SAMPLER_PER_ANCHOR) ||
@@ -295,6 +297,66 @@ static void test_seeds_and_epochs(void) {
     anchored_items_free(&ctx, &items);
 }
 
+enum { LADDER = 240, LADDER_BATCH = 12, LADDER_SEEDS = 25 };
+
+// Items from far apart to all alike, in file order: a batch's hardness tells where its items lie.
+static struct hn_items ladder(struct hn_context *ctx) {
+    struct hn_items items = anchored_items(ctx, LADDER, D, 4, false, 6);
+    float *x = (float *)items.x.data;
+    for (int64_t i = 0; i < LADDER; i++)
+        x[i * items.x.stride] += 6 * (float)i / LADDER;
+    HN_CHECK(ctx, hn_normalize_rows(ctx, x, LADDER, D, "ladder"));
+    return items;
+}
+
+static double mean_cosine(const struct hn_items *items, const int32_t *ids, int32_t size) {
+    double sum = 0;
+    for (int32_t a = 0; a < size; a++)
+        for (int32_t b = 0; b < a; b++)
+            sum += naive_dot(hn_row(&items->x, ids[a]), hn_row(&items->x, ids[b]), D);
+    return sum / (size * (size - 1) / 2.0);
+}
+
+// Correlation of a batch's number in its epoch with its hardness.
+static double order_of(const struct hn_items *items, const struct sampled *s) {
+    double number[LADDER], hardness[LADDER];
+    for (int64_t b = 0; b < s->batches; b++) {
+        number[b] = (double)b;
+        hardness[b] = mean_cosine(items, sampled_batch(s, b), s->size[b]);
+    }
+    return gsl_stats_correlation(number, 1, hardness, 1, (size_t)s->batches);
+}
+
+// The first batches of an epoch are a sample of all, unless the sampler says that they are not: a
+// job that has fewer than an epoch draws a sample then.
+static void test_order(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, false, cases);
+    struct hn_items items = ladder(&ctx);
+    for (int i = 0; i < n; i++) {
+        const struct hn_sampler_type *type = cases[i].type;
+        if (!(type->flags & HN_SAMPLER_PARTITION))
+            continue;
+        hn_test_entry(type->name);
+        double sum = 0;
+        for (uint64_t seed = 1; seed <= LADDER_SEEDS; seed++) {
+            struct sampled s;
+            HN_CHECK(&ctx,
+                     sampled_open(&ctx, type, cases[i].settings, &items, LADDER_BATCH, seed, &s));
+            sum += order_of(&items, &s);
+            sampled_close(&ctx, &s);
+        }
+        // Of a random order the mean has a standard error of 1 / sqrt(seeds (batches - 1)) = .046.
+        bool ordered = fabs(sum / LADDER_SEEDS) > 0.2;
+        CU_ASSERT_EQUAL(ordered, (type->flags & HN_SAMPLER_ORDERED) != 0);
+        if (getenv("SHOW"))
+            fprintf(stderr, "%s %s: %.3f\n", type->name, cases[i].settings, sum / LADDER_SEEDS);
+    }
+    anchored_items_free(&ctx, &items);
+}
+
 static const struct hn_test tests[] = {
     {"every_tables", test_tables},
     {"every_options", test_options},
@@ -303,5 +365,6 @@ static const struct hn_test tests[] = {
     {"every_threads", test_threads},
     {"every_single_batches", test_single_batches},
     {"every_seeds_and_epochs", test_seeds_and_epochs},
+    {"every_order", test_order},
 };
 HN_TEST_MAIN("samplers", tests)
