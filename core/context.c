@@ -198,12 +198,12 @@ static void unlink_block(struct hn_block *b) {
 }
 
 // Writes the header of a block; what comes behind it.
-static void *begin_block(struct hn_context *ctx, char *block, struct hn_block header) {
-    struct hn_block *b = memcpy(block, &header, sizeof *b);
+static void *begin_block(struct hn_context *ctx, char *block, const struct hn_block *header) {
+    struct hn_block *b = memcpy(block, header, sizeof *b);
     if (ctx->memory.owner)
 #pragma omp critical(hn_blocks)
         put_block(b, &block_of(ctx->memory.owner)->owned);
-    charge(&ctx->memory, header.total);
+    charge(&ctx->memory, header->total);
     return b + 1;
 }
 
@@ -218,7 +218,7 @@ void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     }
     if (total >= HUGE_PAGE)
         ask_for_huge_pages(block, (size_t)total);
-    return begin_block(ctx, block, (struct hn_block){.total = total});
+    return begin_block(ctx, block, &(struct hn_block){.total = total});
 }
 
 // The header stands in a page before the bytes, which then is this process's own.
@@ -236,7 +236,7 @@ void *hn_map(struct hn_context *ctx, int fd, int64_t bytes) {
         return NULL;
     }
     return begin_block(ctx, file + HN_MAPPED_FROM - ALIGNMENT,
-                       (struct hn_block){.total = total, .mapped = mapped});
+                       &(struct hn_block){.total = total, .mapped = mapped});
 }
 
 void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size) {

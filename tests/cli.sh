@@ -216,7 +216,7 @@ test_run() {
     expect "validate of results" 3 'schema|snapshot' validate noted/results.h5
 }
 
-# Less than an epoch of batches that come in an order is a random sample of them: gcbs begins with the hardest.
+# Less than an epoch of batches that come in an order is a random sample of them.
 test_part_of_an_epoch() {
     expect "synth" 0 '' synth -o ladder.h5 --n 400 --dim 16 --classes 5 --steps 1 --views 2 --seed 1
     printf '%s\n' 'version: 1' 'snapshots: [ladder.h5]' 'batch_size: 20' 'seeds: [1, 2]' 'samplers: [file-order, gcbs]' \
