@@ -375,7 +375,8 @@ static struct hn_run_times means(const struct hn_loop *loop) {
                                  .flops = per(sum->flops, sum->steps),
                                  .steps = sum->steps,
                                  .builds = sum->builds,
-                                 .every = loop->every};
+                                 .every = loop->every,
+                                 .table = loop->task.weights.width > 0};
 }
 
 enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,

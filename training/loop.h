@@ -56,6 +56,7 @@ struct hn_run_times {
     double flops;  // of the matrix products of a step (2 m n k each; sparse ones do not count)
     int64_t steps, builds;
     int64_t every; // steps between builds; 0: there is one
+    bool table;    // weights are a table of rows: bytes bound a step, not products
 };
 
 // Told after every step; accuracy: the task's first column at its last evaluation. Told before an

@@ -106,7 +106,8 @@ static const struct hn_column training_columns[] = {
     MACHINE("sgemm_gflops", REAL, "GFLOP/s", "sgemm rate of the threads, measured at the start",
             HN_LARGER),
     MACHINE("share_of_floor", REAL, "1",
-            "flops_per_step at the sgemm rate, as a share of Cost_T; NaN where not measured",
+            "flops_per_step at the sgemm rate, as a share of Cost_T; NaN where not measured, "
+            "and of tasks whose weights are a table of rows",
             HN_LARGER),
 };
 

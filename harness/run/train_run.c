@@ -159,7 +159,7 @@ static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t
     double build = t->builds > 0 ? t->cost_g * per_step : 0;
     double embed = t->builds > 0 ? t->cost_e * per_step : 0;
     double step = t->cost_t + t->cost_s + build + embed;
-    double floor = gflops > 0 && t->flops > 0 ? t->flops / (gflops * 1e9) : NAN;
+    double floor = gflops > 0 && t->flops > 0 && !t->table ? t->flops / (gflops * 1e9) : NAN;
     return HN_TABLE_SET(
         ctx, r, 0, HN_INT_VALUE("step", t->steps), HN_INT_VALUE("batches", t->steps),
         HN_REAL_VALUE("cost_t", t->cost_t), HN_REAL_VALUE("cost_s", t->cost_s),
