@@ -2,13 +2,12 @@
 // the harness costs.
 #include "samplers/sampler.h"
 
-static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
-                     struct hn_work *work, int32_t *ids) {
-    (void)thread, (void)work;
-    int64_t first = hn_sampler_begins(self, number), end = hn_sampler_begins(self, number + 1);
-    for (int64_t i = first; i < end; i++)
-        ids[i - first] = (int32_t)i;
-    return (int32_t)(end - first);
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)ctx, (void)items, (void)number, (void)batches;
+    for (int64_t i = 0; i < self->n; i++)
+        self->order[i] = (int32_t)i;
+    return HN_OK;
 }
 
 static const struct hn_option options[] = {{0}};
@@ -26,5 +25,5 @@ const struct hn_sampler_type hn_file_order_sampler = {
     .flags = HN_SAMPLER_PARTITION | HN_SAMPLER_ORDERED,
     .grid = grid,
     .options = options,
-    .batch = batch,
+    .epoch = epoch,
 };

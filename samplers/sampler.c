@@ -167,10 +167,6 @@ static void add_work(struct hn_work *to, const struct hn_work *more) {
                               : add_work(&omp_out, &omp_in))                                       \
     initializer(omp_priv = (struct hn_work){0})
 
-static int64_t number_of(const struct hn_batches *out, int32_t b) {
-    return out->number ? out->number[out->first + b] : out->first + b;
-}
-
 // All batches, by the type's batch().
 static void fill_batches(const struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_batches *out) {
@@ -179,7 +175,7 @@ static void fill_batches(const struct hn_context *ctx, struct hn_sampler *self,
 #pragma omp parallel for num_threads((int)threads) schedule(dynamic) reduction(add_work : sum)
     for (int32_t b = 0; b < out->count; b++) {
         struct hn_work work = {0};
-        out->size[b] = self->type->batch(self, number_of(out, b), omp_get_thread_num(), &work,
+        out->size[b] = self->type->batch(self, out->first + b, omp_get_thread_num(), &work,
                                          hn_batch_ids(out, b));
         add_work(&sum, &work);
     }
@@ -209,7 +205,8 @@ static void fill_lists(const struct hn_context *ctx, struct hn_sampler *self,
 static void cut_batches(const struct hn_sampler *self, struct hn_batches *out) {
     const int32_t *order = self->apart.order ? self->apart.order : self->order;
     for (int32_t b = 0; b < out->count; b++) {
-        int64_t number = number_of(out, b), from = hn_sampler_begins(self, number);
+        int64_t number = out->number ? out->number[out->first + b] : out->first + b;
+        int64_t from = hn_sampler_begins(self, number);
         out->size[b] = (int32_t)(hn_sampler_begins(self, number + 1) - from);
         memcpy(hn_batch_ids(out, b), order + from, (size_t)out->size[b] * sizeof *order);
     }

@@ -18,7 +18,7 @@ enum hn_sampler_flags {
     HN_SAMPLER_NEEDS_GROUPS = 64,
     HN_SAMPLER_PER_ANCHOR = 16, // the items of a batch are anchors, with negatives of their own
     HN_SAMPLER_ORDERED = 128 // an epoch's batches come in an order, and its first are no sample of
-                             // them; only of types without `next`: see hn_batches.number
+                             // them; of types that are cut from an order: see hn_batches.number
 };
 
 // Work, the same number on every machine.

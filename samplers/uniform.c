@@ -33,6 +33,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
+    self->threads = 1; // a batch takes less time than to start threads
     if (params->draw == DRAW_IID)
         return HN_OK;
     self->order = hn_alloc(ctx, n, sizeof *self->order);

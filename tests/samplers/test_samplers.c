@@ -33,6 +33,7 @@ static void test_tables(void) {
         CU_ASSERT((t->next != NULL) + (t->batch != NULL) + (t->list != NULL) <= 1);
         CU_ASSERT(t->next || t->batch || t->list ||
                   (t->flags & HN_SAMPLER_PARTITION && (t->epoch || t->rebuild)));
+        CU_ASSERT(!(t->flags & HN_SAMPLER_ORDERED) || !(t->next || t->batch || t->list));
         CU_ASSERT_EQUAL(t->reports != NULL, t->report != NULL);
         CU_ASSERT_EQUAL(t->reports != NULL, t->n_reports > 0);
         CU_ASSERT_EQUAL(t->capacity != NULL, (t->flags & HN_SAMPLER_PER_ANCHOR) != 0);
