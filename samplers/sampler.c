@@ -171,8 +171,9 @@ static void add_work(struct hn_work *to, const struct hn_work *more) {
 static void fill_batches(const struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_batches *out) {
     struct hn_work sum = {0};
-    int64_t threads = hn_min(hn_sampler_threads(ctx, self), hn_max(1, out->count));
-#pragma omp parallel for num_threads((int)threads) schedule(dynamic) reduction(add_work : sum)
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) if (out->count > 1)            \
+    schedule(dynamic) reduction(add_work                                                           \
+                                : sum)
     for (int32_t b = 0; b < out->count; b++) {
         struct hn_work work = {0};
         out->size[b] = self->type->batch(self, out->first + b, omp_get_thread_num(), &work,
