@@ -197,7 +197,7 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
     } times[] = {{1, 1, " (s)"}, {1e-3, 1e3, " (ms)"}, {0, 1e6, " (µs)"}},
       counts[] = {{1e9, 1e-9, " (10⁹)"}, {1e6, 1e-6, " (10⁶)"}, {1e3, 1e-3, " (10³)"}, {0, 1, ""}};
     const struct unit *unit = strcmp(column->from, "n_dot") == 0 ? counts : times;
-    while (median < unit->min)
+    while (fabs(median) < unit->min)
         unit++;
     snprintf(t->title[t->n], sizeof t->title[0], "%s%s", column->title, unit->name);
     column->title = t->title[t->n];
