@@ -70,7 +70,8 @@ static void write_all(FILE *file, struct hn_loop *loop) {
     int n = fields_of(loop, field);
     (void)fwrite(&head, sizeof head, 1, file);
     for (int i = 0; i < n; i++)
-        (void)fwrite(field[i].data, 1, field[i].bytes, file);
+        if (field[i].bytes > 0) // one that is empty has no data
+            (void)fwrite(field[i].data, 1, field[i].bytes, file);
     (void)fwrite(loop->row, sizeof *loop->row, (size_t)(loop->rows * loop->columns), file);
     (void)fflush(file);
 }
@@ -90,7 +91,7 @@ static bool read_all(struct hn_context *ctx, FILE *file, struct hn_loop *loop, i
     int n = fields_of(loop, field);
     int64_t row = loop->columns * (int64_t)sizeof *loop->row;
     for (int i = 0; i < n; i++)
-        if (fread(field[i].data, 1, field[i].bytes, file) != field[i].bytes)
+        if (field[i].bytes > 0 && fread(field[i].data, 1, field[i].bytes, file) != field[i].bytes)
             return false;
     return loop->rows >= 0 && loop->rows <= size / row &&
            !hn_grow(ctx, &loop->row, &loop->row_capacity, loop->rows, (size_t)row) &&
