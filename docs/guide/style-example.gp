@@ -13,8 +13,8 @@ set linetype 5 lw 1.2 dt (15,4) pt 11 ps 0.6
 
 # Colours: Uniform, eleven for the other samplers, one for what is no sampler, eight for values in their order. Dots of
 # single batches and faded lines are made of them.
-hn_colours = "000000 555555 888888 333333 777777 999999 222222 666666 444444 AAAAAA 111111 777777 777777 " . \
-    "000000 222222 3A3A3A 505050 686868 808080 989898 B0B0B0"
+hn_colours = "000000 555555 888888 333333 777777 929292 222222 666666 444444 808080 111111 777777 777777 " . \
+    "000000 1C1C1C 323232 464646 5A5A5A 6E6E6E 808080 929292"
 
 # Bands, grid, heat maps.
 set style fill transparent solid 0.10 noborder

@@ -87,7 +87,7 @@ static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct
     }
 }
 
-// Seeds are faint dots below their mean.
+// Seeds are small dots below their mean.
 static void draw_accuracies(struct hn_page *page, const struct table *t) {
     char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
     hn_training_axis(t->column, hn_trained_is_share(t->column) ? "%" : NULL, axis, sizeof axis);
@@ -100,7 +100,7 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
         const struct row *row = &t->row[i];
         const double *value;
         int line = line_of(t, row);
-        struct hn_series *seeds = hn_panel_series_of(page, panel, HN_LOOK_FAINT, line);
+        struct hn_series *seeds = hn_panel_series_of(page, panel, HN_LOOK_DOTS, line);
         struct hn_series *mean = hn_panel_series_of(page, panel, HN_LOOK_MARKS, line);
         int64_t n = hn_trained_values(t->trained, row->setting, t->column,
                                       row->untrained ? 0 : HN_LAST_STEP, &value);
@@ -188,7 +188,7 @@ static const char *const columns[] = {"run", "step", "loss", "learning_rate", "c
 const struct hn_figure hn_accuracy = {
     .id = "accuracy",
     .title = "accuracies of what was trained, and of the untrained encoder",
-    .caption = "Last evaluation, best first: the mean over seeds (faint dots), and the difference "
+    .caption = "Last evaluation, best first: the mean over seeds (small dots), and the difference "
                "paired by seed. A setting not above the untrained encoder gained nothing from "
                "training.",
     .source = "none",

@@ -41,7 +41,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_bs_fig7 = {
     .id = "bs-fig7",
     .title = "false negatives of walks on the kNN graph and on the proximity graph",
-    .caption = "Share of same-label pairs over training; faint dots are single batches. Random "
+    .caption = "Share of same-label pairs over training; small dots are single batches. Random "
                "candidates keep near-duplicates of an item out of its neighbours. Crosses: the "
                "values stated in the paper, for its encoder.",
     .source = "BatchSampler (KDD 2023), figure 7",

@@ -93,7 +93,7 @@ static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
             return HN_OK;
         const struct hn_where where = {0, 0, i, hn_last_step(&g, 0, 0, i, "cost_s")};
         snprintf(row->label, sizeof row->label, "%s", g.setting[i].label);
-        row->line = hn_line_of_sampler(&r->runs, g.setting[i].sampler);
+        row->line = hn_sampler_line(&g, i);
         for (int c = 0; c < SHARE; c++)
             row->value[c] = hn_groups_mean(&g, where, costs[c].column).mean;
         double spread = row->value[SPREAD];

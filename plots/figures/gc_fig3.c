@@ -11,10 +11,9 @@
 
 static void draw_loss(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                       struct hn_where where) {
-    struct hn_series *s =
-        hn_panel_series(page, panel, "", panel->rows ? HN_LOOK_MARKS : HN_LOOK_PLAIN,
-                        g->setting[where.setting].line);
-    snprintf(s->end, sizeof s->end, "%s", g->setting[where.setting].label);
+    struct hn_series *s = hn_setting_curve(page, panel, g, where.setting);
+    if (!panel->rows)
+        s->look = HN_LOOK_PLAIN;
     for (where.step = 0; where.step < g->steps; where.step++)
         hn_curve_add(s, panel, where, hn_groups_mean(g, where, "loss_train").mean, NAN);
 }

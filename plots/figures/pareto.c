@@ -81,10 +81,6 @@ static int collect(const struct hn_groups *g, int dataset, struct hn_league leag
     return n;
 }
 
-static int sampler_line(const struct hn_groups *g, int setting) {
-    return hn_line_of_sampler(&g->results->runs, g->setting[setting].sampler);
-}
-
 // Cost as a share of the maximum, by its logarithm over six decades.
 static double size_of(double cost, double dearest) {
     return cost > 0 ? fmax(0, 1 + log10(cost / dearest) / 6) : 0;
@@ -123,7 +119,7 @@ static void draw_discs(const struct view *v, struct hn_panel *panel) {
     for (int s = 0; s < g->settings; s++) {
         const char *label = v->n > MAX_NAMED ? g->setting[s].sampler : "";
         struct hn_series *discs =
-            hn_panel_series(v->page, panel, label, HN_LOOK_DISCS, sampler_line(g, s));
+            hn_panel_series(v->page, panel, label, HN_LOOK_DISCS, hn_sampler_line(g, s));
         snprintf(discs->end, sizeof discs->end, "%s", g->setting[s].label);
         for (int i = 0; i < v->n; i++)
             if (v->point[i].setting == s && is_seen(v, i))
@@ -175,7 +171,7 @@ static void draw_front(const struct view *v, struct hn_panel *panel, bool has_co
             char name[HN_LABEL_SIZE];
             name_point(v, i, has_corner, name);
             hn_panel_mark(panel, p->false_negatives.mean, p->hardness.mean, name,
-                          v->g->setting[p->setting].sampler, sampler_line(v->g, p->setting));
+                          v->g->setting[p->setting].sampler, hn_sampler_line(v->g, p->setting));
         }
 }
 
@@ -186,7 +182,7 @@ static void draw_uniform(const struct view *v, struct hn_panel *panel) {
         if (!hn_is_uniform(setting->sampler, setting->params) || !is_seen(v, i))
             continue;
         struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_UPRIGHT,
-                                              sampler_line(v->g, v->point[i].setting));
+                                              hn_sampler_line(v->g, v->point[i].setting));
         snprintf(s->end, sizeof s->end, "uniform");
         hn_series_add(s, v->point[i].false_negatives.mean, v->point[i].hardness.mean);
         return;

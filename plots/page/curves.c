@@ -49,7 +49,7 @@ int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, in
     return -1;
 }
 
-enum { FAINT = 40, MAX_BATCHES = 4096 };
+enum { MAX_DOTS = 40, MAX_BATCHES = 4096 };
 
 static const double *kept_by_batch(const struct hn_results *r, const char *column) {
     if (!r->batch_start)
@@ -74,7 +74,7 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
             if (n < MAX_BATCHES && !isnan(value[b]))
                 all[n++] = value[b];
     gsl_sort(all, 1, (size_t)n);
-    int64_t shown = hn_min(n, FAINT);
+    int64_t shown = hn_min(n, MAX_DOTS);
     for (int64_t i = 0; i < shown; i++) {
         double beside = 0.06 * ((double)(7 * i % 11) / 5 - 1); // apart, the same in every run
         hn_series_add(s, x + beside, m->scale * all[shown > 1 ? i * (n - 1) / (shown - 1) : 0]);
@@ -109,8 +109,9 @@ void hn_axis_of_measure(struct hn_axis *axis, const struct hn_curve_value *measu
 struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
                                    const struct hn_groups *g, int setting) {
     const struct hn_setting *s = &g->setting[setting];
-    struct hn_series *curve = hn_panel_series(page, panel, panel->rows ? "" : s->label,
-                                              panel->rows ? HN_LOOK_MARKS : HN_LOOK_LINE, s->line);
+    struct hn_series *curve =
+        panel->rows ? hn_panel_series(page, panel, "", HN_LOOK_MARKS, hn_sampler_line(g, setting))
+                    : hn_panel_series(page, panel, s->label, HN_LOOK_LINE, s->line);
     snprintf(curve->end, sizeof curve->end, "%s", s->label);
     return curve;
 }
@@ -138,30 +139,30 @@ void hn_setting_means(struct hn_page *page, struct hn_panel *panel, const struct
 }
 
 static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
-                         struct hn_where where, const struct hn_curve_value *m, bool faint) {
-    struct hn_series *raw = faint && !panel->rows ? hn_panel_series(page, panel, "", HN_LOOK_FAINT,
-                                                                    g->setting[where.setting].line)
-                                                  : NULL;
+                         struct hn_where where, const struct hn_curve_value *m, bool dots) {
+    struct hn_series *raw = dots && !panel->rows ? hn_panel_series(page, panel, "", HN_LOOK_DOTS,
+                                                                   g->setting[where.setting].line)
+                                                 : NULL;
     hn_setting_means(page, panel, g, where, m->column, m->scale);
     for (where.step = 0; raw && where.step < g->steps; where.step++)
         add_batches(raw, g, where, m, (double)where.step);
 }
 
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
-                              const struct hn_curve_value *measure, bool faint) {
+                              const struct hn_curve_value *measure, bool dots) {
     char title[HN_TITLE_SIZE];
     hn_groups_title(g, dataset, -1, title, sizeof title);
     struct hn_panel *panel = hn_panel_of_settings(page, g, title, measure->title);
     hn_axis_of_measure(hn_measure_axis(panel), measure);
     for (int s = 0; s < g->settings; s++)
-        draw_setting(page, panel, g, (struct hn_where){dataset, 0, s, 0}, measure, faint);
+        draw_setting(page, panel, g, (struct hn_where){dataset, 0, s, 0}, measure, dots);
 }
 
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
-                        const struct hn_curve_value *measure, int n, bool faint) {
+                        const struct hn_curve_value *measure, int n, bool dots) {
     for (int d = 0; d < g->datasets; d++)
         for (int m = 0; m < n; m++)
-            hn_draw_panel_over_steps(page, g, d, &measure[m], faint);
+            hn_draw_panel_over_steps(page, g, d, &measure[m], dots);
     page->columns = n > 1 ? n : 0;
     page->share_y = g->steps == 1;
     hn_page_left_out(page, g);

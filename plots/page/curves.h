@@ -33,13 +33,13 @@ void hn_curve_add(struct hn_series *s, const struct hn_panel *panel, struct hn_w
 void hn_setting_means(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                       struct hn_where where, const char *column, double scale);
 
-// A panel of a data set: a curve of the measure per setting over the steps. faint: some of the
+// A panel of a data set: a curve of the measure per setting over the steps. dots: some of the
 // batches behind the means, of measures that are kept by batch.
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
-                              const struct hn_curve_value *measure, bool faint);
+                              const struct hn_curve_value *measure, bool dots);
 // Such panels by data set and measure.
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
-                        const struct hn_curve_value *measure, int n, bool faint);
+                        const struct hn_curve_value *measure, int n, bool dots);
 
 // A measure over a parameter: a curve per step where all else is the same, else a curve per
 // sampler and other options at the last step. Settings without a number for it stand beside as

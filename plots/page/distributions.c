@@ -182,9 +182,7 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
     for (int s = 0; s < g->settings; s++)
         hn_axis_tic(page, &panel->y, s, g->setting[s].label);
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
-        const struct hn_setting *setting = &g->setting[where.setting];
-        struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, setting->line);
-        snprintf(s->end, sizeof s->end, "%s", setting->label);
+        struct hn_series *s = hn_setting_curve(page, panel, g, where.setting);
         struct hn_mean ratio = hn_groups_mean(g, where, "fn_ratio");
         if (part == RATIO)
             hn_series_add_row(s, 100 * ratio.mean, where.setting, 100 * ratio.half);

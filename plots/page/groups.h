@@ -46,6 +46,8 @@ struct hn_groups {
 // Lines of settings, which hn_groups_make() sets: those of several samplers as above, those of one
 // sampler by the number in which they differ, or one after the other.
 void hn_groups_lines(struct hn_groups *g);
+// The line that all settings of its sampler share, where each is named beside its mark.
+int hn_sampler_line(const struct hn_groups *g, int setting);
 
 // Which rows are grouped: those whose status is ok, whose column `wanted` (NULL: any) is not NaN
 // and that `keep` (NULL: all) lets through; where `alike` names an option, only those that have the

@@ -65,6 +65,10 @@ static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_
     return of > 1;
 }
 
+int hn_sampler_line(const struct hn_groups *g, int setting) {
+    return hn_line_of_sampler(&g->results->runs, g->setting[setting].sampler);
+}
+
 void hn_groups_lines(struct hn_groups *g) {
     char option[HN_LABEL_SIZE];
     int first = 0;
@@ -79,7 +83,6 @@ void hn_groups_lines(struct hn_groups *g) {
             continue;
         for (int k = 0; k < i; k++)
             before += strcmp(g->setting[k].sampler, g->setting[i].sampler) == 0;
-        int line = hn_line_of_sampler(&g->results->runs, g->setting[i].sampler);
-        g->setting[i].line = hn_line_shade(line, before);
+        g->setting[i].line = hn_line_of_setting(hn_sampler_line(g, i), before);
     }
 }

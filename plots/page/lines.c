@@ -5,7 +5,7 @@
 
 int hn_line_colour(int line) { return line % HN_LINE_STYLE; }
 
-int hn_line_style(int line) { return line % HN_LINE_FADED / HN_LINE_STYLE; }
+int hn_line_style(int line) { return line / HN_LINE_STYLE; }
 
 // Beyond the styles of the theme they begin again.
 static int with_style(int colour, int style) {
@@ -14,10 +14,9 @@ static int with_style(int colour, int style) {
 
 int hn_line_number(int i) { return with_style(2 + i % HN_LINE_HUES, i + 1); }
 
-int hn_line_shade(int line, int i) {
+int hn_line_of_setting(int line, int i) {
     // Steps of 7 visit all styles and keep dashes of neighbours apart.
-    return with_style(hn_line_colour(line), hn_line_style(line) - 1 + 7 * i) +
-           (i % 2 ? HN_LINE_FADED : 0);
+    return with_style(hn_line_colour(line), hn_line_style(line) - 1 + 7 * i);
 }
 
 int hn_line_ordered(int i, int n) {

@@ -16,16 +16,13 @@ enum {
     HN_LINE_ORDERED = 14, // first colour of values in their order
     HN_LINES_ORDERED = 8,
     HN_LINE_STYLES = 40,
-    // A line is colour + HN_LINE_STYLE * style + HN_LINE_FADED where it is half transparent.
-    HN_LINE_STYLE = 100,
-    HN_LINE_FADED = 100000
+    HN_LINE_STYLE = 100 // a line is colour + HN_LINE_STYLE * style
 };
 
 // Line number i of things that are not samplers, from 0.
 int hn_line_number(int i);
-// Setting i of the sampler with that line: its colour, faded for every second setting, and a style
-// of its own.
-int hn_line_shade(int line, int i);
+// Setting i of the sampler with that line: its colour, and a style of its own.
+int hn_line_of_setting(int line, int i);
 // Value i of n in their order: colours from dark to bright, and a style of its own.
 int hn_line_ordered(int i, int n);
 bool hn_line_is_uniform(

@@ -221,7 +221,7 @@ static int line_of_kind(const struct sorted *s, int kind) {
         }
     int line = hn_line_of_sampler(&s->g->results->runs, sampler);
     return one ? hn_line_ordered(s->kind[kind].number, highest + 1)
-               : hn_line_shade(line, s->kind[kind].number);
+               : hn_line_of_setting(line, s->kind[kind].number);
 }
 
 static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,

@@ -17,7 +17,7 @@ enum hn_look {
     HN_LOOK_THIN,    // a thin dotted line, beside another of its colour
     HN_LOOK_AREA,    // a line and the area below it
     HN_LOOK_MARKS,   // marks with bars for intervals
-    HN_LOOK_FAINT,   // small faint dots: the raw values behind a mean
+    HN_LOOK_DOTS,    // small dots: the raw values behind a mean
     HN_LOOK_RULE,    // one value of y, over the whole width
     HN_LOOK_UPRIGHT, // one value of x, over the whole height
     HN_LOOK_PAPER,   // published values: black crosses

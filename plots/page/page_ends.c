@@ -59,7 +59,7 @@ static void write_leader(const struct hn_layout *g, FILE *gp, int i,
         "set arrow %d from first %.9g, first %.9g to graph %.5f, graph %.5f nohead back lw 0.5 dt "
         "solid",
         100 + i, end->x, end->y, at - 0.02 / g->panel_width, label->y);
-    hn_write_colour(gp, label->series->line, false);
+    hn_write_colour(gp, label->series->line);
     fputc('\n', gp);
 }
 

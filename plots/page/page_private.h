@@ -83,9 +83,8 @@ HN_MUST_USE enum hn_code hn_page_place_marks(struct hn_page *page);
 void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel);
 // Labels at the ends of the first panel's curves.
 void hn_page_write_ends(const struct hn_layout *layout, FILE *gp);
-// The colour of a line, as a gnuplot option; faint: of the raw values behind its means. Of letters:
-// that of a faded line is not faded.
-void hn_write_colour(FILE *gp, int line, bool faint);
+// The colour of a line, as a gnuplot option, and of letters.
+void hn_write_colour(FILE *gp, int line);
 void hn_write_text_colour(FILE *gp, int line);
 // A text as a string of the script, for the page's terminal; and as the title of a plot.
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);

@@ -143,7 +143,7 @@ static const struct form {
     [HN_LOOK_THIN] = {"1:2", "lines", " lw 1.4 dt (3,3)", NULL, AS_LINE, true},
     [HN_LOOK_AREA] = {"1:2", "lines", "", NULL, AS_LINE, true},
     [HN_LOOK_MARKS] = {"1:2", "points", "", NULL, AS_LINE, false},
-    [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24", "", NULL, AS_IS, false},
+    [HN_LOOK_DOTS] = {"1:2", "points", " pt 7 ps 0.24", NULL, AS_LINE, false},
     [HN_LOOK_RULE] = {"(x_lo):2:(x_hi-x_lo):(0)", "vectors nohead", " lw 1 dt (6,3)", "lines",
                       AS_LINE, false},
     [HN_LOOK_UPRIGHT] = {"1:(y_lo):(0):(y_hi-y_lo)", "vectors nohead", " lw 1 dt (6,3)", "lines",
@@ -163,15 +163,13 @@ static const struct form {
 static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
     int style = hn_line_style(s->line);
     fprintf(gp, " lt %d", style ? style : 1);
-    hn_write_colour(gp, s->line, false);
+    hn_write_colour(gp, s->line);
     fputs(style == 0 && !*words ? " lw 1.6" : words, gp);
 }
 
 static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
     const struct form *form = &forms[s->look];
     fprintf(gp, "with %s", with);
-    if (s->look == HN_LOOK_FAINT)
-        hn_write_colour(gp, s->line, true);
     if (form->paint == AS_LINE)
         line_of(gp, s, form->words);
 }
@@ -191,7 +189,7 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
     begin_plot(gp, tsv, s);
     if (area || hn_series_is_band(panel, s)) {
         fputs(area ? "using 1:2 with filledcurves y1=0" : "using 1:3:4 with filledcurves", gp);
-        hn_write_colour(gp, s->line % HN_LINE_FADED, false); // fills are transparent as it is
+        hn_write_colour(gp, s->line);
     } else {
         fputs(panel->rows ? "using 1:2:3:4 with xerrorbars" : "using 1:2:3:4 with yerrorbars", gp);
         line_of(gp, s, " dt solid pt 0");
@@ -235,7 +233,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
     } else if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
         fprintf(gp, "using 1:($5>=%.9g?$2:NaN) with dots notitle", warm(s));
-    } else if (s->look != HN_LOOK_FAINT && !is_interval(s))
+    } else if (s->look != HN_LOOK_DOTS && !is_interval(s))
         plot_front(gp, tsv, s, s->label);
 }
 
@@ -255,7 +253,7 @@ static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int
                 plot_dumb(gp, tsv, s);
             else if (layer == 1)
                 plot_behind(gp, tsv, panel, s);
-            else if ((layer == 0) == (s->look == HN_LOOK_FAINT || is_interval(s)))
+            else if ((layer == 0) == (s->look == HN_LOOK_DOTS || is_interval(s)))
                 plot_front(gp, tsv, s, hn_series_end(s));
         }
 }

@@ -176,9 +176,8 @@ void hn_write_title(const struct hn_page *page, FILE *gp, const char *title) {
         hn_page_text(page, gp, title);
 }
 
-void hn_write_colour(FILE *gp, int line, bool faint) {
-    const char *shade = faint ? "hn_faint" : line >= HN_LINE_FADED ? "hn_faded" : "hn_colour";
-    fprintf(gp, " lc rgb %s(%d)", shade, line == 0 ? HN_LINE_GREY : hn_line_colour(line));
+void hn_write_colour(FILE *gp, int line) {
+    fprintf(gp, " lc rgb hn_colour(%d)", line == 0 ? HN_LINE_GREY : hn_line_colour(line));
 }
 
 void hn_write_text_colour(FILE *gp, int line) {

@@ -1,13 +1,11 @@
 # The look of all figures: colours, lines, frame, grid. A file given by --style is loaded after this.
 set encoding utf8
 # Colours by number: 1 Uniform; 2 to 12 the other samplers, colour-blind-safe colours of Okabe and Ito (2008) and of
-# Tol; 13 what is no sampler; 14 to 21 values in their order: viridis (van der Walt and Smith 2015) without its light end.
-hn_colours = "000000 0072B2 E69F00 009E73 CC79A7 D55E00 56B4E9 882255 999933 332288 44AA99 8C510A 777777 " . \
-    "440154 482475 404387 345E8D 29788E 20908C 22A784 44BE70"
+# Tol, the light ones darkened; 13 what is no sampler; 14 to 21 values in their order: viridis (van der Walt and Smith
+# 2015) without its light end. Each has a contrast of 3 to 1 with white.
+hn_colours = "000000 0072B2 C48800 009E73 CA74A4 D55E00 119ACF 882255 8F8F2E 332288 36A39B 8C510A 777777 " . \
+    "440154 471E70 433A81 3B528A 31688D 287D8E 21928C 22A685"
 hn_colour(i) = "#" . word(hn_colours, i)
-# Half transparent: every second setting of a sampler. Nearly so: the raw values behind means.
-hn_faded(i) = "#58" . word(hn_colours, i)
-hn_faint(i) = "#90" . word(hn_colours, i)
 # Styles are line types 1 to 40: dashes, marks and sizes of marks come round after 12 and 13.
 hn_dashes = "solid (9,3) (9,3,2,3) (2,2) (15,4) (5,2,2,2,2,2) (3,5) (12,2,2,2) (6,6) (2,5) (14,3,5,3) (4,2)"
 hn_marks = "7 9 5 13 11 6 4 8 12 10 15 14 3"

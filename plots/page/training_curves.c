@@ -59,9 +59,10 @@ static void draw_settings(struct hn_page *page, struct hn_panel *panel, const st
         char label[HN_LABEL_SIZE];
         if (!c->shown)
             continue;
-        int line = samplers == 1 ? hn_line_ordered(number++, drawn)
-                                 : hn_line_shade(hn_line_of_sampler(&t->results->runs, c->sampler),
-                                                 (int)c->round);
+        int line = samplers == 1
+                       ? hn_line_ordered(number++, drawn)
+                       : hn_line_of_setting(hn_line_of_sampler(&t->results->runs, c->sampler),
+                                            (int)c->round);
         hn_trained_label(t, k, label, sizeof label);
         draw_setting(hn_panel_series(page, panel, label, HN_LOOK_LINE, line), t, k, column, steps);
         if (curves->beside)

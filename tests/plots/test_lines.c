@@ -1,9 +1,14 @@
 // Lines of samplers and settings, and which rows of a file belong together.
+#include "plots/page/distributions.h"
 #include "plots/page/page_private.h"
 #include "samplers/sampler.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"
+
+#include <math.h>
+
+extern const char hn_report_css[]; // plots/report/report.css
 
 static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
     struct hn_groups g;
@@ -58,7 +63,7 @@ static void look_at_lines(void) {
         for (int k = 0; k < i; k++) {
             CU_ASSERT(i == HN_LINE_STYLES - 1 || shared(hn_line_number(i), hn_line_number(k)) < 2);
             CU_ASSERT(shared(hn_line_ordered(i, 40), hn_line_ordered(k, 40)) < 3);
-            CU_ASSERT(shared(hn_line_shade(302, i), hn_line_shade(302, k)) < 3);
+            CU_ASSERT(shared(hn_line_of_setting(302, i), hn_line_of_setting(302, k)) < 3);
         }
     const struct hn_groups all = groups_of(&r, (struct hn_choice){.keep = NULL}),
                            some = groups_of(&r, (struct hn_choice){.keep = is_no_uniform});
@@ -78,6 +83,134 @@ static void look_at_lines(void) {
     }
     hn_own(&ctx, scope.outer);
     hn_results_free(&ctx, &r);
+}
+
+enum { COLOURS = HN_LINE_ORDERED + HN_LINES_ORDERED - 1 };
+
+// The colours that gnuplot commands name, as 0xRRGGBB.
+static void read_colours(const char *commands, unsigned colour[COLOURS]) {
+    const char *at = strstr(commands, "hn_colours = ");
+    CU_ASSERT_FATAL(at != NULL);
+    for (int n = 0; n < COLOURS; at++)
+        if (strspn(at, "0123456789ABCDEF") == 6) {
+            colour[n++] = (unsigned)strtoul(at, NULL, 16);
+            at += 6;
+        }
+}
+
+// In place of a colour in the stroke, fill or text of a figure on a dark page.
+static unsigned dark(unsigned colour, const char *part) {
+    char rule[64];
+    snprintf(rule, sizeof rule, "[%s=\"rgb(%u,%u,%u)\"]{%s:#", part, colour >> 16,
+             colour >> 8 & 255, colour & 255, part);
+    const char *at = strstr(hn_report_css, rule);
+    return at ? (unsigned)strtoul(at + strlen(rule), NULL, 16) : colour;
+}
+
+// Of red, green and blue, linear in light (sRGB).
+static void linear(unsigned colour, double rgb[3]) {
+    for (int i = 0; i < 3; i++) {
+        double c = (colour >> (16 - 8 * i) & 255) / 255.0;
+        rgb[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+    }
+}
+
+// Contrast ratio (WCAG 2.1).
+static double contrast(unsigned a, unsigned b) {
+    double light[2], rgb[3];
+    for (int i = 0; i < 2; i++) {
+        linear(i ? b : a, rgb);
+        light[i] = 0.05 + 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+    }
+    return fmax(light[0], light[1]) / fmin(light[0], light[1]);
+}
+
+// As a printer in black and white renders it (Rec. 601).
+static unsigned grey(unsigned c) {
+    return 0x010101 *
+           (unsigned)lround(0.299 * (c >> 16) + 0.587 * (c >> 8 & 255) + 0.114 * (c & 255));
+}
+
+static double nonlinear(double t) { return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116; }
+
+// Difference of two colours in CIELAB (1976).
+static double difference(unsigned a, unsigned b) {
+    double lab[2][3], sum = 0;
+    for (int i = 0; i < 2; i++) {
+        double c[3];
+        linear(i ? b : a, c);
+        double x = nonlinear((0.4124 * c[0] + 0.3576 * c[1] + 0.1805 * c[2]) / 0.9505),
+               y = nonlinear(0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]),
+               z = nonlinear((0.0193 * c[0] + 0.1192 * c[1] + 0.9505 * c[2]) / 1.089);
+        lab[i][0] = 116 * y;
+        lab[i][1] = 500 * (x - y);
+        lab[i][2] = 200 * (y - z);
+    }
+    for (int i = 0; i < 3; i++)
+        sum += (lab[0][i] - lab[1][i]) * (lab[0][i] - lab[1][i]);
+    return sqrt(sum);
+}
+
+// Marks stand out at 3 to 1 (WCAG 2.1, 1.4.11): every colour of the theme and of the style in
+// grey, in colour and in grey, on white; and its stand-in on a dark page. No two samplers look
+// alike: their colours differ by 18, or their marks differ.
+static void colours(void) {
+    static const char *const parts[] = {"stroke", "fill", "color"};
+    unsigned theme[COLOURS], style[COLOURS], page = 0;
+    char *example = slurp("docs/guide", "style-example.gp");
+    read_colours(hn_theme, theme);
+    read_colours(example, style);
+    free(example);
+    const char *background = strstr(strstr(hn_report_css, "prefers-color-scheme:dark"), "--bg:#");
+    page = (unsigned)strtoul(background + strlen("--bg:#"), NULL, 16);
+    for (int i = 0; i < COLOURS; i++) {
+        CU_ASSERT(contrast(theme[i], 0xFFFFFF) >= 3 && contrast(grey(theme[i]), 0xFFFFFF) >= 3);
+        CU_ASSERT(contrast(style[i], 0xFFFFFF) >= 3);
+        for (int k = 0; k < 3; k++)
+            CU_ASSERT(contrast(dark(theme[i], parts[k]), page) >= 3);
+    }
+    for (int i = 0; hn_samplers[i]; i++)
+        for (int k = 0; k < i; k++) {
+            int a = hn_line_number(i), b = hn_line_number(k);
+            unsigned x = theme[hn_line_colour(a) - 1], y = theme[hn_line_colour(b) - 1];
+            CU_ASSERT(x == y ? hn_line_style(a) % 13 != hn_line_style(b) % 13
+                             : difference(x, y) >= 18 &&
+                                   difference(dark(x, "stroke"), dark(y, "stroke")) >= 18);
+        }
+}
+
+// Rows name their settings: all of a sampler have its line.
+static void lines_of_rows(void) {
+    static const char *const figures[] = {"gc-fig3", "gc-fig4", "gc-fig6", "bs-fig4"};
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    for (int64_t row = 0; row < r.runs.rows; row++) // one step
+        if (hn_table_real(&r.runs, row, "step") > 0)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "status", "failed"));
+    for (int i = 0; i < 4; i++) {
+        HN_SCOPE(&ctx);
+        int rows = 0;
+        hn_page_begin(&ctx, page);
+        const struct hn_figure *f = hn_figure_find(figures[i]);
+        HN_CHECK(&ctx, f->distributions ? hn_draw_distributions(page, &r, f->distributions)
+                                        : f->page(&r, page));
+        hn_test_entry(figures[i]);
+        for (int p = 0; p < page->panels; p++)
+            for (int k = 0; k < page->panel[p].n_series && page->panel[p].rows; k++) {
+                const struct hn_series *s = page->panel[p].series[k];
+                char sampler[HN_LABEL_SIZE];
+                snprintf(sampler, sizeof sampler, "%.*s", (int)strcspn(s->end, " "), s->end);
+                if (s->look != HN_LOOK_MARKS || !*s->end || strcmp(s->end, "global loss") == 0)
+                    continue;
+                CU_ASSERT_EQUAL(s->line, hn_line_of_sampler(&r.runs, sampler));
+                rows++;
+            }
+        CU_ASSERT(rows >= 8);
+    }
+    hn_free(&ctx, page);
+    hn_results_free(&ctx, &r);
+    end();
 }
 
 static void lines_of_samplers(void) {
@@ -180,9 +313,8 @@ static void rows_alike(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"lines_of_samplers", lines_of_samplers},
-    {"lines_of_strangers", lines_of_strangers},
-    {"lines_in_order", lines_in_order},
-    {"rows_alike", rows_alike},
+    {"lines_of_samplers", lines_of_samplers}, {"colours", colours},
+    {"lines_of_rows", lines_of_rows},         {"lines_of_strangers", lines_of_strangers},
+    {"lines_in_order", lines_in_order},       {"rows_alike", rows_alike},
 };
 HN_TEST_MAIN("lines", tests)
