@@ -67,8 +67,8 @@ HN_MUST_USE enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn
 
 // Contents to write, all borrowed. The rows of a step are required.
 struct hn_retrieval_spec {
-    const char *title, *source, *license, *encoder; // or NULL
-    const char *tool_version;                       // NULL = "hardneg unknown"
+    struct hn_snapshot_about about;
+    const char *tool_version; // NULL = "hardneg unknown"
     int64_t n[HN_SETS], d, steps;
     const int64_t *step;                                  // [steps], increasing
     const float *rows[HN_SETS];                           // [steps x n x d]

@@ -45,10 +45,7 @@ static void write_side(struct hn_snapshot_writer *w, const struct hn_retrieval_s
 static enum hn_code begin_file(struct hn_context *ctx, const char *path,
                                const struct hn_retrieval_spec *spec,
                                struct hn_snapshot_writer **out) {
-    const struct hn_snapshot_spec about = {.title = spec->title,
-                                           .source = spec->source,
-                                           .license = spec->license,
-                                           .encoder = spec->encoder,
+    const struct hn_snapshot_spec about = {.about = spec->about,
                                            .tool_version = spec->tool_version,
                                            .normalized = spec->normalized,
                                            .compress = spec->compress};
@@ -68,14 +65,6 @@ static enum hn_code begin_file(struct hn_context *ctx, const char *path,
     return hn_writer_begun(out);
 }
 
-static enum hn_code end_file(struct hn_context *ctx, struct hn_snapshot_writer *w,
-                             enum hn_code code) {
-    if (!code)
-        return hn_snapshot_write_end(ctx, w);
-    hn_snapshot_write_abort(ctx, w);
-    return code;
-}
-
 enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
                                 const struct hn_retrieval_spec *spec) {
     struct hn_snapshot_writer *w;
@@ -86,80 +75,26 @@ enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
         code = hn_snapshot_write_step(
             ctx, w, spec->step[i], spec->rows[HN_QUERIES] + i * spec->n[HN_QUERIES] * spec->d,
             spec->rows[HN_CORPUS] + i * spec->n[HN_CORPUS] * spec->d, NULL);
-    return end_file(ctx, w, code);
+    return hn_snapshot_write_end(ctx, w, code);
 }
 
-// The steps of a file as they are stored; a side of one step has it again in each.
-static enum hn_code copy_steps(struct hn_context *ctx, const struct hn_retrieval *r,
-                               struct hn_snapshot_writer *w) {
-    const struct hn_snapshot *s = &r->base;
-    float *x[HN_SETS];
-    HN_SCOPE(ctx);
-    for (int side = 0; side < HN_SETS; side++)
-        if (!(x[side] = hn_alloc(ctx, r->info.n[side], (size_t)s->info.d * sizeof(float))))
-            return ctx->code;
-    for (int64_t i = 0; i < s->info.steps; i++) {
-        for (int side = 0; side < HN_SETS; side++)
-            if ((i == 0 || s->series[side].steps > 1) &&
-                hn_data_read_step(ctx, s, &s->series[side], i, x[side]))
-                return ctx->code;
-        if (hn_snapshot_write_step(ctx, w, s->step[i], x[HN_QUERIES], x[HN_CORPUS], NULL))
-            return ctx->code;
-    }
-    return HN_OK;
-}
-
-static enum hn_code read_teacher(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
-                                 struct hn_matrix *out) {
-    const struct hn_data *data = &r->base.teacher[side];
-    if (data->id < 0)
-        return HN_OK;
-    float *x = hn_alloc(ctx, data->rows, (size_t)data->cols * sizeof *x);
-    if (!x || hn_data_read_step(ctx, &r->base, data, 0, x))
-        return ctx->code;
-    *out = (struct hn_matrix){x, data->rows, data->cols, data->cols};
-    return HN_OK;
-}
-
-static const char *given(const char *text) { return text[0] ? text : NULL; }
-
+// All else stays as it is stored.
 enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r, int64_t step,
                                  const float *const rows[HN_SETS], bool normalized,
                                  const char *tool_version) {
-    const struct hn_snapshot_info *file = &r->base.info;
-    const struct hn_retrieval_info *info = &r->info;
-    struct hn_strings id[HN_SETS], text[HN_SETS];
-    HN_SCOPE(ctx);
-    const struct hn_data *series = r->base.series;
-    struct hn_retrieval_spec spec = {.title = given(file->title),
-                                     .source = given(file->source),
-                                     .license = given(file->license),
-                                     .encoder = given(file->encoder),
-                                     .tool_version = tool_version,
-                                     .n = {info->n[HN_QUERIES], info->n[HN_CORPUS]},
-                                     .d = file->d,
-                                     .qrels = info->qrels.start ? &info->qrels : NULL,
-                                     .truth = info->truth.start ? &info->truth : NULL,
-                                     .group = {info->group[HN_QUERIES], info->group[HN_CORPUS]},
-                                     .scores = info->scores.start ? &info->scores : NULL,
-                                     .normalized = file->normalized && normalized,
-                                     .type = series[0].type > series[1].type ? series[0].type
-                                                                             : series[1].type,
-                                     .compress = hn_data_deflate(series[0].id)};
-    for (int side = 0; side < HN_SETS; side++) {
-        if (read_teacher(ctx, r, side, &spec.teacher[side]) ||
-            hn_snapshot_read_texts(ctx, &r->base, hn_retrieval_id_path[side], -1, &id[side]) ||
-            hn_retrieval_texts(ctx, r, side, &text[side]))
-            return ctx->code;
-        spec.id[side] = id[side].n > 0 ? &id[side] : NULL;
-        spec.text[side] = text[side].n > 0 ? &text[side] : NULL;
-    }
+    const struct hn_snapshot *s = &r->base;
+    const struct hn_data *q = &s->series[HN_QUERIES], *p = &s->series[HN_CORPUS];
+    const struct hn_retrieval_spec spec = {.about = s->info.about,
+                                           .tool_version = tool_version,
+                                           .n = {q->rows, p->rows},
+                                           .d = s->info.d,
+                                           .normalized = s->info.normalized && normalized,
+                                           .type = q->type > p->type ? q->type : p->type,
+                                           .compress = hn_data_deflate(q->id)};
     struct hn_snapshot_writer *w;
-    enum hn_code code = begin_file(ctx, file->path, &spec, &w);
-    if (code)
-        return code;
-    if (copy_steps(ctx, r, w) ||
-        hn_snapshot_write_step(ctx, w, step, rows[HN_QUERIES], rows[HN_CORPUS], NULL))
-        code = ctx->code;
-    return end_file(ctx, w, code);
+    if (begin_file(ctx, s->info.path, &spec, &w))
+        return ctx->code;
+    bool good = !hn_writer_copy_others(ctx, w, s) && !hn_writer_copy_steps(ctx, w, s) &&
+                !hn_snapshot_write_step(ctx, w, step, rows[HN_QUERIES], rows[HN_CORPUS], NULL);
+    return hn_snapshot_write_end(ctx, w, good ? HN_OK : ctx->code);
 }

@@ -8,14 +8,20 @@ enum { HN_LABEL_NAMES_MAX = 1 << 20 }; // of a file
 
 struct hn_snapshot; // an open file, read-only
 
+// Descriptive texts: "" if the file has none; of a file to write, NULL or "" for none.
+struct hn_snapshot_about {
+    const char *title, *source, *license, *encoder;
+};
+
 // Contents of a file, readable after hn_snapshot_open(). Strings and arrays are owned by the
 // snapshot.
 struct hn_snapshot_info {
     const char *path;
-    const char *title, *source, *license, *encoder, *created, *tool_version; // "" if absent
-    const char *dtype;         // "float16", "float32" or "float64"
-    const char *layout;        // "hardneg-snapshot" or "ann-benchmarks"
-    const char *stored_sha256; // attribute content_sha256, "" if absent
+    struct hn_snapshot_about about;
+    const char *created, *tool_version; // "" if absent
+    const char *dtype;                  // "float16", "float32" or "float64"
+    const char *layout;                 // "hardneg-snapshot" or "ann-benchmarks"
+    const char *stored_sha256;          // attribute content_sha256, "" if absent
     int64_t n, d, steps;
     const int64_t *step; // [steps], strictly increasing
     int64_t classes;     // distinct labels other than -1
@@ -89,11 +95,11 @@ bool hn_snapshot_is_utf8(const char *text); // control characters among it
 
 enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };
 
-// Contents to write; descriptive texts may be NULL.
+// Contents to write.
 struct hn_snapshot_spec {
-    const char *title, *source, *license, *encoder;
-    const char *tool_version;      // "hardneg 1.0"; NULL = "hardneg unknown"
-    const char *const (*about)[2]; // further attributes and their texts, up to a NULL; or NULL
+    struct hn_snapshot_about about;
+    const char *tool_version;        // "hardneg 1.0"; NULL = "hardneg unknown"
+    const char *const (*further)[2]; // further attributes and their texts, up to a NULL; or NULL
     int64_t n, d;
     const int64_t *sample; // [n] numbers of the items, NULL = 0, 1, ...
     const int32_t *labels; // [n]
@@ -112,9 +118,10 @@ struct hn_snapshot_spec {
 };
 
 // Writes a new file: begin, a step at a time (any values of `step` that increase), end. The file
-// comes into being under a temporary name beside `path` and is synced and renamed by _end; _abort
-// removes it; both free the writer. HN_USAGE if `path` cannot be written, HN_IO if writing fails,
-// HN_DATA for rows that are not finite or zero as stored.
+// comes into being under a temporary name beside `path`. _end syncs and renames it, or removes it
+// if `code`, of what was done in between, is a failure, and returns that; _abort removes it; both
+// free the writer. HN_USAGE if `path` cannot be written, HN_IO if writing fails, HN_DATA for rows
+// that are not finite or zero as stored.
 struct hn_snapshot_writer;
 HN_MUST_USE enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
                                                  const struct hn_snapshot_spec *spec,
@@ -136,8 +143,8 @@ HN_MUST_USE enum hn_code hn_snapshot_write_teacher(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_snapshot_write_groups(struct hn_context *ctx,
                                                   struct hn_snapshot_writer *w,
                                                   const int32_t *group);
-HN_MUST_USE enum hn_code hn_snapshot_write_end(struct hn_context *ctx,
-                                               struct hn_snapshot_writer *w);
+HN_MUST_USE enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_writer *w,
+                                               enum hn_code code);
 void hn_snapshot_write_abort(struct hn_context *ctx, struct hn_snapshot_writer *w); // NULL is fine
 
 // Reads the values of one step as stored (not normalised): /embeddings, /view1 or /view2 (which =

@@ -17,9 +17,9 @@ int hn_data_deflate(hid_t data) {
     return level;
 }
 
-// Copies what is neither series nor label. Scales of the other file are not scales of this one.
-static enum hn_code copy_others(struct hn_context *ctx, struct hn_snapshot_writer *w,
-                                const struct hn_snapshot *s) {
+// Scales of the other file are not scales of this one.
+enum hn_code hn_writer_copy_others(struct hn_context *ctx, struct hn_snapshot_writer *w,
+                                   const struct hn_snapshot *s) {
     hid_t list = H5Pcreate(H5P_LINK_CREATE);
     enum hn_code code = HN_OK;
     if (list < 0 || H5Pset_create_intermediate_group(list, 1) < 0)
@@ -43,17 +43,19 @@ static enum hn_code copy_others(struct hn_context *ctx, struct hn_snapshot_write
     return code;
 }
 
-static enum hn_code copy_steps(struct hn_context *ctx, struct hn_snapshot_writer *w,
-                               struct hn_snapshot *s) {
+// A series of one step has it again in each.
+enum hn_code hn_writer_copy_steps(struct hn_context *ctx, struct hn_snapshot_writer *w,
+                                  const struct hn_snapshot *s) {
     float *x[HN_SNAPSHOT_SERIES] = {NULL, NULL, NULL};
     HN_SCOPE(ctx);
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
         if (s->series[which].id >= 0 &&
-            !(x[which] = hn_alloc(ctx, s->info.n * s->info.d, sizeof(float))))
+            !(x[which] = hn_alloc(ctx, s->series[which].rows, (size_t)s->info.d * sizeof(float))))
             return ctx->code;
     for (int64_t i = 0; i < s->info.steps; i++) {
         for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-            if (x[which] && hn_snapshot_read_raw(ctx, s, which, i, x[which]))
+            if (x[which] && (i == 0 || s->series[which].steps > 1) &&
+                hn_data_read_step(ctx, s, &s->series[which], i, x[which]))
                 return ctx->code;
         if (hn_snapshot_write_step(ctx, w, s->step[i], x[0], x[1], x[2]))
             return ctx->code;
@@ -61,38 +63,21 @@ static enum hn_code copy_steps(struct hn_context *ctx, struct hn_snapshot_writer
     return HN_OK;
 }
 
-// Numbers of the items, NULL if the file has none.
-static enum hn_code read_samples(struct hn_context *ctx, const struct hn_snapshot *s,
-                                 int64_t **out) {
-    struct hn_data data;
-    *out = NULL;
-    enum hn_code code = hn_data_open(ctx, s, "/sample", HN_DATA_INTEGERS, &data);
-    if (code == HN_OK && data.id >= 0 && data.rows == s->info.n) {
-        const struct hn_data_range all = {INT64_MIN, INT64_MAX, sizeof(int64_t)};
-        *out = hn_alloc(ctx, s->info.n, sizeof **out);
-        code = *out ? hn_data_read_checked(ctx, s, &data, all, *out) : ctx->code;
-    }
-    hn_data_close(&data);
-    return code;
-}
-
-static const char *given(const char *text) { return text[0] ? text : NULL; }
-
 enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *path,
                                           struct hn_snapshot *s, const char *tool_version,
                                           struct hn_snapshot_writer **out) {
     const struct hn_snapshot_info *info = &s->info;
-    int64_t *sample;
     *out = NULL;
+    HN_SCOPE(ctx);
+    int64_t *sample = hn_alloc(ctx, info->n, sizeof *sample);
+    if (!sample || hn_snapshot_sample(ctx, s, sample))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
     enum hn_float_type type = HN_FLOAT16; // the widest, so that nothing is rounded
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
         if (s->series[which].id >= 0 && s->series[which].type > type)
             type = s->series[which].type;
-    enum hn_code code = read_samples(ctx, s, &sample);
-    const struct hn_snapshot_spec spec = {.title = given(info->title),
-                                          .source = given(info->source),
-                                          .license = given(info->license),
-                                          .encoder = given(info->encoder),
+    const struct hn_snapshot_spec spec = {.about = info->about,
                                           .tool_version = tool_version,
                                           .n = info->n,
                                           .d = info->d,
@@ -108,14 +93,11 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .zero_rows = info->zero_rows,
                                           .type = type,
                                           .compress = hn_data_deflate(s->series[0].id)};
-    struct hn_snapshot_writer *w = NULL;
-    if (code == HN_OK && (hn_snapshot_write_begin(ctx, path, &spec, &w) || copy_others(ctx, w, s) ||
-                          copy_steps(ctx, w, s)))
-        code = ctx->code;
-    if (code == HN_OK)
-        *out = w;
-    else
-        hn_snapshot_write_abort(ctx, w);
-    hn_free(ctx, sample);
-    return code;
+    struct hn_snapshot_writer *w;
+    if (hn_snapshot_write_begin(ctx, path, &spec, &w))
+        return ctx->code;
+    w->code =
+        hn_writer_copy_others(ctx, w, s) || hn_writer_copy_steps(ctx, w, s) ? ctx->code : HN_OK;
+    *out = w;
+    return hn_writer_begun(out);
 }

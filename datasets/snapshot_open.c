@@ -7,10 +7,10 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
     struct hn_snapshot_info *info = &s->info;
     const struct {
         const char *name, **text;
-    } wanted[] = {{"title", &info->title},
-                  {"source", &info->source},
-                  {"license", &info->license},
-                  {"encoder", &info->encoder},
+    } wanted[] = {{"title", &info->about.title},
+                  {"source", &info->about.source},
+                  {"license", &info->about.license},
+                  {"encoder", &info->about.encoder},
                   {"created", &info->created},
                   {"tool_version", &info->tool_version},
                   {"content_sha256", &info->stored_sha256}};

@@ -33,15 +33,16 @@ static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
     if (!gmtime_r(&seconds, &utc) || !strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", &utc))
         now[0] = 0;
     const char *tool = spec->tool_version ? spec->tool_version : "hardneg unknown";
-    const char *const text[][2] = {{"schema", HN_SNAPSHOT_SCHEMA}, {"title", spec->title},
-                                   {"source", spec->source},       {"license", spec->license},
-                                   {"encoder", spec->encoder},     {"created", now},
+    const struct hn_snapshot_about *about = &spec->about;
+    const char *const text[][2] = {{"schema", HN_SNAPSHOT_SCHEMA}, {"title", about->title},
+                                   {"source", about->source},      {"license", about->license},
+                                   {"encoder", about->encoder},    {"created", now},
                                    {"tool_version", tool}};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        if (text[i][1] && hn_h5_set_text(ctx, file, text[i][0], text[i][1]))
+        if (text[i][1] && *text[i][1] && hn_h5_set_text(ctx, file, text[i][0], text[i][1]))
             return ctx->code;
-    for (const char *const(*about)[2] = spec->about; about && (*about)[0]; about++)
-        if (hn_h5_set_text(ctx, file, (*about)[0], (*about)[1]))
+    for (const char *const(*more)[2] = spec->further; more && (*more)[0]; more++)
+        if (hn_h5_set_text(ctx, file, (*more)[0], (*more)[1]))
             return ctx->code;
     if (hn_h5_set_int(ctx, file, "schema_version", version))
         return ctx->code;
@@ -309,8 +310,9 @@ static enum hn_code write_digest(struct hn_context *ctx, const struct hn_snapsho
     return code == HN_OK ? hn_h5_set_text(ctx, w->file, "content_sha256", text) : code;
 }
 
-enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_writer *w) {
-    enum hn_code code = w->code;
+enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_writer *w,
+                                   enum hn_code code) {
+    code = w->code ? w->code : code;
     if (!code && w->steps == 0)
         code = hn_fail(ctx, HN_DATA, "%s: a snapshot has at least one step", w->path);
     close_data(w);

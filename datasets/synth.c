@@ -199,10 +199,9 @@ static enum hn_code write_extras(struct hn_context *ctx, const struct series *s,
 
 static enum hn_code write_series(struct hn_context *ctx, const struct series *s) {
     const struct hn_synth *o = s->options;
-    const struct hn_snapshot_spec spec = {.title = "synthetic clusters with super-classes",
-                                          .source = "hardneg synth",
-                                          .license = "CC0-1.0",
-                                          .encoder = "none: projected normal mixture",
+    const struct hn_snapshot_spec spec = {.about = {"synthetic clusters with super-classes",
+                                                    "hardneg synth", "CC0-1.0",
+                                                    "none: projected normal mixture"},
                                           .tool_version = o->tool_version,
                                           .n = o->n,
                                           .d = o->dim,
@@ -222,10 +221,7 @@ static enum hn_code write_series(struct hn_context *ctx, const struct series *s)
         code = write_step(ctx, s, i, w);
     if (code == HN_OK)
         code = write_extras(ctx, s, w);
-    if (code == HN_OK)
-        return hn_snapshot_write_end(ctx, w);
-    hn_snapshot_write_abort(ctx, w);
-    return code;
+    return hn_snapshot_write_end(ctx, w, code);
 }
 
 static enum hn_code ensure_capacity(struct hn_context *ctx, struct series *s) {

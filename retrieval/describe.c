@@ -70,10 +70,10 @@ enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieva
     printf("%-14s ", "file");
     hn_plain_put(stdout, f->path);
     putchar('\n');
-    print_text("title", f->title);
-    print_text("source", f->source);
-    print_text("license", f->license);
-    print_text("encoder", f->encoder);
+    print_text("title", f->about.title);
+    print_text("source", f->about.source);
+    print_text("license", f->about.license);
+    print_text("encoder", f->about.encoder);
     print_text("created", f->created);
     print_text("made by", f->tool_version);
     print_text("SHA-256", f->stored_sha256);
@@ -123,11 +123,12 @@ enum hn_code hn_retrieval_json(struct hn_context *ctx, const struct hn_retrieval
     *out = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:I, "
         "s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:b}",
-        "file", f->path, "kind", "retrieval", "title", f->title, "source", f->source, "license",
-        f->license, "encoder", f->encoder, "created", f->created, "tool_version", f->tool_version,
-        "content_sha256", f->stored_sha256, "queries", (json_int_t)info->n[HN_QUERIES], "passages",
-        (json_int_t)info->n[HN_CORPUS], "dims", (json_int_t)f->d, "dtype", f->dtype, "normalized",
-        f->normalized, "steps", (json_int_t)f->steps, "qrels", qrels_object(&info->qrels), "truth",
+        "file", f->path, "kind", "retrieval", "title", f->about.title, "source", f->about.source,
+        "license", f->about.license, "encoder", f->about.encoder, "created", f->created,
+        "tool_version", f->tool_version, "content_sha256", f->stored_sha256, "queries",
+        (json_int_t)info->n[HN_QUERIES], "passages", (json_int_t)info->n[HN_CORPUS], "dims",
+        (json_int_t)f->d, "dtype", f->dtype, "normalized", f->normalized, "steps",
+        (json_int_t)f->steps, "qrels", qrels_object(&info->qrels), "truth",
         qrels_object(&info->truth), "equal_queries", count_or_null(equal[HN_QUERIES]),
         "equal_passages", count_or_null(equal[HN_CORPUS]), "teacher_dims",
         (json_int_t)info->teacher_d, "scored_pairs",

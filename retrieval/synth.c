@@ -95,10 +95,9 @@ static enum hn_code write_corpus(struct hn_context *ctx, const struct corpus *c)
         return ctx->code;
     for (int64_t i = 0; i < o->steps; i++)
         step[i] = i * o->step_gap;
-    const struct hn_retrieval_spec spec = {.title = "synthetic queries with hidden positives",
-                                           .source = "hardneg synth",
-                                           .license = "CC0-1.0",
-                                           .encoder = "none: projected normal mixture",
+    const struct hn_retrieval_spec spec = {.about = {"synthetic queries with hidden positives",
+                                                     "hardneg synth", "CC0-1.0",
+                                                     "none: projected normal mixture"},
                                            .tool_version = o->tool_version,
                                            .n = {o->queries, o->n},
                                            .d = o->dim,

@@ -39,8 +39,7 @@ static inline void fill_labels(int32_t labels[N]) {
 
 static inline struct hn_snapshot_spec spec_of(const int32_t *labels, enum hn_float_type type,
                                               int compress) {
-    return (struct hn_snapshot_spec){.title = "a title",
-                                     .license = "CC0-1.0",
+    return (struct hn_snapshot_spec){.about = {.title = "a title", .license = "CC0-1.0"},
                                      .tool_version = "hardneg test",
                                      .n = N,
                                      .d = D,
@@ -80,10 +79,7 @@ static inline enum hn_code write_all(const char *path, const struct hn_snapshot_
         for (int which = 0; which < 3; which++)
             hn_free(&ctx, x[which]);
     }
-    if (code == HN_OK)
-        return hn_snapshot_write_end(&ctx, w);
-    hn_snapshot_write_abort(&ctx, w);
-    return code;
+    return hn_snapshot_write_end(&ctx, w, code);
 }
 
 // A small good file: the start of most tests.

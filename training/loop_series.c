@@ -80,11 +80,9 @@ static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
 static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, const char *path,
                                  float *x) {
     const struct hn_task *task = &loop->task;
-    struct hn_snapshot_spec spec = {.title =
-                                        loop->spec->title ? loop->spec->title : task->type->summary,
-                                    .source = loop->spec->key,
-                                    .about = loop->spec->about,
-                                    .encoder = task->type->name,
+    const char *title = loop->spec->title ? loop->spec->title : task->type->summary;
+    struct hn_snapshot_spec spec = {.about = {title, loop->spec->key, NULL, task->type->name},
+                                    .further = loop->spec->about,
                                     .n = task->n,
                                     .d = task->d,
                                     .labels = task->label,
@@ -105,10 +103,7 @@ static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, c
         !join(ctx, loop, writer, x) &&
         (!items->teacher.data || !hn_snapshot_write_teacher(ctx, writer, &items->teacher)) &&
         (!items->group || !hn_snapshot_write_groups(ctx, writer, items->group));
-    if (good)
-        return hn_snapshot_write_end(ctx, writer);
-    hn_snapshot_write_abort(ctx, writer);
-    return ctx->code;
+    return hn_snapshot_write_end(ctx, writer, good ? HN_OK : ctx->code);
 }
 
 enum hn_code hn_loop_series_finish(struct hn_context *ctx, struct hn_loop *loop) {

@@ -196,10 +196,8 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
     const struct hn_linqs *l = in->linqs.n ? &in->linqs : NULL;
     const char *encoder = l && !o->encoder ? "none: raw features" : o->encoder;
     const struct hn_snapshot_spec spec = {
-        .title = l && !o->title ? l->name : o->title,
-        .source = o->source ? o->source : in->from,
-        .license = o->license,
-        .encoder = encoder,
+        .about = {l && !o->title ? l->name : o->title, o->source ? o->source : in->from, o->license,
+                  encoder},
         .tool_version = version,
         .n = in->n,
         .d = in->d,
@@ -368,10 +366,7 @@ static enum hn_code add_extras(struct hn_context *ctx, const struct hn_import *o
                   write_extras(ctx, o, in, w)))
         code = ctx->code;
     hn_snapshot_close(ctx, s);
-    if (!code)
-        return hn_snapshot_write_end(ctx, w);
-    hn_snapshot_write_abort(ctx, w);
-    return code;
+    return w ? hn_snapshot_write_end(ctx, w, code) : code;
 }
 
 static enum hn_code write_it(struct hn_context *ctx, const struct hn_import *o,
@@ -387,15 +382,12 @@ static enum hn_code write_it(struct hn_context *ctx, const struct hn_import *o,
         return code;
     code = hn_snapshot_write_step(ctx, w, o->step == INT64_MIN ? 0 : o->step, in->rows[0],
                                   in->rows[1], in->rows[2]);
-    if (code == HN_OK && write_extras(ctx, o, in, w)) {
-        hn_snapshot_write_abort(ctx, w);
-        return ctx->code;
-    }
-    if (code == HN_OK)
-        return hn_snapshot_write_end(ctx, w);
-    hn_snapshot_write_abort(ctx, w);
     const char *counted = in->sample ? " (rows counted without those left out)" : "";
-    return code == HN_DATA ? hn_fail_in(ctx, "%s%s", in->from, counted) : code;
+    if (code == HN_DATA)
+        code = hn_fail_in(ctx, "%s%s", in->from, counted);
+    else if (code == HN_OK)
+        code = write_extras(ctx, o, in, w);
+    return hn_snapshot_write_end(ctx, w, code);
 }
 
 // Of two imports into one file at once the later one finds what the earlier one has written.

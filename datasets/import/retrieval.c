@@ -201,10 +201,8 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_import *o
                                const struct input *in, const char *version) {
     int64_t step = o->step == INT64_MIN ? 0 : o->step;
     const struct hn_collection *q = &in->side[HN_QUERIES], *p = &in->side[HN_CORPUS];
-    const struct hn_retrieval_spec spec = {.title = o->title,
-                                           .source = o->source ? o->source : o->queries.item[0],
-                                           .license = o->license,
-                                           .encoder = o->encoder,
+    const char *source = o->source ? o->source : o->queries.item[0];
+    const struct hn_retrieval_spec spec = {.about = {o->title, source, o->license, o->encoder},
                                            .tool_version = version,
                                            .n = {in->n[0], in->n[1]},
                                            .d = in->d,

@@ -91,10 +91,10 @@ static void print_table(const struct hn_snapshot_info *info, const struct hn_com
     printf("%-14s ", "file");
     hn_plain_put(stdout, info->path);
     putchar('\n');
-    print_text("title", info->title);
-    print_text("source", info->source);
-    print_text("license", info->license);
-    print_text("encoder", info->encoder);
+    print_text("title", info->about.title);
+    print_text("source", info->about.source);
+    print_text("license", info->about.license);
+    print_text("encoder", info->about.encoder);
     print_text("created", info->created);
     print_text("made by", info->tool_version);
     print_text("SHA-256", info->stored_sha256);
@@ -128,18 +128,18 @@ static json_t *describe(const struct hn_snapshot_info *i, const struct hn_compos
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
         "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:I, s:I, s:i}, s:o, s:I}",
-        "file", i->path, "layout", i->layout, "title", i->title, "source", i->source, "license",
-        i->license, "encoder", i->encoder, "created", i->created, "tool_version", i->tool_version,
-        "content_sha256", i->stored_sha256, "items", (json_int_t)i->n, "dims", (json_int_t)i->d,
-        "dtype", i->dtype, "normalized", i->normalized, "steps", numbers(i->step, i->steps),
-        "classes", (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "label_names",
-        names(i), "several_labels", i->several_labels, "has", "view1", i->has_view1, "view2",
-        i->has_view2, "positive", i->has_positive, "split", i->has_split, "graph", i->has_graph,
-        "features", i->has_features, "group", i->has_groups, "teacher", i->teacher_d > 0,
-        "teacher_dims", (json_int_t)i->teacher_d, "class_sizes", "smallest",
-        (json_int_t)c->smallest, "median", (json_int_t)c->median, "largest", (json_int_t)c->largest,
-        "largest_label", c->largest_label, "same_class_pairs", hn_json_real(c->same_class),
-        "equal_rows", (json_int_t)c->repeated);
+        "file", i->path, "layout", i->layout, "title", i->about.title, "source", i->about.source,
+        "license", i->about.license, "encoder", i->about.encoder, "created", i->created,
+        "tool_version", i->tool_version, "content_sha256", i->stored_sha256, "items",
+        (json_int_t)i->n, "dims", (json_int_t)i->d, "dtype", i->dtype, "normalized", i->normalized,
+        "steps", numbers(i->step, i->steps), "classes", (json_int_t)i->classes, "unlabelled",
+        (json_int_t)i->unlabelled, "label_names", names(i), "several_labels", i->several_labels,
+        "has", "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive, "split",
+        i->has_split, "graph", i->has_graph, "features", i->has_features, "group", i->has_groups,
+        "teacher", i->teacher_d > 0, "teacher_dims", (json_int_t)i->teacher_d, "class_sizes",
+        "smallest", (json_int_t)c->smallest, "median", (json_int_t)c->median, "largest",
+        (json_int_t)c->largest, "largest_label", c->largest_label, "same_class_pairs",
+        hn_json_real(c->same_class), "equal_rows", (json_int_t)c->repeated);
 }
 
 static enum hn_code show_retrieval(struct hn_context *ctx, const struct hn_call *call) {

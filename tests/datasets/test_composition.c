@@ -9,7 +9,7 @@ static struct hn_composition composition_of(const struct hn_snapshot_spec *spec,
     struct hn_composition c = {0};
     HN_CHECK(&ctx, hn_snapshot_write_begin(&ctx, in_folder("made.h5"), spec, &w));
     HN_CHECK(&ctx, hn_snapshot_write_step(&ctx, w, 0, x, NULL, NULL));
-    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK));
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, in_folder("made.h5"), &s));
     HN_CHECK(&ctx, hn_composition_find(&ctx, s, &c));
     hn_snapshot_close(&ctx, s);

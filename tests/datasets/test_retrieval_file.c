@@ -40,7 +40,7 @@ static const char *write_one(const char *name, enum hn_float_type type, int comp
         add(&id, ((const char *[]){"007", "7", "a b", "é", "x"})[i]);
         add(&text, ((const char *[]){"", "one\ttwo", "one\ttwo", " one", "\"\n"})[i]);
     }
-    const struct hn_retrieval_spec spec = {.title = "a title",
+    const struct hn_retrieval_spec spec = {.about = {.title = "a title"},
                                            .tool_version = "hardneg test",
                                            .n = {Q, P},
                                            .d = DIMS,

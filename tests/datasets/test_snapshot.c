@@ -42,8 +42,8 @@ static void test_round_trip(void) {
             HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
             const struct hn_snapshot_info *info = hn_snapshot_info(s);
             CU_ASSERT_STRING_EQUAL(info->dtype, types[type]);
-            CU_ASSERT_STRING_EQUAL(info->title, "a title");
-            CU_ASSERT_STRING_EQUAL(info->source, "");
+            CU_ASSERT_STRING_EQUAL(info->about.title, "a title");
+            CU_ASSERT_STRING_EQUAL(info->about.source, "");
             CU_ASSERT_STRING_EQUAL(info->layout, "hardneg-snapshot");
             CU_ASSERT_TRUE(info->classes == 3 && info->unlabelled == N / 4 && info->steps == STEPS);
             CU_ASSERT_TRUE(info->n_label_names == 3 && info->normalized);
@@ -264,7 +264,7 @@ static void test_write_features(void) {
         struct hn_items items;
         HN_CHECK(&ctx, hn_snapshot_write_begin(&ctx, path, &spec, &w));
         HN_CHECK(&ctx, hn_snapshot_write_step(&ctx, w, 0, x, NULL, NULL));
-        HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+        HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK));
         load_first(path, &s, &items);
         CU_ASSERT_FATAL(items.graph && items.features && items.features->dense.data);
         CU_ASSERT_EQUAL(memcmp(items.graph->target, target, sizeof target), 0);
@@ -287,14 +287,14 @@ static void test_write_from(void) {
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, from, &s));
     HN_CHECK(&ctx, hn_snapshot_digest(&ctx, s, before));
     HN_CHECK(&ctx, hn_snapshot_write_begin_from(&ctx, to, s, "hardneg test", &w));
-    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK));
     HN_CHECK(&ctx, hn_snapshot_write_begin_from(&ctx, from, s, "hardneg test", &w));
     hn_snapshot_close(&ctx, s);
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, to, &s));
     HN_CHECK(&ctx, hn_snapshot_digest(&ctx, s, after));
     CU_ASSERT_STRING_EQUAL(before, after);
     CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->dtype, "float16");
-    CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->title, "a title");
+    CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->about.title, "a title");
     CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->label_name[1], "dog");
     hn_snapshot_close(&ctx, s);
 
@@ -303,7 +303,7 @@ static void test_write_from(void) {
                    "does not come after step 20");
     HN_CHECK_FAILS(&ctx, hn_snapshot_write_step(&ctx, w, 30, x, NULL, x), HN_DATA, "lacks view1");
     HN_CHECK(&ctx, hn_snapshot_write_step(&ctx, w, 30, x, x, x));
-    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK));
     HN_CHECK(&ctx, check(from));
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, from, &s));
     CU_ASSERT_TRUE(hn_snapshot_info(s)->steps == 4 && hn_snapshot_info(s)->step[3] == 30);
@@ -350,7 +350,7 @@ static void test_writer_refuses(void) {
     }
     struct hn_snapshot_writer *w;
     HN_CHECK(&ctx, hn_snapshot_write_begin(&ctx, path, &spec, &w));
-    HN_CHECK_FAILS(&ctx, hn_snapshot_write_end(&ctx, w), HN_DATA, "at least one step");
+    HN_CHECK_FAILS(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK), HN_DATA, "at least one step");
     labels[2] = -5;
     HN_CHECK_FAILS(&ctx, hn_snapshot_write_begin(&ctx, path, &spec, &w), HN_DATA, "item 2 is -5");
     spec.n = 0;

@@ -333,7 +333,7 @@ static void test_texts_are_clean(void) {
     H5Fclose(file);
     struct hn_snapshot *s;
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
-    CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->title, "a?[2Jb?\xc3\xa9??");
+    CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->about.title, "a?[2Jb?\xc3\xa9??");
     hn_snapshot_close(&ctx, s);
 }
 

@@ -38,7 +38,7 @@ static enum hn_code copy_file(const char *path) {
         return code;
     code = hn_snapshot_write_begin_from(&ctx, copy, s, NULL, &w);
     hn_snapshot_close(&ctx, s);
-    return code == HN_OK ? hn_snapshot_write_end(&ctx, w) : code;
+    return code == HN_OK ? hn_snapshot_write_end(&ctx, w, HN_OK) : code;
 }
 
 // Every allocation fails once: HN_MEMORY, nothing kept, nothing left in the folder.

@@ -147,7 +147,7 @@ static void test_carried(void) {
         code = hn_snapshot_write_teacher(&ctx, w, &teacher);
         CU_ASSERT_EQUAL(code, HN_USAGE); // it has one
         HN_CHECK(&ctx, hn_snapshot_write_groups(&ctx, w, group));
-        HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+        HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK));
         hn_snapshot_close(&ctx, s);
     }
     CU_ASSERT_STRING_EQUAL(text[0], text[1]);
@@ -156,7 +156,7 @@ static void test_carried(void) {
     const char *last = in_folder("last.h5");
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, next, &s));
     HN_CHECK(&ctx, hn_snapshot_write_begin_from(&ctx, last, s, "hardneg test", &w));
-    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+    HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w, HN_OK));
     hn_snapshot_close(&ctx, s);
     check_step(last, 0, value);
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, last, &s));

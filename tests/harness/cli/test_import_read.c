@@ -114,7 +114,7 @@ static void test_new_and_append(void) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
     CU_ASSERT_TRUE(info->n == N && info->d == D && info->steps == 3 && info->classes == 3);
     CU_ASSERT_TRUE(info->step[1] == 50 && info->step[2] == 51 && !info->normalized);
-    CU_ASSERT_STRING_EQUAL(info->title, "twelve");
+    CU_ASSERT_STRING_EQUAL(info->about.title, "twelve");
     CU_ASSERT_STRING_EQUAL(info->label_name[0], "cat");
     CU_ASSERT_STRING_EQUAL(info->label_name[2], "ship");
     CU_ASSERT_EQUAL(strncmp(info->tool_version, "hardneg ", 8), 0);
@@ -341,8 +341,8 @@ static void test_linqs(void) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
     CU_ASSERT(info->n == 4 && info->d == 6 && info->steps == 1);
     CU_ASSERT(info->has_graph && info->has_features && info->has_split && !info->has_view2);
-    CU_ASSERT_STRING_EQUAL(info->encoder, "none: raw features");
-    CU_ASSERT_STRING_EQUAL(info->title, "toy");
+    CU_ASSERT_STRING_EQUAL(info->about.encoder, "none: raw features");
+    CU_ASSERT_STRING_EQUAL(info->about.title, "toy");
     CU_ASSERT_EQUAL(info->unlabelled, 1);
     HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 0, &items));
     static const int8_t split[] = {0, 1, 2, -1};

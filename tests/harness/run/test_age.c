@@ -29,7 +29,7 @@ static void write_series(struct hn_context *ctx, const char *path, const int64_t
         HN_CHECK(ctx, hn_snapshot_write_step(ctx, w, label[i], x, NULL, NULL));
         hn_free(ctx, x);
     }
-    HN_CHECK(ctx, hn_snapshot_write_end(ctx, w));
+    HN_CHECK(ctx, hn_snapshot_write_end(ctx, w, HN_OK));
 }
 
 static struct place place_of(struct hn_context *ctx, const char *samplers, int set,
