@@ -114,7 +114,8 @@ static inline double hn_schedule_at(struct hn_schedule s, double progress) {
 }
 
 // The entry of names[n] nearest to word (Damerau-Levenshtein distance at most a third of its
-// length, at least 1; case ignored), or NULL.
+// length, at least 1), else the first that begins with it or that it begins with (three letters or
+// more), or NULL. Case is ignored.
 const char *hn_suggest(const char *word, const char *const *names, int64_t n);
 
 // Command line: parses argv[1..] into params by `table`; what is not an option is put into

@@ -6,8 +6,11 @@
 #include "core/options/option.h"
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LONGEST = 64 }; // names are shorter; longer words have no near name
+// LONGEST: names are shorter; longer words have no near name. ABBREVIATION: letters of one, at
+// least.
+enum { LONGEST = 64, ABBREVIATION = 3 };
 
 static bool same_letter(char a, char b) {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
@@ -57,6 +60,12 @@ const char *hn_suggest(const char *word, const char *const *names, int64_t n) {
             best = names[i];
             limit = d - 1;
         }
+    }
+    for (int64_t i = 0; i < n && !best; i++) { // an abbreviation, or a longer form
+        size_t length_i = strlen(names[i]), shorter = length < length_i ? length : length_i;
+        if (shorter >= ABBREVIATION && length_i <= LONGEST &&
+            strncasecmp(word, names[i], shorter) == 0)
+            best = names[i];
     }
     return best;
 }

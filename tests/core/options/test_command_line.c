@@ -55,7 +55,9 @@ static void test_argv_errors(void) {
 #define NOT_PARSED(part, ...) HN_CHECK_FAILS(&ctx, PARSE(__VA_ARGS__), HN_USAGE, part)
     NOT_PARSED("unknown option '--alhpa' (did you mean '--alpha'?)", "--alhpa=0.2");
     NOT_PARSED("unknown option '--zzzzzz'; see --help", "--zzzzzz");
-    NOT_PARSED("unknown option '--verb'", "--verb"); // no abbreviations
+    NOT_PARSED("unknown option '--verb' (did you mean '--verbose'?)", "--verb"); // no abbreviations
+    NOT_PARSED("unknown option '--output-file' (did you mean '--output'?)", "--output-file=a");
+    NOT_PARSED("unknown option '--ve'; see --help", "--ve");
     NOT_PARSED("unknown option '---'", "---");
     NOT_PARSED("unknown option '--'", "--=3");
     NOT_PARSED("unknown option '-z'", "-z");
