@@ -139,13 +139,17 @@ static void test_batch_norm_modes(void) {
         }
 }
 
-// Other strides and margins than the layer's own test.
+// Other strides and margins than the layer's own test, and more channels than a panel has.
 static void test_convolutions(void) {
     static const struct hn_layer_spec specs[] = {
         {.out = 2, .height = 4, .width = 4, .channels = 3, .kernel = 1, .stride = 1},
         {.out = 2, .height = 4, .width = 5, .channels = 2, .kernel = 3, .stride = 1, .pad = 1},
         {.out = 3, .height = 6, .width = 6, .channels = 1, .kernel = 3, .stride = 2, .pad = 1},
-        {.out = 2, .height = 2, .width = 2, .channels = 2, .kernel = 4, .stride = 1, .pad = 2}};
+        {.out = 2, .height = 2, .width = 2, .channels = 2, .kernel = 4, .stride = 1, .pad = 2},
+        {.out = 2, .height = 2, .width = 3, .channels = 2, .kernel = 2, .stride = 2, .pad = 2},
+        {.out = 3, .height = 5, .width = 5, .channels = 1, .kernel = 1, .stride = 3, .pad = 1},
+        {.out = 2, .height = 2, .width = 3, .channels = 35, .kernel = 2, .stride = 1},
+        {.out = 35, .height = 3, .width = 2, .channels = 2, .kernel = 2, .stride = 2, .pad = 1}};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         struct probe *p = open_probe(columns_of(specs[i]));
         add(p, &hn_layer_convolution, specs[i]);

@@ -23,13 +23,17 @@ static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t 
 #endif
 }
 
+void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k) {
+    if (workers.flops)
+        atomic_fetch_add_explicit(workers.flops, 2 * m * n * k, memory_order_relaxed);
+}
+
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc) {
     bool by_rows = m >= n; // the longer side is cut
     int64_t side = by_rows ? m : n, block = block_of(side), blocks = (side + block - 1) / block;
     hn_real beta = add ? 1 : 0;
-    if (workers.flops)
-        atomic_fetch_add_explicit(workers.flops, 2 * m * n * k, memory_order_relaxed);
+    hn_count_product(workers, m, n, k);
 #pragma omp parallel for num_threads(workers.threads)                                              \
     schedule(dynamic) if (workers.threads > 1 && blocks > 1)
     for (int64_t i = 0; i < blocks; i++) {

@@ -18,6 +18,7 @@ struct hn_workers {
     int threads;
     _Atomic int64_t *flops;
 };
+void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k);
 
 // c[m x n] (row stride ldc) = a[m x k] b[k x n], or += if `add`. The longer side of c is cut into
 // blocks by m and n alone, one product per block on up to workers.threads threads: the same bits

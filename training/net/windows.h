@@ -1,0 +1,63 @@
+// Products of windows of images, read where they are: windows share most of their numbers with
+// their neighbours, and no copy is made of any.
+//
+// A window is `strips` strips of `length` numbers, `step` apart, all of them in the image, which
+// its caller has padded. Every product is one chain, in order, of multiplications and additions
+// (fused where the processor has that), whatever the kernel.
+#ifndef HN_TRAINING_NET_WINDOWS_H
+#define HN_TRAINING_NET_WINDOWS_H
+
+#include "training/net/real.h"
+
+struct hn_window {
+    int64_t strips, step, length;
+};
+
+struct hn_grid {
+    int64_t images, height, width;
+};
+
+// Numbers that belong to the positions of a grid, borrowed, and how far apart neighbours are.
+struct hn_positions {
+    hn_real *data;
+    int64_t image, row, column;
+};
+
+// Columns of a panel; numbers behind the last window, and behind the last y of
+// hn_windows_correlate(), that are read without use.
+enum { HN_WINDOW_PANEL = 32, HN_WINDOW_SLACK = 32 };
+
+static inline int64_t hn_window_panels(int64_t n) {
+    return (n + HN_WINDOW_PANEL - 1) / HN_WINDOW_PANEL;
+}
+
+// y(p)[j] = <window at x(p), column j of b[window x n]>, j < n, at every position p. b in panels:
+// panel[j / 32][row][j % 32], zeros beyond n.
+void hn_windows_multiply(struct hn_grid grid, struct hn_window window, struct hn_positions x,
+                         const hn_real *panels, int64_t n, struct hn_positions y);
+
+// sum[window x n] += the sum over all p, in order, of window(p)^T y(p).
+void hn_windows_correlate(struct hn_grid grid, struct hn_window window, struct hn_positions x,
+                          struct hn_positions y, int64_t n, hn_real *sum);
+
+// One position, for the kernels.
+struct hn_window_row {
+    const hn_real *x;
+    hn_real *y;
+};
+// Rows of a tile: positions of a product, numbers of a window in a correlation.
+enum { HN_WINDOW_POSITIONS = 8, HN_WINDOW_NUMBERS = 12 };
+struct hn_window_kernel {
+    const char *name;
+    // row[i].y[j] = <window at row[i].x, column j of one panel>, for all i and j.
+    void (*multiply)(const struct hn_window_row *row, struct hn_window window,
+                     const hn_real *panel);
+    // tile[i][j] = sum over rows[n] of x[number + i] y[column + j].
+    void (*correlate)(const struct hn_window_row *row, int64_t n, int64_t number, int64_t column,
+                      hn_real *tile);
+};
+// Kernels by number, from portable (0) up; NULL where the processor or the build has none (tests).
+enum { HN_WINDOW_KERNELS = 3 };
+const struct hn_window_kernel *hn_window_kernel(int number);
+
+#endif
