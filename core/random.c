@@ -1,4 +1,5 @@
 #include "core/random.h"
+#include "core/bitset.h"
 
 #include <Random123/philox.h>
 #include <limits.h>
@@ -65,6 +66,24 @@ void hn_stream_shuffle(struct hn_stream *s, int32_t *ids, int64_t n) {
         ids[j] = ids[i];
         ids[i] = other;
     }
+}
+
+void hn_stream_distinct(struct hn_stream *s, int64_t n, int64_t k, uint64_t *seen, int32_t *out) {
+    for (int64_t i = 0; i < k; i++) {
+        int32_t last = (int32_t)(n - k + i), id = (int32_t)hn_stream_below(s, (uint32_t)last + 1);
+        out[i] = hn_bitset_has(seen, id) ? last : id;
+        hn_bitset_add(seen, out[i]);
+    }
+    for (int64_t i = 0; i < k; i++)
+        hn_bitset_remove(seen, out[i]);
+}
+
+int32_t hn_stream_take(struct hn_stream *s, int32_t *ids, int64_t at, int64_t n) {
+    int64_t other = at + hn_stream_below(s, (uint32_t)(n - at));
+    int32_t taken = ids[other];
+    ids[other] = ids[at];
+    ids[at] = taken;
+    return taken;
 }
 
 void hn_permute(uint64_t seed, const char *purpose, int64_t step, int64_t epoch, int64_t index,

@@ -28,6 +28,14 @@ double hn_stream_uniform(struct hn_stream *s);
 // Fisher-Yates shuffle of ids[n].
 void hn_stream_shuffle(struct hn_stream *s, int32_t *ids, int64_t n);
 
+// out[k]: distinct numbers of 0 .. n - 1, every set of them equally probable, in k draws: Floyd's
+// algorithm (Bentley and Floyd, CACM 30(9), 1987). seen: a set of n (core/bitset.h), clear before
+// and after.
+void hn_stream_distinct(struct hn_stream *s, int64_t n, int64_t k, uint64_t *seen, int32_t *out);
+// ids[at] changes places with a random one of ids[at .. n), which is returned: called for at = 0,
+// 1, ... it shuffles ids as far as that is needed.
+int32_t hn_stream_take(struct hn_stream *s, int32_t *ids, int64_t at, int64_t n);
+
 // ids[n] becomes a random order of 0 .. n - 1, drawn from the stream of that name: n - 1 draws.
 void hn_permute(uint64_t seed, const char *purpose, int64_t step, int64_t epoch, int64_t index,
                 int32_t *ids, int64_t n);

@@ -108,12 +108,8 @@ static void drop_guided(struct row *r) {
 static void draw(const struct row *r, int32_t *survivor, int64_t m) {
     struct hn_stream stream;
     hn_stream_open(&stream, r->f->seed, "mine.draw", 0, 0, r->c->query);
-    for (int64_t k = 0; k < r->f->n; k++) {
-        int64_t other = k + hn_stream_below(&stream, (uint32_t)(m - k));
-        int32_t chosen = survivor[other];
-        survivor[other] = survivor[k];
-        r->left[chosen] = 2;
-    }
+    for (int64_t k = 0; k < r->f->n; k++)
+        r->left[hn_stream_take(&stream, survivor, k, m)] = 2;
 }
 
 int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, uint8_t *left,

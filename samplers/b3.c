@@ -44,8 +44,6 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return hn_space_check(ctx, "b3", params->space, plan);
 }
 
-static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
-
 static int64_t cluster_of(const struct hn_sampler *self) {
     return hn_cluster_size(((const struct params *)self->params)->cluster, self->batch_size);
 }
@@ -177,7 +175,6 @@ const struct hn_sampler_type hn_b3_sampler = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .check = check,
-    .interval = interval,
     .open = open_b3,
     .plan = plan,
     .rebuild = rebuild,

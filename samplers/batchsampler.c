@@ -74,8 +74,6 @@ static const char *const *preset(const void *params) {
     return hn_batchsampler_preset(((const struct params *)params)->preset);
 }
 
-static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
-
 static enum hn_walk_kind kind_of(const struct params *params) {
     if (params->walk == WALK_BFS)
         return HN_WALK_BREADTH;
@@ -349,7 +347,6 @@ const struct hn_sampler_type hn_batchsampler_sampler = {
     .n_reports = sizeof reports / sizeof reports[0],
     .preset = preset,
     .check = check,
-    .interval = interval,
     .open = open_walks,
     .rebuild = rebuild,
     .epoch = epoch,

@@ -43,8 +43,6 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return hn_space_check(ctx, "cde", params->space, plan);
 }
 
-static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
-
 static int64_t clusters_of(const struct hn_sampler *self) {
     const struct params *params = self->params;
     int64_t size = params->cluster == INT64_MIN ? self->batch_size : params->cluster;
@@ -153,7 +151,6 @@ const struct hn_sampler_type hn_cde_sampler = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .check = check,
-    .interval = interval,
     .open = open_cde,
     .rebuild = rebuild,
     .epoch = epoch,

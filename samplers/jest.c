@@ -154,20 +154,6 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
-// Distinct items, every set of them equally probable (Floyd's algorithm).
-static void draw_candidates(const struct hn_sampler *self, struct scratch *s,
-                            struct hn_stream *stream) {
-    const struct state *state = self->state;
-    for (int64_t i = 0; i < state->candidates; i++) {
-        int32_t j = (int32_t)(self->n - state->candidates + i);
-        int32_t t = (int32_t)hn_stream_below(stream, (uint32_t)j + 1);
-        s->id[i] = hn_bitset_has(s->marks, t) ? j : t;
-        hn_bitset_add(s->marks, s->id[i]);
-    }
-    for (int64_t i = 0; i < state->candidates; i++)
-        hn_bitset_remove(s->marks, s->id[i]);
-}
-
 // Scores before anything is chosen: what an item's own pair adds.
 static void begin_scores(const struct params *p, const struct state *state, struct scratch *s) {
     const struct hn_items *items = &state->items;
@@ -267,7 +253,7 @@ static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
     struct scratch *s = &state->scratch[thread];
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "jest.batch", self->index, self->epoch, number);
-    draw_candidates(self, s, &stream);
+    hn_stream_distinct(&stream, self->n, state->candidates, s->marks, s->id);
     begin_scores(params, state, s);
     for (int k = 0; k < SIDES; k++)
         if (uses(params, &state->items, k))

@@ -49,12 +49,9 @@ static void seed(struct hn_sampler *self, struct hn_kmeans *m, const struct hn_m
         item[i] = (int32_t)i;
         m->cluster[i] = -1;
     }
-    for (int64_t c = 0; c < m->k; c++) {
-        int64_t other = c + hn_stream_below(&stream, (uint32_t)(self->n - c));
-        int32_t chosen = item[other];
-        item[other] = item[c];
-        memcpy(m->centroid + c * m->d, hn_row(x, chosen), (size_t)m->d * sizeof(float));
-    }
+    for (int64_t c = 0; c < m->k; c++)
+        memcpy(m->centroid + c * m->d, hn_row(x, hn_stream_take(&stream, item, c, self->n)),
+               (size_t)m->d * sizeof(float));
     self->build.draw += m->k;
 }
 

@@ -68,11 +68,6 @@ static const char *const *preset(const void *p) {
     return params->take == TAKE_ANCE ? ance : NULL;
 }
 
-static int64_t interval(const void *p) {
-    const struct params *params = p;
-    return params->t == INT64_MIN ? 0 : params->t;
-}
-
 static int64_t candidates(const struct params *params, int64_t n) {
     return hn_min(params->r, n - 1);
 }
@@ -369,7 +364,6 @@ const struct hn_sampler_type hn_mined_sampler = {
     .state_size = sizeof(struct state),
     .preset = preset,
     .check = check,
-    .interval = interval,
     .open = open_mined,
     .plan = plan,
     .rebuild = rebuild,

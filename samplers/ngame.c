@@ -47,8 +47,6 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return HN_OK;
 }
 
-static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
-
 static int64_t cluster_of(const struct hn_sampler *self) {
     return hn_cluster_size(((const struct params *)self->params)->cluster, self->batch_size);
 }
@@ -277,7 +275,6 @@ const struct hn_sampler_type hn_ngame_sampler = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .check = check,
-    .interval = interval,
     .open = open_ngame,
     .rebuild = rebuild,
     .epoch = epoch,

@@ -69,21 +69,13 @@ static enum hn_code open_osgd(struct hn_context *ctx, struct hn_sampler *self, i
     return state->drawn && state->marks ? HN_OK : ctx->code;
 }
 
-// Batch `number` of those drawn for an epoch: distinct items, every set of them equally probable
-// (Floyd's algorithm, as for random negatives).
+// Batch `number` of those drawn for an epoch.
 static void draw(const struct hn_sampler *self, int64_t epoch, int64_t number, int32_t *id) {
     const struct state *state = self->state;
     uint64_t *marks = state->marks + omp_get_thread_num() * hn_bitset_words(self->n);
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "osgd.batch", self->built_index, epoch, number);
-    for (int32_t i = 0; i < self->batch_size; i++) {
-        int32_t j = (int32_t)self->n - self->batch_size + i;
-        int32_t t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
-        id[i] = hn_bitset_has(marks, t) ? j : t;
-        hn_bitset_add(marks, id[i]);
-    }
-    for (int32_t i = 0; i < self->batch_size; i++)
-        hn_bitset_remove(marks, id[i]);
+    hn_stream_distinct(&stream, self->n, self->batch_size, marks, id);
 }
 
 static enum hn_code open_scratch(struct hn_context *ctx, int64_t size, int64_t d,

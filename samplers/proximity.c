@@ -54,17 +54,9 @@ void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t
     }
     struct hn_stream stream;
     hn_stream_open(&stream, spec->seed, "proximity.candidates", spec->built_index, 0, v);
-    for (int64_t i = 0; i < m; i++) {
-        int32_t j = (int32_t)(others - m + i);
-        int32_t t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
-        t = hn_bitset_has(marks, t) ? j : t;
-        hn_bitset_add(marks, t);
-        candidate[i] = t;
-    }
-    for (int64_t i = 0; i < m; i++) {
-        hn_bitset_remove(marks, candidate[i]);
+    hn_stream_distinct(&stream, others, m, marks, candidate);
+    for (int64_t i = 0; i < m; i++)
         candidate[i] += candidate[i] >= v;
-    }
 }
 
 void hn_proximity_draws(const struct hn_proximity *spec, int64_t n, int32_t v, int32_t *candidate) {

@@ -15,11 +15,9 @@ struct hn_proximity {
 };
 
 // `independent` candidates of item v among n: min(m, n - 1) distinct items other than v, from the
-// stream (seed, "proximity.candidates", built_index, 0, v). With m < n - 1 they are drawn by
-// Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987): for j = n - 1 - m .. n - 2, t uniform on
-// 0 .. j, taken unless it was taken before, j otherwise; t >= v stands for item t + 1. candidate[m]
-// gets them in the order they were drawn; marks[hn_bitset_words(n)] must be clear and is left
-// clear.
+// stream (seed, "proximity.candidates", built_index, 0, v). With m < n - 1 they are
+// hn_stream_distinct() of n - 1, where t >= v stands for item t + 1. candidate[m] gets them in the
+// order they were drawn; marks[hn_bitset_words(n)] must be clear and is left clear.
 void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t v, uint64_t *marks,
                              int32_t *candidate);
 

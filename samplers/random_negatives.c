@@ -1,8 +1,5 @@
 // Negatives drawn at random: for every anchor n distinct other items, every set of them equally
 // probable (NS 3.2, random sampling from a bank of all items; the paper draws from the batch).
-//
-// Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987), as for the candidates of a proximity
-// graph.
 #include "core/bitset.h"
 #include "samplers/sampler.h"
 
@@ -42,16 +39,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
     int64_t k = capacity(self->params, self->n);
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "negatives.random", self->index, self->epoch, position);
-    int32_t others = (int32_t)self->n - 1;
-    for (int64_t i = 0; i < k; i++) {
-        int32_t j = (int32_t)(others - k + i),
-                t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
-        int32_t taken = hn_bitset_has(marks, t) ? j : t;
-        hn_bitset_add(marks, taken);
-        negative[i] = taken;
-    }
-    for (int64_t i = 0; i < k; i++)
-        hn_bitset_remove(marks, negative[i]);
+    hn_stream_distinct(&stream, self->n - 1, k, marks, negative);
     for (int64_t i = 0; i < k; i++)
         negative[i] += negative[i] >= anchor;
     work->draw += k;

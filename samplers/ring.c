@@ -271,12 +271,8 @@ static int32_t collect(struct ring *ring, const struct scratch *s, int64_t capac
     for (int32_t j = 0; j <= ring->others; j++)
         if (s->below[j] == 2 && j != ring->anchor)
             all[count++] = j;
-    for (int64_t i = 0; i < capacity && capacity < count; i++) {
-        int64_t j = i + hn_stream_below(&ring->stream, (uint32_t)(count - i));
-        int32_t id = all[i];
-        all[i] = all[j];
-        all[j] = id;
-    }
+    for (int64_t i = 0; i < capacity && capacity < count; i++)
+        (void)hn_stream_take(&ring->stream, all, i, count);
     count = (int32_t)hn_min(count, capacity);
     memcpy(negative, all, (size_t)count * sizeof *negative);
     return count;

@@ -32,6 +32,11 @@ const char *hn_sampler_missing(const struct hn_sampler_type *type,
     return type->flags & HN_SAMPLER_NEEDS_GROUPS && !plan->has_groups ? "groups" : NULL;
 }
 
+int64_t hn_sampler_interval(const struct hn_sampler_type *type, const void *params) {
+    const struct hn_option *o = hn_options_find(type->options, "t");
+    return o ? hn_max(0, *(const int64_t *)((const char *)params + o->offset)) : 0; // unset: below
+}
+
 enum hn_code hn_sampler_check(struct hn_context *ctx, const struct hn_sampler_type *type,
                               const void *params, const struct hn_sampler_plan *plan) {
     const char *missing = hn_sampler_missing(type, plan);

@@ -119,9 +119,6 @@ struct hn_sampler_type {
     // file lacks.
     enum hn_code (*check)(struct hn_context *ctx, const void *params,
                           const struct hn_sampler_plan *plan);
-    // Optional. Rebuild interval in steps (t): batches at step s use embeddings of the latest
-    // snapshot at or before floor(s / t) t that is less than t steps old. NULL or 0: always fresh.
-    int64_t (*interval)(const void *params);
     // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
     // a number that its memory grows with, on ctx->threads threads. For estimates.
     double (*entries)(const struct hn_context *ctx, const void *params, int64_t n);
@@ -183,6 +180,10 @@ const char *hn_sampler_key(const struct hn_sampler_type *type);
 // Names what a type needs for any parameters and the items lack ("labels", "a graph"), or NULL.
 const char *hn_sampler_missing(const struct hn_sampler_type *type,
                                const struct hn_sampler_plan *plan);
+// The option `t` of a type that has one, its rebuild interval in steps: batches at step s use
+// embeddings of the latest snapshot at or before floor(s / t) t that is less than t steps old. 0
+// where it is not set, or of other types: always fresh ones.
+int64_t hn_sampler_interval(const struct hn_sampler_type *type, const void *params);
 // Judges parameters before anything is opened: the type's check(), HN_NOT_APPLICABLE where the
 // items lack what the type needs, and for per-anchor samplers HN_USAGE where a batch could have
 // more than HN_SAMPLER_PAIRS_MAX pairs.

@@ -383,12 +383,8 @@ static enum hn_code select_batches(struct hn_context *ctx, struct hn_sampler *se
     hn_stream_open(&stream, self->seed, "spectral.order", self->built_index, epoch, 0);
     for (int64_t i = 0; i < self->n; i++)
         state->order[i] = (int32_t)i;
-    for (int64_t i = 0; i + 1 < self->n; i++) {
-        int64_t other = i + hn_stream_below(&stream, (uint32_t)(self->n - i));
-        int32_t item = state->order[other];
-        state->order[other] = state->order[i];
-        state->order[i] = item;
-    }
+    for (int64_t i = 0; i + 1 < self->n; i++)
+        (void)hn_stream_take(&stream, state->order, i, self->n);
     state->took = (struct hn_work){.draw = self->n - 1};
     for (int64_t g = 0; g < groups; g++)
         if (cut_group(ctx, self, epoch, g))

@@ -66,18 +66,15 @@ struct draw {
     int64_t draws;
 };
 
-static uint32_t below(struct draw *d, int64_t n) {
-    d->draws++;
-    return hn_stream_below(&d->stream, (uint32_t)n);
-}
-
 // A random item of cluster c that is not in the batch; there is one. A cluster of s items is used
 // up after s (1 + 1/2 + ... + 1/s) draws in the mean.
 static int32_t draw_item(struct draw *d, int32_t c) {
+    uint32_t size = (uint32_t)hn_kmeans_size(d->m, c);
     int32_t item;
-    do
-        item = d->m->member[d->m->start[c] + below(d, hn_kmeans_size(d->m, c))];
-    while (hn_bitset_has(d->marks, item));
+    do {
+        item = d->m->member[d->m->start[c] + hn_stream_below(&d->stream, size)];
+        d->draws++;
+    } while (hn_bitset_has(d->marks, item));
     hn_bitset_add(d->marks, item);
     d->taken[c]++;
     return item;
@@ -91,11 +88,8 @@ static void fill(struct draw *d, int32_t batch_size, int32_t *ids) {
         d->order[c] = (int32_t)c;
     while (count < batch_size) {
         for (int64_t t = 0; t < left && count < batch_size; t++) {
-            int64_t other = t + below(d, left - t);
-            int32_t c = d->order[other];
-            d->order[other] = d->order[t];
-            d->order[t] = c;
-            ids[count++] = draw_item(d, c);
+            d->draws++;
+            ids[count++] = draw_item(d, hn_stream_take(&d->stream, d->order, t, left));
         }
         int64_t kept = 0;
         for (int64_t t = 0; t < left; t++)

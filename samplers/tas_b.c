@@ -41,8 +41,6 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return hn_space_check(ctx, "tas-b", params->space, plan);
 }
 
-static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
-
 static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
@@ -75,16 +73,6 @@ struct draw {
     int64_t draws;
 };
 
-// The k-th of items[n] becomes a random one of those from k on.
-static int32_t pick(struct draw *d, int32_t *items, int64_t k, int64_t n) {
-    int64_t other = k + hn_stream_below(&d->stream, (uint32_t)(n - k));
-    int32_t chosen = items[other];
-    items[other] = items[k];
-    items[k] = chosen;
-    d->draws++;
-    return chosen;
-}
-
 // Up to `max` random items of cluster c that are not in the batch. Returns how many.
 static int64_t take(struct draw *d, int32_t c, int64_t max, int32_t *ids) {
     const struct hn_kmeans *m = d->m;
@@ -94,9 +82,10 @@ static int64_t take(struct draw *d, int32_t c, int64_t max, int32_t *ids) {
             d->left[n++] = m->member[i];
     max = hn_min(max, n);
     for (int64_t k = 0; k < max; k++) {
-        ids[k] = pick(d, d->left, k, n);
+        ids[k] = hn_stream_take(&d->stream, d->left, k, n);
         hn_bitset_add(d->marks, ids[k]);
     }
+    d->draws += max;
     return max;
 }
 
@@ -105,7 +94,8 @@ static void fill(struct draw *d, int64_t batch_size, int64_t share, int32_t *ids
     for (int64_t c = 0; c < k; c++)
         d->order[c] = (int32_t)c;
     for (int64_t drawn = 0; count < batch_size; drawn = (drawn + 1) % k) {
-        int32_t c = pick(d, d->order, drawn, k);
+        int32_t c = hn_stream_take(&d->stream, d->order, drawn, k);
+        d->draws++;
         count += take(d, c, hn_min(share, batch_size - count), ids + count);
     }
     for (int64_t i = 0; i < batch_size; i++)
@@ -157,7 +147,6 @@ const struct hn_sampler_type hn_tas_b_sampler = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .check = check,
-    .interval = interval,
     .open = open_tas_b,
     .rebuild = rebuild,
     .batch = batch,

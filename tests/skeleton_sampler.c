@@ -42,8 +42,6 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 }
 
 // Optional. Steps between two builds; without this hook a sampler is built for every step.
-static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
-
 // Optional. Allocates what lives as long as the sampler: nothing may be allocated in `next`, which
 // is timed. It belongs to the state, so that nothing has to be freed here or after a failure.
 static enum hn_code open_chain(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
@@ -179,7 +177,6 @@ const struct hn_sampler_type hn_skeleton_sampler = {
     .reports = reports,
     .n_reports = sizeof reports / sizeof reports[0],
     .check = check,
-    .interval = interval,
     .open = open_chain,
     .plan = plan,
     .rebuild = rebuild,

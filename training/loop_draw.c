@@ -11,10 +11,8 @@ static const struct hn_sampler_type *uniform_type(void) { return hn_sampler_find
 static const int64_t uniform_params[8];
 
 static int64_t interval(const struct hn_run_spec *spec) {
-    const struct hn_sampler_type *type = spec->sampler;
-    if (spec->rebuild > 0)
-        return spec->rebuild;
-    return type->interval ? type->interval(spec->sampler_params) : 0;
+    return spec->rebuild > 0 ? spec->rebuild
+                             : hn_sampler_interval(spec->sampler, spec->sampler_params);
 }
 
 static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {

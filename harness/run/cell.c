@@ -143,7 +143,7 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
         phase_median(ctx, &out->timing, "next", INFINITY, &next))
         return ctx->code;
     struct hn_table *runs = &out->runs;
-    int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;
+    int64_t t = hn_sampler_interval(sampler->type, sampler->params);
     double steps = t > 0 ? (double)t : hn_epoch_batches(&out->timing);
     bool builds = sampler->type->rebuild != NULL;
     double dots = hn_table_real(runs, 0, "n_dot_build");

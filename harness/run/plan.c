@@ -106,10 +106,6 @@ static int64_t build_index_of(const struct hn_snapshot_info *info, int64_t step_
     return step_index;
 }
 
-static int64_t interval_of(const struct hn_job_sampler *s) {
-    return s->type->interval ? s->type->interval(s->params) : 0;
-}
-
 static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_info *info) {
     return job->step ? job->n_steps : info->steps;
 }
@@ -125,9 +121,12 @@ static void note_ages(struct hn_context *ctx, const struct hn_job *job,
                       const struct hn_plan_data *data, const struct hn_job_sampler *sampler) {
     const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
     for (const struct hn_job_sampler *before = job->sampler; before < sampler; before++)
-        if (before->type == sampler->type && interval_of(before) == interval_of(sampler))
+        if (before->type == sampler->type &&
+            hn_sampler_interval(before->type, before->params) ==
+                hn_sampler_interval(sampler->type, sampler->params))
             return;
-    int64_t t = interval_of(sampler), steps = steps_wanted(job, info), older = 0, oldest = 0;
+    int64_t t = hn_sampler_interval(sampler->type, sampler->params),
+            steps = steps_wanted(job, info), older = 0, oldest = 0;
     for (int64_t i = 0; i < steps; i++) {
         int64_t index = index_wanted(job, info, i);
         int64_t age = info->step[index] - info->step[build_index_of(info, index, t)];
@@ -242,7 +241,7 @@ static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
     const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[model->data].snapshot);
     for (int64_t s = 0; s < job->n_samplers; s++) {
         const struct hn_job_sampler *sampler = &job->sampler[s];
-        int64_t t = interval_of(sampler);
+        int64_t t = hn_sampler_interval(sampler->type, sampler->params);
         for (int64_t b = 0; b < job->n_batch_sizes; b++)
             for (int64_t r = 0; r < job->n_seeds; r++) {
                 struct hn_cell *cell = &plan->cell[plan->n_cells++];

@@ -31,7 +31,7 @@ static void test_sampler(void) {
         items.index = 100 * i;
         HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=30 K=6 alpha=0.6~0.2 cap=20", &items,
                                     16, 4, &s));
-        CU_ASSERT_EQUAL(batchsampler()->interval(s.params), 100);
+        CU_ASSERT_EQUAL(hn_sampler_interval(batchsampler(), s.params), 100);
         struct hn_walk walk = {
             batchsampler()->graph(&s.sampler), NULL, alpha[i], 20, 16, HN_WALK_RESTART};
         struct hn_walk_scratch scratch;

@@ -185,7 +185,7 @@ static int64_t interval_of(struct hn_context *ctx, const char *settings) {
     const struct hn_sampler_type *type = &hn_mined_sampler;
     void *params = calloc(1, type->params_size);
     HN_CHECK(ctx, sampled_params(ctx, type, settings, params));
-    int64_t steps = type->interval(params);
+    int64_t steps = hn_sampler_interval(type, params);
     free(params);
     return steps;
 }

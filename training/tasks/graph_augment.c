@@ -35,12 +35,8 @@ static void draw_positions(struct hn_stream *stream, int32_t n, int32_t count,
                            struct hn_graph_view *view) {
     for (int32_t i = 0; i < n; i++)
         view->order[i] = i;
-    for (int32_t i = 0; i < count; i++) {
-        int32_t j = i + (int32_t)hn_stream_below(stream, (uint32_t)(n - i));
-        int32_t other = view->order[i];
-        view->order[i] = view->order[j];
-        view->order[j] = other;
-    }
+    for (int32_t i = 0; i < count; i++)
+        (void)hn_stream_take(stream, view->order, i, n);
 }
 
 // Grows a set of `count` positions, or as many as can be reached, at the front of view->order:
@@ -53,10 +49,7 @@ static int32_t grow(const struct hn_tudataset *set, int64_t graph, int32_t count
     view->order[0] = (int32_t)hn_stream_below(stream, (uint32_t)n);
     view->position[view->order[0]] = 1;
     while (taken < count && taken < seen) {
-        int32_t j = taken + (int32_t)hn_stream_below(stream, (uint32_t)(seen - taken));
-        int32_t next = view->order[j];
-        view->order[j] = view->order[taken];
-        view->order[taken++] = next;
+        int32_t next = hn_stream_take(stream, view->order, taken++, seen);
         for (int64_t e = set->edges.start[first + next]; e < set->edges.start[first + next + 1];
              e++) {
             int32_t neighbour = (int32_t)(set->edges.target[e] - first);
