@@ -108,7 +108,7 @@ test_other_pages() {
         grep -q 'mean cosine of true negatives;.*log-mean-exp of the cosines of true negatives at the temperature' mined/index.html
     check "a column shows under its measure of hardness" \
         grep -q 'class="n by" data-measure=1[^>]*><button type=button>P99 true neg' mined/index.html
-    check "what the filters drop" grep -qE '<th scope=row>mined</th><td>score</td><td class=n data-v="[0-9]+">' mined/index.html
+    check "what the filters drop" grep -qE '<th scope=row data-sampler="mined"[^>]*>mined\*.*</th><td>score</td><td class=n data-v="[0-9]+">' mined/index.html
     pycheck "as the file has it" "
 import h5py, re
 t = h5py.File('mined/results.h5')['tables/attrition']

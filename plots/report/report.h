@@ -99,6 +99,8 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
 void hn_html_weightings(FILE *html, const struct hn_overview *o);
 // Writes what the filters of `mined` drop, if the results have it.
 void hn_html_attrition(FILE *html, const struct hn_overview *o);
+// The first cell of a row of a table: the setting, by all that settings differ in.
+void hn_html_setting(FILE *html, const struct hn_overview *o, int64_t setting);
 // The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
                                           const struct hn_overview *o);

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME = 96 };
-
 struct stage {
     const struct hn_overview *o;
     const struct hn_table *t;
@@ -23,10 +21,8 @@ static bool is_of(const struct stage *s, int64_t row) {
 
 static void put_stage_name(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct stage *s = of;
-    char name[NAME];
     (void)c;
-    hn_overview_label(s->o, s->setting, name, sizeof name);
-    hn_html(html, "<th scope=row>%s</th>", name);
+    hn_html_setting(html, s->o, s->setting);
 }
 
 static void put_filter(FILE *html, const struct hn_html_column *c, const void *of) {

@@ -16,14 +16,15 @@ struct row {
 
 // The values of the axes that are options of the sampler, or those of all other axes: the page
 // chooses rows by them.
-static void put_values(FILE *html, const struct row *row, bool options, const char *joint) {
+static void put_values(FILE *html, const struct hn_overview *o, int64_t setting, bool options,
+                       const char *joint) {
     char value[HN_TITLE_SIZE];
-    for (int a = 0; a < row->o->axes; a++) {
-        const struct hn_grid_axis *axis = &row->o->axis[a];
+    for (int a = 0; a < o->axes; a++) {
+        const struct hn_grid_axis *axis = &o->axis[a];
         bool named = strcmp(axis->name, "dataset") != 0; // it is shown as "file"
         bool of_sampler = strcmp(axis->column, "params") == 0;
         char title[HN_LABEL_SIZE];
-        hn_overview_value(row->o, row->setting, axis->name, value, sizeof value);
+        hn_overview_value(o, setting, axis->name, value, sizeof value);
         if (of_sampler != options || !*value)
             continue;
         snprintf(title, sizeof title, "%s", named ? axis->name : "file");
@@ -36,18 +37,22 @@ static void put_values(FILE *html, const struct row *row, bool options, const ch
     }
 }
 
+void hn_html_setting(FILE *html, const struct hn_overview *o, int64_t setting) {
+    const char *sampler = hn_overview_sampler(o, setting);
+    hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
+            hn_table_text(&o->results->runs, o->first[setting], "dataset_sha256"));
+    hn_html(html, o->last[setting] ? " data-last>%s" : ">%s", sampler);
+    fputs(hn_overview_is_per_anchor(o, setting) ? "*" : "", html);
+    put_values(html, o, setting, true, " ");
+    fputs("<small>", html);
+    put_values(html, o, setting, false, " ");
+    fputs("</small></th>", html);
+}
+
 static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    const char *sampler = hn_overview_sampler(row->o, row->setting);
     (void)c;
-    hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
-            hn_table_text(&row->o->results->runs, row->o->first[row->setting], "dataset_sha256"));
-    hn_html(html, row->o->last[row->setting] ? " data-last>%s" : ">%s", sampler);
-    fputs(hn_overview_is_per_anchor(row->o, row->setting) ? "*" : "", html);
-    put_values(html, row, true, " ");
-    fputs("<small>", html);
-    put_values(html, row, false, " ");
-    fputs("</small></th>", html);
+    hn_html_setting(html, row->o, row->setting);
 }
 
 // A mark for each measure of hardness by which the row is on the front; the page shows that of the
