@@ -41,7 +41,7 @@ static void measure_sizes(struct hn_classes *c, struct hn_composition *out) {
         }
     qsort(c->count, (size_t)c->n, sizeof *c->count, ascending);
     out->smallest = c->n ? c->count[0] : 0;
-    out->median = c->n ? c->count[(c->n - 1) / 2] : 0;
+    out->median = c->n ? 0.5 * (double)(c->count[(c->n - 1) / 2] + c->count[c->n / 2]) : 0;
 }
 
 static enum hn_code describe_classes(struct hn_context *ctx, const struct hn_snapshot *s,

@@ -5,10 +5,11 @@
 #include "datasets/snapshot.h"
 
 struct hn_composition {
-    int64_t classes;                   // that have an item
-    int64_t smallest, median, largest; // items of a class; of an even number the lower median
-    int32_t largest_label;             // the smallest label of those classes; -1 without labels
-    int64_t labelled;                  // items
+    int64_t classes;           // that have an item
+    int64_t smallest, largest; // items of a class
+    double median;
+    int32_t largest_label; // the smallest label of those classes; -1 without labels
+    int64_t labelled;      // items
     double same_class; // share of labelled pairs that share a class: the false-negative ratio of
                        // uniform batches; NaN below two labelled items
     int64_t repeated;  // items whose row at the last step equals that of an earlier item

@@ -40,7 +40,7 @@ static double percent(int64_t part, int64_t of) { return 100 * (double)part / (d
 static void print_sizes(const struct hn_snapshot_info *info, const struct hn_composition *c,
                         FILE *out) {
     int32_t label = c->largest_label;
-    fprintf(out, "%-14s smallest %" PRId64 ", median %" PRId64 ", largest %" PRId64, "class sizes",
+    fprintf(out, "%-14s smallest %" PRId64 ", median %g, largest %" PRId64, "class sizes",
             c->smallest, c->median, c->largest);
     if (label < info->n_label_names)
         fprintf(out, " (%s)\n", info->label_name[label]);
@@ -48,9 +48,9 @@ static void print_sizes(const struct hn_snapshot_info *info, const struct hn_com
         fprintf(out, " (class %" PRId32 ")\n", label);
     if (2 * c->largest > c->labelled)
         fprintf(out,
-                "%-14s one class holds %.1f %% of the labelled items: most negatives of its items "
+                "%-14s one class holds %.1f %% of the labelled items: %s negatives of its items "
                 "are false\n",
-                "", percent(c->largest, c->labelled));
+                "", percent(c->largest, c->labelled), c->largest < c->labelled ? "most" : "all");
     if (!isnan(c->same_class))
         fprintf(out,
                 "%-14s %.2f %% of labelled pairs share a class: the false negatives of uniform "
@@ -127,7 +127,7 @@ static json_t *names(const struct hn_snapshot_info *info) {
 static json_t *describe(const struct hn_snapshot_info *i, const struct hn_composition *c) {
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
-        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:I, s:I, s:i}, s:o, s:I}",
+        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:f, s:I, s:i}, s:o, s:I}",
         "file", i->path, "layout", i->layout, "title", i->about.title, "source", i->about.source,
         "license", i->about.license, "encoder", i->about.encoder, "created", i->created,
         "tool_version", i->tool_version, "content_sha256", i->stored_sha256, "items",
@@ -137,9 +137,9 @@ static json_t *describe(const struct hn_snapshot_info *i, const struct hn_compos
         "has", "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive, "split",
         i->has_split, "graph", i->has_graph, "features", i->has_features, "group", i->has_groups,
         "teacher", i->teacher_d > 0, "teacher_dims", (json_int_t)i->teacher_d, "class_sizes",
-        "smallest", (json_int_t)c->smallest, "median", (json_int_t)c->median, "largest",
-        (json_int_t)c->largest, "largest_label", c->largest_label, "same_class_pairs",
-        hn_json_real(c->same_class), "equal_rows", (json_int_t)c->repeated);
+        "smallest", (json_int_t)c->smallest, "median", c->median, "largest", (json_int_t)c->largest,
+        "largest_label", c->largest_label, "same_class_pairs", hn_json_real(c->same_class),
+        "equal_rows", (json_int_t)c->repeated);
 }
 
 static enum hn_code show_retrieval(struct hn_context *ctx, const struct hn_call *call) {
