@@ -26,7 +26,7 @@ bool hn_tie_letters(int n, const bool *tied, uint64_t *letters) {
     for (int i = 0; i < n; i++) {
         for (int j = i + 1; j <= n; j++) {
             bool pair = j < n && tied[i * n + j] && !(letters[i] & letters[j]);
-            bool alone = j == n && letters[i] == 0;
+            bool alone = j == n && letters[i] == 0 && tied[i * n + i];
             if (!pair && !alone)
                 continue;
             if (used == LETTERS)
@@ -123,14 +123,23 @@ static bool is_first_of_league(const struct hn_overview *o, int64_t s) {
     return o->last[s];
 }
 
+static bool has_seeds(const struct rows *r, int i) {
+    return hn_overview_mean(r->o, r->setting[i], r->hardness->column).over == HN_OVER_SEEDS;
+}
+
+// Those with too few seeds tie with none, themselves neither, and have no letter.
 static void find_ties(struct rows *r) {
-    r->lettered = r->n > 1;
+    int compared = 0;
+    for (int i = 0; i < r->n; i++)
+        compared += has_seeds(r, i);
+    r->lettered = compared > 1;
     for (int i = 0; i < r->n; i++)
         for (int k = 0; k < r->n; k++) {
             struct hn_mean d =
                 hn_overview_difference(r->o, r->setting[i], r->setting[k], r->hardness->column);
-            r->tied[i * r->n + k] = i == k || hn_told_apart(d) == 0;
-            r->lettered &= i == k || isfinite(d.half);
+            bool both = has_seeds(r, i) && has_seeds(r, k);
+            r->tied[i * r->n + k] = both && (i == k || hn_told_apart(d) == 0);
+            r->lettered &= i == k || !both || isfinite(d.half);
         }
     r->lettered = r->lettered && hn_tie_letters(r->n, r->tied, r->letters);
 }
@@ -196,7 +205,10 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
         put_number(tex, measure[m].digits, false, scale * own.mean, scale * own.half);
         put_number(tex, measure[m].digits, true, scale * d.mean, scale * d.half);
     }
-    put_letters(tex, r->lettered ? r->letters[i] : 0);
+    if (r->lettered && r->letters[i] == 0)
+        fputs(" & --", tex);
+    else
+        put_letters(tex, r->lettered ? r->letters[i] : 0);
     double build = hn_overview_mean(r->o, s, "cost_g_over_t").mean,
            draw = hn_overview_mean(r->o, s, "cost_s").mean;
     fputs(" & ", tex);

@@ -20,8 +20,8 @@ HN_MUST_USE enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struc
 void hn_latex_table(FILE *tex, const struct hn_table *t);
 
 // Letters of n rows, in their order: `tied`[n x n] says which two are not told apart. Two rows have
-// a letter in common if and only if they are tied; every row has one. False if 52 letters are too
-// few. letters[n] are bits, the lowest is "a".
+// a letter in common if and only if they are tied; every row that ties with itself has one. False
+// if 52 letters are too few. letters[n] are bits, the lowest is "a".
 bool hn_tie_letters(int n, const bool *tied, uint64_t *letters);
 
 #endif
