@@ -269,7 +269,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (excess)
         hn_page_say(page, "Excess is relative to Uniform.");
     if (v.marks)
-        hn_page_say(page, "Markers: samplers whose curves do not overlap across all data sets.");
+        hn_page_say(page, "A sampler is a mark where its front is one setting%s.",
+                    g.datasets > 1 ? ", or its fronts on the data sets share no range" : "");
     if (g.datasets > 1)
         hn_page_say(page, "Means over %d data sets.", g.datasets);
     hn_page_left_out(page, &g);

@@ -280,6 +280,10 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
     const struct hn_hardness *hardness = hn_hardness_measure(g->results, 0);
     struct view v = {
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
+    for (int s = 0; s < g->settings; s++)
+        seen->without += hn_same_league(hn_league_of(g, s), league) &&
+                         hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
+                         hn_last_position(g, dataset, s, hardness->column).step < 0;
     v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
         return;
@@ -301,10 +305,6 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         draw_corner(&v, panel, corner);
     page->inset |= crowded;
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
-    for (int s = 0; s < g->settings; s++)
-        seen->without += hn_same_league(hn_league_of(g, s), league) &&
-                         hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
-                         hn_last_position(g, dataset, s, hardness->column).step < 0;
     seen->points = (int)fmax(seen->points, v.n);
     for (int i = 0; i < v.n; i++)
         seen->twins |= point[i].twin;
@@ -328,7 +328,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     page->columns = only || (g.settings > MAX_NAMED && page->panels < 4) ? 1 : 2; // wide or high
     page->panel_height = 2.6;
     if (seen.points > MAX_NAMED)
-        hn_page_say(page, "Of up to %d settings those on the line are named.", seen.points);
+        hn_page_say(page, "In panels of more than %d settings only those on the line are named.",
+                    MAX_NAMED);
     if (seen.twins)
         hn_page_say(page,
                     "Settings with the same values share a mark, with the name of the first.");
@@ -340,7 +341,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (leagues > 1)
         hn_page_say(page, "Batch sizes and kinds of negatives have a front each.");
     hn_page_left_out(page, &g);
-    return hn_page_finish(page, "no run has both hardness and labels");
+    bool labels = strcmp(hn_hardness_measure(r, 0)->column, "cos_mean") != 0;
+    return hn_page_finish(page, seen.without > 0 && labels ? "no batch had a true negative"
+                                                           : "no run has both hardness and labels");
 }
 
 const struct hn_figure hn_pareto = {
