@@ -67,8 +67,8 @@ struct hn_html_amount {
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half);
 // "+13.0 ± 13.6": as many digits behind the point as the half needs to have two, else `digits`.
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign);
-// A sentence: so few seeds give no interval over seeds, and what follows goes by means.
-void hn_html_by_means(FILE *html, int64_t seeds);
+// A sentence: so few seeds give no interval over seeds, and by what the following goes instead.
+void hn_html_by_means(FILE *html, int64_t seeds, const char *by);
 // The headings and the beginning of the body; the first `sorted` ones are buttons that sort.
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted);
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row);

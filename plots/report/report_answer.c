@@ -5,8 +5,8 @@
 // Intervals over seeds decide: a sampler is within a budget if the upper end of the interval of its
 // excess is, and harder than another if the interval of the paired difference lies above 0. The one
 // that is named is picked among many by these intervals, so they hold for all of them together
-// (hn_mean_among()). Fewer than three seeds have no such interval; then the sentences say that they
-// go by means.
+// (hn_mean_among()). Fewer than three seeds have no such interval; then the sentences say that
+// hardness goes by means, and false negatives by intervals over batches, where these are known.
 #include "core/pairs.h"
 #include "plots/page/curves.h"
 #include "plots/report/report.h"
@@ -64,7 +64,9 @@ static enum hn_within judge(const struct league *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
     if (p->judged || isnan(d.mean))
         return hn_judge(d, budget);
-    return d.mean <= budget ? HN_WITHIN : HN_BEYOND;
+    return fmax(d.mean, d.hi) <= budget  ? HN_WITHIN
+           : fmin(d.mean, d.lo) > budget ? HN_BEYOND
+                                         : HN_UNDETERMINED;
 }
 
 static bool is_harder(const struct league *p, int64_t s) {
@@ -222,7 +224,7 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     if (best < 0 && p->judged)
         fputs("no sampler within this limit is shown to be harder than Uniform.", html);
     else if (best < 0)
-        fprintf(html, "no sampler within this limit is harder than Uniform by %g.",
+        fprintf(html, "no sampler shown to be within this limit is harder than Uniform by %g.",
                 HN_HARDNESS_MARGIN);
     else if (best == before)
         put_name(html, p, best, "<b>%s</b> again.");
@@ -233,7 +235,7 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     }
     if (best >= 0)
         put_ties(html, p, best, budget);
-    int uncertain = p->judged ? put_uncertain(html, p, best, budget, true) : 0;
+    int uncertain = put_uncertain(html, p, best, budget, true);
     if (best < 0 && p->judged && put_uncertain(html, p, best, budget, false) + uncertain == 0)
         fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
                 HN_HARDNESS_MARGIN);
@@ -269,27 +271,36 @@ static void put_without(FILE *html, const struct league *p) {
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 
-static bool has_excess(const struct league *p) {
+// True if an excess of false negatives is known; *batches: if one has an interval over batches.
+static bool has_excess(const struct league *p, bool *batches) {
     bool any = false;
-    for (int64_t s = 0; s < p->o->settings; s++)
-        any |= is_candidate(p, s) && isfinite(excess(p, s, "fn_ratio").mean);
+    *batches = false;
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        struct hn_mean d = is_candidate(p, s) ? excess(p, s, "fn_ratio") : hn_no_mean;
+        any |= isfinite(d.mean);
+        *batches |= d.over == HN_OVER_BATCHES;
+    }
     return any;
 }
 
 static void put_budgets(FILE *html, const struct league *p) {
     int64_t seeds = hn_overview_seeds(p->o, p->uniform), before = -1;
+    bool batches;
     if (!is_per_anchor(p)) {
         fputs(" <b>Uniform</b>: ", html);
         put_measures(html, p, p->uniform);
         fputs(".", html);
     }
-    if (!has_excess(p)) {
+    if (!has_excess(p, &batches)) {
         fputs(" No other sampler was run with the same seeds.</p>\n", html);
         return;
     }
     if (!p->judged) {
         fputs(" ", html);
-        hn_html_by_means(html, seeds);
+        hn_html_by_means(html, seeds,
+                         batches ? "hardness goes by means, false negatives by intervals over "
+                                   "batches"
+                                 : "what follows goes by means");
     }
     fputs("</p>\n<ul>\n", html);
     for (int b = 0; b < BUDGETS; b++) {
@@ -394,7 +405,8 @@ static void put_choice(FILE *html, const struct hn_overview *o) {
 static bool is_measured(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings && !any; s++)
-        any = isfinite(hn_overview_mean(o, s, hn_hardness_measure(o->results, 0)->column).mean);
+        any = hn_overview_mean(o, s, "true_anchors").mean <= 0 ||
+              isfinite(hn_overview_mean(o, s, hn_hardness_measure(o->results, 0)->column).mean);
     return any;
 }
 

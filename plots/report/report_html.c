@@ -111,11 +111,9 @@ void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool s
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
 }
 
-void hn_html_by_means(FILE *html, int64_t seeds) {
-    fprintf(html,
-            "%s %s no interval over seeds: what follows goes by means, and three "
-            "seeds would put intervals behind it. ",
-            hn_counted(seeds, "seed").text, seeds == 1 ? "gives" : "give");
+void hn_html_by_means(FILE *html, int64_t seeds, const char *by) {
+    fprintf(html, "%s %s no interval over seeds: %s; three seeds would give one. ",
+            hn_counted(seeds, "seed").text, seeds == 1 ? "gives" : "give", by);
 }
 
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {

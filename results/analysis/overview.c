@@ -443,5 +443,7 @@ const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i)
             if (i-- == 0)
                 return &labelled[k];
         }
-    return i == 0 && !labels ? &all : NULL;
+    if (i > 0 || labels)
+        return NULL;
+    return is_measured_somewhere(r, "true_anchors") ? &labelled[0] : &all;
 }
