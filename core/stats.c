@@ -81,6 +81,20 @@ struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t
     return interval(mean, deviation / sqrt((double)n), n, level);
 }
 
+struct hn_interval hn_share_interval(const double *value, int64_t n, double level) {
+    struct hn_interval student = hn_mean_interval(value, 1, n, level);
+    if (n < 2 || !isfinite(student.lo))
+        return student;
+    double mean = student.mean, count = (double)n;
+    double variance = gsl_stats_variance_m(value, 1, (size_t)n, mean) * (count - 1) / count;
+    double z = gsl_cdf_tdist_Pinv(0.5 + 0.5 * level, count - 1);
+    // z^2 / n of as many zeros and ones; what rounding leaves of equal values is no variance.
+    double q = z * z / count * (variance > 1e-24 ? variance / (mean * (1 - mean)) : 1);
+    double middle = (mean + 0.5 * q) / (1 + q);
+    double half = sqrt(q * mean * (1 - mean) + 0.25 * q * q) / (1 + q);
+    return (struct hn_interval){mean, fmax(0, middle - half), fmin(1, middle + half)};
+}
+
 double hn_median(double *value, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (isnan(value[i]))

@@ -129,6 +129,36 @@ static void test_interval_identities(void) {
                            hn_ratio_interval(y, x, 1, N - 1, 0.95).mean, 1e-15);
 }
 
+// Wilson's formula in Python, with scipy.stats.t.ppf; then by its meaning: rare hits are covered,
+// where Student's interval holds the truth in 80 of 100 samples.
+static void test_share(void) {
+    const double hits[] = {0, 1, 1, 0, 0, 0, 0, 0}, shares[] = {0.25, 0.5, 1, 0, 0.125};
+    const double none[10] = {0}, all[] = {1, 1, 1}, equal[] = {0.1, 0.1, 0.1};
+    check_interval(hn_share_interval(hits, 8, 0.95), 0.25, 0.05668259925121638, 0.6490146859389367);
+    check_interval(hn_share_interval(shares, 5, 0.95), 0.375, 0.1013456518348469,
+                   0.7614617485943199);
+    check_interval(hn_share_interval(shares, 5, 0.99), 0.375, 0.04933883943604955,
+                   0.8739996030819399);
+    check_interval(hn_share_interval(none, 10, 0.95), 0, 0, 0.3385086226488567);
+    check_interval(hn_share_interval(all, 3, 0.95), 1, 0.1394517282388881, 1);
+    CU_ASSERT(hn_share_interval(equal, 3, 0.95).hi > 0.5);
+    check_no_limits(hn_share_interval(all, 1, 0.95), 1);
+    check_nan(hn_share_interval(all, 0, 0.95));
+    enum { QUERIES = 1500 };
+    double held = 0, by_student = 0, value[QUERIES];
+    for (unsigned k = 0; k <= 30; k++) {
+        for (unsigned i = 0; i < QUERIES; i++)
+            value[i] = i < k;
+        struct hn_interval got = hn_share_interval(value, QUERIES, 0.95);
+        struct hn_interval student = hn_mean_interval(value, 1, QUERIES, 0.95);
+        double chance = gsl_ran_binomial_pdf(k, 0.002, QUERIES);
+        held += got.lo <= 0.002 && 0.002 <= got.hi ? chance : 0;
+        by_student += student.lo <= 0.002 && 0.002 <= student.hi ? chance : 0;
+        CU_ASSERT(got.lo >= 0 && got.lo <= got.mean && got.mean <= got.hi && got.hi <= 1);
+    }
+    CU_ASSERT(held > 0.94 && held < 0.98 && by_student < 0.82);
+}
+
 static void test_interval_missing(void) {
     const double y[] = {1, 2, 3}, x[] = {4, 0, 8}, none[] = {0, 0, 0}, away[] = {1, NAN, 3};
     const double one_y[] = {0, 1, 0}, one_x[] = {0, 2, 0};
@@ -291,6 +321,7 @@ static const struct hn_test tests[] = {
     {"median", test_median},
     {"median splits", test_median_splits},
     {"interval identities", test_interval_identities},
+    {"mean of shares", test_share},
     {"interval, missing values", test_interval_missing},
     {"coverage", test_coverage},
     {"coverage, exact", test_coverage_exact},
