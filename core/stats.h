@@ -19,9 +19,9 @@ struct hn_interval hn_ratio_interval(const double *num, const double *den, int64
                                      int64_t n, double level);
 // Mean with Student interval.
 struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t n, double level);
-// Mean of values in [0, 1], with an interval that stays there: the score interval of a share (Wilson
-// 1927) at Student's quantile, of as many independent zeros and ones as have the mean's variance.
-// Equal values count as zeros and ones. Fewer than two: lo and hi are NaN.
+// Mean of values in [0, 1], with an interval that stays there: the score interval of a share
+// (Wilson 1927) at Student's quantile, of as many independent zeros and ones as have the mean's
+// variance. Equal values count as zeros and ones. Fewer than two: lo and hi are NaN.
 struct hn_interval hn_share_interval(const double *value, int64_t n, double level);
 
 // Bin of v among `bins` equal bins on [-1, 1]; values outside go to the end bins.

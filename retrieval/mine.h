@@ -7,6 +7,7 @@
 #include "datasets/retrieval.h"
 #include "retrieval/filter.h"
 #include "retrieval/relevance.h"
+#include "retrieval/self.h"
 
 enum hn_mine_preset {
     HN_PRESET_NONE,
@@ -17,7 +18,6 @@ enum hn_mine_preset {
 // Choices whose first is left to the preset.
 enum hn_score_by { HN_BY_DEFAULT, HN_BY_MODEL, HN_BY_TEACHER, HN_BY_LISTED };
 enum hn_equal_texts { HN_EQUAL_DEFAULT, HN_EQUAL_FILTER, HN_EQUAL_MERGE, HN_EQUAL_APART };
-enum hn_self { HN_SELF_DEFAULT, HN_SELF_NONE, HN_SELF_TEXT, HN_SELF_ID, HN_SELF_BOTH };
 enum hn_fill { HN_FILL_DEFAULT, HN_FILL_KEEP, HN_FILL_DROP, HN_FILL_DRAW };
 enum hn_take { HN_TAKE_DEFAULT, HN_TAKE_TOP, HN_TAKE_DRAW };
 enum hn_positive { HN_POSITIVE_MIN, HN_POSITIVE_MAX, HN_POSITIVE_MEAN };
@@ -59,7 +59,7 @@ struct hn_miner {
     struct hn_mine_data data; // of merged passages
     int32_t *passage;         // [rows of data] their index in the corpus; NULL: the same
     struct hn_relevance known, truth;
-    int64_t *self_id; // [queries] passage with the query's id, -1: none; NULL: not compared
+    struct hn_selves self; // of passages of the corpus
 };
 // Resolves the options. HN_DATA: what they ask for is not there; `path` is what messages call it.
 HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *data,

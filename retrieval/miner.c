@@ -153,21 +153,6 @@ static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
     return HN_OK;
 }
 
-// The passage that has the query's id.
-static enum hn_code find_own_ids(struct hn_context *ctx, struct hn_miner *m) {
-    const struct hn_strings *q = m->data.id[HN_QUERIES], *p = m->data.id[HN_CORPUS];
-    struct hn_string_index index;
-    m->self_id = hn_alloc(ctx, q->n, sizeof *m->self_id);
-    if (!m->self_id || hn_string_index_open(ctx, p->n, p, &index))
-        return ctx->code;
-    for (int64_t i = 0; i < p->n; i++)
-        (void)hn_string_put(&index, i);
-    for (int64_t i = 0; i < q->n; i++)
-        m->self_id[i] = hn_string_find(&index, hn_string(q, i));
-    hn_free(ctx, index.slot);
-    return HN_OK;
-}
-
 enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *data,
                            const struct hn_mine_options *o, const char *path,
                            struct hn_miner *out) {
@@ -175,14 +160,14 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *da
     // Most is decided without the number of positives, which depends on how texts are merged.
     if (hn_mine_resolve(ctx, &out->o, 0) || check_data(ctx, data, &out->o, path))
         return ctx->code;
-    bool ids = out->o.self == HN_SELF_ID || out->o.self == HN_SELF_BOTH;
     bool texts = out->o.equal_texts != HN_EQUAL_APART;
     if (out->o.equal_texts == HN_EQUAL_MERGE && data->group[HN_CORPUS] && merge(ctx, out))
         return ctx->code;
     const int64_t *group = texts ? out->data.group[HN_CORPUS] : NULL;
     if (hn_relevance_build(ctx, &out->data.qrels, group, &out->known) ||
         hn_relevance_build(ctx, &out->data.truth, group, &out->truth) ||
-        (ids && data->id[0] && find_own_ids(ctx, out)))
+        hn_selves_open(ctx, data->group, data->id, data->rows[HN_CORPUS].rows,
+                       (enum hn_self)out->o.self, &out->self))
         return ctx->code;
     struct hn_qrels_summary s = hn_qrels_summarize(&out->data.qrels);
     out->o = *o;
@@ -249,10 +234,7 @@ int64_t hn_miner_key(const struct hn_miner *m, int32_t passage) {
 }
 
 bool hn_miner_is_self(const struct hn_miner *m, int64_t query, int32_t passage) {
-    const int64_t *q = m->data.group[HN_QUERIES], *p = m->data.group[HN_CORPUS];
-    bool text = m->o.self == HN_SELF_TEXT || m->o.self == HN_SELF_BOTH;
-    return (text && q && p && p[passage] == q[query]) ||
-           (m->self_id && (m->passage ? m->passage[passage] : passage) == m->self_id[query]);
+    return hn_is_self(&m->self, query, m->passage ? m->passage[passage] : passage);
 }
 
 double hn_candidate_score(const struct hn_candidates *c, int64_t i) {

@@ -83,7 +83,7 @@ F
     expect "corpus of one" 0 '1 passage,' import --queries q.tsv --corpus one.tsv --query-ids odd-q.jsonl --corpus-ids one.jsonl --qrels one-rel.tsv -o one.h5
     expect "corpus of one: mine" 0 'filters left fewer than 10 to 4 of them, none to 1' mine one.h5 -o one-negatives.jsonl
     expect "corpus of one: evaluate" 0 'over 1 query; 3 without' evaluate one.h5
-    expect "corpus of one: price" 0 'by the place model alone' price one.h5
+    expect "corpus of one: price" 0 'by the rank model alone' price one.h5
     expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch 2 -o no.npy
 }
 
@@ -225,6 +225,18 @@ test_evaluate() {
     expect "evaluate: no cutoff" 2 'whole numbers from 1' evaluate t.h5 --k 1,x
     expect "evaluate: no truth" 3 'has no /truth' evaluate r.h5 --by truth
     expect "evaluate --json" 0 '"convention": "st"' evaluate t.h5 --convention st --json
+    # Of three queries two are passages themselves: one of them is relevant to itself.
+    printf '{"_id": "a", "text": "one"}\n{"_id": "b", "text": "two"}\n{"_id": "c", "text": "three"}\n' >own-q.jsonl
+    printf '{"_id": "x", "text": "one"}\n{"_id": "b", "text": "two"}\n{"_id": "z", "text": "four"}\n' >own-p.jsonl
+    printf 'a 0 z 1\nb 0 b 1\nc 0 z 1\n' >own.txt
+    printf '1\t0\n0\t1\n.6\t.8\n' >own-q.tsv
+    printf '1\t0\n0\t1\n.6\t.8\n' >own-p.tsv
+    run import --queries own-q.tsv --corpus own-p.tsv --qrels own.txt --query-ids own-q.jsonl --corpus-ids own-p.jsonl -o own.h5
+    expect "evaluate: own text" 0 "note: a passage with the query's own text, not relevant by /qrels, is ranked for 1 query" evaluate own.h5 --k 1
+    check "own text: two of three" says '^hit +1 +0\.6667 +0\.0[0-9]+ +0\.9[0-9]+'
+    expect "evaluate --self text" 0 '^hit +1 +1\.0000 +0\.1395 +1\.0000' evaluate own.h5 --k 1 --self text
+    check "own text left out: no note" eval '! grep -q note: "$work/err"'
+    expect "evaluate --self id" 0 '"queries_own_text": 1' evaluate own.h5 --k 1 --self id --json
 }
 
 test_price() {
@@ -282,7 +294,7 @@ assert '<svg' in page"
     [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
     run price r.h5 -n 2 --depth 4 -o places.h5
     expect "report: no pair is judged" 0 '' report places.h5 -o places.html
-    check "report: the place model names no setting" grep -q 'no setting is named' places.html
+    check "report: the rank model names no setting" grep -q 'no setting is named' places.html
 }
 
 # Fills in a sheet from /truth of many.h5: SHEET OUT.
@@ -311,7 +323,7 @@ test_sheet() {
     expect "sheet: not filled in" 3 'sheet.tsv: line 2: column 4, relevant, is empty' price many.h5 --judged sheet.tsv
     make_files
     [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
-    expect "no truth, no sheet: the place model" 0 'by the place model alone, no pair is judged' price r.h5
+    expect "no truth, no sheet: the rank model" 0 'by the rank model alone, since no pair is judged' price r.h5
     expect "sheet: texts" 0 '' price r.h5 -n 2 --depth 3 --sheet 2 -o texts.tsv
     check "sheet: texts of both" grep -qE '^[^	]+	[^	]+	[0-9.e-]+	[^	]+	[^	]+	$' texts.tsv
     with_python "judged sheets" || return 0

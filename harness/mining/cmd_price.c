@@ -55,7 +55,7 @@ static const struct hn_option price_options[] = {
 
 // Sources of false negatives.
 enum known_by { BY_TRUTH, BY_JUDGED, BY_RANKS };
-static const char *const by_name[] = {"truth", "judged", "places"};
+static const char *const by_name[] = {"truth", "judged", "ranks"};
 
 struct work {
     const struct price_params *p;
@@ -256,9 +256,10 @@ static void print_source(const struct work *w) {
         printf("estimated from %lld judged pairs (b = %.2f).", (long long)w->sheets.n,
                w->estimate.slope);
     else
-        printf("by the place model alone, no pair is judged: it takes each query to have as many "
-               "hidden positives as known ones, at the places where known ones are, and has no "
-               "interval. Judge some: --sheet 300 -o sheet.tsv.");
+        printf(
+            "by the rank model alone, since no pair is judged: it takes each query to have as many "
+            "hidden positives as known ones, at the ranks where known ones are, and has no "
+            "interval. Judge some: --sheet 300 -o sheet.tsv.");
 }
 
 static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, bool json) {
@@ -430,7 +431,7 @@ const struct hn_command hn_cmd_price = {
         "the column relevant with 0 and 1. Sheets of several seeds are merged; several judges "
         "fill in copies, or further columns whose names begin with relevant. The estimate has no "
         "bias whatever was judged relevant; its intervals are bootstrapped over judged pairs. "
-        "Without a sheet the places of the known positives alone say what may be expected. "
+        "Without a sheet the ranks of the known positives alone say what may be expected. "
         "--trials shows how good estimates are on data whose relevance is known. `hardneg report "
         "RESULTS` draws the settings, what filters take and what is left of the queries.",
     .examples = "hardneg price r.h5 -o price.h5 && hardneg report price.h5 -o price.html\n"

@@ -8,7 +8,7 @@
 struct hn_price_record {
     const struct hn_corpus *corpus;
     int64_t step, negatives, depth, judged; // step of the series; pairs that were judged
-    const char *by;                         // "truth", "judged" or "places"
+    const char *by;                         // "truth", "judged" or "ranks"
     const char *argv;                       // the command
     const struct hn_price *price;           // [n]
     int n;

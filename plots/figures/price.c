@@ -126,8 +126,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     page->width = 6.4;
     page->panel_height = 3.2;
     const char *by = v.t->rows > 0 ? hn_table_text(v.t, 0, "by") : "";
-    if (strcmp(by, "places") == 0)
-        hn_page_say(page, "No pair was judged: shares are of the place model, which has no "
+    if (strcmp(by, "ranks") == 0)
+        hn_page_say(page, "No pair was judged: shares are of the rank model, which has no "
                           "interval.");
     else
         hn_page_say(page, "Bars are 95 %% intervals, %s.",

@@ -71,7 +71,7 @@ static void put_source(FILE *html, const struct hn_table *t) {
                 "False negatives are estimated from %.0f judged pairs; intervals are over these.",
                 value(t, 0, "judged"));
     else
-        fputs("No pair was judged: false negatives are those of the place model, which takes each "
+        fputs("No pair was judged: false negatives are those of the rank model, which takes each "
               "query to have as many hidden positives as known ones. There is no interval, so no "
               "setting is named. <code>hardneg price --sheet</code> draws pairs to judge.",
               html);
