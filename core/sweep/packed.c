@@ -72,8 +72,8 @@ void hn_packed_multiply(const struct hn_packed *x, int64_t row0, int64_t rows,
     const float *a = position_of(x, row0), *b = position_of(y, col0);
     for (int64_t q = 0; q < hn_panels(cols); q++)
         for (int64_t p = 0; p < hn_panels(rows); p++)
-            x->product->square(a + p * panel, b + q * panel, d,
-                               s + p * HN_PANEL * stride + q * HN_PANEL, stride);
+            hn_product_square(x->product, a + p * panel, b + q * panel, d,
+                              s + p * HN_PANEL * stride + q * HN_PANEL, stride);
 }
 
 void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct hn_packed *y,
@@ -85,7 +85,7 @@ void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct
     }
     const float *a = position_of(x, row), *b = position_of(y, col0);
     for (int64_t q = 0; q < hn_panels(cols); q++)
-        x->product->row(a, b + q * panel, d, s + q * HN_PANEL);
+        hn_product_row(x->product, a, b + q * panel, d, s + q * HN_PANEL);
 }
 
 // Products of panel p of x with panel q of y to where they belong.
@@ -96,10 +96,10 @@ static void multiply_panels(const struct hn_packed *x, int64_t p, const struct h
     const float *a = x->data + row0 * d, *b = y->data + col0 * d;
     float *to = s + row0 * cols + col0, square[HN_PANEL * HN_PANEL];
     if (n == HN_PANEL && m == HN_PANEL) {
-        x->product->square(a, b, d, to, cols);
+        hn_product_square(x->product, a, b, d, to, cols);
         return;
     }
-    x->product->square(a, b, d, square, HN_PANEL);
+    hn_product_square(x->product, a, b, d, square, HN_PANEL);
     for (int64_t i = 0; i < n; i++)
         memcpy(to + i * cols, square + i * HN_PANEL, (size_t)m * sizeof *s);
 }

@@ -1,6 +1,6 @@
-// Register blocks of 11 rows by two vectors (AVX-512) and 6 by two (AVX2): enough independent
-// chains to hide the latency of a fused multiply-add, and two of them for every load of a row's
-// value. The rows of a block are named one by one, as compilers keep arrays of vectors in memory.
+// Tiles of up to 14 rows by two vectors (AVX-512) and 6 by two (AVX2): enough independent chains to
+// hide the latency of a fused multiply-add, and two of them for every load of a row's value. The
+// rows of a tile are named one by one, as compilers keep arrays of vectors in memory.
 #include "core/sweep/product.h"
 
 #include "core/clones.h"
@@ -28,21 +28,33 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 #define AVX2 __attribute__((target("avx2,fma"))) static
 
 #define ROWS_1(DO, BITS) DO(0, BITS)
-#define ROWS_5(DO, BITS) DO(0, BITS) DO(1, BITS) DO(2, BITS) DO(3, BITS) DO(4, BITS)
+#define ROWS_2(DO, BITS) ROWS_1(DO, BITS) DO(1, BITS)
+#define ROWS_3(DO, BITS) ROWS_2(DO, BITS) DO(2, BITS)
+#define ROWS_4(DO, BITS) ROWS_3(DO, BITS) DO(3, BITS)
+#define ROWS_5(DO, BITS) ROWS_4(DO, BITS) DO(4, BITS)
 #define ROWS_6(DO, BITS) ROWS_5(DO, BITS) DO(5, BITS)
-#define ROWS_10(DO, BITS) ROWS_6(DO, BITS) DO(6, BITS) DO(7, BITS) DO(8, BITS) DO(9, BITS)
+#define ROWS_7(DO, BITS) ROWS_6(DO, BITS) DO(6, BITS)
+#define ROWS_8(DO, BITS) ROWS_7(DO, BITS) DO(7, BITS)
+#define ROWS_9(DO, BITS) ROWS_8(DO, BITS) DO(8, BITS)
+#define ROWS_10(DO, BITS) ROWS_9(DO, BITS) DO(9, BITS)
 #define ROWS_11(DO, BITS) ROWS_10(DO, BITS) DO(10, BITS)
+#define ROWS_12(DO, BITS) ROWS_11(DO, BITS) DO(11, BITS)
+#define ROWS_13(DO, BITS) ROWS_12(DO, BITS) DO(12, BITS)
+#define ROWS_14(DO, BITS) ROWS_13(DO, BITS) DO(13, BITS)
 
-// c[rows x two vectors of BITS] from the first rows of panel a and as many columns of panel b.
-// more: to what c has.
-#define BLOCK(TARGET, BITS, name, ROWS)                                                            \
-    TARGET void name(const float *a, const float *b, int64_t d, float *c, int64_t stride,          \
-                     bool more) {                                                                  \
+// A tile of two vectors of BITS. Rows of a are found by fours, so that their addresses fit into
+// registers.
+#define TILE(TARGET, BITS, ROWS)                                                                   \
+    TARGET void ROWS##_##BITS(const float *a, int64_t a_row, int64_t a_step, const float *b,       \
+                              int64_t b_step, int64_t depth, float *c, int64_t c_row, bool more) { \
+        const float *four[] = {a, a + 4 * a_row, a + 8 * a_row, a + 12 * a_row}, *at = c;          \
         ROWS(START, BITS)                                                                          \
-        for (int64_t k = 0; k < d; k++, a += HN_PANEL, b += HN_PANEL) {                            \
-            const __m##BITS b0 = _mm##BITS##_load_ps(b),                                           \
-                            b1 = _mm##BITS##_load_ps(b + (BITS) / 32);                             \
+        for (int64_t k = 0; k < depth; k++, b += b_step) {                                         \
+            const __m##BITS b0 = _mm##BITS##_loadu_ps(b),                                          \
+                            b1 = _mm##BITS##_loadu_ps(b + (BITS) / 32);                            \
             ROWS(STEP, BITS)                                                                       \
+            for (int group = 0; group < 4; group++)                                                \
+                four[group] += a_step;                                                             \
         }                                                                                          \
         if (more) {                                                                                \
             ROWS(ADD, BITS)                                                                        \
@@ -52,60 +64,43 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 #define START(i, BITS)                                                                             \
     __m##BITS left##i = _mm##BITS##_setzero_ps(), right##i = _mm##BITS##_setzero_ps();
 #define STEP(i, BITS)                                                                              \
-    const __m##BITS x##i = _mm##BITS##_set1_ps(a[i]);                                              \
+    const __m##BITS x##i = _mm##BITS##_set1_ps(four[(i) / 4][(i) % 4 * a_row]);                    \
     left##i = _mm##BITS##_fmadd_ps(x##i, b0, left##i);                                             \
     right##i = _mm##BITS##_fmadd_ps(x##i, b1, right##i);
 #define ADD(i, BITS)                                                                               \
-    left##i = _mm##BITS##_add_ps(_mm##BITS##_loadu_ps(c + (i)*stride), left##i);                   \
-    right##i = _mm##BITS##_add_ps(_mm##BITS##_loadu_ps(c + (i)*stride + (BITS) / 32), right##i);
+    left##i = _mm##BITS##_add_ps(_mm##BITS##_loadu_ps(at), left##i);                               \
+    right##i = _mm##BITS##_add_ps(_mm##BITS##_loadu_ps(at + (BITS) / 32), right##i);               \
+    at += c_row;
 #define STORE(i, BITS)                                                                             \
-    _mm##BITS##_storeu_ps(c + (i)*stride, left##i);                                                \
-    _mm##BITS##_storeu_ps(c + (i)*stride + (BITS) / 32, right##i);
+    _mm##BITS##_storeu_ps(c, left##i);                                                             \
+    _mm##BITS##_storeu_ps(c + (BITS) / 32, right##i);                                              \
+    c += c_row;
 
-BLOCK(AVX512, 512, eleven_rows, ROWS_11)
-BLOCK(AVX512, 512, ten_rows, ROWS_10)
-BLOCK(AVX512, 512, one_row_512, ROWS_1)
+#define UP_TO_6(DO, TARGET, BITS)                                                                  \
+    DO(TARGET, BITS, ROWS_1)                                                                       \
+    DO(TARGET, BITS, ROWS_2)                                                                       \
+    DO(TARGET, BITS, ROWS_3)                                                                       \
+    DO(TARGET, BITS, ROWS_4)                                                                       \
+    DO(TARGET, BITS, ROWS_5)                                                                       \
+    DO(TARGET, BITS, ROWS_6)
+#define UP_TO_14(DO, TARGET, BITS)                                                                 \
+    UP_TO_6(DO, TARGET, BITS)                                                                      \
+    DO(TARGET, BITS, ROWS_7)                                                                       \
+    DO(TARGET, BITS, ROWS_8)                                                                       \
+    DO(TARGET, BITS, ROWS_9)                                                                       \
+    DO(TARGET, BITS, ROWS_10)                                                                      \
+    DO(TARGET, BITS, ROWS_11)                                                                      \
+    DO(TARGET, BITS, ROWS_12)                                                                      \
+    DO(TARGET, BITS, ROWS_13)                                                                      \
+    DO(TARGET, BITS, ROWS_14)
+#define NAME(TARGET, BITS, ROWS) ROWS##_##BITS,
 
-#define CHAINS(rows, at)                                                                           \
-    for (int64_t k = 0; k < d; k += HN_CHAIN)                                                      \
-    rows(a + k * HN_PANEL + (at), b + k * HN_PANEL, hn_min(HN_CHAIN, d - k), c + (at)*stride,      \
-         stride, k > 0)
-
-AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
-    CHAINS(eleven_rows, 0);
-    CHAINS(eleven_rows, 11);
-    CHAINS(ten_rows, 22);
-}
-
-AVX512 void row_avx512(const float *a, const float *b, int64_t d, float *c) {
-    const int64_t stride = HN_PANEL;
-    CHAINS(one_row_512, 0);
-}
-
-// Half of panel b at a time.
-BLOCK(AVX2, 256, six_rows, ROWS_6)
-BLOCK(AVX2, 256, five_rows, ROWS_5)
-BLOCK(AVX2, 256, one_row_256, ROWS_1)
-
-AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
-    for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)
-        for (int half = 0; half < HN_PANEL; half += HN_PANEL / 2) {
-            int64_t n = hn_min(HN_CHAIN, d - k);
-            six_rows(a, b + half, n, c + half, stride, k > 0);
-            six_rows(a + 6, b + half, n, c + 6 * stride + half, stride, k > 0);
-            for (int i = 12; i < HN_PANEL; i += 5)
-                five_rows(a + i, b + half, n, c + i * stride + half, stride, k > 0);
-        }
-}
-
-AVX2 void row_avx2(const float *a, const float *b, int64_t d, float *c) {
-    for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)
-        for (int half = 0; half < HN_PANEL; half += HN_PANEL / 2)
-            one_row_256(a, b + half, hn_min(HN_CHAIN, d - k), c + half, HN_PANEL, k > 0);
-}
-
-static const struct hn_product avx512 = {"AVX-512", square_avx512, row_avx512};
-static const struct hn_product avx2 = {"AVX2", square_avx2, row_avx2};
+UP_TO_14(TILE, AVX512, 512)
+UP_TO_6(TILE, AVX2, 256)
+static hn_tile *const avx512_tiles[] = {UP_TO_14(NAME, AVX512, 512)};
+static hn_tile *const avx2_tiles[] = {UP_TO_6(NAME, AVX2, 256)};
+static const struct hn_product avx512 = {"AVX-512", 14, 32, avx512_tiles};
+static const struct hn_product avx2 = {"AVX2", 6, 16, avx2_tiles};
 
 const struct hn_product *hn_product_path(int path) {
     if (path == 1)
@@ -125,6 +120,29 @@ const struct hn_product *hn_product_path(int path) {
 const struct hn_product *hn_product_best(void) {
     const struct hn_product *wide = hn_product_path(1);
     return wide ? wide : hn_product_path(0);
+}
+
+// Products of the `rows` first rows of panel a with those of panel b, in tiles of about as many.
+static void multiply(const struct hn_product *p, const float *a, int64_t rows, const float *b,
+                     int64_t d, float *c, int64_t stride) {
+    const int64_t tiles = (rows + p->rows - 1) / p->rows, size = rows / tiles,
+                  larger = rows % tiles;
+    for (int64_t k = 0; k < d; k += HN_CHAIN)
+        for (int64_t j = 0; j < HN_PANEL; j += p->cols)
+            for (int64_t t = 0, i = 0; t < tiles; i += size + (t++ < larger))
+                p->tile[size + (t < larger) - 1](
+                    a + k * HN_PANEL + i, 1, HN_PANEL, b + k * HN_PANEL + j, HN_PANEL,
+                    hn_min(HN_CHAIN, d - k), c + i * stride + j, stride, k > 0);
+}
+
+void hn_product_square(const struct hn_product *product, const float *a, const float *b, int64_t d,
+                       float *c, int64_t stride) {
+    multiply(product, a, HN_PANEL, b, d, c, stride);
+}
+
+void hn_product_row(const struct hn_product *product, const float *a, const float *b, int64_t d,
+                    float *c) {
+    multiply(product, a, 1, b, d, c, HN_PANEL);
 }
 
 // The squares of x[d], each times the number of partial sums that hold it: those of its chain from

@@ -12,19 +12,31 @@
 
 #include "core/matrix.h"
 
+#include <stdbool.h>
+
 // Rows of a panel. panel[k * HN_PANEL + i] is dimension k of its row i; rows beyond the matrix are
 // zeros.
 enum { HN_PANEL = 32, HN_CHAIN = 128 };
 
+// c[i * c_row + j] = sum over k < depth of a[i * a_row + k * a_step] b[k * b_step + j], one chain
+// of fused multiply-adds; or += if `more`. Rows and columns are those of the tile.
+typedef void hn_tile(const float *a, int64_t a_row, int64_t a_step, const float *b, int64_t b_step,
+                     int64_t depth, float *c, int64_t c_row, bool more);
+
 struct hn_product {
     const char *name;
-    // c[i * stride + j] = <row i of a, row j of b>, i, j < HN_PANEL; a and b: panels of d
-    // dimensions (they may be the same), aligned to 64 bytes.
-    void (*square)(const float *a, const float *b, int64_t d, float *c, int64_t stride);
-    // c[j] = <the row at a, row j of b>, j < HN_PANEL, the same bits; a: where a row's first
-    // dimension is in its panel.
-    void (*row)(const float *a, const float *b, int64_t d, float *c);
+    int rows, cols;       // of a tile: at most, and exactly
+    hn_tile *const *tile; // [rows] of 1, 2, ... rows
 };
+
+// c[i * stride + j] = <row i of a, row j of b>, i, j < HN_PANEL; a and b: panels of d dimensions
+// (they may be the same).
+void hn_product_square(const struct hn_product *product, const float *a, const float *b, int64_t d,
+                       float *c, int64_t stride);
+// c[j] = <the row at a, row j of b>, j < HN_PANEL, the same bits; a: where a row's first dimension
+// is in its panel.
+void hn_product_row(const struct hn_product *product, const float *a, const float *b, int64_t d,
+                    float *c);
 
 // The best that this processor runs; NULL where the product of the BLAS library is to be preferred
 // (other processors than x86-64, and those without fused multiply-add).

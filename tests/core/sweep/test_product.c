@@ -55,8 +55,8 @@ static int64_t count_wrong(const struct hn_product *product, const struct hn_mat
                            const float *a, const float *b, int64_t first) {
     float c[HN_PANEL * PITCH], mirrored[HN_PANEL * PITCH];
     memset(c, 0xff, sizeof c);
-    product->square(a, b, x->cols, c, PITCH);
-    product->square(b, a, x->cols, mirrored, PITCH);
+    hn_product_square(product, a, b, x->cols, c, PITCH);
+    hn_product_square(product, b, a, x->cols, mirrored, PITCH);
     int64_t wrong = 0;
     for (int64_t i = 0; i < HN_PANEL; i++)
         for (int64_t j = 0; j < PITCH; j++) {
@@ -79,7 +79,7 @@ static int64_t count_wrong_rows(const struct hn_product *product, const struct h
     for (int64_t i = 0; i < HN_PANEL; i++) {
         float c[HN_PANEL + 1];
         memset(c, 0xff, sizeof c);
-        product->row(a + i, b, x->cols, c);
+        hn_product_row(product, a + i, b, x->cols, c);
         for (int64_t j = 0; j < HN_PANEL; j++) {
             float want = chains(hn_row(x, i), hn_row(x, first + j), x->cols);
             wrong += memcmp(&c[j], &want, sizeof want) != 0;
@@ -114,6 +114,40 @@ static void test_chains(void) {
     CU_ASSERT_EQUAL(paths > 0, hn_product_best() != NULL);
     if (paths == 0)
         hn_test_skip("no path of products runs on this processor: the library's is used");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Tiles of every height on every path, of rows that are packed and rows where they lie.
+static void test_tiles(void) {
+    enum { DEPTH = 90, WIDE = 32, STRIDE = WIDE + 3 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    float *x = hn_fixture_rows(&ctx, ROWS, DEPTH + 3, 5),
+          *y = hn_fixture_rows(&ctx, DEPTH, STRIDE, 6);
+    int64_t wrong = 0;
+    for (int kind = 0; kind < 4 * HN_PRODUCT_PATHS; kind++) {
+        const struct hn_product *p = hn_product_path(kind / 4);
+        const int64_t a_row = kind & 1 ? 1 : DEPTH + 3, a_step = kind & 1 ? DEPTH + 3 : 1;
+        const int64_t depth = kind & 1 ? ROWS : DEPTH;
+        for (int rows = 1; p && rows <= p->rows; rows++) {
+            float c[HN_PANEL * STRIDE];
+            for (int i = 0; i < HN_PANEL * STRIDE; i++)
+                c[i] = 0.1F;
+            p->tile[rows - 1](x, a_row, a_step, y, STRIDE, depth, c, STRIDE, kind & 2);
+            for (int64_t i = 0; i < HN_PANEL; i++)
+                for (int64_t j = 0; j < STRIDE; j++) {
+                    float sum = 0.0F;
+                    for (int64_t k = 0; k < depth; k++)
+                        sum = fmaf(x[i * a_row + k * a_step], y[k * STRIDE + j], sum);
+                    bool inside = i < rows && j < p->cols;
+                    float want = !inside ? 0.1F : kind & 2 ? 0.1F + sum : sum;
+                    wrong += c[i * STRIDE + j] != want;
+                }
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    hn_free(&ctx, x);
+    hn_free(&ctx, y);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -221,9 +255,7 @@ static void test_bound_is_tight(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {{"pack", test_pack},
-                                       {"chains", test_chains},
-                                       {"gathered", test_gathered},
-                                       {"bound", test_bound},
-                                       {"bound is tight", test_bound_is_tight}};
+static const struct hn_test tests[] = {
+    {"pack", test_pack},         {"chains", test_chains}, {"tiles", test_tiles},
+    {"gathered", test_gathered}, {"bound", test_bound},   {"bound is tight", test_bound_is_tight}};
 HN_TEST_MAIN("product", tests)
