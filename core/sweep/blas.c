@@ -156,12 +156,6 @@ void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, in
                      1.0F, a, (blasint)lda, b, (blasint)ldb, 1.0F, c, (blasint)ldc);
 }
 
-void hn_gemm_float(struct hn_gemm_shape s, const float *a, const float *b, float beta, float *c) {
-    blas.cblas_sgemm(CblasRowMajor, s.left ? CblasTrans : CblasNoTrans,
-                     s.right ? CblasTrans : CblasNoTrans, (blasint)s.m, (blasint)s.n, (blasint)s.k,
-                     1.0F, a, (blasint)s.lda, b, (blasint)s.ldb, beta, c, (blasint)s.ldc);
-}
-
 void hn_gemm_double(struct hn_gemm_shape s, const double *a, const double *b, double beta,
                     double *c) {
     blas.cblas_dgemm(CblasRowMajor, s.left ? CblasTrans : CblasNoTrans,

@@ -36,7 +36,6 @@ struct hn_gemm_shape {
     bool left, right; // whether a and b are transposed
     int64_t m, n, k, lda, ldb, ldc;
 };
-void hn_gemm_float(struct hn_gemm_shape s, const float *a, const float *b, float beta, float *c);
 void hn_gemm_double(struct hn_gemm_shape s, const double *a, const double *b, double beta,
                     double *c);
 

@@ -1,5 +1,6 @@
 // The loop and the node task on a small graph: what it learns, the same bits for any number of
 // threads, runs that go wrong, every failed allocation.
+#include "core/sweep/product.h"
 #include "tests/training_fixture.h"
 #include "training/net/exp.h"
 #include "training/net/product.h"
@@ -188,46 +189,95 @@ static float element(struct hn_factor f, int64_t i, int64_t j) {
     return f.transposed ? f.data[j * f.stride + i] : f.data[i * f.stride + j];
 }
 
-// Adds a[m x k] b[k x n] to ones, on one thread and on three, beside a plain loop.
-static void check_product(int64_t m, int64_t n, bool left, bool right) {
-    enum { MOST = 700, DEPTH = 5 };
-    static float a[MOST * DEPTH], b[MOST * DEPTH], c[2][MOST * MOST];
-    const struct hn_factor x = {a, left ? m : DEPTH, left}, y = {b, right ? DEPTH : n, right};
-    for (int64_t i = 0; i < MOST * DEPTH; i++) {
-        a[i] = (float)(i % 13 - 6);
-        b[i] = (float)(i % 7 - 3);
+// The sum of chains that a product is, after what c has or not.
+static float chains(struct hn_factor a, struct hn_factor b, int64_t i, int64_t j, int64_t depth,
+                    bool add, float c) {
+    float sum = add ? c : 0;
+    for (int64_t from = 0; from < depth; from += HN_CHAIN) {
+        float one = 0;
+        for (int64_t k = from; k < hn_min(from + HN_CHAIN, depth); k++)
+            one = hn_product_best() ? fmaf(element(a, i, k), element(b, k, j), one)
+                                    : one + element(a, i, k) * element(b, k, j);
+        sum = add || from > 0 ? sum + one : one;
     }
-    for (int way = 0; way < 2; way++) {
-        for (int64_t i = 0; i < m * n; i++)
-            c[way][i] = 1;
-        hn_product((struct hn_workers){way ? 3 : 1, NULL}, x, y, m, n, DEPTH, true, c[way], n);
-    }
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < m * n; i++) {
-        float sum = 1; // whole numbers: exact in any order
-        for (int64_t k = 0; k < DEPTH; k++)
-            sum += element(x, i / n, k) * element(y, k, i % n);
-        wrong += memcmp(&sum, &c[0][i], sizeof sum) != 0 || memcmp(&sum, &c[1][i], sizeof sum) != 0;
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
+    return sum;
 }
 
-// One block and several, of rows and of columns, with a last one of fewer.
+struct size {
+    int64_t m, n, k;
+};
+
+// One product, on 1, 2, 3 and 5 threads; rows of c lie apart, and what lies between stays. Factors
+// end where their arrays do.
+static void check_product(struct hn_context *ctx, struct size s, struct hn_factor a,
+                          struct hn_factor b, bool add) {
+    static const int threads[] = {1, 2, 3, 5};
+    HN_SCOPE(ctx);
+    const int64_t ldc = s.n + 2;
+    float *want = hn_alloc(ctx, s.m * ldc, sizeof *want), *c = hn_alloc(ctx, s.m * ldc, sizeof *c);
+    for (int64_t i = 0; i < s.m * ldc; i++)
+        want[i] = i % ldc < s.n ? chains(a, b, i / ldc, i % ldc, s.k, add, 0.37F) : 0.37F;
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        for (int64_t i = 0; i < s.m * ldc; i++)
+            c[i] = 0.37F;
+        hn_product((struct hn_workers){threads[t], NULL}, a, b, s.m, s.n, s.k, add, c, ldc);
+        CU_ASSERT_EQUAL(memcmp(c, want, (size_t)(s.m * ldc) * sizeof *c), 0);
+    }
+}
+
+static struct hn_factor make_factor(struct hn_context *ctx, int64_t rows, int64_t cols,
+                                    int64_t stride, bool transposed, uint64_t seed) {
+    int64_t n = transposed ? (cols - 1) * stride + rows : (rows - 1) * stride + cols;
+    return (struct hn_factor){hn_fixture_rows(ctx, 1, hn_max(n, 1), seed), stride, transposed};
+}
+
+// Bit for bit: tiles and panels that are full, of one row or column and between; chains of none,
+// one and several; each factor as it is and transposed, in rows that lie apart.
 static void test_products(void) {
-    static const int64_t sizes[][2] = {{1, 1},    {130, 3},  {3, 130},
-                                       {700, 90}, {90, 700}, {641, 641}};
+    static const struct size sizes[] = {
+        {1, 1, 1},     {5, 3, 0},      {14, 32, 128},  {15, 33, 129},  {64, 96, 300},  {65, 31, 7},
+        {3, 200, 127}, {130, 530, 70}, {70, 128, 257}, {257, 129, 16}, {27, 1030, 130}};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
     for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++)
-        for (int kind = 0; kind < 4; kind++)
-            check_product(sizes[t][0], sizes[t][1], kind & 1, kind & 2);
+        for (int kind = 0; kind < 8; kind++) {
+            HN_SCOPE(&ctx);
+            struct size s = sizes[t];
+            bool left = kind & 1, right = kind & 2;
+            struct hn_factor a = make_factor(&ctx, s.m, s.k, (left ? s.m : s.k) + 3, left, 1);
+            struct hn_factor b = make_factor(&ctx, s.k, s.n, (right ? s.k : s.n) + 5, right, 2);
+            check_product(&ctx, s, a, b, kind & 4);
+        }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Rows of a that overlap, as windows of a signal do.
+static void test_windows(void) {
+    const struct size s = {60, 40, 150};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    float *signal = hn_fixture_rows(&ctx, 1, s.m * 4 + s.k, 3);
+    struct hn_factor b = make_factor(&ctx, s.k, s.n, s.n, false, 4);
+    check_product(&ctx, s, (struct hn_factor){signal, 4, false}, b, false);
+    hn_free(&ctx, signal);
+    hn_free(&ctx, (void *)b.data);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 static const struct hn_test tests[] = {
-    {"products", test_products},     {"exp", test_exp},
-    {"flops", test_flops},           {"threads", test_threads},
-    {"all_nodes", test_all_nodes},   {"stored_embeddings", test_stored_embeddings},
-    {"drop_last", test_drop_last},   {"learns", test_learns},
-    {"collapse", test_collapse},     {"supervised", test_supervised},
-    {"divergence", test_divergence}, {"what_does_not_fit", test_what_does_not_fit},
+    {"products", test_products},
+    {"windows", test_windows},
+    {"exp", test_exp},
+    {"flops", test_flops},
+    {"threads", test_threads},
+    {"all_nodes", test_all_nodes},
+    {"stored_embeddings", test_stored_embeddings},
+    {"drop_last", test_drop_last},
+    {"learns", test_learns},
+    {"collapse", test_collapse},
+    {"supervised", test_supervised},
+    {"divergence", test_divergence},
+    {"what_does_not_fit", test_what_does_not_fit},
     {"memory", test_memory},
 };
 HN_TEST_MAIN("training", tests)

@@ -1,26 +1,172 @@
-// Blocked matrix products. The shape of a block decides which kernel OpenBLAS takes and in which
-// order it adds, so blocks depend on the sizes of the product alone, never on the number of
-// threads.
+// Products in tiles (core/sweep/product.h). Of b, HN_CHAIN x COLUMNS at a time are packed in panels
+// as wide as a tile, by all threads for all. Rows of a are read where they lie: a tile's stay in
+// the first cache while they meet one panel after the other.
 #include "training/net/product.h"
-#include "core/sweep/blas.h"
+#include "core/clones.h"
+#include "core/sweep/product.h"
 
-// Rows (or columns) of a block: the library packs the other factor anew for each, so few are as
-// many as some threads need, a quarter, and 16 blocks are the most.
-enum { BLOCK_MIN = 128, BLOCK = 256, BLOCKS = 16 };
+#include <omp.h>
+#include <string.h>
 
-static int64_t block_of(int64_t rows) {
-    return hn_max(hn_min(hn_max(BLOCK_MIN, rows / 4), BLOCK), (rows + BLOCKS - 1) / BLOCKS);
+// FEW: rows of a that do not pay for packing b. MANY: columns that pay for copying a transposed a,
+// whose lines evict one another where its stride is a power of two. SMALL: multiplications that do
+// not pay for threads. PIECE: numbers copied at once; panels are one or two wide. HEIGHT: of tiles,
+// at most.
+enum { COLUMNS = 512, FEW = 64, MANY = 128, SMALL = 1 << 18, PIECE = 16, HEIGHT = 16 };
+
+// As hn_tile, and its rows, at most, and columns.
+typedef void tile_function(const hn_real *a, int64_t a_row, int64_t a_step, const hn_real *b,
+                           int64_t b_step, int64_t depth, hn_real *c, int64_t c_row, bool more);
+struct kernel {
+    int64_t rows, cols;
+    tile_function *const *tile;
+};
+
+struct job {
+    struct kernel kernel;
+    struct hn_factor a, b;
+    int64_t m, n, k;
+    bool add;
+    hn_real *c;
+    int64_t ldc;
+};
+
+// Rows [k, k + depth) and columns [j, j + cols) of b.
+struct block {
+    int64_t k, depth, j, cols;
+    hn_real *packed;
+};
+
+// For double precision, and where the processor has no other.
+HN_CLONES
+static void plain_tile(const hn_real *a, int64_t a_row, int64_t a_step, const hn_real *b,
+                       int64_t b_step, int64_t depth, hn_real *c, int64_t c_row, bool more) {
+    hn_real sum[PIECE] = {0};
+    (void)a_row;
+    (void)c_row;
+    for (int64_t k = 0; k < depth; k++)
+        for (int j = 0; j < PIECE; j++)
+            sum[j] += a[k * a_step] * b[k * b_step + j];
+    for (int j = 0; j < PIECE; j++)
+        c[j] = (more ? c[j] : 0) + sum[j];
 }
 
-static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t n, int64_t k,
-                     hn_real beta, hn_real *c, int64_t ldc) {
-    const struct hn_gemm_shape shape = {a.transposed, b.transposed, m,  n, k,
-                                        a.stride,     b.stride,     ldc};
-#ifdef HN_REAL_DOUBLE
-    hn_gemm_double(shape, a.data, b.data, beta, c);
-#else
-    hn_gemm_float(shape, a.data, b.data, beta, c);
+static struct kernel best_kernel(void) {
+    static tile_function *const plain[] = {plain_tile};
+#ifndef HN_REAL_DOUBLE
+    const struct hn_product *best = hn_product_best();
+    if (best)
+        return (struct kernel){best->rows, best->cols, best->tile};
 #endif
+    return (struct kernel){1, PIECE, plain};
+}
+
+// Columns [j, j + cols) of x[rows x all] to rows of `width`, a multiple of PIECE. What follows them
+// in x may follow there, too: nobody reads it.
+HN_CLONES
+static void copy_columns(const hn_real *x, int64_t stride, int64_t rows, int64_t all, int64_t j,
+                         int64_t cols, int64_t depth, hn_real *to, int64_t width) {
+    const int64_t size = (rows - 1) * stride + all;
+    for (int64_t k = 0; k < depth; k++)
+        for (int64_t l = 0; l < cols; l += PIECE) {
+            int64_t at = k * stride + j + l;
+            if (at + PIECE <= size)
+                memcpy(to + k * width + l, x + at, PIECE * sizeof *x);
+            else
+                memcpy(to + k * width + l, x + at, (size_t)hn_min(PIECE, cols - l) * sizeof *x);
+        }
+}
+
+static void transpose(const hn_real *x, int64_t stride, int64_t rows, int64_t cols, hn_real *to,
+                      int64_t width) {
+#ifdef HN_REAL_DOUBLE
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            to[j * width + i] = x[i * stride + j];
+#else
+    hn_transpose(x, stride, rows, cols, to, width);
+#endif
+}
+
+// True if a panel of so many columns is read where it lies.
+static bool lies_ready(const struct job *job, int64_t cols) {
+    return !job->b.transposed && job->m <= FEW && cols == job->kernel.cols;
+}
+
+// The panel that begins at column j of the block.
+static void pack_panel(const struct job *job, const struct block *block, int64_t j) {
+    const struct hn_factor *b = &job->b;
+    int64_t width = job->kernel.cols, cols = hn_min(width, block->cols - j), at = block->j + j;
+    hn_real *to = block->packed + j * block->depth;
+    if (lies_ready(job, cols))
+        return;
+    if (cols < width)
+        memset(to, 0, (size_t)(block->depth * width) * sizeof *to);
+    if (b->transposed)
+        transpose(b->data + at * b->stride + block->k, b->stride, cols, block->depth, to, width);
+    else
+        copy_columns(b->data + block->k * b->stride, b->stride, job->k - block->k, job->n, at, cols,
+                     block->depth, to, width);
+}
+
+// Rows [i, i + rows) of c, a tile's.
+static void multiply_rows(const struct job *job, const struct block *block, int64_t i,
+                          int64_t rows) {
+    _Alignas(64) hn_real copy[HN_CHAIN * HEIGHT], edge[HEIGHT * 2 * PIECE];
+    const int64_t stride = job->a.stride, width = job->kernel.cols;
+    const bool transposed = job->a.transposed, more = job->add || block->k > 0;
+    const hn_real *a = job->a.data + (transposed ? block->k * stride + i : i * stride + block->k);
+    int64_t a_row = transposed ? 1 : stride, a_step = transposed ? stride : 1;
+    tile_function *tile = job->kernel.tile[rows - 1];
+    if (transposed && job->n >= MANY) {
+        copy_columns(job->a.data + block->k * stride, stride, job->k - block->k, job->m, i, rows,
+                     block->depth, copy, HEIGHT);
+        a = copy;
+        a_step = HEIGHT;
+    }
+    for (int64_t j = 0; j < block->cols; j += width) {
+        int64_t cols = hn_min(width, block->cols - j), b_step = width;
+        const hn_real *b = block->packed + j * block->depth;
+        hn_real *c = job->c + i * job->ldc + block->j + j;
+        if (lies_ready(job, cols)) {
+            b = job->b.data + block->k * job->b.stride + block->j + j;
+            b_step = job->b.stride;
+        }
+        if (cols == width) {
+            tile(a, a_row, a_step, b, b_step, block->depth, c, job->ldc, more);
+            continue;
+        }
+        tile(a, a_row, a_step, b, b_step, block->depth, edge, width, false);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t l = 0; l < cols; l++)
+                c[r * job->ldc + l] = (more ? c[r * job->ldc + l] : 0) + edge[r * width + l];
+    }
+}
+
+static void wait_for_others(int threads) {
+    if (threads > 1) {
+#pragma omp barrier
+    }
+}
+
+// One thread's share. Tiles are of about as many rows, as many tiles for each thread.
+static void multiply(const struct job *job, hn_real *packed, int thread, int threads) {
+    const int64_t width = job->kernel.cols, height = job->kernel.rows * threads;
+    const int64_t tiles = (job->m + height - 1) / height * threads;
+    for (int64_t j = 0; j < job->n; j += COLUMNS)
+        for (int64_t k = 0; k == 0 || k < job->k; k += HN_CHAIN) {
+            const struct block block = {k, hn_min(HN_CHAIN, job->k - k), j,
+                                        hn_min(COLUMNS, job->n - j), packed};
+            for (int64_t p = thread; p * width < block.cols; p += threads)
+                pack_panel(job, &block, p * width);
+            wait_for_others(threads);
+            for (int64_t t = tiles * thread / threads; t < tiles * (thread + 1) / threads; t++) {
+                int64_t i = job->m * t / tiles, end = job->m * (t + 1) / tiles;
+                if (i < end)
+                    multiply_rows(job, &block, i, end - i);
+            }
+            wait_for_others(threads);
+        }
 }
 
 void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k) {
@@ -30,20 +176,12 @@ void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k
 
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc) {
-    bool by_rows = m >= n; // the longer side is cut
-    int64_t side = by_rows ? m : n, block = block_of(side), blocks = (side + block - 1) / block;
-    hn_real beta = add ? 1 : 0;
+    const struct job job = {best_kernel(), a, b, m, n, k, add, c, ldc};
+    _Alignas(64) hn_real packed[HN_CHAIN * COLUMNS];
     hn_count_product(workers, m, n, k);
-#pragma omp parallel for num_threads(workers.threads)                                              \
-    schedule(dynamic) if (workers.threads > 1 && blocks > 1)
-    for (int64_t i = 0; i < blocks; i++) {
-        int64_t first = i * block, size = hn_min(block, side - first);
-        struct hn_factor left = a, right = b;
-        if (by_rows)
-            left.data += a.transposed ? first : first * a.stride;
-        else
-            right.data += b.transposed ? first * b.stride : first;
-        multiply(left, right, by_rows ? size : m, by_rows ? n : size, k, beta,
-                 c + first * (by_rows ? ldc : 1), ldc);
-    }
+    if (workers.threads == 1 || m * n * k < SMALL)
+        multiply(&job, packed, 0, 1);
+    else
+#pragma omp parallel num_threads(workers.threads)
+        multiply(&job, packed, omp_get_thread_num(), omp_get_num_threads());
 }
