@@ -166,7 +166,7 @@ static enum hn_code read_scores(struct hn_context *ctx, struct hn_retrieval *r) 
         code = ctx->code;
     for (int64_t e = 0; !code && e < data.rows; e++)
         if (!isfinite(score[e]))
-            code = hn_fail(ctx, HN_DATA, "%s: data set /scores/score, place %lld is not finite",
+            code = hn_fail(ctx, HN_DATA, "%s: data set /scores/score, index %lld is not finite",
                            s->path, (long long)e);
     hn_data_close(&data);
     r->info.scores = (struct hn_pair_scores){g.start, g.target, score};
@@ -251,7 +251,7 @@ static enum hn_code check_ids(struct hn_context *ctx, struct hn_retrieval *r, en
         int64_t first = hn_string_put(&index, i);
         if (first != i)
             return hn_fail(ctx, HN_DATA,
-                           "%s: data set %s, places %lld and %lld: the id %.64s is there twice",
+                           "%s: data set %s, indices %lld and %lld: the id %.64s is there twice",
                            r->base.path, hn_retrieval_id_path[side], (long long)first, (long long)i,
                            hn_string(&id, i));
     }

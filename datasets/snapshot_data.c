@@ -211,7 +211,7 @@ enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapsh
         if (bad >= 0)
             return hn_fail(
                 ctx, HN_DATA,
-                "%s: data set %s, place %lld: the value %lld is out of range (%lld to %lld)",
+                "%s: data set %s, index %lld: the value %lld is out of range (%lld to %lld)",
                 s->path, data->path, (long long)(first + bad), (long long)value[bad],
                 (long long)range.lo, (long long)range.hi);
     }
@@ -289,7 +289,7 @@ static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapsho
                                  const char *path, const int64_t *start, int64_t n, int64_t edges) {
     for (int64_t i = 0; i < n; i++)
         if (start[i + 1] < start[i])
-            return hn_fail(ctx, HN_DATA, "%s: data set %s decreases at place %lld", s->path, path,
+            return hn_fail(ctx, HN_DATA, "%s: data set %s decreases at index %lld", s->path, path,
                            (long long)(i + 1));
     if (start[0] != 0 || start[n] != edges)
         return hn_fail(
@@ -330,8 +330,9 @@ static enum hn_code check_index(struct hn_context *ctx, const struct hn_snapshot
                                 int64_t index) {
     return index >= 0 && index < s->info.steps
                ? HN_OK
-               : hn_fail(ctx, HN_INTERNAL, "%s: there is no place %lld in a series of %lld",
-                         s->path, (long long)index, (long long)s->info.steps);
+               : hn_fail(ctx, HN_INTERNAL,
+                         "%s: there is no index %lld in a series of %lld snapshots", s->path,
+                         (long long)index, (long long)s->info.steps);
 }
 
 enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s, int which,
@@ -348,8 +349,8 @@ enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot 
         return ctx->code;
     HN_SCOPE(ctx);
     char *position =
-        hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
-                  data->path, (long long)s->step[index], (long long)index + 1);
+        hn_format(ctx, "%s: data set %s, step %lld (snapshot %lld of %lld),", s->path, data->path,
+                  (long long)s->step[index], (long long)index + 1, (long long)s->info.steps);
     if (!position || hn_data_read_step(ctx, s, data, data->steps > 1 ? index : 0, x))
         return ctx->code;
     return hn_unit_rows(ctx, x, data->rows, data->cols, data->zero_rows, position);

@@ -125,10 +125,9 @@ enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *
     for (int64_t i = 1; i < s->info.steps; i++)
         if (s->step[i] <= s->step[i - 1])
             return hn_fail(ctx, HN_DATA,
-                           "%s: data set /step does not increase: %lld at place %lld follows %lld; "
+                           "%s: data set /step does not increase: %lld at index %lld follows %lld; "
                            "store the steps in order, each once",
-                           s->path, (long long)s->step[i], (long long)(i + 1),
-                           (long long)s->step[i - 1]);
+                           s->path, (long long)s->step[i], (long long)i, (long long)s->step[i - 1]);
     s->info.step = s->step;
     return HN_OK;
 }

@@ -68,7 +68,7 @@ static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) 
         if (w->ids[p] < (first ? 0 : -1) || w->ids[p] >= n ||
             (!first && w->ids[p] >= 0 && w->ids[p - 1] < 0))
             return hn_fail(&b->ctx, HN_DATA,
-                           "batch %lld: %lld at place %lld: ids are 0 to %lld, with -1 at the end "
+                           "batch %lld: %lld at index %lld: ids are 0 to %lld, with -1 at the end "
                            "of a short batch",
                            (long long)(p / w->width), (long long)w->ids[p],
                            (long long)(p % w->width), (long long)n - 1);

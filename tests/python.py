@@ -112,8 +112,8 @@ class Measures(unittest.TestCase):
         self.assertTrue(np.isnan(score[~there]).all())
 
     def test_batches_of_ones_own(self):
-        for bad, why in (([[0, 1], [2, N]], "1500 at place 1"), ([[-1, 1]], "place 0"), ([], "no batches"),
-                         (np.array([[0, -1, 3]]), "place 2")):
+        for bad, why in (([[0, 1], [2, N]], "1500 at index 1"), ([[-1, 1]], "index 0"), ([], "no batches"),
+                         (np.array([[0, -1, 3]]), "index 2")):
             self.assertRaisesRegex(ValueError, why, hardneg.measure, bad, X)
         value = hardneg.measure([[0, 1, 2], [3, 4]], X)
         self.assertEqual(value["short_batches"], 0.5 if value["short_batches"] < 1 else 1)

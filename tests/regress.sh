@@ -509,7 +509,7 @@ test_names() {
     with_python "steps" || return
     for step in 18446744073709551615 9223372036854775807; do
         spoiled s.h5 step.h5 "del f['step']; f['step'] = np.array([0, $step], 'u8')"
-        expect "step $step" 3 '/step, place 1: the value .* is out of range' info step.h5
+        expect "step $step" 3 '/step, index 1: the value .* is out of range' info step.h5
     done
 }
 

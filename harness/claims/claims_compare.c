@@ -404,8 +404,9 @@ static enum hn_code judge_slopes(struct judge *j, const struct hn_claim_samples 
         if (end_pairs(j, "", ""))
             return j->ctx->code;
     }
-    return j->out->parts ? HN_OK
-                         : hn_claim_not_tested(j->out, "no replicate has two places to fit");
+    return j->out->parts
+               ? HN_OK
+               : hn_claim_not_tested(j->out, "no replicate has two points to fit a slope to");
 }
 
 static enum hn_code judge_series(struct judge *j) {

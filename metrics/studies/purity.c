@@ -140,7 +140,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
 static const struct hn_option options[] = {
     HN_STUDY_GRAPH_OPTIONS,
     {HN_INT_OPTION(struct params, item, "item", NULL, 0, INT32_MAX,
-                   "an item to follow by itself (its place in the file, from 0)")},
+                   "an item to follow by itself (its index in the file, from 0)")},
     {0}};
 
 static const struct hn_column columns[] = {

@@ -92,7 +92,8 @@ static struct hn_html_number difference(const struct hn_html_column *c, const vo
 }
 
 #define PLUS_MINUS HN_HTML_PLUS_MINUS
-static const char minus[] = "minus that of Uniform at the same place, paired by seed";
+static const char minus[] =
+    "minus Uniform's with the same file, step, batch size, loss and weighting, paired by seed";
 
 // Columns of measurements; `needs`: only if that axis varies.
 static const struct {

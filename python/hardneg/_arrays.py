@@ -276,7 +276,7 @@ def _ids(values: Any) -> np.ndarray[Any, Any]:
     items = isinstance(values, (list, tuple)) and any(getattr(value, "ndim", 0) > 0 for value in values)
     values = np.empty(1, object) if items else _array(values)
     if values.dtype.kind not in "iu" and values.size:
-        raise ValueError("batches: ids are integers, places in x; a data loader gives items, its batch_sampler ids")
+        raise ValueError("batches: ids are integers, indices into x; a data loader gives items, its batch_sampler ids")
     if values.dtype.kind == "u" and values.size and values.max() >= 2**63:
         raise ValueError(f"batches: {values.max()} is beyond the rows of x")
     ids: np.ndarray[Any, Any] = values.astype(np.int64, order="C", copy=False)

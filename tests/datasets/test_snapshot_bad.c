@@ -234,30 +234,30 @@ static void test_refused(void) {
         {wrong_schema, "hardneg-results"},
         {newer_schema, "schema_version is 2"},
         {few_labels, "39 values for 40 items"},
-        {low_label, "place 7: the value -2 is out of range"},
-        {high_label, "place 9: the value 2147483648 is out of range"},
+        {low_label, "index 7: the value -2 is out of range"},
+        {high_label, "index 9: the value 2147483648 is out of range"},
         {real_labels, "does not hold integers"},
         {square_labels, "wrong rank: 2"},
-        {level_steps, "does not increase: 10 at place 3 follows 10"},
-        {negative_step, "place 0: the value -1"},
+        {level_steps, "does not increase: 10 at index 2 follows 10"},
+        {negative_step, "index 0: the value -1"},
         {few_steps, "2 values for 3 steps"},
-        {far_partner, "/positive, place 0: the value 40 is out of range"},
+        {far_partner, "/positive, index 0: the value 40 is out of range"},
         {own_partner, "row 1 is its own partner"},
-        {bad_split, "/split, place 1: the value 3"},
-        {far_edge, "/graph/indices, place 3: the value 40"},
-        {falling_starts, "/graph/indptr decreases at place 4"},
+        {bad_split, "/split, index 1: the value 3"},
+        {far_edge, "/graph/indices, index 3: the value 40"},
+        {falling_starts, "/graph/indptr decreases at index 4"},
         {short_starts, "/graph/indptr goes from 0 to 39"},
         {no_starts, "one of /graph/indptr and /graph/indices is missing"},
         {flat_features, "/features has the wrong rank: 1"},
         {short_features, "/features has 39 values for 40 items"},
         {falling_features, "/features_csr/indices, row 0 does not ascend"},
         {repeated_feature, "/features_csr/indices, row 0 does not ascend"},
-        {far_feature, "/features_csr/indices, place 1: the value 33554432"},
+        {far_feature, "/features_csr/indices, index 1: the value 33554432"},
         {few_features, "/features_csr/data has 79 values for 80 indices"},
         {endless_feature, "/features_csr/data, row 2 is not finite"},
         {two_features, "store one of them"},
         {two_labels, "both /labels and /labels_csr"},
-        {negative_label, "/labels_csr/indices, place 0: the value -1 is out of range"},
+        {negative_label, "/labels_csr/indices, index 0: the value -1 is out of range"},
         {half_labels, "one of /labels_csr/indptr and /labels_csr/indices is missing"},
         {flat_embeddings, "/embeddings has the wrong rank: 1"},
         {deep_embeddings, "/embeddings has the wrong rank: 4"},
@@ -275,12 +275,10 @@ static void test_refused(void) {
         {much_of_nothing, "the file stores 0 bytes"},
         {empty, "is empty"},
         {odd_names, "label_names"},
-        {one_nan,
-         "data set /embeddings, step 20 (place 3 in the series), row 17 is not finite (NaN at "
-         "column 3)"},
-        {one_infinity,
-         "step 0 (place 1 in the series), row 5 is not finite (infinity at column 6)"},
-        {one_zero_row, "step 10 (place 2 in the series), row 11 is all zeros"},
+        {one_nan, "data set /embeddings, step 20 (snapshot 3 of 3), row 17 is not finite (NaN at "
+                  "column 3)"},
+        {one_infinity, "step 0 (snapshot 1 of 3), row 5 is not finite (infinity at column 6)"},
+        {one_zero_row, "step 10 (snapshot 2 of 3), row 11 is all zeros"},
         {other_value, "not those that were written"},
     };
     begin(1);
@@ -308,7 +306,7 @@ static void test_bad_rows_when_loaded(void) {
     HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 0, &items));
     hn_items_free(&ctx, &items);
     HN_CHECK_FAILS(&ctx, hn_snapshot_load(&ctx, s, 2, &items), HN_DATA, "row 17 is not finite");
-    HN_CHECK_FAILS(&ctx, hn_snapshot_load(&ctx, s, 3, &items), HN_INTERNAL, "place 3");
+    HN_CHECK_FAILS(&ctx, hn_snapshot_load(&ctx, s, 3, &items), HN_INTERNAL, "index 3");
     hn_snapshot_close(&ctx, s);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }

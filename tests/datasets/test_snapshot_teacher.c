@@ -105,7 +105,7 @@ static void test_faults(void) {
             "/teacher is [2, 40, 5]; it must have one dimension or more, and 1 step or the 3");
     value[(N + 3) * WIDE + 1] = NAN;
     put_teacher(path, 3, STEPS, N, value);
-    refused(path, "/teacher, step 10 (place 2 in the series), row 3");
+    refused(path, "/teacher, step 10 (snapshot 2 of 3), row 3");
     hid_t file = change(path);
     const hsize_t one = N;
     put_data(file, "/teacher", H5T_IEEE_F32LE, 1, &one, H5T_NATIVE_FLOAT, value);
@@ -117,7 +117,7 @@ static void test_faults(void) {
     put_groups(path, N - 1, 2);
     refused(path, "/group has 39 values for 40 items");
     put_groups(path, N, -1);
-    refused(path, "/group, place 2: the value -1 is out of range");
+    refused(path, "/group, index 2: the value -1 is out of range");
 }
 
 // Both are content: they are digested, and a file that goes on from another one has them.
