@@ -103,6 +103,8 @@ test_other_pages() {
     echo "$job" >mined.yaml
     expect "mined" 0 'true_mean .*true_lme' run -c mined.yaml -o mined
     expect "its report" 0 '' report mined
+    mkdir -p killed/cells
+    expect "the report of a run that was killed" 3 '@unfinished' report killed/
     check "the title is the name of the job's file" grep -q '<h1>mined</h1>' mined/index.html
     check "what a loss sees of hardness stands beside the mean" \
         grep -q 'mean cosine of true negatives;.*log-mean-exp of the cosines of true negatives at the temperature' mined/index.html

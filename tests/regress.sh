@@ -376,7 +376,7 @@ test_shards() {
     expect "another job" 3 '@different-jobs' merge p3-1 a -o no.h5
     run run -c quick.yaml -o reseeded --shard 2/3 --seed 9 --quiet
     expect "the same job with other seeds" 3 '@other-seeds|@different-jobs' merge p3-1 reseeded -o no.h5
-    mkdir -p empty
+    mkdir -p empty/cells
     expect "a folder without results" 3 '@unfinished' merge p3-1 empty -o no.h5
     expect "no output" 2 '-o' merge p3-1
     check "refused merges leave nothing" test ! -e no.h5

@@ -108,7 +108,16 @@ char *hn_results_path(struct hn_context *ctx, const char *argument) {
         return hn_strdup(ctx, argument);
     while (length > 1 && argument[length - 1] == '/')
         length--;
-    return hn_format(ctx, "%.*s/results.h5", (int)length, argument);
+    char *path = hn_format(ctx, "%.*s/results.h5", (int)length, argument),
+         *cells = hn_format(ctx, "%s/cells", argument);
+    if (path && cells && stat(path, &about) != 0 && stat(cells, &about) == 0) {
+        (void)hn_fail(ctx, HN_DATA,
+                      "%s: has no results.h5: its run has not ended; give its command again, "
+                      "finished cells are kept",
+                      argument);
+        return NULL;
+    }
+    return cells ? path : NULL;
 }
 
 enum hn_code hn_results_open(struct hn_context *ctx, const char *argument, struct hn_results *out) {
