@@ -84,7 +84,8 @@ static void collect_costs(struct rows *rows, const struct hn_table *t) {
 static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
                                  const struct hn_results *r) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "cost_s", .max_settings = HN_MAX_SETTINGS};
+    struct hn_choice choice = {
+        .wanted = "cost_s", .max_settings = HN_MAX_SETTINGS, .most_rows = page->most_rows};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     for (int i = 0; i < g.settings; i++) {

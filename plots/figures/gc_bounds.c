@@ -30,6 +30,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
         .max_settings = HN_MAX_SETTINGS,
+        .most_rows = page->most_rows,
         .sampler = "gcbs",
         .nothing = "no run has a gap: give snapshots with a second view or /positive"};
     struct hn_groups g;

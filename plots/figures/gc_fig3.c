@@ -73,6 +73,7 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, struct 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
+        .most_rows = page->most_rows,
         .sampler = "gcbs",
         .nothing = "no run has a gap: the loss needs a positive, so give snapshots with a second "
                    "view or /positive"};

@@ -77,7 +77,9 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, const s
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     const struct hn_table *t = hn_results_table(r, "random_assignments");
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "loss_train", .sampler = "gcbs"},
+    if (hn_groups_make(page->ctx, r,
+                       (struct hn_choice){
+                           .wanted = "loss_train", .most_rows = page->most_rows, .sampler = "gcbs"},
                        &g))
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)

@@ -22,6 +22,7 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "pos_prob",
+        .most_rows = page->most_rows,
         .sampler = "gcbs",
         .nothing = "no run has a positive: give snapshots with a second view or /positive"};
     struct hn_groups g;

@@ -255,6 +255,7 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
     struct hn_groups g;
     struct hn_choice choice = what->choice;
     choice.max_settings = HN_MAX_SETTINGS;
+    choice.most_rows = page->most_rows;
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (what->varied && hn_groups_values(&g, what->varied) < 2)

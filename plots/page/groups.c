@@ -198,6 +198,8 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     int max = choice.max_settings ? choice.max_settings
               : out->steps > 1    ? HN_MAX_CURVES
                                   : HN_MAX_SETTINGS;
+    if (choice.most_rows > 0)
+        max = (int)hn_min(max, choice.most_rows);
     if (hn_groups_choose(ctx, out, max, choice.sampler))
         return ctx->code;
     collect_steps(out);

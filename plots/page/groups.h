@@ -59,6 +59,7 @@ struct hn_choice {
     const char *alike; // of params; NULL: all values
     bool (*to)(const struct hn_table *runs, int64_t row);
     int max_settings;    // kept at most; 0 = HN_MAX_CURVES over steps, HN_MAX_SETTINGS at one step
+    int most_rows;       // of those of hn_page.most_rows; 0 = any
     const char *sampler; // that the figure is about: kept first, after Uniform; NULL = none
     const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };

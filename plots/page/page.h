@@ -99,7 +99,9 @@ struct hn_page {
     double width, panel_height;   // inches, 0 = as suits
     double fit_width, fit_height; // of the medium, 0 = none: the width it has, and the height it
                                   // should not exceed
-    bool latex;                   // its texts are set by LaTeX
+    int most_rows; // of settings that the medium has room for, 0 = any: a figure of rows keeps to
+                   // it
+    bool latex;    // its texts are set by LaTeX
     bool share_x, share_y;
     bool no_end_labels;     // a key even where labels at the ends of curves would do
     bool equal;             // square panels

@@ -100,6 +100,8 @@ static bool has_heat(const struct hn_page *page) {
 static const double tall_width = 1.4; // of a tall panel, in those of the others
 static const double narrowest = 1.1;  // panel, inches
 static const double row_wanted = 1.8; // height of panel, tics and titles
+static const double least_row = 0.13, // height of a row of letters
+    least_width = 0.7;                // of panels that share their rows
 
 static bool is_tall(const struct hn_layout *g, int p) {
     return g->tall && p == g->page->panels - 1;
@@ -276,9 +278,9 @@ static void set_height(struct hn_layout *g) {
         g->height += below_row(g, row);
 }
 
-// Of a medium: fewer panels side by side where they would be too narrow, and flatter ones where
-// they would be too high.
-static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
+// Of a medium: fewer panels side by side where they would be too narrow, unless rows are to stay
+// beside each other, and flatter ones where they would be too high.
+static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bool beside) {
     int n = page->panels - page->tall_last - inset;
     *g = (struct hn_layout){.page = page, .inset = inset};
     g->end_labels = inset == page->inset && wants_end_labels(page);
@@ -303,7 +305,7 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
     // Labels want wide panels where that leaves room for rows.
     double min_width =
         n * row_wanted <= page->fit_height ? fmax(narrowest, label_width(page)) : narrowest;
-    while (page->fit_width > 0 && g->panel_width < min_width && (tall || across > 1)) {
+    while (page->fit_width > 0 && !beside && g->panel_width < min_width && (tall || across > 1)) {
         across -= !tall; // first the last one stands behind the others
         tall = false;
         set_columns(g, across, tall);
@@ -314,18 +316,32 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
     g->first_top = g->key.rows > 0 ? 0.1 + key_row * g->key.rows : 0.04;
     set_height(g);
     if (page->fit_height > 0 && g->height > page->fit_height) {
-        double min = max_rows(page) > 0 ? 0.13 * max_rows(page) : 0.7;
+        double min = max_rows(page) > 0 ? least_row * max_rows(page) : 0.7;
         g->panel_height = fmax(min, g->panel_height - (g->height - page->fit_height) / g->rows);
         set_height(g);
     }
 }
 
+// Rows that are too high one below the other stand side by side, if that leaves their panels width.
 void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
-    make(page, g, page->inset);
+    make(page, g, page->inset, false);
+    if (max_rows(page) > 0 && page->share_y && page->fit_height > 0 &&
+        g->height > page->fit_height) {
+        make(page, g, page->inset, true);
+        if (g->panel_width < least_width)
+            make(page, g, page->inset, false);
+    }
     if (g->inset)
         hn_inset_layout(g);
     if (page->inset && !g->inset) // it does not fit
-        make(page, g, false);
+        make(page, g, false, false);
+}
+
+int hn_layout_rows(const struct hn_page *page) {
+    struct hn_layout g;
+    hn_layout_make(page, &g);
+    double high = g.height - page->fit_height;
+    return high > 0 ? max_rows(page) - (int)ceil(high / (g.rows * least_row)) : max_rows(page);
 }
 
 struct hn_box hn_layout_box(const struct hn_layout *g, int p) {

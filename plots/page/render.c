@@ -184,26 +184,43 @@ static void choose_size(struct drawing *d) {
     d->page->fit_width = (one ? medium->column : medium->text) / medium->scale;
     d->page->fit_height = medium->height / medium->scale;
     hn_page_size(d->page, &d->size);
-    double height = d->size.height * medium->scale;
-    if (height > medium->height + 0.01)
-        hn_note(d->ctx, "figure %s is %.1f inches high; that style allows %g", d->figure->id,
-                height, medium->height);
     if (d->as->wide)
         *d->as->wide = !one && medium->text > medium->column;
 }
 
-static enum hn_code build_page(struct drawing *d) {
+static bool too_high(const struct drawing *d) {
+    return d->size.height * d->as->medium->scale > d->as->medium->height + 0.01;
+}
+
+static enum hn_code fill_page(struct drawing *d, int most_rows) {
     hn_page_begin(d->ctx, d->page);
     const struct hn_figure *f = d->figure;
+    d->page->most_rows = most_rows;
     d->page->latex = strcmp(d->as->term, "cairolatex") == 0;
     enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
                         : f->training ? hn_draw_training(d->page, d->results, f->training)
                         : f->distributions
                             ? hn_draw_distributions(d->page, d->results, f->distributions)
                             : f->page(d->results, d->page);
+    if (code == HN_OK)
+        choose_size(d);
+    return code;
+}
+
+// Of more rows than the medium is high, a figure draws as many as it has room for.
+static enum hn_code build_page(struct drawing *d) {
+    enum { FEWEST = 4 };
+    const struct hn_figure *f = d->figure;
+    const struct hn_medium *medium = d->as->medium;
+    enum hn_code code = fill_page(d, 0);
+    int rows = code == HN_OK && medium && too_high(d) ? hn_layout_rows(d->page) : 0;
+    if (rows >= FEWEST)
+        code = fill_page(d, rows);
     if (code)
         return code;
-    choose_size(d);
+    if (medium && too_high(d))
+        hn_note(d->ctx, "figure %s is %.1f inches high; that style allows %g", f->id,
+                d->size.height * medium->scale, medium->height);
     if (hn_page_place_marks(d->page))
         return d->ctx->code;
     hn_page_caption(d->page, f->caption, d->caption);

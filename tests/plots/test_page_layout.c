@@ -335,6 +335,39 @@ static void labels_of_media(void) {
     end();
 }
 
+// More rows than a slide is high: as many settings as it has room for, one of every sampler first.
+static void rows_of_a_slide(void) {
+    static const char *const figures[] = {"bs-fig4", "gc-fig3", "gc-fig6", "gc-bounds"};
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++) { // one step, 90 settings at most
+        char params[32];
+        snprintf(params, sizeof params, "alpha=%d", (int)(row / FIGURES_SEEDS));
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
+        if (hn_table_real(&r.runs, row, "step") > 0)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "status", "failed"));
+    }
+    for (int i = 0; i < 4; i++) {
+        char caption[HN_CAPTION_SIZE] = "", name[32];
+        double width = 0, height = 0;
+        struct hn_picture slide = {"pdf", NULL, hn_medium(4), 0, NULL, caption};
+        hn_test_entry(figures[i]);
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(figures[i]), &r, folder, slide));
+        snprintf(name, sizeof name, "%s.gp", figures[i]);
+        char *script = slurp(folder, name), *size = strstr(script, " size ");
+        CU_ASSERT(size != NULL && sscanf(size, " size %lfin,%lfin", &width, &height) == 2);
+        CU_ASSERT(width > 5.49 && width < 5.51 && height > 1.5 && height < 2.82);
+        CU_ASSERT(strstr(caption, "settings are drawn, one of every sampler") != NULL);
+        for (const char *sampler = "uniform\0knn\0gcbs\0batchsampler\0ring\0"; *sampler;
+             sampler += strlen(sampler) + 1)
+            CU_ASSERT(strstr(script, sampler) != NULL);
+        free(script);
+    }
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static void words_stay_inside(void) {
     begin();
     struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
@@ -347,6 +380,7 @@ static void words_stay_inside(void) {
 }
 
 static const struct hn_test tests[] = {
+    {"rows_of_a_slide", rows_of_a_slide},
     {"titles_in_two_rows", titles_in_two_rows},
     {"families", families},
     {"long_vertical_titles", long_vertical_titles},
