@@ -29,7 +29,8 @@ enum hn_role {
 struct hn_column {
     const char *name;
     enum hn_column_kind kind;
-    const char *units; // "1" for plain numbers, "" for text
+    // "share" in [0, 1], "cosine" and "correlation" in [-1, 1], "1" for other numbers, "" for text.
+    const char *units;
     const char *long_name;
     enum hn_direction direction;
     enum hn_role role;   // of a column in a table: never HN_ROLE_AUTO

@@ -8,7 +8,7 @@
 enum { EQUAL, PAIRS, RECORD };
 
 static const struct hn_column columns[] = {
-    {"duplicate_ratio", HN_COLUMN_REAL, "1",
+    {"duplicate_ratio", HN_COLUMN_REAL, "share",
      "share of the pairs of a batch whose passages have one text; NaN without passages",
      HN_SMALLER},
 };

@@ -51,10 +51,10 @@ static const struct hn_column columns[COLUMNS] = {
     {"gap_cols", HN_COLUMN_REAL, "nat", "the same with the views exchanged", HN_SMALLER},
     {"bound_36", HN_COLUMN_REAL, "nat", "upper bound on gap, theorem 3.6 of GCBS", HN_SMALLER},
     {"bound_37", HN_COLUMN_REAL, "nat", "upper bound on gap, theorem 3.7 of GCBS", HN_SMALLER},
-    {"pos_prob", HN_COLUMN_REAL, "1",
+    {"pos_prob", HN_COLUMN_REAL, "share",
      "softmax probability of the positive among the keys of the batch", HN_NEITHER},
-    {"pos_prob_global", HN_COLUMN_REAL, "1", "softmax probability of the positive among all keys",
-     HN_NEITHER},
+    {"pos_prob_global", HN_COLUMN_REAL, "share",
+     "softmax probability of the positive among all keys", HN_NEITHER},
 };
 
 // Log-sum-exp and extremes over the batch's keys of one anchor.

@@ -30,8 +30,8 @@ static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_
 static const struct hn_column columns[] = {
     {"loss_global", HN_COLUMN_REAL, "nat", "loss over all keys, rows", HN_NEITHER},
     {"loss_global_cols", HN_COLUMN_REAL, "nat", "loss over all keys, columns", HN_NEITHER},
-    {"pos_prob_global", HN_COLUMN_REAL, "1", "softmax probability of the positive among all keys",
-     HN_LARGER},
+    {"pos_prob_global", HN_COLUMN_REAL, "share",
+     "softmax probability of the positive among all keys", HN_LARGER},
     {"mi_bound", HN_COLUMN_REAL, "nat", "lower bound on the mutual information of the views",
      HN_LARGER},
 };

@@ -21,11 +21,11 @@ enum { LOSS_BATCH, CLAMP_RATE, FN_MASS, FN_LOSS_MASS, COLUMNS };
 static const struct hn_column columns[COLUMNS] = {
     {"loss_batch", HN_COLUMN_REAL, "nat",
      "loss over the keys of the batch, as weighted, mean over drawn anchors", HN_NEITHER},
-    {"clamp_rate", HN_COLUMN_REAL, "1",
+    {"clamp_rate", HN_COLUMN_REAL, "share",
      "share of drawn anchors whose debiased sum hit its lower bound", HN_SMALLER},
-    {"fn_mass", HN_COLUMN_REAL, "1", "share of the weights that lie on pairs of the same label",
+    {"fn_mass", HN_COLUMN_REAL, "share", "share of the weights that lie on pairs of the same label",
      HN_SMALLER},
-    {"fn_loss_mass", HN_COLUMN_REAL, "1",
+    {"fn_loss_mass", HN_COLUMN_REAL, "share",
      "share of the negatives' sum that comes from negatives of the anchor's label", HN_SMALLER},
 };
 

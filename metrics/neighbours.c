@@ -55,8 +55,8 @@ static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_
 }
 
 static const struct hn_column columns[] = {
-    {"knn_acc", HN_COLUMN_REAL, "1", "weighted 200-nearest-neighbour accuracy on the test items",
-     HN_LARGER},
+    {"knn_acc", HN_COLUMN_REAL, "share",
+     "weighted 200-nearest-neighbour accuracy on the test items", HN_LARGER},
 };
 
 const struct hn_snapshot_metric_type hn_snapshot_knn_acc = {

@@ -86,12 +86,12 @@ static enum hn_code finish_view(struct hn_context *ctx, void *state,
 }
 
 static const struct hn_column label_columns[] = {
-    {"overlap_label", HN_COLUMN_REAL, "1", "overlap of same-label and different-label cosines",
+    {"overlap_label", HN_COLUMN_REAL, "share", "overlap of same-label and different-label cosines",
      HN_SMALLER, HN_ROLE_BINNED},
 };
 static const struct hn_column view_columns[] = {
-    {"overlap_view", HN_COLUMN_REAL, "1", "overlap of positive and negative cosines of two views",
-     HN_SMALLER, HN_ROLE_BINNED},
+    {"overlap_view", HN_COLUMN_REAL, "share",
+     "overlap of positive and negative cosines of two views", HN_SMALLER, HN_ROLE_BINNED},
 };
 
 const struct hn_snapshot_metric_type hn_snapshot_overlap_label = {

@@ -48,7 +48,8 @@ static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_
 }
 
 static const struct hn_column columns[] = {
-    {"probe_acc", HN_COLUMN_REAL, "1", "accuracy of a linear probe on the test items", HN_LARGER},
+    {"probe_acc", HN_COLUMN_REAL, "share", "accuracy of a linear probe on the test items",
+     HN_LARGER},
 };
 
 const struct hn_snapshot_metric_type hn_snapshot_probe_acc = {

@@ -21,10 +21,10 @@ enum { PAIRS, COSINES, EXPONENTIALS, P99, RECORD };
 enum { TRUE_MEAN, TRUE_P99, TRUE_LME, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
-    {"true_mean", HN_COLUMN_REAL, "1", "mean cosine of true negatives", HN_LARGER},
-    {"true_p99", HN_COLUMN_REAL, "1",
+    {"true_mean", HN_COLUMN_REAL, "cosine", "mean cosine of true negatives", HN_LARGER},
+    {"true_p99", HN_COLUMN_REAL, "cosine",
      "99th percentile of the cosines of a batch's true negatives, mean over batches", HN_LARGER},
-    {"true_lme", HN_COLUMN_REAL, "1",
+    {"true_lme", HN_COLUMN_REAL, "cosine",
      "log-mean-exp of the cosines of true negatives at the temperature, times it", HN_LARGER},
 };
 

@@ -180,13 +180,14 @@ static const struct hn_graph *graph(const struct hn_sampler *self) {
 }
 
 static const struct hn_column reports[] = {
-    {"density", HN_COLUMN_REAL, "1", "share of the pairs that are edges of the graph", HN_NEITHER},
-    {"isolated", HN_COLUMN_REAL, "1", "share of the items without an edge", HN_SMALLER},
+    {"density", HN_COLUMN_REAL, "share", "share of the pairs that are edges of the graph",
+     HN_NEITHER},
+    {"isolated", HN_COLUMN_REAL, "share", "share of the items without an edge", HN_SMALLER},
     {"bandwidth_before", HN_COLUMN_REAL, "items", "bandwidth of the graph in file order",
      HN_NEITHER},
     {"bandwidth_after", HN_COLUMN_REAL, "items",
      "bandwidth of the graph in the order of the batches", HN_SMALLER},
-    {"edges_in_blocks", HN_COLUMN_REAL, "1", "share of the edges whose ends are in one batch",
+    {"edges_in_blocks", HN_COLUMN_REAL, "share", "share of the edges whose ends are in one batch",
      HN_LARGER},
 };
 

@@ -27,11 +27,11 @@ static const struct hn_column last_columns[] = {
     {"loss_expected", HN_COLUMN_REAL, "nat",
      "loss that the batches of `loss` had before their epoch began, mean over the same steps",
      HN_NEITHER},
-    {"overlap_label", HN_COLUMN_REAL, "1",
+    {"overlap_label", HN_COLUMN_REAL, "share",
      "overlap of same-label and different-label cosines, of items kept for evaluation", HN_SMALLER,
      HN_ROLE_BINNED},
-    {"cosine_same", HN_COLUMN_REAL, "1", "mean cosine of their same-label pairs", HN_NEITHER},
-    {"cosine_different", HN_COLUMN_REAL, "1", "mean cosine of their different-label pairs",
+    {"cosine_same", HN_COLUMN_REAL, "cosine", "mean cosine of their same-label pairs", HN_NEITHER},
+    {"cosine_different", HN_COLUMN_REAL, "cosine", "mean cosine of their different-label pairs",
      HN_NEITHER},
 };
 enum { FIRST = 5, LAST = 9 };

@@ -52,7 +52,7 @@ static const struct hn_column setting_columns[] = {
 static const struct hn_column cost_columns[] = {
     REAL("graph_age", "optimizer_step", "age of the embeddings that the sampler was built on",
          HN_SMALLER, QUALITY),
-    REAL("graph_overlap", "1", "share of a fresh graph's edges that the sampler's graph holds",
+    REAL("graph_overlap", "share", "share of a fresh graph's edges that the sampler's graph holds",
          HN_LARGER, QUALITY),
     REAL("negatives_mean", "1", "negatives per anchor, mean; NaN for batches", HN_NEITHER, QUALITY),
     REAL("anchors_without", "anchors", "anchors drawn that have no negative; NaN for batches",

@@ -80,24 +80,13 @@ double hn_beyond_rounding(double a, double b) {
     return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
 }
 
-// The range of a column: shares and probabilities lie in [0, 1], cosines in [-1, 1].
-static void find_range(const char *column, double range[2]) {
-    static const char *const shares[] = {"fn_ratio", "fn_mass",  "fn_loss_mass", "clamp_rate",
-                                         "coverage", "pos_prob", "accuracy",     "true_anchors"};
-    static const char *const cosines[] = {"cos_", "hardest_mean", "hard_true_mean", "true_mean",
-                                          "true_p99"};
-    range[0] = -INFINITY;
-    range[1] = INFINITY;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        if (strcmp(column, shares[i]) == 0) {
-            range[0] = 0;
-            range[1] = 1;
-        }
-    for (size_t i = 0; i < sizeof cosines / sizeof *cosines; i++)
-        if (strncmp(column, cosines[i], strlen(cosines[i])) == 0) {
-            range[0] = -1;
-            range[1] = 1;
-        }
+// The range of a column's values, by its unit.
+static void find_range(const struct reader *d, double range[2]) {
+    const char *units = d->value < 0 ? "" : d->r->runs.column[d->value].units;
+    bool share = strcmp(units, "share") == 0;
+    bool cosine = strcmp(units, "cosine") == 0 || strcmp(units, "correlation") == 0;
+    range[0] = share ? 0 : cosine ? -1 : -INFINITY;
+    range[1] = share || cosine ? 1 : INFINITY;
 }
 
 // below, above: how far the ends of the interval lie from the mean.
@@ -190,7 +179,7 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
                 pool(&batches, &d, cells.row[i], false);
         }
     struct hn_mean e = mean_of(&m, batches);
-    find_range(column, range);
+    find_range(&d, range);
     e.lo = isnan(e.lo) ? NAN : fmax(e.lo, range[0]);
     e.hi = isnan(e.hi) ? NAN : fmin(e.hi, range[1]);
     return e;

@@ -445,18 +445,18 @@ static const struct hn_option options[] = {
     {.name = NULL}};
 
 static const struct hn_column columns[COLUMNS] = {
-    [SVM] = {"svm_acc", HN_COLUMN_REAL, "1",
+    [SVM] = {"svm_acc", HN_COLUMN_REAL, "share",
              "accuracy of an SVM on the graphs' vectors, mean over folds", HN_LARGER},
     [SVM_DEVIATION] = {"svm_deviation", HN_COLUMN_REAL, "1", "its deviation over folds",
                        HN_NEITHER},
-    [COSINE] = {"pair_cosine", HN_COLUMN_REAL, "1", "mean cosine of all pairs of graphs",
+    [COSINE] = {"pair_cosine", HN_COLUMN_REAL, "cosine", "mean cosine of all pairs of graphs",
                 HN_NEITHER},
-    [WL] = {"wl_svm_acc", HN_COLUMN_REAL, "1",
+    [WL] = {"wl_svm_acc", HN_COLUMN_REAL, "share",
             "accuracy of an SVM with the Weisfeiler-Lehman kernel of the graphs alone", HN_LARGER},
-    [SVM_FEATURES] = {"features_svm_acc", HN_COLUMN_REAL, "1",
+    [SVM_FEATURES] = {"features_svm_acc", HN_COLUMN_REAL, "share",
                       "accuracy of an SVM on numbers of nodes of each label, nodes and edges",
                       HN_LARGER},
-    [SVM_AVERAGED] = {"averaged_svm_acc", HN_COLUMN_REAL, "1",
+    [SVM_AVERAGED] = {"averaged_svm_acc", HN_COLUMN_REAL, "share",
                       "accuracy of an SVM on labels, ones and degrees of nodes averaged twice over "
                       "neighbours, summed over the graph",
                       HN_LARGER},

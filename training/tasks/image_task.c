@@ -5,17 +5,17 @@
 enum { KNN_Z, KNN_H, PROBE_H, KNN_FEATURES, PROBE_FEATURES };
 
 const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS] = {
-    [KNN_Z] = {"knn_acc", HN_COLUMN_REAL, "1",
+    [KNN_Z] = {"knn_acc", HN_COLUMN_REAL, "share",
                "weighted 200-nearest-neighbour accuracy of z on the test images", HN_LARGER},
-    [KNN_H] = {"knn_h_acc", HN_COLUMN_REAL, "1",
+    [KNN_H] = {"knn_h_acc", HN_COLUMN_REAL, "share",
                "weighted 200-nearest-neighbour accuracy of h on the test images", HN_LARGER},
-    [PROBE_H] = {"probe_acc", HN_COLUMN_REAL, "1",
+    [PROBE_H] = {"probe_acc", HN_COLUMN_REAL, "share",
                  "accuracy of a linear probe on h, its lengths kept, on the test images",
                  HN_LARGER},
-    [KNN_FEATURES] = {"features_knn_acc", HN_COLUMN_REAL, "1",
+    [KNN_FEATURES] = {"features_knn_acc", HN_COLUMN_REAL, "share",
                       "weighted 200-nearest-neighbour accuracy of the frozen features alone",
                       HN_LARGER},
-    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "1",
+    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "share",
                         "accuracy of a linear probe on the frozen features alone", HN_LARGER},
 };
 

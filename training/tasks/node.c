@@ -427,14 +427,14 @@ static const struct hn_option options[] = {
     {.name = NULL}};
 
 static const struct hn_column columns[COLUMNS] = {
-    [PROBE] = {"probe_acc", HN_COLUMN_REAL, "1", "accuracy of a linear probe on the test items",
+    [PROBE] = {"probe_acc", HN_COLUMN_REAL, "share", "accuracy of a linear probe on the test items",
                HN_LARGER},
     [DEVIATION] = {"deviation", HN_COLUMN_REAL, "1",
                    "deviation of the embedding's columns times sqrt(d): 0 = collapsed", HN_LARGER},
     [ALIGNMENT] = {"alignment", HN_COLUMN_REAL, "1", "mean |x1 - x2|^2 over items", HN_SMALLER},
-    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "1",
+    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "share",
                         "accuracy of a linear probe on the features alone", HN_LARGER},
-    [PROBE_AVERAGED] = {"averaged_probe_acc", HN_COLUMN_REAL, "1",
+    [PROBE_AVERAGED] = {"averaged_probe_acc", HN_COLUMN_REAL, "share",
                         "accuracy of a linear probe on the features averaged twice over neighbours",
                         HN_LARGER},
     [UNIFORMITY] = {"uniformity", HN_COLUMN_REAL, "1", "log mean exp(-2 |x_i - x_j|^2) over pairs",

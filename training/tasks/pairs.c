@@ -370,7 +370,7 @@ static const struct hn_option options[] = {
     {.name = NULL}};
 
 #define SHARE(name, of)                                                                            \
-    { name, HN_COLUMN_REAL, "1", of, HN_LARGER }
+    { name, HN_COLUMN_REAL, "share", of, HN_LARGER }
 #define MEASURES(prefix, of)                                                                       \
     SHARE(prefix "mrr", "MRR@1000 of labelled documents among all" of),                            \
         SHARE(prefix "mrr_test", "MRR@1000 among the documents of the test pairs" of),             \

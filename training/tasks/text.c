@@ -160,7 +160,10 @@ static const struct hn_option options[] = {
     {.name = NULL}};
 
 #define SPEARMAN(name, of)                                                                         \
-    { name, HN_COLUMN_REAL, "1", "Spearman's correlation of cosines and scores, " of, HN_LARGER }
+    {                                                                                              \
+        name, HN_COLUMN_REAL, "correlation", "Spearman's correlation of cosines and scores, " of,  \
+            HN_LARGER                                                                              \
+    }
 #define OF_KIND(prefix, of)                                                                        \
     SPEARMAN(prefix "mean_spearman", "mean of five test sets" of),                                 \
         SPEARMAN(prefix "sts12_spearman", "STS12 test" of),                                        \

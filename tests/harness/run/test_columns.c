@@ -98,7 +98,34 @@ static void test_times_have_their_role(void) {
     }
 }
 
+// Intervals end where values do, which the unit says.
+static void test_shares_have_their_unit(void) {
+    static const char *const bounded[] = {"share of", "accuracy",    "probability",
+                                          "MRR@",     "recall@",     "cosine",
+                                          "overlap",  "correlation", "distinct pairs /"};
+    hn_context_init(&ctx, 1);
+    int found = 0;
+    for (enum hn_rows rows = HN_ROWS_RUNS; rows <= HN_ROWS_TIMING; rows++) {
+        struct hn_table t;
+        HN_CHECK(&ctx, hn_rows_table(&ctx, rows, &t));
+        for (int c = 0; c < t.n_columns; c++)
+            for (size_t i = 0; i < sizeof bounded / sizeof *bounded; i++) {
+                const struct hn_column *column = &t.column[c];
+                if (column->role == HN_ROLE_MACHINE || column->role == HN_ROLE_SETTING ||
+                    column->kind != HN_COLUMN_REAL || !strstr(column->long_name, bounded[i]))
+                    continue;
+                found++;
+                if (strcmp(column->units, "1") == 0)
+                    fprintf(stderr, "    column %s: %s\n", column->name, column->long_name);
+                CU_ASSERT(strcmp(column->units, "1") != 0);
+            }
+        hn_table_free(&ctx, &t);
+    }
+    CU_ASSERT(found > 30);
+}
+
 static const struct hn_test tests[] = {
+    {"shares have their unit", test_shares_have_their_unit},
     {"options of two samplers", test_options_of_two},
     {"an option like a base column", test_option_like_a_base_column},
     {"an option like a metric", test_option_like_a_metric},

@@ -24,10 +24,10 @@ static const struct hn_column columns[] = {
     {"batch_size", HN_COLUMN_INT, "items", "", HN_NEITHER, HN_ROLE_SETTING},
     {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
     {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_COUNTER},
-    {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"fn_ratio_lo", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"fn_ratio_hi", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"hard_true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
+    {"fn_ratio", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"fn_ratio_lo", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"fn_ratio_hi", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"hard_true_mean", HN_COLUMN_REAL, "cosine", "", HN_LARGER, HN_ROLE_QUALITY},
     {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
 
 // Uniform and knn have an option each; `walk` has two settings of M, and one of K for both.
