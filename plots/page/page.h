@@ -102,6 +102,7 @@ struct hn_page {
     int most_rows; // of settings that the medium has room for, 0 = any: a figure of rows keeps to
                    // it
     bool latex;    // its texts are set by LaTeX
+    bool opaque; // labels hide the lines that they cross; in SVG a filter would repeat their texts
     bool share_x, share_y;
     bool no_end_labels;     // a key even where labels at the ends of curves would do
     bool equal;             // square panels

@@ -247,7 +247,11 @@ static void write_word(const struct frame *f, FILE *gp, const struct hn_word *m)
     fprintf(gp, "(%.9g):(%.9g):(", value_at(&f->panel->x, at / f->width, f->x),
             value_at(&f->panel->y, middle / f->panel_height, f->y));
     write_in_expression(f, gp, text);
-    fprintf(gp, ") with labels %s", right ? "left" : left ? "right" : "center");
+    fprintf(gp, ") with labels %s%s",
+            right  ? "left"
+            : left ? "right"
+                   : "center",
+            f->page->opaque ? " boxed" : "");
     hn_write_text_colour(gp, m->line);
     hn_write_title(f->page, gp, m->of);
 }

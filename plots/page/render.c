@@ -197,6 +197,7 @@ static enum hn_code fill_page(struct drawing *d, int most_rows) {
     const struct hn_figure *f = d->figure;
     d->page->most_rows = most_rows;
     d->page->latex = strcmp(d->as->term, "cairolatex") == 0;
+    d->page->opaque = strcmp(d->as->term, "pdf") == 0 || strcmp(d->as->term, "png") == 0;
     enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
                         : f->training ? hn_draw_training(d->page, d->results, f->training)
                         : f->distributions

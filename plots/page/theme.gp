@@ -18,6 +18,7 @@ set border 3 lw 0.6 lc rgb "#333333"
 set tics nomirror out scale 0.5,0.25 textcolor rgb "#333333"
 set grid xtics ytics lt -1 lw 0.35 lc rgb "#DDDDDD" dt solid, lt -1 lw 0.35 lc rgb "#EEEEEE" dt solid
 set style fill transparent solid 0.16 noborder
+set style textbox opaque noborder margins 0.1,0.1
 set key samplen 3.2 spacing 1.1 textcolor rgb "#111111"
 set datafile separator "\t"
 set datafile missing "NaN"

@@ -328,6 +328,9 @@ static void labels_of_media(void) {
         hn_test_entry(hn_media[m]);
         HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, column));
         CU_ASSERT_PTR_NOT_NULL(strstr(caption, "Pareto-optimal"));
+        char *script = slurp(folder, "pareto.gp"); // a line behind a label does not cross it
+        CU_ASSERT(strstr(script, ") with labels ") && strstr(script, " boxed textcolor"));
+        free(script);
         CU_ASSERT((strstr(caption, "for lack of room") == NULL) ==
                   (strcmp(hn_media[m], "talk") != 0));
     }
