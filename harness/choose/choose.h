@@ -59,9 +59,8 @@ HN_MUST_USE enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choos
 void hn_chosen_free(struct hn_context *ctx, struct hn_chosen *c); // zeroed is fine
 
 // "{mosaic: {lambda: 0.5}}", or "mosaic": without options at their defaults, as a job and `sample`
-// take it. Owned
-// by the caller.
-HN_MUST_USE char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t arm);
+// take it. Owned by the caller.
+HN_MUST_USE char *hn_chosen_line(struct hn_context *ctx, const struct hn_job_sampler *s);
 // The document of --json; NULL with the message recorded. And table and sentences for people.
 HN_MUST_USE json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                        const struct hn_chosen *c);

@@ -9,8 +9,7 @@
 
 static const char *const goal_names[HN_GOALS] = {"hardness", "p99", "hardest", "lme"};
 
-char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t arm) {
-    const struct hn_job_sampler *s = &c->job.sampler[arm];
+char *hn_chosen_line(struct hn_context *ctx, const struct hn_job_sampler *s) {
     const struct hn_point point = {s->type, s->params, s->text};
     struct hn_yaml_text text = {.ctx = ctx, .brief = true};
     hn_yaml_text_point(&text, &hn_sampler_registry, &point);
@@ -106,7 +105,7 @@ enum hn_code hn_choice_list(struct hn_context *ctx, const struct hn_chosen *c,
         return ctx->code;
     for (int64_t i = 0; i < h->arms; i++) {
         ranked[i] = (struct ranked){h, i};
-        if (!(out->line[i] = hn_chosen_line(ctx, c, i)))
+        if (!(out->line[i] = hn_chosen_line(ctx, &c->job.sampler[i])))
             return ctx->code;
     }
     qsort(ranked, (size_t)h->arms, sizeof *ranked, by_rank);

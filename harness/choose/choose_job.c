@@ -53,11 +53,13 @@ static enum hn_code drop_unfit(struct hn_context *ctx, const struct hn_snapshot_
     int64_t kept = 0;
     ctx->notes.to = NULL; // planning tells of those that are kept
     for (int64_t i = 0; i < job->n_samplers; i++) {
+        HN_SCOPE(ctx);
+        char *line;
         const struct hn_job_sampler *s = &job->sampler[i];
         if (!hn_sampler_check(ctx, s->type, s->params, &shape))
             job->sampler[kept++] = *s;
-        else
-            hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", s->type->name);
+        else if ((line = hn_chosen_line(ctx, s)))
+            hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", line);
     }
     ctx->notes = said;
     job->n_samplers = kept;
