@@ -157,6 +157,24 @@ static void test_convolutions(void) {
     }
 }
 
+// Convolutions apply the batch norms beside them, those of their channels alone.
+static void test_norms_beside_convolutions(void) {
+    for (int kind = 0; kind < 8; kind++) {
+        struct probe *p = open_probe(2 * 5 * 4);
+        struct hn_layer_spec norm = {.channels = kind & 1 ? 0 : 3, .relu = kind & 2};
+        p->pass.training = kind & 4;
+        add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = 2, .relu = true});
+        add(p, &hn_layer_convolution, spec_of(&hn_layer_convolution));
+        add(p, &hn_layer_batch_norm, norm);
+        add(p, &hn_layer_convolution,
+            (struct hn_layer_spec){
+                .out = 2, .height = 3, .width = 2, .channels = 3, .kernel = 2, .stride = 1});
+        add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = kind & 1 ? 0 : 2});
+        add(p, &hn_layer_elu, (struct hn_layer_spec){0});
+        check_probe(p, "batch norms beside convolutions");
+    }
+}
+
 static void test_encoders(void) {
     struct probe *p = open_probe(9); // recipe C
     add(p, &hn_layer_sparse_linear, (struct hn_layer_spec){.out = 6});
@@ -265,6 +283,7 @@ static const struct hn_test tests[] = {
     {"every_layer", test_every_layer},
     {"batch_norm_modes", test_batch_norm_modes},
     {"convolutions", test_convolutions},
+    {"norms beside convolutions", test_norms_beside_convolutions},
     {"encoders", test_encoders},
     {"adam", test_adam},
     {"adam, rows", test_adam_rows},

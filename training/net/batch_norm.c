@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 16 };
+enum { GROUPS = 64 };
 static const double epsilon = 1e-5;
 
 static int64_t channels_of(const struct hn_layer *l) {
@@ -20,8 +20,9 @@ static int64_t channels_of(const struct hn_layer *l) {
 
 static const char *size(struct hn_layer *layer) {
     int64_t c = channels_of(layer);
-    layer->n_params = layer->n_running = layer->keep_fixed = 2 * c;
-    layer->work = (2 * GROUPS + 4) * c;
+    layer->n_params = layer->n_running = 2 * c;
+    layer->keep_fixed = 6 * c; // mean, 1 / deviation, and the rest of hn_norm
+    layer->work = 2 * GROUPS * c;
     return layer->in % c ? "columns that are not a multiple of the channels" : NULL;
 }
 
@@ -31,59 +32,49 @@ static void init(const struct hn_layer *layer, hn_real *param, hn_real *running)
         param[j] = running[c + j] = 1; // gamma, variance; beta and mean are 0
 }
 
-// Sums over rows x[n x c] of x - shift (or its square).
+// Of the rows x[n x c] of a group: the mean of x - shift, and the sum of squares about it, for
+// which they are read from a near cache.
 HN_CLONES
 static void sum_rows(const hn_real *restrict x, int64_t n, int64_t c, const hn_real *restrict shift,
-                     hn_real *restrict sum) {
+                     hn_real *restrict mean, hn_real *restrict squares) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
-            sum[j] += x[i * c + j] - shift[j];
-}
-
-HN_CLONES
-static void sum_squares(const hn_real *restrict x, int64_t n, int64_t c,
-                        const hn_real *restrict shift, hn_real *restrict sum) {
+            mean[j] += x[i * c + j] - shift[j];
+    for (int64_t j = 0; j < c && n > 0; j++)
+        mean[j] /= (hn_real)n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++) {
-            hn_real off = x[i * c + j] - shift[j];
-            sum[j] += off * off;
+            hn_real off = x[i * c + j] - shift[j] - mean[j];
+            squares[j] += off * off;
         }
 }
 
-// total[c] = sum over all rows, by groups. work[GROUPS x c].
-static void over_rows(const struct hn_layer_run *run, int64_t n, int64_t c, const hn_real *shift,
-                      bool squares, hn_real *total) {
+// Mean and 1 / deviation per channel. Groups are put together as Chan, Golub and LeVeque (1983) do.
+static void take_statistics(const struct hn_layer_run *run, int64_t n, int64_t c) {
+    const hn_real *shift = run->x; // the first row: no cancellation
+    hn_real *mean = run->keep, *inverse = mean + c, *part = run->work;
+    double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
     int64_t group = (n + GROUPS - 1) / GROUPS;
-    hn_real *part = run->work;
-    memset(part, 0, (size_t)(GROUPS * c) * sizeof *part);
+    memset(part, 0, (size_t)(2 * GROUPS * c) * sizeof *part);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        (squares ? sum_squares : sum_rows)(run->x + first * c, rows, c, shift, part + g * c);
+        sum_rows(run->x + first * c, rows, c, shift, part + 2 * g * c, part + (2 * g + 1) * c);
     }
     for (int64_t j = 0; j < c; j++) {
-        double sum = 0;
-        for (int64_t g = 0; g < GROUPS; g++)
-            sum += (double)part[g * c + j];
-        total[j] = (hn_real)sum;
-    }
-}
-
-// keep: mean, then 1 / deviation, per channel.
-static void take_statistics(const struct hn_layer_run *run, int64_t n, int64_t c) {
-    hn_real *mean = run->keep, *inverse = mean + c;
-    double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
-    hn_real *total = run->work + (int64_t)2 * GROUPS * c;
-    over_rows(run, n, c, run->x, false, total); // the first row as shift: no cancellation
-    for (int64_t j = 0; j < c; j++)
-        mean[j] = run->x[j] + total[j] / (hn_real)n;
-    over_rows(run, n, c, mean, true, total);
-    for (int64_t j = 0; j < c; j++) {
-        double variance = (double)total[j] / (double)n;
-        inverse[j] = (hn_real)(1 / sqrt(variance + epsilon));
+        double sum = 0, squares = 0;
+        for (int64_t g = 0; g * group < n; g++)
+            sum += (double)hn_min(group, n - g * group) * (double)part[2 * g * c + j];
+        for (int64_t g = 0; g * group < n; g++) {
+            double off = (double)part[2 * g * c + j] - sum / (double)n;
+            squares += (double)part[(2 * g + 1) * c + j] +
+                       (double)hn_min(group, n - g * group) * off * off;
+        }
+        mean[j] = shift[j] + (hn_real)(sum / (double)n);
+        inverse[j] = (hn_real)(1 / sqrt(squares / (double)n + epsilon));
         if (run->pass->frozen)
             continue;
-        double unbiased = n > 1 ? (double)total[j] / (double)(n - 1) : variance;
+        double unbiased = squares / (double)hn_max(n - 1, 1);
         run->running[j] += (hn_real)(momentum * ((double)mean[j] - (double)run->running[j]));
         run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));
     }
@@ -101,51 +92,51 @@ static void normalise(const hn_real *restrict x, int64_t n, int64_t c,
         }
 }
 
-// Coefficients of normalise(), [c] each.
-static void coefficients(const struct hn_layer_run *run, int64_t c, hn_real *scale,
-                         hn_real *offset) {
-    const hn_real *mean = run->keep, *inverse = mean + c;
-    for (int64_t j = 0; j < c; j++) {
-        scale[j] = run->param[j] * inverse[j];
-        offset[j] = run->param[c + j] - mean[j] * scale[j];
-    }
+struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep) {
+    int64_t c = channels_of(layer);
+    return (struct hn_norm){.channels = c,
+                            .relu = layer->spec.relu,
+                            .mean = keep,
+                            .scale = keep + 2 * c,
+                            .offset = keep + 3 * c,
+                            .by_x = keep + 4 * c,
+                            .shift = keep + 5 * c};
+}
+
+void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t rows, hn_real *y) {
+    normalise(x, rows, norm->channels, norm->scale, norm->offset, norm->relu, y);
 }
 
 static void forward(const struct hn_layer_run *run) {
-    int64_t c = channels_of(run->layer), n = run->rows * (run->layer->in / c);
-    hn_real *mean = run->keep, *inverse = mean + c;
+    const struct hn_norm norm = hn_norm_of(run->layer, run->keep);
+    int64_t c = norm.channels, n = run->rows * (run->layer->in / c);
+    hn_real *mean = run->keep, *inverse = mean + c, *scale = mean + 2 * c, *offset = mean + 3 * c;
     if (run->pass->training)
         take_statistics(run, n, c);
-    for (int64_t j = 0; j < c && !run->pass->training; j++) {
-        mean[j] = run->running[j];
-        inverse[j] = (hn_real)(1 / sqrt((double)run->running[c + j] + epsilon));
+    for (int64_t j = 0; j < c; j++) {
+        if (!run->pass->training) {
+            mean[j] = run->running[j];
+            inverse[j] = (hn_real)(1 / sqrt((double)run->running[c + j] + epsilon));
+        }
+        scale[j] = run->param[j] * inverse[j];
+        offset[j] = run->param[c + j] - mean[j] * scale[j];
     }
-    hn_real *scale = run->work, *offset = scale + c;
-    coefficients(run, c, scale, offset);
     int64_t group = (n + GROUPS - 1) / GROUPS;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
-    for (int64_t g = 0; g < GROUPS; g++) {
+    for (int64_t g = 0; g < (run->y ? GROUPS : 0); g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        normalise(run->x + first * c, rows, c, scale, offset, run->layer->spec.relu,
-                  run->y + first * c);
+        hn_norm_forward(&norm, run->x + first * c, rows, run->y + first * c);
     }
 }
-
-// Per channel: of normalise() and, by the sums over rows, of denormalise(); [c] each.
-struct factors {
-    const hn_real *mean, *scale, *offset;
-    hn_real *by_x, *shift;
-    bool relu;
-};
 
 // Sums of dy, where ReLU lets it pass, and of dy xhat.
 HN_CLONES
 static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
-                          int64_t c, const struct factors *s, hn_real *restrict sum,
-                          hn_real *restrict along) {
+                          const struct hn_norm *s, hn_real *restrict sum, hn_real *restrict along) {
     const hn_real *restrict mean = s->mean, *restrict scale = s->scale,
                             *restrict offset = s->offset;
     const bool relu = s->relu;
+    const int64_t c = s->channels;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++) {
             hn_real at = x[i * c + j];
@@ -157,12 +148,13 @@ static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy,
 
 // dx = scale dy - (x - mean) by_x - shift, of the same dy.
 HN_CLONES
-static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, int64_t n, int64_t c,
-                        const struct factors *s, hn_real *restrict dx) {
+static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
+                        const struct hn_norm *s, hn_real *restrict dx) {
     const hn_real *restrict mean = s->mean, *restrict scale = s->scale,
                             *restrict offset = s->offset;
     const hn_real *restrict by_x = s->by_x, *restrict shift = s->shift;
     const bool relu = s->relu;
+    const int64_t c = s->channels;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++) {
             hn_real at = x[i * c + j];
@@ -171,16 +163,22 @@ static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, i
         }
 }
 
-// Adds to the gradients; the rest of `s`. part [2 x GROUPS x c].
-static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, const hn_real *dy,
-                      const struct factors *s, hn_real *part) {
-    const hn_real *inverse = s->mean + c;
-    int64_t group = (n + GROUPS - 1) / GROUPS;
+void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t rows,
+                      hn_real *dx) {
+    denormalise(x, dy, rows, norm, dx);
+}
+
+// Adds to the gradients; by_x and shift of `norm`.
+static void gradients(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t n,
+                      const hn_real *dy) {
+    int64_t c = norm->channels, group = (n + GROUPS - 1) / GROUPS;
+    hn_real *inverse = run->keep + c, *by_x = run->keep + 4 * c, *shift = run->keep + 5 * c;
+    hn_real *part = run->work;
     memset(part, 0, (size_t)(2 * GROUPS * c) * sizeof *part);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        sum_gradients(run->x + first * c, dy + first * c, rows, c, s, part + 2 * g * c,
+        sum_gradients(run->x + first * c, dy + first * c, rows, norm, part + 2 * g * c,
                       part + (2 * g + 1) * c);
     }
     for (int64_t j = 0; j < c; j++) {
@@ -194,27 +192,20 @@ static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, cons
         run->grad[c + j] += (hn_real)sum;
         bool fixed = !run->pass->training; // running statistics do not move with x
         double scale = (double)run->param[j] * (double)inverse[j], rows = (double)n;
-        s->by_x[j] = fixed ? 0 : (hn_real)(scale * along * (double)inverse[j] / rows);
-        s->shift[j] = fixed ? 0 : (hn_real)(scale * sum / rows);
+        by_x[j] = fixed ? 0 : (hn_real)(scale * along * (double)inverse[j] / rows);
+        shift[j] = fixed ? 0 : (hn_real)(scale * sum / rows);
     }
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
-    int64_t c = channels_of(run->layer), n = run->rows * (run->layer->in / c);
-    hn_real *scale = run->work, *offset = scale + c, *part = scale + 4 * c;
-    const struct factors s = {.mean = run->keep,
-                              .scale = scale,
-                              .offset = offset,
-                              .by_x = scale + 2 * c,
-                              .shift = scale + 3 * c,
-                              .relu = run->layer->spec.relu};
-    coefficients(run, c, scale, offset);
-    gradients(run, n, c, dy, &s, part);
+    const struct hn_norm norm = hn_norm_of(run->layer, run->keep);
+    int64_t c = norm.channels, n = run->rows * (run->layer->in / c);
+    gradients(run, &norm, n, dy);
     int64_t group = (n + GROUPS - 1) / GROUPS;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < (dx ? GROUPS : 0); g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        denormalise(run->x + first * c, dy + first * c, rows, c, &s, dx + first * c);
+        hn_norm_backward(&norm, run->x + first * c, dy + first * c, rows, dx + first * c);
     }
 }
 

@@ -79,14 +79,35 @@ static void group_range(int64_t rows, int64_t g, int64_t *first, int64_t *last) 
     *last = hn_min(*first + group, rows);
 }
 
-// Images of height x width, to where zeros surround them.
-static void pad(struct padded p, int64_t height, int64_t width, const hn_real *image,
-                int64_t images, hn_real *to) {
-    int64_t row = width * p.channels, pitch = p.width * p.channels;
-    to += p.lead * (pitch + p.channels);
+// The x of `images` images from the first on, or the dy of what came of them, to where zeros
+// surround them.
+static void pad_x(const struct hn_layer_run *run, struct padded p, int64_t first, int64_t images,
+                  hn_real *to) {
+    const struct hn_layer_spec *s = &run->layer->spec;
+    int64_t row = s->width * s->channels, pitch = p.width * s->channels;
+    const hn_real *x = run->x + first * run->layer->in;
+    to += p.lead * (pitch + s->channels);
     for (int64_t i = 0; i < images; i++, to += p.height * pitch)
-        for (int64_t y = 0; y < height; y++, image += row)
-            memcpy(to + y * pitch, image, (size_t)row * sizeof *to);
+        for (int64_t y = 0; y < s->height; y++, x += row)
+            if (run->before.channels > 0)
+                hn_norm_forward(&run->before, x, row / run->before.channels, to + y * pitch);
+            else
+                memcpy(to + y * pitch, x, (size_t)row * sizeof *to);
+}
+
+static void pad_dy(const struct hn_layer_run *run, const struct shape *shape, int64_t first,
+                   int64_t images, const hn_real *dy, hn_real *to) {
+    int64_t row = shape->out_width * run->layer->spec.out;
+    int64_t pitch = shape->dy.width * run->layer->spec.out;
+    dy += first * run->layer->out;
+    const hn_real *y = run->y + first * run->layer->out;
+    to += shape->dy.lead * (pitch + run->layer->spec.out);
+    for (int64_t i = 0; i < images; i++, to += shape->dy.height * pitch)
+        for (int64_t r = 0; r < shape->out_height; r++, dy += row, y += row)
+            if (run->after.channels > 0)
+                hn_norm_backward(&run->after, y, dy, row / run->after.channels, to + r * pitch);
+            else
+                memcpy(to + r * pitch, dy, (size_t)row * sizeof *to);
 }
 
 // Rows of W, or of its part for a phase transposed, [rows x n], as panels.
@@ -111,7 +132,7 @@ static void forward_group(const struct hn_layer_run *run, const struct shape *sh
     for (int64_t i = first; i < last; i += shape->chunk) {
         int64_t images = hn_min(shape->chunk, last - i);
         hn_real *y = run->y + i * l->out;
-        pad(shape->x, s->height, s->width, run->x + i * l->in, images, x);
+        pad_x(run, shape->x, i, images, x);
         hn_windows_multiply((struct hn_grid){images, shape->out_height, shape->out_width}, window,
                             from, run->work, s->out,
                             (struct hn_positions){y, l->out, shape->out_width * s->out, s->out});
@@ -208,13 +229,12 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
     group_range(run->rows, g, &first, &last);
     for (int64_t i = first; i < last; i += shape->chunk) {
         int64_t images = hn_min(shape->chunk, last - i);
-        pad(shape->x, s->height, s->width, run->x + i * l->in, images, x);
-        pad(shape->dy, shape->out_height, shape->out_width, dy + i * l->out, images, y);
+        pad_x(run, shape->x, i, images, x);
+        pad_dy(run, shape, i, images, dy, y);
         hn_windows_correlate((struct hn_grid){images, shape->out_height, shape->out_width}, window,
                              from, by, s->out, grad);
-        for (int64_t k = i * shape->positions; k < (i + images) * shape->positions && s->bias; k++)
-            for (int64_t j = 0; j < s->out; j++)
-                grad[shape->window * s->out + j] += dy[k * s->out + j];
+        for (int64_t k = 0; k < images * numbers(shape->dy) && s->bias; k++)
+            grad[shape->window * s->out + k % s->out] += y[k];
         if (dx)
             spread(run, shape, images, y, dx + i * l->in);
     }
@@ -242,6 +262,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
 const struct hn_layer_type hn_layer_convolution = {
     .name = "convolution",
     .summary = "convolution, channels last",
+    .applies_norms = true,
     .size = size,
     .forward = forward,
     .backward = backward,

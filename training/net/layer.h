@@ -63,6 +63,15 @@ struct hn_layer {
     int64_t work;                 // numbers of scratch that a pass needs (one at a time)
 };
 
+// The batch norm of a pass, for a layer beside it that applies it to what it reads: it saves a pass
+// through memory. [channels] each; the last two once batch norm's backward pass has been.
+struct hn_norm {
+    int64_t channels; // 0: none
+    bool relu;
+    const hn_real *mean, *scale, *offset; // y = scale x + offset
+    const hn_real *by_x, *shift;          // dx = scale dy - (x - mean) by_x - shift
+};
+
 // One pass through one layer, for its hooks. x[rows x in], y[rows x out],
 // keep[keep_row * rows + keep_fixed], work as asked for.
 struct hn_layer_run {
@@ -73,13 +82,16 @@ struct hn_layer_run {
     hn_real *running;     // [n_running]
     int64_t rows;
     const hn_real *x;
-    hn_real *y;
+    hn_real *y; // NULL: the next layer applies this batch norm
     hn_real *keep, *work;
+    struct hn_norm before; // to be applied to x
+    struct hn_norm after;  // whose x is y: to be applied, backward, to dy
 };
 
 struct hn_layer_type {
     const char *name;
     const char *summary; // one line
+    bool applies_norms;  // those before and after it
     // Optional. From spec and in: sets out, n_params, n_running, n_random, fans_*, keep_*, work (as
     // many columns out as in, and 0). NULL, or an error message.
     const char *(*size)(struct hn_layer *layer);
@@ -104,6 +116,12 @@ struct hn_layer_type {
     X(average_pool)                                                                                \
     X(aggregate)                                                                                   \
     X(sparse_linear)
+
+// y[rows x channels] of x, and dx of x and dy; keep: of the batch norm `layer`.
+struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep);
+void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t rows, hn_real *y);
+void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t rows,
+                      hn_real *dx);
 
 #define HN_LAYER_DECLARE(name) extern const struct hn_layer_type hn_layer_##name;
 HN_LAYERS(HN_LAYER_DECLARE)

@@ -94,6 +94,16 @@ static int64_t widest(const struct hn_net *net) {
     return max;
 }
 
+// True for a batch norm i of the channels that layer j, next to it, reads or writes, if j applies
+// it.
+static bool applied(const struct hn_net *net, int i, int j) {
+    if (i < 0 || i >= net->n || j < 0 || j >= net->n || !net->layer[j].type->applies_norms)
+        return false;
+    const struct hn_layer_spec *s = &net->layer[j].spec;
+    return net->layer[i].type == &hn_layer_batch_norm &&
+           net->layer[i].spec.channels == (i < j ? s->channels : s->out);
+}
+
 static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net, int64_t rows,
                                 struct hn_tape *t) {
     int64_t work = 0;
@@ -103,9 +113,10 @@ static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net
         if (!hn_mul(rows, layer->out, &size) || !hn_mul(rows, layer->keep_row, &keep) ||
             !hn_add(keep, layer->keep_fixed, &keep))
             return hn_fail(ctx, HN_MEMORY, "a pass of %lld rows is too large", (long long)rows);
-        t->y[i] = hn_alloc(ctx, size, sizeof *t->y[i]);
+        bool left = applied(net, i, i + 1);
+        t->y[i] = left ? NULL : hn_alloc(ctx, size, sizeof *t->y[i]);
         t->keep[i] = hn_alloc(ctx, keep, sizeof *t->keep[i]);
-        if (!t->y[i] || !t->keep[i])
+        if ((!t->y[i] && !left) || !t->keep[i])
             return ctx->code;
         work = hn_max(work, layer->work);
     }
@@ -127,16 +138,23 @@ enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net, int6
 static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_weights *w,
                                   struct hn_tape *tape, const struct hn_pass *pass) {
     const struct hn_layer *layer = &net->layer[i];
-    return (struct hn_layer_run){.layer = layer,
-                                 .pass = pass,
-                                 .param = w->value + layer->param,
-                                 .grad = w->grad + layer->param,
-                                 .running = w->running + layer->running,
-                                 .rows = tape->rows,
-                                 .x = i > 0 ? tape->y[i - 1] : tape->x,
-                                 .y = tape->y[i],
-                                 .keep = tape->keep[i],
-                                 .work = tape->work};
+    struct hn_layer_run run = {.layer = layer,
+                               .pass = pass,
+                               .param = w->value + layer->param,
+                               .grad = w->grad + layer->param,
+                               .running = w->running + layer->running,
+                               .rows = tape->rows,
+                               .x = i > 0 ? tape->y[i - 1] : tape->x,
+                               .y = tape->y[i],
+                               .keep = tape->keep[i],
+                               .work = tape->work};
+    if (applied(net, i - 1, i)) {
+        run.x = i > 1 ? tape->y[i - 2] : tape->x;
+        run.before = hn_norm_of(layer - 1, tape->keep[i - 1]);
+    }
+    if (applied(net, i + 1, i))
+        run.after = hn_norm_of(layer + 1, tape->keep[i + 1]);
+    return run;
 }
 
 hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
@@ -154,8 +172,9 @@ void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struc
                      const struct hn_pass *pass, hn_real *dy, hn_real *dx) {
     for (int i = net->n - 1; i >= 0; i--) {
         struct hn_layer_run run = run_of(net, i, weights, tape, pass);
-        hn_real *into = i > 0 ? tape->delta[i % 2] : dx;
+        bool left = applied(net, i, i - 1);
+        hn_real *into = i == 0 ? dx : left ? NULL : tape->delta[dy == tape->delta[0]];
         run.layer->type->backward(&run, dy, into);
-        dy = into;
+        dy = left ? dy : into;
     }
 }
