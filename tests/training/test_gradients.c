@@ -157,6 +157,54 @@ static void test_convolutions(void) {
     }
 }
 
+// y and dx of a batch norm with ReLU over more rows than the probes have, channel by channel.
+static void test_batch_norm_long(void) {
+    enum { C = 3, POSITIONS = 1001, N = ROWS * POSITIONS };
+    static hn_real x[N * C], dy[N * C], dx[N * C];
+    struct probe *p = open_probe(POSITIONS * C);
+    p->pass.frozen = false;
+    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = C, .relu = true});
+    HN_CHECK(&p->ctx, hn_weights_open(&p->ctx, &p->weights));
+    hn_net_init(&p->net, &p->weights, 7);
+    HN_CHECK(&p->ctx, hn_tape_open(&p->ctx, &p->net, ROWS, true, &p->tape));
+    fill(x, N * C, 12);
+    fill(dy, N * C, 13);
+    for (int j = 0; j < 2 * C; j++)
+        p->weights.value[j] += 0.1 * (j + 1); // gamma, beta
+    for (int64_t i = 0; i < N; i++)
+        x[i * C + 1] += 40;
+    const hn_real *y = hn_net_forward(&p->net, &p->weights, &p->tape, &p->pass, x, ROWS);
+    hn_net_backward(&p->net, &p->weights, &p->tape, &p->pass, dy, dx);
+    for (int j = 0; j < C; j++) {
+        double mean = 0, variance = 0, sum = 0, along = 0, off = 0;
+        double gamma = p->weights.value[j], beta = p->weights.value[C + j];
+        for (int64_t i = j; i < N * C; i += C)
+            mean += x[i] / N;
+        for (int64_t i = j; i < N * C; i += C)
+            variance += (x[i] - mean) * (x[i] - mean) / N;
+        double deviation = sqrt(variance + 1e-5);
+        for (int64_t i = j; i < N * C; i += C) {
+            double at = (x[i] - mean) / deviation, to = gamma * at + beta;
+            off = fmax(off, fabs(y[i] - fmax(to, 0)));
+            sum += to > 0 ? dy[i] : 0;
+            along += to > 0 ? dy[i] * at : 0;
+        }
+        for (int64_t i = j; i < N * C; i += C) {
+            double at = (x[i] - mean) / deviation, passed = gamma * at + beta > 0 ? dy[i] : 0;
+            double slope = gamma / deviation * (passed - sum / N - at * along / N);
+            off = fmax(off, fabs(dx[i] - slope));
+        }
+        CU_ASSERT(off < 1e-10);
+        CU_ASSERT_DOUBLE_EQUAL(p->weights.grad[j], along, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(p->weights.grad[C + j], sum, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(p->weights.running[j], 0.1 * mean, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(p->weights.running[C + j], 0.9 + 0.1 * variance * N / (N - 1),
+                               1e-12);
+    }
+    hn_free(&p->ctx, p->memory);
+    CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
+}
+
 // Convolutions apply the batch norms beside them, those of their channels alone.
 static void test_norms_beside_convolutions(void) {
     for (int kind = 0; kind < 8; kind++) {
@@ -282,6 +330,7 @@ static void test_adam_rows(void) {
 static const struct hn_test tests[] = {
     {"every_layer", test_every_layer},
     {"batch_norm_modes", test_batch_norm_modes},
+    {"batch_norm_long", test_batch_norm_long},
     {"convolutions", test_convolutions},
     {"norms beside convolutions", test_norms_beside_convolutions},
     {"encoders", test_encoders},

@@ -4,25 +4,28 @@
 // evaluation takes the running ones. With spec.relu, y = max(that, 0): one pass over the numbers
 // less than a layer of its own, and backward, y > 0 follows from x.
 //
-// Sums over rows are made in a fixed number of groups of rows, added in their order.
+// Several positions side by side are a row of `wide` numbers, so that loops over few channels are
+// long ones. Sums over rows are made in a fixed number of groups of rows, added in their order.
 #include "core/clones.h"
 #include "training/net/layer.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 64 };
+enum { GROUPS = 32, WIDE = 256 };
 static const double epsilon = 1e-5;
 
 static int64_t channels_of(const struct hn_layer *l) {
     return l->spec.channels > 0 ? l->spec.channels : l->in;
 }
 
+static int64_t wide_of(int64_t channels) { return channels * hn_max(1, WIDE / channels); }
+
 static const char *size(struct hn_layer *layer) {
     int64_t c = channels_of(layer);
     layer->n_params = layer->n_running = 2 * c;
-    layer->keep_fixed = 6 * c; // mean, 1 / deviation, and the rest of hn_norm
-    layer->work = 2 * GROUPS * c;
+    layer->keep_fixed = 6 * wide_of(c); // mean, 1 / deviation, and the rest of hn_norm
+    layer->work = 2 * GROUPS * wide_of(c);
     return layer->in % c ? "columns that are not a multiple of the channels" : NULL;
 }
 
@@ -32,87 +35,115 @@ static void init(const struct hn_layer *layer, hn_real *param, hn_real *running)
         param[j] = running[c + j] = 1; // gamma, variance; beta and mean are 0
 }
 
-// Of the rows x[n x c] of a group: the mean of x - shift, and the sum of squares about it, for
-// which they are read from a near cache.
+// Of the numbers x[n] of a group: per column of `wide` the mean of x - shift, and the sum of
+// squares about it, for which they are read from a near cache.
 HN_CLONES
-static void sum_rows(const hn_real *restrict x, int64_t n, int64_t c, const hn_real *restrict shift,
-                     hn_real *restrict mean, hn_real *restrict squares) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < c; j++)
-            mean[j] += x[i * c + j] - shift[j];
-    for (int64_t j = 0; j < c && n > 0; j++)
-        mean[j] /= (hn_real)n;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < c; j++) {
-            hn_real off = x[i * c + j] - shift[j] - mean[j];
+static void sum_rows(const hn_real *restrict x, int64_t n, int64_t wide,
+                     const hn_real *restrict shift, hn_real *restrict mean,
+                     hn_real *restrict squares) {
+    for (int64_t i = 0; i < n; i += wide)
+        for (int64_t j = 0; j < hn_min(wide, n - i); j++)
+            mean[j] += x[i + j] - shift[j];
+    for (int64_t j = 0; j < hn_min(wide, n); j++)
+        mean[j] /= (hn_real)((n - j + wide - 1) / wide);
+    for (int64_t i = 0; i < n; i += wide)
+        for (int64_t j = 0; j < hn_min(wide, n - i); j++) {
+            hn_real off = x[i + j] - shift[j] - mean[j];
             squares[j] += off * off;
         }
 }
 
-// Mean and 1 / deviation per channel. Groups are put together as Chan, Golub and LeVeque (1983) do.
-static void take_statistics(const struct hn_layer_run *run, int64_t n, int64_t c) {
-    const hn_real *shift = run->x; // the first row: no cancellation
-    hn_real *mean = run->keep, *inverse = mean + c, *part = run->work;
+// The numbers of group g: [*first, *first + n).
+static int64_t group_of(int64_t rows, int64_t c, int64_t g, int64_t *first) {
+    int64_t group = (rows + GROUPS - 1) / GROUPS;
+    *first = hn_min(g * group, rows) * c;
+    return hn_min(group * c, rows * c - *first);
+}
+
+// Mean, and sum of squares about it, of channel j: those of its columns in all groups, one after
+// the other, put together as Chan, Golub and LeVeque (1983) do.
+static void join(const hn_real *part, int64_t rows, int64_t c, int64_t j, double *mean,
+                 double *squares) {
+    int64_t wide = wide_of(c), first;
+    double count = 0;
+    *mean = *squares = 0;
+    for (int64_t g = 0; g < GROUPS; g++, part += 2 * wide) {
+        int64_t n = group_of(rows, c, g, &first);
+        for (int64_t k = j; k < hn_min(wide, n); k += c) {
+            double more = (double)((n - k + wide - 1) / wide), off = (double)part[k] - *mean;
+            count += more;
+            *mean += off * more / count;
+            *squares += (double)part[wide + k] + off * off * more * (count - more) / count;
+        }
+    }
+}
+
+// x[wide] from its first c numbers.
+static void repeat(hn_real *x, int64_t c) {
+    for (int64_t j = c; j < wide_of(c); j++)
+        x[j] = x[j - c];
+}
+
+static void take_statistics(const struct hn_layer_run *run, int64_t rows, int64_t c) {
+    int64_t wide = wide_of(c);
+    hn_real *shift = run->keep, *inverse = shift + wide, *part = run->work;
     double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
-    int64_t group = (n + GROUPS - 1) / GROUPS;
-    memset(part, 0, (size_t)(2 * GROUPS * c) * sizeof *part);
+    memcpy(shift, run->x, (size_t)c * sizeof *shift); // the first row: no cancellation
+    repeat(shift, c);
+    memset(part, 0, (size_t)(2 * GROUPS * wide) * sizeof *part);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
-        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        sum_rows(run->x + first * c, rows, c, shift, part + 2 * g * c, part + (2 * g + 1) * c);
+        int64_t first, n = group_of(rows, c, g, &first);
+        sum_rows(run->x + first, n, wide, shift, part + 2 * g * wide, part + (2 * g + 1) * wide);
     }
     for (int64_t j = 0; j < c; j++) {
-        double sum = 0, squares = 0;
-        for (int64_t g = 0; g * group < n; g++)
-            sum += (double)hn_min(group, n - g * group) * (double)part[2 * g * c + j];
-        for (int64_t g = 0; g * group < n; g++) {
-            double off = (double)part[2 * g * c + j] - sum / (double)n;
-            squares += (double)part[(2 * g + 1) * c + j] +
-                       (double)hn_min(group, n - g * group) * off * off;
-        }
-        mean[j] = shift[j] + (hn_real)(sum / (double)n);
-        inverse[j] = (hn_real)(1 / sqrt(squares / (double)n + epsilon));
+        double mean, squares;
+        join(part, rows, c, j, &mean, &squares);
+        shift[j] += (hn_real)mean; // and this is the mean
+        inverse[j] = (hn_real)(1 / sqrt(squares / (double)rows + epsilon));
         if (run->pass->frozen)
             continue;
-        double unbiased = squares / (double)hn_max(n - 1, 1);
-        run->running[j] += (hn_real)(momentum * ((double)mean[j] - (double)run->running[j]));
+        double unbiased = squares / (double)hn_max(rows - 1, 1);
+        run->running[j] += (hn_real)(momentum * ((double)shift[j] - (double)run->running[j]));
         run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));
     }
 }
 
-// y = scale x + offset, or 0 where ReLU leaves nothing.
+// y = scale x + offset, or 0 where ReLU leaves nothing; x[n].
 HN_CLONES
-static void normalise(const hn_real *restrict x, int64_t n, int64_t c,
-                      const hn_real *restrict scale, const hn_real *restrict offset, bool relu,
+static void normalise(const hn_real *restrict x, int64_t n, const struct hn_norm *s,
                       hn_real *restrict y) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < c; j++) {
-            hn_real to = x[i * c + j] * scale[j] + offset[j];
-            y[i * c + j] = !relu || to > 0 ? to : 0;
+    const hn_real *restrict scale = s->scale, *restrict offset = s->offset;
+    const bool relu = s->relu;
+    for (int64_t i = 0; i < n; i += s->wide)
+        for (int64_t j = 0; j < hn_min(s->wide, n - i); j++) {
+            hn_real to = x[i + j] * scale[j] + offset[j];
+            y[i + j] = !relu || to > 0 ? to : 0;
         }
 }
 
 struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep) {
-    int64_t c = channels_of(layer);
-    return (struct hn_norm){.channels = c,
+    int64_t wide = wide_of(channels_of(layer));
+    return (struct hn_norm){.wide = wide,
                             .relu = layer->spec.relu,
                             .mean = keep,
-                            .scale = keep + 2 * c,
-                            .offset = keep + 3 * c,
-                            .by_x = keep + 4 * c,
-                            .shift = keep + 5 * c};
+                            .scale = keep + 2 * wide,
+                            .offset = keep + 3 * wide,
+                            .by_x = keep + 4 * wide,
+                            .shift = keep + 5 * wide};
 }
 
-void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t rows, hn_real *y) {
-    normalise(x, rows, norm->channels, norm->scale, norm->offset, norm->relu, y);
+void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t n, hn_real *y) {
+    normalise(x, n, norm, y);
 }
 
 static void forward(const struct hn_layer_run *run) {
     const struct hn_norm norm = hn_norm_of(run->layer, run->keep);
-    int64_t c = norm.channels, n = run->rows * (run->layer->in / c);
-    hn_real *mean = run->keep, *inverse = mean + c, *scale = mean + 2 * c, *offset = mean + 3 * c;
+    int64_t c = channels_of(run->layer), rows = run->rows * (run->layer->in / c);
+    hn_real *mean = run->keep, *inverse = mean + norm.wide;
+    hn_real *scale = inverse + norm.wide, *offset = scale + norm.wide;
     if (run->pass->training)
-        take_statistics(run, n, c);
+        take_statistics(run, rows, c);
     for (int64_t j = 0; j < c; j++) {
         if (!run->pass->training) {
             mean[j] = run->running[j];
@@ -121,26 +152,27 @@ static void forward(const struct hn_layer_run *run) {
         scale[j] = run->param[j] * inverse[j];
         offset[j] = run->param[c + j] - mean[j] * scale[j];
     }
-    int64_t group = (n + GROUPS - 1) / GROUPS;
+    repeat(mean, c);
+    repeat(scale, c);
+    repeat(offset, c);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < (run->y ? GROUPS : 0); g++) {
-        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        hn_norm_forward(&norm, run->x + first * c, rows, run->y + first * c);
+        int64_t first, n = group_of(rows, c, g, &first);
+        hn_norm_forward(&norm, run->x + first, n, run->y + first);
     }
 }
 
-// Sums of dy, where ReLU lets it pass, and of dy xhat.
+// Sums of dy, where ReLU lets it pass, and of dy xhat, per column.
 HN_CLONES
 static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
                           const struct hn_norm *s, hn_real *restrict sum, hn_real *restrict along) {
     const hn_real *restrict mean = s->mean, *restrict scale = s->scale,
                             *restrict offset = s->offset;
     const bool relu = s->relu;
-    const int64_t c = s->channels;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < c; j++) {
-            hn_real at = x[i * c + j];
-            hn_real passed = !relu || at * scale[j] + offset[j] > 0 ? dy[i * c + j] : 0;
+    for (int64_t i = 0; i < n; i += s->wide)
+        for (int64_t j = 0; j < hn_min(s->wide, n - i); j++) {
+            hn_real at = x[i + j];
+            hn_real passed = !relu || at * scale[j] + offset[j] > 0 ? dy[i + j] : 0;
             sum[j] += passed;
             along[j] += passed * (at - mean[j]);
         }
@@ -154,58 +186,59 @@ static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, i
                             *restrict offset = s->offset;
     const hn_real *restrict by_x = s->by_x, *restrict shift = s->shift;
     const bool relu = s->relu;
-    const int64_t c = s->channels;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < c; j++) {
-            hn_real at = x[i * c + j];
-            hn_real passed = !relu || at * scale[j] + offset[j] > 0 ? dy[i * c + j] : 0;
-            dx[i * c + j] = scale[j] * passed - (at - mean[j]) * by_x[j] - shift[j];
+    for (int64_t i = 0; i < n; i += s->wide)
+        for (int64_t j = 0; j < hn_min(s->wide, n - i); j++) {
+            hn_real at = x[i + j];
+            hn_real passed = !relu || at * scale[j] + offset[j] > 0 ? dy[i + j] : 0;
+            dx[i + j] = scale[j] * passed - (at - mean[j]) * by_x[j] - shift[j];
         }
 }
 
-void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t rows,
+void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t n,
                       hn_real *dx) {
-    denormalise(x, dy, rows, norm, dx);
+    denormalise(x, dy, n, norm, dx);
 }
 
 // Adds to the gradients; by_x and shift of `norm`.
-static void gradients(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t n,
-                      const hn_real *dy) {
-    int64_t c = norm->channels, group = (n + GROUPS - 1) / GROUPS;
-    hn_real *inverse = run->keep + c, *by_x = run->keep + 4 * c, *shift = run->keep + 5 * c;
+static void gradients(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t rows,
+                      int64_t c, const hn_real *dy) {
+    int64_t wide = norm->wide;
+    hn_real *inverse = run->keep + wide, *by_x = run->keep + 4 * wide, *shift = by_x + wide;
     hn_real *part = run->work;
-    memset(part, 0, (size_t)(2 * GROUPS * c) * sizeof *part);
+    memset(part, 0, (size_t)(2 * GROUPS * wide) * sizeof *part);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
-        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        sum_gradients(run->x + first * c, dy + first * c, rows, norm, part + 2 * g * c,
-                      part + (2 * g + 1) * c);
+        int64_t first, n = group_of(rows, c, g, &first);
+        sum_gradients(run->x + first, dy + first, n, norm, part + 2 * g * wide,
+                      part + (2 * g + 1) * wide);
     }
     for (int64_t j = 0; j < c; j++) {
         double sum = 0, along = 0;
-        for (int64_t g = 0; g < GROUPS; g++) {
-            sum += (double)part[2 * g * c + j];
-            along += (double)part[(2 * g + 1) * c + j];
-        }
+        for (int64_t g = 0; g < GROUPS; g++)
+            for (int64_t k = 2 * g * wide + j; k < (2 * g + 1) * wide; k += c) {
+                sum += (double)part[k];
+                along += (double)part[wide + k];
+            }
         along *= (double)inverse[j];
         run->grad[j] += (hn_real)along;
         run->grad[c + j] += (hn_real)sum;
         bool fixed = !run->pass->training; // running statistics do not move with x
-        double scale = (double)run->param[j] * (double)inverse[j], rows = (double)n;
-        by_x[j] = fixed ? 0 : (hn_real)(scale * along * (double)inverse[j] / rows);
-        shift[j] = fixed ? 0 : (hn_real)(scale * sum / rows);
+        double scale = (double)run->param[j] * (double)inverse[j], n = (double)rows;
+        by_x[j] = fixed ? 0 : (hn_real)(scale * along * (double)inverse[j] / n);
+        shift[j] = fixed ? 0 : (hn_real)(scale * sum / n);
     }
+    repeat(by_x, c);
+    repeat(shift, c);
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     const struct hn_norm norm = hn_norm_of(run->layer, run->keep);
-    int64_t c = norm.channels, n = run->rows * (run->layer->in / c);
-    gradients(run, &norm, n, dy);
-    int64_t group = (n + GROUPS - 1) / GROUPS;
+    int64_t c = channels_of(run->layer), rows = run->rows * (run->layer->in / c);
+    gradients(run, &norm, rows, c, dy);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < (dx ? GROUPS : 0); g++) {
-        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        hn_norm_backward(&norm, run->x + first * c, dy + first * c, rows, dx + first * c);
+        int64_t first, n = group_of(rows, c, g, &first);
+        hn_norm_backward(&norm, run->x + first, dy + first, n, dx + first);
     }
 }
 

@@ -89,8 +89,8 @@ static void pad_x(const struct hn_layer_run *run, struct padded p, int64_t first
     to += p.lead * (pitch + s->channels);
     for (int64_t i = 0; i < images; i++, to += p.height * pitch)
         for (int64_t y = 0; y < s->height; y++, x += row)
-            if (run->before.channels > 0)
-                hn_norm_forward(&run->before, x, row / run->before.channels, to + y * pitch);
+            if (run->before.wide > 0)
+                hn_norm_forward(&run->before, x, row, to + y * pitch);
             else
                 memcpy(to + y * pitch, x, (size_t)row * sizeof *to);
 }
@@ -104,8 +104,8 @@ static void pad_dy(const struct hn_layer_run *run, const struct shape *shape, in
     to += shape->dy.lead * (pitch + run->layer->spec.out);
     for (int64_t i = 0; i < images; i++, to += shape->dy.height * pitch)
         for (int64_t r = 0; r < shape->out_height; r++, dy += row, y += row)
-            if (run->after.channels > 0)
-                hn_norm_backward(&run->after, y, dy, row / run->after.channels, to + r * pitch);
+            if (run->after.wide > 0)
+                hn_norm_backward(&run->after, y, dy, row, to + r * pitch);
             else
                 memcpy(to + r * pitch, dy, (size_t)row * sizeof *to);
 }

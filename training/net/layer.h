@@ -64,9 +64,10 @@ struct hn_layer {
 };
 
 // The batch norm of a pass, for a layer beside it that applies it to what it reads: it saves a pass
-// through memory. [channels] each; the last two once batch norm's backward pass has been.
+// through memory. [wide] each, the channels' one after the other and again; the last two once batch
+// norm's backward pass has been.
 struct hn_norm {
-    int64_t channels; // 0: none
+    int64_t wide; // 0: none
     bool relu;
     const hn_real *mean, *scale, *offset; // y = scale x + offset
     const hn_real *by_x, *shift;          // dx = scale dy - (x - mean) by_x - shift
@@ -117,10 +118,10 @@ struct hn_layer_type {
     X(aggregate)                                                                                   \
     X(sparse_linear)
 
-// y[rows x channels] of x, and dx of x and dy; keep: of the batch norm `layer`.
+// y[n] of x[n], and dx of x and dy, all from a first channel on; keep: of the batch norm `layer`.
 struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep);
-void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t rows, hn_real *y);
-void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t rows,
+void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t n, hn_real *y);
+void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t n,
                       hn_real *dx);
 
 #define HN_LAYER_DECLARE(name) extern const struct hn_layer_type hn_layer_##name;
