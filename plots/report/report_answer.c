@@ -64,9 +64,10 @@ static enum hn_within judge(const struct league *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
     if (p->judged || isnan(d.mean))
         return hn_judge(d, budget);
-    return fmax(d.mean, d.hi) <= budget  ? HN_WITHIN
-           : fmin(d.mean, d.lo) > budget ? HN_BEYOND
-                                         : HN_UNDETERMINED;
+    double half = isnan(d.half) ? 0 : d.half; // as it is printed, though ends may differ
+    return d.mean + half <= budget  ? HN_WITHIN
+           : d.mean - half > budget ? HN_BEYOND
+                                    : HN_UNDETERMINED;
 }
 
 static bool is_harder(const struct league *p, int64_t s) {
