@@ -87,7 +87,14 @@ static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct
     }
 }
 
-// Seeds are small dots below their mean.
+static double equal_before(const double *value, int64_t k) {
+    int before = 0;
+    for (int64_t i = 0; i < k; i++)
+        before += !(value[i] < value[k] || value[i] > value[k]);
+    return before;
+}
+
+// Seeds are small dots below their mean, equal ones below each other.
 static void draw_accuracies(struct hn_page *page, const struct table *t) {
     char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
     hn_training_axis(t->column, hn_trained_is_share(t->column) ? "%" : NULL, axis, sizeof axis);
@@ -105,7 +112,8 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
         int64_t n = hn_trained_values(t->trained, row->setting, t->column,
                                       row->untrained ? 0 : HN_LAST_STEP, &value);
         for (int64_t k = 0; k < n; k++)
-            hn_series_add(seeds, t->scale * value[k], i + 0.27);
+            hn_series_add(seeds, t->scale * value[k],
+                          i + 0.27 + equal_before(value, k) * 0.4 / (double)n);
         hn_series_add_row(mean, t->scale * row->accuracy.mean, i, t->scale * row->accuracy.half);
     }
 }

@@ -406,6 +406,15 @@ static int read_means(const char *id, int from, double cell[][5], int rows) {
     return n;
 }
 
+static void look_at_equal_seeds(void) { // of the untrained encoder
+    static double some[64][5];
+    bool apart = false;
+    for (int block = 0; block < 64; block++)
+        apart |= block_of("accuracy", block, some, 64) == 3 && fabs(some[0][0] - 30) < 1e-6 &&
+                 some[1][1] > some[0][1] + 0.05 && some[2][1] > some[1][1] + 0.05;
+    CU_ASSERT(apart);
+}
+
 // Rows sorted by accuracy, the untrained encoder among them; differences are paired by seed, within
 // the batches of 64 (of 128 there is one setting).
 static void accuracies(void) {
@@ -417,6 +426,7 @@ static void accuracies(void) {
     struct hn_results r = figures_results(&ctx);
     HN_CHECK(&ctx, hn_figure_draw(&ctx, &hn_accuracy, &r, folder, as("svg")));
     CU_ASSERT_EQUAL_FATAL(read_means("accuracy", 0, cell, ROWS + DIFFERENCES), ROWS + DIFFERENCES);
+    look_at_equal_seeds();
     for (int i = 0; i < FIGURES_CELLS; i++) {
         naive_accuracy(&r, i, -1, &mean[i], &half);
         halves += half;
