@@ -1,12 +1,8 @@
 #include "core/label_sets.h"
 
+#include <gsl/gsl_sort_int.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 // The labels of an item, ascending, each once.
 struct item {
@@ -28,7 +24,7 @@ static void sort_items(int64_t n, const int64_t *start, int32_t *label, struct i
     for (int64_t i = 0; i < n; i++) {
         int32_t *own = label + start[i];
         int64_t count = start[i + 1] - start[i], kept = 0;
-        qsort(own, (size_t)count, sizeof *own, ascending);
+        gsl_sort_int(own, 1, (size_t)count);
         for (int64_t k = 0; k < count; k++)
             if (k == 0 || own[k] != own[kept - 1])
                 own[kept++] = own[k];
@@ -61,7 +57,7 @@ static void number_sets(int64_t n, const struct item *item, int32_t *set,
 // all[count]: changed.
 static int32_t count_classes(int32_t *all, int64_t count) {
     int32_t classes = 0;
-    qsort(all, (size_t)count, sizeof *all, ascending);
+    gsl_sort_int(all, 1, (size_t)count);
     for (int64_t k = 0; k < count; k++)
         classes += k == 0 || all[k] != all[k - 1];
     return classes;
@@ -85,6 +81,8 @@ enum hn_code hn_label_sets_make(struct hn_context *ctx, int64_t n, const int64_t
     sort_items(n, start, own, item);
     qsort(item, (size_t)n, sizeof *item, by_labels);
     number_sets(n, item, set, out);
+    entries = out->start[out->n];
+    memcpy(own, out->label, (size_t)entries * sizeof *own);
     out->classes = count_classes(own, entries);
     return HN_OK;
 }

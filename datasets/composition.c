@@ -3,13 +3,9 @@
 #include "core/digest.h"
 #include "datasets/snapshot_private.h"
 
+#include <gsl/gsl_sort_long.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 // Classes by label: of the items' own labels, or of each label of their sets.
 static enum hn_code classes_of(struct hn_context *ctx, const struct hn_snapshot *s,
@@ -39,7 +35,7 @@ static void measure_sizes(struct hn_classes *c, struct hn_composition *out) {
             out->largest = c->count[k];
             out->largest_label = c->label[k];
         }
-    qsort(c->count, (size_t)c->n, sizeof *c->count, ascending);
+    gsl_sort_long(c->count, 1, (size_t)c->n);
     out->smallest = c->n ? c->count[0] : 0;
     out->median = c->n ? 0.5 * (double)(c->count[(c->n - 1) / 2] + c->count[c->n / 2]) : 0;
 }

@@ -1,7 +1,7 @@
 #include "datasets/tudataset.h"
+#include "core/numbers.h"
 #include "datasets/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FOLDS_MAX = 1000 };
@@ -62,11 +62,6 @@ static enum hn_code read_of_graphs(struct hn_context *ctx, const struct hn_tudat
     return HN_OK;
 }
 
-static int compare(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // position[count] = rank of each value among the *distinct ones.
 static enum hn_code number(struct hn_context *ctx, const int64_t *value, int64_t count,
                            int32_t *position, int32_t *distinct) {
@@ -74,16 +69,9 @@ static enum hn_code number(struct hn_context *ctx, const int64_t *value, int64_t
     if (!sorted)
         return ctx->code;
     memcpy(sorted, value, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    *distinct = 0;
+    *distinct = (int32_t)hn_numbers_sort(sorted, count);
     for (int64_t i = 0; i < count; i++)
-        if (*distinct == 0 || sorted[i] != sorted[*distinct - 1])
-            sorted[(*distinct)++] = sorted[i];
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t *found =
-            bsearch(&value[i], sorted, (size_t)*distinct, sizeof *sorted, compare);
-        position[i] = found ? (int32_t)(found - sorted) : 0;
-    }
+        position[i] = (int32_t)hn_numbers_find(sorted, *distinct, value[i]);
     return HN_OK;
 }
 

@@ -1,15 +1,9 @@
 #include "retrieval/describe.h"
-
-#include <stdlib.h>
+#include "core/numbers.h"
 
 static void print_text(const char *name, const char *text) {
     if (text[0])
         printf("%-14s %s\n", name, text);
-}
-
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 // Items of a side whose text one before them has; -1: texts are unknown.
@@ -25,10 +19,7 @@ static enum hn_code count_equal(struct hn_context *ctx, const struct hn_retrieva
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         group[i] = info->group[side][i];
-    qsort(group, (size_t)n, sizeof *group, by_value);
-    *equal = 0;
-    for (int64_t i = 1; i < n; i++)
-        *equal += group[i] == group[i - 1];
+    *equal = n - hn_numbers_sort(group, n);
     return HN_OK;
 }
 
@@ -61,12 +52,7 @@ static void print_equal(const char *name, int64_t equal) {
         printf("%-14s %lld with the text of an earlier one\n", name, (long long)equal);
 }
 
-enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieval_info *info) {
-    const struct hn_snapshot_info *f = info->file;
-    int64_t equal[HN_SETS];
-    for (int side = 0; side < HN_SETS; side++)
-        if (count_equal(ctx, info, side, &equal[side]))
-            return ctx->code;
+void hn_describe_file(const struct hn_snapshot_info *f) {
     printf("%-14s ", "file");
     hn_plain_put(stdout, f->path);
     putchar('\n');
@@ -77,6 +63,15 @@ enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieva
     print_text("created", f->created);
     print_text("made by", f->tool_version);
     print_text("SHA-256", f->stored_sha256);
+}
+
+enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieval_info *info) {
+    const struct hn_snapshot_info *f = info->file;
+    int64_t equal[HN_SETS];
+    for (int side = 0; side < HN_SETS; side++)
+        if (count_equal(ctx, info, side, &equal[side]))
+            return ctx->code;
+    hn_describe_file(f);
     printf("%-14s %s\n", "kind", "retrieval");
     printf("%-14s %lld\n", "queries", (long long)info->n[HN_QUERIES]);
     print_equal("", equal[HN_QUERIES]);

@@ -1,11 +1,5 @@
 #include "retrieval/relevance.h"
-
-#include <stdlib.h>
-
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
+#include "core/numbers.h"
 
 enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *qrels,
                                 const int64_t *group, struct hn_relevance *out) {
@@ -20,7 +14,7 @@ enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *q
         for (int64_t e = qrels->start[q]; e < qrels->start[q + 1]; e++)
             if (qrels->grade[e] > 0)
                 out->key[n++] = group ? group[qrels->passage[e]] : qrels->passage[e];
-        qsort(out->key + out->start[q], (size_t)(n - out->start[q]), sizeof *out->key, by_value);
+        n = out->start[q] + hn_numbers_sort(out->key + out->start[q], n - out->start[q]);
         out->start[q + 1] = n;
     }
     return HN_OK;
@@ -30,6 +24,6 @@ bool hn_relevance_has(const struct hn_relevance *r, int64_t query, int32_t passa
     if (!r->start)
         return false;
     int64_t key = r->group ? r->group[passage] : passage;
-    return bsearch(&key, r->key + r->start[query], (size_t)(r->start[query + 1] - r->start[query]),
-                   sizeof key, by_value) != NULL;
+    return hn_numbers_find(r->key + r->start[query], r->start[query + 1] - r->start[query], key) >=
+           0;
 }

@@ -1,6 +1,6 @@
 #include "samplers/graph_parts.h"
 
-#include <stdlib.h>
+#include <gsl/gsl_sort_int.h>
 #include <string.h>
 
 enum { STOP_EVERY = 1024 }; // nodes between two looks at an interrupt
@@ -165,18 +165,13 @@ static bool improve(struct state *s, int32_t i) {
     return j >= 0;
 }
 
-static int by_id(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void finish(struct state *s) {
     s->p->inside = 0;
     for (int64_t v = 0; v < s->g->n; v++)
         s->p->inside += s->inside[v];
     s->p->inside /= 2;
     for (int64_t c = 0; c < s->parts; c++)
-        qsort(s->p->member + c * s->p->size, (size_t)size_of(s, c), sizeof *s->p->member, by_id);
+        gsl_sort_int(s->p->member + c * s->p->size, 1, (size_t)size_of(s, c));
 }
 
 enum hn_code hn_graph_part(struct hn_context *ctx, const struct hn_graph *g,

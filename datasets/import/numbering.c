@@ -1,8 +1,9 @@
 // Labels and groups as numbers from 0: as they are, or by their order; and what is worth a note.
+#include "core/classes.h"
+#include "core/numbers.h"
 #include "datasets/import/columns.h"
 #include "datasets/import/import_private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a) {
@@ -31,30 +32,19 @@ enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a) {
     return HN_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // out: rank of each value that is not below 0 among those that there are.
 static enum hn_code rank(struct hn_context *ctx, const struct hn_array *a, int32_t *out) {
-    int64_t n = a->shape[0], m = 0, distinct = 0;
+    int64_t n = a->shape[0], m = 0, lowest = a->above ? INT64_MIN : 0;
     HN_SCOPE(ctx);
-    uint64_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    int64_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
     if (!sorted)
         return ctx->code;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) // those above 2^63 - 1 are stored below 0
         if (a->above || a->integer[i] >= 0)
-            sorted[m++] = (uint64_t)a->integer[i];
-    qsort(sorted, (size_t)m, sizeof *sorted, by_value);
-    for (int64_t i = 0; i < m; i++)
-        if (i == 0 || sorted[i] != sorted[distinct - 1])
-            sorted[distinct++] = sorted[i];
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t value = (uint64_t)a->integer[i];
-        const uint64_t *found = bsearch(&value, sorted, (size_t)distinct, sizeof *sorted, by_value);
-        out[i] = found ? (int32_t)(found - sorted) : -1;
-    }
+            sorted[m++] = a->integer[i] ^ lowest;
+    m = hn_numbers_sort(sorted, m);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (int32_t)hn_numbers_find(sorted, m, a->integer[i] ^ lowest);
     return HN_OK;
 }
 
@@ -94,38 +84,18 @@ enum hn_code hn_number_integers(struct hn_context *ctx, const struct hn_numberin
     return HN_OK;
 }
 
-// Distinct labels of the items that have one, which `label` holds.
-static enum hn_code count_classes(struct hn_context *ctx, const int32_t *label, int64_t n,
-                                  int64_t *labelled, int64_t *classes) {
-    struct hn_array a = {.rank = 1, .shape = {n}};
-    HN_SCOPE(ctx);
-    int32_t *position = hn_alloc(ctx, n, sizeof *position);
-    a.integer = hn_alloc(ctx, n, sizeof *a.integer);
-    if (!position || !a.integer)
-        return ctx->code;
-    for (int64_t i = 0; i < n; i++)
-        a.integer[i] = label[i];
-    if (rank(ctx, &a, position))
-        return ctx->code;
-    *labelled = *classes = 0;
-    for (int64_t i = 0; i < n; i++) {
-        *labelled += position[i] >= 0;
-        *classes = hn_max(*classes, position[i] + 1);
-    }
-    return HN_OK;
-}
-
 enum hn_code hn_note_classes(struct hn_context *ctx, const char *path, const int32_t *label,
                              int64_t n) {
-    int64_t labelled = 0, classes = 0;
-    if (count_classes(ctx, label, n, &labelled, &classes))
+    struct hn_classes c;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, label, n, &c))
         return ctx->code;
-    if (labelled > 2 && classes == labelled)
+    if (c.labelled > 2 && c.n == c.labelled)
         hn_note(ctx,
                 "%s: every item has a class of its own, so that no two have one label: if these "
                 "are identifiers, name another column with --label-tensor, or leave out --labels",
                 path);
-    else if (labelled > 2 && classes == 1)
+    else if (c.labelled > 2 && c.n == 1)
         hn_note(ctx, "%s: all items have one class, so that there are no negatives of another",
                 path);
     return HN_OK;

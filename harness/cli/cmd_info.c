@@ -10,11 +10,6 @@
 
 enum { NAMES_SHOWN = 12, STEPS_SHOWN = 16 };
 
-static void print_text(const char *name, const char *text) {
-    if (text[0])
-        printf("%-14s %s\n", name, text);
-}
-
 static void print_steps(const struct hn_snapshot_info *info) {
     printf("%-14s %lld:", "steps", (long long)info->steps);
     for (int64_t i = 0; i < info->steps && i < STEPS_SHOWN; i++)
@@ -88,16 +83,7 @@ static void print_parts(const struct hn_snapshot_info *info) {
 }
 
 static void print_table(const struct hn_snapshot_info *info, const struct hn_composition *c) {
-    printf("%-14s ", "file");
-    hn_plain_put(stdout, info->path);
-    putchar('\n');
-    print_text("title", info->about.title);
-    print_text("source", info->about.source);
-    print_text("license", info->about.license);
-    print_text("encoder", info->about.encoder);
-    print_text("created", info->created);
-    print_text("made by", info->tool_version);
-    print_text("SHA-256", info->stored_sha256);
+    hn_describe_file(info);
     printf("%-14s %s\n", "layout", info->layout);
     printf("%-14s %lld\n", "items", (long long)info->n);
     printf("%-14s %lld, %s%s\n", "dims", (long long)info->d, info->dtype,

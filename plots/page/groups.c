@@ -1,14 +1,10 @@
 #include "plots/page/groups.h"
+#include "core/numbers.h"
+
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 // The value of the option in which rows are to be alike, once for all rows. False: there is none.
 static bool find_value(const struct hn_table *runs, struct hn_choice choice,
@@ -150,19 +146,12 @@ const char *hn_setting_options(const struct hn_setting *s) {
 static void collect_steps(struct hn_groups *g) {
     const struct hn_table *runs = &g->results->runs;
     int64_t n = 0;
-    g->steps = 0;
     for (int64_t row = 0; row < runs->rows; row++)
         if (g->position[row].setting >= 0)
             g->step[n++] = whole(runs, row, "step");
-    qsort(g->step, (size_t)n, sizeof *g->step, by_value);
-    for (int64_t i = 0; i < n; i++)
-        if (i == 0 || g->step[i] != g->step[i - 1])
-            g->step[g->steps++] = g->step[i];
-    for (int64_t row = 0; row < runs->rows; row++) {
-        int64_t step = whole(runs, row, "step");
-        const int64_t *found = bsearch(&step, g->step, (size_t)g->steps, sizeof *g->step, by_value);
-        g->position[row].step = found ? found - g->step : -1;
-    }
+    g->steps = hn_numbers_sort(g->step, n);
+    for (int64_t row = 0; row < runs->rows; row++)
+        g->position[row].step = hn_numbers_find(g->step, g->steps, whole(runs, row, "step"));
 }
 
 static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice,

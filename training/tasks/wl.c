@@ -1,5 +1,6 @@
 #include "training/tasks/wl.h"
 
+#include <gsl/gsl_sort_int.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,6 @@ struct work {
     int64_t *count;         // [graphs] of one label
     int32_t *met;           // [graphs] that have it
 };
-
-static int compare_labels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 static int compare_names(const void *a, const void *b) {
     const struct named *x = a, *y = b;
@@ -67,7 +63,7 @@ static void name_nodes(struct work *w, bool neighbours) {
         text[0] = w->label[i];
         for (int64_t e = edges->start[i]; neighbours && e < edges->start[i + 1]; e++)
             text[n++] = w->label[edges->target[e]];
-        qsort(text + 1, (size_t)(n - 1), sizeof *text, compare_labels);
+        gsl_sort_int(text + 1, 1, (size_t)(n - 1));
         w->named[i] = (struct named){text, n, (int32_t)i};
         text += n;
     }
