@@ -53,7 +53,7 @@ struct hn_batches {
     int32_t *size;         // out: [count], caller's
     int32_t *ids; // out: [count x batch_size], caller's; the start item of a walk comes first
 
-    // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), zeroed for other samplers. The anchor at
+    // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), not used by other samplers. The anchor at
     // position p = b * batch_size + a of ids has negative[p * capacity ..], negatives[p] of them:
     // distinct, and not the anchor; there may be none.
     int64_t capacity;   // in: hn_sampler_capacity()

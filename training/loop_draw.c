@@ -1,6 +1,7 @@
 // The sampler of a run: built every t steps on the embeddings of now, asked for a batch at a time.
 #include "core/sweep/blas.h"
 #include "datasets/import/import.h"
+#include "samplers/draw.h"
 #include "training/loop_private.h"
 
 #include <stdio.h>
@@ -17,19 +18,16 @@ static int64_t interval(const struct hn_run_spec *spec) {
 
 static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
-    int64_t b = loop->task.batch_size, n = loop->task.n, size, pairs;
-    d->capacity = hn_sampler_capacity(loop->spec->sampler, loop->spec->sampler_params, n);
-    if (!hn_mul(n, loop->task.d, &size) || !hn_mul(b, d->capacity, &pairs))
+    int64_t b = loop->task.batch_size, size;
+    if (!hn_mul(loop->task.n, loop->task.d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    d->ids = hn_alloc(ctx, b, sizeof *d->ids);
+    if (hn_batches_open(ctx, &d->sampler, 1, &d->batch))
+        return ctx->code;
     d->label = hn_alloc(ctx, b, sizeof *d->label);
-    d->negatives = hn_alloc(ctx, b, sizeof *d->negatives);
-    d->negative = hn_alloc(ctx, pairs, sizeof *d->negative);
-    d->position = hn_alloc(ctx, pairs, sizeof *d->position);
+    d->position = hn_alloc(ctx, b * d->batch.capacity, sizeof *d->position);
     d->start = hn_alloc(ctx, b + 1, sizeof *d->start);
     d->built = hn_zalloc(ctx, size, sizeof *d->built);
-    if (!d->ids || !d->label || !d->negatives || !d->negative || !d->position || !d->start ||
-        !d->built)
+    if (!d->label || !d->position || !d->start || !d->built)
         return ctx->code;
     if (loop->spec->embeddings == HN_EMBEDDINGS_STORED)
         d->stored = hn_alloc(ctx, size, sizeof *d->stored);
@@ -217,20 +215,21 @@ enum hn_code hn_draw_prepare(struct hn_context *ctx, struct hn_loop *loop) {
 // Negatives of the anchors, as the loss wants them: all items are keys.
 static void make_lists(struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
+    const struct hn_batches *b = &d->batch;
     d->start[0] = 0;
-    for (int32_t a = 0; a < d->size; a++) {
-        d->start[a + 1] = d->start[a] + d->negatives[a];
-        memcpy(d->position + d->start[a], d->negative + a * d->capacity,
-               (size_t)d->negatives[a] * sizeof *d->position);
+    for (int32_t a = 0; a < *b->size; a++) {
+        d->start[a + 1] = d->start[a] + b->negatives[a];
+        memcpy(d->position + d->start[a], hn_batch_negatives(b, a),
+               (size_t)b->negatives[a] * sizeof *d->position);
     }
-    d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->position};
+    d->lists = (struct hn_loss_lists){loop->task.n, b->ids, d->start, d->position};
 }
 
 // A guided weighting's scores of the batch.
 static const float *multiply_teacher(struct hn_draw *d) {
     const struct hn_matrix *teacher = &d->items.teacher;
-    int64_t n = d->size, cols = teacher->cols;
-    hn_gather_rows(teacher, d->ids, n, d->teacher);
+    int64_t n = *d->batch.size, cols = teacher->cols;
+    hn_gather_rows(teacher, d->batch.ids, n, d->teacher);
     hn_gemm_nt(d->teacher, cols, d->teacher, cols, n, n, cols, d->guide, n);
     return d->guide;
 }
@@ -238,26 +237,21 @@ static const float *multiply_teacher(struct hn_draw *d) {
 enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_t number,
                             struct hn_task_batch *batch) {
     struct hn_draw *d = &loop->draw;
-    bool lists = d->at.sampled && d->capacity > 0;
-    struct hn_batches b = {.first = number,
-                           .count = 1,
-                           .batch_size = (int32_t)loop->task.batch_size,
-                           .size = &d->size,
-                           .ids = d->ids,
-                           .capacity = lists ? d->capacity : 0,
-                           .negatives = lists ? d->negatives : NULL,
-                           .negative = lists ? d->negative : NULL};
-    if (hn_sampler_next(ctx, current(d), &b))
+    struct hn_batches *b = &d->batch;
+    bool lists = d->at.sampled && b->capacity > 0;
+    b->first = number;
+    b->count = 1;
+    if (hn_sampler_next(ctx, current(d), b))
         return ctx->code;
     if (lists)
         make_lists(loop);
-    for (int32_t k = 0; k < d->size; k++)
-        d->label[k] = loop->task.label ? loop->task.label[d->ids[k]] : -1;
+    for (int32_t k = 0; k < *b->size; k++)
+        d->label[k] = loop->task.label ? loop->task.label[b->ids[k]] : -1;
     batch->loss.label = d->label;
     if (d->guide)
         batch->loss.guide = multiply_teacher(d);
-    batch->id = d->ids;
-    batch->n = d->size;
+    batch->id = b->ids;
+    batch->n = *b->size;
     batch->lists = lists ? &d->lists : NULL;
     return HN_OK;
 }

@@ -18,15 +18,14 @@ struct hn_draw_state {
 struct hn_draw {
     struct hn_sampler sampler, uniform;
     struct hn_draw_state at;
-    struct hn_items items; // of the embeddings that were built on
-    float *built;          // [n x d] embeddings of the last build
-    float *stored;         // [n x d] as batches left them; NULL unless asked for
-    int32_t *ids, *negatives, *negative, size;
-    int32_t *label; // [batch_size] of the batch's items
+    struct hn_items items;   // of the embeddings that were built on
+    float *built;            // [n x d] embeddings of the last build
+    float *stored;           // [n x d] as batches left them; NULL unless asked for
+    struct hn_batches batch; // arrays for one
+    int32_t *label;          // [batch_size] of the batch's items
     // Under a guided weighting the teacher's rows of these items, and their products; else NULL.
     float *teacher; // [batch_size x teacher's dimensions]
     float *guide;   // [batch_size x batch_size]
-    int64_t capacity;
     int64_t *start; // [batch_size + 1] of lists
     int32_t *position;
     struct hn_loss_lists lists;

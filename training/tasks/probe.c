@@ -2,6 +2,7 @@
 // random numbers and keeps no state, so that several may run at once; what it prints is dropped.
 #include "training/tasks/probe.h"
 #include "core/random.h"
+#include "training/tasks/same_class.h"
 
 #include <libsvm/svm.h>
 #include <math.h>
@@ -37,12 +38,12 @@ enum hn_code hn_folds_draw(struct hn_context *ctx, const int32_t *label, int64_t
 struct work {
     struct hn_svm_probe *probe;
     int64_t n;
-    double *z;             // [n x d] standardised
-    double *square;        // [n] squared lengths of its rows
-    struct svm_node *node; // [n x (n + 1)] serial number, then a row of the kernel
-    int32_t *by_class;     // [n] all ids, by class: LIBSVM breaks ties of its votes by the order in
-                           // which it first meets the classes
-    int32_t *train, *test; // ids of the parts of the outer fold, likewise
+    double *z;                     // [n x d] standardised
+    double *square;                // [n] squared lengths of its rows
+    struct svm_node *node;         // [n x (n + 1)] serial number, then a row of the kernel
+    struct hn_same_class by_class; // LIBSVM breaks ties of its votes by the order in which it first
+                                   // meets the classes
+    int32_t *train, *test;         // ids of the parts of the outer fold, likewise
     int64_t n_train, n_test;
     int32_t *inner;        // [n] inner fold of a training item, by its position in train
     int32_t *part_label;   // [n] labels of the training part
@@ -52,17 +53,6 @@ struct work {
     _Atomic int64_t done; // fits, of all folds
 };
 
-static void order_by_class(struct work *w) {
-    const int32_t *label = w->probe->label;
-    int32_t largest = 0, at = 0;
-    for (int64_t i = 0; i < w->n; i++)
-        largest = label[i] > largest ? label[i] : largest;
-    for (int32_t c = 0; c <= largest; c++)
-        for (int32_t i = 0; i < w->n; i++)
-            if (label[i] == c)
-                w->by_class[at++] = i;
-}
-
 static enum hn_code work_open(struct hn_context *ctx, struct work *w) {
     int64_t n = w->n, size;
     w->jobs = (int64_t)w->probe->n_c * w->probe->inner;
@@ -71,16 +61,13 @@ static enum hn_code work_open(struct hn_context *ctx, struct work *w) {
     bool good = (w->z = hn_alloc(ctx, size, sizeof *w->z)) &&
                 (w->square = hn_alloc(ctx, n, sizeof *w->square)) &&
                 (w->node = hn_alloc(ctx, n * (n + 1), sizeof *w->node)) &&
-                (w->by_class = hn_alloc(ctx, n, sizeof *w->by_class)) &&
                 (w->train = hn_alloc(ctx, n, sizeof *w->train)) &&
                 (w->test = hn_alloc(ctx, n, sizeof *w->test)) &&
                 (w->inner = hn_alloc(ctx, n, sizeof *w->inner)) &&
                 (w->part_label = hn_alloc(ctx, n, sizeof *w->part_label)) &&
                 (w->row = hn_alloc(ctx, w->jobs * n, sizeof *w->row)) &&
                 (w->y = hn_alloc(ctx, w->jobs * n, sizeof *w->y));
-    if (good)
-        order_by_class(w);
-    return good ? HN_OK : ctx->code;
+    return good ? hn_same_class_open(ctx, w->probe->label, n, &w->by_class) : ctx->code;
 }
 
 // Column k, less its mean over its deviation among the training items.
@@ -209,7 +196,7 @@ static enum hn_code run_fold(struct hn_context *ctx, struct work *w, int at) {
     struct hn_svm_probe *probe = w->probe;
     w->n_train = w->n_test = 0;
     for (int32_t k = 0; k < w->n; k++) {
-        int32_t i = w->by_class[k];
+        int32_t i = w->by_class.member[k];
         if (probe->fold[i] == at) {
             w->test[w->n_test++] = i;
         } else {
