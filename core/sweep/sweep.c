@@ -199,9 +199,8 @@ static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan)
         };
         shape.rows = shape.x.rows;
         shape.cols = shape.y.rows;
-        enum hn_code code = sink->type->begin(ctx, sink->self, &shape);
-        if (code)
-            return code;
+        if (sink->type->begin && sink->type->begin(ctx, sink->self, &shape))
+            return hn_failure(ctx);
     }
     return HN_OK;
 }

@@ -69,7 +69,7 @@ struct hn_sweep_shape {
 struct hn_sink_type {
     const char *name;
     HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self,
-                                      const struct hn_sweep_shape *shape); // Required: allocates
+                                      const struct hn_sweep_shape *shape); // Optional: allocates
     void (*tile)(void *self, const struct hn_tile *tile, int thread);      // Required
     HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Optional: finishes
     // Optional: rows [row0, row0 + rows), a row block, have met all their columns, on this thread

@@ -60,11 +60,6 @@ struct keep {
     int64_t n;
 };
 
-static enum hn_code begin(struct hn_context *ctx, void *self, const struct hn_sweep_shape *shape) {
-    (void)ctx, (void)self, (void)shape;
-    return HN_OK;
-}
-
 static void tile(void *self, const struct hn_tile *tile, int thread) {
     const struct keep *k = self;
     (void)thread;
@@ -73,7 +68,7 @@ static void tile(void *self, const struct hn_tile *tile, int thread) {
                (size_t)tile->cols * sizeof *k->score);
 }
 
-static const struct hn_sink_type keep_sink = {.name = "keep", .begin = begin, .tile = tile};
+static const struct hn_sink_type keep_sink = {.name = "keep", .tile = tile};
 
 static enum hn_code multiply(struct hn_context *ctx, struct work *w, int64_t from, int64_t rows) {
     const struct hn_items *items = w->env->items;

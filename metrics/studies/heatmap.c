@@ -126,11 +126,6 @@ static enum hn_code order_all(struct hn_context *ctx, struct work *w) {
     return code;
 }
 
-static enum hn_code begin(struct hn_context *ctx, void *self, const struct hn_sweep_shape *shape) {
-    (void)ctx, (void)self, (void)shape;
-    return HN_OK;
-}
-
 static void add_entry(struct work *w, int64_t i, int64_t j, float s) {
     int64_t size = w->params->size;
     bool top = s >= w->threshold;
@@ -156,7 +151,7 @@ static void tile(void *self, const struct hn_tile *tile, int thread) {
     }
 }
 
-static const struct hn_sink_type shrink_sink = {.name = "shrink", .begin = begin, .tile = tile};
+static const struct hn_sink_type shrink_sink = {.name = "shrink", .tile = tile};
 
 // Entries of a cell: the diagonal is left out.
 static double count_entries(const struct work *w, int64_t row, int64_t col) {
