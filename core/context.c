@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <omp.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *const hn_retrieval_rows_path[] = {"/queries", "/corpus"};
 const char *const hn_retrieval_teacher_path[] = {"/query_teacher", "/corpus_teacher"};

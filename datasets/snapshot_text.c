@@ -1,7 +1,6 @@
 // The texts of a snapshot: attributes and data sets of them, and what of them is printable.
 #include "datasets/snapshot_private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Length of the UTF-8 character at text, 0 if it is invalid.

@@ -11,12 +11,10 @@
 // Class means stand at a fixed angle from the mean of their super-class, so that classes of one
 // super-class are hard negatives of each other. kappa grows geometrically over the steps.
 #include "datasets/synth.h"
-#include "core/random.h"
 #include "datasets/snapshot.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <string.h>
 
 enum { N_MAX = INT32_MAX, DIM_MAX = 1 << 20, CLASSES_MAX = 1 << 20, STEPS_MAX = 100000 };
 

@@ -9,7 +9,6 @@
 #include "metrics/split.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { NEIGHBOURS = 200 };
 static const double temperature = 0.5;

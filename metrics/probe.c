@@ -8,8 +8,6 @@
 #include "metrics/metric.h"
 #include "metrics/split.h"
 
-#include <math.h>
-
 static const double strengths[] = {1, 10, 100};
 
 static struct hn_labelled part(const float *rows, const int32_t *label, int64_t from, int64_t count,

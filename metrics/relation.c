@@ -10,8 +10,6 @@
 // the batch is.
 #include "metrics/metric.h"
 
-#include <math.h>
-
 enum { SAME, LABELLED, START_SHARE, START_COUNT, RECORD };
 enum { FN_RATIO, FN_RATIO_LO, FN_RATIO_HI, FN_START, COLUMNS };
 

@@ -3,8 +3,6 @@
 #include "core/random.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TEST_SHARE = 5, TRAIN = 0, VALIDATION = 1, TEST = 2 };
 

@@ -7,7 +7,6 @@
 #include "results/compare_private.h"
 #include "results/programs.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

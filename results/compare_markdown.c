@@ -1,8 +1,6 @@
 // A comparison as Markdown, for the summary of a CI job. Nothing that a file holds is markup in it.
 #include "results/compare_private.h"
 
-#include <inttypes.h>
-
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     (void)ctx;
     static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;", "&#9888;&#65039;"};

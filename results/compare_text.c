@@ -1,7 +1,6 @@
 // A comparison on the terminal.
 #include "results/compare_private.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const char *text_of(const json_t *rows, size_t row, const char *key) {

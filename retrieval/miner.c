@@ -3,7 +3,6 @@
 #include "retrieval/ranking.h"
 
 #include <math.h>
-#include <string.h>
 
 static enum hn_code check_data(struct hn_context *ctx, const struct hn_mine_data *d,
                                const struct hn_mine_options *o, const char *path) {

@@ -17,8 +17,6 @@
 #include "samplers/graph_parts.h"
 #include "samplers/space.h"
 
-#include <string.h>
-
 enum { EDGES_MUTUAL, EDGES_UNION };
 
 struct params {

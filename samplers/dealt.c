@@ -21,7 +21,6 @@
 #include "core/sweep/select.h"
 #include "samplers/proximity.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>

@@ -26,7 +26,6 @@
 #include "samplers/sampler.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum { LEARNABLE, HARD, EASY };
 

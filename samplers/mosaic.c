@@ -31,7 +31,6 @@
 #include "samplers/mosaic_pool.h"
 #include "samplers/sampler.h"
 
-#include <math.h>
 #include <omp.h>
 #include <string.h>
 

@@ -15,8 +15,6 @@
 #include "samplers/kmeans.h"
 #include "samplers/space.h"
 
-#include <string.h>
-
 struct params {
     int space;
     int64_t cluster, topics, iterations, t;

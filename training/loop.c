@@ -4,7 +4,6 @@
 #include "training/loop_private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct hn_column first_columns[] = {

@@ -7,7 +7,6 @@
 #include "core/sweep/simd_private.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float *panels) {

@@ -1,6 +1,5 @@
 // Counts of inner products by bin and by relation of the labels.
 #include "core/clones.h"
-#include "core/stats.h"
 #include "core/sweep/product.h"
 #include "core/sweep/sinks.h"
 

@@ -1,12 +1,9 @@
 // The sweep over tiles of S = X Y^T.
 #include "core/sweep/sweep.h"
-#include "core/sweep/packed.h"
 
 #include <omp.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
     BLOCK_MIN = 64,

@@ -3,7 +3,6 @@
 #include "datasets/import/format.h"
 
 #include <endian.h>
-#include <string.h>
 
 enum { HEAD = 8, DIM_MAX = 1 << 20 };
 

@@ -1,6 +1,5 @@
 #include "datasets/import/import.h"
 #include "core/files.h"
-#include "core/matrix.h"
 #include "datasets/import/import_private.h"
 
 #include <math.h>

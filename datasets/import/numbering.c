@@ -4,8 +4,6 @@
 #include "datasets/import/columns.h"
 #include "datasets/import/import_private.h"
 
-#include <string.h>
-
 enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a) {
     int64_t n = a->shape[0], values = 0;
     bool below = false, above = false;

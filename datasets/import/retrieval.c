@@ -3,7 +3,6 @@
 #include "datasets/import/collection.h"
 #include "datasets/import/import_private.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { IMAGE_FILES = 5, IMAGES = 120, TEST_IMAGES = 20, IMAGE_BYTES = 3072 };
 enum { NODES = 2708, FEATURES = 1433, WORDS = 18, LINKS = 5278, NODE_CLASSES = 7 };

@@ -3,7 +3,6 @@
 #include "harness/host/progress.h"
 #include "harness/run/cells.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

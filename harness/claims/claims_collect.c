@@ -5,7 +5,6 @@
 #include "harness/claims/claims_private.h"
 #include "results/rows.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

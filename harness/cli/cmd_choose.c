@@ -5,8 +5,6 @@
 #include "harness/host/host.h"
 #include "results/records.h"
 
-#include <inttypes.h>
-
 struct choose_params {
     char *samplers;
     int64_t batch_size, batches, classes, step, seed, seeds, checks, threads, memory;

@@ -8,7 +8,6 @@
 #include "samplers/sampler.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define NUMBER(format) REPORT_##format,

@@ -11,7 +11,6 @@
 #include "results/cell_file.h"
 #include "results/records.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 struct reproduce_params {

@@ -82,7 +82,6 @@ static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, i
     enum hn_code code = make_names(ctx, p, key);
     p->n = parts;
     p->next = p->part - 1;
-    p->count.computations++;
     code = hn_file_parts_same(ctx, p, key, code);
     if (p->ranks && !code)
         code = hn_ranks_begin(ctx, p->ranks, parts);

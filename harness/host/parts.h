@@ -12,10 +12,9 @@
 
 // Counters of this process, from hn_file_parts_open() on.
 struct hn_parts_count {
-    int64_t computations; // of which any part was wanted
-    int64_t computed;     // parts, by this process
-    int64_t there;        // parts of its own that were there already
-    int64_t read;         // parts, of all processes
+    int64_t computed; // parts, by this process
+    int64_t there;    // parts of its own that were there already
+    int64_t read;     // parts, of all processes
     int64_t bytes_written, bytes_read;
     int64_t compute_ns; // clock in its own parts
     int64_t wait_ns;    // until others are at the same point, or have done their parts

@@ -8,12 +8,10 @@
 #include "harness/host/host.h"
 #include "harness/run/cells.h"
 #include "plots/page/figure.h"
-#include "plots/page/paper.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 #include "harness/reproduce/reproduce_train.h"
 #include "results/cell_file.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 enum { SECONDS_MAX = 120 }; // of all trials

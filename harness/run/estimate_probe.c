@@ -5,7 +5,6 @@
 #include "results/cell_file.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {

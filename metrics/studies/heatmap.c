@@ -17,7 +17,6 @@
 #include "samplers/draw.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct params {

@@ -5,7 +5,6 @@
 #include "metrics/studies/lemmas.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX = 5, POINTS = 6, CLOUDS = MAX * POINTS };
 

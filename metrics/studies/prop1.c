@@ -27,7 +27,6 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <string.h>
 
 struct params {
     struct hn_study_graph graph;

@@ -22,7 +22,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct params {
     int64_t anchors;

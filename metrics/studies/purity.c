@@ -14,9 +14,7 @@
 #include "samplers/proximity.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct params {
     struct hn_study_graph graph;

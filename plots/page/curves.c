@@ -1,9 +1,7 @@
 #include "plots/page/curves.h"
 
 #include <gsl/gsl_sort.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct hn_curve_value hn_curve_fn = {"fn_ratio", "false-negative ratio (%)", 100, true, 0,

@@ -3,7 +3,6 @@
 #include "plots/page/page_private.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_BANDS = 8 };
 

@@ -2,7 +2,6 @@
 #include "plots/page/page_private.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
 

@@ -3,7 +3,6 @@
 #include "plots/page/paper.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

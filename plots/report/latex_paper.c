@@ -6,7 +6,6 @@
 #include "results/analysis/overview.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include "plots/page/curves.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <nettle/base64.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // HTML out of texts, of numbers in tables and of gnuplot's SVG.
 #include "plots/report/report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

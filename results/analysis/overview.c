@@ -1,5 +1,4 @@
 #include "results/analysis/overview.h"
-#include "results/analysis/params.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

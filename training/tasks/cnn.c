@@ -10,8 +10,6 @@
 #include "training/images/augment.h"
 #include "training/tasks/image_task.h"
 
-#include <string.h>
-
 enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256 };
 
 struct params {

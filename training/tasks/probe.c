@@ -8,7 +8,6 @@
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
-#include <string.h>
 
 enum { CACHE_MIB = 100, JOBS_MAX = 1024 };
 // With LIBSVM's default of 1e-3, rounding of the kernel decides items near the border.

@@ -1,8 +1,5 @@
 #include "training/tasks/same_class.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum hn_code hn_same_class_open(struct hn_context *ctx, const int32_t *label, int64_t n,
                                 struct hn_same_class *out) {
     int64_t classes = 0;

@@ -13,8 +13,6 @@
 #include "training/tasks/text_items.h"
 #include "training/text/scores.h"
 
-#include <string.h>
-
 enum { SINGLE, PAIRS };
 // Columns of a kind of embeddings: the mean of the five test sets, and these.
 enum { MEAN, OF_TESTS, TESTS = 5, OF_TRAINING = OF_TESTS + TESTS, TRAININGS = 2 };
