@@ -11,8 +11,8 @@
 // FEW: rows of a that do not pay for packing b. MANY: columns that pay for copying a transposed a,
 // whose lines evict one another where its stride is a power of two. SMALL: multiplications that do
 // not pay for threads. PIECE: numbers copied at once; panels are one or two wide. HEIGHT: of tiles,
-// at most.
-enum { COLUMNS = 512, FEW = 64, MANY = 128, SMALL = 1 << 18, PIECE = 16, HEIGHT = 16 };
+// at most. GROUP: rows that are copied together, of whole lines but of no power of two.
+enum { COLUMNS = 512, FEW = 64, MANY = 128, SMALL = 1 << 18, PIECE = 16, HEIGHT = 16, GROUP = 112 };
 
 // As hn_tile, and its rows, at most, and columns.
 typedef void tile_function(const hn_real *a, int64_t a_row, int64_t a_step, const hn_real *b,
@@ -109,21 +109,13 @@ static void pack_panel(const struct job *job, const struct block *block, int64_t
                      block->depth, to, width);
 }
 
-// Rows [i, i + rows) of c, a tile's.
-static void multiply_rows(const struct job *job, const struct block *block, int64_t i,
-                          int64_t rows) {
-    _Alignas(64) hn_real copy[HN_CHAIN * HEIGHT], edge[HEIGHT * 2 * PIECE];
-    const int64_t stride = job->a.stride, width = job->kernel.cols;
-    const bool transposed = job->a.transposed, more = job->add || block->k > 0;
-    const hn_real *a = job->a.data + (transposed ? block->k * stride + i : i * stride + block->k);
-    int64_t a_row = transposed ? 1 : stride, a_step = transposed ? stride : 1;
+// Rows [i, i + rows) of c, a tile's, from those of a.
+static void multiply_tile(const struct job *job, const struct block *block, int64_t i, int64_t rows,
+                          const hn_real *a, int64_t a_row, int64_t a_step) {
+    _Alignas(64) hn_real edge[HEIGHT * 2 * PIECE];
+    const int64_t width = job->kernel.cols;
+    const bool more = job->add || block->k > 0;
     tile_function *tile = job->kernel.tile[rows - 1];
-    if (transposed && job->n >= MANY) {
-        copy_columns(job->a.data + block->k * stride, stride, job->k - block->k, job->m, i, rows,
-                     block->depth, copy, HEIGHT);
-        a = copy;
-        a_step = HEIGHT;
-    }
     for (int64_t j = 0; j < block->cols; j += width) {
         int64_t cols = hn_min(width, block->cols - j), b_step = width;
         const hn_real *b = block->packed + j * block->depth;
@@ -143,16 +135,36 @@ static void multiply_rows(const struct job *job, const struct block *block, int6
     }
 }
 
+// Rows [i, i + rows) of c, at most GROUP, in tiles of about as many.
+static void multiply_rows(const struct job *job, const struct block *block, int64_t i,
+                          int64_t rows) {
+    _Alignas(64) hn_real copy[HN_CHAIN * GROUP];
+    const int64_t stride = job->a.stride, tiles = (rows + job->kernel.rows - 1) / job->kernel.rows;
+    const bool transposed = job->a.transposed;
+    const hn_real *a = job->a.data + (transposed ? block->k * stride + i : i * stride + block->k);
+    int64_t a_row = transposed ? 1 : stride, a_step = transposed ? stride : 1;
+    if (transposed && job->n >= MANY) {
+        copy_columns(job->a.data + block->k * stride, stride, job->k - block->k, job->m, i, rows,
+                     block->depth, copy, GROUP);
+        a = copy;
+        a_step = GROUP;
+    }
+    for (int64_t t = 0; t < tiles; t++) {
+        int64_t from = rows * t / tiles, to = rows * (t + 1) / tiles;
+        multiply_tile(job, block, i + from, to - from, a + from * a_row, a_row, a_step);
+    }
+}
+
 static void wait_for_others(int threads) {
     if (threads > 1) {
 #pragma omp barrier
     }
 }
 
-// One thread's share. Tiles are of about as many rows, as many tiles for each thread.
+// One thread's share.
 static void multiply(const struct job *job, hn_real *packed, int thread, int threads) {
-    const int64_t width = job->kernel.cols, height = job->kernel.rows * threads;
-    const int64_t tiles = (job->m + height - 1) / height * threads;
+    const int64_t width = job->kernel.cols;
+    const int64_t first = job->m * thread / threads, last = job->m * (thread + 1) / threads;
     for (int64_t j = 0; j < job->n; j += COLUMNS)
         for (int64_t k = 0; k == 0 || k < job->k; k += HN_CHAIN) {
             const struct block block = {k, hn_min(HN_CHAIN, job->k - k), j,
@@ -160,11 +172,8 @@ static void multiply(const struct job *job, hn_real *packed, int thread, int thr
             for (int64_t p = thread; p * width < block.cols; p += threads)
                 pack_panel(job, &block, p * width);
             wait_for_others(threads);
-            for (int64_t t = tiles * thread / threads; t < tiles * (thread + 1) / threads; t++) {
-                int64_t i = job->m * t / tiles, end = job->m * (t + 1) / tiles;
-                if (i < end)
-                    multiply_rows(job, &block, i, end - i);
-            }
+            for (int64_t i = first; i < last; i += GROUP)
+                multiply_rows(job, &block, i, hn_min(GROUP, last - i));
             wait_for_others(threads);
         }
 }
