@@ -248,7 +248,8 @@ static void lines_in_order(void) {
     static const char *const params[] = {"alpha=0.5", "alpha=0.2~0.05", "alpha=0.1", "alpha=2"};
     static const int wanted[] = {1, 3, 0, 2};
     struct hn_setting setting[4];
-    struct hn_groups g = {.setting = setting, .settings = 4};
+    const struct hn_results empty = {0};
+    struct hn_groups g = {.setting = setting, .settings = 4, .results = &empty};
     for (int i = 0; i < 4; i++)
         setting[i] = (struct hn_setting){"batchsampler", params[i], 64, "", 0};
     hn_groups_lines(&g);
