@@ -22,9 +22,9 @@ struct shape {
 
 // More positions than a block, fewer than a tile; strips and columns of whole tiles, and not.
 static const struct shape shapes[] = {
-    {{3, 10, 10}, {3, 66, 9}, 3, 2, 32}, {{2, 2, 1}, {2, 12, 6}, 3, 1, 5},
-    {{1, 3, 5}, {1, 40, 13}, 4, 2, 70},  {{5, 8, 8}, {2, 36, 24}, 2, 2, 33},
-    {{1, 1, 1}, {4, 20, 12}, 5, 1, 64},  {{2, 3, 3}, {0, 30, 4}, 2, 1, 6},
+    {{3, 10, 10}, {3, 66, 9, 9, 27}, 3, 2, 32}, {{2, 2, 1}, {2, 12, 6, 8, 17}, 3, 1, 5},
+    {{1, 3, 5}, {1, 40, 13, 0, 15}, 4, 2, 70},  {{5, 8, 8}, {2, 36, 24, 36, 72}, 2, 2, 33},
+    {{1, 1, 1}, {4, 20, 12, 12, 48}, 5, 1, 64}, {{2, 3, 3}, {0, 30, 4, 4, 4}, 2, 1, 6},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -38,6 +38,14 @@ static int64_t at(const struct shape *s, const struct hn_positions *c, int64_t p
     return p / size * c->image + p % size / s->grid.width * c->row + p % s->grid.width * c->column;
 }
 
+// The number of a window, from its position on, that row r of its factor meets; -1: none.
+static int64_t number_of(const struct hn_window *w, int64_t r) {
+    for (int64_t s = 0; s < w->strips; s++)
+        if (r >= s * w->pitch && r < s * w->pitch + w->length)
+            return s * w->step + r - s * w->pitch;
+    return -1;
+}
+
 static void pack(const float *b, int64_t rows, int64_t n, float *panels) {
     for (int64_t i = 0; i < rows * hn_window_panels(n) * HN_WINDOW_PANEL; i++) {
         int64_t j = i / HN_WINDOW_PANEL / rows * HN_WINDOW_PANEL + i % HN_WINDOW_PANEL;
@@ -48,7 +56,7 @@ static void pack(const float *b, int64_t rows, int64_t n, float *panels) {
 static void check_multiply(const struct shape *s, struct work *w, struct hn_positions x,
                            struct hn_positions y) {
     int64_t positions = s->grid.images * s->grid.height * s->grid.width;
-    pack(w->b, s->window.strips * s->window.length, s->n, w->panels);
+    pack(w->b, s->window.rows, s->n, w->panels);
     y.column++; // a gap that is to stay
     y.row = s->grid.width * y.column, y.image = s->grid.height * y.row;
     fill(w->y, ROOM, 4);
@@ -58,10 +66,10 @@ static void check_multiply(const struct shape *s, struct work *w, struct hn_posi
     for (int64_t p = 0; p < positions; p++)
         for (int64_t j = 0; j < s->n; j++) {
             double sum = 0;
-            for (int64_t r = 0; r < s->window.strips * s->window.length; r++)
-                sum += (double)x.data[at(s, &x, p) + r / s->window.length * s->window.step +
-                                      r % s->window.length] *
-                       (double)w->b[r * s->n + j];
+            for (int64_t r = 0; r < s->window.rows; r++)
+                if (number_of(&s->window, r) >= 0)
+                    sum += (double)x.data[at(s, &x, p) + number_of(&s->window, r)] *
+                           (double)w->b[r * s->n + j];
             CU_ASSERT(fabs(sum - (double)y.data[at(s, &y, p) + j]) < 1e-5);
         }
 }
@@ -73,17 +81,15 @@ static void check_correlate(const struct shape *s, struct work *w, struct hn_pos
     fill(w->sum, ROOM, 6);
     memcpy(w->panels, w->sum, sizeof w->sum);
     hn_windows_correlate(s->grid, s->window, x, y, s->n, w->sum);
-    int64_t rows = s->window.strips * s->window.length;
-    for (int64_t r = 0; r < rows; r++)
+    for (int64_t r = 0; r < s->window.rows; r++)
         for (int64_t j = 0; j < s->n; j++) {
+            int64_t number = number_of(&s->window, r);
             double sum = (double)w->panels[r * s->n + j];
-            for (int64_t p = 0; p < positions; p++)
-                sum += (double)x.data[at(s, &x, p) + r / s->window.length * s->window.step +
-                                      r % s->window.length] *
-                       (double)y.data[at(s, &y, p) + j];
+            for (int64_t p = 0; p < positions && number >= 0; p++)
+                sum += (double)x.data[at(s, &x, p) + number] * (double)y.data[at(s, &y, p) + j];
             CU_ASSERT(fabs(sum - (double)w->sum[r * s->n + j]) < 5e-5);
         }
-    CU_ASSERT(w->sum[rows * s->n] == w->panels[rows * s->n]);
+    CU_ASSERT(w->sum[s->window.rows * s->n] == w->panels[s->window.rows * s->n]);
 }
 
 static void test_products(void) {
@@ -114,7 +120,7 @@ static void test_kernels(void) {
             row[i] = (struct hn_window_row){x + (ptrdiff_t)i * STRIP, y[k][i]};
         for (int i = 0; i < ROWS; i++)
             pair[i] = (struct hn_window_row){x + (ptrdiff_t)i * STRIP, panel + (ptrdiff_t)i * P};
-        kernel->multiply(row, (struct hn_window){3, 2 * STRIP, STRIP}, panel);
+        kernel->multiply(row, (struct hn_window){3, 2 * STRIP, STRIP, STRIP, 3 * STRIP}, panel);
         kernel->correlate(pair, ROWS, 2, 0, *tile[k]);
         double off = 0;
         for (int i = 0; i < M * P; i++)

@@ -1,5 +1,6 @@
 // Convolution as products of windows (windows.h). W [kernel * kernel * channels x out], and b [out]
-// where no batch norm follows; channels last; zeros around the image. Glorot-uniform with fans
+// where no batch norm follows; channels last. Zeros around the image are not multiplied: positions
+// with the same taps in the image are taken together. Glorot-uniform with fans
 // kernel^2 channels and kernel^2 out, b = 0 at first; by the fan in, b is drawn as well.
 //
 // The gradient of the image is a convolution as well, one for each phase of its positions: those
@@ -13,18 +14,17 @@
 
 #include <string.h>
 
-enum { GROUPS = 8, POSITIONS = 128, ALIGNED = 16 }; // POSITIONS: of a chunk, at least
+enum { GROUPS = 8, CHUNK = 8, ALIGNED = 16 }; // CHUNK: images at once
 
-// An image with `lead` zeros before the first row and column, and some behind the last.
-struct padded {
-    int64_t height, width, channels, lead;
+// Along one side of images of `size`: n positions, `stride` apart, the first `pad` before the
+// image, each with a window of `taps`.
+struct axis {
+    int64_t n, stride, pad, taps, size;
 };
 
 struct shape {
-    int64_t out_height, out_width, positions, window, chunk; // chunk: images at once
-    int64_t taps;                                            // kernel / stride, rounded up
-    struct padded x, dy;
-    int64_t params;
+    struct axis y, x;
+    int64_t window, params;
     int64_t panels;          // numbers of the packed weights, which all groups read
     int64_t x_size, dy_size; // numbers of a chunk
     int64_t group;           // numbers of a group's buffers: x, dy, gradient of the weights
@@ -32,27 +32,23 @@ struct shape {
 
 static int64_t aligned(int64_t n) { return (n + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
-static int64_t numbers(struct padded p) { return p.height * p.width * p.channels; }
+static struct axis axis_of(const struct hn_layer_spec *s, int64_t size) {
+    return (struct axis){(size + 2 * s->pad - s->kernel) / s->stride + 1, s->stride, s->pad,
+                         s->kernel, size};
+}
 
 static struct shape shape_of(const struct hn_layer *l) {
     const struct hn_layer_spec *s = &l->spec;
-    struct shape shape = {.out_height = (s->height + 2 * s->pad - s->kernel) / s->stride + 1,
-                          .out_width = (s->width + 2 * s->pad - s->kernel) / s->stride + 1,
-                          .window = s->kernel * s->kernel * s->channels,
-                          .taps = (s->kernel + s->stride - 1) / s->stride};
-    shape.positions = shape.out_height * shape.out_width;
-    shape.chunk = (POSITIONS + shape.positions - 1) / shape.positions;
-    shape.x = (struct padded){s->height + 2 * s->pad, s->width + 2 * s->pad, s->channels, s->pad};
-    int64_t rows = hn_max(shape.out_height, (s->height - 1 + s->pad) / s->stride + 1);
-    int64_t columns = hn_max(shape.out_width, (s->width - 1 + s->pad) / s->stride + 1);
-    shape.dy =
-        (struct padded){rows + shape.taps - 1, columns + shape.taps - 1, s->out, shape.taps - 1};
-    shape.x_size = aligned(shape.chunk * numbers(shape.x) + HN_WINDOW_SLACK);
-    shape.dy_size = aligned(shape.chunk * numbers(shape.dy) + HN_WINDOW_SLACK);
+    int64_t taps = s->kernel * s->kernel;
+    struct shape shape = {.y = axis_of(s, s->height),
+                          .x = axis_of(s, s->width),
+                          .window = taps * s->channels,
+                          .params = taps * s->channels * s->out + (s->bias ? s->out : 0)};
+    shape.x_size = aligned(CHUNK * l->in + HN_WINDOW_SLACK);
+    shape.dy_size = aligned(CHUNK * shape.y.n * shape.x.n * s->out + HN_WINDOW_SLACK);
     shape.panels =
-        HN_WINDOW_PANEL * hn_max(shape.window * hn_window_panels(s->out),
-                                 s->kernel * s->kernel * s->out * hn_window_panels(s->channels));
-    shape.params = shape.window * s->out + (s->bias ? s->out : 0);
+        HN_WINDOW_PANEL * taps *
+        hn_max(s->channels * hn_window_panels(s->out), s->out * hn_window_panels(s->channels));
     shape.group = shape.x_size + shape.dy_size + aligned(shape.params);
     return shape;
 }
@@ -63,7 +59,7 @@ static const char *size(struct hn_layer *layer) {
         s->kernel > s->width + 2 * s->pad || layer->in != s->height * s->width * s->channels)
         return "an image that does not fit";
     struct shape shape = shape_of(layer);
-    layer->out = shape.positions * s->out;
+    layer->out = shape.y.n * shape.x.n * s->out;
     layer->n_params = shape.params;
     layer->n_random = s->fan_in ? layer->n_params : shape.window * s->out;
     layer->fans_in = shape.window;
@@ -79,37 +75,6 @@ static void group_range(int64_t rows, int64_t g, int64_t *first, int64_t *last) 
     *last = hn_min(*first + group, rows);
 }
 
-// The x of `images` images from the first on, or the dy of what came of them, to where zeros
-// surround them.
-static void pad_x(const struct hn_layer_run *run, struct padded p, int64_t first, int64_t images,
-                  hn_real *to) {
-    const struct hn_layer_spec *s = &run->layer->spec;
-    int64_t row = s->width * s->channels, pitch = p.width * s->channels;
-    const hn_real *x = run->x + first * run->layer->in;
-    to += p.lead * (pitch + s->channels);
-    for (int64_t i = 0; i < images; i++, to += p.height * pitch)
-        for (int64_t y = 0; y < s->height; y++, x += row)
-            if (run->before.wide > 0)
-                hn_norm_forward(&run->before, x, row, to + y * pitch);
-            else
-                memcpy(to + y * pitch, x, (size_t)row * sizeof *to);
-}
-
-static void pad_dy(const struct hn_layer_run *run, const struct shape *shape, int64_t first,
-                   int64_t images, const hn_real *dy, hn_real *to) {
-    int64_t row = shape->out_width * run->layer->spec.out;
-    int64_t pitch = shape->dy.width * run->layer->spec.out;
-    dy += first * run->layer->out;
-    const hn_real *y = run->y + first * run->layer->out;
-    to += shape->dy.lead * (pitch + run->layer->spec.out);
-    for (int64_t i = 0; i < images; i++, to += shape->dy.height * pitch)
-        for (int64_t r = 0; r < shape->out_height; r++, dy += row, y += row)
-            if (run->after.wide > 0)
-                hn_norm_backward(&run->after, y, dy, row, to + r * pitch);
-            else
-                memcpy(to + r * pitch, dy, (size_t)row * sizeof *to);
-}
-
 // Rows of W, or of its part for a phase transposed, [rows x n], as panels.
 static void pack_row(const hn_real *row, int64_t stride, int64_t n, int64_t number, int64_t rows,
                      hn_real *panels) {
@@ -118,32 +83,91 @@ static void pack_row(const hn_real *row, int64_t stride, int64_t n, int64_t numb
             j < n ? row[j * stride] : 0;
 }
 
+// Positions [from, to) whose taps [first, last) lie in the image.
+struct span {
+    int64_t from, to, first, last;
+};
+
+static struct span span_at(struct axis a, int64_t position) {
+    struct span s = {position, position};
+    do {
+        int64_t at = s.to * a.stride - a.pad, first = hn_min(hn_max(0, -at), a.taps);
+        int64_t last = hn_max(first, hn_min(a.taps, a.size - at));
+        if (s.to > position && (first != s.first || last != s.last))
+            break;
+        s.first = first, s.last = last;
+    } while (++s.to < a.n);
+    return s;
+}
+
+// The windows of some images.
+struct windows {
+    struct axis y, x;
+    int64_t channels, images;
+    hn_real *image; // [images][y.size][x.size][channels]
+};
+
+// Positions with the same taps in the image at a time: their products with the panels go to `to`
+// (their n columns), or, with `sum`, their sums times what is there are added to that.
+static void multiply(const struct windows *w, const hn_real *panels, struct hn_positions to,
+                     int64_t n, hn_real *sum) {
+    const int64_t row = w->x.size * w->channels, pitch = w->x.taps * w->channels;
+    for (struct span v = span_at(w->y, 0); v.from < w->y.n; v = span_at(w->y, v.to))
+        for (struct span h = span_at(w->x, 0); h.from < w->x.n; h = span_at(w->x, h.to)) {
+            const struct hn_grid grid = {w->images, v.to - v.from, h.to - h.from};
+            const struct hn_window window = {
+                v.last - v.first, row, (h.last - h.first) * w->channels, pitch, w->y.taps * pitch};
+            int64_t y = v.from * w->y.stride - w->y.pad + v.first;
+            int64_t x = h.from * w->x.stride - w->x.pad + h.first;
+            int64_t tap = v.first * pitch + h.first * w->channels;
+            const struct hn_positions from = {w->image + y * row + x * w->channels, w->y.size * row,
+                                              w->y.stride * row, w->x.stride * w->channels};
+            struct hn_positions at = to;
+            at.data += v.from * to.row + h.from * to.column;
+            if (sum)
+                hn_windows_correlate(grid, window, from, at, n, sum + tap * n);
+            else
+                hn_windows_multiply(grid, window, from, panels + tap * HN_WINDOW_PANEL, n, at);
+        }
+}
+
+// x of `images` images from image i on.
+static struct windows load_x(const struct hn_layer_run *run, const struct shape *shape, int64_t i,
+                             int64_t images, hn_real *to) {
+    int64_t n = images * run->layer->in;
+    const hn_real *x = run->x + i * run->layer->in;
+    if (run->before.wide > 0)
+        hn_norm_forward(&run->before, x, n, to);
+    else
+        memcpy(to, x, (size_t)n * sizeof *to);
+    return (struct windows){shape->y, shape->x, run->layer->spec.channels, images, to};
+}
+
+// Positions of y, dy or their copies.
+static struct hn_positions outputs(const struct hn_layer *l, const struct shape *shape,
+                                   hn_real *data) {
+    return (struct hn_positions){data, l->out, shape->x.n * l->spec.out, l->spec.out};
+}
+
 static void forward_group(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
     const struct hn_layer *l = run->layer;
-    const struct hn_layer_spec *s = &l->spec;
-    const hn_real *bias = run->param + shape->window * s->out;
+    const hn_real *bias = run->param + shape->window * l->spec.out;
     hn_real *x = run->work + shape->panels + g * shape->group;
-    int64_t pitch = shape->x.width * s->channels, first, last;
-    const struct hn_window window = {s->kernel, pitch, s->kernel * s->channels};
-    const struct hn_positions from = {x, shape->x.height * pitch, s->stride * pitch,
-                                      s->stride * s->channels};
-    memset(x, 0, (size_t)shape->x_size * sizeof *x);
+    int64_t first, last, out = l->spec.out;
     group_range(run->rows, g, &first, &last);
-    for (int64_t i = first; i < last; i += shape->chunk) {
-        int64_t images = hn_min(shape->chunk, last - i);
+    for (int64_t i = first; i < last; i += CHUNK) {
+        int64_t images = hn_min(CHUNK, last - i);
         hn_real *y = run->y + i * l->out;
-        pad_x(run, shape->x, i, images, x);
-        hn_windows_multiply((struct hn_grid){images, shape->out_height, shape->out_width}, window,
-                            from, run->work, s->out,
-                            (struct hn_positions){y, l->out, shape->out_width * s->out, s->out});
-        for (int64_t k = 0; k < images * shape->positions && s->bias; k++)
-            for (int64_t j = 0; j < s->out; j++)
-                y[k * s->out + j] += bias[j];
+        const struct windows windows = load_x(run, shape, i, images, x);
+        multiply(&windows, run->work, outputs(l, shape, y), out, NULL);
+        for (int64_t k = 0; k < images * l->out && l->spec.bias; k += out)
+            for (int64_t j = 0; j < out; j++)
+                y[k + j] += bias[j];
     }
 }
 
 static void count(const struct hn_layer_run *run, const struct shape *shape) {
-    hn_count_product(run->pass->workers, run->rows * shape->positions, run->layer->spec.out,
+    hn_count_product(run->pass->workers, run->rows * shape->y.n * shape->x.n, run->layer->spec.out,
                      shape->window);
 }
 
@@ -192,23 +216,23 @@ static void pack_phases(const struct hn_layer_spec *s, const hn_real *param, hn_
     }
 }
 
-// dx of a chunk from its padded dy.
+// dx of a chunk from its dy.
 static void spread(const struct hn_layer_run *run, const struct shape *shape, int64_t images,
-                   const hn_real *dy, hn_real *dx) {
+                   hn_real *dy, hn_real *dx) {
     const struct hn_layer_spec *s = &run->layer->spec;
     const hn_real *panels = run->work;
-    int64_t pitch = shape->dy.width * s->out, column = s->stride * s->channels;
+    int64_t column = s->stride * s->channels;
     for (int64_t number = 0; number < s->stride * s->stride; number++) {
         struct phase p = phase_of(s, number);
-        int64_t y = (p.first_y + s->pad) / s->stride + shape->taps - p.taps_y;
-        int64_t x = (p.first_x + s->pad) / s->stride + shape->taps - p.taps_x;
-        const struct hn_window window = {p.taps_y, pitch, p.taps_x * s->out};
-        const struct hn_positions from = {(hn_real *)dy + y * pitch + x * s->out,
-                                          shape->dy.height * pitch, pitch, s->out};
+        int64_t y = (p.first_y + s->pad) / s->stride, x = (p.first_x + s->pad) / s->stride;
+        const struct windows windows = {.y = {p.height, 1, p.taps_y - 1 - y, p.taps_y, shape->y.n},
+                                        .x = {p.width, 1, p.taps_x - 1 - x, p.taps_x, shape->x.n},
+                                        .channels = s->out,
+                                        .images = images,
+                                        .image = dy};
         const struct hn_positions to = {dx + (p.first_y * s->width + p.first_x) * s->channels,
                                         run->layer->in, s->width * column, column};
-        hn_windows_multiply((struct hn_grid){images, p.height, p.width}, window, from, panels,
-                            s->channels, to);
+        multiply(&windows, panels, to, s->channels, NULL);
         panels += p.taps_y * p.taps_x * s->out * hn_window_panels(s->channels) * HN_WINDOW_PANEL;
     }
 }
@@ -216,27 +240,24 @@ static void spread(const struct hn_layer_run *run, const struct shape *shape, in
 static void backward_group(const struct hn_layer_run *run, const struct shape *shape, int64_t g,
                            const hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
-    const struct hn_layer_spec *s = &l->spec;
-    hn_real *x = run->work + shape->panels + g * shape->group, *y = x + shape->x_size;
-    hn_real *grad = y + shape->dy_size;
-    int64_t pitch = shape->x.width * s->channels, row = shape->dy.width * s->out, first, last;
-    const struct hn_window window = {s->kernel, pitch, s->kernel * s->channels};
-    const struct hn_positions from = {x, shape->x.height * pitch, s->stride * pitch,
-                                      s->stride * s->channels};
-    const struct hn_positions by = {y + shape->dy.lead * (row + s->out), shape->dy.height * row,
-                                    row, s->out};
-    memset(x, 0, (size_t)(shape->x_size + shape->dy_size + l->n_params) * sizeof *x);
+    int64_t first, last, out = l->spec.out;
+    hn_real *x = run->work + shape->panels + g * shape->group, *by = x + shape->x_size;
+    hn_real *grad = by + shape->dy_size;
+    memset(grad, 0, (size_t)l->n_params * sizeof *grad);
     group_range(run->rows, g, &first, &last);
-    for (int64_t i = first; i < last; i += shape->chunk) {
-        int64_t images = hn_min(shape->chunk, last - i);
-        pad_x(run, shape->x, i, images, x);
-        pad_dy(run, shape, i, images, dy, y);
-        hn_windows_correlate((struct hn_grid){images, shape->out_height, shape->out_width}, window,
-                             from, by, s->out, grad);
-        for (int64_t k = 0; k < images * numbers(shape->dy) && s->bias; k++)
-            grad[shape->window * s->out + k % s->out] += y[k];
+    for (int64_t i = first; i < last; i += CHUNK) {
+        int64_t images = hn_min(CHUNK, last - i), n = images * l->out;
+        const struct windows windows = load_x(run, shape, i, images, x);
+        if (run->after.wide > 0)
+            hn_norm_backward(&run->after, run->y + i * l->out, dy + i * l->out, n, by);
+        else
+            memcpy(by, dy + i * l->out, (size_t)n * sizeof *by);
+        multiply(&windows, NULL, outputs(l, shape, by), out, grad);
+        for (int64_t k = 0; k < n && l->spec.bias; k += out)
+            for (int64_t j = 0; j < out; j++)
+                grad[shape->window * out + j] += by[k + j];
         if (dx)
-            spread(run, shape, images, y, dx + i * l->in);
+            spread(run, shape, images, by, dx + i * l->in);
     }
 }
 

@@ -39,14 +39,15 @@ enum { BLOCK = 256 }; // positions
 // The kernel of a width: tiles of register blocks of M positions or N numbers.
 #define KERNEL(TARGET, BITS, M, N)                                                                 \
     TARGET void multiply_block_##BITS(const struct hn_window_row *row, struct hn_window w,         \
-                                      const hn_real *b, int64_t column) {                          \
+                                      const hn_real *panel, int64_t column) {                      \
         ROWS_##M(FROM, BITS) ROWS_##M(START, BITS);                                                \
-        b += column;                                                                               \
-        for (int64_t s = 0; s < w.strips; s++)                                                     \
+        for (int64_t s = 0; s < w.strips; s++) {                                                   \
+            const hn_real *b = panel + s * w.pitch * PANEL + column;                               \
             for (int64_t k = s * w.step; k < s * w.step + w.length; k++, b += PANEL) {             \
                 COLUMNS(b, BITS)                                                                   \
                 ROWS_##M(MULTIPLY, BITS)                                                           \
             }                                                                                      \
+        }                                                                                          \
         ROWS_##M(STORE_ROW, BITS)                                                                  \
     }                                                                                              \
     TARGET void multiply_##BITS(const struct hn_window_row *row, struct hn_window w,               \
@@ -118,32 +119,27 @@ static const struct hn_window_kernel *best(void) {
     return kernel;
 }
 
-// A position of a grid: image, row, column.
-static void next(struct hn_grid grid, struct hn_grid *at) {
-    if (++at->width < grid.width)
-        return;
-    at->width = 0;
-    at->height = at->height + 1 < grid.height ? at->height + 1 : 0;
-    at->images += at->height == 0;
-}
-
-static hn_real *address(struct hn_positions c, struct hn_grid at) {
-    return c.data + at.images * c.image + at.height * c.row + at.width * c.column;
-}
-
 // The positions of a grid a block at a time, so that both sides stay in the nearest cache.
 struct walk {
-    struct hn_grid grid, at;
+    struct hn_grid grid, at; // at: the next position
     struct hn_window_row row[BLOCK];
     int64_t n;
 };
 
-static bool take_block(struct walk *walk, struct hn_positions x, struct hn_positions y) {
-    for (walk->n = 0; walk->n < BLOCK && walk->at.images < walk->grid.images; walk->n++) {
-        walk->row[walk->n] = (struct hn_window_row){address(x, walk->at), address(y, walk->at)};
-        next(walk->grid, &walk->at);
+static bool take_block(struct walk *w, struct hn_positions x, struct hn_positions y) {
+    for (w->n = 0; w->n < BLOCK && w->at.images < w->grid.images;) {
+        const hn_real *from = x.data + w->at.images * x.image + w->at.height * x.row;
+        hn_real *to = y.data + w->at.images * y.image + w->at.height * y.row;
+        for (; w->n < BLOCK && w->at.width < w->grid.width; w->at.width++)
+            w->row[w->n++] =
+                (struct hn_window_row){from + w->at.width * x.column, to + w->at.width * y.column};
+        if (w->at.width < w->grid.width)
+            break;
+        w->at.width = 0;
+        w->at.height = w->at.height + 1 < w->grid.height ? w->at.height + 1 : 0;
+        w->at.images += w->at.height == 0;
     }
-    return walk->n > 0;
+    return w->n > 0;
 }
 
 // The first `columns` products of every position of a block.
@@ -170,7 +166,7 @@ void hn_windows_multiply(struct hn_grid grid, struct hn_window window, struct hn
     struct walk walk = {.grid = grid};
     while (take_block(&walk, x, y))
         for (int64_t j = 0; j < n; j += PANEL)
-            multiply_panel(kernel, &walk, window, panels + j * window.strips * window.length, j,
+            multiply_panel(kernel, &walk, window, panels + j * window.rows, j,
                            hn_min(PANEL, n - j));
 }
 
@@ -184,7 +180,7 @@ void hn_windows_correlate(struct hn_grid grid, struct hn_window window, struct h
             for (int64_t k = 0; k < window.length; k += NUMBERS)
                 for (int64_t j = 0; j < n; j += PANEL) {
                     kernel->correlate(walk.row, walk.n, s * window.step + k, j, *tile);
-                    hn_real *to = sum + (s * window.length + k) * n + j;
+                    hn_real *to = sum + (s * window.pitch + k) * n + j;
                     for (int64_t i = 0; i < hn_min(NUMBERS, window.length - k); i++, to += n)
                         for (int64_t c = 0; c < hn_min(PANEL, n - j); c++)
                             to[c] += tile[i][c];

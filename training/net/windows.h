@@ -1,16 +1,17 @@
 // Products of windows of images, read where they are: windows share most of their numbers with
 // their neighbours, and no copy is made of any.
 //
-// A window is `strips` strips of `length` numbers, `step` apart, all of them in the image, which
-// its caller has padded. Every product is one chain, in order, of multiplications and additions
-// (fused where the processor has that), whatever the kernel.
+// A window is `strips` strips of `length` numbers, `step` apart, all of them in the image; its
+// factor has `rows` rows, of which those of a strip begin `pitch` behind those of the one before.
+// Every product is one chain, in order, of multiplications and additions (fused where the processor
+// has that), whatever the kernel.
 #ifndef HN_TRAINING_NET_WINDOWS_H
 #define HN_TRAINING_NET_WINDOWS_H
 
 #include "training/net/real.h"
 
 struct hn_window {
-    int64_t strips, step, length;
+    int64_t strips, step, length, pitch, rows;
 };
 
 struct hn_grid {
@@ -31,12 +32,13 @@ static inline int64_t hn_window_panels(int64_t n) {
     return (n + HN_WINDOW_PANEL - 1) / HN_WINDOW_PANEL;
 }
 
-// y(p)[j] = <window at x(p), column j of b[window x n]>, j < n, at every position p. b in panels:
-// panel[j / 32][row][j % 32], zeros beyond n.
+// y(p)[j] = <window at x(p), column j of b[rows x n]>, j < n, at every position p. b in panels:
+// panel[j / 32][row][j % 32], zeros beyond n; from the window's first row on.
 void hn_windows_multiply(struct hn_grid grid, struct hn_window window, struct hn_positions x,
                          const hn_real *panels, int64_t n, struct hn_positions y);
 
-// sum[window x n] += the sum over all p, in order, of window(p)^T y(p).
+// sum[rows x n], from the window's first row on, += the sum over all p, in order, of window(p)^T
+// y(p).
 void hn_windows_correlate(struct hn_grid grid, struct hn_window window, struct hn_positions x,
                           struct hn_positions y, int64_t n, hn_real *sum);
 
