@@ -76,13 +76,12 @@ static void sample_plane(const uint8_t *plane, const struct axis *ax, const stru
 }
 
 static double mean_grey(const float *planes) {
-    double sum = 0;
-    for (int c = 0; c < CHANNELS; c++) {
-        double channel = 0;
-        for (int k = 0; k < PLANE; k++)
-            channel += (double)planes[c * PLANE + k];
-        sum += grey_weight[c] * channel;
-    }
+    double sum = 0, channel[CHANNELS] = {0};
+    for (int k = 0; k < PLANE; k++)
+        for (int c = 0; c < CHANNELS; c++)
+            channel[c] += (double)planes[c * PLANE + k];
+    for (int c = 0; c < CHANNELS; c++)
+        sum += grey_weight[c] * channel[c];
     return sum / PLANE;
 }
 
