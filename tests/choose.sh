@@ -155,6 +155,8 @@ test_wrong_input() {
     run synth -o five.h5 --n 6 --dim 4 --classes 3 --steps 1
     run choose five.h5 -b 2 --seeds 2
     check "settings that do not fit are named" complains 'left out: .*hard-negative: .*l: 3.*l: 7'
+    check "a note of several settings is told" complains 'note: chunks = '
+    check "once" eval '[ -z "$(sort "$work/err" | uniq -d)" ]'
     expect "choose without a file" 2 'argument' choose
     expect "choose: missing file" 3 'none\.h5' choose none.h5
     expect "choose: max-fn above 1" 2 '12 % is --max-fn 0\.12' choose s.h5 --max-fn 12

@@ -305,10 +305,27 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
     return code;
 }
 
+struct hearer {
+    struct hn_context *ctx;
+    struct hn_notes to;
+};
+
+// Settings share notes, and are planned again with those at the edge of the budget.
+static void hear_once(void *data, const char *note) {
+    const struct hearer *h = data;
+    const struct hn_notes own = h->ctx->notes;
+    h->ctx->notes = h->to;
+    hn_note_once(h->ctx, "%s", note);
+    h->ctx->notes = own;
+}
+
 enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec,
                        struct hn_chosen *out) {
+    struct hearer hearer = {ctx, ctx->notes};
     *out = (struct hn_chosen){.halving = {.best = -1}};
+    ctx->notes = (struct hn_notes){hear_once, &hearer};
     enum hn_code code = run(ctx, spec, out);
+    ctx->notes = hearer.to;
     if (code)
         hn_chosen_free(ctx, out);
     return code;
