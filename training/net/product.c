@@ -37,28 +37,42 @@ struct block {
     hn_real *packed;
 };
 
-// For double precision, and where the processor has no other.
-HN_CLONES
-static void plain_tile(const hn_real *a, int64_t a_row, int64_t a_step, const hn_real *b,
-                       int64_t b_step, int64_t depth, hn_real *c, int64_t c_row, bool more) {
-    hn_real sum[PIECE] = {0};
-    (void)a_row;
-    (void)c_row;
+// For double precision, and where the processor has no other: two rows of vectors that any has.
+typedef hn_real lanes __attribute__((vector_size(16), aligned(sizeof(hn_real)), may_alias));
+enum { LANES = 16 / sizeof(hn_real), PLAIN = 2 };
+
+__attribute__((always_inline)) static inline void plain(int rows, const hn_real *a, int64_t a_row,
+                                                        int64_t a_step, const hn_real *b,
+                                                        int64_t b_step, int64_t depth, hn_real *c,
+                                                        int64_t c_row, bool more) {
+    lanes sum[PLAIN][PIECE / LANES] = {{{0}}};
     for (int64_t k = 0; k < depth; k++)
-        for (int j = 0; j < PIECE; j++)
-            sum[j] += a[k * a_step] * b[k * b_step + j];
-    for (int j = 0; j < PIECE; j++)
-        c[j] = (more ? c[j] : 0) + sum[j];
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < PIECE / LANES; j++)
+                sum[i][j] += a[i * a_row + k * a_step] * ((const lanes *)(b + k * b_step))[j];
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < PIECE / LANES; j++) {
+            lanes *to = (lanes *)(c + i * c_row) + j;
+            *to = (more ? *to : (lanes){0}) + sum[i][j];
+        }
 }
 
+#define PLAIN_ROWS(n)                                                                              \
+    static void plain_##n(const hn_real *a, int64_t a_row, int64_t a_step, const hn_real *b,       \
+                          int64_t b_step, int64_t depth, hn_real *c, int64_t c_row, bool more) {   \
+        plain(n, a, a_row, a_step, b, b_step, depth, c, c_row, more);                              \
+    }
+PLAIN_ROWS(1)
+PLAIN_ROWS(2)
+
 static struct kernel best_kernel(void) {
-    static tile_function *const plain[] = {plain_tile};
+    static tile_function *const tiles[] = {plain_1, plain_2};
 #ifndef HN_REAL_DOUBLE
     const struct hn_product *best = hn_product_best();
     if (best)
         return (struct kernel){best->rows, best->cols, best->tile};
 #endif
-    return (struct kernel){1, PIECE, plain};
+    return (struct kernel){PLAIN, PIECE, tiles};
 }
 
 // Columns [j, j + cols) of x[rows x all] to rows of `width`, a multiple of PIECE. What follows them
