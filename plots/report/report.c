@@ -125,8 +125,8 @@ static char *read_file(const struct writer *w, const char *id, const char *end, 
     return text;
 }
 
-// A link that saves a file of the scratch folder; one that is too large to be part of the page is
-// only named.
+// A link that saves a file of the scratch folder; one that is too large to be part of the page, or
+// that gnuplot failed on, is only named.
 static void put_download(const struct writer *w, const char *id, const char *end, const char *type,
                          const char *title) {
     enum { PIECE = 48 }; // a multiple of 3, so that only the last one is padded
@@ -138,6 +138,8 @@ static void put_download(const struct writer *w, const char *id, const char *end
                 "<span>%s: %.1f MB, too large for the page; <code>hardneg plot</code> writes "
                 "it</span>\n",
                 title, 1e-6 * (double)size);
+    else if (!text)
+        fprintf(w->html, "<span>%s: gnuplot failed on it</span>\n", title);
     if (!text)
         return;
     fprintf(w->html, "<a download=\"%s.%s\" href=\"data:%s;base64,", id, end, type);
