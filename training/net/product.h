@@ -21,10 +21,10 @@ struct hn_workers {
 void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k);
 
 // c[m x n] (row stride ldc) = a[m x k] b[k x n], or += if `add`. A number of c is the sum, in
-// order, of chains of HN_CHAIN fused multiply-adds (core/sweep/product.h): the same bits for any
-// number of threads, any cut of m or n, and any processor that has such an instruction. Rows of a
-// are read where they lie, and may overlap. On up to workers.threads threads, one inside a parallel
-// region. Sizes below 2^31.
+// order, of chains of HN_CHAIN multiply-adds (core/sweep/product.h): the same bits for any number
+// of threads and any cut of m or n, and for AVX-512 and AVX2, which fuse them. Rows of a are read
+// where they lie, and may overlap. On up to workers.threads threads, one inside a parallel region.
+// Sizes below 2^31.
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc);
 
