@@ -48,7 +48,7 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
                               int64_t b_step, int64_t depth, float *c, int64_t c_row, bool more) { \
         const float *four[] = {a, a + 4 * a_row, a + 8 * a_row, a + 12 * a_row}, *at = c;          \
         ROWS(START, BITS)                                                                          \
-        for (int64_t k = 0; k < depth; k++, b += b_step) {                                         \
+        _Pragma("GCC unroll 2") for (int64_t k = 0; k < depth; k++, b += b_step) {                 \
             const __m##BITS b0 = _mm##BITS##_loadu_ps(b),                                          \
                             b1 = _mm##BITS##_loadu_ps(b + (BITS) / 32);                            \
             ROWS(STEP, BITS)                                                                       \
