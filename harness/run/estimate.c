@@ -39,12 +39,12 @@ static double grow(const struct hn_probe_file *file, const double *counter, doub
 // tell the two apart roughly, so that no more than three quarters are taken for the rest.
 static double build_seconds(const struct hn_probe_file *file, const struct hn_probe *p, double n) {
     int last = file->sizes - 1;
-    double all = p->build[last], pairs = all;
+    double all = p->build.seconds[last], pairs = all;
     if (last > 0 && p->dot_build[0] > 0) {
         double items = (double)file->n[last] / (double)file->n[0];
         double dots = p->dot_build[last] / p->dot_build[0];
         if (dots > items * sqrt(items))
-            pairs = (all - p->build[0] * items) / (1 - items / dots);
+            pairs = (all - p->build.seconds[0] * items) / (1 - items / dots);
     }
     pairs = fmax(all / 4, fmin(all, pairs));
     return pairs * grow(file, p->dot_build, 1, n) + (all - pairs) * n / (double)file->n[last];
@@ -67,6 +67,7 @@ struct asked {
     const struct hn_snapshot_info *info;
     const struct hn_job_sampler *sampler; // of the cell
     const struct hn_job_sampler *tried;   // the one that stands for it
+    double held;                          // bytes of results so far
 };
 
 // Bytes at the job's number of items. sampler: of what that one builds; NULL: of anything else.
@@ -89,43 +90,28 @@ static int64_t tiles_bytes(const struct hn_context *ctx, const struct hn_probe_f
     return hn_bytes_mul(ctx->threads, (int64_t)TILE_ROWS * TILE_ROWS * (int64_t)sizeof(float));
 }
 
-static double batches_of(const struct hn_job *job, const struct asked *a, const struct hn_probe *p,
-                         int32_t batch_size, double *epochs) {
-    double per_epoch =
-        fmax(1, p->epoch_batches) * (double)hn_batches_per_epoch(a->info->n, batch_size);
-    double batches = job->batches ? (double)job->batches : per_epoch * (double)job->epochs;
-    *epochs = ceil(batches / per_epoch);
-    return batches;
-}
-
+// per_epoch: batches.
 static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
-                           const struct hn_probe *p, bool stale) {
+                           const struct hn_probe *p, double batches, double per_epoch, bool stale) {
     const struct hn_job *job = a->plan->job;
-    const struct hn_probe_file *file = a->file;
-    double epochs, n = (double)a->info->n;
-    double batches = batches_of(job, a, p, cell->batch_size, &epochs);
-    double build = build_seconds(file, p, n);
+    double n = (double)a->info->n, drawn = 0;
     bool first = cell->temperature <= job->temperature[0] &&
                  cell->temperature >= job->temperature[0] && cell->loss == job->loss[0] &&
                  cell->weighting == 0;
-    if (hn_plan_shares(job) && !first)
-        build = 0;
-    double begin = p->first_epoch * grow(file, NULL, 1, n);
-    double later = p->epoch * grow(file, p->edge, 1, n);
-    double next = p->next * grow(file, p->dot_batch, 0, n);
-    int64_t loss = 0;
-    while (loss < job->n_losses - 1 && job->loss[loss] != cell->loss)
-        loss++;
-    double measure = p->measure * file->weight[loss * job->n_weightings + cell->weighting];
-    double rounds = job->timing.reps > 1 || job->timing.warmup > 0
-                        ? (double)(job->timing.reps + job->timing.warmup)
-                        : 0;
-    return build * (stale ? 2 : 1) + begin + (epochs - 1) * later + batches * (next + measure) +
-           p->fixed + rounds * (build + begin + 16 * next) + file->store;
+    if (first || !hn_plan_shares(job)) {
+        double build = build_seconds(a->file, p, n);
+        double epoch = p->epoch * grow(a->file, p->edge, 1, n);
+        double next = p->next * grow(a->file, p->dot_batch, 0, n);
+        bool again = job->timing.reps > 1 || job->timing.warmup > 0;
+        double rounds = again ? (double)(job->timing.reps + job->timing.warmup) : 0;
+        drawn = build * (stale ? 2 : 1) + ceil(batches / per_epoch) * epoch + batches * next +
+                rounds * (build + epoch + 16 * next);
+    }
+    return drawn + batches * p->measure + p->fixed + a->file->store;
 }
 
-static void estimate_cell(const struct hn_context *ctx, struct asked *a, const struct hn_cell *cell,
-                          struct hn_estimate_item *out, int64_t *held) {
+static void estimate_cell(struct asked *a, const struct hn_cell *cell,
+                          struct hn_estimate_item *out) {
     const struct hn_job *job = a->plan->job;
     int64_t size = 0;
     while (size < job->n_batch_sizes - 1 && job->batch_size[size] != cell->batch_size)
@@ -134,9 +120,9 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
     const struct hn_sampler_type *type = job->sampler[cell->sampler].type;
     bool lacking = hn_plan_missing(a->info, type) != NULL;
     a->tried = &job->sampler[p->sampler];
-    *held = p->held_bytes;
     *out = (struct hn_estimate_item){.known = lacking || (p->known && p->applies),
                                      .seconds = a->file->store};
+    a->held += (double)p->held_bytes;
     if (a->file->sizes == 1 && p->known && !p->applies)
         out->known = true; // seen on the file itself
     if (!out->known)
@@ -144,29 +130,27 @@ static void estimate_cell(const struct hn_context *ctx, struct asked *a, const s
     if (lacking || !p->known || !p->applies || a->file->sizes == 0)
         return;
     bool stale = type->graph && cell->build_index != cell->step_index;
-    double epochs, batches = batches_of(job, a, p, cell->batch_size, &epochs);
+    double per_epoch =
+        fmax(1, p->epoch_batches) * (double)hn_batches_per_epoch(a->info->n, cell->batch_size);
+    double batches = job->batches ? (double)job->batches : per_epoch * (double)job->epochs;
     double more = fmax(0, batches - (double)a->file->few);
-    out->seconds = cell_seconds(a, cell, p, stale);
-    int64_t extra[HN_PROBE_SIZES] = {0};
-    for (int i = 0; i < a->file->sizes; i++)
-        extra[i] = p->cell_bytes[i] - p->kept_bytes[i];
-    int64_t kept = at_n(a, a->sampler, p->kept_bytes), build = at_n(a, a->sampler, p->build_bytes);
-    int64_t drawn = hn_bytes_add(at_n(a, a->sampler, extra), whole_bytes(more * p->batch_bytes));
-    build = hn_bytes_add(build, p->table_bytes); // the cell's tables are there before
-    int64_t need = hn_max(build, hn_bytes_add(kept, drawn));
-    if (stale)
-        need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), hn_step_bytes(a->info));
-    *held = hn_bytes_add(*held, whole_bytes(more * p->held_batch_bytes));
-    out->bytes =
-        hn_bytes_add(hn_bytes_add(need, hn_step_bytes(a->info)),
-                     hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles_bytes(ctx, a->file)));
+    out->seconds = cell_seconds(a, cell, p, batches, per_epoch, stale);
+    a->held += more * p->held_batch_bytes;
+    // The cell's tables are there before its sampler; the steps of a stale one are both built on.
+    int64_t build = hn_bytes_add(at_n(a, a->sampler, p->build.bytes), p->table_bytes);
+    int64_t drawn =
+        hn_bytes_add(at_n(a, a->sampler, p->cell_bytes), whole_bytes(more * p->batch_bytes));
+    int64_t need = stale ? hn_bytes_add(hn_bytes_add(build, drawn), hn_step_bytes(a->info))
+                         : hn_max(build, drawn);
+    out->bytes = hn_bytes_add(
+        hn_bytes_add(need, hn_step_bytes(a->info)),
+        hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles_bytes(a->ctx, a->file)));
 }
 
 // Estimate of a sweep, with the items of a step, `matrices` of them at a time. times: its
 // repetitions.
-static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
-                           const struct hn_probe_cost *cost, double times, int64_t matrices,
-                           struct hn_estimate_item *out) {
+static void estimate_swept(const struct asked *a, const struct hn_probe_cost *cost, double times,
+                           int64_t matrices, struct hn_estimate_item *out) {
     const struct hn_probe_file *file = a->file;
     *out = (struct hn_estimate_item){.known = file->sizes > 0,
                                      .bytes = hn_bytes_mul(hn_step_bytes(a->info), matrices)};
@@ -174,21 +158,22 @@ static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
         return;
     out->seconds = cost->seconds[file->sizes - 1] * times *
                    grow_swept(file, cost->seconds, (double)a->info->n);
-    out->bytes =
-        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, NULL, cost->bytes), tiles_bytes(ctx, file)));
+    out->bytes = hn_bytes_add(out->bytes,
+                              hn_bytes_add(at_n(a, NULL, cost->bytes), tiles_bytes(a->ctx, file)));
 }
 
-// Estimate of the work that the items of a step share.
-static void estimate_read(const struct hn_context *ctx, const struct asked *a,
-                          struct hn_estimate_item *out) {
-    estimate_swept(ctx, a, &a->file->global, 1, 1, out);
-    if (out->known)
-        out->seconds += a->file->load * (double)a->info->n / (double)a->file->n[a->file->sizes - 1];
+// Adds the work that the items of a step share.
+static void add_shared(const struct asked *a, struct hn_estimate_item *out) {
+    struct hn_estimate_item shared;
+    estimate_swept(a, &a->file->global, 1, 1, &shared);
+    if (shared.known)
+        out->seconds += shared.seconds +
+                        a->file->load * (double)a->info->n / (double)a->file->n[a->file->sizes - 1];
+    out->bytes = hn_max(out->bytes, shared.bytes);
 }
 
-static void estimate_step(const struct hn_context *ctx, const struct asked *a,
-                          struct hn_estimate_item *out) {
-    estimate_swept(ctx, a, &a->file->step, 1, 1, out);
+static void estimate_step(const struct asked *a, struct hn_estimate_item *out) {
+    estimate_swept(a, &a->file->step, 1, 1, out);
     out->known = out->known && !a->file->step_late;
     out->seconds = out->known ? out->seconds + a->file->store : 0;
 }
@@ -202,9 +187,8 @@ static int64_t series_of(const struct hn_plan *plan, const struct hn_plan_study 
     return n;
 }
 
-static void estimate_study(const struct hn_context *ctx, const struct asked *a,
-                           const struct hn_plan_study *cell, struct hn_estimate_item *out,
-                           int64_t *held) {
+static void estimate_study(struct asked *a, const struct hn_plan_study *cell,
+                           struct hn_estimate_item *out) {
     const struct hn_probe_file *file = a->file;
     const struct hn_probe_study *p = &file->study[cell->study];
     unsigned uses = a->plan->job->study[cell->study].type->uses;
@@ -216,8 +200,8 @@ static void estimate_study(const struct hn_context *ctx, const struct asked *a,
     double times = (double)series / tried;
     if (uses & HN_STUDY_SEEDS)
         times *= (double)a->plan->job->n_seeds;
-    *held = whole_bytes((double)p->held_bytes * times);
-    estimate_swept(ctx, a, &p->cost, times, series > 1 ? 2 : 1, out);
+    a->held += (double)p->held_bytes * times;
+    estimate_swept(a, &p->cost, times, series > 1 ? 2 : 1, out);
     out->seconds += p->store * times;
 }
 
@@ -231,54 +215,51 @@ static int64_t resident_bytes(void) {
     return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }
 
-// All results are kept while cells of a group wait for their timing, and once more when merged.
-static void add_results(const struct hn_plan *plan, struct hn_estimate *e) {
-    double held = 0;
-    for (int64_t i = 0; i < plan->n_items; i++)
-        held += (double)e->held[i];
-    int64_t all = hn_bytes_add(whole_bytes(merged * held), e->live);
-    for (int64_t i = 0; i < plan->n_items; i++) {
-        e->item[i].bytes = hn_bytes_add(e->item[i].bytes, e->live);
-        if (plan->item[i].kind != &hn_item_step)
-            e->item[i].bytes = hn_max(e->item[i].bytes, all);
-    }
-    for (int64_t i = 0; i < plan->n_steps; i++)
-        e->read[i].bytes = hn_bytes_add(e->read[i].bytes, e->live);
-}
-
-static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t data,
-                      struct hn_estimate *e) {
-    for (int64_t i = 0; i < a->plan->n_steps; i++)
-        if (a->plan->step[i].data == data)
-            estimate_read(ctx, a, &e->read[i]);
+// All items of a file: the results of those that the run does not want are merged, too.
+static void estimate_data(struct asked *a, int64_t data, const struct hn_runner *run,
+                          struct hn_estimate *e) {
+    char label[HN_ITEM_LABEL];
+    const struct hn_plan_step *shared = NULL;
     for (int64_t i = 0; i < a->plan->n_items; i++) {
         const struct hn_item *item = &a->plan->item[i];
         const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
-        const struct hn_plan_study *study = item->kind == &hn_item_study ? item->of : NULL;
         a->sampler = cell ? &a->plan->job->sampler[cell->sampler] : NULL;
         if (item->step->data != data)
             continue;
         if (cell)
-            estimate_cell(ctx, a, cell, &e->item[i], &e->held[i]);
-        else if (study)
-            estimate_study(ctx, a, study, &e->item[i], &e->held[i]);
+            estimate_cell(a, cell, &e->item[i]);
+        else if (item->kind == &hn_item_study)
+            estimate_study(a, item->of, &e->item[i]);
         else
-            estimate_step(ctx, a, &e->item[i]);
+            estimate_step(a, &e->item[i]);
+        if (item->kind != &hn_item_study && item->step != shared &&
+            hn_run_wants(run, item, label)) {
+            add_shared(a, &e->item[i]);
+            shared = item->step;
+        }
     }
 }
 
-static enum hn_code open_estimate(struct hn_context *ctx, const struct hn_plan *plan,
-                                  struct hn_estimate *out) {
-    *out =
-        (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
-    out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
-    if (!out->item)
-        return ctx->code;
-    void *outer = hn_own(ctx, out->item);
-    out->read = hn_zalloc(ctx, plan->n_steps, sizeof *out->read);
-    out->held = hn_zalloc(ctx, plan->n_items, sizeof *out->held);
-    hn_own(ctx, outer);
-    return out->read && out->held ? HN_OK : ctx->code;
+// Adds what is there besides the items, and sums them. All results are kept while cells of a group
+// wait for their timing, and once more when merged.
+static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, double held,
+                   struct hn_estimate *e) {
+    int64_t all = hn_bytes_add(whole_bytes(merged * held), e->live);
+    char label[HN_ITEM_LABEL];
+    for (int64_t i = 0; i < plan->n_items; i++) {
+        struct hn_estimate_item *item = &e->item[i];
+        if (!hn_run_wants(run, &plan->item[i], label))
+            continue;
+        item->bytes = hn_bytes_add(item->bytes, e->live);
+        if (plan->item[i].kind != &hn_item_step)
+            item->bytes = hn_max(item->bytes, all);
+        e->seconds += item->seconds;
+        e->unknown += !item->known;
+        if (item->bytes > e->bytes) {
+            e->bytes = item->bytes;
+            snprintf(e->largest, sizeof e->largest, "%s", label);
+        }
+    }
 }
 
 static int64_t share_of_time(int64_t end, int64_t shares) {
@@ -286,35 +267,31 @@ static int64_t share_of_time(int64_t end, int64_t shares) {
     return now + (end - now) / shares;
 }
 
-static enum hn_code try_data(struct hn_context *ctx, const struct hn_plan *plan, bool parts,
-                             int64_t data, int64_t end, struct hn_estimate *out) {
+static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct hn_runner *run, struct hn_estimate *out) {
     struct hn_probe_file file;
-    if (hn_probe_file(ctx, plan, data, parts, share_of_time(end, plan->n_data - data), &file))
-        return ctx->code;
-    struct asked asked = {ctx,  plan, &file, hn_snapshot_info(plan->data[data].snapshot),
-                          NULL, NULL};
-    fill_data(ctx, &asked, data, out);
+    struct asked asked = {.ctx = ctx, .plan = plan, .file = &file};
+    int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
+    HN_SCOPE(ctx);
+    for (int64_t i = 0; i < plan->n_data; i++) {
+        if (hn_probe_file(ctx, plan, i, run && run->parts, share_of_time(end, plan->n_data - i),
+                          &file))
+            return ctx->code;
+        asked.info = hn_snapshot_info(plan->data[i].snapshot);
+        estimate_data(&asked, i, run, out);
+    }
+    sum_up(plan, run, asked.held, out);
     return HN_OK;
 }
 
-static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan, bool parts,
-                            struct hn_estimate *out) {
-    int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
-    enum hn_code code = open_estimate(ctx, plan, out);
-    void *outer = hn_own(ctx, out->item);
-    for (int64_t i = 0; i < plan->n_data && !code; i++)
-        code = try_data(ctx, plan, parts, i, end, out);
-    hn_own(ctx, outer);
-    if (!code)
-        add_results(plan, out);
-    return code;
-}
-
-enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan, bool parts,
-                              struct hn_estimate *out) {
+enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
+                              const struct hn_runner *run, struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
     ctx->memory.limit = 0;
-    enum hn_code code = try_all(ctx, plan, parts, out);
+    *out =
+        (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
+    out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
+    enum hn_code code = out->item ? try_all(ctx, plan, run, out) : ctx->code;
     ctx->memory.limit = limit;
     atomic_store(&ctx->memory.peak, hn_max(peak, atomic_load(&ctx->memory.live)));
     if (code)
@@ -325,42 +302,6 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {
     hn_free(ctx, e->item);
     *e = (struct hn_estimate){0};
-}
-
-static void add_item(const struct hn_estimate_item *item, const char *label,
-                     struct hn_estimate_total *out) {
-    out->seconds += item->seconds;
-    out->unknown += !item->known;
-    if (item->bytes > out->bytes) {
-        out->bytes = item->bytes;
-        snprintf(out->largest, sizeof out->largest, "%s", label);
-    }
-}
-
-// Reading a step counts once, with the first of its items that is wanted (studies aside).
-enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
-                             const struct hn_estimate *e, const struct hn_runner *run,
-                             struct hn_estimate_total *out) {
-    int64_t limit = ctx->memory.limit;
-    ctx->memory.limit = 0; // it is what the job is held against, not this
-    HN_SCOPE(ctx);
-    bool *counted = hn_zalloc(ctx, plan->n_steps, sizeof *counted);
-    ctx->memory.limit = limit;
-    *out = (struct hn_estimate_total){0};
-    if (!counted)
-        return ctx->code;
-    for (int64_t i = 0; i < plan->n_items; i++) {
-        const struct hn_item *item = &plan->item[i];
-        int64_t step = item->step - plan->step;
-        char label[HN_ITEM_LABEL];
-        if (!hn_run_wants(run, item, label))
-            continue;
-        add_item(&e->item[i], label, out);
-        if (item->kind != &hn_item_study && !counted[step])
-            add_item(&e->read[step], label, out);
-        counted[step] |= item->kind != &hn_item_study;
-    }
-    return HN_OK;
 }
 
 int hn_bytes_text(int64_t bytes, char *buffer, size_t size) {

@@ -18,33 +18,25 @@ struct hn_estimate_item {
     int64_t bytes;  // peak of allocated memory, what the run held before included
 };
 
+// Of a plan; totals are of the items that the run wants. What those of a step share, its embeddings
+// and all pairs of its views, is in the time of the first of them that is no study.
 struct hn_estimate {
     struct hn_estimate_item *item; // [n_items] of the plan
-    struct hn_estimate_item *read; // [n_steps]: what cells share: embeddings, all pairs of views
-    int64_t *held;                 // [n_items] bytes of results, all of which are merged at the end
+    double seconds;                // of all items that are known
+    int64_t bytes;                 // largest
+    char largest[HN_MESSAGE_MAX];  // label of what needs them
+    int64_t unknown;               // items
     int64_t live;                  // bytes allocated before the run
     int64_t resident;              // of the process before the run, all of it: VmRSS
 };
 
 enum { HN_ESTIMATE_SECONDS = 20 }; // that trying the cells may take
 // Tries the cells; of what takes too long nothing is known. Leaves no file. The memory limit does
-// not bind it. parts: long computations are cut into parts, as --rows cuts them,
-// and one process computes all of them.
+// not bind it. With run->parts long computations are cut into parts, as --rows cuts them, and one
+// process computes all of them.
 HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
-                                          bool parts, struct hn_estimate *out);
+                                          const struct hn_runner *run, struct hn_estimate *out);
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
-
-// Of the items that a run wants: sums seconds, the largest bytes and what needs them (label,
-// [HN_MESSAGE_MAX]). run: NULL = all.
-struct hn_estimate_total {
-    double seconds;
-    int64_t bytes;
-    int64_t unknown; // of these
-    char largest[HN_MESSAGE_MAX];
-};
-HN_MUST_USE enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
-                                         const struct hn_estimate *e, const struct hn_runner *run,
-                                         struct hn_estimate_total *out);
 
 // Bytes at n: the straight line through (at[i], bytes[i]), i = 0, 1, proportional where at[0] =
 // at[1]; not below bytes[0] and bytes[1]; INT64_MAX where it is beyond that. sizes = 1: bytes[0].

@@ -17,23 +17,21 @@ struct hn_probe_cost {
 
 // A sampler with a batch size, tried at every size.
 struct hn_probe {
-    bool known, applies, late;    // late: it took too long to try
-    int64_t sampler;              // of the job that was tried: one before it where there are many
-    double build[HN_PROBE_SIZES]; // seconds
-    // Seconds at the largest size: the beginning of the first and of a later epoch, and per batch
-    // its drawing and its measuring; and the fixed time of a cell.
-    double first_epoch, epoch, next, measure, fixed;
-    double epoch_batches;                // of the sampler, per ceil(n / B)
-    double dot_build[HN_PROBE_SIZES];    // inner products of a build
-    double dot_batch[HN_PROBE_SIZES];    // and of a batch
-    double edge[HN_PROBE_SIZES];         // edges of a build
-    int64_t build_bytes[HN_PROBE_SIZES]; // peak of a build
-    int64_t kept_bytes[HN_PROBE_SIZES];  // of a sampler that is built
-    int64_t cell_bytes[HN_PROBE_SIZES];  // peak of a cell of few batches
-    double batch_bytes;                  // more of it per batch
-    int64_t held_bytes;                  // results of a cell of few batches
-    int64_t table_bytes;                 // its tables, which are there while its sampler is built
-    double held_batch_bytes;             // more of them per batch
+    bool known, applies, late; // late: it took too long to try
+    int64_t sampler;           // of the job that was tried: one before it where there are many
+    struct hn_probe_cost build;
+    // Seconds at the largest size: the beginning of an epoch, and per batch its drawing and its
+    // measuring; and the fixed time of a cell.
+    double epoch, next, measure, fixed;
+    double epoch_batches;               // of the sampler, per ceil(n / B)
+    double dot_build[HN_PROBE_SIZES];   // inner products of a build
+    double dot_batch[HN_PROBE_SIZES];   // and of a batch
+    double edge[HN_PROBE_SIZES];        // edges of a build
+    int64_t cell_bytes[HN_PROBE_SIZES]; // peak of a cell of few batches
+    double batch_bytes;                 // more of it per batch
+    int64_t held_bytes;                 // results of a cell of few batches
+    int64_t table_bytes;                // its tables, which are there while its sampler is built
+    double held_batch_bytes;            // more of them per batch
 };
 
 // A study, tried at every size on the last step of the file.
@@ -52,7 +50,6 @@ struct hn_probe_file {
     int64_t few;                  // batches of a short cell
     struct hn_probe *probe;       // [n_samplers x n_batch_sizes]
     struct hn_probe_study *study; // [n_studies] of the job
-    double *weight;               // [n_losses x n_weightings] measuring, relative
     double load, store;           // seconds: a step read, a result stored and read again
     struct hn_probe_cost global;  // the quantities of all pairs of the two views
     struct hn_probe_cost step;    // the snapshot metrics
@@ -70,14 +67,12 @@ bool hn_probe_tries(const struct hn_job *job, int64_t sampler);
 // Sizes and items of the files that are tried.
 void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
                            const struct hn_snapshot_info *info, struct hn_probe_file *out);
-// True if planning says the same of a sampler at n items as it has at the job's. *all_fit becomes
-// false if it refuses either.
-bool hn_probe_same_sampler(struct hn_context *ctx, const struct hn_plan *plan,
-                           const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
-                           bool *all_fit);
-// The same of a study.
-bool hn_probe_same_study(struct hn_context *ctx, const struct hn_job_study *study, int64_t n_job,
-                         int64_t n_trial);
+// True if planning says the same of a sampler or a study (the other is NULL) at n items as it has
+// at the job's. *all_fit becomes false if it refuses the sampler at either.
+bool hn_probe_same(struct hn_context *ctx, const struct hn_plan *plan,
+                   const struct hn_snapshot_info *info, int64_t n,
+                   const struct hn_job_sampler *sampler, const struct hn_job_study *study,
+                   bool *all_fit);
 
 enum { HN_TRIAL_BATCHES = 4, HN_TRIAL_PATH = 600 }; // of a short cell
 
@@ -119,9 +114,8 @@ int64_t hn_trial_peak(struct hn_context *ctx, struct hn_mark m); // bytes above
 void hn_trial_keep_cost(struct hn_context *ctx, const struct hn_trial *t, struct hn_mark m,
                         struct hn_probe_cost *cost);
 
-// The first cell of the step with these.
-struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t batch_size,
-                             int64_t loss, int64_t weighting);
+// The first cell of the step with these, and the first loss and weighting.
+struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t batch_size);
 HN_MUST_USE enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
                                        const struct hn_item_kind *kind, const void *of,
                                        const char *cell_key, const char *run_key,

@@ -38,6 +38,7 @@ static enum hn_code try_step(struct hn_context *ctx, struct hn_trial *t) {
     return code;
 }
 
+// The time of a cell file, written and read.
 static enum hn_code time_store(struct hn_context *ctx, const struct hn_trial *t,
                                const struct hn_results *results, double *seconds) {
     struct hn_results again = {0};
@@ -79,8 +80,9 @@ static enum hn_code try_studies(struct hn_context *ctx, struct hn_trial *t) {
     for (int64_t i = 0; i < t->small.n_studies; i++) {
         const struct hn_plan_study *cell = &t->small.study[i];
         struct hn_probe_study *p = &t->out->study[cell->study];
+        bool fit = true;
         if (&t->small.step[cell->step] != t->step || p->late ||
-            !hn_probe_same_study(ctx, &t->job.study[cell->study], info->n, t->items->n))
+            !hn_probe_same(ctx, t->plan, info, t->items->n, NULL, &t->job.study[cell->study], &fit))
             continue; // stays unknown
         enum hn_code code = hn_check_stop(ctx);
         hn_trial_begin_share(ctx, t);
@@ -93,19 +95,18 @@ static enum hn_code try_studies(struct hn_context *ctx, struct hn_trial *t) {
     return HN_OK;
 }
 
-// Samples of a phase (NULL: of all) from repetition `first` on; last: batches of the last of them.
+// Samples of a phase, NULL: of all.
 struct phase {
-    double seconds, samples, batches, last;
+    double seconds, samples, batches;
 };
 
-static struct phase phase(const struct hn_table *timing, const char *name, double first) {
+static struct phase phase(const struct hn_table *timing, const char *name) {
     struct phase p = {0};
     for (int64_t r = 0; r < timing->rows; r++)
-        if ((!name || strcmp(hn_table_text(timing, r, "phase"), name) == 0) &&
-            hn_table_real(timing, r, "rep") >= first) {
+        if (!name || strcmp(hn_table_text(timing, r, "phase"), name) == 0) {
             p.seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
             p.samples++;
-            p.batches += p.last = hn_table_real(timing, r, "batches");
+            p.batches += hn_table_real(timing, r, "batches");
         }
     return p;
 }
@@ -125,21 +126,17 @@ static enum hn_code run_once(struct hn_context *ctx, struct hn_trial *t, const s
     struct hn_mark begin = hn_trial_mark(ctx, t);
     if (hn_trial_item(ctx, t, &hn_item_cell, cell, cell->cell_key, cell->run_key, &run->results))
         return ctx->code;
-    double wall = hn_seconds_since(begin.begun);
-    run->rest = wall - phase(&run->results.timing, NULL, 0).seconds;
     run->bytes = hn_trial_peak(ctx, begin);
     run->held = atomic_load(&ctx->memory.live) - begin.live;
+    run->rest = hn_seconds_since(begin.begun) - phase(&run->results.timing, NULL).seconds;
     return HN_OK;
 }
 
 static void keep_times(const struct hn_trial *t, const struct run *few, const struct run *many,
                        int64_t more, struct hn_probe *p) {
     const struct hn_table *timing = &many->results.timing;
-    struct phase next = phase(timing, "next", 0);
-    struct phase epochs = phase(timing, "epoch", 0), later = phase(timing, "epoch", 1);
-    p->epoch = mean(later.seconds, later.samples);
-    p->first_epoch = epochs.seconds - p->epoch * fmax(0, epochs.samples - 1);
-    p->epoch = p->epoch > 0 ? p->epoch : p->first_epoch;
+    struct phase next = phase(timing, "next"), epoch = phase(timing, "epoch");
+    p->epoch = mean(epoch.seconds, epoch.samples);
     p->next = mean(next.seconds, next.batches);
     p->measure =
         more > 0 ? (many->rest - few->rest) / (double)more : few->rest / (double)t->out->few;
@@ -152,15 +149,13 @@ static void keep_times(const struct hn_trial *t, const struct run *few, const st
 static void keep_counters(const struct hn_trial *t, const struct hn_cell *cell,
                           const struct run *few, struct hn_probe *p) {
     const struct hn_table *runs = &few->results.runs;
-    struct phase build = phase(&few->results.timing, "build", 0);
-    p->build[t->size] = mean(build.seconds, build.samples);
     p->applies = strcmp(hn_table_text(runs, 0, "status"), "not_applicable") != 0;
     p->known = strcmp(hn_table_text(runs, 0, "status"), "failed") != 0;
     p->dot_build[t->size] = hn_table_real(runs, 0, "n_dot_build");
     p->dot_batch[t->size] = hn_table_real(runs, 0, "n_dot") - p->dot_build[t->size];
     p->edge[t->size] = hn_table_real(runs, 0, "n_edge");
     p->cell_bytes[t->size] = few->bytes;
-    p->epoch_batches = phase(&few->results.timing, "epoch", 0).last /
+    p->epoch_batches = hn_epoch_batches(&few->results.timing) /
                        (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
 }
 
@@ -227,27 +222,10 @@ static int64_t max_batches(const struct hn_trial *t, int64_t batch_size) {
     return hn_max(t->out->few, hn_min(MANY, all));
 }
 
-// Measures the time under each loss and weighting over that under the first.
-static enum hn_code try_weightings(struct hn_context *ctx, struct hn_trial *t) {
-    int64_t many = max_batches(t, 0), weightings = t->job.n_weightings;
-    double first = 1;
-    for (int64_t i = 0; i < t->job.n_losses * weightings; i++) {
-        struct run run = {0};
-        struct hn_cell cell = hn_trial_cell(t, 0, 0, i / weightings, i % weightings);
-        enum hn_code code =
-            t->job.n_losses * weightings > 1 ? run_once(ctx, t, &cell, many, &run) : HN_OK;
-        hn_results_free(ctx, &run.results);
-        if (code)
-            return code;
-        first = i == 0 ? run.rest : first;
-        t->out->weight[i] = i > 0 && first > 0 ? run.rest / first : 1;
-    }
-    return HN_OK;
-}
-
 static enum hn_code try_cells(struct hn_context *ctx, struct hn_trial *t) {
     const struct hn_job *job = &t->job;
-    struct hn_cell cell = hn_trial_cell(t, 0, 0, 0, 0);
+    const struct hn_snapshot_info *info = hn_snapshot_info(t->plan->data[t->data].snapshot);
+    struct hn_cell cell = hn_trial_cell(t, 0, 0);
     struct run warm = {0}; // threads start, code and libraries are read
     enum hn_code code = run_once(ctx, t, &cell, t->out->few, &warm);
     hn_results_free(ctx, &warm.results);
@@ -255,23 +233,22 @@ static enum hn_code try_cells(struct hn_context *ctx, struct hn_trial *t) {
         for (int64_t b = 0; b < job->n_batch_sizes && !code; b++) {
             bool fit = true;
             struct hn_probe *p = &t->out->probe[s * job->n_batch_sizes + b];
-            if (p->late || !hn_probe_same_sampler(ctx, t->plan,
-                                                  hn_snapshot_info(t->plan->data[t->data].snapshot),
-                                                  t->items->n, s, &fit))
+            if (p->late ||
+                !hn_probe_same(ctx, t->plan, info, t->items->n, &job->sampler[s], NULL, &fit))
                 continue; // stays unknown
             if (!hn_probe_tries(job, s)) {
                 *p = p[-job->n_batch_sizes];
                 continue;
             }
             p->sampler = s;
-            cell = hn_trial_cell(t, s, b, 0, 0);
+            cell = hn_trial_cell(t, s, b);
             code = hn_check_stop(ctx);
             hn_trial_begin_share(ctx, t);
             code = code ? code : try_cell(ctx, t, &cell, max_batches(t, b), p);
             p->late = hn_trial_end_share(ctx, &code);
             p->known = p->known && !p->late;
         }
-    return code || !t->last ? code : try_weightings(ctx, t);
+    return code;
 }
 
 static int64_t things_to_try(const struct hn_job *job) {
@@ -321,8 +298,7 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     hn_probe_choose_sizes(ctx, plan, hn_snapshot_info(plan->data[data].snapshot), out);
     out->probe = hn_zalloc(ctx, job->n_samplers * job->n_batch_sizes, sizeof *out->probe);
     out->study = hn_zalloc(ctx, job->n_studies, sizeof *out->study);
-    out->weight = hn_zalloc(ctx, job->n_losses * job->n_weightings, sizeof *out->weight);
-    if (!out->probe || !out->study || !out->weight)
+    if (!out->probe || !out->study)
         return ctx->code;
     t.folder = hn_scratch_make(ctx);
     if (!t.folder)

@@ -25,51 +25,52 @@ static void count_note(void *data, const char *text) {
     ++*(int *)data;
 }
 
-bool hn_probe_same_sampler(struct hn_context *ctx, const struct hn_plan *plan,
-                           const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
-                           bool *all_fit) {
-    const struct hn_job *job = plan->job;
-    int notes[2] = {0};
-    bool fits = true;
+// Planning fits n items or refuses them, and notes a number of things.
+struct answer {
+    bool fits;
+    int notes;
+};
+
+static struct answer ask(struct hn_context *ctx, const struct hn_plan *plan,
+                         const struct hn_snapshot_info *info, int64_t n,
+                         const struct hn_job_sampler *sampler, const struct hn_job_study *study) {
+    struct answer answer = {true, 0};
     const struct hn_notes said = ctx->notes;
-    for (int which = 0; which < 2; which++) {
-        ctx->notes = (struct hn_notes){count_note, &notes[which]};
-        for (int64_t b = 0; b < job->n_batch_sizes; b++) {
-            struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
-            shape.n = which ? n : shape.n;
-            enum hn_code code = hn_sampler_check(ctx, job->sampler[sampler].type,
-                                                 job->sampler[sampler].params, &shape);
-            fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
-        }
+    ctx->notes = (struct hn_notes){count_note, &answer.notes};
+    if (study && study->type->check)
+        answer.fits = !study->type->check(ctx, study->params, n);
+    for (int64_t b = 0; sampler && b < plan->job->n_batch_sizes; b++) {
+        struct hn_sampler_plan shape =
+            hn_plan_sampler_plan(info, (int32_t)plan->job->batch_size[b]);
+        shape.n = n;
+        enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
+        answer.fits = answer.fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
     }
     ctx->notes = said;
     ctx->message[0] = '\0';
-    *all_fit = *all_fit && fits;
-    return fits && notes[0] == notes[1];
+    return answer;
 }
 
-bool hn_probe_same_study(struct hn_context *ctx, const struct hn_job_study *study, int64_t n_job,
-                         int64_t n_trial) {
-    int notes[2] = {0};
-    bool fits = true;
-    const struct hn_notes said = ctx->notes;
-    for (int which = 0; which < 2 && study->type->check; which++) {
-        ctx->notes = (struct hn_notes){count_note, &notes[which]};
-        fits = !study->type->check(ctx, study->params, which ? n_trial : n_job) && fits;
-    }
-    ctx->notes = said;
-    ctx->message[0] = '\0';
-    return fits && notes[0] == notes[1];
+bool hn_probe_same(struct hn_context *ctx, const struct hn_plan *plan,
+                   const struct hn_snapshot_info *info, int64_t n,
+                   const struct hn_job_sampler *sampler, const struct hn_job_study *study,
+                   bool *all_fit) {
+    struct answer job = ask(ctx, plan, info, info->n, sampler, study);
+    struct answer trial = ask(ctx, plan, info, n, sampler, study);
+    bool fits = job.fits && trial.fits;
+    *all_fit = *all_fit && (fits || study);
+    return fits && job.notes == trial.notes;
 }
 
 static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
+    const struct hn_job *job = plan->job;
     bool same = true;
     *all_fit = true;
-    for (int64_t s = 0; s < plan->job->n_samplers; s++)
-        same = hn_probe_same_sampler(ctx, plan, info, n, s, all_fit) && same;
-    for (int64_t s = 0; s < plan->job->n_studies; s++)
-        same = hn_probe_same_study(ctx, &plan->job->study[s], info->n, n) && same;
+    for (int64_t s = 0; s < job->n_samplers; s++)
+        same = hn_probe_same(ctx, plan, info, n, &job->sampler[s], NULL, all_fit) && same;
+    for (int64_t s = 0; s < job->n_studies; s++)
+        same = hn_probe_same(ctx, plan, info, n, NULL, &job->study[s], all_fit) && same;
     return same;
 }
 

@@ -113,13 +113,10 @@ void hn_trial_close(struct hn_context *ctx, struct hn_trial *t) {
     t->state.cache = NULL;
 }
 
-struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t batch_size,
-                             int64_t loss, int64_t weighting) {
+struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t batch_size) {
     const struct hn_cell *cell = &t->small.cell[t->step->first_cell];
-    for (int64_t i = 0; i < t->step->n_cells; i++, cell++)
-        if (cell->sampler == sampler && cell->batch_size == t->job.batch_size[batch_size] &&
-            cell->loss == t->job.loss[loss] && cell->weighting == weighting)
-            break;
+    while (cell->sampler != sampler || cell->batch_size != t->job.batch_size[batch_size])
+        cell++;
     struct hn_cell fresh = *cell;
     fresh.build_index = fresh.step_index;
     return fresh;
@@ -140,8 +137,7 @@ enum hn_code hn_trial_build(struct hn_context *ctx, struct hn_trial *t, const st
     struct hn_mark begin = hn_trial_mark(ctx, t);
     enum hn_code code = hn_sampler_make(ctx, sampler->type, sampler->params, t->items,
                                         cell->batch_size, cell->seed, &open);
-    p->build_bytes[t->size] = hn_trial_peak(ctx, begin);
-    p->kept_bytes[t->size] = atomic_load(&ctx->memory.live) - begin.live;
+    hn_trial_keep_cost(ctx, t, begin, &p->build);
     hn_sampler_close(ctx, &open);
     return code;
 }

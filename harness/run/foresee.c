@@ -18,22 +18,19 @@ void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
 // A control group that grants so many times the data is not estimated for: allocation is bounded.
 enum { AMPLE = 32 };
 
-static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
-                        int64_t shown, int64_t all, int64_t idle) {
+static void print_total(const struct hn_estimate *e, int64_t shown, int64_t all, int64_t idle) {
     char time[32], memory[32], resident[32], not_run[64] = "";
     if (idle > 0)
         snprintf(not_run, sizeof not_run, ", %" PRId64 " of them not applicable", idle);
-    hn_seconds_text(total->seconds, time, sizeof time);
-    hn_bytes_text(total->bytes, memory, sizeof memory);
-    hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
-                  sizeof resident);
+    hn_seconds_text(e->seconds, time, sizeof time);
+    hn_bytes_text(e->bytes, memory, sizeof memory);
+    hn_bytes_text(hn_bytes_add(e->bytes - e->live, e->resident), resident, sizeof resident);
     fprintf(stderr, "%" PRId64 " of %s%s, %s %s and %s of data (%s resident)%s\n", shown,
-            hn_counted(all, "cell").text, not_run, total->unknown ? "more than" : "about", time,
-            memory, resident,
-            total->unknown
-                ? "; ?: not estimated, as its trial did not end in time or would have too "
-                  "few items"
-                : "");
+            hn_counted(all, "cell").text, not_run, e->unknown ? "more than" : "about", time, memory,
+            resident,
+            e->unknown ? "; ?: not estimated, as its trial did not end in time or would have too "
+                         "few items"
+                       : "");
 }
 
 static void note_memory_mode(struct hn_context *ctx, int64_t quickest) {
@@ -50,42 +47,39 @@ static void note_memory_mode(struct hn_context *ctx, int64_t quickest) {
 
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
 static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, struct hn_estimate *estimate,
-                            struct hn_estimate_total *total) {
+                            const struct hn_runner *run, struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, quickest = 0;
     for (ctx->memory.mode = HN_MEMORY_ANY;; ctx->memory.mode++) {
-        if (hn_estimate_make(ctx, plan, run->parts != NULL, estimate) ||
-            hn_estimate_sum(ctx, plan, estimate, run, total))
+        if (hn_estimate_make(ctx, plan, run, out))
             return ctx->code;
         if (ctx->memory.mode == HN_MEMORY_ANY)
-            quickest = total->bytes;
-        if (!limit || total->bytes <= limit || ctx->memory.mode == HN_MEMORY_LOWEST)
+            quickest = out->bytes;
+        if (!limit || out->bytes <= limit || ctx->memory.mode == HN_MEMORY_LOWEST)
             break;
-        hn_estimate_free(ctx, estimate);
+        hn_estimate_free(ctx, out);
     }
-    if (ctx->memory.mode > HN_MEMORY_ANY && total->bytes <= limit)
+    if (ctx->memory.mode > HN_MEMORY_ANY && out->bytes <= limit)
         note_memory_mode(ctx, quickest);
     return HN_OK;
 }
 
-static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate_total *total) {
+static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate *e) {
     char need[32], limit[32];
-    if (!ctx->memory.limit || total->bytes <= ctx->memory.limit)
+    if (!ctx->memory.limit || e->bytes <= ctx->memory.limit)
         return HN_OK;
-    hn_bytes_text(total->bytes, need, sizeof need);
+    hn_bytes_text(e->bytes, need, sizeof need);
     hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
     return hn_fail(ctx, HN_USAGE,
                    "the job needs about %s of memory, however it is run, and its limit is %s: the "
                    "most is needed by `%s`; %s to %" PRId64
                    "MiB, or leave it out with --filter (--dry-run shows what every cell needs)",
-                   need, limit, total->largest, hn_memory_remedy(&ctx->memory),
-                   total->bytes / (1 << 20) + 1);
+                   need, limit, e->largest, hn_memory_remedy(&ctx->memory),
+                   e->bytes / (1 << 20) + 1);
 }
 
 // Lists the cells, and returns their number.
 static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
-                          const struct hn_runner *run, const struct hn_estimate *estimate,
-                          const struct hn_estimate_total *total) {
+                          const struct hn_runner *run, const struct hn_estimate *estimate) {
     int64_t shown = 0, idle = 0;
     for (int64_t i = 0; i < plan->n_items; i++) {
         const struct hn_item *item = &plan->item[i];
@@ -101,7 +95,7 @@ static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
         }
     }
     (void)fflush(stdout); // the total comes last where both go to one file
-    print_total(estimate, total, shown, plan->n_items, idle);
+    print_total(estimate, shown, plan->n_items, idle);
     return shown;
 }
 
@@ -141,11 +135,11 @@ static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
             names, known ? "about " : "", known ? time : "too long to be tried");
 }
 
-static void note_machine(struct hn_context *ctx, const struct hn_estimate_total *total) {
+static void note_machine(struct hn_context *ctx, const struct hn_estimate *e) {
     char need[32], there[32];
-    if (total->bytes <= hn_host_memory())
+    if (e->bytes <= hn_host_memory())
         return;
-    hn_bytes_text(total->bytes, need, sizeof need);
+    hn_bytes_text(e->bytes, need, sizeof need);
     hn_bytes_text(hn_host_memory(), there, sizeof there);
     hn_note(ctx, "about %s of memory is needed, and this machine has %s%s", need, there,
             ctx->memory.limit ? ""
@@ -156,21 +150,22 @@ static void note_machine(struct hn_context *ctx, const struct hn_estimate_total 
 enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, bool list) {
     struct hn_estimate estimate = {0};
-    struct hn_estimate_total total = {.bytes = 0};
     bool ample = ctx->memory.remedy && ctx->memory.limit / AMPLE > hn_plan_step_bytes(plan);
     if ((!ctx->memory.limit || ample) && !list)
         return HN_OK;
     if (list)
         hn_note(ctx, "%s; timing %s (at most %d s)", hn_counted(plan->n_items, "cell").text,
                 plan->n_items == 1 ? "it" : "a few of them", HN_ESTIMATE_SECONDS);
-    enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
-    bool none = !code && list && list_cells(ctx, plan, run, &estimate, &total) == 0;
-    if (!code && list && !none) {
-        note_machine(ctx, &total);
+    if (foresee(ctx, plan, run, &estimate))
+        return ctx->code;
+    bool none = list && list_cells(ctx, plan, run, &estimate) == 0;
+    if (list && !none) {
+        note_machine(ctx, &estimate);
         note_pairs(ctx, plan, run, &estimate);
     }
+    enum hn_code code = none && run->filter
+                            ? hn_fail(ctx, HN_USAGE, "--filter matches none of the cells")
+                            : judge_memory(ctx, &estimate);
     hn_estimate_free(ctx, &estimate);
-    if (none && run->filter)
-        return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
-    return code ? code : judge_memory(ctx, &total);
+    return code;
 }

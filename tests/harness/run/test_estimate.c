@@ -127,16 +127,16 @@ static int64_t run_job(struct bench *b, const struct hn_plan *plan, bool in_part
 static void check_job(struct bench *b, const char *name, const char *text, bool parts) {
     struct hn_job job;
     struct hn_plan plan;
-    struct hn_estimate estimate;
-    struct hn_estimate_total total;
+    struct hn_estimate total;
+    struct hn_file_parts cut;
+    struct hn_runner run = {.parts = parts ? &cut : NULL};
     HN_CHECK(&b->ctx, read_text(b, text, NULL, &job));
     HN_CHECK(&b->ctx, hn_plan_make(&b->ctx, &job, &plan));
     int64_t live = b->ctx.memory.live;
-    HN_CHECK(&b->ctx, hn_estimate_make(&b->ctx, &plan, parts, &estimate));
-    HN_CHECK(&b->ctx, hn_estimate_sum(&b->ctx, &plan, &estimate, NULL, &total));
+    HN_CHECK(&b->ctx, hn_estimate_make(&b->ctx, &plan, &run, &total));
     CU_ASSERT_EQUAL(total.unknown, 0);
-    CU_ASSERT_EQUAL(estimate.live, live);
-    hn_estimate_free(&b->ctx, &estimate);
+    CU_ASSERT_EQUAL(total.live, live);
+    hn_free(&b->ctx, total.item);
     CU_ASSERT_EQUAL(b->ctx.memory.live, live);
     int64_t begin = hn_wall_ns(), peak = run_job(b, &plan, parts);
     printf("    %-28s %6.2f MiB used, %6.2f foreseen; %5.2f s, %5.2f foreseen\n", name,
@@ -284,7 +284,7 @@ static void test_bounded(void) {
         tried += hn_probe_tries(&job, s);
     CU_ASSERT(job.n_samplers == 218 && tried > 50 && tried < 70);
     CU_ASSERT(hn_probe_tries(&job, 0) && hn_probe_tries(&job, 1) && hn_probe_tries(&job, 217));
-    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, false, &estimate));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, NULL, &estimate));
     for (int64_t i = 0; i < plan.n_items; i++)
         CU_ASSERT(estimate.item[i].known && estimate.item[i].bytes > 1000);
     hn_estimate_free(&b.ctx, &estimate);
@@ -364,7 +364,7 @@ static void test_lacking(void) {
                                "samplers: [hops]\nmetrics: [fn_ratio]\nfigures: none\n",
                                NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
-    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, false, &estimate));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, NULL, &estimate));
     CU_ASSERT(estimate.item[0].known);        // not applicable takes next to nothing
     CU_ASSERT(estimate.item[0].seconds < 10); // a small file stored, on a slow disk
     hn_estimate_free(&b.ctx, &estimate);
@@ -388,13 +388,13 @@ static void test_no_memory(void) {
                        NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
     int64_t live = b.ctx.memory.live, from = b.ctx.memory.calls, failed = 0;
-    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, false, &estimate));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, NULL, &estimate));
     hn_estimate_free(&b.ctx, &estimate);
     int64_t calls = b.ctx.memory.calls - from, stride = hn_max(1, calls / 40);
     for (int64_t k = 1; k <= calls; k += k < 12 ? 1 : stride) {
         b.ctx.memory.calls = 0;
         b.ctx.memory.fail_at = k;
-        enum hn_code code = hn_estimate_make(&b.ctx, &plan, false, &estimate);
+        enum hn_code code = hn_estimate_make(&b.ctx, &plan, NULL, &estimate);
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);
         failed += code == HN_MEMORY;
         hn_estimate_free(&b.ctx, &estimate);
