@@ -89,23 +89,23 @@ static inline struct hn_table *put_table(struct hn_results *r, const char *name,
 #define CLAIM ENTRY "    claims:\n      - {name: n, statement: s, "
 
 struct judged {
+    void *memory; // owns the rest
     struct hn_claim_book book;
     struct hn_claim_result result;
 };
 
 static inline struct judged judge(const struct hn_results *r, const char *claim) {
-    struct judged j;
+    struct judged j = {.memory = hn_alloc(&ctx, 0, 1)};
     char text[2048];
+    void *outer = hn_own(&ctx, j.memory);
     snprintf(text, sizeof text, CLAIM "%s}\n", claim);
     HN_CHECK(&ctx, hn_claims_read(&ctx, "t.yaml", text, &j.book));
     HN_CHECK(&ctx, hn_claim_judge(&ctx, r, &j.book.entry[0].claim[0], &j.result));
+    hn_own(&ctx, outer);
     return j;
 }
 
-static inline void drop(struct judged *j) {
-    hn_claim_result_free(&ctx, &j->result);
-    hn_claims_free(&ctx, &j->book);
-}
+static inline void drop(struct judged *j) { hn_free(&ctx, j->memory); }
 
 static inline enum hn_verdict verdict_of(const struct hn_results *r, const char *claim, char *why) {
     struct judged j = judge(r, claim);

@@ -145,9 +145,9 @@ struct hn_claim_entry {
     int64_t jobs, costs, claims, levels;
 };
 
-// All entries of a claim file; they belong to the tree.
+// All entries of a claim file. They, as results and outcomes below, belong to the owner of the
+// time.
 struct hn_claim_book {
-    void *memory;
     const char *paper;
     struct hn_claim_entry *entry;
     int64_t entries;
@@ -157,11 +157,9 @@ struct hn_claim_book {
 // ..." (or another of enum hn_claim_needs), "as bs-fig4".
 void hn_claim_coverage(const struct hn_claim_entry *entry, char *text, size_t size);
 
-// text: NULL = read that file. HN_USAGE names file, line and column of what is wrong. `out` is
-// empty after a failure.
+// text: NULL = read that file. HN_USAGE names file, line and column of what is wrong.
 HN_MUST_USE enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,
                                         struct hn_claim_book *out);
-void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book); // zeroed is fine
 
 enum { HN_CLAIM_AT = 200 };
 
@@ -208,7 +206,6 @@ HN_MUST_USE enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_
 HN_MUST_USE enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r,
                                           const struct hn_claim_level *level,
                                           struct hn_claim_result *out);
-void hn_claim_result_free(struct hn_context *ctx, struct hn_claim_result *result);
 
 // Outcome of an entry: one result for each claim and each level.
 struct hn_claim_outcome {
@@ -219,7 +216,7 @@ struct hn_claim_outcome {
     int64_t claims, holding, failing, broken; // the paper's; identities that fail
     int64_t encoders, datasets;               // that the paper's claims rest on: fewest, distinct
     char reason[512];
-    struct hn_claim_result *claim; // [entry->claims]; owns all the rest
+    struct hn_claim_result *claim; // [entry->claims]
     struct hn_claim_result *level; // [entry->levels]
 };
 
@@ -230,7 +227,6 @@ struct hn_claim_outcome {
 HN_MUST_USE enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry *entry,
                                          const struct hn_results *r, const char *why,
                                          struct hn_claim_outcome *out);
-void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out); // zeroed is fine
 
 // The verdicts of a report corrected together, by Holm's procedure at 2.5 % over the entries that
 // are tested: what does not stand it is inconclusive. Where some verdict rests on two or three

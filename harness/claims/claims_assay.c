@@ -100,11 +100,9 @@ static enum hn_code judge_assay(struct hn_context *ctx, const struct hn_results 
     struct hn_claim_result assay;
     if (judge_training(ctx, r, claim, &uniform, &assay))
         return ctx->code;
-    if (assay.verdict == HN_NOT_TESTED) {
-        hn_claim_result_free(ctx, &assay);
-        if (judge_training(ctx, r, claim, other ? &claim->than : &claim->of, &assay))
-            return ctx->code;
-    }
+    if (assay.verdict == HN_NOT_TESTED &&
+        judge_training(ctx, r, claim, other ? &claim->than : &claim->of, &assay))
+        return ctx->code;
     const struct hn_claim_part *best;
     bool measured = assay.verdict != HN_NOT_TESTED;
     for (int64_t i = 0; measured && i < assay.parts; i++)
@@ -112,17 +110,11 @@ static enum hn_code judge_assay(struct hn_context *ctx, const struct hn_results 
             say(best, out);
             break;
         }
-    hn_claim_result_free(ctx, &assay);
     return HN_OK;
 }
 
 enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_results *r,
                             const struct hn_claim *claim, struct hn_claim_result *out) {
-    if (hn_claim_verdict(ctx, r, claim, out))
-        return ctx->code;
-    if (judge_assay(ctx, r, claim, out)) {
-        hn_claim_result_free(ctx, out);
-        return ctx->code;
-    }
-    return HN_OK;
+    return hn_claim_verdict(ctx, r, claim, out) || judge_assay(ctx, r, claim, out) ? ctx->code
+                                                                                   : HN_OK;
 }

@@ -489,12 +489,5 @@ enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r
     hn_free(ctx, j.pairs.value);
     hn_free(ctx, j.left.sample);
     hn_free(ctx, j.right.sample);
-    if (code)
-        hn_claim_result_free(ctx, out);
     return code;
-}
-
-void hn_claim_result_free(struct hn_context *ctx, struct hn_claim_result *result) {
-    hn_free(ctx, result->part);
-    memset(result, 0, sizeof *result);
 }

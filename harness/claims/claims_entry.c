@@ -149,24 +149,12 @@ enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry
                              struct hn_claim_outcome *out) {
     *out = (struct hn_claim_outcome){.entry = entry,
                                      .claim = hn_zalloc(ctx, entry->claims, sizeof *out->claim)};
-    if (!out->claim)
+    if (!out->claim || judge_all(ctx, r, why, out))
         return ctx->code;
-    void *outer = hn_own(ctx, out->claim);
-    enum hn_code code = judge_all(ctx, r, why, out);
-    hn_own(ctx, outer);
-    if (code) {
-        hn_claim_outcome_free(ctx, out);
-        return code;
-    }
     count_claims(out);
     count_rests(out);
     out->corrected = out->verdict = worst(out);
     out->p = out->verdict == HN_NOT_TESTED ? NAN : p_of(out);
     reason_of(out, why);
     return HN_OK;
-}
-
-void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out) {
-    hn_free(ctx, out->claim);
-    *out = (struct hn_claim_outcome){.entry = NULL};
 }

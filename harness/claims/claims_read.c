@@ -319,22 +319,10 @@ static const struct hn_fields book_table = {book_fields, .size = sizeof(struct h
 enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,
                             struct hn_claim_book *out) {
     struct hn_yaml *root;
-    *out = (struct hn_claim_book){.memory = hn_alloc(ctx, 0, 1)};
-    if (!out->memory)
-        return ctx->code;
-    void *outer = hn_own(ctx, out->memory);
-    bool failed =
-        (text ? hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &root)
-              : hn_yaml_read(ctx, "claim file", name, NULL, &root)) ||
-        hn_fields_read(ctx, &book_table, root, out);
-    hn_own(ctx, outer);
-    if (!failed)
-        return HN_OK;
-    hn_claims_free(ctx, out);
-    return ctx->code;
-}
-
-void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book) {
-    hn_free(ctx, book->memory);
-    *book = (struct hn_claim_book){.memory = NULL};
+    *out = (struct hn_claim_book){.paper = NULL};
+    return (text ? hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &root)
+                 : hn_yaml_read(ctx, "claim file", name, NULL, &root)) ||
+                   hn_fields_read(ctx, &book_table, root, out)
+               ? ctx->code
+               : HN_OK;
 }

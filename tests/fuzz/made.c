@@ -21,14 +21,17 @@ unsigned hn_fuzz_take(struct hn_fuzz_bytes *b) { return b->at < b->end ? *b->at+
 
 static void add_claims(struct hn_context *ctx, struct hn_results *r) {
     struct hn_claim_book book;
-    struct hn_claim_outcome outcome = {0};
+    struct hn_claim_outcome outcome;
+    void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
     figures_must(hn_claims_read(ctx, "bs.yaml", hn_paper_text("bs.yaml"), &book));
     for (int64_t i = 0; i < book.entries && i < 6; i++) {
         figures_must(hn_claims_judge(ctx, &book.entry[i], r, "", &outcome));
+        hn_own(ctx, outer);
         figures_must(hn_claims_store(ctx, &outcome, r));
-        hn_claim_outcome_free(ctx, &outcome);
+        hn_own(ctx, memory);
     }
-    hn_claims_free(ctx, &book);
+    hn_own(ctx, outer);
+    hn_free(ctx, memory);
     figures_must(hn_merge_plan_row(ctx, r, "a", "a cell"));
     figures_must(hn_merge_plan_row(ctx, r, "b", "another"));
 }

@@ -254,10 +254,13 @@ static enum hn_code draw(struct hn_context *ctx, struct hn_fuzz_bytes *b,
 // The papers' claims, read once.
 static const struct hn_claim_book *books(void) {
     static struct hn_context ctx;
+    static void *memory;
     static struct hn_claim_book book[BOOKS];
     static const char *const name[BOOKS] = {"bs.yaml", "gc.yaml", "hc.yaml", "ps.yaml"};
-    if (!book[0].memory) {
+    if (!book[0].paper) {
         hn_context_init(&ctx, 1);
+        memory = hn_alloc(&ctx, 0, 1);
+        hn_own(&ctx, memory);
         for (int i = 0; i < BOOKS; i++)
             if (hn_claims_read(&ctx, name[i], hn_paper_text(name[i]), &book[i]))
                 abort();
@@ -268,6 +271,7 @@ static const struct hn_claim_book *books(void) {
 static enum hn_code judge(struct hn_context *ctx, struct hn_fuzz_bytes *b,
                           const struct hn_results *r) {
     const struct hn_claim_book *book = &books()[hn_fuzz_take(b) % BOOKS];
+    HN_SCOPE(ctx);
     struct hn_claim_outcome outcome = {0};
     struct hn_results stored = {0};
     enum hn_code code = hn_claims_judge(
@@ -281,7 +285,6 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_fuzz_bytes *b,
         code = hn_claims_json(ctx, &outcome, list);
     json_decref(list);
     hn_results_free(ctx, &stored);
-    hn_claim_outcome_free(ctx, &outcome);
     return code;
 }
 

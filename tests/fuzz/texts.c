@@ -63,27 +63,30 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_claim_book *bo
         if (code == HN_OK)
             code = hn_claims_json(ctx, &outcome, list);
         json_decref(list);
-        hn_claim_outcome_free(ctx, &outcome);
     }
     hn_results_free(ctx, &stored);
     return code;
 }
 
+static enum hn_code read_claims(struct hn_context *ctx, const char *text) {
+    struct hn_claim_book book;
+    HN_SCOPE(ctx);
+    if (hn_claims_read(ctx, "claims.yaml", text, &book))
+        return ctx->code;
+    enum hn_code code = judge(ctx, &book);
+    hn_fuzz_must(ctx, code == HN_OK, "claims that can be read have a verdict");
+    return code;
+}
+
 void hn_fuzz_claims(const uint8_t *data, size_t size) {
     struct hn_context ctx;
-    struct hn_claim_book book;
     hn_fuzz_begin(&ctx);
     char *text = malloc(size + 1); // as long as it is, so that a sanitizer sees its end
     if (!text)
         abort();
     memcpy(text, data, size);
     text[size] = '\0';
-    enum hn_code code = hn_claims_read(&ctx, "claims.yaml", text, &book);
-    if (code == HN_OK) {
-        code = judge(&ctx, &book);
-        hn_claims_free(&ctx, &book);
-        hn_fuzz_must(&ctx, code == HN_OK, "claims that can be read have a verdict");
-    }
+    enum hn_code code = read_claims(&ctx, text);
     free(text);
     hn_fuzz_end(&ctx, code, true);
 }

@@ -43,11 +43,11 @@ static struct hn_results of_family(int encoders, int seeds, const char *family) 
 
 static void rests_on(const struct hn_results *r, const struct judged *j, int64_t encoders,
                      int64_t datasets) {
+    HN_SCOPE(&ctx);
     struct hn_claim_outcome outcome;
     must(hn_claims_judge(&ctx, &j->book.entry[0], r, "", &outcome));
     CU_ASSERT_EQUAL(outcome.encoders, encoders);
     CU_ASSERT_EQUAL(outcome.datasets, datasets);
-    hn_claim_outcome_free(&ctx, &outcome);
 }
 
 static const char above[] =
@@ -132,11 +132,11 @@ static void simulate(int encoders, double mean, const char *family, int verdicts
     struct judged j = judge(&r, "test: above, of: {column: fn}, than: {value: 0}");
     memset(verdicts, 0, 4 * sizeof *verdicts);
     for (int i = 0; i < TRIALS; i++) {
+        HN_SCOPE(&ctx);
         struct hn_claim_result result;
         draw(&r, &rng, mean);
         must(hn_claim_judge(&ctx, &r, &j.book.entry[0].claim[0], &result));
         verdicts[result.verdict]++;
-        hn_claim_result_free(&ctx, &result);
     }
     drop(&j);
     hn_results_free(&ctx, &r);

@@ -313,12 +313,12 @@ static void simulate(struct simulated what, int trials, int *verdicts) {
     const struct hn_claim *claim = &j.book.entry[0].claim[0];
     memset(verdicts, 0, 4 * sizeof *verdicts);
     for (int i = 0; i < trials; i++) {
+        HN_SCOPE(&ctx);
         struct hn_claim_result result;
         for (int64_t row = 0; row < r.runs.rows; row++)
             must(hn_table_set_real(&ctx, &r.runs, row, "fn", mean + what.value(&rng)));
         must(hn_claim_judge(&ctx, &r, claim, &result));
         verdicts[result.verdict]++;
-        hn_claim_result_free(&ctx, &result);
     }
     drop(&j);
     hn_results_free(&ctx, &r);
@@ -381,6 +381,16 @@ static void test_seeds_named_decide(void) {
     CU_ASSERT(fabs(v[HN_HOLDS] - .9 * TRIALS) <= 3 * sqrt(TRIALS * .9 * .1));
 }
 
+static enum hn_code read_and_judge(const char *text, const struct hn_results *r) {
+    HN_SCOPE(&ctx);
+    struct hn_claim_book book;
+    struct hn_claim_outcome outcome;
+    return hn_claims_read(&ctx, "c.yaml", text, &book) ||
+                   hn_claims_judge(&ctx, &book.entry[0], r, "", &outcome)
+               ? ctx.code
+               : HN_OK;
+}
+
 static void test_memory(void) {
     static const char text[] =
         CLAIM "test: above, each: [M], of: {column: fn, rows: {sampler: [knn, gcbs]}}, "
@@ -391,17 +401,9 @@ static void test_memory(void) {
         put_seeds(&r, 0, samplers[i], (double[]){.3 + i, .31 + i, .32 + i}, 3);
     int64_t before = ctx.memory.live;
     for (int64_t k = 1; k < 200; k++) {
-        struct hn_claim_book book;
-        struct hn_claim_outcome outcome;
         atomic_store(&ctx.memory.calls, 0);
         ctx.memory.fail_at = k;
-        enum hn_code code = hn_claims_read(&ctx, "c.yaml", text, &book);
-        if (code == HN_OK) {
-            code = hn_claims_judge(&ctx, &book.entry[0], &r, "", &outcome);
-            if (code == HN_OK)
-                hn_claim_outcome_free(&ctx, &outcome);
-            hn_claims_free(&ctx, &book);
-        }
+        enum hn_code code = read_and_judge(text, &r);
         ctx.memory.fail_at = 0;
         CU_ASSERT_EQUAL(ctx.memory.live, before);
         if (code == HN_OK)

@@ -10,6 +10,7 @@ static void test_outcome(void) {
               "      - {what: cut, as: reduction, scale: 100, of: {column: fn, rows: {sampler: "
               "uniform}}, than: {rows: {sampler: knn}}}\n"
               "  - {id: b, title: t, source: s}\n";
+    HN_SCOPE(&ctx);
     struct hn_results r = begin(), kept = {.n_env = 0};
     struct hn_claim_book book;
     struct hn_claim_outcome o;
@@ -31,15 +32,11 @@ static void test_outcome(void) {
     CU_ASSERT_EQUAL(hn_results_table(&kept, "claim_levels")->rows, 1);
     CU_ASSERT_STRING_EQUAL(hn_table_text(hn_results_table(&kept, "claim_ids"), 0, "verdict"),
                            "fails");
-    hn_claim_outcome_free(&ctx, &o);
     HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], NULL, "no such data", &o));
     CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
     CU_ASSERT_STRING_EQUAL(o.reason, "no such data");
-    hn_claim_outcome_free(&ctx, &o);
     HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[1], &r, "", &o));
     CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
-    hn_claim_outcome_free(&ctx, &o);
-    hn_claims_free(&ctx, &book);
     hn_results_free(&ctx, &kept);
     hn_results_free(&ctx, &r);
 }
@@ -55,6 +52,7 @@ static void test_owners(void) {
         "}]}\n"
         "  - {id: c, title: t, source: s, no_encoder: true, claims: [{name: up, statement: "
         "s, " KNN_ABOVE "}]}\n";
+    HN_SCOPE(&ctx);
     struct hn_results r = begin(), kept = {.n_env = 0};
     struct hn_claim_book book;
     struct hn_claim_outcome o;
@@ -63,7 +61,6 @@ static void test_owners(void) {
     HN_CHECK(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book));
     HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[2], &r, "", &o));
     CU_ASSERT(o.encoders == 0 && o.datasets == 0 && o.verdict == HN_HOLDS);
-    hn_claim_outcome_free(&ctx, &o);
     HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], &r, "", &o));
     CU_ASSERT_EQUAL(o.verdict, HN_HOLDS);
     CU_ASSERT(o.encoders == 1 && o.datasets == 1);
@@ -75,12 +72,9 @@ static void test_owners(void) {
     CU_ASSERT_STRING_EQUAL(hn_table_text(claims, 1, "kind"), "identity");
     CU_ASSERT_STRING_EQUAL(hn_table_text(claims, 2, "kind"), "ours");
     CU_ASSERT_EQUAL(hn_table_real(hn_results_table(&kept, "claim_ids"), 0, "broken"), 1);
-    hn_claim_outcome_free(&ctx, &o);
     HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[1], &r, "", &o));
     CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
     CU_ASSERT(isnan(o.p));
-    hn_claim_outcome_free(&ctx, &o);
-    hn_claims_free(&ctx, &book);
     hn_results_free(&ctx, &kept);
     hn_results_free(&ctx, &r);
 }
@@ -125,6 +119,7 @@ static void test_correction_rate(void) {
     static const char text[] =
         ENTRY "    claims: [{name: n, statement: s, test: above, of: {column: fn}, than: {value: "
               "0}}]\n";
+    HN_SCOPE(&ctx);
     struct hn_claim_book book;
     struct hn_results r = begin();
     for (int s = 1; s <= 3; s++)
@@ -143,14 +138,12 @@ static void test_correction_rate(void) {
         for (int i = 0; i < ENTRIES; i++) {
             any |= o[i].verdict != HN_INCONCLUSIVE;
             stands |= o[i].corrected != HN_INCONCLUSIVE;
-            hn_claim_outcome_free(&ctx, &o[i]);
         }
         plain += any;
         corrected += stands;
     }
     CU_ASSERT(plain > REPORTS * .3); // 1 - .95^10 = .40
     CU_ASSERT(corrected <= REPORTS * .05 + 3 * sqrt(REPORTS * .05 * .95));
-    hn_claims_free(&ctx, &book);
     hn_results_free(&ctx, &r);
 }
 

@@ -12,9 +12,9 @@
 static struct hn_context ctx;
 
 static void refuse(const char *text, const char *place_and_part) {
+    HN_SCOPE(&ctx);
     struct hn_claim_book book;
     HN_CHECK_FAILS(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book), HN_USAGE, place_and_part);
-    CU_ASSERT_PTR_NULL(book.memory);
 }
 
 #define ENTRY "paper: T\nentries:\n  - id: a\n    title: t\n    source: s\n"
@@ -269,6 +269,7 @@ static int read_books(struct hn_claim_book *book) {
 }
 
 static void test_papers(void) {
+    HN_SCOPE(&ctx);
     static char ids[16384];
     struct hn_claim_book book[BOOKS_MAX];
     int books = read_books(book);
@@ -284,11 +285,10 @@ static void test_papers(void) {
             check_entry(&book[b].entry[k]);
         }
     check_figures(ids);
-    for (int b = 0; b < books; b++)
-        hn_claims_free(&ctx, &book[b]);
 }
 
 static void test_covered(void) {
+    HN_SCOPE(&ctx);
     static struct places all;
     struct hn_claim_book book[BOOKS_MAX];
     int books = read_books(book);
@@ -303,8 +303,6 @@ static void test_covered(void) {
     CU_ASSERT(all.count < PLACES_MAX);
     check_no_place_twice(&all);
     check_complete(&all);
-    for (int b = 0; b < books; b++)
-        hn_claims_free(&ctx, &book[b]);
 }
 
 static void test_numbers(void) {

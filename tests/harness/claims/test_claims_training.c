@@ -82,11 +82,11 @@ static void judge(const struct hn_results *r, const char *claim, struct hn_claim
              claim);
     must(hn_claims_read(&ctx, "made up", text, &book));
     must(hn_claim_judge(&ctx, r, &book.entry[0].claim[0], out));
-    hn_claims_free(&ctx, &book);
 }
 
 static void expect(const struct hn_results *r, const char *claim, enum hn_verdict verdict,
                    double left, double right, const char *part) {
+    HN_SCOPE(&ctx);
     struct hn_claim_result out;
     judge(r, claim, &out);
     if (out.verdict != verdict || !strstr(out.reason, part))
@@ -97,7 +97,6 @@ static void expect(const struct hn_results *r, const char *claim, enum hn_verdic
         CU_ASSERT_DOUBLE_EQUAL(out.part[0].left, left, 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(out.part[0].right, right, 1e-9);
     }
-    hn_claim_result_free(&ctx, &out);
 }
 
 // Ends differ in their step: runs are compared at their own ends, paired by seed.
@@ -193,6 +192,7 @@ static void test_expected(void) {
 }
 
 static void test_refused(void) {
+    HN_SCOPE(&ctx);
     struct hn_claim_book book;
     const char *text = "paper: X\nentries: [{id: x, title: x, source: x, claims: [{name: x, "
                        "statement: x, test: sooner, of: {column: acc}, than: {value: 1}}]}]\n";
@@ -276,11 +276,11 @@ static void test_insensitive_rate(void) {
     for (int t = 0; t < 2; t++) {
         int sensitive = 0;
         for (int i = 0; i < TRIALS; i++) {
+            HN_SCOPE(&ctx);
             struct hn_claim_result out;
             set_accuracies(&r, &rng, trained[t]);
             judge(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: uniform}}", &out);
             sensitive += !strstr(out.reason, "insensitive");
-            hn_claim_result_free(&ctx, &out);
         }
         if (t == 0)
             CU_ASSERT(sensitive <= TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975));
