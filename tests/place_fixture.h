@@ -56,18 +56,7 @@ static inline enum hn_code run_place_counted(struct hn_context *ctx, const struc
                                              const struct hn_instructions *counter,
                                              struct hn_run_summary *summary,
                                              struct hn_results *results) {
-    struct hn_job job;
-    struct hn_plan plan;
-    memset(results, 0, sizeof *results);
-    if (hn_job_read(ctx, p->job, set, NULL, &job))
-        return ctx->code;
-    enum hn_code code = hn_plan_make(ctx, &job, &plan);
-    if (code == HN_OK) {
-        code = fixture_run_plan(ctx, &plan, p->out, counter, summary, results);
-        hn_plan_free(ctx, &plan);
-    }
-    hn_job_free(ctx, &job);
-    return code;
+    return fixture_run_job(ctx, p->job, set, p->out, counter, summary, results);
 }
 
 static inline enum hn_code run_place_with(struct hn_context *ctx, const struct place *p,

@@ -14,7 +14,6 @@ struct work {
     struct hn_chosen *out;
     struct hn_cell_state state;
     struct hn_progress progress;
-    void *outer;     // owner of the plan
     int64_t step;    // of the step that is measured among the job's, 0 = the one that is judged
     double *uniform; // without labels: the record of the reference's first seed, on that step
     int64_t n_uniform;
@@ -82,10 +81,8 @@ static enum hn_code keep_reason(struct hn_context *ctx, struct work *w, int64_t 
     char **kept = w->step == 0 ? &c->reason[arm] : &c->check[w->step - 1].error;
     if (*kept)
         return HN_OK;
-    void *outer = hn_own(ctx, c->reason);
     *kept = w->step == 0 ? hn_strdup(ctx, why)
                          : hn_format(ctx, "%s: %s", w->out->job.sampler[arm].type->name, why);
-    hn_own(ctx, outer);
     return *kept ? HN_OK : ctx->code;
 }
 
@@ -201,12 +198,10 @@ static enum hn_code check_step(struct hn_context *ctx, struct work *w,
 static enum hn_code check_steps(struct hn_context *ctx, struct work *w) {
     struct hn_chosen *c = w->out;
     int64_t at[LOOKED_AT];
-    HN_SCOPE(ctx);
     if (c->halving.best < 0 || c->plan.n_steps == 1)
         return HN_OK;
     look_at(&c->halving, at);
     w->seconds = hn_zalloc(ctx, c->halving.arms, sizeof *w->seconds);
-    hn_own(ctx, scope.outer); // what is loaded stays with the cache
     if (!w->seconds)
         return ctx->code;
     for (int64_t i = 1; i < c->plan.n_steps; i++)
@@ -231,12 +226,7 @@ static enum hn_code refine(struct hn_context *ctx, struct work *w) {
     hn_cell_cache_close(ctx, w->state.cache); // it borrows from the plan
     w->state.cache = NULL;
     hn_plan_free(ctx, &c->plan);
-    void *inner = hn_own(ctx, w->outer);
-    enum hn_code code = hn_plan_make(ctx, &c->job, &c->plan);
-    hn_own(ctx, inner);
-    if (!code)
-        w->state.cache = hn_cell_cache_open(ctx, false);
-    if (!w->state.cache)
+    if (hn_plan_make(ctx, &c->job, &c->plan) || !(w->state.cache = hn_cell_cache_open(ctx, false)))
         return ctx->code;
     h->arms = c->job.n_samplers;
     h->arm[h->best].fate = HN_ARM_LEFT;
@@ -291,7 +281,6 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
     const struct hn_snapshot_info *info = hn_snapshot_info(c->plan.data[0].snapshot);
     c->labelled = hn_plan_has_relation(info);
     c->step = c->plan.step[0].number;
-    void *outer = w.outer = hn_own(ctx, c->halving.arm);
     w.taker = (struct hn_metric_taker){&w, take_records};
     w.state.taker = &w.taker;
     w.state.cache = hn_cell_cache_open(ctx, false);
@@ -300,8 +289,6 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
     bool ready = w.state.cache && (c->labelled || isnan(spec->prior) || w.share);
     enum hn_code code = ready ? measure_all(ctx, &w) : ctx->code;
     hn_cell_cache_close(ctx, w.state.cache);
-    hn_free(ctx, w.record);
-    hn_own(ctx, outer);
     return code;
 }
 
@@ -326,16 +313,5 @@ enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec
     ctx->notes = (struct hn_notes){hear_once, &hearer};
     enum hn_code code = run(ctx, spec, out);
     ctx->notes = hearer.to;
-    if (code)
-        hn_chosen_free(ctx, out);
     return code;
-}
-
-void hn_chosen_free(struct hn_context *ctx, struct hn_chosen *c) {
-    hn_free(ctx, c->halving.arm);
-    hn_free(ctx, c->reason);
-    hn_free(ctx, c->seconds);
-    hn_plan_free(ctx, &c->plan);
-    hn_job_free(ctx, &c->job);
-    *c = (struct hn_chosen){.halving = {.best = -1}};
 }

@@ -38,10 +38,10 @@ struct hn_choose_check {
 };
 enum { HN_CHOOSE_CHECKS = 16, HN_CHOOSE_REFINED = 6 };
 
-// All owned; freed as a whole.
+// Belongs to the owner of the time.
 struct hn_chosen {
     struct hn_job job;
-    struct hn_plan plan;
+    struct hn_plan plan; // to be freed by the caller, after a failure too, as it has files open
     struct hn_halving halving;
     char **reason;   // [arms] why one could not be measured, or NULL
     double *seconds; // [arms] that its units took in all
@@ -56,7 +56,6 @@ struct hn_chosen {
 // HN_USAGE: what is asked for does not fit the file, or the grid; HN_DATA: a bad file.
 HN_MUST_USE enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                    struct hn_chosen *out);
-void hn_chosen_free(struct hn_context *ctx, struct hn_chosen *c); // zeroed is fine
 
 // "{mosaic: {lambda: 0.5}}", or "mosaic": without options at their defaults, as a job and `sample`
 // take it. Owned by the caller.

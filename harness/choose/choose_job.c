@@ -84,17 +84,14 @@ static bool is_reference(const struct hn_job_sampler *s) {
     return strcmp(s->type->name, "uniform") == 0 && strcmp(s->text, "draw=shuffle") == 0;
 }
 
-// Finds the reference, or adds it. Additions belong to the job.
+// Finds the reference, or adds it.
 static enum hn_code need_reference(struct hn_context *ctx, struct hn_job *job, int64_t *reference) {
     for (*reference = 0; *reference < job->n_samplers; ++*reference)
         if (is_reference(&job->sampler[*reference]))
             return HN_OK;
     struct hn_job_sampler *uniform, *all;
-    void *outer = hn_own(ctx, job->path);
-    enum hn_code code = hn_job_parse_sampler(ctx, "uniform", &uniform);
-    all = code ? NULL : hn_alloc(ctx, job->n_samplers + 1, sizeof *all);
-    hn_own(ctx, outer);
-    if (!all)
+    if (hn_job_parse_sampler(ctx, "uniform", &uniform) ||
+        !(all = hn_alloc(ctx, job->n_samplers + 1, sizeof *all)))
         return ctx->code;
     memcpy(all, job->sampler, (size_t)job->n_samplers * sizeof *all);
     all[job->n_samplers++] = *uniform;
@@ -104,9 +101,7 @@ static enum hn_code need_reference(struct hn_context *ctx, struct hn_job *job, i
 
 // The name of the file is not written into a job that is read.
 static enum hn_code set_rest(struct hn_context *ctx, const char *path, struct hn_job *job) {
-    void *outer = hn_own(ctx, job->path);
     job->snapshot[0] = hn_strdup(ctx, path);
-    hn_own(ctx, outer);
     job->metric[0] = &hn_measured_metric;
     job->whole_epochs = true; // batches of a partition may be in an order, and differ
     return job->snapshot[0] ? HN_OK : ctx->code;

@@ -142,9 +142,5 @@ enum hn_code hn_choose_refine(struct hn_context *ctx, const struct hn_halving *h
     for (int64_t i = 0; i < h->arms; i++)
         n += find_step(h, job, i, &step[n]);
     qsort(step, (size_t)n, sizeof *step, by_hardness);
-    void *outer = hn_own(ctx, job->path);
-    enum hn_code code = n > 0 ? add_steps(ctx, job, step, n) : HN_OK;
-    hn_own(ctx, outer);
-    hn_free(ctx, step);
-    return code;
+    return n > 0 ? add_steps(ctx, job, step, n) : HN_OK;
 }

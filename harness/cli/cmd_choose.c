@@ -120,7 +120,7 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
     enum hn_code code = hn_choose(ctx, &spec, &choice);
     if (!code)
         code = answer(ctx, call, &spec, &choice);
-    hn_chosen_free(ctx, &choice);
+    hn_plan_free(ctx, &choice.plan);
     return code;
 }
 

@@ -262,15 +262,16 @@ static enum hn_code read_root(struct hn_context *ctx, const char *path, const ch
     return code ? code : hn_yaml_override(ctx, set, *root);
 }
 
-// The job's path owns everything read. text: NULL = read that file.
-static enum hn_code read_job(struct hn_context *ctx, const char *text,
+// text: NULL = read that file.
+static enum hn_code read_job(struct hn_context *ctx, const char *path, const char *text,
                              const struct hn_text_list *set, const char *(*figure)(int64_t i),
                              struct hn_job *job) {
     struct hn_yaml *root;
+    *job = (struct hn_job){.path = hn_strdup(ctx, path), .max_cells = HN_JOB_CELLS};
     HN_SCOPE(ctx);
-    if (read_root(ctx, job->path, text, set, &root))
+    if (!job->path || read_root(ctx, job->path, text, set, &root))
         return ctx->code;
-    hn_own(ctx, job->path);
+    hn_own(ctx, scope.outer);
     drop_counterpart(root);
     if (hn_fields_read(ctx, &fields, root, job) ||
         (figure && check_figures(ctx, hn_yaml_value(root, "figures"), figure, job)) ||
@@ -286,31 +287,14 @@ static enum hn_code read_job(struct hn_context *ctx, const char *text,
     return HN_OK;
 }
 
-static enum hn_code open_job(struct hn_context *ctx, const char *path, const char *text,
-                             const struct hn_text_list *set, const char *(*figure)(int64_t i),
-                             struct hn_job *out) {
-    *out = (struct hn_job){.path = hn_strdup(ctx, path), .max_cells = HN_JOB_CELLS};
-    if (!out->path)
-        return ctx->code;
-    enum hn_code code = read_job(ctx, text, set, figure, out);
-    if (code)
-        hn_job_free(ctx, out);
-    return code;
-}
-
 enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
                          const char *(*figure)(int64_t i), struct hn_job *out) {
-    return open_job(ctx, path, NULL, set, figure, out);
+    return read_job(ctx, path, NULL, set, figure, out);
 }
 
 enum hn_code hn_job_read_text(struct hn_context *ctx, const char *name, const char *text,
                               const struct hn_text_list *set, struct hn_job *out) {
-    return open_job(ctx, name, text, set, NULL, out);
-}
-
-void hn_job_free(struct hn_context *ctx, struct hn_job *job) {
-    hn_free(ctx, job->path);
-    *job = (struct hn_job){.path = NULL};
+    return read_job(ctx, name, text, set, NULL, out);
 }
 
 enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,

@@ -103,17 +103,17 @@ static enum hn_code place_file(struct hn_context *ctx, const struct hn_train_job
     return name && !*path ? ctx->code : HN_OK;
 }
 
-// The job's path owns everything read.
-static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *set,
-                             struct hn_train_job *job) {
-    const char *slash = strrchr(job->path, '/');
+enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
+                               const struct hn_text_list *set, struct hn_train_job *job) {
+    const char *slash = strrchr(path, '/');
     struct hn_yaml *root;
     struct hn_digest digest;
+    *job = (struct hn_train_job){.path = hn_strdup(ctx, path)};
     HN_SCOPE(ctx);
-    if (hn_yaml_read(ctx, "job file", job->path, set, &root))
+    if (!job->path || hn_yaml_read(ctx, "job file", path, set, &root))
         return ctx->code;
-    hn_own(ctx, job->path);
-    job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - job->path) : 0, job->path);
+    hn_own(ctx, scope.outer);
+    job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - path) : 0, path);
     if (!job->folder || hn_fields_read(ctx, &fields, root, job) ||
         hn_fields_text(ctx, &fields, job, true, &job->resolved) ||
         place_file(ctx, job, job->teacher, &job->teacher_path) ||
@@ -125,23 +125,10 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *
     return HN_OK;
 }
 
-enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
-                               const struct hn_text_list *set, struct hn_train_job *out) {
-    *out = (struct hn_train_job){.path = hn_strdup(ctx, path)};
-    if (!out->path)
-        return ctx->code;
-    enum hn_code code = read_job(ctx, set, out);
-    if (code)
-        hn_train_job_free(ctx, out);
-    return code;
-}
-
 enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                  struct hn_train_job *job) {
     const struct hn_task_setting setting = {.folder = job->folder, .data = data};
-    void *outer = hn_own(ctx, job->path);
     job->data_sha256 = hn_zalloc(ctx, job->n_tasks, sizeof *job->data_sha256);
-    hn_own(ctx, outer);
     if (!job->data_sha256 || hn_task_digest_file(ctx, job->teacher_path, job->teacher_sha256) ||
         hn_task_digest_file(ctx, job->groups_path, job->groups_sha256))
         return ctx->code;
@@ -158,9 +145,4 @@ enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
             return ctx->code;
     }
     return HN_OK;
-}
-
-void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job) {
-    hn_free(ctx, job->path);
-    *job = (struct hn_train_job){.n_tasks = 0};
 }

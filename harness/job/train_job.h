@@ -49,7 +49,6 @@ struct hn_train_job {
 HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
                                            const struct hn_text_list *set,
                                            struct hn_train_job *out);
-void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job); // zeroed is fine
 
 // Reads the data of the tasks once: the keys of runs depend on their contents, where these can be
 // read.

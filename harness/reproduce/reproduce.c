@@ -350,9 +350,7 @@ static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
     if (!path || overrides(ctx, rep, job, data, first, seeds, &set) ||
         hn_job_read(ctx, path, &set, hn_figure_id, &read))
         return ctx->code;
-    enum hn_code code = run_plan(ctx, rep, &read, out);
-    hn_job_free(ctx, &read);
-    return code;
+    return run_plan(ctx, rep, &read, out);
 }
 
 // Studies know one seed: where a job says so they are run once for each.

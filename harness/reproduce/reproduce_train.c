@@ -192,16 +192,11 @@ static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep, c
 static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
                             const struct hn_claim_job *job, struct hn_results *out, char *why) {
     struct hn_train_job read;
-    struct hn_train_plan plan = {0};
+    struct hn_train_plan plan;
     char *data;
-    if (hn_reproduce_job_open(ctx, rep, job, &read, &data))
+    if (hn_reproduce_job_open(ctx, rep, job, &read, &data) || hn_train_plan_make(ctx, &read, &plan))
         return ctx->code;
-    enum hn_code code = hn_train_plan_make(ctx, &read, &plan);
-    if (code == HN_OK)
-        code = run_plan(ctx, rep, data, &plan, job->any, out, why);
-    hn_train_plan_free(ctx, &plan);
-    hn_train_job_free(ctx, &read);
-    return code;
+    return run_plan(ctx, rep, data, &plan, job->any, out, why);
 }
 
 // A job without its data, or of any data and with a run that failed, is left out.

@@ -11,7 +11,7 @@ HN_MUST_USE enum hn_code hn_reproduce_job_missing(struct hn_context *ctx,
                                                   const struct hn_reproduce *rep,
                                                   const struct hn_claim_job *job, char *why);
 // Links the job's data below rep->folder, and reads it with the seeds and sizes of the effort.
-// *data: the folder of the links. `out`: hn_train_job_free(), unless this failed.
+// *data: the folder of the links.
 HN_MUST_USE enum hn_code hn_reproduce_job_open(struct hn_context *ctx,
                                                const struct hn_reproduce *rep,
                                                const struct hn_claim_job *job,

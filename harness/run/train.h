@@ -21,7 +21,7 @@ struct hn_train_run {
     char data_key[65];      // and those of the data alone
 };
 // The runs of a job as work items, labelled "node {encoder=mean} uniform {draw=shuffle} B=all
-// tau=0.5 seed 1".
+// tau=0.5 seed 1". They belong to the owner of the time.
 struct hn_train_plan {
     struct hn_train_run *run; // [n]
     struct hn_item *item;     // [n]
@@ -34,7 +34,6 @@ HN_MUST_USE enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct
 // NULL.
 HN_MUST_USE enum hn_code hn_train_check_data(struct hn_context *ctx, const struct hn_train_job *job,
                                              const char *data);
-void hn_train_plan_free(struct hn_context *ctx, struct hn_train_plan *plan); // zeroed is fine
 
 // Trains; a row of /runs and its rows of /training. Data that are bad and divergence are the run's
 // status.

@@ -384,10 +384,8 @@ enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct hn_train_jo
                 job->n_batch_sizes * job->n_samplers * job->n_seeds;
     *out = (struct hn_train_plan){.run = hn_alloc(ctx, n, sizeof *out->run),
                                   .item = hn_alloc(ctx, n, sizeof *out->item)};
-    if (!out->run || !out->item) {
-        hn_train_plan_free(ctx, out);
+    if (!out->run || !out->item)
         return ctx->code;
-    }
     for (; out->n < n; out->n++) {
         struct hn_train_run *run = &out->run[out->n];
         run_at(job, out->n, run);
@@ -395,10 +393,4 @@ enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct hn_train_jo
                                              run->run_key,      out->n, NULL, run->cell_key};
     }
     return HN_OK;
-}
-
-void hn_train_plan_free(struct hn_context *ctx, struct hn_train_plan *plan) {
-    hn_free(ctx, plan->run);
-    hn_free(ctx, plan->item);
-    *plan = (struct hn_train_plan){0};
 }

@@ -33,6 +33,8 @@ static void run_job(const uint8_t *data, size_t size) {
     char path[HN_FUZZ_PATH];
     struct hn_job job, again;
     hn_fuzz_begin(&ctx);
+    void *memory = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, memory);
     int fd = hn_fuzz_memory(data, size, path);
     enum hn_code code = hn_job_read(&ctx, path, NULL, hn_figure_id, &job);
     close(fd);
@@ -41,10 +43,10 @@ static void run_job(const uint8_t *data, size_t size) {
         hn_fuzz_must(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &again) == HN_OK,
                      "a resolved job can be read");
         hn_fuzz_must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
-        hn_job_free(&ctx, &again);
-        hn_job_free(&ctx, &job);
         close(fd);
     }
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, memory);
     hn_fuzz_end(&ctx, code, true);
 }
 

@@ -96,6 +96,8 @@ void hn_fuzz_train(const uint8_t *data, size_t size) {
     struct hn_train_job job, again;
     char path[HN_FUZZ_PATH];
     hn_fuzz_begin(&ctx);
+    void *memory = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, memory);
     int fd = hn_fuzz_memory(data, size, path);
     enum hn_code code = hn_train_job_read(&ctx, path, NULL, &job);
     close(fd);
@@ -104,10 +106,10 @@ void hn_fuzz_train(const uint8_t *data, size_t size) {
         hn_fuzz_must(&ctx, hn_train_job_read(&ctx, path, NULL, &again) == HN_OK,
                      "a resolved training job can be read");
         hn_fuzz_must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
-        hn_train_job_free(&ctx, &again);
-        hn_train_job_free(&ctx, &job);
         close(fd);
     }
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, memory);
     hn_fuzz_end(&ctx, code, true);
 }
 

@@ -11,6 +11,7 @@ static void check_grid(struct hn_context *ctx, const struct hn_sampler_type *typ
     char own[2048] = "", text[2200];
     const struct hn_text_list none = {NULL, 0};
     struct hn_job job;
+    HN_SCOPE(ctx);
     type->grid(plan, own, sizeof own);
     CU_ASSERT(strlen(own) + 1 < sizeof own);
     if (!*own)
@@ -20,7 +21,6 @@ static void check_grid(struct hn_context *ctx, const struct hn_sampler_type *typ
     CU_ASSERT(job.n_samplers > 0);
     for (int64_t i = 0; i < job.n_samplers; i++)
         CU_ASSERT_PTR_EQUAL(job.sampler[i].type, type);
-    hn_job_free(ctx, &job);
 }
 
 static void test_every_grid(void) {

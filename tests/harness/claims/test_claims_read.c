@@ -96,14 +96,11 @@ static void check_entry(const struct hn_claim_entry *e) {
             struct hn_text_list set = {(char **)e->job[i].set, e->job[i].n_set};
             struct hn_text_list quick = {(char **)e->job[i].quick, e->job[i].n_quick};
             HN_CHECK(&ctx, hn_train_job_read(&ctx, path, &set, &training));
-            hn_train_job_free(&ctx, &training);
             HN_CHECK(&ctx, hn_train_job_read(&ctx, path, &quick, &training));
-            hn_train_job_free(&ctx, &training);
             CU_ASSERT(e->job[i].n_data > 0);
             continue;
         }
         HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, NULL, &job));
-        hn_job_free(&ctx, &job);
     }
     for (int64_t i = 0; i < e->costs; i++) {
         struct hn_job_sampler *sampler;

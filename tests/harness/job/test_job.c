@@ -56,7 +56,6 @@ static void test_full(void) {
     CU_ASSERT_EQUAL(job.n_figures, 1);
     CU_ASSERT_STRING_EQUAL(job.figure[0], "bs-fig4");
     CU_ASSERT(!job.figures_all);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -90,7 +89,6 @@ static void test_defaults(void) {
     CU_ASSERT_EQUAL(job.memory_limit, 0);
     CU_ASSERT_EQUAL(job.n_figures, 0);
     CU_ASSERT(!job.figures_all);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -118,7 +116,6 @@ static void test_grid_order(void) {
     CU_ASSERT(point_is(&job, 6, "batchsampler", "M=1000|K=100|alpha=0.2~0.05"));
     CU_ASSERT(point_is(&job, 7, "gcbs", ""));
     CU_ASSERT(point_is(&job, 8, "file-order", ""));
-    hn_job_free(&b.ctx, &job);
     // The order in which the options are written decides, not that of the sampler's table.
     HN_CHECK(&b.ctx,
              read_text(&b, SHORT, "samplers={batchsampler: {alpha: [0.1, 0.3], M: [7, 8]}}", &job));
@@ -127,7 +124,6 @@ static void test_grid_order(void) {
     CU_ASSERT(point_is(&job, 1, "batchsampler", "alpha=0.1|M=8"));
     CU_ASSERT(point_is(&job, 2, "batchsampler", "alpha=0.3|M=7"));
     CU_ASSERT(point_is(&job, 3, "batchsampler", "alpha=0.3|M=8"));
-    hn_job_free(&b.ctx, &job);
     // What is given wins over a preset, before it and behind.
     HN_CHECK(&b.ctx,
              read_text(&b, SHORT,
@@ -135,7 +131,6 @@ static void test_grid_order(void) {
     CU_ASSERT_EQUAL(job.n_samplers, 2);
     CU_ASSERT(point_is(&job, 0, "batchsampler", "K=60|preset=cifar10|M=500|t=7"));
     CU_ASSERT(point_is(&job, 1, "batchsampler", "K=60|preset=mutag|M=100|t=7"));
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -169,8 +164,6 @@ static void check_round_trip(struct bench *b, const char *text, const char *set)
     CU_ASSERT_EQUAL(job.memory_limit, again.memory_limit);
     CU_ASSERT_EQUAL(job.figures_all, again.figures_all);
     CU_ASSERT_EQUAL(job.n_figures, again.n_figures);
-    hn_job_free(&b->ctx, &job);
-    hn_job_free(&b->ctx, &again);
     CU_ASSERT_EQUAL(unlink(b->path), 0);
     CU_ASSERT_EQUAL(rmdir(inner), 0);
     snprintf(b->path, sizeof b->path, "%s/job.yaml", b->folder);
@@ -232,11 +225,8 @@ static void test_resolved(void) {
                                NULL, &same));
     CU_ASSERT_STRING_EQUAL(job.resolved, same.resolved);
     CU_ASSERT_STRING_EQUAL(job.resolved_sha256, same.resolved_sha256);
-    hn_job_free(&b.ctx, &same);
     HN_CHECK(&b.ctx, read_text(&b, SHORT "figures: all\nlimits: {memory: 1025}\n", NULL, &same));
     CU_ASSERT_STRING_NOT_EQUAL(job.resolved_sha256, same.resolved_sha256);
-    hn_job_free(&b.ctx, &same);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -252,7 +242,6 @@ static void test_digest(void) {
     CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
     CU_ASSERT_EQUAL(strlen(job.resolved_sha256), 64);
     CU_ASSERT_EQUAL(strncmp(out, job.resolved_sha256, 64), 0);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -264,11 +253,12 @@ static void test_relative_path(void) {
     write_bytes(b.path, SHORT, strlen(SHORT));
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
     CU_ASSERT_EQUAL_FATAL(chdir(b.folder), 0);
+    hn_own(&b.ctx, b.jobs);
     enum hn_code code = hn_job_read(&b.ctx, "job.yaml", NULL, hn_figure_id, &job);
+    hn_own(&b.ctx, NULL);
     CU_ASSERT_EQUAL_FATAL(chdir(before), 0);
     CU_ASSERT_EQUAL_FATAL(code, HN_OK);
     CU_ASSERT_STRING_EQUAL(job.snapshot[0], "a.h5");
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -294,22 +284,18 @@ static void test_overrides(void) {
     CU_ASSERT_EQUAL(job.n_temperatures, 1);
     CU_ASSERT_EQUAL(job.n_seeds, 1);
     CU_ASSERT_EQUAL(job.seed[0], 8); // the later one
-    hn_job_free(&b.ctx, &job);
     // Keys and groups that the file does not have; values that hold '=' and '.'.
     HN_CHECK(&b.ctx, read_text(&b, SHORT, "epochs=2|timing.warmup=1|snapshots=x=y.h5", &job));
     CU_ASSERT_EQUAL(job.epochs, 2);
     CU_ASSERT_EQUAL(job.timing.warmup, 1);
     CU_ASSERT_STRING_EQUAL(job.snapshot_written[0], "x=y.h5");
-    hn_job_free(&b.ctx, &job);
     // An override replaces what would have been an error.
     HN_CHECK(&b.ctx,
              read_text(&b, SHORT "batches: 1\nepochs: 1\nseeds: x\n", "seeds=4|epochs=5", &job));
     CU_ASSERT_EQUAL(job.epochs, 5);
     CU_ASSERT_EQUAL(job.seed[0], 4);
-    hn_job_free(&b.ctx, &job);
     // A job file from which --set removes and to which it adds every key.
     HN_CHECK(&b.ctx, read_text(&b, "version: 1\n", "snapshots=a|samplers=knn|batch_size=2", &job));
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -357,7 +343,6 @@ static void test_rest(void) {
         CU_ASSERT_EQUAL(found, strcmp(hn_samplers[n]->name, "gcbs") == 0 ? 2 : 1);
     }
     CU_ASSERT_EQUAL(job.n_samplers, n + 1);
-    hn_job_free(&b.ctx, &job);
     CU_ASSERT_EQUAL(read_text(&b, SHORT, "samplers=[knn, rest, rest]", &job), HN_USAGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(b.ctx.message, "is given twice"));
     CU_ASSERT_EQUAL(read_text(&b, SHORT, "samplers=[{rest: {M: 3}}]", &job), HN_USAGE);
@@ -371,17 +356,19 @@ static void test_shipped_jobs(void) {
     hn_context_init(&ctx, 1);
     if (access("harness/jobs/smoke.yaml", R_OK) != 0)
         hn_test_skip("not run from the root of the checkout");
+    void *memory = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, memory);
     HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/demo.yaml", NULL, hn_figure_id, &job));
     CU_ASSERT_STRING_EQUAL(job.snapshot[0], "harness/jobs/../../datasets/cifar10-mini.h5");
     CU_ASSERT(job.figures_all);
-    hn_job_free(&ctx, &job);
     static const char *const others[] = {"smoke", "all-samplers", "gcbs"};
     for (int k = 0; k < 3; k++) {
         char path[64];
         snprintf(path, sizeof path, "harness/jobs/%s.yaml", others[k]);
         HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &job));
-        hn_job_free(&ctx, &job);
     }
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, memory);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 

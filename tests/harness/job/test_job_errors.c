@@ -76,6 +76,7 @@ static void test_files(void) {
     struct hn_job job;
     char path[700];
     set_up(&b);
+    hn_own(&b.ctx, b.jobs);
     snprintf(path, sizeof path, "%s/missing.yaml", b.folder);
     HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, hn_figure_id, &job), HN_USAGE,
                    "missing.yaml");

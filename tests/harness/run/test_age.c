@@ -57,6 +57,7 @@ static void test_ages(void) {
         int64_t label[STEPS];
         struct place p =
             place_of(&ctx, "[batchsampler: {M: 40, K: 10, t: [100, 1, 7, 400]}]", set, label);
+        HN_SCOPE(&ctx);
         struct hn_text_list none = {NULL, 0};
         struct hn_job job;
         struct hn_plan plan;
@@ -69,7 +70,6 @@ static void test_ages(void) {
             CU_ASSERT(label[i / 4] - label[cell->build_index] < t[i % 4]);
         }
         hn_plan_free(&ctx, &plan);
-        hn_job_free(&ctx, &job);
         hn_fixture_remove(p.folder);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);

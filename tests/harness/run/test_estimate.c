@@ -145,7 +145,6 @@ static void check_job(struct bench *b, const char *name, const char *text, bool 
     CU_ASSERT((double)peak <= 1.1 * (double)total.bytes);
     CU_ASSERT((double)peak >= 0.5 * (double)total.bytes);
     hn_plan_free(&b->ctx, &plan);
-    hn_job_free(&b->ctx, &job);
 }
 
 static void check_samplers(const char *n, const char *dim, const char *const *sampler, int count,
@@ -295,7 +294,6 @@ static void test_bounded(void) {
     CU_ASSERT_EQUAL(b.ctx.deadline, 0);
     hn_free(&b.ctx, all);
     hn_plan_free(&b.ctx, &plan);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -322,7 +320,6 @@ static void test_late(void) {
     CU_ASSERT(file.probe[0].known);
     hn_free(&b.ctx, all);
     hn_plan_free(&b.ctx, &plan);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -369,7 +366,6 @@ static void test_lacking(void) {
     CU_ASSERT(estimate.item[0].seconds < 10); // a small file stored, on a slow disk
     hn_estimate_free(&b.ctx, &estimate);
     hn_plan_free(&b.ctx, &plan);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -403,7 +399,6 @@ static void test_no_memory(void) {
     CU_ASSERT(failed > 12);
     b.ctx.memory.fail_at = 0;
     hn_plan_free(&b.ctx, &plan);
-    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 

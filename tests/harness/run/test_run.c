@@ -9,9 +9,13 @@ static const char all_samplers[] =
     "[file-order, uniform: {draw: [shuffle, iid]}, knn, batchsampler: {M: 40, K: 10}, gcbs: "
     "{quantile: 0.95}]";
 
-static void read_job(struct hn_context *ctx, const struct place *p, struct hn_job *job) {
+// Returns what owns the job.
+static void *read_job(struct hn_context *ctx, const struct place *p, struct hn_job *job) {
     struct hn_text_list none = {NULL, 0};
+    void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
     HN_CHECK(ctx, hn_job_read(ctx, p->job, &none, NULL, job));
+    hn_own(ctx, outer);
+    return memory;
 }
 
 static void test_plan_has_every_point(void) {
@@ -20,7 +24,7 @@ static void test_plan_has_every_point(void) {
     struct place p = make_place(&ctx, all_samplers, "seeds: [1, 2]\ntemperature: [0.1, 0.5]\n");
     struct hn_job job;
     struct hn_plan plan;
-    read_job(&ctx, &p, &job);
+    void *memory = read_job(&ctx, &p, &job);
     HN_CHECK(&ctx, hn_plan_make(&ctx, &job, &plan));
     CU_ASSERT_EQUAL(plan.n_cells, 3 * 2 * 6 * 2);
     for (int64_t i = 0; i < plan.n_cells; i++)
@@ -32,7 +36,7 @@ static void test_plan_has_every_point(void) {
     hn_item_cell.label(&plan.item[0], label, sizeof label);
     CU_ASSERT_STRING_EQUAL(label, "s.h5 step 0 file-order {} B=16 tau=0.1 seed 1");
     hn_plan_free(&ctx, &plan);
-    hn_job_free(&ctx, &job);
+    hn_free(&ctx, memory);
     hn_fixture_remove(p.folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -44,7 +48,7 @@ static void test_plan_builds_at_multiples_of_t(void) {
     struct place p = make_place(&ctx, "[batchsampler: {M: 40, K: 10, t: [100, 60, 1000]}]", "");
     struct hn_job job;
     struct hn_plan plan;
-    read_job(&ctx, &p, &job);
+    void *memory = read_job(&ctx, &p, &job);
     HN_CHECK(&ctx, hn_plan_make(&ctx, &job, &plan));
     static const int64_t built_on[3][3] = {{0, 0, 0}, {0, 1, 0}, {1, 2, 0}}; // [step][t]
     CU_ASSERT_EQUAL_FATAL(plan.n_cells, 9);
@@ -53,7 +57,7 @@ static void test_plan_builds_at_multiples_of_t(void) {
         CU_ASSERT_EQUAL(plan.cell[i].build_index, built_on[i / 3][i % 3]);
     }
     hn_plan_free(&ctx, &plan);
-    hn_job_free(&ctx, &job);
+    hn_free(&ctx, memory);
     hn_fixture_remove(p.folder);
 }
 
@@ -111,10 +115,11 @@ static void test_keys_follow_content(void) {
     struct place a = make_place(&ctx, "[uniform]", ""), b = make_place(&ctx, "[uniform]", "");
     struct place c = make_place(&ctx, "[uniform]", "metrics: [fn_ratio]\n");
     struct hn_job job[3];
+    void *memory[3];
     struct hn_plan plan[3];
     const struct place *place[3] = {&a, &b, &c};
     for (int i = 0; i < 3; i++) {
-        read_job(&ctx, place[i], &job[i]);
+        memory[i] = read_job(&ctx, place[i], &job[i]);
         HN_CHECK(&ctx, hn_plan_make(&ctx, &job[i], &plan[i]));
     }
     CU_ASSERT_STRING_EQUAL(plan[0].cell[0].run_key, plan[1].cell[0].run_key);
@@ -122,7 +127,7 @@ static void test_keys_follow_content(void) {
     CU_ASSERT_STRING_NOT_EQUAL(plan[0].cell[0].run_key, plan[2].cell[0].run_key);
     for (int i = 0; i < 3; i++) {
         hn_plan_free(&ctx, &plan[i]);
-        hn_job_free(&ctx, &job[i]);
+        hn_free(&ctx, memory[i]);
         hn_fixture_remove(place[i]->folder);
     }
 }
@@ -135,10 +140,11 @@ static void test_whole_epochs(void) {
     hn_context_init(&ctx, 1);
     struct place place[JOBS];
     struct hn_job job[JOBS];
+    void *memory[JOBS];
     struct hn_plan plan[JOBS];
     for (int i = 0; i < JOBS; i++) {
         place[i] = make_place(&ctx, "[uniform, knn]", more[i]);
-        read_job(&ctx, &place[i], &job[i]);
+        memory[i] = read_job(&ctx, &place[i], &job[i]);
         job[i].whole_epochs = i == WHOLE;
         HN_CHECK(&ctx, hn_plan_make(&ctx, &job[i], &plan[i]));
     }
@@ -148,7 +154,7 @@ static void test_whole_epochs(void) {
     CU_ASSERT_STRING_EQUAL(whole[1].cell_key, batches[1].cell_key);
     for (int i = 0; i < JOBS; i++) {
         hn_plan_free(&ctx, &plan[i]);
-        hn_job_free(&ctx, &job[i]);
+        hn_free(&ctx, memory[i]);
         hn_fixture_remove(place[i].folder);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -160,9 +166,9 @@ static void refuses(const char *samplers, const char *more, enum hn_code code, c
     struct place p = make_place(&ctx, samplers, more);
     struct hn_job job;
     struct hn_plan plan;
-    read_job(&ctx, &p, &job);
+    void *memory = read_job(&ctx, &p, &job);
     HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), code, part);
-    hn_job_free(&ctx, &job);
+    hn_free(&ctx, memory);
     hn_fixture_remove(p.folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -179,13 +185,13 @@ static void test_plan_refuses_large_batches(void) {
     write_text(p.job, "snapshots: s.h5\nbatch_size: [16, 121]\nsamplers: [uniform]\n");
     struct hn_job job;
     struct hn_plan plan;
-    read_job(&ctx, &p, &job);
+    void *memory = read_job(&ctx, &p, &job);
     HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), HN_DATA, "batch_size 121 exceeds");
     job.n_batch_sizes = 1;
     job.max_cells = 1;
     HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), HN_USAGE,
                    "cells, and --max-cells allows 1:");
-    hn_job_free(&ctx, &job);
+    hn_free(&ctx, memory);
     hn_fixture_remove(p.folder);
 }
 

@@ -79,21 +79,11 @@ static int empty_folder(const char *path) {
 
 static enum hn_code execute(struct hn_context *ctx, const struct place *p,
                             struct hn_run_summary *summary) {
-    struct hn_job job;
-    struct hn_plan plan;
     struct hn_results results;
-    if (hn_job_read(ctx, p->job, NULL, NULL, &job))
+    if (fixture_run_job(ctx, p->job, NULL, p->out, NULL, summary, &results))
         return ctx->code;
-    enum hn_code code = hn_plan_make(ctx, &job, &plan);
-    if (code == HN_OK) {
-        code = fixture_run_plan(ctx, &plan, p->out, NULL, summary, &results);
-        if (code == HN_OK) {
-            code = hn_results_write(ctx, &results, p->results);
-            hn_results_free(ctx, &results);
-        }
-        hn_plan_free(ctx, &plan);
-    }
-    hn_job_free(ctx, &job);
+    enum hn_code code = hn_results_write(ctx, &results, p->results);
+    hn_results_free(ctx, &results);
     return code;
 }
 

@@ -14,12 +14,13 @@ static void read_run(struct bench *b, const char *set, struct hn_train_job *job,
     char *item = (char *)set;
     struct hn_text_list list = {&item, 1};
     write_bytes(b->path, text, strlen(text));
+    hn_own(&b->ctx, b->jobs);
     HN_CHECK(&b->ctx, hn_train_job_read(&b->ctx, b->path, set ? &list : NULL, job));
     struct hn_train_plan plan;
     HN_CHECK(&b->ctx, hn_train_plan_make(&b->ctx, job, &plan));
     CU_ASSERT_EQUAL_FATAL(plan.n, 1);
     *run = plan.run[0];
-    hn_train_plan_free(&b->ctx, &plan);
+    hn_own(&b->ctx, NULL);
 }
 
 static void add_texts(struct hn_digest *d, const char *const *part) {
@@ -72,7 +73,6 @@ static void test_spelt_out(void) {
     add_texts(&whole, (const char *const[]){"6", version, "0", "5", "0", "0", "0", NULL});
     hn_digest_end(&whole, wanted);
     CU_ASSERT_STRING_EQUAL(run.run_key, wanted);
-    hn_train_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
@@ -101,9 +101,7 @@ static void test_parameters(void) {
         read_run(&b, list[i].set, &other, &changed);
         CU_ASSERT_EQUAL(strcmp(run.cell_key, changed.cell_key) != 0, list[i].cell);
         CU_ASSERT_EQUAL(strcmp(run.run_key, changed.run_key) != 0, list[i].run);
-        hn_train_job_free(&b.ctx, &other);
     }
-    hn_train_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
