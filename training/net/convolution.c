@@ -131,16 +131,17 @@ static void multiply(const struct windows *w, const hn_real *panels, struct hn_p
         }
 }
 
-// x of `images` images from image i on.
+// x of `images` images from image i on, in `to`; NULL: where it is.
 static struct windows load_x(const struct hn_layer_run *run, const struct shape *shape, int64_t i,
                              int64_t images, hn_real *to) {
     int64_t n = images * run->layer->in;
     const hn_real *x = run->x + i * run->layer->in;
     if (run->before.wide > 0)
         hn_norm_forward(&run->before, x, n, to);
-    else
+    else if (to)
         memcpy(to, x, (size_t)n * sizeof *to);
-    return (struct windows){shape->y, shape->x, run->layer->spec.channels, images, to};
+    return (struct windows){shape->y, shape->x, run->layer->spec.channels, images,
+                            to ? to : (hn_real *)x};
 }
 
 // Positions of y, dy or their copies.
@@ -152,7 +153,8 @@ static struct hn_positions outputs(const struct hn_layer *l, const struct shape 
 static void forward_group(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
     const struct hn_layer *l = run->layer;
     const hn_real *bias = run->param + shape->window * l->spec.out;
-    hn_real *x = run->work + shape->panels + g * shape->group;
+    hn_real *buffer = run->work + shape->panels + g * shape->group;
+    hn_real *x = run->before.wide > 0 ? buffer : NULL; // products read no slack
     int64_t first, last, out = l->spec.out;
     group_range(run->rows, g, &first, &last);
     for (int64_t i = first; i < last; i += CHUNK) {
