@@ -1,11 +1,13 @@
 // Snapshots of a run: each at once in a file of its own, x, x1 and x2 [n x d] as floats, so that an
 // interrupted run keeps them; at the end they become one series (INTERFACE: snapshot file).
-#include "core/files.h"
+#include "core/bytes.h"
 #include "datasets/snapshot.h"
 #include "training/loop_private.h"
 
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+static const char first_line[] = "hardneg snapshot of a run\n";
 
 bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step) {
     bool last = step == spec->adam.steps && spec->snapshot > 0;
@@ -29,27 +31,23 @@ static enum hn_code embed_views(struct hn_context *ctx, struct hn_loop *loop, fl
 
 enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop) {
     int64_t size = 3 * loop->task.n * loop->task.d;
-    struct hn_new_file file;
     HN_SCOPE(ctx);
     char *path = part_path(ctx, loop, loop->step);
     float *x = hn_alloc(ctx, size, sizeof *x);
     if (!path || !x || embed_views(ctx, loop, x))
         return ctx->code;
-    if (hn_file_begin(ctx, path, &file))
-        return ctx->code;
-    (void)fwrite(x, sizeof *x, (size_t)size, file.out); // what fails is seen at the commit
-    return hn_file_commit(ctx, &file);
+    return hn_bytes_write(ctx, path, first_line, 0, x, size * (int64_t)sizeof *x);
 }
 
-static enum hn_code read_part(struct hn_context *ctx, const char *path, float *x, size_t count) {
-    int64_t bytes;
-    const char *why;
-    FILE *file = hn_file_open(path, &bytes, &why);
-    bool good = file && fread(x, sizeof *x, count, file) == count;
-    if (file)
-        fclose(file);
-    return good ? HN_OK
-                : hn_fail(ctx, HN_DATA, "%s is missing or short: remove the run's folder", path);
+static enum hn_code read_part(struct hn_context *ctx, const char *path, float *x, int64_t count) {
+    struct hn_bytes bytes;
+    enum hn_code code = hn_bytes_read(ctx, path, first_line, &bytes);
+    if (code && code != HN_DATA)
+        return code;
+    if (code || bytes.n != count * (int64_t)sizeof *x)
+        return hn_fail(ctx, HN_DATA, "%s is missing or damaged: remove the run's folder", path);
+    memcpy(x, bytes.data, (size_t)bytes.n);
+    return HN_OK;
 }
 
 static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
@@ -61,7 +59,7 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
             continue;
         HN_SCOPE(ctx);
         char *path = part_path(ctx, loop, step);
-        if (!path || read_part(ctx, path, x, (size_t)(3 * size)) ||
+        if (!path || read_part(ctx, path, x, 3 * size) ||
             hn_snapshot_write_step(ctx, writer, step, x, x + size, x + 2 * size))
             return ctx->code;
     }

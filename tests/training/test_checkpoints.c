@@ -82,7 +82,23 @@ static void test_checkpoints(void) {
     close_trial(t);
 }
 
+// A snapshot of an interrupted run that was damaged before the run went on is not joined.
+static void test_series_parts(void) {
+    struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
+    char path[160];
+    use_folder(t, "parts");
+    t->spec.snapshot = 3;
+    t->stop_at = 7;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_INTERRUPTED, "step 7");
+    snprintf(path, sizeof path, "%s/step-00000003.f32", t->folder);
+    change_byte(path, 1000);
+    t->stop_at = 0;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "step-00000003.f32 is missing or damaged: remove");
+    close_trial(t);
+}
+
 static const struct hn_test tests[] = {
+    {"parts of a series", test_series_parts},
     {"interruption", test_interruption},
     {"checkpoints", test_checkpoints},
 };

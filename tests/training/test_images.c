@@ -205,6 +205,13 @@ static void put_data(const char *folder) {
     }
 }
 
+static void put_number(const char *path, long at, float value) {
+    FILE *f = fopen(path, "r+b");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT(fseek(f, at, SEEK_SET) == 0 && fwrite(&value, sizeof value, 1, f) == 1);
+    CU_ASSERT_EQUAL(fclose(f), 0);
+}
+
 static void test_views(void) {
     struct hn_context ctx;
     struct hn_views v, again;
@@ -236,14 +243,19 @@ static void test_views(void) {
     CU_ASSERT(ctx.memory.peak < 1 << 20);
     hn_views_free(&ctx, &again);
     memcpy(kept, v.view, sizeof kept);
-    CU_ASSERT_EQUAL(truncate(v.path, 5000), 0);
     char path[600];
     snprintf(path, sizeof path, "%s", v.path);
-    hn_views_free(&ctx, &v);
     ctx.threads = 1;
-    HN_CHECK(&ctx, hn_views_open(&ctx, &spec, &v));
-    CU_ASSERT_STRING_EQUAL(v.path, path);
-    CU_ASSERT_EQUAL(memcmp(kept, v.view, sizeof kept), 0);
+    for (int damage = 0; damage < 2; damage++) { // a number of the first view, and the end
+        if (damage == 0)
+            put_number(v.path, 4096, 7);
+        else
+            CU_ASSERT_EQUAL(truncate(v.path, 5000), 0);
+        hn_views_free(&ctx, &v);
+        HN_CHECK(&ctx, hn_views_open(&ctx, &spec, &v));
+        CU_ASSERT_STRING_EQUAL(v.path, path);
+        CU_ASSERT_EQUAL(memcmp(kept, v.view, sizeof kept), 0);
+    }
     spec.cache = "/proc/nowhere";
     HN_CHECK_FAILS(&ctx, hn_views_open(&ctx, &spec, &again), HN_USAGE, "cannot be made");
     spec.n = 41;

@@ -1,9 +1,10 @@
 // The file: HEADER bytes of text (its first line names the layout, the next the key), the views,
-// the clean features, the labels; all in the machine's byte order.
+// the clean features, the labels, all in the machine's byte order; then a checksum.
 //
 // Whitening is fitted to clean images and as many views, which vary less along fine axes: with
 // that, recipe A's curve is met.
 #include "training/images/views.h"
+#include "core/checksum.h"
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/sweep/blas.h"
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 enum { HEADER = 4096, IMAGES_AT_ONCE = 512, KEY_SHOWN = 16 };
-static const char layout[] = "hardneg-views 3";
+static const char layout[] = "hardneg-views 4";
 
 // The images in the order they are taken in, clean or augmented.
 struct album {
@@ -93,7 +94,8 @@ static enum hn_code check_spec(struct hn_context *ctx, const struct hn_views_spe
                        spec->data, (long long)data->n, (long long)spec->n);
     if (!hn_mul(spec->n, spec->views + 1, &floats) || !hn_add(floats, data->test, &floats) ||
         !hn_mul(floats, spec->dim * (int64_t)sizeof(float), &all) ||
-        !hn_add(all, HEADER + (spec->n + data->test) * (int64_t)sizeof(int32_t), &all))
+        !hn_add(all, (spec->n + data->test) * (int64_t)sizeof(int32_t), &all) ||
+        !hn_add(all, HEADER + HN_CHECKSUM_BYTES, &all))
         return hn_fail(ctx, HN_USAGE, "views = %lld of %lld images are too many",
                        (long long)spec->views, (long long)spec->n);
     *bytes = (size_t)all;
@@ -163,10 +165,12 @@ static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec
         return hn_fail_in(ctx, "the cache of views");
     hn_note(ctx, "making %lld views of %lld images, once: %s", (long long)spec->views,
             (long long)spec->n, path);
-    return hn_file_end(ctx, &file, write_file(ctx, spec, data, header, file.out));
+    enum hn_code code = write_file(ctx, spec, data, header, file.out);
+    (void)fflush(file.out); // what fails is seen at the end
+    return hn_file_end(ctx, &file, code ? code : hn_checksum_write(ctx, file.temporary));
 }
 
-// Maps the file if it is there, with this header and size.
+// Maps the file if it is there, with this header and size, and undamaged.
 static bool map_file(const char *path, const char *header, struct hn_views *out) {
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -174,7 +178,8 @@ static bool map_file(const char *path, const char *header, struct hn_views *out)
         return false;
     if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == (off_t)out->bytes) {
         void *map = mmap(NULL, out->bytes, PROT_READ, MAP_SHARED, file, 0);
-        if (map != MAP_FAILED && memcmp(map, header, HEADER) == 0)
+        if (map != MAP_FAILED && memcmp(map, header, HEADER) == 0 &&
+            hn_checksum_fits(map, about.st_size))
             out->map = map;
         else if (map != MAP_FAILED)
             (void)munmap(map, out->bytes);
