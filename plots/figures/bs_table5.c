@@ -84,8 +84,10 @@ static void collect_costs(struct rows *rows, const struct hn_table *t) {
 static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
                                  const struct hn_results *r) {
     struct hn_groups g;
-    struct hn_choice choice = {
-        .wanted = "cost_s", .max_settings = HN_MAX_SETTINGS, .most_rows = page->most_rows};
+    struct hn_choice choice = {.wanted = "cost_s",
+                               .one_panel = true,
+                               .max_settings = HN_MAX_SETTINGS,
+                               .most_rows = page->most_rows};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     for (int i = 0; i < g.settings; i++) {
@@ -155,10 +157,12 @@ static void draw_cost(struct hn_page *page, const struct rows *rows, int c) {
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct rows rows = {.n = 0};
     const struct hn_table *t = hn_results_table(r, "costs");
-    if (t && t->rows > 0)
+    if (t && t->rows > 0) {
         collect_costs(&rows, t);
-    else if (collect_runs(page, &rows, r))
+        hn_page_first_dataset(page, &r->runs);
+    } else if (collect_runs(page, &rows, r)) {
         return page->ctx->code;
+    }
     bool trained = false;
     for (int i = 0; i < rows.n; i++)
         trained |= !isnan(rows.row[i].value[SHARE]);
@@ -166,7 +170,6 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         draw_cost(page, &rows, c);
     if (rows.more)
         hn_page_note(page, "Only the first %d rows of /tables/costs are drawn.", rows.n);
-    hn_page_first_dataset(page, &r->runs);
     page->share_y = true;
     page->columns = COSTS;
     return hn_page_finish(page, "no run has a cost");

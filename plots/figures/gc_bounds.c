@@ -29,6 +29,7 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
+        .one_panel = true,
         .max_settings = HN_MAX_SETTINGS,
         .most_rows = page->most_rows,
         .sampler = "gcbs",
@@ -40,7 +41,6 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (g.steps > 1)
         draw_step(page, &g, g.steps - 1);
     hn_page_left_out(page, &g);
-    hn_page_first_dataset(page, &r->runs);
     page->share_x = page->share_y = true;
     return hn_page_finish(page, "no run has a gap");
 }

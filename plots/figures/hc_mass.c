@@ -24,7 +24,7 @@ static double mean_at(const struct hn_groups *g, int setting, double beta, doubl
     for (int64_t row = 0; row < runs->rows; row++) {
         const struct hn_position *p = &g->position[row];
         double value = hn_table_real(runs, row, column);
-        if (p->setting != setting || p->dataset != 0 || p->temperature != 0 ||
+        if (p->setting != setting || p->dataset < 0 || p->temperature < 0 ||
             p->step != g->steps - 1 || isnan(value) ||
             fabs(option(runs, row, "beta") - beta) > 1e-9 ||
             fabs(option(runs, row, "tau_plus") - tau) > 1e-9)
@@ -75,14 +75,14 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     if (!isfinite(next_value(&r->runs, "beta", 0)))
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "no run is weighted with beta (hcl)");
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "fn_mass", .max_settings = 3},
-                       &g))
+    if (hn_groups_make(
+            page->ctx, r,
+            (struct hn_choice){.wanted = "fn_mass", .one_panel = true, .max_settings = 3}, &g))
         return page->ctx->code;
     for (int mass = 0; mass < 2; mass++)
         for (int s = 0; s < g.settings; s++)
             draw_mass(page, &g, s, mass);
     hn_page_left_out(page, &g);
-    hn_page_first_dataset(page, &r->runs);
     page->columns = g.settings;
     page->no_end_labels = true;
     return hn_page_finish(page, "no run has weights");

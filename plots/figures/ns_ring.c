@@ -45,13 +45,14 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_curve_value measure[] = {
         hn_curve_fn, {"cos_mean", "mean cosine to the anchor", 1, false, -1, 1}};
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "fn_ratio", .keep = keep, .max_settings = HN_ALL_SETTINGS};
+    struct hn_choice choice = {
+        .wanted = "fn_ratio", .keep = keep, .one_panel = true, .max_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (g.settings > 1)
         for (int i = 0; i < 2; i++)
             draw_measure(page, &g, &measure[i]);
-    hn_page_first_dataset(page, &r->runs);
+    hn_page_left_out(page, &g);
     return hn_page_finish(page, "the runs have one ring alone");
 }
 

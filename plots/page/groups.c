@@ -35,11 +35,11 @@ static int64_t whole(const struct hn_table *runs, int64_t row, const char *name)
     return hn_whole(hn_table_real(runs, row, name), 0);
 }
 
-static int find_dataset(struct hn_groups *g, const char *name) {
+static int find_dataset(struct hn_groups *g, const char *name, int max) {
     for (int i = 0; i < g->datasets; i++)
         if (strcmp(g->dataset[i], name) == 0)
             return i;
-    if (g->datasets == HN_MAX_PANELS) {
+    if (g->datasets == max) {
         g->more_datasets = true;
         return -1;
     }
@@ -47,11 +47,11 @@ static int find_dataset(struct hn_groups *g, const char *name) {
     return g->datasets++;
 }
 
-static int find_temperature(struct hn_groups *g, double value) {
+static int find_temperature(struct hn_groups *g, double value, int max) {
     for (int i = 0; i < g->temperatures; i++)
         if (fabs(g->temperature[i] - value) < 1e-12 || (isnan(value) && isnan(g->temperature[i])))
             return i;
-    if (g->temperatures == HN_MAX_PANELS) {
+    if (g->temperatures == max) {
         g->more_temperatures = true;
         return -1;
     }
@@ -161,8 +161,9 @@ static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice,
     *p = (struct hn_position){-1, -1, -1, -1};
     if (!usable(runs, row, choice, value))
         return;
-    p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"));
-    p->temperature = find_temperature(g, hn_table_real(runs, row, "temperature"));
+    const int max = choice.one_panel ? 1 : HN_MAX_PANELS;
+    p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"), max);
+    p->temperature = find_temperature(g, hn_table_real(runs, row, "temperature"), max);
     struct hn_setting setting = {hn_table_text(runs, row, "sampler"),
                                  hn_table_text(runs, row, "params"), whole(runs, row, "batch_size"),
                                  ""};

@@ -58,6 +58,7 @@ struct hn_choice {
     bool (*keep)(const struct hn_table *runs, int64_t row);
     const char *alike; // of params; NULL: all values
     bool (*to)(const struct hn_table *runs, int64_t row);
+    bool one_panel;      // of the first data set and temperature alone
     int max_settings;    // kept at most; 0 = HN_MAX_CURVES over steps, HN_MAX_SETTINGS at one step
     int most_rows;       // of those of hn_page.most_rows; 0 = any
     const char *sampler; // that the figure is about: kept first, after Uniform; NULL = none

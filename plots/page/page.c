@@ -39,9 +39,13 @@ void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
         hn_page_note(page,
                      "%d of %d settings are drawn, one of every sampler before a second of any.",
                      g->settings, g->settings_in_all);
-    if (g->more_datasets)
+    if (g->more_datasets && g->datasets == 1)
+        hn_page_note(page, "Only the first data set is drawn.");
+    else if (g->more_datasets)
         hn_page_note(page, "Only the first %d data sets of the file are drawn.", g->datasets);
-    if (g->more_temperatures)
+    if (g->more_temperatures && g->temperatures == 1)
+        hn_page_note(page, "Only the temperature %g is drawn.", g->temperature[0]);
+    else if (g->more_temperatures)
         hn_page_note(page, "Only the first %d temperatures of the file are drawn.",
                      g->temperatures);
 }
