@@ -22,7 +22,7 @@ struct hn_probe {
     struct hn_probe_cost build;
     // Seconds at the largest size: the beginning of an epoch, and per batch its drawing and its
     // measuring; and the fixed time of a cell.
-    double epoch, next, measure, fixed;
+    double epoch, next, measure, fixed; // measure: where cells are measured at once, of each
     double epoch_batches;               // of the sampler, per ceil(n / B)
     double dot_build[HN_PROBE_SIZES];   // inner products of a build
     double dot_batch[HN_PROBE_SIZES];   // and of a batch
@@ -89,6 +89,8 @@ struct hn_trial {
     char *snapshot;
     bool in_parts;
     struct hn_file_parts parts;
+    const int64_t *ahead; // [n_ahead] items that a cell is measured with
+    int64_t n_ahead;
     int size; // index of it
     bool last;
     int64_t end, left; // of all trials; things yet to be tried

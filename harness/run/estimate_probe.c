@@ -12,16 +12,21 @@ enum {
     COPIES = 8
 };
 
-static enum hn_code try_global(struct hn_context *ctx, struct hn_trial *t) {
+static enum hn_code find_global(struct hn_context *ctx, struct hn_trial *t,
+                                struct hn_cell_cache *cache) {
     const struct hn_global *global;
     unsigned needs = hn_measure_needs(t->job.metric, (int)t->job.n_metrics);
+    return hn_has_positive(t->items) && (needs & HN_METRIC_NEEDS_GLOBAL)
+               ? hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell], t->items,
+                                 cache, &global)
+               : HN_OK;
+}
+
+static enum hn_code try_global(struct hn_context *ctx, struct hn_trial *t) {
     struct hn_mark begin = hn_trial_mark(ctx, t);
-    if (hn_has_positive(t->items) && (needs & HN_METRIC_NEEDS_GLOBAL) &&
-        hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell], t->items,
-                        t->state.cache, &global))
-        return ctx->code;
+    enum hn_code code = find_global(ctx, t, t->state.cache);
     hn_trial_keep_cost(ctx, t, begin, &t->out->global);
-    return HN_OK;
+    return code;
 }
 
 static enum hn_code try_step(struct hn_context *ctx, struct hn_trial *t) {
@@ -178,6 +183,41 @@ static enum hn_code measure_held(struct hn_context *ctx, const struct hn_results
     return code;
 }
 
+// The cells that draw the same as this one, as items of the plan, of which it is the first.
+static int64_t find_others(const struct hn_trial *t, const struct hn_cell *cell,
+                           int64_t other[HN_DRAW_CELLS]) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->small.n_items && n < HN_DRAW_CELLS - 1; i++) {
+        const struct hn_cell *next = t->small.item[i].of;
+        if (t->small.item[i].kind == &hn_item_cell && hn_cell_draws_same(next, cell) &&
+            strcmp(next->cell_key, cell->cell_key) != 0)
+            other[n++] = i;
+    }
+    return n;
+}
+
+// The time of measuring cells that draw the same at once, for each of them.
+static enum hn_code time_together(struct hn_context *ctx, struct hn_trial *t,
+                                  const struct hn_cell *cell, int64_t batches, struct hn_probe *p) {
+    const struct hn_items *items;
+    int64_t other[HN_DRAW_CELLS], n = find_others(t, cell, other);
+    struct hn_cell_state alone = t->state;
+    struct run run = {0};
+    HN_SCOPE(ctx);
+    t->state = (struct hn_cell_state){.cache = hn_cell_cache_open(ctx, true)};
+    t->ahead = other;
+    t->n_ahead = n;
+    if (t->state.cache &&
+        !hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &items) &&
+        !find_global(ctx, t, t->state.cache) && !run_once(ctx, t, cell, batches, &run))
+        p->measure = fmax(run.rest - p->fixed, 0) / (double)(batches * (n + 1));
+    hn_results_free(ctx, &run.results);
+    hn_cell_cache_close(ctx, t->state.cache);
+    t->state = alone;
+    t->n_ahead = 0;
+    return ctx->code;
+}
+
 // Of two runs alike, the one that less came in between.
 static const struct run *quicker(const struct run *a, const struct run *b) {
     return a->rest < b->rest ? a : b;
@@ -201,6 +241,8 @@ static enum hn_code time_cell(struct hn_context *ctx, struct hn_trial *t,
     if (!t->last)
         return HN_OK;
     keep_times(t, run, more > 0 ? quicker(&run[1], &run[2]) : run, more, p);
+    if (hn_plan_shares(&t->job) && time_together(ctx, t, cell, more > 0 ? many : t->out->few, p))
+        return ctx->code;
     return t->out->store > 0 ? HN_OK : time_store(ctx, t, &run->results, &t->out->store);
 }
 

@@ -126,7 +126,11 @@ enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
                            const struct hn_item_kind *kind, const void *of, const char *cell_key,
                            const char *run_key, struct hn_results *out) {
     const struct hn_item item = {kind, &t->small, of, cell_key, run_key, 0, t->step, NULL};
-    const struct hn_item_env env = {.state = &t->state, .folder = t->folder, .quiet = true};
+    const struct hn_item_env env = {.state = &t->state,
+                                    .folder = t->folder,
+                                    .quiet = true,
+                                    .ahead = t->ahead,
+                                    .n_ahead = t->n_ahead};
     return hn_item_run(ctx, &item, &env, out);
 }
 
