@@ -186,8 +186,8 @@ static enum hn_code measure_held(struct hn_context *ctx, const struct hn_results
 // The cells that draw the same as this one, as items of the plan, of which it is the first.
 static int64_t find_others(const struct hn_trial *t, const struct hn_cell *cell,
                            int64_t other[HN_DRAW_CELLS]) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < t->small.n_items && n < HN_DRAW_CELLS - 1; i++) {
+    int64_t n = 0, items = t->job.save_batches ? 0 : t->small.n_items; // as the run does
+    for (int64_t i = 0; i < items && n < HN_DRAW_CELLS - 1; i++) {
         const struct hn_cell *next = t->small.item[i].of;
         if (t->small.item[i].kind == &hn_item_cell && hn_cell_draws_same(next, cell) &&
             strcmp(next->cell_key, cell->cell_key) != 0)
