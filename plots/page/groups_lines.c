@@ -46,7 +46,6 @@ static void order_lines(struct hn_groups *g, int first, const char *option) {
 // "" = in the batch size.
 static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_LABEL_SIZE]) {
     char other[HN_LABEL_SIZE];
-    bool sizes = false;
     int of = 0;
     *option = '\0';
     for (int i = 0; i < g->settings; i++) {
@@ -57,7 +56,6 @@ static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_
             continue;
         }
         of++;
-        sizes |= s->batch_size != to->batch_size;
         differing(s->params, to->params, other);
         if (*other)
             snprintf(option, HN_LABEL_SIZE, "%s", other);

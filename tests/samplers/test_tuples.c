@@ -131,6 +131,7 @@ static void test_keep_apart(void) {
     hn_context_init(&ctx, 2);
     hn_stream_open(&stream, 2, "test", 0, 0, 0);
     struct hn_items items = hn_fixture_items(&ctx, N, 8, 3, true, 1);
+    HN_SCOPE(&ctx);
     struct hn_tuples t = random_tuples(N, 300, &stream);
     items.tuples = &t;
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
