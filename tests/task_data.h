@@ -116,10 +116,12 @@ static inline void put_labelled_graphs(const char *folder) { put_graphs(folder, 
 // Pairs of sentences of five made-up words each; the score says how many of them both have.
 static inline void put_pair(FILE *f, struct hn_stream *s, int score) {
     char word[5][8];
-    for (int w = 0; w < 5; w++)
-        snprintf(word[w], sizeof word[w], "%c%c%c%c", (char)('a' + hn_stream_below(s, 26)),
-                 "aeiou"[w], (char)('a' + hn_stream_below(s, 26)),
-                 (char)('a' + hn_stream_below(s, 26)));
+    for (int w = 0; w < 5; w++) {
+        char letter[3]; // one after the other: compilers take arguments in orders of their own
+        for (int k = 2; k >= 0; k--)
+            letter[k] = (char)('a' + hn_stream_below(s, 26));
+        snprintf(word[w], sizeof word[w], "%c%c%c%c", letter[0], "aeiou"[w], letter[1], letter[2]);
+    }
     fprintf(f, "X\tall\t%d\t%s %s %s %s %s.\t", score, word[0], word[1], word[2], word[3], word[4]);
     for (int w = 4; w >= 0; w--)
         if (w >= 5 - score)

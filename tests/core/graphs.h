@@ -38,8 +38,10 @@ static inline void edges_free(struct edges *e) {
 
 static inline struct edges random_edges(struct hn_stream *s, int64_t n, int64_t m) {
     struct edges e = edges_of(n, m);
-    while (e.m < m)
-        join(&e, hn_stream_below(s, (uint32_t)n), hn_stream_below(s, (uint32_t)n));
+    while (e.m < m) {
+        uint32_t to = hn_stream_below(s, (uint32_t)n), from = hn_stream_below(s, (uint32_t)n);
+        join(&e, from, to);
+    }
     return e;
 }
 
