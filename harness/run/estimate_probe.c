@@ -207,15 +207,17 @@ static enum hn_code time_together(struct hn_context *ctx, struct hn_trial *t,
     t->state = (struct hn_cell_state){.cache = hn_cell_cache_open(ctx, true)};
     t->ahead = other;
     t->n_ahead = n;
-    if (t->state.cache &&
+    bool good =
+        t->state.cache &&
         !hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &items) &&
-        !find_global(ctx, t, t->state.cache) && !run_once(ctx, t, cell, batches, &run))
+        !find_global(ctx, t, t->state.cache) && !run_once(ctx, t, cell, batches, &run);
+    if (good)
         p->measure = fmax(run.rest - p->fixed, 0) / (double)(batches * (n + 1));
     hn_results_free(ctx, &run.results);
     hn_cell_cache_close(ctx, t->state.cache);
     t->state = alone;
     t->n_ahead = 0;
-    return ctx->code;
+    return good ? HN_OK : ctx->code; // which an item that failed by itself may have left
 }
 
 // Of two runs alike, the one that less came in between.
