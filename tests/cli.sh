@@ -500,7 +500,7 @@ assert 'memory limit' in r['error'].asstr()[1]"
 
 # Every kernel once, small; what is printed is for programs.
 test_bench() {
-    local small="--n 900 --dim 16 --M 700 --K 10 --batch 16 --keep 20 --reps 2 --warmup 0"
+    local small="--n 900 --dim 16 --M 700 --K 10 --batch-size 16 --keep 20 --reps 2 --warmup 0"
     expect "metrics to bench" 0 '' list metrics --json
     cp "$work/out" "$work/metrics.json"
     # shellcheck disable=SC2086

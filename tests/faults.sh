@@ -69,7 +69,7 @@ read_only_output() {
     mount -o remount,ro disk
     for c in "run -c absolute.yaml -o disk/r --quiet" "run -c absolute.yaml -o disk/new --quiet" \
         "synth -o disk/s.h5" "plot disk/r/results.h5 -o disk/figures" \
-        "sample s.h5 --sampler uniform --batch 8 -o disk/o.npy"; do
+        "sample s.h5 --sampler uniform --batch-size 8 -o disk/o.npy"; do
         # shellcheck disable=SC2086 # words are wanted
         run $c
         ended "read-only: $c" '2'
@@ -117,7 +117,7 @@ test_limits_on_files() {
 test_limits_on_other_commands() {
     local c
     mkdir small
-    for c in "synth -o small/s.h5" "sample s.h5 --sampler uniform --batch 8 --epochs 400 -o small/o.npy" "report whole -o small/p.html" \
+    for c in "synth -o small/s.h5" "sample s.h5 --sampler uniform --batch-size 8 --epochs 400 -o small/o.npy" "report whole -o small/p.html" \
         "export whole --csv -o small/e.csv" "merge whole -o small/m.h5" "compare whole whole --junit small/j.xml" "plot whole -o small/f"; do
         # shellcheck disable=SC2086 # words are wanted
         (ulimit -f 1; exec timeout 120 "$hardneg" $c >out 2>err </dev/null)
@@ -138,7 +138,7 @@ test_limits_on_addresses() {
             rc=$?
             ended "$kib KiB of addresses: $c" 0
         done
-        for c in "run -c job.yaml -o new" "sample s.h5 --sampler knn --batch 8 -o new.npy" "doctor --no-noise" "bench"; do
+        for c in "run -c job.yaml -o new" "sample s.h5 --sampler knn --batch-size 8 -o new.npy" "doctor --no-noise" "bench"; do
             # shellcheck disable=SC2086
             (ulimit -v $kib; exec timeout 120 "$hardneg" $c >out 2>err </dev/null)
             rc=$?
@@ -453,7 +453,7 @@ inputs=('run -c @ -o new' 'run -c job.yaml -o new --set snapshots=@' 'train -c @
     'merge @ -o new.h5' 'export @' 'sample @ --sampler uniform -o new.npy' 'import -e @ -o new.h5' 'import -e x.npy -l @ -o new.h5'
     'import -e x.npy -l y.npy --label-names @ -o new.h5' 'import -e x.npy --view1 @ -o new.h5')
 outputs=('synth -o @ --n 20 --dim 4 --steps 1' 'import -e x.npy -o @' 'export whole -o @' 'compare whole whole --junit @'
-    'compare whole whole --markdown @' 'merge whole -o @' 'report whole -o @' 'sample s.h5 --sampler uniform --batch 8 -o @')
+    'compare whole whole --markdown @' 'merge whole -o @' 'report whole -o @' 'sample s.h5 --sampler uniform --batch-size 8 -o @')
 folders=('run -c job.yaml -o @' 'plot whole -o @' 'reproduce bs-fig4 --data s.h5 --quick -o @')
 test_places() {
     local c place

@@ -84,7 +84,7 @@ F
     expect "corpus of one: mine" 0 'filters left fewer than 10 to 4 of them, none to 1' mine one.h5 -o one-negatives.jsonl
     expect "corpus of one: evaluate" 0 'over 1 query; 3 without' evaluate one.h5
     expect "corpus of one: price" 0 'by the rank model alone' price one.h5
-    expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch 2 -o no.npy
+    expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch-size 2 -o no.npy
 }
 
 # A further step: rows alone, and all else as it was.
@@ -387,16 +387,16 @@ F
 # Batches of tuples, against NumPy and in every command that draws some.
 test_tuples() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 2 --force
-    expect "sample" 0 '11 batches of 64 \(1 short.*, 1 epoch, uniform' sample many.h5 --sampler '{uniform: {no_duplicates: true}}' --batch 64 -o order.npy
+    expect "sample" 0 '11 batches of 64 \(1 short.*, 1 epoch, uniform' sample many.h5 --sampler '{uniform: {no_duplicates: true}}' --batch-size 64 -o order.npy
     expect "sample: negatives" 0 'anchors with up to 3 negatives' sample many.h5 --sampler '{mined: {n: 3, exclude: labels}}' -o lists.jsonl
     expect "choose" 0 'false negatives' choose many.h5 --batch-size 32 --max-fn 0.5 --seeds 1 --checks 1
     expect "choose: relevance is known" 2 'has relevance, and false negatives are counted' choose many.h5 --batch-size 32 --max-fn 0.5 --classes 5
     make_files
     printf '7 0 b 0\n' >none.txt
     run import "${files[@]}" --qrels none.txt -o none.h5
-    expect "no known pair" 3 'none.h5: no pair .* is known to be relevant' sample none.h5 --sampler uniform --batch 2 -o no.npy
+    expect "no known pair" 3 'none.h5: no pair .* is known to be relevant' sample none.h5 --sampler uniform --batch-size 2 -o no.npy
     run synth -o i.h5 --n 50 --force
-    expect "items are no tuples" 4 'pairs of queries and passages' sample i.h5 --sampler '{gcbs: {keep_apart: true}}' --batch 8 -o no.npy
+    expect "items are no tuples" 4 'pairs of queries and passages' sample i.h5 --sampler '{gcbs: {keep_apart: true}}' --batch-size 8 -o no.npy
     printf 'version: 1\nsnapshots: [many.h5]\nsteps: [100]\nsamplers: [uniform, {gcbs: {keep_apart: true}}, mined, jest]\nbatch_size: 32\nbatches: 20\nseeds: [1, 2]\nmetrics: [all, prop1, heatmap]\n' >job.yaml
     local t
     for t in 1 3; do expect "run, $t threads" 0 '' run -c job.yaml -o "run$t" --threads $t; done

@@ -32,7 +32,7 @@ test_sheet() {
     expect "sheet of both" 2 '--images DIR, or --texts FILE' sheet s.h5 --texts lines.txt --images . -o no.html
     expect "sheet: too few lines" 3 'lines.txt has 300 lines' sheet e.h5 --texts lines.txt -o no.html
     expect "sheet: no such item" 3 'counts them from 0' sheet s.h5 --texts lines.txt --anchor 300 -o no.html
-    expect "sheet: B > N" 3 'lower --batch' sheet s.h5 --texts lines.txt -b 301 -o no.html
+    expect "sheet: B > N" 3 'lower --batch-size' sheet s.h5 --texts lines.txt -b 301 -o no.html
     expect "sheet: no such step" 2 'is not in s.h5, which has [0-9]* steps from' sheet s.h5 --texts lines.txt -b 16 --step 77 -o no.html
     expect "sheet: no pictures" 3 'data_batch_1' sheet s.h5 --images . -b 16 -o no.html
     expect "sheet: per anchor" 3 'for each anchor' sheet s.h5 --texts lines.txt -b 16 --sampler mined -o no.html
@@ -43,11 +43,11 @@ test_sheet() {
 
 test_sample() {
     local walk='{batchsampler: {M: 50, K: 20}}' s
-    expect "sample" 0 '19 batches of 16 .1 short.*seed 1; the batches hold 300 of 300 items .100\.0 %' sample s.h5 --sampler uniform --batch 16 -o o.npy
+    expect "sample" 0 '19 batches of 16 .1 short.*seed 1; the batches hold 300 of 300 items .100\.0 %' sample s.h5 --sampler uniform --batch-size 16 -o o.npy
     check "sample: nothing on standard output" test ! -s out
     expect "sample with defaults" 0 'alpha=0\.2~0\.05.*alpha 0\.2 here; the batches hold [0-9]+ of 300' \
-        sample s.h5 --sampler "$walk" --step 0 --batch 16 -o w.npy
-    expect "sample at the last step" 0 'alpha 0\.05 here' sample s.h5 --sampler "$walk" --batch 16 -o w.npy
+        sample s.h5 --sampler "$walk" --step 0 --batch-size 16 -o w.npy
+    expect "sample at the last step" 0 'alpha 0\.05 here' sample s.h5 --sampler "$walk" --batch-size 16 -o w.npy
     cp err said
     pycheck "as many items as it says" "
 import numpy as np, re
@@ -56,7 +56,7 @@ n = len(set(np.load('w.npy').ravel()) - {-1}); assert f'hold {n} of 300 items ({
     check "sample --quiet is silent" silent
     for s in uniform "$walk" '{gcbs: {quantile: 0.98}}' '{hard-negative: {l: 2}}' stratified knn; do
         for threads in 1 2 4; do
-            expect "sample $s, $threads threads" 0 '' sample s.h5 --sampler "$s" --batch 16 \
+            expect "sample $s, $threads threads" 0 '' sample s.h5 --sampler "$s" --batch-size 16 \
                 --epochs 2 --seed 7 --threads $threads -o "o$threads.npy"
         done
         check "sample $s: same file for 2 threads" cmp -s o1.npy o2.npy
@@ -64,7 +64,7 @@ n = len(set(np.load('w.npy').ravel()) - {-1}); assert f'hold {n} of 300 items ({
     done
     expect "sample: another seed" 0 '' sample s.h5 --sampler uniform -b 16 --epochs 3 --seed 2 -o f.npy
     check "sample: another seed, other batches" eval '! cmp -s e.npy f.npy'
-    expect "sample replaces a file" 0 '' sample s.h5 --sampler uniform --batch 16 -o f.npy
+    expect "sample replaces a file" 0 '' sample s.h5 --sampler uniform --batch-size 16 -o f.npy
     check "sample: the same again" cmp -s o.npy f.npy
     expect "sample without a sampler" 2 'sampler' sample s.h5 -o no.npy
     expect "sample without an output" 2 'output' sample s.h5 --sampler knn
@@ -77,7 +77,7 @@ n = len(set(np.load('w.npy').ravel()) - {-1}); assert f'hold {n} of 300 items ({
     expect "sample: l too large" 2 'l = 16' sample s.h5 --sampler '{hard-negative: {l: 16}}' -b 16 -o no.npy
     expect "sample: a step that is not there" 2 '12345' sample s.h5 --sampler knn -b 16 --step 12345 -o no.npy
     expect "sample: B < 2" 2 'batch' sample s.h5 --sampler knn -b 1 -o no.npy
-    expect "sample: B > N" 3 '301' sample s.h5 --sampler knn --batch 301 -o no.npy
+    expect "sample: B > N" 3 '301' sample s.h5 --sampler knn --batch-size 301 -o no.npy
     expect "sample: missing file" 3 'none\.h5' sample none.h5 --sampler knn -o no.npy
     expect "sample into a missing folder" 2 'no-such' sample s.h5 --sampler knn -b 16 -o no-such/o.npy
     expect "sample below a regular file" 2 's\.h5' sample s.h5 --sampler knn -b 16 -o s.h5/o.npy

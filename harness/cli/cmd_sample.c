@@ -30,7 +30,8 @@ static const struct hn_option sample_options[] = {
     {HN_INT_OPTION(struct sample_params, step, "step", NULL, 0, INFINITY,
                    "step of the series to sample from (default: the last)"),
      .letter = 's', .metavar = "STEP"},
-    {HN_INT_OPTION(struct sample_params, batch, "batch", "256", 2, INT32_MAX, "items of a batch"),
+    {HN_INT_OPTION(struct sample_params, batch, "batch-size", "256", 2, INT32_MAX,
+                   "items of a batch"),
      .letter = 'b', .metavar = "B"},
     {HN_INT_OPTION(struct sample_params, epochs, "epochs", "1", 1, 1000000,
                    "epochs, one after the other in the file"),
@@ -330,7 +331,7 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_sample = {
     .name = "sample",
-    .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch B] [--epochs E] "
+    .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch-size B] [--epochs E] "
              "[--seed S] -o FILE",
     .summary = "write the batches of a sampler, or its negatives, for your own training",
     .details = "The file is an array of NumPy, int64 [batches, B], of row numbers of the snapshot "

@@ -102,8 +102,8 @@ struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
 HN_MUST_USE enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
                                        const struct hn_cell *cell);
 
-// Checks a sampler and --batch of the command line against a file. HN_DATA: it lacks items, or what
-// the sampler needs.
+// Checks a sampler and --batch-size of the command line against a file. HN_DATA: it lacks items, or
+// what the sampler needs.
 HN_MUST_USE enum hn_code hn_plan_check_sampler(struct hn_context *ctx,
                                                const struct hn_snapshot_info *info,
                                                const struct hn_job_sampler *sampler,

@@ -18,13 +18,13 @@ ROWS = [  # kernel, sizes, goal
     ("knn", {"n": 50000, "dim": 128, "K": 100}, 3.5),
     ("proximity-independent", {"n": 50000, "dim": 128, "M": 1000, "K": 100}, 10),
     ("proximity-dealt", {"n": 50000, "dim": 128, "M": 1000, "K": 100}, 60),
-    ("walk-0.1", {"n": 50000, "dim": 128, "M": 1000, "K": 100, "batch": 256}, 100),
-    ("walk-0.7", {"n": 50000, "dim": 128, "M": 1000, "K": 100, "batch": 256}, 100),
+    ("walk-0.1", {"n": 50000, "dim": 128, "M": 1000, "K": 100, "batch-size": 256}, 100),
+    ("walk-0.7", {"n": 50000, "dim": 128, "M": 1000, "K": 100, "batch-size": 256}, 100),
     ("gcbs", {"n": 25000, "dim": 768, "keep": 512}, 4),
     ("mine", {"n": 100000, "dim": 768, "K": 200, "queries": 20000}, 3.5),
     ("loss", {"n": 25000, "dim": 768}, None),
-    ("cell-all", {"n": 10000, "dim": 128, "batch": 256}, 5),
-    ("cell-products", {"n": 10000, "dim": 128, "batch": 256}, 0.62),
+    ("cell-all", {"n": 10000, "dim": 128, "batch-size": 256}, 5),
+    ("cell-products", {"n": 10000, "dim": 128, "batch-size": 256}, 0.62),
 ]
 OURS = {"cell-products": "cell-all"}
 

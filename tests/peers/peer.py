@@ -1,6 +1,6 @@
 """What others do, restated as plainly as they do it: one kernel per call, timed after a warm-up.
 
-    peer.py KERNEL --n N --dim D --M M --K K --batch B --keep k --reps R --threads T [--data FILE]
+    peer.py KERNEL --n N --dim D --M M --K K --batch-size B --keep k --reps R --threads T [--data FILE]
 
 prints one JSON object: {"peer", "seconds": [...], "processor_seconds": [...]}, the latter of all threads. Exit code 3: a package is missing, named on
 standard error. Data are random unit rows, as in `hardneg bench`, or (knn) the last step of a snapshot.
@@ -91,7 +91,7 @@ def walk(a, alpha):
         for _ in range(batches):
             start = node = rng.randrange(a.n)
             batch, seen = [start], {start}
-            while len(batch) < a.batch:
+            while len(batch) < a.batch_size:
                 if rng.random() < alpha:
                     node = start
                 else:
@@ -160,7 +160,7 @@ def cell(a):
     import torch
 
     torch.set_num_threads(a.threads)
-    tau, rng, n = 0.5, np.random.default_rng(4), a.batch
+    tau, rng, n = 0.5, np.random.default_rng(4), a.batch_size
     x, x1, x2 = (torch.from_numpy(unit_rows(a.n, a.dim, s)) for s in (0, 1, 2))
     labels = torch.from_numpy(rng.integers(0, 10, a.n))
     batches = torch.from_numpy(np.stack([rng.permutation(a.n)[:n] for _ in range(BATCHES)]))
@@ -201,7 +201,7 @@ def cell_products(a):
     import numpy as np
 
     x, x1, x2 = (unit_rows(a.n, a.dim, s) for s in (0, 1, 2))
-    batches = [np.random.default_rng(b).permutation(a.n)[: a.batch] for b in range(BATCHES)]
+    batches = [np.random.default_rng(b).permutation(a.n)[: a.batch_size] for b in range(BATCHES)]
 
     def run():
         for ids in batches:
@@ -228,7 +228,7 @@ KERNELS = {
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("kernel", choices=KERNELS)
-    for name, value in (("n", 10000), ("dim", 128), ("M", 1000), ("K", 100), ("batch", 256),
+    for name, value in (("n", 10000), ("dim", 128), ("M", 1000), ("K", 100), ("batch-size", 256),
                         ("keep", 512), ("queries", 1000), ("reps", 1), ("threads", 1)):
         p.add_argument("--" + name, type=int, default=value)
     p.add_argument("--data")
