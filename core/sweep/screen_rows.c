@@ -249,11 +249,7 @@ static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x,
         return HN_OK;
     if (rows->copy)
         rows->rows = (struct hn_matrix){rows->copy, x->rows, x->cols, x->cols};
-    struct hn_stream stream;
-    hn_stream_open(&stream, 0, "screen.order", 0, 0, 0);
-    for (int64_t i = 0; i < x->rows; i++)
-        rows->id[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, rows->id, x->rows);
+    hn_permute(0, "screen.order", 0, 0, 0, rows->id, x->rows);
     return HN_OK;
 }
 

@@ -247,31 +247,13 @@ static void feed_strips(const struct plan *plan, const struct hn_tile *slab, boo
     }
 }
 
-// A full square of STRIP x STRIP.
-static void transpose_square(const float *from, float *to, int64_t stride) {
-    for (int i = 0; i < STRIP; i++)
-        for (int j = 0; j < STRIP; j++)
-            to[i * stride + j] = from[j * stride + i];
-}
-
-// to[n x m] = from[m x n]^T, n <= STRIP.
-static void transpose(const float *from, int32_t m, int32_t n, float *to, int64_t stride) {
-    int32_t i = 0;
-    if (n == STRIP)
-        for (; i + STRIP <= m; i += STRIP)
-            transpose_square(from + i * stride, to + i, stride);
-    for (int32_t j = 0; j < n; j++)
-        for (int32_t a = i; a < m; a++)
-            to[j * stride + a] = from[a * stride + j];
-}
-
 // For sinks that cannot take the columns of a slab as they are.
 static void feed_transposed(const struct plan *plan, const struct hn_tile *slab, float *buffer,
                             int thread) {
     for (int32_t j = 0; j < slab->cols; j += STRIP) {
         int32_t n = (int32_t)hn_min(STRIP, slab->cols - j);
         struct hn_tile strip = {buffer, slab->stride, slab->col0 + j, slab->row0, n, slab->rows};
-        transpose(slab->s + j, slab->rows, n, buffer, slab->stride);
+        hn_transpose(slab->s + j, slab->stride, slab->rows, n, buffer, slab->stride);
         for (int k = 0; k < plan->sweep->n_sinks; k++) {
             const struct hn_sink *sink = &plan->sweep->sink[k];
             if (!sink->type->across && (plan->symmetric || sink->side == HN_SIDE_COLS))
