@@ -1,6 +1,6 @@
 // The screen's kernel for AMX: tiles of 16 rows of 16 words, and of 16 words of 16 columns, of
 // which an instruction adds the 16 x 16 sums of products.
-#include "core/sweep/screen_kernel_private.h"
+#include "core/sweep/screen_kernel.h"
 
 #if defined(__x86_64__)
 
@@ -109,6 +109,4 @@ const struct hn_screen_kernel hn_screen_amx = {.name = "amx",
                                                .hits = find_hits,
                                                .sums = find_sums};
 
-#else
-extern int hn_screen_no_amx; // a file has to declare something
 #endif

@@ -1,7 +1,7 @@
 // The screen's kernel for AVX2. It has no products of bytes that are exact and as quick as those of
 // 16 bits, which may as well stand for numbers of ten bits: a product of two and the sums of 65,536
 // of them fit 32.
-#include "core/sweep/screen_kernel_private.h"
+#include "core/sweep/screen_kernel.h"
 
 #if defined(__x86_64__)
 
@@ -29,6 +29,4 @@ const struct hn_screen_kernel hn_screen_avx2 = {.name = "avx2",
                                                 .hits = find_hits,
                                                 .sums = find_sums};
 
-#else
-extern int hn_screen_no_avx2; // a file has to declare something
 #endif

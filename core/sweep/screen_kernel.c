@@ -1,5 +1,5 @@
 // The portable kernel of the screen, and the choice among the kernels.
-#include "core/sweep/screen_kernel_private.h"
+#include "core/sweep/screen_kernel.h"
 
 #include "core/sweep/simd.h"
 

@@ -50,4 +50,12 @@ const struct hn_screen_kernel *hn_screen_kernel_best(void);
 // Words of rows of so many numbers.
 int64_t hn_screen_words(const struct hn_screen_kernel *kernel, int64_t numbers);
 
+#if defined(__x86_64__)
+extern const struct hn_screen_kernel hn_screen_avx2, hn_screen_vnni256, hn_screen_vnni512,
+    hn_screen_amx;
+bool hn_screen_runs_amx(void);
+#endif
+// vpdpbusd takes unsigned bytes on one side: numbers are raised by this.
+#define HN_SCREEN_RAISED 128
+
 #endif

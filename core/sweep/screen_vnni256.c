@@ -1,6 +1,6 @@
 // The screen's kernel for AVX-VNNI: that of core/sweep/screen_vnni512.c with half the width, for
 // processors without AVX-512.
-#include "core/sweep/screen_kernel_private.h"
+#include "core/sweep/screen_kernel.h"
 
 #if defined(__x86_64__)
 
@@ -34,6 +34,4 @@ const struct hn_screen_kernel hn_screen_vnni256 = {.name = "avx-vnni",
                                                    .hits = find_hits,
                                                    .sums = find_sums};
 
-#else
-extern int hn_screen_no_vnni256; // a file has to declare something
 #endif

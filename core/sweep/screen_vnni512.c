@@ -1,7 +1,7 @@
 // The screen's kernel for AVX-512 VNNI. vpdpbusd adds four products of bytes to each sum, those of
 // one side without a sign. It is written as assembly, since gcc 12 keeps sums in memory that do not
 // start from zero when it is given the intrinsic.
-#include "core/sweep/screen_kernel_private.h"
+#include "core/sweep/screen_kernel.h"
 
 #if defined(__x86_64__)
 
@@ -33,6 +33,4 @@ const struct hn_screen_kernel hn_screen_vnni512 = {.name = "avx512-vnni",
                                                    .hits = find_hits,
                                                    .sums = find_sums};
 
-#else
-extern int hn_screen_no_vnni512; // a file has to declare something
 #endif

@@ -67,6 +67,4 @@ INLINE doubles scale_d(doubles v, doubles k) {
 
 #include "core/sweep/simd_body.h"
 
-#else
-extern int hn_simd_no_avx2; // a file has to declare something
 #endif

@@ -82,6 +82,4 @@ INLINE void put_scores(uint32_t hits, const float *s, float *score) {
 
 #include "core/sweep/simd_body.h"
 
-#else
-extern int hn_simd_no_avx512; // a file has to declare something
 #endif
