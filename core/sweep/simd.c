@@ -1,13 +1,14 @@
 // The portable path of the scans, and the choice among the paths. Lanes are added and compared in
 // the same order as on the paths for x86-64.
 #include "core/clones.h"
+#include "core/lanes.h"
 #include "core/sweep/simd_private.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { LANES = 16 };
+enum { LANES = HN_LANES };
 
 static int32_t filter(const float *s, int32_t from, int32_t to, float threshold,
                       int32_t *position) {
@@ -99,33 +100,15 @@ static inline double power(float s, const struct hn_powers *powers) {
     return p;
 }
 
-static double add_lanes(double lane[LANES]) {
-    for (int width = LANES / 2; width > 0; width /= 2)
-        for (int l = 0; l < width; l++)
-            lane[l] += lane[l + width];
-    return lane[0];
-}
-
-static double powers(const float *s, int64_t n, const struct hn_powers *p) {
-    double lane[LANES] = {0};
-    for (int64_t j = 0; j < n; j++)
-        lane[j % LANES] += power(s[j], p);
-    return add_lanes(lane);
-}
-
-static void powers_each(const float *s, int64_t n, const struct hn_powers *p, double *each) {
-    for (int64_t j = 0; j < n; j++)
-        each[j] += power(s[j], p);
-}
-
-static double powers_both(const float *s, int64_t n, const struct hn_powers *p, double *each) {
+static double powers(const float *s, int64_t n, const struct hn_powers *p, double *each) {
     double lane[LANES] = {0};
     for (int64_t j = 0; j < n; j++) {
         double term = power(s[j], p);
         lane[j % LANES] += term;
-        each[j] += term;
+        if (each)
+            each[j] += term;
     }
-    return add_lanes(lane);
+    return hn_add_lanes(lane);
 }
 
 static int32_t count(const float *s, int64_t n, float threshold) {

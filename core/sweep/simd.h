@@ -48,11 +48,9 @@ struct hn_simd {
     // min[j] and max[j] take in s[j].
     void (*widen_each)(const float *s, int64_t n, float *min, float *max);
     // Sum of the terms 2^(rate s[j] - shift), s from -1 to 1, each with a relative error below
-    // HN_POWERS_ERROR (see sink_lse.c), added in lanes. each[n]: gets every term
-    // added to its position.
-    double (*powers)(const float *s, int64_t n, const struct hn_powers *p);
-    void (*powers_each)(const float *s, int64_t n, const struct hn_powers *p, double *each);
-    double (*powers_both)(const float *s, int64_t n, const struct hn_powers *p, double *each);
+    // HN_POWERS_ERROR (see sink_lse.c), added in lanes. each[n], or NULL: gets every term added to
+    // its position.
+    double (*powers)(const float *s, int64_t n, const struct hn_powers *p, double *each);
     // Counts the s[n] that are >= threshold.
     int32_t (*count)(const float *s, int64_t n, float threshold);
     // rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further

@@ -281,16 +281,8 @@ INLINE double sum_powers(const float *s, int64_t n, const struct hn_powers *p, d
     return p->single ? sum_terms(s, n, true, &c, each) : sum_terms(s, n, false, &c, each);
 }
 
-SCAN static double powers(const float *s, int64_t n, const struct hn_powers *p) {
-    return sum_powers(s, n, p, NULL);
-}
-
-SCAN static void powers_each(const float *s, int64_t n, const struct hn_powers *p, double *each) {
-    (void)sum_powers(s, n, p, each);
-}
-
-SCAN static double powers_both(const float *s, int64_t n, const struct hn_powers *p, double *each) {
-    return sum_powers(s, n, p, each);
+SCAN static double powers(const float *s, int64_t n, const struct hn_powers *p, double *each) {
+    return each ? sum_powers(s, n, p, each) : sum_powers(s, n, p, NULL);
 }
 
 // WIDTH ranks at a time: values further ahead count when they are equal, those behind do not.

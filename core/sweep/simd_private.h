@@ -27,9 +27,8 @@ extern const struct hn_simd hn_simd_avx512;
 #define HN_SIMD_TABLE(name_)                                                                       \
     {                                                                                              \
         .name = (name_), .filter = filter, .filter_each = filter_each, .collect = collect,         \
-        .widen = widen, .widen_each = widen_each, .powers = powers, .powers_each = powers_each,    \
-        .powers_both = powers_both, .count = count, .rank = rank_values,                           \
-        .dot_exact_4 = dot_exact_4, .dot_4 = dot_4                                                 \
+        .widen = widen, .widen_each = widen_each, .powers = powers, .count = count,                \
+        .rank = rank_values, .dot_exact_4 = dot_exact_4, .dot_4 = dot_4                            \
     }
 
 #endif

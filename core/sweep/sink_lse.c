@@ -124,12 +124,9 @@ static void add_tile(const struct hn_lse *any, const struct hn_lse *rows, const 
                 const float *s = tile->s + i * tile->stride + span[p].from;
                 int64_t n = span[p].to - span[p].from;
                 double *each = cols ? column + span[p].from : NULL;
-                if (rows && cols)
-                    add_row(rows, t, tile->row0 + i, scan->powers_both(s, n, powers, each));
-                else if (rows)
-                    add_row(rows, t, tile->row0 + i, scan->powers(s, n, powers));
-                else
-                    scan->powers_each(s, n, powers, each);
+                double sum = scan->powers(s, n, powers, each);
+                if (rows)
+                    add_row(rows, t, tile->row0 + i, sum);
             }
         }
     }
