@@ -18,7 +18,7 @@
 #include "core/clones.h"
 #include "core/exp.h"
 #include "core/lanes.h"
-#include "core/sweep/eigen.h"
+#include "core/sweep/blas.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"
 

@@ -1,4 +1,5 @@
-// OpenBLAS: loaded when it is wanted, which kernels it took, and the cure when it took slow ones.
+// OpenBLAS and its LAPACK: loaded when it is wanted, which kernels it took, and the cure when it
+// took slow ones.
 #ifndef HN_CORE_SWEEP_BLAS_H
 #define HN_CORE_SWEEP_BLAS_H
 
@@ -46,14 +47,10 @@ bool hn_cholesky(double *a, int64_t n);
 // of.
 void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count);
 
-// Scratch of LAPACK's dsyevr; works and int_works are -1 while their sizes are asked for.
-struct hn_eigen_space {
-    double *work;
-    int32_t *support, *int_work, works, int_works; // support[2 n]
-};
-// The `keep` largest eigenvalues of a[n x n], symmetric, which is overwritten, ascending, and their
-// vectors in rows. False if they were not found.
-bool hn_eigenpairs(double *a, int64_t n, int64_t keep, const struct hn_eigen_space *s,
-                   double *value, double *vector);
+// The `keep` largest eigenvalues of a[n x n] (symmetric, destroyed), descending, and their unit
+// vectors as rows of vector[keep x n], each with its largest entry positive: so that the sign does
+// not depend on the library. HN_INTERNAL if LAPACK fails (entries that are not finite).
+HN_MUST_USE enum hn_code hn_eigen_top(struct hn_context *ctx, double *a, int64_t n, int64_t keep,
+                                      double *value, double *vector);
 
 #endif

@@ -7,7 +7,6 @@
 #include "core/sweep/screen_private.h"
 
 #include "core/sweep/blas.h"
-#include "core/sweep/eigen.h"
 #include "core/sweep/select.h"
 #include "core/sweep/simd.h"
 

@@ -1,7 +1,6 @@
 // Augmentation, patch features and cached views: against torch and NumPy, and by their properties.
 #include "core/random.h"
 #include "core/sweep/blas.h"
-#include "core/sweep/eigen.h"
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
 #include "training/images/augment.h"

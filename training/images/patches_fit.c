@@ -6,7 +6,6 @@
 // order.
 #include "core/random.h"
 #include "core/sweep/blas.h"
-#include "core/sweep/eigen.h"
 #include "training/images/patches.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "core/clones.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
-#include "core/sweep/eigen.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // Singular vectors of small sparse matrices against LAPACK's of the dense ones.
 #include "core/random.h"
 #include "core/sweep/blas.h"
-#include "core/sweep/eigen.h"
 #include "tests/test.h"
 #include "training/text/svd.h"
 
