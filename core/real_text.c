@@ -31,3 +31,11 @@ int hn_real_text(double v, char *buffer, size_t size) {
     freelocale(c_locale);
     return snprintf(buffer, size, "%s", best);
 }
+
+struct hn_rounded hn_rounded(double value, int digits, bool sign) {
+    struct hn_rounded r;
+    snprintf(r.text, sizeof r.text, sign ? "%+.*f" : "%.*f", digits, value);
+    if (strspn(r.text, "+-0.") == strlen(r.text))
+        snprintf(r.text, sizeof r.text, "%.*f", digits, 0.0);
+    return r;
+}

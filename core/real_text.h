@@ -2,10 +2,17 @@
 #ifndef HN_CORE_REAL_TEXT_H
 #define HN_CORE_REAL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // The shortest decimal text that reads back as exactly v ("0.1", "1e-05", "nan"), in every locale.
 // Returns its length, also where the buffer is shorter.
 int hn_real_text(double v, char *buffer, size_t size);
+
+// So many digits behind the point, "+0.50" with `sign`, else "0.50"; what rounds to 0 has no sign.
+struct hn_rounded {
+    char text[352]; // the longest double, and some digits
+};
+struct hn_rounded hn_rounded(double value, int digits, bool sign);
 
 #endif

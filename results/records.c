@@ -1,4 +1,5 @@
 #include "results/records.h"
+#include "core/real_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -29,8 +30,11 @@ static void cell_text(const struct hn_record_column *c, const json_t *record, ch
     else if (json_is_integer(value))
         snprintf(text, CELL, "%lld%s", (long long)json_integer_value(value), unit);
     else if (json_is_real(value))
-        snprintf(text, CELL, "%.*f%s", c->digits,
-                 json_real_value(value) * (c->scale != 0 ? c->scale : 1), unit);
+        snprintf(
+            text, CELL, "%s%s",
+            hn_rounded(json_real_value(value) * (c->scale != 0 ? c->scale : 1), c->digits, false)
+                .text,
+            unit);
     else
         snprintf(text, CELL, "-");
     for (; *text; text++)

@@ -1,4 +1,5 @@
 // A choice for people: a table of the settings that matter, and the answer in words.
+#include "core/real_text.h"
 #include "harness/choose/choose_private.h"
 #include "results/records.h"
 
@@ -19,21 +20,13 @@ struct print {
     FILE *out;
 };
 
-// Without the sign of what is 0 at so many digits.
-static double shown(double value, int digits) {
-    return fabs(value) < 0.5 * pow(10, -digits) ? 0 : value;
-}
-
 // "12.57 +- 0.14"; half of the interval is left out where there is none.
 static void put_half(char *text, size_t size, struct hn_interval i, double scale, int digits) {
     *text = '\0';
-    if (!isfinite(i.mean))
-        hn_append(text, size, "-");
-    else if (!isfinite(i.hi))
-        hn_append(text, size, "%.*f", digits, shown(scale * i.mean, digits));
-    else
-        hn_append(text, size, "%.*f +- %.*f", digits, shown(scale * i.mean, digits), digits,
-                  scale * (i.hi - i.lo) / 2);
+    hn_append(text, size, "%s",
+              isfinite(i.mean) ? hn_rounded(scale * i.mean, digits, false).text : "-");
+    if (isfinite(i.mean) && isfinite(i.hi))
+        hn_append(text, size, " +- %.*f", digits, scale * (i.hi - i.lo) / 2);
 }
 
 static struct hn_interval false_of(const struct print *p, int64_t arm, double level) {

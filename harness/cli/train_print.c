@@ -1,5 +1,6 @@
 // Tables at the end of trainings: accuracies by setting, paired by seed, and the cost of drawing
 // and building in a step (BS table 5, GC table 5).
+#include "core/real_text.h"
 #include "harness/cli/summary.h"
 #include "plots/page/trained.h"
 #include "results/records.h"
@@ -56,10 +57,10 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     const char *column = hn_trained_column(t, base);
     struct hn_mean d = hn_trained_difference(t, setting, base, column);
     double scale = hn_trained_is_share(column) ? 100 : 1;
-    char text[96];
+    char text[448];
     if (isnan(d.mean))
         return;
-    snprintf(text, sizeof text, "%+.2f", scale * d.mean);
+    snprintf(text, sizeof text, "%s", hn_rounded(scale * d.mean, 2, true).text);
     if (!isnan(d.half))
         hn_append(text, sizeof text, " +- %.2f", scale * d.half);
     double p = hn_mean_p(d);

@@ -1,4 +1,5 @@
 #include "plots/report/latex.h"
+#include "core/real_text.h"
 #include "plots/page/figure.h"
 #include "plots/page/trained.h"
 #include "results/analysis/overview.h"
@@ -60,7 +61,7 @@ static void put_number(FILE *tex, int digits, bool sign, double value, double ha
     fputs(isfinite(value) ? " & $" : " & --", tex);
     if (!isfinite(value))
         return;
-    fprintf(tex, sign ? "%+.*f" : "%.*f", digits, value);
+    fputs(hn_rounded(value, digits, sign).text, tex);
     if (isfinite(half))
         fprintf(tex, " \\pm %.*f", digits, half);
     fputc('$', tex);

@@ -1,8 +1,10 @@
 // HTML out of texts, of numbers in tables and of gnuplot's SVG.
+#include "core/real_text.h"
 #include "plots/report/report.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void hn_html_text(FILE *html, const char *text) {
@@ -47,15 +49,21 @@ static void put_plain(FILE *html, double value) {
     fprintf(html, "%.*f", before >= 3 ? 0 : 3 - (before < -6 ? -6 : before), value);
 }
 
-// In a format with decimals; values that these would round to 0 differ from 0.
-static void put_rounded(FILE *html, const char *format, double value) {
-    char text[64];
-    snprintf(text, sizeof text, format, value);
-    const char *point = strchr(text, '.');
-    if (value > 0 && point && strspn(text, "0.") == strlen(text))
-        fprintf(html, "&lt;%.*f", (int)strlen(point) - 1, pow(10, 1 - (double)strlen(point)));
+// Values above 0 that these digits would round to 0 differ from 0, unless they have a sign.
+static void put_rounded(FILE *html, int digits, bool sign, double value) {
+    struct hn_rounded r = hn_rounded(value, digits, sign);
+    if (value > 0 && digits > 0 && !sign && strspn(r.text, "0.") == strlen(r.text))
+        fprintf(html, "&lt;%.*f", digits, pow(10, -digits));
     else
-        fputs(text, html);
+        fputs(r.text, html);
+}
+
+// format: "%.2f", "%+.2f", "%.3g".
+static void put_formatted(FILE *html, const char *format, double value) {
+    if (strchr(format, 'f'))
+        put_rounded(html, atoi(strchr(format, '.') + 1), format[1] == '+', value);
+    else
+        fprintf(html, format, value);
 }
 
 // The class of a cell with a number, which says under which measure of hardness it is shown.
@@ -76,12 +84,12 @@ static void put_number(FILE *html, const struct hn_html_column *c, struct hn_htm
     }
     fprintf(html, " data-v=\"%.9g\">", n.value);
     if (c->format)
-        put_rounded(html, c->format, scale * n.value);
+        put_formatted(html, c->format, scale * n.value);
     else
         put_plain(html, scale * n.value);
     if (c->more && isfinite(n.half)) {
         fputs(" <small>±&#8239;", html);
-        put_rounded(html, c->more, scale * n.half);
+        put_formatted(html, c->more, scale * n.half);
         fputs("</small>", html);
     } else if (c->more && n.hi > n.lo) {
         fprintf(html, c->more, scale * n.lo, scale * n.hi);
@@ -90,13 +98,10 @@ static void put_number(FILE *html, const struct hn_html_column *c, struct hn_htm
 }
 
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half) {
-    char format[16];
-    snprintf(format, sizeof format, a.sign ? "%%+.%df" : "%%.%df", a.digits);
-    put_rounded(html, format, a.scale * value);
-    snprintf(format, sizeof format, "%%.%df", a.digits);
+    put_rounded(html, a.digits, a.sign, a.scale * value);
     if (isfinite(half)) {
         fputs(" ± ", html);
-        put_rounded(html, format, a.scale * half);
+        put_rounded(html, a.digits, false, a.scale * half);
     }
     hn_html(html, *a.unit ? " %s" : "%s", a.unit);
 }
@@ -105,7 +110,7 @@ void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool s
     double half = scale * m.half;
     if (half > 0)
         digits = (int)fmin(4, fmax(digits, 1 - floor(log10(half))));
-    fprintf(html, sign ? "%+.*f" : "%.*f", digits, scale * m.mean);
+    fputs(hn_rounded(scale * m.mean, digits, sign).text, html);
     if (isfinite(half))
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
 }

@@ -180,8 +180,11 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
         }
     struct hn_mean e = mean_of(&m, batches);
     find_range(&d, range);
-    e.lo = isnan(e.lo) ? NAN : fmax(e.lo, range[0]);
-    e.hi = isnan(e.hi) ? NAN : fmin(e.hi, range[1]);
+    if (e.over == HN_OVER_NOTHING)
+        return e;
+    e.half = fmin(e.half, fmax(e.mean - range[0], range[1] - e.mean));
+    e.lo = fmax(e.lo, range[0]);
+    e.hi = fmin(e.hi, range[1]);
     return e;
 }
 

@@ -12,7 +12,8 @@ enum hn_over { HN_OVER_NOTHING, HN_OVER_BATCHES, HN_OVER_SEEDS };
 
 struct hn_mean {
     double mean;   // NaN: no value
-    double half;   // half of the 95 % interval, the number behind ±; NaN: no interval
+    double half;   // half of the 95 % interval, the number behind ±, at most the distance to the
+                   // farther end of the column's range; NaN: no interval
     double lo, hi; // the interval, cut to the column's range; NaN: none
     int64_t n;     // cells with a value, or pairs
     enum hn_over over;

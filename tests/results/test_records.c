@@ -54,8 +54,11 @@ static void line_by_line(void) {
     FILE *out = open_memstream(&text, &size);
     hn_record_print(columns, NULL, out);
     hn_record_print(columns, json_array_get(all, 1), out);
+    json_object_set_new(json_array_get(all, 2), "time", json_pack("{s:f}", "least", -1e-6));
+    hn_record_print(columns, json_array_get(all, 2), out);
     expect(out, "name     n  least\n"
-                "none   12345  -\n");
+                "none   12345  -\n"
+                "knn         0.0 ms  late\n");
     json_decref(all);
 }
 

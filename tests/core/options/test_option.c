@@ -313,6 +313,11 @@ static void test_real_text(void) {
     CU_ASSERT_STRING_EQUAL(real_text(-NAN), "nan");
     CU_ASSERT_STRING_EQUAL(real_text(INFINITY), "inf");
     CU_ASSERT_STRING_EQUAL(real_text(-INFINITY), "-inf");
+    CU_ASSERT_STRING_EQUAL(hn_rounded(-0.004, 2, false).text, "0.00");
+    CU_ASSERT_STRING_EQUAL(hn_rounded(0.4, 0, true).text, "0");
+    CU_ASSERT_STRING_EQUAL(hn_rounded(0.012, 2, true).text, "+0.01");
+    CU_ASSERT_STRING_EQUAL(hn_rounded(-100, 1, false).text, "-100.0");
+    CU_ASSERT_EQUAL(strlen(hn_rounded(-DBL_MAX, 6, true).text), 1 + 309 + 7);
     CU_ASSERT_STRING_EQUAL(real_text(DBL_MAX), "1.7976931348623157e+308");
     CU_ASSERT_STRING_EQUAL(real_text(0x1p-1074), "5e-324");
     CU_ASSERT(uselocale((locale_t)0) == LC_GLOBAL_LOCALE); // the thread's locale is put back

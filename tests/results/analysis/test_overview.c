@@ -231,19 +231,27 @@ static void many_seeds(void) {
 
 // Intervals end where their columns do.
 static void ranges(void) {
-    static const double ratio[] = {0.99, 0.95, 1}, cosine[] = {-0.99, -0.9, -1};
+    static const double ratio[] = {0.99, 0.95, 1}, cosine[] = {-0.99, -0.9, -1},
+                        wide[] = {0.9, -0.9, 0.9}; // half of Student's interval: 2.58
     struct hn_overview o;
     begin();
     for (int seed = 0; seed < 3; seed++) {
         struct cell c = at("knn", seed, ratio[seed], cosine[seed]);
         put(&c, "ok");
     }
+    for (int seed = 0; seed < 3; seed++) {
+        struct cell c = at("gcbs", seed, 0.1, wide[seed]);
+        put(&c, "ok");
+    }
     make(&o);
     struct hn_mean fn = hn_overview_mean(&o, 0, "fn_ratio"),
-                   hard = hn_overview_mean(&o, 0, "hard_true_mean");
+                   hard = hn_overview_mean(&o, 0, "hard_true_mean"),
+                   far = hn_overview_mean(&o, 1, "hard_true_mean");
     CU_ASSERT_EQUAL(fn.hi, 1);
     CU_ASSERT_DOUBLE_EQUAL(fn.lo, fn.mean - fn.half, 1e-12);
     CU_ASSERT_EQUAL(hard.lo, -1);
+    CU_ASSERT(far.lo == -1 && far.hi == 1);
+    CU_ASSERT_DOUBLE_EQUAL(far.half, 1.3, 1e-12); // from .3 to -1
     end();
 }
 
