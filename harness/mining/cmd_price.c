@@ -2,77 +2,54 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/mining/price_store.h"
-#include "harness/mining/sheet.h"
-#include "harness/mining/trials.h"
+#include "harness/mining/price_work.h"
 #include "results/records.h"
 
-struct price_params {
-    int64_t n, depth, step, threads, memory;
-    double max_fn, max_none;
-    bool recommend;
-    int64_t sheet, seed, trials;
-    struct hn_text_list judged;
-    char *output;
-};
+#include <string.h>
 
 static const struct hn_option price_options[] = {
-    {HN_INT_OPTION(struct price_params, n, "negatives", "10", 1, 1 << 20, "negatives of a query"),
+    {HN_INT_OPTION(struct hn_price_params, n, "negatives", "10", 1, 1 << 20,
+                   "negatives of a query"),
      .letter = 'n', .metavar = "N"},
-    {HN_INT_OPTION(struct price_params, depth, "depth", "200", 1, INT32_MAX,
+    {HN_INT_OPTION(struct hn_price_params, depth, "depth", "200", 1, INT32_MAX,
                    "passages of each query that are looked at"),
      .metavar = "K"},
-    {HN_INT_OPTION(struct price_params, sheet, "sheet", NULL, 1, INT32_MAX,
+    {HN_INT_OPTION(struct hn_price_params, sheet, "sheet", NULL, 1, INT32_MAX,
                    "number of pairs to draw for judging; writes them to --output"),
      .metavar = "N"},
-    {HN_OUTPUT_OPTION(struct price_params, "FILE",
+    {HN_OUTPUT_OPTION(struct hn_price_params, "FILE",
                       "results file for report and plot; or the sheet that --sheet writes")},
-    {HN_INT_OPTION(struct price_params, trials, "trials", NULL, 1, 1 << 20,
+    {HN_INT_OPTION(struct hn_price_params, trials, "trials", NULL, 1, 1 << 20,
                    "with /truth: draw so many sheets of --sheet N pairs, fill them in from /truth, "
                    "and show how good their estimates are"),
      .metavar = "R"},
-    {HN_LIST_OPTION(struct price_params, judged, "judged",
+    {HN_LIST_OPTION(struct hn_price_params, judged, "judged",
                     "estimate false negatives from this sheet, filled in; may be given again"),
      .metavar = "FILE"},
-    {HN_INT_OPTION(struct price_params, seed, "seed", "1", 0, INFINITY,
+    {HN_INT_OPTION(struct hn_price_params, seed, "seed", "1", 0, INFINITY,
                    "seed of the sheet's draw and of the estimate's intervals"),
      .metavar = "S"},
-    {HN_BOOL_OPTION(struct price_params, recommend, "recommend", NULL,
+    {HN_BOOL_OPTION(struct hn_price_params, recommend, "recommend", NULL,
                     "name the hardest setting within --max-fn")},
-    {HN_REAL_OPTION(struct price_params, max_fn, "max-fn", NULL, 0, 1,
+    {HN_REAL_OPTION(struct hn_price_params, max_fn, "max-fn", NULL, 0, 1,
                     "maximum share of false negatives, by the upper end of the interval"),
      .metavar = "SHARE"},
-    {HN_REAL_OPTION(struct price_params, max_none, "max-none", "0.1", 0, 1,
+    {HN_REAL_OPTION(struct hn_price_params, max_none, "max-none", "0.1", 0, 1,
                     "maximum share of queries without any negative"),
      .metavar = "SHARE"},
-    {HN_INT_OPTION(struct price_params, step, "step", NULL, 0, INFINITY,
+    {HN_INT_OPTION(struct hn_price_params, step, "step", NULL, 0, INFINITY,
                    "step of the series (default: the last)"),
      .letter = 's', .metavar = "STEP"},
-    {HN_THREADS_OPTION(struct price_params, "; the values do not depend on them")},
-    {HN_MEMORY_OPTION(struct price_params, " (default: what the machine has)")},
+    {HN_THREADS_OPTION(struct hn_price_params, "; the values do not depend on them")},
+    {HN_MEMORY_OPTION(struct hn_price_params, " (default: what the machine has)")},
     {0},
 };
 
-// Sources of false negatives.
-enum known_by { BY_TRUTH, BY_JUDGED, BY_RANKS };
-static const char *const by_name[] = {"truth", "judged", "ranks"};
+static bool is_by(const struct hn_price_work *w, const char *source) {
+    return strcmp(w->by, source) == 0;
+}
 
-struct work {
-    const struct price_params *p;
-    struct hn_corpus corpus;
-    struct hn_miner miner;
-    struct hn_population population;
-    struct hn_sheets sheets;
-    struct hn_share_estimate estimate;
-    enum known_by by;
-    bool quiet;
-    struct hn_price price[HN_PRICES_MAX];
-    struct hn_sheet_trial trial[HN_PRICES_MAX]; // of --trials
-    int n, recommended;                         // recommended: -1: none, or not asked for
-    bool tie[HN_PRICES_MAX];                    // with the recommended one
-};
-
-static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
+static enum hn_code draw_sheet(struct hn_context *ctx, const struct hn_price_work *w) {
     int64_t n = w->p->sheet;
     struct hn_pair_at *pair = hn_alloc(ctx, n, sizeof *pair);
     if (!pair || hn_population_draw(ctx, &w->population, n, (uint64_t)w->p->seed, pair))
@@ -82,58 +59,42 @@ static enum hn_code draw_sheet(struct hn_context *ctx, const struct work *w) {
 
 // Chooses the source of false negatives: sheets before /truth, so that an estimate can be compared
 // with it.
-static enum hn_code prepare(struct hn_context *ctx, struct work *w) {
-    w->by = w->p->judged.count ? BY_JUDGED : w->corpus.data.truth.start ? BY_TRUTH : BY_RANKS;
-    if (w->by == BY_TRUTH)
+static enum hn_code prepare(struct hn_context *ctx, struct hn_price_work *w) {
+    w->by = w->p->judged.count ? "judged" : w->corpus.data.truth.start ? "truth" : "ranks";
+    if (is_by(w, "truth"))
         return HN_OK;
     if (hn_sheets_read(ctx, &w->corpus, &w->population, &w->p->judged, &w->sheets))
         return ctx->code;
-    if (w->by == BY_JUDGED && w->sheets.n == 0)
+    if (w->p->judged.count && w->sheets.n == 0)
         return hn_fail(ctx, HN_DATA, "%s: has no judged pair", w->p->judged.item[0]);
     return hn_estimate_open(ctx, &w->miner, &w->population, w->sheets.verdict, w->sheets.n,
                             w->sheets.rows, (uint64_t)w->p->seed, &w->estimate);
 }
 
-static enum hn_code try_sheets(struct hn_context *ctx, struct work *w,
-                               const struct hn_price_setting *setting) {
-    const struct hn_trials trials = {.miner = &w->miner,
-                                     .population = &w->population,
-                                     .setting = setting,
-                                     .settings = w->n,
-                                     .sheets = w->p->trials,
-                                     .pairs = w->p->sheet,
-                                     .seed = (uint64_t)w->p->seed,
-                                     .quiet = w->quiet};
-    if (!w->corpus.data.truth.start)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: has no /truth, which --trials compares estimates with: import --truth",
-                       w->corpus.info->file->path);
-    return hn_trials_run(ctx, &trials, w->trial);
-}
-
-static enum hn_code price_pool(struct hn_context *ctx, struct work *w, const struct hn_pool *pool) {
-    struct hn_price_setting setting[HN_PRICES_MAX];
-    double *best = hn_alloc(ctx, pool->count, sizeof *best);
+static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) {
+    double *best = hn_alloc(ctx, w->pool.count, sizeof *best);
     if (!best)
         return ctx->code;
-    w->n = hn_price_settings(&w->miner, pool, best, setting);
+    w->n = hn_price_settings(&w->miner, &w->pool, best, w->setting);
     if (w->p->trials > 0)
-        return try_sheets(ctx, w, setting);
-    if (prepare(ctx, w))
+        return w->corpus.data.truth.start
+                   ? hn_trials_run(ctx, w)
+                   : hn_fail(ctx, HN_DATA,
+                             "%s: has no /truth, which --trials compares estimates with: import "
+                             "--truth",
+                             w->corpus.info->file->path);
+    if (prepare(ctx, w) ||
+        hn_price_run(ctx, &w->miner, &w->pool, is_by(w, "truth") ? NULL : &w->estimate, w->setting,
+                     w->n, w->price))
         return ctx->code;
-    if (hn_price_run(ctx, &w->miner, pool, w->by == BY_TRUTH ? NULL : &w->estimate, setting, w->n,
-                     w->price))
-        return ctx->code;
-    w->recommended =
-        w->p->recommend ? hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none) : -1;
-    if (w->recommended >= 0)
-        return hn_price_ties(ctx, &w->miner, pool, w->price, w->n, w->recommended, w->p->max_fn,
-                             w->p->max_none, w->tie);
-    return HN_OK;
+    if (w->p->recommend)
+        w->recommended = hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none);
+    return w->recommended < 0 ? HN_OK
+                              : hn_price_ties(ctx, &w->miner, &w->pool, w->price, w->n,
+                                              w->recommended, w->p->max_fn, w->p->max_none, w->tie);
 }
 
-static enum hn_code price_file(struct hn_context *ctx, struct work *w, const char *path,
-                               struct hn_pool *pool) {
+static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
     struct hn_mine_options o = {.n = w->p->n,
                                 .depth = w->p->depth,
                                 .min_rank = INT64_MIN,
@@ -149,25 +110,24 @@ static enum hn_code price_file(struct hn_context *ctx, struct work *w, const cha
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;
     if (hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) ||
-        hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, pool) ||
-        hn_population_build(ctx, pool, &w->population))
+        hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, &w->pool) ||
+        hn_population_build(ctx, &w->pool, &w->population))
         return ctx->code;
-    return w->p->sheet > 0 && w->p->output ? draw_sheet(ctx, w) : price_pool(ctx, w, pool);
+    return w->p->sheet > 0 && w->p->output ? draw_sheet(ctx, w) : price_pool(ctx, w);
 }
 
-static json_t *rows_of(const struct work *w) {
+static json_t *rows_of(const struct hn_price_work *w) {
     json_t *rows = json_array();
     for (int i = 0; i < w->n; i++) {
         const struct hn_price *p = &w->price[i];
-        char text[64];
-        hn_price_text(&p->setting, text, sizeof text);
         json_array_append_new(
             rows,
             json_pack("{s:s, s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",
-                      "setting", text, "family", hn_price_option[p->setting.family], "value",
-                      p->setting.value, "negatives", (json_int_t)p->negatives, "hardness",
-                      hn_json_real(p->hardness.mean), "hardness_lo", hn_json_real(p->hardness.lo),
-                      "hardness_hi", hn_json_real(p->hardness.hi), "false_negatives",
+                      "setting", hn_price_name(p).text, "family",
+                      hn_price_option[p->setting.family], "value", p->setting.value, "negatives",
+                      (json_int_t)p->negatives, "hardness", hn_json_real(p->hardness.mean),
+                      "hardness_lo", hn_json_real(p->hardness.lo), "hardness_hi",
+                      hn_json_real(p->hardness.hi), "false_negatives",
                       hn_json_real(p->false_share.mean), "false_lo",
                       hn_json_real(p->false_share.lo), "false_hi", hn_json_real(p->false_share.hi),
                       "model", hn_json_real(p->model), "fewer", hn_json_real(p->fewer), "none",
@@ -178,7 +138,7 @@ static json_t *rows_of(const struct work *w) {
 
 // About how many more pairs are to be judged until a setting is within --max-fn, and which; 0: none
 // is expected to be.
-static double pairs_wanted(const struct work *w, const struct hn_price **which) {
+static double pairs_wanted(const struct hn_price_work *w, const struct hn_price **which) {
     double min = INFINITY;
     for (int i = 0; i < w->n; i++) {
         double needed = hn_price_pairs_needed(&w->price[i], w->p->max_fn);
@@ -194,36 +154,31 @@ static double pairs_wanted(const struct work *w, const struct hn_price **which) 
     return fmax(HN_VERDICTS_MIN, ceil(more / unit) * unit);
 }
 
-static void print_ties(const struct work *w) {
-    char text[64];
+static void print_ties(const struct hn_price_work *w) {
     for (int i = 0, said = 0; i < w->n; i++)
         if (w->tie[i]) {
             const struct hn_price *p = &w->price[i];
-            hn_price_text(&p->setting, text, sizeof text);
             printf("%s%s: %.2f %%, hardness %.2f; %.1f %% get none.\n",
-                   said++ ? "                          " : "Not significantly harder than ", text,
-                   100 * p->false_share.mean, p->hardness.mean, 100 * p->none);
+                   said++ ? "                          " : "Not significantly harder than ",
+                   hn_price_name(p).text, 100 * p->false_share.mean, p->hardness.mean,
+                   100 * p->none);
         }
 }
 
-static json_t *ties_of(const struct work *w) {
+static json_t *ties_of(const struct hn_price_work *w) {
     json_t *names = json_array();
-    char text[64];
     for (int i = 0; i < w->n; i++)
-        if (w->tie[i]) {
-            hn_price_text(&w->price[i].setting, text, sizeof text);
-            json_array_append_new(names, json_string(text));
-        }
+        if (w->tie[i])
+            json_array_append_new(names, json_string(hn_price_name(&w->price[i]).text));
     return names;
 }
 
-static void print_recommended(const struct work *w) {
-    char text[64];
+static void print_recommended(const struct hn_price_work *w) {
     const struct hn_price *p = NULL;
     if (!w->p->recommend)
         return;
     if (w->recommended < 0) {
-        double more = w->by == BY_TRUTH ? 0 : pairs_wanted(w, &p);
+        double more = is_by(w, "truth") ? 0 : pairs_wanted(w, &p);
         printf("\nNo setting has at most %g %% false negatives, at the upper end of its interval, "
                "with at most %g %% of the queries empty.\n",
                100 * w->p->max_fn, 100 * w->p->max_none);
@@ -231,28 +186,27 @@ static void print_recommended(const struct work *w) {
             printf("To show one takes more judged pairs than the %lld that there are.\n",
                    (long long)w->population.pairs);
         } else if (more > 0) {
-            hn_price_text(&p->setting, text, sizeof text);
             printf("About %.0f more judged pairs will show whether %s has (draw them with "
                    "--sheet and another --seed).\n",
-                   more, text);
+                   more, hn_price_name(p).text);
         }
         return;
     }
     p = &w->price[w->recommended];
-    hn_price_text(&p->setting, text, sizeof text);
     printf("\nThe hardest within %g %% false negatives: %.2f %% [%.2f, %.2f], hardness %.2f; "
            "%.1f %% of the queries get none.\n",
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
            100 * p->false_share.hi, p->hardness.mean, 100 * p->none);
     print_ties(w);
     printf("hardneg mine %s -n %lld --depth %lld %s -o negatives.jsonl\n",
-           w->corpus.info->file->path, (long long)w->miner.o.n, (long long)w->miner.o.depth, text);
+           w->corpus.info->file->path, (long long)w->miner.o.n, (long long)w->miner.o.depth,
+           hn_price_name(p).text);
 }
 
-static void print_source(const struct work *w) {
-    if (w->by == BY_TRUTH)
+static void print_source(const struct hn_price_work *w) {
+    if (is_by(w, "truth"))
         printf("by /truth.");
-    else if (w->by == BY_JUDGED)
+    else if (is_by(w, "judged"))
         printf("estimated from %lld judged pairs (b = %.2f).", (long long)w->sheets.n,
                w->estimate.slope);
     else
@@ -262,7 +216,7 @@ static void print_source(const struct work *w) {
             "interval. Judge some: --sheet 300 -o sheet.tsv.");
 }
 
-static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, bool json) {
+static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
     struct hn_record_column columns[] = {{"setting", "setting", -24},
                                          {"hardness", "hardness", 8, 2},
                                          {"false_negatives", "false, %", 8, 3, 100},
@@ -273,25 +227,23 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, b
                                          {"front", "front", -5},
                                          {"model", "model, %", 8, 3, 100}, // of judged pairs alone
                                          {NULL}};
-    char text[64] = "";
     json_t *rows = rows_of(w);
-    if (w->by != BY_JUDGED)
+    if (!is_by(w, "judged"))
         columns[8].heading = NULL;
-    if (w->recommended >= 0)
-        hn_price_text(&w->price[w->recommended].setting, text, sizeof text);
     const struct hn_price *which;
     double more =
-        w->p->recommend && w->recommended < 0 && w->by != BY_TRUTH ? pairs_wanted(w, &which) : 0;
+        w->p->recommend && w->recommended < 0 && !is_by(w, "truth") ? pairs_wanted(w, &which) : 0;
     if (json)
-        return hn_json_print(ctx,
-                             json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
-                                       w->corpus.info->file->path, "by", by_name[w->by], "judged",
-                                       (json_int_t)w->sheets.n, "queries",
-                                       (json_int_t)w->corpus.info->n[HN_QUERIES], "negatives",
-                                       (json_int_t)w->miner.o.n, "depth",
-                                       (json_int_t)w->miner.o.depth, "recommended", text, "ties",
-                                       ties_of(w), "pairs_wanted", more, "settings", rows),
-                             stdout);
+        return hn_json_print(
+            ctx,
+            json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
+                      w->corpus.info->file->path, "by", w->by, "judged", (json_int_t)w->sheets.n,
+                      "queries", (json_int_t)w->corpus.info->n[HN_QUERIES], "negatives",
+                      (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
+                      "recommended",
+                      w->recommended < 0 ? "" : hn_price_name(&w->price[w->recommended]).text,
+                      "ties", ties_of(w), "pairs_wanted", more, "settings", rows),
+            stdout);
     printf("%s: %s of each of %s; false ones ", w->corpus.info->file->path,
            hn_counted(w->miner.o.n, "negative").text,
            hn_counted(w->corpus.info->n[HN_QUERIES], "query").text);
@@ -300,14 +252,14 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct work *w, b
            "queries with fewer than %lld, without any. *: no other setting is harder with fewer "
            "false ones.%s\n\n",
            (long long)w->miner.o.n,
-           w->by == BY_JUDGED ? " model: by its predictions alone, biased where it is wrong." : "");
+           is_by(w, "judged") ? " model: by its predictions alone, biased where it is wrong." : "");
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
     print_recommended(w);
     return HN_OK;
 }
 
-static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, bool json) {
+static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
     static const struct hn_record_column columns[] = {{"setting", "setting", -24},
                                                       {"truth", "truth, %", 8, 3, 100},
                                                       {"mean", "mean estimate, %", 16, 3, 100},
@@ -320,14 +272,13 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, b
     json_t *rows = json_array();
     for (int i = 0; i < w->n; i++) {
         const struct hn_sheet_trial *t = &w->trial[i];
-        char text[64];
-        hn_price_text(&t->truth.setting, text, sizeof text);
         json_array_append_new(
-            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting", text, "truth",
-                            hn_json_real(t->truth.false_share.mean), "mean", hn_json_real(t->mean),
-                            "error", hn_json_real(t->error), "model", hn_json_real(t->model), "lo",
-                            hn_json_real(t->lo), "hi", hn_json_real(t->hi), "holds",
-                            hn_json_real(t->holds)));
+            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting",
+                            hn_price_name(&w->price[i]).text, "truth",
+                            hn_json_real(w->price[i].false_share.mean), "mean",
+                            hn_json_real(t->mean), "error", hn_json_real(t->error), "model",
+                            hn_json_real(t->model), "lo", hn_json_real(t->lo), "hi",
+                            hn_json_real(t->hi), "holds", hn_json_real(t->holds)));
     }
     if (json)
         return hn_json_print(ctx,
@@ -345,7 +296,7 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct work *w, b
     return HN_OK;
 }
 
-static enum hn_code check_options(struct hn_context *ctx, const struct price_params *p) {
+static enum hn_code check_options(struct hn_context *ctx, const struct hn_price_params *p) {
     if (p->recommend && isnan(p->max_fn))
         return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
     if (p->trials > 0 && (p->sheet < HN_VERDICTS_MIN || p->output))
@@ -362,7 +313,7 @@ static enum hn_code check_options(struct hn_context *ctx, const struct price_par
     return HN_OK;
 }
 
-static enum hn_code print_sheet(struct hn_context *ctx, const struct work *w, bool json) {
+static enum hn_code print_sheet(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
     if (json)
         return hn_json_print(ctx,
                              json_pack("{s:s, s:I, s:I}", "file", w->p->output, "pairs",
@@ -376,33 +327,17 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct work *w, bo
     return HN_OK;
 }
 
-static enum hn_code store(struct hn_context *ctx, const struct work *w, const char *argv) {
-    const struct hn_snapshot_info *file = w->corpus.info->file;
-    const struct hn_price_record record = {
-        .corpus = &w->corpus,
-        .step = w->p->step == INT64_MIN ? file->step[file->steps - 1] : w->p->step,
-        .negatives = w->miner.o.n,
-        .depth = w->miner.o.depth,
-        .judged = w->sheets.n,
-        .by = by_name[w->by],
-        .argv = argv,
-        .price = w->price,
-        .n = w->n};
-    return hn_price_store(ctx, &record, w->p->output);
-}
-
 static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call) {
-    struct work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
-    struct hn_pool pool;
+    struct hn_price_work w = {.p = call->params, .recommended = -1, .quiet = call->quiet};
     if (check_options(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
     if (hn_blas_open(ctx))
         return ctx->code;
-    enum hn_code code = price_file(ctx, &w, call->args[0], &pool);
+    enum hn_code code = price_file(ctx, &w, call->args[0]);
     if (!code && w.p->sheet < 1 && w.p->output)
-        code = store(ctx, &w, call->line);
+        code = hn_price_store(ctx, &w, call->line);
     if (!code && w.p->trials > 0)
         code = print_trials(ctx, &w, call->json);
     else if (!code && w.p->sheet < 1)
@@ -439,7 +374,7 @@ const struct hn_command hn_cmd_price = {
                 "hardneg price r.h5 --judged sheet.tsv --recommend --max-fn 0.02\n"
                 "hardneg price known.h5 --sheet 300 --trials 200",
     .options = price_options,
-    .params_size = sizeof(struct price_params),
+    .params_size = sizeof(struct hn_price_params),
     .json = true,
     .min_args = 1,
     .max_args = 1,

@@ -1,6 +1,7 @@
-#include "harness/mining/price_store.h"
+// Settings that `hardneg price` compared, as a results file.
 #include "core/files.h"
 #include "harness/host/host.h"
+#include "harness/mining/price_work.h"
 #include "results/store.h"
 
 #include <math.h>
@@ -8,25 +9,28 @@
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-void hn_price_text(const struct hn_price_setting *s, char *text, size_t size) {
-    (void)snprintf(text, size, "--%s %g", hn_price_option[s->family], s->value);
+struct hn_price_name hn_price_name(const struct hn_price *p) {
+    struct hn_price_name name;
+    (void)snprintf(name.text, sizeof name.text, "--%s %g", hn_price_option[p->setting.family],
+                   p->setting.value);
+    return name;
 }
 
-static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_record *r,
+static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_work *w,
                                 const struct hn_price *p, struct hn_results *out) {
-    char text[64];
-    const char *path = r->corpus->info->file->path;
-    const int64_t *n = r->corpus->info->n;
-    hn_price_text(&p->setting, text, sizeof text);
+    const struct hn_snapshot_info *file = w->corpus.info->file;
+    int64_t step = w->p->step == INT64_MIN ? file->step[file->steps - 1] : w->p->step;
+    const struct hn_price_name name = hn_price_name(p);
     const struct hn_described cell[] = {
-        HN_TEXT_CELL("dataset", "snapshot file", hn_base_name(path)),
-        HN_INT_CELL("step", "optimizer_step", "training step of the embeddings", r->step),
-        HN_INT_CELL("queries", "queries", "queries", n[HN_QUERIES]),
-        HN_INT_CELL("wanted", "passages", "negatives of a query that were asked for", r->negatives),
-        HN_INT_CELL("depth", "passages", "candidates of a query that were looked at", r->depth),
-        HN_TEXT_CELL("by", "source of false negatives: truth, judged or ranks", r->by),
-        HN_INT_CELL("judged", "pairs", "pairs that were judged", r->judged),
-        HN_TEXT_CELL("setting", "options of mine", text),
+        HN_TEXT_CELL("dataset", "snapshot file", hn_base_name(file->path)),
+        HN_INT_CELL("step", "optimizer_step", "training step of the embeddings", step),
+        HN_INT_CELL("queries", "queries", "queries", w->corpus.info->n[HN_QUERIES]),
+        HN_INT_CELL("wanted", "passages", "negatives of a query that were asked for", w->miner.o.n),
+        HN_INT_CELL("depth", "passages", "candidates of a query that were looked at",
+                    w->miner.o.depth),
+        HN_TEXT_CELL("by", "source of false negatives: truth, judged or ranks", w->by),
+        HN_INT_CELL("judged", "pairs", "pairs that were judged", w->sheets.n),
+        HN_TEXT_CELL("setting", "options of mine", name.text),
         HN_TEXT_CELL("family", "option that varies", hn_price_option[p->setting.family]),
         HN_REAL_CELL("value", "1", "its value", HN_NEITHER, p->setting.value),
         HN_INT_CELL("negatives", "pairs", "negatives of all queries", p->negatives),
@@ -53,15 +57,14 @@ static enum hn_code add_setting(struct hn_context *ctx, const struct hn_price_re
     return hn_results_add_row(ctx, out, "price", cell, LENGTH(cell));
 }
 
-static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_record *r,
+static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_work *w,
                                   const struct hn_price *p, struct hn_results *out) {
-    char text[64];
-    bool complete = r->corpus->info->truth.start != NULL;
-    hn_price_text(&p->setting, text, sizeof text);
+    const struct hn_price_name name = hn_price_name(p);
+    bool complete = w->corpus.info->truth.start != NULL;
     for (int s = 0; s < HN_STAGES; s++) {
         const struct hn_attrition *a = &p->attrition;
         const struct hn_described cell[] = {
-            HN_TEXT_CELL("setting", "options of mine", text),
+            HN_TEXT_CELL("setting", "options of mine", name.text),
             HN_TEXT_CELL("filter", "filter that took the candidates; kept: none did",
                          hn_stage_name[s]),
             HN_INT_CELL("candidates", "pairs", "candidates that it took", a->all[s]),
@@ -74,27 +77,27 @@ static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_
     return HN_OK;
 }
 
-static enum hn_code fill(struct hn_context *ctx, const struct hn_price_record *r,
+static enum hn_code fill(struct hn_context *ctx, const struct hn_price_work *w, const char *argv,
                          struct hn_results *out) {
     struct hn_results env = {0};
     enum hn_code code = hn_host_describe(ctx, &env, false);
     if (!code)
         code = hn_results_describe(ctx, out, "complete", &env);
     hn_results_free(ctx, &env);
-    if (code || hn_results_set(ctx, out, "argv", r->argv))
+    if (code || hn_results_set(ctx, out, "argv", argv))
         return ctx->code;
-    for (int i = 0; i < r->n; i++)
-        if (add_setting(ctx, r, &r->price[i], out) || add_attrition(ctx, r, &r->price[i], out))
+    for (int i = 0; i < w->n; i++)
+        if (add_setting(ctx, w, &w->price[i], out) || add_attrition(ctx, w, &w->price[i], out))
             return ctx->code;
     return HN_OK;
 }
 
-enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_record *r,
-                            const char *path) {
+enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_work *w,
+                            const char *argv) {
     struct hn_results out = {0};
-    enum hn_code code = fill(ctx, r, &out);
+    enum hn_code code = fill(ctx, w, argv, &out);
     if (!code)
-        code = hn_results_write(ctx, &out, path);
+        code = hn_results_write(ctx, &out, w->p->output);
     hn_results_free(ctx, &out);
     return code;
 }

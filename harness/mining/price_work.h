@@ -1,0 +1,55 @@
+// The work of `hardneg price`, for its parts: settings priced, stored, and tried on known data.
+#ifndef HN_HARNESS_MINING_PRICE_WORK_H
+#define HN_HARNESS_MINING_PRICE_WORK_H
+
+#include "harness/mining/sheet.h"
+#include "retrieval/price.h"
+
+struct hn_price_params {
+    int64_t n, depth, step, threads, memory;
+    double max_fn, max_none;
+    bool recommend;
+    int64_t sheet, seed, trials;
+    struct hn_text_list judged;
+    char *output;
+};
+
+// A setting over all sheets of --trials; shares as hn_price_run() gives them.
+struct hn_sheet_trial {
+    double mean; // of the estimates; NaN where the setting has no negatives, as are the next
+    double error, model; // root mean square error of the estimate, and of the model alone
+    double lo, hi;       // medians of the interval's ends
+    double holds;        // share of the sheets whose interval holds the truth
+};
+
+struct hn_price_work {
+    const struct hn_price_params *p;
+    struct hn_corpus corpus;
+    struct hn_miner miner;
+    struct hn_pool pool;
+    struct hn_population population;
+    struct hn_sheets sheets;
+    struct hn_share_estimate estimate;
+    const char *by; // source of false negatives: "truth", "judged" or "ranks"
+    bool quiet;
+    int n, recommended; // recommended: -1: none, or not asked for
+    struct hn_price_setting setting[HN_PRICES_MAX];
+    struct hn_price price[HN_PRICES_MAX]; // of --trials by the truth
+    struct hn_sheet_trial trial[HN_PRICES_MAX];
+    bool tie[HN_PRICES_MAX]; // with the recommended one
+};
+
+// "--min-rank 11", as `mine` takes it.
+struct hn_price_name {
+    char text[64];
+};
+struct hn_price_name hn_price_name(const struct hn_price *p);
+// Tables `price`, a row for each setting, and `price_attrition`, a row for each setting and filter
+// (docs/reference/results-file.md), for `report` and `plot`. argv: the command.
+HN_MUST_USE enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_work *w,
+                                        const char *argv);
+// Draws sheets, fills them in from /truth, and compares their estimates with it: w->price and
+// w->trial. HN_USAGE: so many pairs cannot be drawn.
+HN_MUST_USE enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w);
+
+#endif
