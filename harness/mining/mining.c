@@ -42,60 +42,6 @@ static int64_t piece_size(const struct hn_context *ctx, const struct work *w) {
                                   : hn_max(PIECE_MIN, hn_min(rows, left / 2 / (CANDIDATE * depth)));
 }
 
-// Takes the negatives of a piece, from a query on; the owner of the time is that of the piece.
-typedef enum hn_code take_fn(struct hn_context *ctx, void *data, int64_t from,
-                             const struct hn_mined *found);
-
-static enum hn_code mine_piece(struct hn_context *ctx, struct work *w, int64_t from, int64_t count,
-                               take_fn *take, void *data) {
-    HN_SCOPE(ctx);
-    struct hn_pool pool;
-    struct hn_mined found = {0};
-    hn_progress_show(&w->progress, "mining");
-    // Its sweeps are of this process alone.
-    const struct hn_parts *parts = ctx->parts;
-    ctx->parts = NULL;
-    bool good = !hn_check_stop(ctx) &&
-                !hn_miner_pool(ctx, w->m->miner, from, count, false, &pool) &&
-                !hn_miner_take(ctx, w->m->miner, &pool, &found);
-    ctx->parts = parts;
-    w->progress.done += good ? count : 0;
-    return good ? take(ctx, data, from, &found) : ctx->code;
-}
-
-static enum hn_code mine_range(struct hn_context *ctx, struct work *w, int64_t from, int64_t end,
-                               take_fn *take, void *data) {
-    for (int64_t count; from < end; from += count) {
-        count = hn_min(piece_size(ctx, w), end - from);
-        if (mine_piece(ctx, w, from, count, take, data))
-            return ctx->code;
-    }
-    return HN_OK;
-}
-
-// Something that grows, and whom its arrays belong to.
-struct output {
-    struct hn_mining *m;
-    struct hn_bytes *bytes;
-    void *owner;
-};
-
-static enum hn_code write_piece(struct hn_context *ctx, void *data, int64_t from,
-                                const struct hn_mined *found) {
-    const struct output *out = data;
-    hn_mine_counts_add(&out->m->counts, &found->counts);
-    void *inner = hn_own(ctx, out->owner);
-    enum hn_code code = hn_mine_output_add(ctx, out->m->file, from, found);
-    hn_own(ctx, inner);
-    return code;
-}
-
-static enum hn_code mine_alone(struct hn_context *ctx, struct work *w) {
-    HN_SCOPE(ctx);
-    struct output out = {.m = w->m, .owner = scope.outer};
-    return mine_range(ctx, w, 0, w->queries, write_piece, &out);
-}
-
 // A piece as bytes: this, then of each query its number of negatives, and these with their scores.
 struct head {
     int64_t count, width;
@@ -117,22 +63,48 @@ static enum hn_code put_piece(struct hn_context *ctx, struct hn_bytes *out,
     return HN_OK;
 }
 
-static enum hn_code store_piece(struct hn_context *ctx, void *data, int64_t from,
+static enum hn_code write_piece(struct hn_context *ctx, const struct work *w, int64_t from,
                                 const struct hn_mined *found) {
-    const struct output *out = data;
-    (void)from; // pieces follow each other
-    void *inner = hn_own(ctx, out->owner);
-    enum hn_code code = put_piece(ctx, out->bytes, found);
-    hn_own(ctx, inner);
-    return code;
+    hn_mine_counts_add(&w->m->counts, &found->counts);
+    return hn_mine_output_add(ctx, w->m->file, from, found);
+}
+
+// Mines a piece into bytes, or (bytes = NULL) the file, whose arrays belong to the owner of the
+// time.
+static enum hn_code mine_piece(struct hn_context *ctx, struct work *w, int64_t from, int64_t count,
+                               struct hn_bytes *bytes) {
+    HN_SCOPE(ctx);
+    struct hn_pool pool;
+    struct hn_mined found = {0};
+    hn_progress_show(&w->progress, "mining");
+    // Its sweeps are of this process alone.
+    const struct hn_parts *parts = ctx->parts;
+    ctx->parts = NULL;
+    bool good = !hn_check_stop(ctx) &&
+                !hn_miner_pool(ctx, w->m->miner, from, count, false, &pool) &&
+                !hn_miner_take(ctx, w->m->miner, &pool, &found);
+    ctx->parts = parts;
+    if (!good)
+        return ctx->code;
+    w->progress.done += count;
+    hn_own(ctx, scope.outer);
+    return bytes ? put_piece(ctx, bytes, &found) : write_piece(ctx, w, from, &found);
+}
+
+static enum hn_code mine_range(struct hn_context *ctx, struct work *w, int64_t from, int64_t end,
+                               struct hn_bytes *bytes) {
+    for (int64_t count; from < end; from += count) {
+        count = hn_min(piece_size(ctx, w), end - from);
+        if (mine_piece(ctx, w, from, count, bytes))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
 static enum hn_code compute_part(struct hn_context *ctx, void *data, int64_t part,
                                  struct hn_bytes *bytes) {
     struct work *w = data;
-    HN_SCOPE(ctx);
-    struct output out = {.bytes = bytes, .owner = scope.outer};
-    return mine_range(ctx, w, part_from(w, part), part_from(w, part + 1), store_piece, &out);
+    return mine_range(ctx, w, part_from(w, part), part_from(w, part + 1), bytes);
 }
 
 static bool read_rows(struct hn_cursor *from, struct hn_mined *out) {
@@ -172,9 +144,11 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
     int64_t from = part_from(w, part), end = part_from(w, part + 1);
     while (from < end) {
         HN_SCOPE(ctx);
-        struct output out = {.m = w->m, .owner = scope.outer};
         struct hn_mined found = {0};
-        if (read_piece(ctx, w, bytes, end - from, &found) || write_piece(ctx, &out, from, &found))
+        if (read_piece(ctx, w, bytes, end - from, &found))
+            return ctx->code;
+        hn_own(ctx, scope.outer);
+        if (write_piece(ctx, w, from, &found))
             return ctx->code;
         from += found.count;
     }
@@ -200,7 +174,7 @@ enum hn_code hn_mining_run(struct hn_context *ctx, struct hn_mining *m) {
     // Of those who share it, none knows how much falls to it.
     hn_progress_begin(&w.progress, ctx->parts ? 0 : w.queries, 0, m->quiet);
     w.progress.unit = "queries";
-    enum hn_code code = ctx->parts ? mine_shared(ctx, &w) : mine_alone(ctx, &w);
+    enum hn_code code = ctx->parts ? mine_shared(ctx, &w) : mine_range(ctx, &w, 0, w.queries, NULL);
     hn_progress_end(&w.progress);
     return code;
 }
