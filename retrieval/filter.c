@@ -8,6 +8,14 @@ const char *const hn_stage_name[HN_STAGES] = {
     "known",     "self",  "duplicate", "rank", "absolute_margin", "relative_margin", "max_score",
     "min_score", "guide", "beyond n",  "kept"};
 
+void hn_attrition_add(struct hn_attrition *to, const struct hn_attrition *from) {
+    for (int s = 0; s < HN_STAGES; s++) {
+        to->all[s] += from->all[s];
+        to->known[s] += from->known[s];
+        to->hidden[s] += from->hidden[s];
+    }
+}
+
 // A row in work.
 struct row {
     const struct hn_filter *f;
@@ -66,12 +74,6 @@ static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
     }
 }
 
-static void drop_range(struct row *r, enum hn_stage stage, int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; i++)
-        if (r->left[i])
-            drop(r, stage, i);
-}
-
 // In descending order all that pass are behind one that does, or before it: few scores are needed.
 static void drop_descending(struct row *r, enum hn_stage stage) {
     int64_t from = 0, to = r->c->n;
@@ -83,7 +85,9 @@ static void drop_descending(struct row *r, enum hn_stage stage) {
         else
             to = middle;
     }
-    drop_range(r, stage, first ? from : 0, first ? r->c->n : from);
+    for (int64_t i = first ? from : 0; i < (first ? r->c->n : from); i++)
+        if (r->left[i])
+            drop(r, stage, i);
 }
 
 static void drop_scores(struct row *r, enum hn_stage stage, double bound) {

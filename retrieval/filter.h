@@ -64,6 +64,7 @@ extern const char *const hn_stage_name[HN_STAGES];
 struct hn_attrition {
     int64_t all[HN_STAGES], known[HN_STAGES], hidden[HN_STAGES];
 };
+void hn_attrition_add(struct hn_attrition *to, const struct hn_attrition *from);
 
 // Indices in c->id of the negatives into chosen[max(n, 1) or more], ascending; returns their
 // number. left[c->n] and draw[c->n] are scratch. Adds to *attrition.

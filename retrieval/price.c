@@ -96,14 +96,6 @@ struct columns {
     bool *inside; // [verdicts] whether the pair is a negative
 };
 
-static void add_attrition(struct hn_attrition *to, const struct hn_attrition *from) {
-    for (int s = 0; s < HN_STAGES; s++) {
-        to->all[s] += from->all[s];
-        to->known[s] += from->known[s];
-        to->hidden[s] += from->hidden[s];
-    }
-}
-
 // Adds the expected false negatives among the negatives chosen[n] of a row.
 static void expect_row(const struct hn_share_estimate *e, const struct columns *to, int64_t row,
                        const int32_t *chosen, int64_t n) {
@@ -153,7 +145,7 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
                 expect_row(e, to, i, chosen, n);
         }
 #pragma omp critical(hn_price)
-        add_attrition(attrition, &own);
+        hn_attrition_add(attrition, &own);
     }
     return HN_OK;
 }

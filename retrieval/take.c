@@ -80,11 +80,7 @@ static void take_row(const struct hn_miner *m, const struct hn_filter *f,
 }
 
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more) {
-    for (int stage = 0; stage < HN_STAGES; stage++) {
-        sum->attrition.all[stage] += more->attrition.all[stage];
-        sum->attrition.known[stage] += more->attrition.known[stage];
-        sum->attrition.hidden[stage] += more->attrition.hidden[stage];
-    }
+    hn_attrition_add(&sum->attrition, &more->attrition);
     sum->negatives += more->negatives;
     sum->fewer += more->fewer;
     sum->none += more->none;
