@@ -1,5 +1,5 @@
 #include "datasets/sts.h"
-#include "datasets/text.h"
+#include "datasets/cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,70 +23,59 @@ struct positions {
     int64_t n, capacity;
 };
 
-// The fields of the line in work; returns how many there are.
-static int take_fields(struct hn_text *t, char *field[FIELDS]) {
-    int n = 0;
-    for (char *one; (one = hn_text_field(t)); n++)
-        if (n < FIELDS)
-            field[n] = one;
-    return n;
-}
-
-// *n: columns of the file.
-static enum hn_code read_head(struct hn_context *ctx, struct hn_text *t, int *n) {
-    char *field[FIELDS];
-    bool good = hn_text_row(t);
-    *n = good ? take_fields(t, field) : 0;
-    good = *n == FIELDS || *n == RELATION;
-    for (int i = 0; good && i < *n; i++)
-        good = strcmp(field[i], columns[i]) == 0;
+static enum hn_code read_head(struct hn_context *ctx, struct hn_cells *c) {
+    bool more;
+    if (hn_cells_next(ctx, c, &more))
+        return ctx->code;
+    bool good = c->n == FIELDS || c->n == RELATION;
+    for (int64_t i = 0; good && i < c->n; i++)
+        good = strcmp(c->cell[i], columns[i]) == 0;
     return good ? HN_OK
                 : hn_fail(ctx, HN_DATA,
                           "%s: line 1: names other columns; it should hold set, subset, score, "
                           "sentence1, sentence2 and, if there is one, entailment, with tabs "
                           "between them",
-                          t->path);
+                          c->at.path);
 }
 
-static enum hn_code read_score(struct hn_context *ctx, const struct hn_text *t, const char *text,
+static enum hn_code read_score(struct hn_context *ctx, const struct hn_cells *c, const char *text,
                                double *score) {
     char *end;
     *score = strtod(text, &end);
     bool plain = *text && text[strspn(text, "0123456789.")] == 0; // no sign, no infinity, no hex
     if (!plain || *end || !(*score >= 0 && *score <= 5))
-        return hn_fail(ctx, HN_DATA,
-                       "%s: line %lld: the score is '%.40s'; it should be a number from 0 to 5",
-                       t->path, (long long)t->number, text);
+        return hn_line_fail(ctx, &c->at, "the score is '%.40s'; it should be a number from 0 to 5",
+                            text);
     return HN_OK;
 }
 
-static enum hn_code read_relation(struct hn_context *ctx, const struct hn_text *t, const char *text,
-                                  enum hn_sts_relation *relation) {
+static enum hn_code read_relation(struct hn_context *ctx, const struct hn_cells *c,
+                                  const char *text, enum hn_sts_relation *relation) {
     for (int r = HN_STS_NEUTRAL; r <= HN_STS_CONTRADICTION; r++)
         if (strcmp(text, relations[r]) == 0) {
             *relation = (enum hn_sts_relation)r;
             return HN_OK;
         }
-    return hn_fail(ctx, HN_DATA,
-                   "%s: line %lld: the entailment is '%.40s'; it should be NEUTRAL, ENTAILMENT or "
-                   "CONTRADICTION",
-                   t->path, (long long)t->number, text);
+    return hn_line_fail(ctx, &c->at,
+                        "the entailment is '%.40s'; it should be NEUTRAL, ENTAILMENT or "
+                        "CONTRADICTION",
+                        text);
 }
 
-static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_text *t, int column,
+static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_cells *c, int column,
                                  const char *text, struct positions *positions) {
     bool words = false;
     size_t length = strlen(text);
-    for (const char *c = text; *c && !words; c++)
-        words = hn_sts_byte(*c) != 0;
+    for (const char *at = text; *at && !words; at++)
+        words = hn_sts_byte(*at) != 0;
     if (!words)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: line %lld: %s holds no word; remove the pair, or give the sentence "
-                       "letters or digits",
-                       t->path, (long long)t->number, columns[column]);
+        return hn_line_fail(ctx, &c->at,
+                            "%s holds no word; remove the pair, or give the sentence "
+                            "letters or digits",
+                            columns[column]);
     if (length > HN_STS_SENTENCE_MAX)
-        return hn_fail(ctx, HN_DATA, "%s: line %lld: %s has %zu bytes; shorten it to %d", t->path,
-                       (long long)t->number, columns[column], length, HN_STS_SENTENCE_MAX);
+        return hn_line_fail(ctx, &c->at, "%s has %zu bytes; shorten it to %d", columns[column],
+                            length, HN_STS_SENTENCE_MAX);
     if (hn_grow(ctx, &positions->one, &positions->capacity, positions->n + 1,
                 sizeof *positions->one))
         return ctx->code;
@@ -96,37 +85,44 @@ static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_text *t
 }
 
 // Sentences of a pair are named when all are there.
-static enum hn_code read_pair(struct hn_context *ctx, struct hn_text *t, int wanted,
+static enum hn_code read_pair(struct hn_context *ctx, const struct hn_cells *c, int64_t wanted,
                               struct hn_sts_pair *pair, struct positions *positions) {
-    char *field[FIELDS];
-    int n = take_fields(t, field);
-    if (n != wanted)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: line %lld: %d fields instead of %d; separate them by single tabs",
-                       t->path, (long long)t->number, n, wanted);
+    if (c->n != wanted)
+        return hn_line_fail(ctx, &c->at,
+                            "%lld fields instead of %lld; separate them by single tabs",
+                            (long long)c->n, (long long)wanted);
     *pair = (struct hn_sts_pair){.relation = HN_STS_NONE};
-    if (read_score(ctx, t, field[SCORE], &pair->score) ||
-        (n > RELATION && read_relation(ctx, t, field[RELATION], &pair->relation)) ||
-        add_sentence(ctx, t, FIRST, field[FIRST], positions))
+    if (read_score(ctx, c, c->cell[SCORE], &pair->score) ||
+        (c->n > RELATION && read_relation(ctx, c, c->cell[RELATION], &pair->relation)) ||
+        add_sentence(ctx, c, FIRST, c->cell[FIRST], positions))
         return ctx->code;
-    return add_sentence(ctx, t, SECOND, field[SECOND], positions);
+    return add_sentence(ctx, c, SECOND, c->cell[SECOND], positions);
 }
 
 // The file's text stays: sentences are parts of it.
 static enum hn_code read_set(struct hn_context *ctx, const char *folder, const char *name,
                              struct positions *positions, struct hn_sts_pair **pair, int64_t *n) {
     struct hn_text t;
-    int wanted;
-    if (hn_text_open(ctx, folder, name, ".tsv", &t) || read_head(ctx, &t, &wanted))
+    struct hn_cells c;
+    bool more;
+    if (hn_text_open(ctx, folder, name, ".tsv", &t))
+        return ctx->code;
+    hn_cells_begin(&c, t.at.path, t.rest);
+    c.separator = '\t';
+    if (read_head(ctx, &c))
         return ctx->code;
     // Lines of fewer bytes than a pair takes end the reading at the first of them.
     *pair = hn_alloc(ctx, hn_min(t.lines, t.bytes / PAIR_MIN + 1), sizeof **pair);
     if (!*pair)
         return ctx->code;
-    while (hn_text_row(&t))
-        if (read_pair(ctx, &t, wanted, &(*pair)[(*n)++], positions))
+    const int64_t wanted = c.n;
+    enum hn_code code;
+    while (!(code = hn_cells_next(ctx, &c, &more)) && more)
+        if (read_pair(ctx, &c, wanted, &(*pair)[(*n)++], positions))
             return ctx->code;
-    return *n > 0 ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no pair below its first line", t.path);
+    return code || *n > 0
+               ? code
+               : hn_fail(ctx, HN_DATA, "%s: holds no pair below its first line", t.at.path);
 }
 
 static int by_text(const void *a, const void *b) {

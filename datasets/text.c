@@ -10,8 +10,13 @@
 static const int64_t bytes_max = (int64_t)1 << 30;
 static const char blanks[] = " \t,";
 
-enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const char *what) {
-    return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", t->path, (long long)t->number, what);
+enum hn_code hn_line_fail(struct hn_context *ctx, const struct hn_line *at, const char *fmt, ...) {
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", at->path, (long long)at->number, text);
 }
 
 FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t max, const char *what,
@@ -65,12 +70,12 @@ enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *b
 }
 
 static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
-    t->rest = t->text = hn_input_text(ctx, t->path, bytes_max, "a text file of at most 1 GiB",
+    t->rest = t->text = hn_input_text(ctx, t->at.path, bytes_max, "a text file of at most 1 GiB",
                                       "check the path", &t->bytes);
     if (!t->text)
         return ctx->code;
     if (strlen(t->text) != (size_t)t->bytes)
-        return hn_text_not(ctx, t->path, t->text);
+        return hn_text_not(ctx, t->at.path, t->text);
     t->rest = hn_text_whole(t->text);
     t->lines = 1;
     for (const char *c = t->text; *c; c++)
@@ -80,14 +85,14 @@ static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
 
 enum hn_code hn_text_open(struct hn_context *ctx, const char *folder, const char *name,
                           const char *ending, struct hn_text *t) {
-    *t = (struct hn_text){.path = hn_format(ctx, "%s/%s%s", folder, name, ending)};
-    return t->path ? load(ctx, t) : ctx->code;
+    *t = (struct hn_text){.at.path = hn_format(ctx, "%s/%s%s", folder, name, ending)};
+    return t->at.path ? load(ctx, t) : ctx->code;
 }
 
 bool hn_text_line(struct hn_text *t) {
     char *line;
     while ((line = strsep(&t->rest, "\n"))) {
-        t->number++;
+        t->at.number++;
         for (char *end = line + strlen(line); end > line && end[-1] == '\r';)
             *--end = 0;
         t->word = line + strspn(line, blanks);
@@ -114,33 +119,18 @@ enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const cha
     char *end;
     *out = lo;
     if (!word)
-        return hn_fail(ctx, HN_DATA, "%s: line %lld: the %s is missing", t->path,
-                       (long long)t->number, what);
+        return hn_line_fail(ctx, &t->at, "the %s is missing", what);
     errno = 0;
     *out = strtoll(word, &end, 10);
     if (end == word || *end || errno == ERANGE || *out < lo || *out > hi)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: line %lld: the %s is '%.40s', not a whole number from %lld to %lld",
-                       t->path, (long long)t->number, what, word, (long long)lo, (long long)hi);
+        return hn_line_fail(ctx, &t->at, "the %s is '%.40s', not a whole number from %lld to %lld",
+                            what, word, (long long)lo, (long long)hi);
     return HN_OK;
 }
 
 enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t) {
-    return *t->word ? hn_text_fail(ctx, t, "there is more than the line should hold") : HN_OK;
+    return *t->word ? hn_line_fail(ctx, &t->at, "there is more than the line should hold") : HN_OK;
 }
-
-bool hn_text_row(struct hn_text *t) {
-    if (!t->rest || !*t->rest)
-        return false;
-    t->word = strsep(&t->rest, "\n");
-    t->number++;
-    size_t length = strlen(t->word);
-    if (length > 0 && t->word[length - 1] == '\r')
-        t->word[length - 1] = 0;
-    return true;
-}
-
-char *hn_text_field(struct hn_text *t) { return strsep(&t->word, "\t"); }
 
 static enum hn_code read_ends(struct hn_context *ctx, struct hn_text *t,
                               const struct hn_edge_rules *rules, int32_t *from, int32_t *to) {
@@ -184,42 +174,24 @@ enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const cha
     return path ? HN_OK : ctx->code;
 }
 
-static enum hn_code search(struct hn_context *ctx, const char *folder, const char *ending,
-                           glob_t *found) {
+enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,
+                          bool optional, char **name) {
+    glob_t found = {.gl_pathc = 0};
     char *pattern = hn_format(ctx, "%s/*%s", folder, ending);
+    *name = NULL;
     if (!pattern)
         return ctx->code;
-    int status = glob(pattern, 0, NULL, found);
+    int status = glob(pattern, 0, NULL, &found);
     hn_free(ctx, pattern);
-    if (status == GLOB_NOMATCH)
-        found->gl_pathc = 0;
-    return status == 0 || status == GLOB_NOMATCH
-               ? HN_OK
-               : hn_fail(ctx, HN_DATA, "%s: cannot be searched", folder);
-}
-
-enum hn_code hn_text_any(struct hn_context *ctx, const char *folder, const char *ending,
-                         bool *there) {
-    glob_t found = {.gl_pathc = 0};
-    if (search(ctx, folder, ending, &found))
-        return ctx->code;
-    *there = found.gl_pathc > 0;
-    globfree(&found);
-    return HN_OK;
-}
-
-enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,
-                          char **name) {
-    glob_t found = {.gl_pathc = 0};
-    if (search(ctx, folder, ending, &found))
-        return ctx->code;
-    size_t n = found.gl_pathc;
+    size_t n = status == 0 ? found.gl_pathc : 0;
     enum hn_code code = HN_OK;
-    if (n == 1) {
+    if (status != 0 && status != GLOB_NOMATCH) {
+        code = hn_fail(ctx, HN_DATA, "%s: cannot be searched", folder);
+    } else if (n == 1) {
         const char *file = hn_base_name(found.gl_pathv[0]);
         *name = hn_format(ctx, "%.*s", (int)(strlen(file) - strlen(ending)), file);
         code = *name ? HN_OK : ctx->code;
-    } else {
+    } else if (n > 0 || !optional) {
         code = hn_fail(ctx, HN_DATA, "%s: holds %zu files NAME%s; it should hold one", folder, n,
                        ending);
     }

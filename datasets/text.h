@@ -1,5 +1,5 @@
-// Text files of numbers: read whole, taken line by line and word by word; what is wrong is said
-// with file and line.
+// Text files: opened, read whole, taken line by line and word by word; what is wrong is said with
+// file and line.
 #ifndef HN_DATASETS_TEXT_H
 #define HN_DATASETS_TEXT_H
 
@@ -23,21 +23,28 @@ char *hn_text_whole(char *text);
 // HN_DATA: the bytes of a file, in which there is a zero byte, are not text, or not UTF-8.
 enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes);
 
+// The line of a file that is in work.
+struct hn_line {
+    const char *path; // as messages name it
+    int64_t number;   // from 1; 0 before the first
+};
+// HN_DATA: "PATH: line N: ", then text as of printf.
+enum hn_code hn_line_fail(struct hn_context *ctx, const struct hn_line *at, const char *fmt, ...)
+    HN_PRINTF(3, 4);
+
 // A file in memory, which belongs to the owner of the time.
 struct hn_text {
-    char *path, *text;
+    struct hn_line at;
+    char *text;
     char *rest; // of the lines
     char *word; // rest of the line in work
     int64_t bytes, lines;
-    int64_t number; // of the line in work, from 1
 };
 
 // Opens folder/name + ending. HN_DATA: missing, not a text file of at most 1 GiB, a zero byte in
 // it.
 HN_MUST_USE enum hn_code hn_text_open(struct hn_context *ctx, const char *folder, const char *name,
                                       const char *ending, struct hn_text *out);
-// "file: line 7: what"
-enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const char *what);
 
 // The next line that holds something; false at the end. Comments are lines for the caller.
 bool hn_text_line(struct hn_text *t);
@@ -48,11 +55,6 @@ HN_MUST_USE enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *
                                         int64_t lo, int64_t hi, int64_t *out);
 // HN_DATA if the line holds more.
 HN_MUST_USE enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t);
-
-// Of tables. The next line as it is, without its ending; false at the end.
-bool hn_text_row(struct hn_text *t);
-// The next field of such a line, up to a tab or the line's end; NULL: there is none.
-char *hn_text_field(struct hn_text *t);
 
 // A file of edges, a line with two nodes each, as a graph of n nodes with both directions.
 struct hn_edge_rules {
@@ -70,12 +72,9 @@ HN_MUST_USE enum hn_code hn_text_edges(struct hn_context *ctx, const char *folde
 // Checks whether there is such a file.
 HN_MUST_USE enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const char *name,
                                        const char *ending, bool *there);
-// Checks whether the folder holds files NAME<ending>, whatever the name. HN_DATA: it cannot be
-// searched.
-HN_MUST_USE enum hn_code hn_text_any(struct hn_context *ctx, const char *folder, const char *ending,
-                                     bool *there);
-// NAME of the one file NAME<ending> of the folder. Owned by the caller.
+// NAME of the one file NAME<ending> of the folder, owned by the caller; NULL if there is none and
+// it is `optional`.
 HN_MUST_USE enum hn_code hn_text_find(struct hn_context *ctx, const char *folder,
-                                      const char *ending, char **name);
+                                      const char *ending, bool optional, char **name);
 
 #endif

@@ -30,9 +30,9 @@ static enum hn_code read_column(struct hn_context *ctx, const struct hn_tudatase
     if (!*value)
         return ctx->code;
     for (; hn_text_line(&t); ++*n)
-        if (t.number != *n + 1) // what comes after an empty line would be another's
-            return hn_fail(ctx, HN_DATA, "%s: line %lld is empty; write a %s on each line", t.path,
-                           (long long)*n + 1, column->what);
+        if (t.at.number != *n + 1) // what comes after an empty line would be another's
+            return hn_fail(ctx, HN_DATA, "%s: line %lld is empty; write a %s on each line",
+                           t.at.path, (long long)*n + 1, column->what);
         else if (hn_text_number(ctx, &t, column->what, column->lo, column->hi, *value + *n) ||
                  hn_text_end(ctx, &t))
             return column->remedy ? hn_fail(ctx, HN_DATA, "%s; %s", ctx->message, column->remedy)
@@ -92,18 +92,17 @@ static enum hn_code read_indicator(struct hn_context *ctx, const char *folder,
         if (hn_text_number(ctx, &t, "graph", 1, INT32_MAX, &graph) || hn_text_end(ctx, &t))
             return hn_fail(ctx, HN_DATA, "%s; graphs are numbered from 1", ctx->message);
         if (graph < before)
-            return hn_fail(ctx, HN_DATA,
-                           "%s: line %lld: a node of graph %lld comes after one of graph %lld; "
-                           "number the nodes graph by graph, here and in %s_A.txt",
-                           t.path, (long long)t.number, (long long)graph, (long long)before,
-                           out->name);
+            return hn_line_fail(ctx, &t.at,
+                                "a node of graph %lld comes after one of graph %lld; "
+                                "number the nodes graph by graph, here and in %s_A.txt",
+                                (long long)graph, (long long)before, out->name);
         if (graph > before) {
             out->number[out->graphs] = graph;
             out->start[out->graphs++] = out->nodes;
         }
     }
     if (out->nodes == 0 || out->nodes >= INT32_MAX)
-        return hn_fail(ctx, HN_DATA, "%s: holds %lld nodes", t.path, (long long)out->nodes);
+        return hn_fail(ctx, HN_DATA, "%s: holds %lld nodes", t.at.path, (long long)out->nodes);
     out->start[out->graphs] = out->nodes;
     return HN_OK;
 }
@@ -125,12 +124,11 @@ static enum hn_code check_edge(struct hn_context *ctx, const struct hn_text *t, 
     const struct hn_tudataset *set = data;
     int64_t own = graph_of(set, from), other = graph_of(set, to);
     return own == other ? HN_OK
-                        : hn_fail(ctx, HN_DATA,
-                                  "%s: line %lld: an edge between node %lld of graph %lld and node "
-                                  "%lld of graph %lld",
-                                  t->path, (long long)t->number, (long long)from + 1,
-                                  (long long)set->number[own], (long long)to + 1,
-                                  (long long)set->number[other]);
+                        : hn_line_fail(ctx, &t->at,
+                                       "an edge between node %lld of graph %lld and node "
+                                       "%lld of graph %lld",
+                                       (long long)from + 1, (long long)set->number[own],
+                                       (long long)to + 1, (long long)set->number[other]);
 }
 
 static enum hn_code read_edges(struct hn_context *ctx, const char *folder,
@@ -194,8 +192,9 @@ enum hn_code hn_tudataset_read(struct hn_context *ctx, const char *folder,
     memset(out, 0, sizeof *out);
     bool node_labels = false, folds = false;
     int64_t graphs = 0;
-    if (hn_text_find(ctx, folder, "_A.txt", &out->name) || read_indicator(ctx, folder, out) ||
-        read_edges(ctx, folder, out) || read_graph_labels(ctx, folder, out, &graphs) ||
+    if (hn_text_find(ctx, folder, "_A.txt", false, &out->name) ||
+        read_indicator(ctx, folder, out) || read_edges(ctx, folder, out) ||
+        read_graph_labels(ctx, folder, out, &graphs) ||
         hn_text_there(ctx, folder, out->name, "_node_labels.txt", &node_labels) ||
         (node_labels && read_node_labels(ctx, folder, out)) ||
         hn_text_there(ctx, folder, out->name, "_folds.txt", &folds) ||

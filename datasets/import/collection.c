@@ -12,10 +12,10 @@ static bool is_jsonl(const char *path) {
 static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, const char *id,
                            struct hn_collection *out) {
     if (!*id)
-        return hn_lines_fail(
-            ctx, l, "the id is empty; give every row one, and end the file behind the last");
+        return hn_line_fail(
+            ctx, &l->at, "the id is empty; give every row one, and end the file behind the last");
     if (strpbrk(id, "\t\n\r"))
-        return hn_lines_fail(ctx, l, "the id %.60s holds a tab or the end of a line", id);
+        return hn_line_fail(ctx, &l->at, "the id %.60s holds a tab or the end of a line", id);
     return hn_strings_add(ctx, &out->id, id, (int64_t)strlen(id));
 }
 
@@ -26,7 +26,7 @@ static const char *text_of(struct hn_context *ctx, const struct hn_lines *l, con
     if (!value || json_is_null(value))
         return NULL;
     if (!json_is_string(value))
-        *code = hn_lines_fail(ctx, l, "\"%s\" is not a text", key);
+        *code = hn_line_fail(ctx, &l->at, "\"%s\" is not a text", key);
     return json_string_value(value);
 }
 
@@ -40,8 +40,8 @@ static enum hn_code take_object(struct hn_context *ctx, const struct hn_lines *l
     if (code)
         return code;
     if ((!json_is_integer(id) && !json_is_string(id)) || !text)
-        return hn_lines_fail(ctx, l, "lacks \"%s\", a text as in the files of BEIR",
-                             text ? "_id" : "text");
+        return hn_line_fail(ctx, &l->at, "lacks \"%s\", a text as in the files of BEIR",
+                            text ? "_id" : "text");
     if (json_is_integer(id))
         (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(id));
     if (add_id(ctx, l, json_is_integer(id) ? number : json_string_value(id), out))
@@ -58,12 +58,12 @@ static enum hn_code take_json(struct hn_context *ctx, const struct hn_lines *l, 
                               struct hn_collection *out) {
     json_error_t error;
     if (!line[strspn(line, " \t")])
-        return hn_lines_fail(ctx, l, "is empty; delete it");
+        return hn_line_fail(ctx, &l->at, "is empty; delete it");
     json_t *object = json_loads(line, 0, &error);
     enum hn_code code = json_is_object(object)
                             ? take_object(ctx, l, object, out)
-                            : hn_lines_fail(ctx, l, "is not an object of JSON: %s",
-                                            object ? "it is another value" : error.text);
+                            : hn_line_fail(ctx, &l->at, "is not an object of JSON: %s",
+                                           object ? "it is another value" : error.text);
     json_decref(object);
     return code;
 }

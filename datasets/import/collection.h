@@ -5,23 +5,21 @@
 
 #include "datasets/import/source.h"
 #include "datasets/retrieval.h"
+#include "datasets/text.h"
 
 // A file, or standard input, taken line by line. Lines end with \n or \r\n; a byte order mark at
 // the beginning is left out.
 struct hn_lines {
+    struct hn_line at;
     struct hn_source source;
     char *line;
     size_t capacity;
-    int64_t number; // of the line in work, from 1
 };
 HN_MUST_USE enum hn_code hn_lines_open(struct hn_context *ctx, const char *path,
                                        struct hn_lines *out);
 // *line: the next one, NULL at the end; it may be changed. HN_DATA: a zero byte in it.
 HN_MUST_USE enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line);
 void hn_lines_close(struct hn_lines *l); // of one that was not opened is fine
-// "FILE: line 7: <text>"
-enum hn_code hn_lines_fail(struct hn_context *ctx, const struct hn_lines *l, const char *fmt, ...)
-    HN_PRINTF(3, 4);
 
 // The ids of one side, and its texts where the file has them. Arrays belong to the owner of the
 // time.

@@ -42,7 +42,7 @@ static bool is_comma_table(const char *text) {
 
 static void choose_separator(struct columns *t) {
     struct hn_cells *c = &t->cells;
-    bool csv = hn_path_ends(c->path, ".csv");
+    bool csv = hn_path_ends(c->at.path, ".csv");
     if (hn_cells_count(c->rest, '\t') > 0) {
         c->separator = '\t';
     } else if (!t->want->lists && (csv || is_comma_table(c->rest))) {
@@ -65,19 +65,19 @@ static enum hn_code read_cells(struct hn_context *ctx, struct columns *t) {
         if (t->columns == 0)
             t->columns = c->n;
         if (c->n < t->columns)
-            return hn_cells_fail(ctx, c, "has no column %lld", (long long)c->n + 1);
+            return hn_line_fail(ctx, &c->at, "has no column %lld", (long long)c->n + 1);
         if (c->n > t->columns)
-            return hn_cells_fail(ctx, c,
-                                 "has %lld columns, the first line %lld; put texts that hold the "
-                                 "separator in double quotes%s",
-                                 (long long)c->n, (long long)t->columns,
-                                 c->quotes ? "" : ", in a file named .csv");
+            return hn_line_fail(ctx, &c->at,
+                                "has %lld columns, the first line %lld; put texts that hold the "
+                                "separator in double quotes%s",
+                                (long long)c->n, (long long)t->columns,
+                                c->quotes ? "" : ", in a file named .csv");
         if (hn_grow(ctx, &t->cell, &capacity, (t->rows + 1) * t->columns, sizeof *t->cell))
             return ctx->code;
         memcpy(t->cell + t->rows * t->columns, c->cell, (size_t)t->columns * sizeof *c->cell);
         t->rows++;
     }
-    return t->rows > 0 ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no line", c->path);
+    return t->rows > 0 ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no line", c->at.path);
 }
 
 // One column under a text, and all the rest numbers: its name.
@@ -103,7 +103,7 @@ static void take_header(struct hn_context *ctx, struct columns *t, struct hn_arr
     if (header == HN_HEADER_NO || (header == HN_HEADER_AUTO && t->columns == 1 && !given && !found))
         return;
     if (header == HN_HEADER_AUTO && found && !given)
-        hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is not a label", t->cells.path,
+        hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is not a label", t->cells.at.path,
                 t->cell[0]);
     out->headed = true;
     t->name = t->cell;
@@ -144,7 +144,7 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
     if (named > 1)
         return hn_fail(ctx, HN_DATA,
                        "%s: %lld columns have the name '%.60s'; give the column's number, from 1",
-                       t->cells.path, (long long)named, want->name);
+                       t->cells.at.path, (long long)named, want->name);
     if (want->name && !named && hn_is_decimal(want->name, &number, &above) && number >= 1 &&
         number <= t->columns) {
         *column = number - 1;
@@ -152,7 +152,7 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
     }
     if (!want->name && t->columns == 2 && is_index(t, 0)) {
         *column = 1;
-        hn_note(ctx, "%s: labels are the column '%.60s'; '%.60s' counts the rows", t->cells.path,
+        hn_note(ctx, "%s: labels are the column '%.60s'; '%.60s' counts the rows", t->cells.at.path,
                 entry[1].name, entry[0].name);
         return HN_OK;
     }
@@ -160,8 +160,8 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
         return hn_fail(ctx, HN_DATA,
                        "%s: there is no column '%.60s', as its first line names none: give the "
                        "column's number, from 1, or --header yes",
-                       t->cells.path, want->name);
-    return hn_entry_pick(ctx, t->cells.path, want, entry, t->columns, column);
+                       t->cells.at.path, want->name);
+    return hn_entry_pick(ctx, t->cells.at.path, want, entry, t->columns, column);
 }
 
 static void note_quotes(struct hn_context *ctx, const char *path, const char *const *text,

@@ -1,7 +1,7 @@
 #ifndef HN_DATASETS_IMPORT_COLUMNS_H
 #define HN_DATASETS_IMPORT_COLUMNS_H
 
-#include "datasets/import/cells.h"
+#include "datasets/cells.h"
 #include "datasets/import/format.h"
 
 // Labels of a text: its lines, or a column of a table between tabs, commas or semicolons, by its

@@ -67,12 +67,12 @@ static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set
     if (*found >= 0 || t->unknown == HN_UNKNOWN_SKIP)
         return HN_OK;
     if (c->from)
-        return hn_lines_fail(ctx, &t->lines,
-                             "the id %.60s of a %s is not in %s; --unknown skip leaves out such "
-                             "lines",
-                             id, what[side], c->from);
-    return hn_lines_fail(
-        ctx, &t->lines,
+        return hn_line_fail(ctx, &t->lines.at,
+                            "the id %.60s of a %s is not in %s; --unknown skip leaves out such "
+                            "lines",
+                            id, what[side], c->from);
+    return hn_line_fail(
+        ctx, &t->lines.at,
         "the id %.60s of a %s is not a row from 0 to %lld; name the ids of the rows "
         "with --%s",
         id, what[side], (long long)c->n - 1, option[side]);
@@ -103,21 +103,21 @@ static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t p
             continue;
         int n = cut(line, field);
         if (!columns_of(t, n, &at_passage, &at_value) || (t->n_fields && n != t->n_fields))
-            return hn_lines_fail(ctx, &t->lines,
-                                 "has %d columns; wanted are query, passage and %s, or the %d of "
-                                 "TREC's, between tabs or blanks, alike on all lines",
-                                 n, t->scores ? "score" : "grade", t->scores ? 6 : 4);
+            return hn_line_fail(ctx, &t->lines.at,
+                                "has %d columns; wanted are query, passage and %s, or the %d of "
+                                "TREC's, between tabs or blanks, alike on all lines",
+                                n, t->scores ? "score" : "grade", t->scores ? 6 : 4);
         bool good =
             t->scores ? is_score(field[at_value], &score) : is_grade(field[at_value], &grade);
-        if (!good && t->n_fields == 0 && t->lines.number == 1 &&
+        if (!good && t->n_fields == 0 && t->lines.at.number == 1 &&
             is_header(t, field, at_passage, at_value)) {
             t->n_fields = n;
             continue;
         }
         t->n_fields = n;
         if (!good)
-            return hn_lines_fail(ctx, &t->lines, "%.60s is not %s", field[at_value],
-                                 t->scores ? "a finite number" : "an integer from -32768 to 32767");
+            return hn_line_fail(ctx, &t->lines.at, "%.60s is not %s", field[at_value],
+                                t->scores ? "a finite number" : "an integer from -32768 to 32767");
         if (find_id(ctx, t, HN_QUERIES, field[0], &pair[HN_QUERIES]) ||
             find_id(ctx, t, HN_CORPUS, field[at_passage], &pair[HN_CORPUS]))
             return ctx->code;
@@ -145,7 +145,7 @@ static enum hn_code read_pairs(struct hn_context *ctx, struct table *t, struct h
             (score && hn_grow(ctx, score, &score_capacity, *count + 1, sizeof **score)))
             return ctx->code;
         if (score && *count == INT32_MAX)
-            return hn_lines_fail(ctx, &t->lines, "is one pair too many: 2^31 - 1 are read");
+            return hn_line_fail(ctx, &t->lines.at, "is one pair too many: 2^31 - 1 are read");
         if (score)
             (void)is_score(value, &(*score)[*count]);
         else

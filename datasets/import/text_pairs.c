@@ -91,7 +91,7 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
         mend_escapes(line);
     out->json = json_loads(line, 0, &error);
     if (!out->json)
-        return hn_lines_fail(ctx, l, "is not JSON: %s", error.text);
+        return hn_line_fail(ctx, &l->at, "is not JSON: %s", error.text);
     for (int side = 0; side < HN_SETS; side++)
         out->text[side] = json_string_value(json_array_get(out->json, (size_t)side));
     if (json_is_array(out->json) && json_array_size(out->json) == HN_SETS && out->text[0] &&
@@ -104,8 +104,8 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
             out->text[side] = json_string_value(json_object_get(out->json, keys[k][side]));
     if (out->text[0] && out->text[1])
         return HN_OK;
-    return hn_lines_fail(
-        ctx, l,
+    return hn_line_fail(
+        ctx, &l->at,
         "is not a pair: wanted are the texts \"docstring\" and \"code\", \"anchor\" "
         "or \"query\" and \"positive\", or a list of two texts");
 }
@@ -116,7 +116,8 @@ static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l,
         return cut_json(ctx, l, rules, line, out);
     char *tab = strchr(line, '\t');
     if (!tab || strchr(tab + 1, '\t'))
-        return hn_lines_fail(ctx, l, "is not a pair: wanted are two texts with a tab between them");
+        return hn_line_fail(ctx, &l->at,
+                            "is not a pair: wanted are two texts with a tab between them");
     *tab = 0;
     out->text[0] = line;
     out->text[1] = tab + 1;
@@ -185,7 +186,7 @@ static enum hn_code read_lines(struct hn_context *ctx, struct hn_lines *l, struc
         if (!line)
             return HN_OK;
         if (w->out->lines == INT32_MAX)
-            return hn_lines_fail(ctx, l, "is one pair too many: 2^31 - 1 are read");
+            return hn_line_fail(ctx, &l->at, "is one pair too many: 2^31 - 1 are read");
         enum hn_code code = cut_line(ctx, l, w->rules, line, &pair);
         for (int side = 0; side < HN_SETS && !code; side++)
             code = hn_strings_add(ctx, &w->all[side], pair.text[side],

@@ -79,14 +79,14 @@ static enum hn_code skip_header(struct hn_context *ctx, struct rows *r, bool *mo
     enum first first = judge_first(c, r->skip, &index);
     if (r->want->header == HN_HEADER_NO || (r->want->header == HN_HEADER_AUTO && first == VALUES))
         return HN_OK;
-    int64_t line = c->line;
+    int64_t line = c->at.number;
     if (next_row(ctx, c, more))
         return ctx->code;
     if (r->want->header == HN_HEADER_AUTO && first == EITHER && all_whole(c, r->skip))
         return hn_fail(ctx, HN_DATA,
                        "%s: line %lld counts 0, 1, 2 ...: it names the columns, as pandas writes "
                        "them, with --header yes, and is a row with --header no",
-                       c->path, (long long)line);
+                       c->at.path, (long long)line);
     if (r->want->skip < 0 && index) {
         r->skip = 1;
         r->index = true;
@@ -99,7 +99,7 @@ static enum hn_code fail_value(struct hn_context *ctx, const struct rows *r, int
     const struct hn_cells *c = &r->cells;
     const char *cell = k < c->n ? c->cell[k] : "";
     if (!*cell)
-        return hn_cells_fail(ctx, c, "value %lld is missing", (long long)(k - r->skip) + 1);
+        return hn_line_fail(ctx, &c->at, "value %lld is missing", (long long)(k - r->skip) + 1);
     const char *remedy = "";
     if (c->separator == ';' && strchr(cell, ','))
         remedy = "; write decimal points, not commas";
@@ -109,8 +109,8 @@ static enum hn_code fail_value(struct hn_context *ctx, const struct rows *r, int
         remedy = ", behind a byte order mark; delete it";
     else if (k == 0 && c->n > 1)
         remedy = "; --skip-columns 1 leaves out the first column";
-    return hn_cells_fail(ctx, c, "value %lld is not a number: %.40s%s",
-                         (long long)(k - r->skip) + 1, cell, remedy);
+    return hn_line_fail(ctx, &c->at, "value %lld is not a number: %.40s%s",
+                        (long long)(k - r->skip) + 1, cell, remedy);
 }
 
 static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_array *out) {
@@ -121,12 +121,12 @@ static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_a
             return fail_value(ctx, r, column);
     }
     if (c->n > r->skip + r->d)
-        return hn_cells_fail(ctx, c,
-                             "there is more than the line should hold: %lld values, not %lld as "
-                             "before; --header yes leaves out a first line",
-                             (long long)(c->n - r->skip), (long long)r->d);
+        return hn_line_fail(ctx, &c->at,
+                            "there is more than the line should hold: %lld values, not %lld as "
+                            "before; --header yes leaves out a first line",
+                            (long long)(c->n - r->skip), (long long)r->d);
     if (hn_grow(ctx, &out->real, &r->capacity, (r->n + 1) * r->d, sizeof *out->real))
-        return hn_fail_in(ctx, "%s", c->path);
+        return hn_fail_in(ctx, "%s", c->at.path);
     hn_row_of_doubles(r->value, r->d, out->real + r->n * r->d);
     if (r->n == 0)
         r->counts = r->value[0] == 0 || r->value[0] == 1;
@@ -137,7 +137,7 @@ static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_a
 }
 
 static enum hn_code end_rows(struct hn_context *ctx, const struct rows *r) {
-    const char *path = r->cells.path;
+    const char *path = r->cells.at.path;
     if (r->n == 0)
         return hn_fail(ctx, HN_DATA, "%s: holds no line with numbers", path);
     if (r->n < r->want->rows)
@@ -168,7 +168,7 @@ static enum hn_code read_rows(struct hn_context *ctx, const char *path,
         return ctx->code;
     r.d = hn_max(1, r.cells.n - r.skip);
     if (r.d > DIM_MAX)
-        return hn_cells_fail(ctx, &r.cells, "holds more than 2^20 values");
+        return hn_line_fail(ctx, &r.cells.at, "holds more than 2^20 values");
     if (!(r.value = hn_alloc(ctx, r.d, sizeof *r.value)))
         return ctx->code;
     while (more && (want->rows < 1 || r.n < want->rows))

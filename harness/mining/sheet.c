@@ -1,6 +1,6 @@
 #include "harness/mining/sheet.h"
 #include "core/files.h"
-#include "datasets/import/cells.h"
+#include "datasets/cells.h"
 #include "datasets/import/source.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static enum hn_code read_names(struct hn_context *ctx, struct reader *r) {
             return hn_fail(ctx, HN_DATA,
                            "%s: line 1: has no column %s; the names of the columns, between tabs, "
                            "must be as `hardneg price --sheet` wrote them",
-                           r->cells.path, name[k]);
+                           r->cells.at.path, name[k]);
     return HN_OK;
 }
 
@@ -122,8 +122,8 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
         const char *id = r->cells.cell[r->column[side]];
         at[side] = hn_string_find(&r->index[side], id);
         if (at[side] < 0)
-            return hn_cells_fail(ctx, &r->cells, "the id %.60s of a %s is not in %s", id,
-                                 what[side], r->corpus->info->file->path);
+            return hn_line_fail(ctx, &r->cells.at, "the id %.60s of a %s is not in %s", id,
+                                what[side], r->corpus->info->file->path);
     }
     for (k = 0; k < pool->width && pool->id[at[HN_QUERIES] * pool->width + k] != at[HN_CORPUS];)
         k++;
@@ -132,11 +132,11 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
     double drawn = strtod(r->cells.cell[r->column[PROBABILITY]], &end);
     double here = rank > 0 ? hn_population_probability(r->population, rank) : 0;
     if (*end || !(fabs(drawn - here) <= 1e-6 * here) || here == 0)
-        return hn_cells_fail(ctx, &r->cells,
-                             "the pair was not drawn with probability %.60s from %s with these "
-                             "options: give the --depth and --step of the sheet, and the file that "
-                             "it was drawn from",
-                             r->cells.cell[r->column[PROBABILITY]], r->corpus->info->file->path);
+        return hn_line_fail(ctx, &r->cells.at,
+                            "the pair was not drawn with probability %.60s from %s with these "
+                            "options: give the --depth and --step of the sheet, and the file that "
+                            "it was drawn from",
+                            r->cells.cell[r->column[PROBABILITY]], r->corpus->info->file->path);
     to->at = (struct hn_pair_at){(int32_t)at[HN_QUERIES], (int32_t)k};
     return HN_OK;
 }
@@ -148,15 +148,15 @@ static enum hn_code read_judges(struct hn_context *ctx, struct reader *r, struct
         char *cell = r->cells.cell[i] + strspn(r->cells.cell[i], " ");
         cell[strcspn(cell, " ")] = 0;
         if (!*cell)
-            return hn_cells_fail(ctx, &r->cells,
-                                 "column %lld, relevant, is empty: write 0 or 1, or delete all "
-                                 "lines from the first that is not judged (their order is random)",
-                                 (long long)i + 1);
+            return hn_line_fail(ctx, &r->cells.at,
+                                "column %lld, relevant, is empty: write 0 or 1, or delete all "
+                                "lines from the first that is not judged (their order is random)",
+                                (long long)i + 1);
         if (strcmp(cell, "0") != 0 && strcmp(cell, "1") != 0)
-            return hn_cells_fail(ctx, &r->cells,
-                                 "column %lld, relevant, is %.60s: write 1 if the passage answers "
-                                 "the query, else 0",
-                                 (long long)i + 1, cell);
+            return hn_line_fail(ctx, &r->cells.at,
+                                "column %lld, relevant, is %.60s: write 1 if the passage answers "
+                                "the query, else 0",
+                                (long long)i + 1, cell);
         to->sum += *cell == '1';
         to->judges++;
     }
@@ -179,19 +179,19 @@ static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const c
     r->cells.quotes = true;
     if (read_names(ctx, r))
         return ctx->code;
-    while (!hn_cells_next(ctx, &r->cells, &more) && more) {
-        struct row row = {.sheet = sheet, .line = r->cells.line};
+    while (!(code = hn_cells_next(ctx, &r->cells, &more)) && more) {
+        struct row row = {.sheet = sheet, .line = r->cells.at.number};
         if (r->cells.n == 1 && !*r->cells.cell[0])
             continue;
         if (r->cells.n != r->columns)
-            return hn_cells_fail(ctx, &r->cells, "has %lld columns, and the first line %lld",
-                                 (long long)r->cells.n, (long long)r->columns);
+            return hn_line_fail(ctx, &r->cells.at, "has %lld columns, and the first line %lld",
+                                (long long)r->cells.n, (long long)r->columns);
         if (find_pair(ctx, r, &row) || read_judges(ctx, r, &row) ||
             hn_grow(ctx, &r->row, &r->capacity, r->rows + 1, sizeof row))
             return ctx->code;
         r->row[r->rows++] = row;
     }
-    return ctx->code;
+    return code;
 }
 
 static int compare(const void *a, const void *b) {

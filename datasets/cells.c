@@ -1,20 +1,9 @@
-#include "datasets/import/cells.h"
+#include "datasets/cells.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-enum hn_code hn_cells_fail(struct hn_context *ctx, const struct hn_cells *c, const char *fmt, ...) {
-    char text[HN_MESSAGE_MAX];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", c->path, (long long)c->line, text);
-}
-
 void hn_cells_begin(struct hn_cells *c, const char *path, char *text) {
-    *c = (struct hn_cells){.path = path};
+    *c = (struct hn_cells){.at.path = path};
     size_t line = strcspn(text, "\r\n");
     if (line == 5 && strncmp(text, "sep=", 4) == 0) { // for Excel
         text += line + strspn(text + line, "\r") + 1;
@@ -38,7 +27,7 @@ static enum hn_code unquote(struct hn_context *ctx, struct hn_cells *c, char *fr
     char *to = from, *at = from + 1;
     for (; *at != '"' || at[1] == '"'; at++) {
         if (!*at)
-            return hn_cells_fail(ctx, c, "a quote does not end");
+            return hn_line_fail(ctx, &c->at, "a quote does not end");
         c->lines += *at == '\n';
         at += *at == '"';
         *to++ = *at;
@@ -46,7 +35,7 @@ static enum hn_code unquote(struct hn_context *ctx, struct hn_cells *c, char *fr
     *end = at + 1 + strspn(at + 1, c->separator == '\t' ? " \r" : " \t\r");
     *to = '\0';
     return **end && **end != '\n' && **end != c->separator
-               ? hn_cells_fail(ctx, c, "there is more behind a quote that ends its cell")
+               ? hn_line_fail(ctx, &c->at, "there is more behind a quote that ends its cell")
                : HN_OK;
 }
 
@@ -85,7 +74,7 @@ enum hn_code hn_cells_next(struct hn_context *ctx, struct hn_cells *c, bool *mor
     *more = *c->rest != '\0';
     c->n = 0;
     if (*more)
-        c->line = ++c->lines;
+        c->at.number = ++c->lines;
     for (bool last = !*more; !last;)
         if (take(ctx, c, &last))
             return ctx->code;
