@@ -3,6 +3,7 @@
 // any number of items can be shown.
 #include "plots/page/curves.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,35 +21,72 @@ static void draw_blocks(struct hn_panel *panel, double batch, double items) {
     }
 }
 
+enum { SIDE_MAX = 400 }; // squares of a side of the map
+
 // The map of one study cell: those of other seeds are other orders, which cannot be laid over it.
-// Axes count items, or cells in results that do not say how many there are.
-static void draw_order(struct hn_page *page, const struct hn_results *r, int which, double study) {
-    const struct hn_table *t = hn_results_table(r, "heatmap");
+struct map {
+    const struct hn_table *t;
+    double study, cells, items; // cells: of a side
+    int64_t across, side;       // a square is so many cells across, and the map so many squares
+};
+
+static bool is_of(const struct map *m, int64_t row, int which) {
+    return strcmp(hn_table_text(m->t, row, "order"), orders[which].order) == 0 &&
+           hn_table_real(m->t, row, "study_row") == m->study &&
+           hn_table_real(m->t, row, "cell_row") >= 0 && hn_table_real(m->t, row, "cell_col") >= 0;
+}
+
+// The squares at the means of their cells. Returns the share of large pairs in the blocks.
+static double add_squares(struct hn_page *page, struct hn_series *s, const struct map *m, int which,
+                          double width) {
+    double *sum = hn_zalloc(page->ctx, m->side * m->side, sizeof *sum), blocks = NAN;
+    double *count = hn_zalloc(page->ctx, m->side * m->side, sizeof *count);
+    if (!sum || !count) {
+        page->code = page->ctx->code;
+        return NAN;
+    }
+    for (int64_t row = 0; row < m->t->rows; row++) {
+        if (!is_of(m, row, which))
+            continue;
+        int64_t at = (int64_t)hn_table_real(m->t, row, "cell_row") / m->across * m->side +
+                     (int64_t)hn_table_real(m->t, row, "cell_col") / m->across;
+        sum[at] += 100 * hn_table_real(m->t, row, "top_share");
+        count[at]++;
+        blocks = hn_table_real(m->t, row, "blocks_share");
+    }
+    for (int64_t at = 0; at < m->side * m->side; at++)
+        if (count[at] > 0)
+            hn_series_add_sized(s, width * ((double)(at % m->side) + 0.5),
+                                width * ((double)(at / m->side) + 0.5), sum[at] / count[at]);
+    return blocks;
+}
+
+// Axes count items, or cells in results that do not say how many items there are.
+static void draw_order(struct hn_page *page, const struct map *m, int which) {
     char title[HN_TITLE_SIZE];
-    double size = 0, blocks = NAN, items = hn_table_real(t, 0, "items");
-    for (int64_t row = 0; row < t->rows; row++)
-        size = fmax(size, hn_table_real(t, row, "cell_col") + 1);
-    bool counted = items >= size;
-    double cell = counted ? items / size : 1;
+    bool counted = m->items >= m->cells;
+    double width = (counted ? m->items / m->cells : 1) * (double)m->across;
     const char *what = counted ? "item, in order" : "item, in order (cell)";
     struct hn_panel *panel = hn_page_panel(page, "", what, what);
     struct hn_series *s =
         hn_panel_series(page, panel, "pairs that are large (%)", HN_LOOK_HEAT, hn_line_number(0));
-    for (int64_t row = 0; row < t->rows; row++) {
-        if (strcmp(hn_table_text(t, row, "order"), orders[which].order) != 0 ||
-            hn_table_real(t, row, "study_row") != study)
-            continue;
-        hn_series_add_sized(s, cell * (hn_table_real(t, row, "cell_col") + 0.5),
-                            cell * (hn_table_real(t, row, "cell_row") + 0.5),
-                            100 * hn_table_real(t, row, "top_share"));
-        blocks = hn_table_real(t, row, "blocks_share");
-    }
-    panel->x.lo = 0, panel->x.hi = cell * size;
-    panel->y.lo = cell * size, panel->y.hi = 0; // the first row above
+    double blocks = add_squares(page, s, m, which, width);
+    panel->x.lo = 0, panel->x.hi = width * (double)m->side;
+    panel->y.lo = panel->x.hi, panel->y.hi = 0; // the first row above
     if (counted)
-        draw_blocks(panel, hn_table_real(t, 0, "batch_size"), items);
+        draw_blocks(panel, hn_table_real(m->t, 0, "batch_size"), m->items);
     snprintf(title, sizeof title, "%s, %.1f %% in blocks", orders[which].title, 100 * blocks);
     snprintf(panel->title, sizeof panel->title, "%s", title);
+}
+
+static struct map map_of(const struct hn_table *t, double study) {
+    struct map m = {.t = t, .study = study, .items = hn_table_real(t, 0, "items")};
+    for (int64_t row = 0; row < t->rows; row++)
+        m.cells = fmax(m.cells, 1 + fmax(hn_table_real(t, row, "cell_row"),
+                                         hn_table_real(t, row, "cell_col")));
+    m.across = (int64_t)ceil(fmax(1, m.cells / SIDE_MAX));
+    m.side = (int64_t)ceil(m.cells / (double)m.across);
+    return m;
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -60,8 +98,12 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             last = hn_table_real(t, row, "step");
             study = hn_table_real(t, row, "study_row");
         }
+    const struct map m = map_of(t, study);
     for (int i = 0; i < 3; i++)
-        draw_order(page, r, i, study);
+        draw_order(page, &m, i);
+    if (m.across > 1)
+        hn_page_say(page, "A square is the mean of %" PRId64 " x %" PRId64 " cells.", m.across,
+                    m.across);
     hn_page_first_dataset(page, t);
     page->equal = true;
     return hn_page_finish(page, "the table of the heat map is empty");

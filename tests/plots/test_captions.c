@@ -239,6 +239,30 @@ static void no_colours(void) {
     end_with(&r);
 }
 
+// Of 800 x 800 cells 2 x 2 are a square, here of .9, .1, .1 and .9; a negative row is none.
+static void squares_of_cells(void) {
+    begin_drawing();
+    static double cell[64][5];
+    struct hn_results r = figures_results(&ctx);
+    struct hn_table *map = r.table;
+    CU_ASSERT_PTR_NULL(strstr(caption_of(&r, "gc-fig1"), "A square is"));
+    while (strcmp(map->name, "heatmap") != 0)
+        map++;
+    for (int64_t row = 0; row < map->rows; row++)
+        for (int c = 0; c < 2; c++) {
+            const char *name = c ? "cell_col" : "cell_row";
+            if (hn_table_real(map, row, name) > 4)
+                HN_CHECK(&ctx, hn_table_set_real(&ctx, map, row, name, 799));
+        }
+    HN_CHECK(&ctx, hn_table_set_real(&ctx, map, map->rows / 2 - 1, "cell_row", -1));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(caption_of(&r, "gc-fig1"), "A square is the mean of 2 x 2 cells."));
+    CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig1.tsv", 2, cell, 64), 15);
+    CU_ASSERT(cell[0][0] == 1 && cell[0][1] == 1);
+    CU_ASSERT_DOUBLE_EQUAL(cell[0][4], 50, 1e-9);
+    end_with(&r);
+}
+
 static const struct hn_test tests[] = {
     {"intervals_where_drawn", intervals_where_drawn},
     {"rows_or_densities", rows_or_densities},
@@ -249,5 +273,6 @@ static const struct hn_test tests[] = {
     {"single_step", single_step},
     {"intervals_end_at_range", intervals_end_at_range},
     {"every_caption_without_colours", no_colours},
+    {"squares of cells", squares_of_cells},
 };
 HN_TEST_MAIN("captions", tests)
