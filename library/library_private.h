@@ -1,7 +1,7 @@
 #ifndef HN_LIBRARY_PRIVATE_H
 #define HN_LIBRARY_PRIVATE_H
 
-#include "harness/job/grid.h"
+#include "harness/job/fields.h"
 #include "library/hardneg.h"
 #include "samplers/sampler.h"
 

@@ -3,7 +3,7 @@
 #ifndef HN_HARNESS_CHOOSE_MEASURED_H
 #define HN_HARNESS_CHOOSE_MEASURED_H
 
-#include "harness/choose/evidence.h"
+#include "harness/choose/halving.h"
 #include "metrics/metric.h"
 
 // Measures of hardness, over pairs that are known to be true negatives (docs/reference/methods.md);

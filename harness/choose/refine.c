@@ -2,7 +2,6 @@
 // other is not.
 #include "core/options/option.h"
 #include "harness/choose/choose_private.h"
-#include "harness/job/list.h"
 
 #include <math.h>
 #include <stdio.h>

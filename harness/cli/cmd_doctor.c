@@ -4,7 +4,6 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
-#include "harness/host/doctor.h"
 #include "harness/host/host.h"
 #include "results/records.h"
 

@@ -5,11 +5,8 @@
 #include "harness/cli/summary.h"
 #include "harness/host/alternate.h"
 #include "harness/host/host.h"
-#include "harness/host/parts.h"
-#include "harness/host/ranks.h"
 #include "harness/run/cells.h"
-#include "harness/run/foresee.h"
-#include "harness/run/shares.h"
+#include "harness/run/estimate.h"
 #include "plots/page/figure.h"
 #include "results/timing.h"
 

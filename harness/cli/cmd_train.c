@@ -5,11 +5,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
-#include "harness/host/parts.h"
 #include "harness/host/processes.h"
-#include "harness/host/ranks.h"
-#include "harness/run/foresee.h"
-#include "harness/run/runner.h"
 #include "harness/run/train.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/run/columns.h"
+#include "harness/run/item.h"
 #include "results/records.h"
 
 #include <poll.h>

@@ -1,9 +1,7 @@
 // Reads what the kernel says of itself (/proc, /sys); what cannot be read is said to be unknown.
-#include "harness/host/doctor.h"
 #include "core/cgroup.h"
 #include "core/sweep/blas.h"
 #include "harness/host/host.h"
-#include "harness/host/instructions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-#include "harness/host/instructions.h"
 #include "harness/host/host.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
+#include "harness/host/parts.h"
+#include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
-#include "harness/host/parts_private.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +28,14 @@ static bool is_there(const struct hn_file_parts *p, int64_t part) {
 // The first line of a part's file says what it is.
 static char *first_line(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part) {
     return hn_format(ctx, "%s part %" PRId64 " of %" PRId64 "\n", p->name, part, p->n);
+}
+
+// For what failed in a folder: the process that stored the last result removes the parts.
+static enum hn_code fail_part(struct hn_context *ctx, const char *folder) {
+    if (access(folder, F_OK) == 0)
+        return ctx->code;
+    return hn_fail(ctx, HN_WAITING, "%s: removed by another process, which has ended the run",
+                   folder);
 }
 
 static void forget(struct hn_context *ctx, struct hn_file_parts *p) {
@@ -125,7 +135,7 @@ static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
     int64_t took = hn_wall_ns() - p->given_ns;
     p->count.compute_ns += took;
     if (write_part(ctx, p, part, found))
-        return hn_file_parts_fail(ctx, p->path);
+        return fail_part(ctx, p->path);
     p->count.computed++;
     p->count.bytes_written += found->n;
     if (p->ranks)
@@ -190,7 +200,7 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
     if (!path || !line)
         return ctx->code;
     if (access(path, F_OK) != 0)
-        return hn_file_parts_fail(ctx, path);
+        return fail_part(ctx, path);
     enum hn_code code = hn_bytes_read(ctx, path, line, out);
     if (code == HN_DATA) {
         (void)unlink(path);
@@ -200,6 +210,79 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
     p->count.read += code == HN_OK;
     p->count.bytes_read += out->n;
     return code;
+}
+
+// Bytes that the processes of a machine have in memory once: a file <folder>/rows/<name> that the
+// first of them makes, and all map. Other machines that see the folder have it once each.
+
+enum { SHARED_MIN = 1 << 20 }; // bytes; of fewer each process has its own
+
+struct shared {
+    const char *path, *line; // line: the file begins with it
+    int64_t n;
+    const struct hn_parts_fill *fill;
+};
+
+static enum hn_code make(struct hn_context *ctx, const struct shared *s) {
+    HN_SCOPE(ctx);
+    const void *bytes = hn_parts_own(ctx, s->n, s->fill);
+    return bytes ? hn_bytes_write(ctx, s->path, s->line, HN_MAPPED_FROM, bytes, s->n) : ctx->code;
+}
+
+// HN_DATA: there is no such file, or it is damaged.
+static enum hn_code map(struct hn_context *ctx, const struct shared *s, void **bytes) {
+    int fd = open(s->path, O_RDONLY | O_CLOEXEC);
+    enum hn_code code = HN_OK;
+    if (fd < 0 || !hn_checksum_begins(fd, HN_MAPPED_FROM + s->n + HN_CHECKSUM_BYTES, s->line))
+        code = hn_fail(ctx, HN_DATA, "%s: the file is damaged, or was removed: run again", s->path);
+    else if (!(*bytes = hn_map(ctx, fd, s->n)))
+        code = ctx->code;
+    if (fd >= 0)
+        (void)close(fd);
+    return code;
+}
+
+// Maps the file, or makes it first; a process that finds it being made waits.
+static enum hn_code map_or_make(struct hn_context *ctx, const struct shared *s, void **bytes) {
+    int folder;
+    enum hn_code code = map(ctx, s, bytes);
+    if (code != HN_DATA)
+        return code;
+    if (hn_folder_take(ctx, s->path, &folder))
+        return ctx->code;
+    code = map(ctx, s, bytes);
+    if (code == HN_DATA) {
+        code = make(ctx, s);
+        code = code ? code : map(ctx, s, bytes);
+    }
+    hn_folder_free(folder);
+    return code;
+}
+
+static const void *share(struct hn_context *ctx, void *self, const char *name, int64_t n,
+                         const struct hn_parts_fill *fill) {
+    const struct hn_file_parts *p = self;
+    if ((p->of == 1 && hn_ranks_count(p->ranks) == 1) || n < SHARED_MIN)
+        return hn_parts_own(ctx, n, fill);
+    char sum[HN_DIGEST_TEXT];
+    struct hn_digest digest;
+    hn_digest_begin(&digest);
+    hn_digest_add_text(&digest, p->scope);
+    hn_digest_add_text(&digest, name);
+    hn_digest_add_int(&digest, hn_results_code_version);
+    hn_digest_add_text(&digest, ctx->program);
+    hn_digest_end(&digest, sum);
+    HN_SCOPE(ctx);
+    char *folder = hn_format(ctx, "%s/rows", p->folder);
+    char *path = hn_format(ctx, "%s/rows/%s", p->folder, sum);
+    char *line = hn_format(ctx, "hardneg rows 1: %s\n", sum);
+    const struct shared s = {path, line, n, fill};
+    if (!folder || !path || !line || hn_folder_make(ctx, folder))
+        return NULL;
+    void *bytes = NULL;
+    hn_own(ctx, scope.outer);
+    bool good = !map_or_make(ctx, &s, &bytes) || !fail_part(ctx, folder);
+    return good ? bytes : NULL;
 }
 
 enum hn_code hn_part_parse(struct hn_context *ctx, const char *option, const char *text,
@@ -225,7 +308,7 @@ enum hn_code hn_file_parts_open(struct hn_context *ctx, const char *text, struct
                                    .put = put,
                                    .end = end,
                                    .get = get,
-                                   .share = hn_file_parts_share};
+                                   .share = share};
     if (hn_host_program(ctx))
         return ctx->code;
     return text ? hn_part_parse(ctx, "--rows", text, &out->part, &out->of) : HN_OK;

@@ -1,5 +1,4 @@
 #include "harness/job/fields.h"
-#include "harness/job/grid.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "harness/job/grid.h"
+#include "harness/job/fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

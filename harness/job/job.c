@@ -1,7 +1,6 @@
 // The keys of a job file. 2^53: what a double, and so JSON, holds exactly.
 #include "harness/job/job.h"
 #include "core/files.h"
-#include "harness/job/resolve.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define HN_HARNESS_JOB_JOB_H
 
 #include "core/digest.h"
-#include "harness/job/grid.h"
+#include "harness/job/fields.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
 #include "metrics/studies/study.h"

@@ -1,4 +1,4 @@
-#include "harness/job/list.h"
+#include "harness/job/fields.h"
 
 #include <string.h>
 

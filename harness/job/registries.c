@@ -1,5 +1,5 @@
 // The registries that job files name samplers, weightings and losses of.
-#include "harness/job/list.h"
+#include "harness/job/fields.h"
 #include "metrics/weighting.h"
 #include "samplers/sampler.h"
 

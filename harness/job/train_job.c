@@ -2,7 +2,6 @@
 #include "harness/job/train_job.h"
 #include "core/digest.h"
 #include "core/files.h"
-#include "harness/job/resolve.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "harness/mining/corpus.h"
 #include "harness/mining/mining.h"
 #include "harness/run/estimate.h"
-#include "harness/run/shares.h"
+#include "harness/run/runner.h"
 #include "results/records.h"
 #include "retrieval/mine_options.h"
 

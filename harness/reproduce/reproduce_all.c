@@ -1,6 +1,6 @@
 // All trainings that entries of the claim files want, side by side.
 #include "harness/host/processes.h"
-#include "harness/reproduce/reproduce_train.h"
+#include "harness/reproduce/reproduce.h"
 
 #include <string.h>
 

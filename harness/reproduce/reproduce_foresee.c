@@ -1,7 +1,7 @@
 // Estimates of trainings, before they are run: every setting that is left is tried for some steps.
 #include "core/files.h"
 #include "harness/host/processes.h"
-#include "harness/reproduce/reproduce_train.h"
+#include "harness/reproduce/reproduce.h"
 #include "results/cell_file.h"
 
 #include <sys/stat.h>

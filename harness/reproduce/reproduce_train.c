@@ -1,12 +1,11 @@
 // Trainings that entries of the claim files want: their data are found and linked, and every run
 // that is not there yet is trained.
-#include "harness/reproduce/reproduce_train.h"
 #include "core/files.h"
+#include "harness/reproduce/reproduce.h"
 #include "plots/page/paper.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

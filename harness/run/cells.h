@@ -4,7 +4,7 @@
 #ifndef HN_HARNESS_RUN_CELLS_H
 #define HN_HARNESS_RUN_CELLS_H
 
-#include "harness/host/instructions.h"
+#include "harness/host/host.h"
 #include "harness/run/plan.h"
 #include "harness/run/runner.h"
 #include "metrics/metric.h"

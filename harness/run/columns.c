@@ -1,6 +1,6 @@
 // The columns of the tables of cells. Options, metrics and reports bring their own from the
 // registries, so that a new one needs no line here. All names of /runs share one namespace.
-#include "harness/run/columns.h"
+#include "harness/run/item.h"
 
 #define NAME(name, kind, units, long_name)                                                         \
     { name, HN_COLUMN_##kind, units, long_name, HN_NEITHER, HN_ROLE_IDENTITY }

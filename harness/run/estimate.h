@@ -55,4 +55,12 @@ static inline int64_t hn_bytes_mul(int64_t a, int64_t b) {
 int hn_bytes_text(int64_t bytes, char *buffer, size_t size);
 int hn_seconds_text(double seconds, char *buffer, size_t size);
 
+// A line of a dry run: "  12.3 s    34 MiB  label"; ? where nothing is known.
+void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
+
+// Estimates what `run` wants of the plan, if it is to be listed (--dry-run) or there is a memory
+// limit; sets ctx->memory.mode. HN_USAGE: it does not fit the limit, or --filter matches nothing.
+HN_MUST_USE enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
+                                        const struct hn_runner *run, bool list);
+
 #endif

@@ -3,7 +3,6 @@
 #ifndef HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
 #define HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
 
-#include "harness/host/parts.h"
 #include "harness/run/cells.h"
 #include "harness/run/estimate.h"
 

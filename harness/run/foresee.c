@@ -1,5 +1,5 @@
-#include "harness/run/foresee.h"
 #include "harness/host/host.h"
+#include "harness/run/estimate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

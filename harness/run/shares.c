@@ -1,5 +1,5 @@
-#include "harness/run/shares.h"
 #include "harness/run/estimate.h"
+#include "harness/run/runner.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Data of tasks: their digest, and that they are found by what tasks declare, here and by
 // `reproduce`.
-#include "harness/reproduce/reproduce_train.h"
+#include "harness/reproduce/reproduce.h"
 #include "tests/training_fixture.h"
 
 // The digest is that of the files' contents, whatever the folder is called.

@@ -1,6 +1,5 @@
 // Provenance and calibration: names, plausible rates, failures of memory.
 #include "harness/host/host.h"
-#include "harness/host/instructions.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // One namespace of columns: what options, reports and metrics may be called.
-#include "harness/run/columns.h"
+#include "harness/run/item.h"
 #include "tests/test.h"
 
 #include <stdio.h>
