@@ -13,9 +13,8 @@ struct ab_params {
 static const struct hn_option ab_options[] = {
     {HN_CONFIG_OPTION(struct ab_params,
                       "the job file (YAML); keep it short, since it runs twice a round")},
-    {HN_INT_OPTION(struct ab_params, rounds, "rounds", "11", 1, 1000,
-                   "how often each program runs; fewer than 5 gate no times"),
-     .metavar = "N"},
+    {HN_COUNT_OPTION(struct ab_params, rounds, "rounds", "11", 1, 1000,
+                     "how often each program runs; fewer than 5 gate no times")},
     {HN_SET_OPTION(struct ab_params, "replace a value of the job, for both")},
     {HN_LIST_OPTION(struct ab_params, gate, "gate", "as in hardneg compare"),
      .metavar = "METRIC:LIMIT"},

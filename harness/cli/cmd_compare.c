@@ -42,9 +42,8 @@ static const struct hn_option compare_options[] = {
     {HN_REAL_OPTION(struct compare_params, floor, "noise-floor", "0", 0, 1000,
                     "noise of this host's times, as hardneg doctor measures it"),
      .metavar = "PERCENT"},
-    {HN_TEXT_OPTION(struct compare_params, history, "history",
-                    "draw a metric over the results files in DIR and in its folders"),
-     .metavar = "DIR"},
+    {HN_FOLDER_OPTION(struct compare_params, history, "history",
+                      "draw a metric over the results files in DIR and in its folders")},
     {HN_TEXT_OPTION(
          struct compare_params, metric, "metric",
          "metric of --history (default: that of the first gate of one column, else cost_s)"),

@@ -16,9 +16,8 @@ struct doctor_params {
 };
 
 static const struct hn_option doctor_options[] = {
-    {HN_INT_OPTION(struct doctor_params, rounds, "rounds", "3", 1, 100,
-                   "rounds of two runs for the noise of the host"),
-     .metavar = "N"},
+    {HN_COUNT_OPTION(struct doctor_params, rounds, "rounds", "3", 1, 100,
+                     "rounds of two runs for the noise of the host")},
     {HN_BOOL_OPTION(struct doctor_params, no_noise, "no-noise", NULL,
                     "skip the noise measurement, which takes some seconds")},
     {HN_THREADS_OPTION(struct doctor_params, "")},

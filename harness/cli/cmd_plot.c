@@ -28,11 +28,9 @@ static const struct hn_option plot_options[] = {
     {HN_CHOICE_OPTION(struct plot_params, medium, "for", "any", hn_media,
                       "as wide as a column or the text of that style, text of 8 points (talk: 10)"),
      .metavar = "STYLE"},
-    {HN_INT_OPTION(struct plot_params, columns, "columns", NULL, 1, 2,
-                   "with --for: columns that every figure takes (default: as suits it)"),
-     .metavar = "N"},
-    {HN_TEXT_OPTION(struct plot_params, style, "style", "gnuplot commands that change the theme"),
-     .metavar = "FILE"},
+    {HN_COUNT_OPTION(struct plot_params, columns, "columns", NULL, 1, 2,
+                     "with --for: columns that every figure takes (default: as suits it)")},
+    {HN_FILE_OPTION(struct plot_params, style, "style", "gnuplot commands that change the theme")},
     {0},
 };
 

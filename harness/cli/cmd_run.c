@@ -69,9 +69,8 @@ static const struct hn_option run_options[] = {
      .metavar = "STEP"},
     {HN_BOOL_OPTION(struct run_params, save_batches, "save-batches", NULL,
                     "keep the ids of all batches in the results (/order)")},
-    {HN_INT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
-                   "refuse a job of more cells (default: a million)"),
-     .metavar = "N"},
+    {HN_COUNT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
+                     "refuse a job of more cells (default: a million)")},
     {HN_THREADS_OPTION(struct run_params, "")},
     {HN_MEMORY_OPTION(struct run_params,
                       "; replaces limits.memory of the job. A job that would take more is run in "

@@ -41,6 +41,12 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
     return value == INT64_MIN ? otherwise : value;
 }
 
+// Options whose values are of a kind that --help names.
+#define HN_FILE_OPTION(...) HN_TEXT_OPTION(__VA_ARGS__), .metavar = "FILE"
+#define HN_FILES_OPTION(...) HN_LIST_OPTION(__VA_ARGS__), .metavar = "FILE"
+#define HN_FOLDER_OPTION(...) HN_TEXT_OPTION(__VA_ARGS__), .metavar = "DIR"
+#define HN_WORDS_OPTION(...) HN_TEXT_OPTION(__VA_ARGS__), .metavar = "TEXT"
+#define HN_COUNT_OPTION(...) HN_INT_OPTION(__VA_ARGS__), .metavar = "N"
 // Options that several commands have, at a field of their parameters; `more` is joined to the help.
 #define HN_THREADS_OPTION(type, more)                                                              \
     HN_INT_OPTION(type, threads, "threads", NULL, 1, 4096, "threads (default: all)" more),         \
