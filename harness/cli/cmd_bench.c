@@ -22,7 +22,7 @@ struct bench_params {
 };
 
 static const struct hn_option bench_options[] = {
-    {HN_INT_OPTION(struct bench_params, n, "n", "10000", 2, 100000000, "items"), .metavar = "N"},
+    {HN_COUNT_OPTION(struct bench_params, n, "n", "10000", 2, 100000000, "items")},
     {HN_INT_OPTION(struct bench_params, dim, "dim", "128", 1, 65536, "dimensions"), .metavar = "D"},
     {HN_INT_OPTION(struct bench_params, M, "M", "1000", 1, 1000000,
                    "candidates of the proximity graph"),
@@ -47,9 +47,8 @@ static const struct hn_option bench_options[] = {
     {HN_TEXT_OPTION(struct bench_params, screen, "screen",
                     "kernel of the screen of sweeps, or off (default: the best, where it pays)"),
      .metavar = "NAME"},
-    {HN_TEXT_OPTION(struct bench_params, data, "data",
-                    "a snapshot: its last step instead of random rows; --n and --dim are its own"),
-     .metavar = "FILE"},
+    {HN_FILE_OPTION(struct bench_params, data, "data",
+                    "a snapshot: its last step instead of random rows; --n and --dim are its own")},
     {HN_BOOL_OPTION(struct bench_params, mpi, "mpi", NULL,
                     "share every sweep out to the ranks of `mpirun -n P hardneg bench --mpi`, as "
                     "run --rows ranks does")},
@@ -112,6 +111,7 @@ enum { FOLDER = 4096 }; // bytes of the name of one
 
 // A run of the command.
 struct work {
+    const struct hn_call *call;
     const struct bench_params *p;
     struct hn_bench bench;
     const struct hn_bench_kernel *kernels;
@@ -225,35 +225,41 @@ static enum hn_code run_training(struct hn_context *ctx, const struct hn_bench_k
     return code;
 }
 
-static bool wanted(const struct hn_bench_kernel *k, int n_args, const char **args) {
+static bool wanted(const struct work *w, const struct hn_bench_kernel *k) {
     bool usual = k->needs != HN_BENCH_TRAINING;
-    for (int i = 0; i < n_args; i++)
-        if (strcmp(args[i], k->group) == 0 || strcmp(args[i], k->name) == 0 ||
-            (usual && strcmp(args[i], "all") == 0))
+    for (int i = 0; i < w->call->n_args; i++) {
+        const char *name = w->call->args[i];
+        if (strcmp(name, k->group) == 0 || strcmp(name, k->name) == 0 ||
+            (usual && strcmp(name, "all") == 0))
             return true;
-    return usual && n_args == 0;
+    }
+    return usual && w->call->n_args == 0;
 }
 
-static enum hn_code check_names(struct hn_context *ctx, const struct hn_bench_kernel *kernels,
-                                int n_args, const char **args) {
-    static const char *const usual[] = {"all", "table", "linear"};
-    int n = 0;
-    while (kernels[n].name)
+static bool has_sizes(const char *name) {
+    return strcmp(name, "table") == 0 || strcmp(name, "linear") == 0;
+}
+
+static enum hn_code check_names(struct hn_context *ctx, const struct work *w) {
+    const char **args = w->call->args;
+    int64_t n = 0, all = 0;
+    while (w->kernels[n].name)
         n++;
     HN_SCOPE(ctx);
     const char **names = hn_alloc(ctx, 3 + 2 * n, sizeof *names);
     if (!names)
         return ctx->code;
-    memcpy(names, usual, sizeof usual);
-    n = 3;
-    for (const struct hn_bench_kernel *k = kernels; k->name; k++) {
-        names[n++] = k->group;
-        names[n++] = k->name;
+    names[all++] = "all";
+    names[all++] = "table";
+    names[all++] = "linear";
+    for (const struct hn_bench_kernel *k = w->kernels; k->name; k++) {
+        names[all++] = k->group;
+        names[all++] = k->name;
     }
-    for (int i = 0; i < n_args; i++) {
-        if (hn_name_find(ctx, "kernel", args[i], names, n, "") < 0)
+    for (int i = 0; i < w->call->n_args; i++) {
+        if (hn_name_find(ctx, "kernel", args[i], names, all, "") < 0)
             return ctx->code;
-        if (n_args > 1 && (strcmp(args[i], "table") == 0 || strcmp(args[i], "linear") == 0))
+        if (w->call->n_args > 1 && has_sizes(args[i]))
             return hn_fail(ctx, HN_USAGE,
                            "'%s' has rows and sizes of its own: give it alone, without %s", args[i],
                            args[i > 0 ? 0 : 1]);
@@ -261,23 +267,19 @@ static enum hn_code check_names(struct hn_context *ctx, const struct hn_bench_ke
     return HN_OK;
 }
 
-static bool has_sizes(int n_args, const char **args) {
-    return n_args > 0 && (strcmp(args[0], "table") == 0 || strcmp(args[0], "linear") == 0);
-}
-
 // The last step of --data, for kernels that it suffices for.
-static enum hn_code read_data(struct hn_context *ctx, struct work *w, int n_args,
-                              const char **args) {
+static enum hn_code read_data(struct hn_context *ctx, struct work *w) {
     struct hn_items *items = &w->bench.items;
     if (!w->p->data)
         return HN_OK;
-    if (has_sizes(n_args, args))
-        return hn_fail(ctx, HN_USAGE, "'%s' has rows of its own: leave --data out", args[0]);
+    if (w->call->n_args > 0 && has_sizes(w->call->args[0]))
+        return hn_fail(ctx, HN_USAGE, "'%s' has rows of its own: leave --data out",
+                       w->call->args[0]);
     if (hn_snapshot_open(ctx, w->p->data, &w->snapshot) ||
         hn_snapshot_load(ctx, w->snapshot, hn_snapshot_info(w->snapshot)->steps - 1, items))
         return ctx->code;
     for (const struct hn_bench_kernel *k = w->kernels; k->name; k++)
-        if (wanted(k, n_args, args) && k->needs == HN_BENCH_VIEWS_TOO && !hn_has_positive(items))
+        if (wanted(w, k) && k->needs == HN_BENCH_VIEWS_TOO && !hn_has_positive(items))
             return hn_fail(ctx, HN_DATA,
                            "%s: has no views, which %s needs: name other kernels, or leave --data "
                            "out",
@@ -285,22 +287,20 @@ static enum hn_code read_data(struct hn_context *ctx, struct work *w, int n_args
     return HN_OK;
 }
 
-static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_args,
-                                const char **args) {
+static enum hn_code run_kernels(struct hn_context *ctx, struct work *w) {
     const struct bench_params *p = w->p;
-    for (int g = 0; g < GOALS && n_args == 1; g++)
+    for (int g = 0; g < GOALS && w->call->n_args == 1; g++)
         for (const struct hn_bench_kernel *k = w->kernels; k->name; k++) {
             w->bench.shape = goals[g].shape;
-            if (strcmp(goals[g].group, args[0]) == 0 && strcmp(goals[g].name, k->name) == 0 &&
-                run_kernel(ctx, k, w))
+            if (strcmp(goals[g].group, w->call->args[0]) == 0 &&
+                strcmp(goals[g].name, k->name) == 0 && run_kernel(ctx, k, w))
                 return ctx->code;
         }
     int64_t n = w->snapshot ? w->bench.items.n : p->n,
             dim = w->snapshot ? w->bench.items.d : p->dim;
     w->bench.shape = (struct hn_bench_shape){n, dim, p->M, p->K, p->batch, p->keep, p->queries};
     for (const struct hn_bench_kernel *k = w->kernels; k->name; k++)
-        if (wanted(k, n_args, args) &&
-            (k->needs == HN_BENCH_TRAINING ? run_training : run_kernel)(ctx, k, w))
+        if (wanted(w, k) && (k->needs == HN_BENCH_TRAINING ? run_training : run_kernel)(ctx, k, w))
             return ctx->code;
     return HN_OK;
 }
@@ -326,47 +326,38 @@ static enum hn_code open_parts(struct hn_context *ctx, struct work *w, char fold
     return HN_OK;
 }
 
-static enum hn_code bench(struct hn_context *ctx, const struct hn_call *call, struct work *w) {
+static enum hn_code bench(struct hn_context *ctx, struct work *w) {
     bool speaks = hn_ranks_number(w->ranks) == 0;
-    w->rows = call->json ? json_array() : NULL;
+    w->rows = w->call->json ? json_array() : NULL;
     ctx->screen = w->p->screen ? w->p->screen : ctx->screen;
-    enum hn_code code = hn_screen_check(ctx);
-    if (code == HN_OK)
-        code = hn_bench_list(ctx, &w->kernels);
-    if (code == HN_OK)
-        code = check_names(ctx, w->kernels, call->n_args, call->args);
-    if (code == HN_OK)
-        code = read_data(ctx, w, call->n_args, call->args);
-    if (code == HN_OK)
-        code = hn_blas_open(ctx);
-    if (code == HN_OK && !w->rows && speaks) {
+    bool failed = hn_screen_check(ctx) || hn_bench_list(ctx, &w->kernels) || check_names(ctx, w) ||
+                  read_data(ctx, w) || hn_blas_open(ctx);
+    if (!failed && !w->rows && speaks) {
         printf("%s kernels, %s scans, %d threads; best = the time at the ceiling, measured just "
                "before\n",
                hn_blas_core(), hn_simd_best()->name, ctx->threads);
         hn_record_print(bench_columns, NULL, stdout);
     }
-    if (code == HN_OK)
-        code = run_kernels(ctx, w, call->n_args, call->args);
-    if (code == HN_OK && w->rows && speaks)
-        code = hn_json_print(ctx, json_pack("{s:O}", "kernels", w->rows), stdout);
+    failed = failed || run_kernels(ctx, w);
+    if (!failed && w->rows && speaks)
+        failed = hn_json_print(ctx, json_pack("{s:O}", "kernels", w->rows), stdout);
     json_decref(w->rows);
     hn_bench_training_free(ctx, w->bench.training);
     if (w->snapshot) {
         hn_items_free(ctx, &w->bench.items);
         hn_snapshot_close(ctx, w->snapshot);
     }
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
-static enum hn_code bench_together(struct hn_context *ctx, const struct hn_call *call,
-                                   struct work *w) {
+static enum hn_code bench_together(struct hn_context *ctx, struct work *w) {
     char folder[FOLDER] = "";
     int64_t begun = hn_wall_ns();
     enum hn_code code = open_parts(ctx, w, folder);
-    code = code ? code : bench(ctx, call, w);
-    code = hn_ranks_agree(ctx, w->ranks, code);
+    code = hn_ranks_agree(ctx, w->ranks, code ? code : bench(ctx, w));
     if (!code)
-        code = hn_shares_tell(ctx, &w->parts, "ranks", begun, call->quiet, call->verbose, NULL);
+        code =
+            hn_shares_tell(ctx, &w->parts, "ranks", begun, w->call->quiet, w->call->verbose, NULL);
     ctx->parts = NULL;
     hn_file_parts_close(ctx, &w->parts);
     if (*folder && hn_ranks_number(w->ranks) == 0)
@@ -375,7 +366,7 @@ static enum hn_code bench_together(struct hn_context *ctx, const struct hn_call 
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
-    struct work w = {.p = call->params};
+    struct work w = {.call = call, .p = call->params};
     if (!w.p->mpi && w.p->output)
         return hn_fail(ctx, HN_USAGE, "--output: only with --mpi, whose ranks it is for");
     if (w.p->mpi && hn_ranks_open(ctx, &w.ranks))
@@ -383,8 +374,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     if (!w.p->mpi)
         hn_ranks_none(ctx);
     ctx->threads = (int)hn_given(w.p->threads, hn_ranks_threads(w.ranks, ctx->threads));
-    return hn_ranks_close(ctx, w.ranks,
-                          w.ranks ? bench_together(ctx, call, &w) : bench(ctx, call, &w));
+    return hn_ranks_close(ctx, w.ranks, (w.ranks ? bench_together : bench)(ctx, &w));
 }
 
 const struct hn_command hn_cmd_bench = {
