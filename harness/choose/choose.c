@@ -247,10 +247,7 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
                        "%s: Uniform could not be measured, so nothing can be compared with it: %s; "
                        "raise --batch-size or --batches",
                        w->spec->path, hn_choice_error(c, h->reference));
-    if (!code)
-        code = refine(ctx, w);
-    if (!code)
-        code = check_steps(ctx, w);
+    code = code || refine(ctx, w) || check_steps(ctx, w) ? ctx->code : HN_OK;
     hn_progress_end(&w->progress);
     return code;
 }

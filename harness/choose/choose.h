@@ -10,8 +10,8 @@
 
 // Arguments of `choose`.
 struct hn_choose_spec {
-    const char *path;     // of the snapshot file
-    const char *samplers; // job file whose `samplers` are the grid; NULL = the default grid
+    const char *path; // of the snapshot file
+    char *samplers;   // job file whose `samplers` are the grid; NULL = the default grid
     int64_t batch_size;
     int64_t batches;     // of a seed, of samplers that are not partitions; of those an epoch
     int64_t seed, seeds; // the first one, and those of the last rung

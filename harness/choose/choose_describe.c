@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const goal_names[HN_GOALS] = {"hardness", "p99", "hardest", "lme"};
-
 char *hn_chosen_line(struct hn_context *ctx, const struct hn_job_sampler *s) {
     const struct hn_point point = {s->type, s->params, s->text};
     struct hn_yaml_text text = {.ctx = ctx, .brief = true};
@@ -177,7 +175,7 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
         "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, "
         "s:o, s:o, s:o, s:o}",
         "file", hn_json_text(spec->path), "step", (json_int_t)c->step, "batch_size",
-        (json_int_t)spec->batch_size, "goal", goal_names[spec->goal], "temperature",
+        (json_int_t)spec->batch_size, "goal", hn_goals[spec->goal], "temperature",
         hn_json_real(spec->goal == HN_GOAL_LME ? spec->temperature : NAN), "max_fn",
         hn_json_real(spec->max_false), "max_excess", hn_json_real(spec->max_excess), "budget",
         hn_json_real(hn_halving_budget(h)), "max_cost", hn_json_real(spec->max_cost),

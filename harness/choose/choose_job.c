@@ -138,14 +138,6 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_choose_spec
     return hn_job_read_text(ctx, "the default grid", grid, &set, out);
 }
 
-static enum hn_code prepare(struct hn_context *ctx, const struct hn_choose_spec *spec,
-                            const struct hn_snapshot_info *info, struct hn_job *out,
-                            int64_t *reference) {
-    if (check_kinds(ctx, out) || (!spec->samplers && drop_unfit(ctx, info, out)))
-        return ctx->code;
-    return need_reference(ctx, out, reference) ? ctx->code : set_rest(ctx, spec->path, out);
-}
-
 static enum hn_code check_prior(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                 const struct hn_snapshot_info *info) {
     bool labelled = hn_plan_has_relation(info);
@@ -174,11 +166,9 @@ enum hn_code hn_choose_job(struct hn_context *ctx, const struct hn_choose_spec *
     if (hn_snapshot_open_any(ctx, spec->path, &snapshot))
         return ctx->code;
     const struct hn_snapshot_info *info = hn_snapshot_info(snapshot);
-    enum hn_code code = check_prior(ctx, spec, info);
-    if (!code)
-        code = read_job(ctx, spec, info, out);
-    if (!code)
-        code = prepare(ctx, spec, info, out, reference);
+    bool failed = check_prior(ctx, spec, info) || read_job(ctx, spec, info, out) ||
+                  check_kinds(ctx, out) || (!spec->samplers && drop_unfit(ctx, info, out)) ||
+                  need_reference(ctx, out, reference) || set_rest(ctx, spec->path, out);
     hn_snapshot_close(ctx, snapshot);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+const char *const hn_goals[] = {"hardness", "p99", "hardest", "lme", NULL};
+
 struct state {
     bool labelled; // the file knows classes
 };

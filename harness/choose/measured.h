@@ -15,6 +15,7 @@ enum hn_goal {
     HN_GOAL_LME,     // log-mean-exp of a batch's cosines at the temperature, mean over batches
     HN_GOALS
 };
+extern const char *const hn_goals[]; // "hardness", "p99" ..., ended by NULL
 
 // The record of a batch: numerators and denominators, and counts of the cosines of all its pairs.
 enum {

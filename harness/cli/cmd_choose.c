@@ -6,17 +6,13 @@
 #include "results/records.h"
 
 struct choose_params {
-    char *samplers;
-    int64_t batch_size, batches, classes, step, seed, seeds, checks, threads, memory;
-    double max_fn, max_excess, max_cost, step_ms, prior, temperature;
-    int goal;
+    struct hn_choose_spec spec; // step_seconds in ms, max_excess in points
+    int64_t threads, memory;
 };
 
-static const char *const goals[] = {"hardness", "p99", "hardest", "lme", NULL};
-
-#define FIELD(macro, field, ...) macro(struct choose_params, field, __VA_ARGS__)
+#define FIELD(macro, field, ...) macro(struct choose_params, spec.field, __VA_ARGS__)
 static const struct hn_option choose_options[] = {
-    {FIELD(HN_REAL_OPTION, max_fn, "max-fn", NULL, 0, 100,
+    {FIELD(HN_REAL_OPTION, max_false, "max-fn", NULL, 0, 100,
            "maximum false negatives, as a share of pairs: 0.12 (default: any)"),
      .metavar = "SHARE"},
     {FIELD(HN_REAL_OPTION, max_excess, "max-excess", NULL, 0, 100,
@@ -27,9 +23,10 @@ static const struct hn_option choose_options[] = {
          HN_REAL_OPTION, max_cost, "max-cost", NULL, 0, 1000,
          "maximum time of a batch, as a share of a training step (needs --step-ms; default: any)"),
      .metavar = "SHARE"},
-    {FIELD(HN_REAL_OPTION, step_ms, "step-ms", NULL, 1e-6, 1e9, "time of a training step, in ms"),
+    {FIELD(HN_REAL_OPTION, step_seconds, "step-ms", NULL, 1e-6, 1e9,
+           "time of a training step, in ms"),
      .metavar = "MS"},
-    {FIELD(HN_CHOICE_OPTION, goal, "goal", "hardness", goals,
+    {FIELD(HN_CHOICE_OPTION, goal, "goal", "hardness", hn_goals,
            "what is wanted of true negatives: a high mean cosine, 99th percentile, hardest one, or "
            "log-mean-exp at the temperature, by which a loss weighs them"),
      .metavar = "GOAL"},
@@ -52,32 +49,29 @@ static const struct hn_option choose_options[] = {
     {FIELD(HN_INT_OPTION, step, "step", NULL, 0, INFINITY,
            "step of the series that is judged (default: the last)"),
      .letter = 's', .metavar = "STEP"},
-    {FIELD(HN_INT_OPTION, checks, "checks", "2", 0, HN_CHOOSE_CHECKS,
-           "further steps of the series on which the choice is checked"),
-     .metavar = "N"},
+    {FIELD(HN_COUNT_OPTION, checks, "checks", "2", 0, HN_CHOOSE_CHECKS,
+           "further steps of the series on which the choice is checked")},
     {FIELD(HN_INT_OPTION, seed, "seed", "1", 0, 0x1p52, "the first seed"), .metavar = "S"},
-    {FIELD(HN_INT_OPTION, seeds, "seeds", "20", 1, HN_EVIDENCE_SEEDS,
-           "seeds of the settings left at the end"),
-     .metavar = "N"},
-    {FIELD(HN_INT_OPTION, batches, "batches", "64", 2, 100000,
-           "batches per seed, for samplers that do not partition the data"),
-     .metavar = "N"},
+    {FIELD(HN_COUNT_OPTION, seeds, "seeds", "20", 1, HN_EVIDENCE_SEEDS,
+           "seeds of the settings left at the end")},
+    {FIELD(HN_COUNT_OPTION, batches, "batches", "64", 2, 100000,
+           "batches per seed, for samplers that do not partition the data")},
     {HN_THREADS_OPTION(struct choose_params, "; the choice does not depend on them")},
     {HN_MEMORY_OPTION(struct choose_params,
                       " (default: what the machine has); settings that need more fail")},
     {0},
 };
 
-static enum hn_code check_params(struct hn_context *ctx, const struct choose_params *p) {
-    if (p->max_fn > 1)
+static enum hn_code check_spec(struct hn_context *ctx, const struct hn_choose_spec *s) {
+    if (s->max_false > 1)
         return hn_fail(ctx, HN_USAGE, "--max-fn is a share of pairs: %g %% is --max-fn %g",
-                       p->max_fn, p->max_fn / 100);
-    if (!isnan(p->max_fn) && !isnan(p->max_excess))
+                       s->max_false, s->max_false / 100);
+    if (!isnan(s->max_false) && !isnan(s->max_excess))
         return hn_fail(ctx, HN_USAGE, "--max-fn and --max-excess: give one budget");
-    if (!isnan(p->max_cost) && isnan(p->step_ms))
+    if (!isnan(s->max_cost) && isnan(s->step_seconds))
         return hn_fail(ctx, HN_USAGE,
                        "--max-cost is a share of a training step: give its time with --step-ms");
-    if (p->classes != INT64_MIN && !isnan(p->prior))
+    if (s->classes != INT64_MIN && !isnan(s->prior))
         return hn_fail(ctx, HN_USAGE, "--classes and --prior say the same: give one of them");
     return HN_OK;
 }
@@ -91,35 +85,23 @@ static enum hn_code answer(struct hn_context *ctx, const struct hn_call *call,
 }
 
 static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *call) {
-    const struct choose_params *p = call->params;
-    if (check_params(ctx, p))
+    struct choose_params *p = call->params;
+    struct hn_choose_spec *spec = &p->spec;
+    struct hn_chosen choice;
+    if (check_spec(ctx, spec))
         return ctx->code;
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
     hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory());
     if (hn_blas_open(ctx))
         return ctx->code;
-    const struct hn_choose_spec spec = {.path = call->args[0],
-                                        .samplers = p->samplers,
-                                        .batch_size = p->batch_size,
-                                        .batches = p->batches,
-                                        .seed = p->seed,
-                                        .seeds = p->seeds,
-                                        .step = p->step,
-                                        .checks = p->checks,
-                                        .goal = (enum hn_goal)p->goal,
-                                        .temperature = p->temperature,
-                                        .max_false = p->max_fn,
-                                        .max_excess = p->max_excess / 100,
-                                        .classes = p->classes,
-                                        .max_cost = p->max_cost,
-                                        .step_seconds = 1e-3 * p->step_ms,
-                                        .prior = p->classes != INT64_MIN ? 1 / (double)p->classes
-                                                                         : p->prior,
-                                        .quiet = call->quiet};
-    struct hn_chosen choice;
-    enum hn_code code = hn_choose(ctx, &spec, &choice);
-    if (!code)
-        code = answer(ctx, call, &spec, &choice);
+    spec->path = call->args[0];
+    spec->quiet = call->quiet;
+    spec->max_excess /= 100;
+    spec->step_seconds *= 1e-3;
+    if (spec->classes != INT64_MIN)
+        spec->prior = 1 / (double)spec->classes;
+    enum hn_code code = hn_choose(ctx, spec, &choice);
+    code = code ? code : answer(ctx, call, spec, &choice);
     hn_plan_free(ctx, &choice.plan);
     return code;
 }
