@@ -239,11 +239,9 @@ static const struct hn_option sheet_options[] = {
     {HN_LIST_OPTION(struct sheet_params, sampler, "sampler",
                     "as in a job file, once for each (default: uniform, knn and batchsampler)"),
      .metavar = "SAMPLER"},
-    {HN_TEXT_OPTION(struct sheet_params, images, "images",
-                    "folder of the binary files of CIFAR-10, CIFAR-100 or STL-10"),
-     .metavar = "DIR"},
-    {HN_TEXT_OPTION(struct sheet_params, texts, "texts", "or a file with the text of each item"),
-     .metavar = "FILE"},
+    {HN_FOLDER_OPTION(struct sheet_params, images, "images",
+                      "folder of the binary files of CIFAR-10, CIFAR-100 or STL-10")},
+    {HN_FILE_OPTION(struct sheet_params, texts, "texts", "or a file with the text of each item")},
     {HN_TEXT_OPTION(struct sheet_params, order, "order",
                     "which picture an item is: file (as in the folder; default), views-mlp or cnn "
                     "(as these tasks draw them by --data-seed), or a .npy of their numbers"),
@@ -261,8 +259,7 @@ static const struct hn_option sheet_options[] = {
     {HN_INT_OPTION(struct sheet_params, batch, "batch-size", "256", 2, INT32_MAX,
                    "items of a batch"),
      .letter = 'b', .metavar = "B"},
-    {HN_INT_OPTION(struct sheet_params, top, "top", "10", 1, 1000, "items shown of a batch"),
-     .metavar = "N"},
+    {HN_COUNT_OPTION(struct sheet_params, top, "top", "10", 1, 1000, "items shown of a batch")},
     {HN_INT_OPTION(struct sheet_params, seed, "seed", "1", 0, INFINITY, "seed of the samplers"),
      .metavar = "S"},
     {HN_THREADS_OPTION(struct sheet_params, "; the page does not depend on them")},
@@ -285,6 +282,20 @@ static enum hn_code sheet_load(struct hn_context *ctx, const struct sheet_params
         return hn_fail(ctx, HN_DATA, "%s has %" PRId64 " items: --anchor counts them from 0", path,
                        info->n);
     return hn_snapshot_load(ctx, *snapshot, index, items);
+}
+
+static enum hn_code sheet_source(struct hn_context *ctx, const struct sheet_params *p,
+                                 const struct hn_snapshot_info *info, const struct hn_items *items,
+                                 struct hn_sheet_source *out) {
+    if (p->texts ? hn_sheet_texts(ctx, p->texts, items->n, out)
+                 : hn_sheet_pictures(ctx, p->images, p->order ? p->order : "file",
+                                     (uint64_t)p->data_seed, items, out))
+        return ctx->code;
+    if (!out->label) {
+        out->label = info->label_name;
+        out->labels = info->n_label_names;
+    }
+    return HN_OK;
 }
 
 static enum hn_code sheet_batch(struct hn_context *ctx, const struct sheet_params *p,
@@ -336,25 +347,15 @@ static enum hn_code sheet_run(struct hn_context *ctx, const struct hn_call *call
     struct hn_items items = {0};
     struct hn_sheet_source source = {0};
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
-    enum hn_code code = hn_blas_open(ctx);
-    if (!code)
-        code = sheet_load(ctx, p, call->args[0], &snapshot, &items);
-    if (!code)
-        code = p->texts ? hn_sheet_texts(ctx, p->texts, items.n, &source)
-                        : hn_sheet_pictures(ctx, p->images, p->order ? p->order : "file",
-                                            (uint64_t)p->data_seed, &items, &source);
-    if (!code && !source.label) {
-        source.label = hn_snapshot_info(snapshot)->label_name;
-        source.labels = hn_snapshot_info(snapshot)->n_label_names;
-    }
-    if (!code)
-        code = sheet_page(ctx, p, hn_snapshot_info(snapshot), &items, &source, path);
-    if (!code && !call->quiet)
+    bool failed = hn_blas_open(ctx) || sheet_load(ctx, p, call->args[0], &snapshot, &items) ||
+                  sheet_source(ctx, p, hn_snapshot_info(snapshot), &items, &source) ||
+                  sheet_page(ctx, p, hn_snapshot_info(snapshot), &items, &source, path);
+    if (!failed && !call->quiet)
         printf("%s\n", path);
-    hn_sheet_source_free(ctx, &source);
+    hn_images_free(ctx, &source.images);
     hn_items_free(ctx, &items);
     hn_snapshot_close(ctx, snapshot);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 const struct hn_command hn_cmd_sheet = {

@@ -283,7 +283,7 @@ static enum hn_code print_attrition(struct hn_context *ctx, const struct work *w
     return HN_OK;
 }
 
-static void print_summary(const struct work *w) {
+static enum hn_code print_summary(struct hn_context *ctx, const struct work *w) {
     bool lists = is_per_anchor(w);
     fprintf(stderr, "%s: ", w->p->output);
     if (lists)
@@ -304,6 +304,7 @@ static void print_summary(const struct work *w) {
             100.0 * (double)w->distinct / (double)w->items.n);
     print_false(w);
     fputc('\n', stderr);
+    return print_attrition(ctx, w);
 }
 
 static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *call) {
@@ -313,20 +314,12 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     if (hn_blas_open(ctx))
         return ctx->code;
-    enum hn_code code = open_all(ctx, &w, call->args[0]);
-    if (!code)
-        code = draw_all(ctx, &w);
-    if (!code)
-        code = count_distinct(ctx, &w);
-    if (!code)
-        code = write_file(ctx, &w);
-    if (!code && !call->quiet) {
-        print_summary(&w);
-        code = print_attrition(ctx, &w);
-    }
+    bool failed = open_all(ctx, &w, call->args[0]) || draw_all(ctx, &w) ||
+                  count_distinct(ctx, &w) || write_file(ctx, &w) ||
+                  (!call->quiet && print_summary(ctx, &w));
     hn_file_abort(ctx, &w.file);
     hn_snapshot_close(ctx, w.snapshot);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 const struct hn_command hn_cmd_sample = {

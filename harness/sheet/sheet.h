@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-// Contents of the items: records of pictures, or texts.
+// Contents of the items: records of pictures, or texts. The images are to be freed.
 struct hn_sheet_source {
     struct hn_images images;
     const int64_t *record;    // [n] of pictures; NULL: texts
@@ -30,7 +30,6 @@ HN_MUST_USE enum hn_code hn_sheet_pictures(struct hn_context *ctx, const char *f
 // Texts of a file, one item in each line. HN_DATA: lines that are not as many as items.
 HN_MUST_USE enum hn_code hn_sheet_texts(struct hn_context *ctx, const char *path, int64_t n,
                                         struct hn_sheet_source *out);
-void hn_sheet_source_free(struct hn_context *ctx, struct hn_sheet_source *source);
 
 // A batch that holds the anchor, seen from it.
 struct hn_sheet_batch {

@@ -114,14 +114,12 @@ enum hn_code hn_sheet_draw(struct hn_context *ctx, const struct hn_job_sampler *
                        "%s chooses negatives for each anchor, not batches: sample writes them",
                        chosen->type->name);
     HN_SCOPE(ctx);
-    enum hn_code code =
-        hn_sampler_make(ctx, chosen->type, chosen->params, items, batch_size, seed, &sampler);
-    code = code ? code : hn_batches_open(ctx, &sampler, CHUNK, &b);
+    bool failed =
+        hn_sampler_make(ctx, chosen->type, chosen->params, items, batch_size, seed, &sampler) ||
+        hn_batches_open(ctx, &sampler, CHUNK, &b);
     hn_own(ctx, scope.outer);
-    if (!code)
-        code = find(ctx, &sampler, items, anchor, &b, out, &ids);
-    if (!code)
-        code = choose(ctx, items, anchor, ids, seed, max, out);
+    failed = failed || find(ctx, &sampler, items, anchor, &b, out, &ids) ||
+             choose(ctx, items, anchor, ids, seed, max, out);
     hn_sampler_close(ctx, &sampler);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }

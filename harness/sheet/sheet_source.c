@@ -110,7 +110,3 @@ enum hn_code hn_sheet_texts(struct hn_context *ctx, const char *path, int64_t n,
     out->text = line;
     return HN_OK;
 }
-
-void hn_sheet_source_free(struct hn_context *ctx, struct hn_sheet_source *source) {
-    hn_images_free(ctx, &source->images);
-}

@@ -121,18 +121,18 @@ static void test_pictures(void) {
     HN_CHECK(&ctx, hn_sheet_pictures(&ctx, folder, "file", 1, &items, &source));
     for (int i = 0; i < N; i++)
         CU_ASSERT_EQUAL(source.record[i], i);
-    hn_sheet_source_free(&ctx, &source);
+    hn_images_free(&ctx, &source.images);
     HN_CHECK_FAILS(&ctx, hn_sheet_pictures(&ctx, folder, "views-mlp", 1, &items, &other), HN_DATA,
                    "items are in another order");
-    hn_sheet_source_free(&ctx, &other);
+    hn_images_free(&ctx, &other.images);
     HN_CHECK_FAILS(&ctx, hn_sheet_pictures(&ctx, folder, "sorted", 1, &items, &other), HN_USAGE,
                    "'sorted' is not file, views-mlp, cnn");
-    hn_sheet_source_free(&ctx, &other);
+    hn_images_free(&ctx, &other.images);
     items.n = N + TEST_PICTURES + 1;
     HN_CHECK_FAILS(&ctx, hn_sheet_pictures(&ctx, folder, "file", 1, &items, &other), HN_DATA,
                    "136 pictures, the snapshot 137 items");
     items.n = N;
-    hn_sheet_source_free(&ctx, &other);
+    hn_images_free(&ctx, &other.images);
     hn_own(&ctx, NULL);
     hn_free(&ctx, owner);
     hn_fixture_remove(folder);
