@@ -22,12 +22,10 @@ struct train_params {
 static const struct hn_option train_options[] = {
     {HN_CONFIG_OPTION(struct train_params, "the job file (YAML), with a task")},
     {HN_OUTPUT_OPTION(struct train_params, "DIR", "folder of results, checkpoints and snapshots")},
-    {HN_TEXT_OPTION(struct train_params, data, "data",
-                    "folder that data sets are looked for in (default: that of the job file)"),
-     .metavar = "DIR"},
-    {HN_TEXT_OPTION(struct train_params, cache, "cache",
-                    "folder for data that are prepared once (default: that of -o)"),
-     .metavar = "DIR"},
+    {HN_FOLDER_OPTION(struct train_params, data, "data",
+                      "folder that data sets are looked for in (default: that of the job file)")},
+    {HN_FOLDER_OPTION(struct train_params, cache, "cache",
+                      "folder for data that are prepared once (default: that of -o)")},
     {HN_BOOL_OPTION(struct train_params, force, "force", NULL,
                     "replace results.h5 even if rows would be lost")},
     {HN_SET_OPTION(struct train_params, "replace a value of the job, e.g. --set steps=20")},
@@ -80,7 +78,7 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
 static enum hn_code write_index(struct hn_context *ctx, const struct hn_train_job *job,
                                 const struct hn_runner *run) {
     struct hn_new_file file;
-    if (job->series.every <= 0 && job->series.dense_every <= 0)
+    if (job->run.snapshot <= 0 && job->run.dense_every <= 0)
         return HN_OK;
     char *path = hn_format(ctx, "%s/runs/index.tsv", run->folder);
     if (!path || hn_file_begin(ctx, path, &file))

@@ -10,8 +10,7 @@ static const char *const positives[] = {"inside", "outside", NULL};
 static const char *const embeddings[] = {"fresh", "stored", NULL};
 static const char *const schedules[] = {"constant", "cosine", "linear", NULL};
 
-#define ADAM(macro, field, name, ...)                                                              \
-    .option = {macro(struct hn_train_schedule, field, name, __VA_ARGS__)}
+#define ADAM(macro, field, name, ...) .option = {macro(struct hn_adam, field, name, __VA_ARGS__)}
 static const struct hn_field adam_fields[] = {
     {ADAM(HN_REAL_OPTION, rate, "rate", "0.001", 1e-12, 1e38, "largest learning rate")},
     {ADAM(HN_REAL_OPTION, decay, "weight_decay", "0", 0, 1e6, "added to the gradient (L2)")},
@@ -22,17 +21,17 @@ static const struct hn_field adam_fields[] = {
     {ADAM(HN_CHOICE_OPTION, schedule, "schedule", "constant", schedules,
           "of the learning rate after its rise")},
     {0}};
-static const struct hn_fields adam = {adam_fields, .size = sizeof(struct hn_train_schedule)};
+static const struct hn_fields adam = {adam_fields, .size = sizeof(struct hn_adam)};
 
-#define SERIES(field, help)                                                                        \
-    .option = {HN_INT_OPTION(struct hn_train_series, field, #field, "0", 0, 1e9, help)}
+#define SERIES(field, name, help)                                                                  \
+    .option = {HN_INT_OPTION(struct hn_run_spec, field, name, "0", 0, 1e9, help)}
 static const struct hn_field series_fields[] = {
-    {SERIES(every, "steps between snapshots; 0: none")},
-    {SERIES(dense_from, "first step of further ones")},
-    {SERIES(dense_to, "last step of further ones")},
-    {SERIES(dense_every, "steps between these; 0: none")},
+    {SERIES(snapshot, "every", "steps between snapshots; 0: none")},
+    {SERIES(dense_from, "dense_from", "first step of further ones")},
+    {SERIES(dense_to, "dense_to", "last step of further ones")},
+    {SERIES(dense_every, "dense_every", "steps between these; 0: none")},
     {0}};
-static const struct hn_fields series = {series_fields, .size = sizeof(struct hn_train_series)};
+static const struct hn_fields series = {series_fields, .size = sizeof(struct hn_run_spec)};
 
 static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, void *out) {
     const struct hn_yaml *epochs = hn_yaml_find(root, "epochs");
@@ -42,8 +41,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, vo
     return HN_OK;
 }
 
-#define NUMBER(macro, field, ...)                                                                  \
-    .option = {macro(struct hn_train_job, number.field, #field, __VA_ARGS__)}
+#define NUMBER(macro, field, name, ...)                                                            \
+    .option = {macro(struct hn_train_job, field, name, __VA_ARGS__)}
 static const struct hn_field job_fields[] = {
     {.option = {HN_TEXT_OPTION(struct hn_train_job, title, "title",
                                "what reports call it; default: the file's name")}},
@@ -68,36 +67,36 @@ static const struct hn_field job_fields[] = {
      .required = true},
     {HN_INTS_FIELD(struct hn_train_job, seed, n_seeds, "seeds", "of the random streams",
                    .initial = "1", .max = 0x1p53)},
-    {NUMBER(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout")},
-    {NUMBER(HN_INT_OPTION, steps, NULL, 1, 1e9, "steps of the optimiser")},
-    {NUMBER(HN_INT_OPTION, epochs, NULL, 1, 1e6, "epochs, instead of steps")},
-    {NUMBER(HN_BOOL_OPTION, drop_last, "false",
+    {NUMBER(HN_INT_OPTION, version, "version", "1", 1, 1, "version of the job file's layout")},
+    {NUMBER(HN_INT_OPTION, run.adam.steps, "steps", NULL, 1, 1e9, "steps of the optimiser")},
+    {NUMBER(HN_INT_OPTION, run.epochs, "epochs", NULL, 1, 1e6, "epochs, instead of steps")},
+    {NUMBER(HN_BOOL_OPTION, run.drop_last, "drop_last", "false",
             "leave out the rest of an epoch that fills no batch")},
-    {NUMBER(HN_INT_OPTION, uniform_epochs, "0", 0, 1e6,
+    {NUMBER(HN_INT_OPTION, run.uniform_epochs, "uniform_epochs", "0", 0, 1e6,
             "first epochs, which draw with uniform whatever the sampler")},
-    {NUMBER(HN_INT_OPTION, rebuild, "0", 0, 1e9,
+    {NUMBER(HN_INT_OPTION, run.rebuild, "rebuild", "0", 0, 1e9,
             "steps between rebuilds of the sampler; 0: as it says itself, else once per epoch")},
-    {NUMBER(HN_INT_OPTION, evaluate, "0", 0, 1e9,
+    {NUMBER(HN_INT_OPTION, run.evaluate, "evaluate", "0", 0, 1e9,
             "steps between evaluations; 0: first and last only")},
-    {NUMBER(HN_INT_OPTION, checkpoint, "100", 0, 1e9,
+    {NUMBER(HN_INT_OPTION, run.checkpoint, "checkpoint", "100", 0, 1e9,
             "steps between checkpoints; 0: none but on an interrupt")},
-    {NUMBER(HN_CHOICE_OPTION, positive, "inside", positives,
+    {NUMBER(HN_CHOICE_OPTION, positive, "positive", "inside", positives,
             "whether the positive is in the denominator")},
-    {NUMBER(HN_CHOICE_OPTION, embeddings, "fresh", embeddings,
+    {NUMBER(HN_CHOICE_OPTION, run.embeddings, "embeddings", "fresh", embeddings,
             "what samplers are built on: of now, or as batches left them in training")},
-    {NUMBER(HN_BOOL_OPTION, expected_loss, "false",
+    {NUMBER(HN_BOOL_OPTION, run.expect, "expected_loss", "false",
             "measure the loss of an epoch's batches before it begins; a step then costs twice")},
-    {NUMBER(HN_BOOL_OPTION, cosines, "false",
+    {NUMBER(HN_BOOL_OPTION, cosines, "cosines", "false",
             "measure histograms of same-label and different-label cosines")},
-    {HN_GROUP_FIELD(struct hn_train_job, adam, "adam", adam)},
-    {HN_GROUP_FIELD(struct hn_train_job, series, "snapshots", series)},
+    {HN_GROUP_FIELD(struct hn_train_job, run.adam, "adam", adam)},
+    {HN_GROUP_FIELD(struct hn_train_job, run, "snapshots", series)},
     {0}};
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_train_job),
                                         .check = check, .max = 100000, .many = "runs"};
 
 // The file that a key names; *path: NULL without one.
 static enum hn_code place_file(struct hn_context *ctx, const struct hn_train_job *job,
-                               const char *name, char **path) {
+                               const char *name, const char **path) {
     *path = name ? hn_path_beside(ctx, job->path, name) : NULL;
     return name && !*path ? ctx->code : HN_OK;
 }
@@ -115,8 +114,8 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
     job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - path) : 0, path);
     if (!job->folder || hn_fields_read(ctx, &fields, root, job) ||
         hn_fields_text(ctx, &fields, job, true, &job->resolved) ||
-        place_file(ctx, job, job->teacher, &job->teacher_path) ||
-        place_file(ctx, job, job->groups, &job->groups_path))
+        place_file(ctx, job, job->teacher, &job->run.teacher) ||
+        place_file(ctx, job, job->groups, &job->run.group))
         return hn_failure(ctx);
     hn_digest_begin(&digest);
     hn_digest_add_text(&digest, job->resolved);
@@ -128,8 +127,8 @@ enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                  struct hn_train_job *job) {
     const struct hn_task_setting setting = {.folder = job->folder, .data = data};
     job->data_sha256 = hn_zalloc(ctx, job->n_tasks, sizeof *job->data_sha256);
-    if (!job->data_sha256 || hn_task_digest_file(ctx, job->teacher_path, job->teacher_sha256) ||
-        hn_task_digest_file(ctx, job->groups_path, job->groups_sha256))
+    if (!job->data_sha256 || hn_task_digest_file(ctx, job->run.teacher, job->teacher_sha256) ||
+        hn_task_digest_file(ctx, job->run.group, job->groups_sha256))
         return ctx->code;
     for (int64_t i = 0; i < job->n_tasks; i++) {
         const struct hn_job_task *own = &job->task[i];

@@ -3,30 +3,15 @@
 #define HN_HARNESS_JOB_TRAIN_JOB_H
 
 #include "harness/job/job.h"
-#include "training/net/loss.h"
-#include "training/tasks/task.h"
+#include "training/loop.h"
 
 struct hn_job_task HN_POINT(struct hn_task_type);
-struct hn_train_schedule {
-    double rate, decay, beta1, beta2, epsilon;
-    int64_t warmup;
-    int schedule;
-};
-struct hn_train_series {
-    int64_t every, dense_from, dense_to, dense_every;
-};
-struct hn_train_numbers {
-    int64_t version, steps, epochs, uniform_epochs, rebuild, evaluate, checkpoint;
-    int positive, embeddings;
-    bool drop_last, expected_loss, cosines;
-};
 
 // A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.
 struct hn_train_job {
-    char *path, *folder;              // of the job file; the path owns all the rest
-    char *title;                      // NULL = none
-    char *teacher, *groups;           // files, relative to the folder; NULL = none
-    char *teacher_path, *groups_path; // as they are to be opened
+    char *path, *folder;    // of the job file; the path owns all the rest
+    char *title;            // NULL = none
+    char *teacher, *groups; // files, relative to the folder; NULL = none
     struct hn_job_task *task;
     struct hn_job_sampler *sampler;
     struct hn_job_weighting *weighting;
@@ -36,9 +21,12 @@ struct hn_train_job {
     double *temperature;
     int64_t *batch_size, *seed; // batch size 0: all items
     int64_t n_temperatures, n_batch_sizes, n_seeds;
-    struct hn_train_numbers number;
-    struct hn_train_schedule adam;
-    struct hn_train_series series;
+    int64_t version;
+    int positive; // 1: outside the denominator
+    bool cosines;
+    // Common to all runs: numbers (of steps and epochs one is unset, INT64_MIN), and the
+    // paths of teacher and groups.
+    struct hn_run_spec run;
     char (*data_sha256)[65]; // [n_tasks] of the data, "" unknown; NULL until hn_train_job_digest()
     char teacher_sha256[65], groups_sha256[65]; // of these files, likewise
     char *resolved;                             // the job with every default, for provenance

@@ -56,15 +56,15 @@ static bool same_task(const struct hn_train_run *a, const struct hn_train_run *b
 }
 
 // True if lengths and evaluations of two runs are the same.
-static bool same_numbers(const struct hn_train_numbers *a, const struct hn_train_numbers *b) {
-    return a->steps == b->steps && a->epochs == b->epochs && a->rebuild == b->rebuild &&
+static bool same_numbers(const struct hn_train_job *p, const struct hn_train_job *q) {
+    const struct hn_run_spec *a = &p->run, *b = &q->run;
+    return a->adam.steps == b->adam.steps && a->epochs == b->epochs && a->rebuild == b->rebuild &&
            a->evaluate == b->evaluate && a->embeddings == b->embeddings &&
-           a->drop_last == b->drop_last && a->expected_loss == b->expected_loss &&
-           a->cosines == b->cosines;
+           a->drop_last == b->drop_last && a->expect == b->expect && p->cosines == q->cosines;
 }
 
 static bool same_setting(const struct hn_train_run *a, const struct hn_train_run *b) {
-    return same_task(a, b) && same_numbers(&a->job->number, &b->job->number) &&
+    return same_task(a, b) && same_numbers(a->job, b->job) &&
            a->sampler->type == b->sampler->type &&
            strcmp(a->sampler->text, b->sampler->text) == 0 &&
            a->weighting->type == b->weighting->type &&
@@ -162,10 +162,10 @@ static int64_t find_trial(const struct hn_train_plan *plan, const struct costs *
 // Steps of a run by those of another one of its kind: epochs have as many as there are batches.
 static double carried_steps(const struct hn_train_run *run, const struct hn_train_run *tried,
                             double steps) {
-    const struct hn_train_numbers *n = &run->job->number, *m = &tried->job->number;
+    const struct hn_run_spec *n = &run->job->run, *m = &tried->job->run;
     bool epochs = n->epochs > 0 && m->epochs > 0 && run->batch_size > 0 && tried->batch_size > 0;
-    if (n->steps > 0)
-        return (double)n->steps;
+    if (n->adam.steps > 0)
+        return (double)n->adam.steps;
     return epochs ? steps * (double)n->epochs / (double)m->epochs * (double)tried->batch_size /
                         (double)run->batch_size
                   : steps;
@@ -181,7 +181,7 @@ static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const 
     double steps = (double)c->steps, longer = 1;
     double evaluations = (double)c->evaluations;
     if (!same_setting(own, other)) {
-        int64_t every = own->job->number.evaluate;
+        int64_t every = own->job->run.evaluate;
         steps = carried_steps(own, other, steps);
         evaluations = 1 + (every > 0 ? floor((steps - 1) / (double)every) : 0);
         if (own->batch_size > 0 && other->batch_size > 0)

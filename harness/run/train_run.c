@@ -48,14 +48,14 @@ static void add_file(struct hn_digest *d, const char *key, const char *path, con
 // "hardneg training 2" numbers went in as bytes of memory.
 static void make_keys(struct hn_train_run *run) {
     const struct hn_train_job *job = run->job;
-    const struct hn_train_numbers *n = &job->number;
-    const double adam[] = {job->adam.rate,  job->adam.decay,   job->adam.beta1,
-                           job->adam.beta2, job->adam.epsilon, run->temperature};
-    const int64_t numbers[] = {
-        n->steps,      n->epochs,        n->uniform_epochs,  n->rebuild,      n->positive,
-        n->embeddings, job->adam.warmup, job->adam.schedule, run->batch_size, run->seed};
-    const int64_t kept[] = {hn_results_code_version, n->evaluate,          job->series.every,
-                            job->series.dense_from,  job->series.dense_to, job->series.dense_every};
+    const struct hn_run_spec *n = &job->run;
+    const struct hn_adam *a = &n->adam;
+    const double adam[] = {a->rate, a->decay, a->beta1, a->beta2, a->epsilon, run->temperature};
+    const int64_t numbers[] = {a->steps,        n->epochs,     n->uniform_epochs, n->rebuild,
+                               job->positive,   n->embeddings, a->warmup,         a->schedule,
+                               run->batch_size, run->seed};
+    const int64_t kept[] = {hn_results_code_version, n->evaluate, n->snapshot,
+                            n->dense_from,           n->dense_to, n->dense_every};
     struct hn_digest d, whole;
     hn_digest_begin(&d);
     hn_digest_add_text(&d, "hardneg training 3");
@@ -70,14 +70,14 @@ static void make_keys(struct hn_train_run *run) {
     hn_digest_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
     if (n->drop_last)
         hn_digest_add_text(&d, "drop_last");
-    add_file(&d, "teacher", job->teacher_path, job->teacher_sha256);
-    add_file(&d, "groups", job->groups_path, job->groups_sha256);
+    add_file(&d, "teacher", n->teacher, job->teacher_sha256);
+    add_file(&d, "groups", n->group, job->groups_sha256);
     whole = d;
     hn_digest_end(&d, run->cell_key);
     hn_digest_add_ints(&whole, kept, sizeof kept / sizeof kept[0]);
-    if (n->expected_loss)
+    if (n->expect)
         hn_digest_add_text(&whole, "expected_loss");
-    if (n->cosines)
+    if (job->cosines)
         hn_digest_add_text(&whole, "cosines");
     hn_digest_end(&whole, run->run_key);
 }
@@ -142,9 +142,9 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                         HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
                         HN_TEXT_VALUE("weighting", run->weighting->type->name),
                         HN_TEXT_VALUE("weighting_params", run->weighting->text),
-                        HN_TEXT_VALUE("positive", run->job->number.positive ? "outside" : "inside"),
-                        HN_INT_VALUE("rebuild", run->job->number.rebuild),
-                        HN_INT_VALUE("epochs", hn_max(run->job->number.epochs, 0)),
+                        HN_TEXT_VALUE("positive", run->job->positive ? "outside" : "inside"),
+                        HN_INT_VALUE("rebuild", run->job->run.rebuild),
+                        HN_INT_VALUE("epochs", hn_max(run->job->run.epochs, 0)),
                         HN_REAL_VALUE("temperature", run->temperature),
                         HN_INT_VALUE("batch_size", run->batch_size),
                         HN_INT_VALUE("seed", run->seed), HN_INT_VALUE("threads", ctx->threads),
@@ -172,49 +172,24 @@ static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t
         HN_REAL_VALUE("share_of_floor", floor / t->cost_t));
 }
 
-static struct hn_adam adam_of(const struct hn_train_job *job) {
-    const struct hn_train_schedule *a = &job->adam;
-    return (struct hn_adam){.rate = a->rate,
-                            .beta1 = a->beta1,
-                            .beta2 = a->beta2,
-                            .epsilon = a->epsilon,
-                            .decay = a->decay,
-                            .warmup = a->warmup,
-                            .schedule = (enum hn_rate_schedule)a->schedule,
-                            .steps = job->number.steps > 0 ? job->number.steps : 0};
-}
-
 struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn_item_env *env,
                                  const char *folder) {
     const struct hn_train_job *job = run->job;
     const struct hn_train_state *state = env->state;
-    const struct hn_weighting_type *weighting = run->weighting->type;
-    struct hn_run_spec spec = {.task = run->task->type,
-                               .task_params = run->task->params,
-                               .sampler = run->sampler->type,
-                               .sampler_params = run->sampler->params,
-                               .weighting = weighting,
-                               .weighting_params = run->weighting->params,
-                               .adam = adam_of(job),
-                               .epochs = hn_max(job->number.epochs, 0),
-                               .drop_last = job->number.drop_last,
-                               .uniform_epochs = job->number.uniform_epochs,
-                               .rebuild = job->number.rebuild,
-                               .embeddings = job->number.embeddings,
-                               .evaluate = job->number.evaluate,
-                               .snapshot = job->series.every,
-                               .dense_from = job->series.dense_from,
-                               .dense_to = job->series.dense_to,
-                               .dense_every = job->series.dense_every,
-                               .checkpoint = job->number.checkpoint,
-                               .expect = job->number.expected_loss,
-                               .teacher = job->teacher_path,
-                               .group = job->groups_path,
-                               .folder = folder,
-                               .untrained = state->untrained,
-                               .untrained_key = run->untrained_key,
-                               .data_key = run->data_key,
-                               .key = run->run_key};
+    struct hn_run_spec spec = job->run;
+    spec.adam.steps = hn_max(spec.adam.steps, 0);
+    spec.epochs = hn_max(spec.epochs, 0);
+    spec.task = run->task->type;
+    spec.task_params = run->task->params;
+    spec.sampler = run->sampler->type;
+    spec.sampler_params = run->sampler->params;
+    spec.weighting = run->weighting->type;
+    spec.weighting_params = run->weighting->params;
+    spec.folder = folder;
+    spec.untrained = state->untrained;
+    spec.untrained_key = run->untrained_key;
+    spec.data_key = run->data_key;
+    spec.key = run->run_key;
     spec.setting = (struct hn_task_setting){
         .folder = job->folder,
         .data = state->data,
@@ -222,9 +197,9 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
         .seed = (uint64_t)run->seed,
         .batch_size = run->batch_size,
         .loss = {.objective = run->loss,
-                 .weighting = weighting->resolve(run->weighting->params, 0),
+                 .weighting = spec.weighting->resolve(run->weighting->params, 0),
                  .temperature = run->temperature,
-                 .outside = job->number.positive == 1}};
+                 .outside = job->positive == 1}};
     return spec;
 }
 
@@ -302,7 +277,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
     struct watch watch = {.label = text, .worker = env->worker, .loss = NAN};
     const struct hn_run_watch watcher = {watch_step, watch_evaluation, watch_evaluated, &watch};
     struct hn_run_times times = {0};
-    bool cosines = run->job->number.cosines;
+    bool cosines = run->job->cosines;
     char seed[32];
     const char *const about[][2] = {{"dataset", hn_task_folder(run->task->type, run->task->params)},
                                     {"dataset_sha256", run->data_sha256},
@@ -341,7 +316,7 @@ static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
         code = hn_folder_make(ctx, folder);
     if (!code)
         code = train(ctx, item, env, folder, out);
-    if (run->job->series.every <= 0 && run->job->series.dense_every <= 0)
+    if (run->job->run.snapshot <= 0 && run->job->run.dense_every <= 0)
         (void)remove(folder);
     return code;
 }
@@ -362,8 +337,7 @@ enum hn_code hn_train_check_data(struct hn_context *ctx, const struct hn_train_j
     for (int64_t i = 0; i < job->n_tasks; i++)
         if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
             return ctx->code;
-    return check_file(ctx, "teacher", job->teacher_path) ||
-                   check_file(ctx, "groups", job->groups_path)
+    return check_file(ctx, "teacher", job->run.teacher) || check_file(ctx, "groups", job->run.group)
                ? ctx->code
                : HN_OK;
 }

@@ -58,14 +58,14 @@ static void test_files(void) {
     char wanted[300];
     set_up(&b);
     HN_CHECK(&b.ctx, read_train(&b, train_job, NULL, &job));
-    CU_ASSERT_PTR_NULL(job.teacher_path);
+    CU_ASSERT_PTR_NULL(job.run.teacher);
     CU_ASSERT_PTR_NULL(strstr(job.resolved, "teacher"));
     HN_CHECK(&b.ctx, read_train(&b, train_job, "teacher=sub/t.npy", &job));
     snprintf(wanted, sizeof wanted, "%s/sub/t.npy", job.folder);
-    CU_ASSERT_STRING_EQUAL(job.teacher_path, wanted);
+    CU_ASSERT_STRING_EQUAL(job.run.teacher, wanted);
     CU_ASSERT_PTR_NOT_NULL(strstr(job.resolved, "teacher: \"sub/t.npy\"\n"));
     HN_CHECK(&b.ctx, read_train(&b, train_job, "groups=/g.npy", &job));
-    CU_ASSERT_STRING_EQUAL(job.groups_path, "/g.npy");
+    CU_ASSERT_STRING_EQUAL(job.run.group, "/g.npy");
     tear_down(&b);
 }
 

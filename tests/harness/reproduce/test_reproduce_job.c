@@ -15,7 +15,7 @@ static int64_t steps_of(struct bench *b, const struct hn_reproduce *rep,
     char *data;
     HN_SCOPE(&b->ctx);
     HN_CHECK(&b->ctx, hn_reproduce_job_open(&b->ctx, rep, job, &out, &data));
-    int64_t steps = out.number.steps;
+    int64_t steps = out.run.adam.steps;
     CU_ASSERT_EQUAL(out.n_seeds, 2);
     return steps;
 }
