@@ -8,7 +8,6 @@
 #include "library/library_private.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

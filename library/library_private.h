@@ -6,7 +6,6 @@
 #include "samplers/sampler.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/types.h>
 
 // A sampler that is built, and its items. Owns all that is allocated with its context.

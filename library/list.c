@@ -2,7 +2,6 @@
 #include "core/digest.h"
 #include "library/library_private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct hn_sampler_type *find_type(int i) {

@@ -4,7 +4,6 @@
 #include "harness/choose/choose_private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "harness/claims/claims_private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { EACH_MAX = 8 };

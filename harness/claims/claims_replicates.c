@@ -3,7 +3,6 @@
 #include "harness/claims/claims_private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void hn_sample_replicate(const struct hn_results *r, const char *dataset, double seed,

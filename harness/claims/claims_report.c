@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))

@@ -9,7 +9,6 @@
 #include "harness/run/train.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 struct train_params {
     char *job, *output, *data, *cache, *filter, *shard;

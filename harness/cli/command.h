@@ -6,7 +6,6 @@
 #include "results/store.h"
 
 #include <math.h>
-#include <stdio.h>
 
 // One call of a command: the options that every command has (--json where `json`), and the rest.
 struct hn_call {

@@ -3,7 +3,6 @@
 #include "core/sweep/blas.h"
 #include "harness/host/host.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <nettle/version.h>
 #include <omp.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/utsname.h>

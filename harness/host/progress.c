@@ -2,7 +2,6 @@
 // take no time and would flatter both.
 #include "harness/host/progress.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -4,7 +4,6 @@
 #include "core/cgroup.h"
 #include "harness/host/parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

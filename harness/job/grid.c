@@ -1,6 +1,5 @@
 #include "harness/job/fields.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "harness/run/estimate_private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { TILE_ROWS = 544 }; // of the sweep's largest tile, which small files do not reach

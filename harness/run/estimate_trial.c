@@ -4,8 +4,6 @@
 #include "harness/run/timed.h"
 #include "samplers/draw.h"
 
-#include <stdio.h>
-
 enum {
     SHARE = 3, // one thing takes at most this part of the time that is left
     PARTS = 4  // of each long computation on a synthetic file

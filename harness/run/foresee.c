@@ -2,7 +2,6 @@
 #include "harness/run/estimate.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
     char time[32] = "?", memory[33] = "?";

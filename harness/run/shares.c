@@ -2,7 +2,6 @@
 #include "harness/run/runner.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { FEW = 8, LINE = 256 };
 

@@ -2,7 +2,6 @@
 #include "harness/run/cells.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static void label(const struct hn_item *item, char *text, size_t size) {
     snprintf(text, size, "%s step %" PRId64 " without a sampler", hn_plan_data_of(item)->name,

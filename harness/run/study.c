@@ -2,7 +2,6 @@
 #include "harness/run/cells.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 // The series up to the step of a cell, as far as the job wants its steps.
 struct series {

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SGEMM_DIM = 512, SGEMM_REPS = 9 }; // of the rate that steps are measured against

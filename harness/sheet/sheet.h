@@ -8,8 +8,6 @@
 #include "datasets/items.h"
 #include "harness/job/job.h"
 
-#include <stdio.h>
-
 // Contents of the items: records of pictures, or texts. The images are to be freed.
 struct hn_sheet_source {
     struct hn_images images;
