@@ -127,6 +127,12 @@ int hn_usable_threads(void);
 // (HN_MEMORY). count = 0 gives a valid pointer. Not to be called inside a parallel region.
 HN_MUST_USE void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size);  // not zeroed
 HN_MUST_USE void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size); // zeroed
+// The same for elements of an array's type: true if `array`, a pointer, now has `count` of them, or
+// rows of `cols` each.
+#define HN_ALLOC(ctx, array, count) (((array) = hn_alloc(ctx, count, sizeof *(array))) != NULL)
+#define HN_ZALLOC(ctx, array, count) (((array) = hn_zalloc(ctx, count, sizeof *(array))) != NULL)
+#define HN_ALLOC_ROWS(ctx, array, rows, cols)                                                      \
+    (((array) = hn_alloc(ctx, rows, (size_t)(cols) * sizeof *(array))) != NULL)
 // Keeps the old contents up to the smaller size, and what belongs to it; on failure `old` stays
 // valid.
 HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size);

@@ -51,14 +51,12 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     struct state *s = self;
     int64_t ids;
-    s->visits = hn_zalloc(ctx, population(env), sizeof *s->visits);
-    if (!s->visits)
+    if (!HN_ZALLOC(ctx, s->visits, population(env)))
         return ctx->code;
     if (env->capacity > 0 || !hn_mul(env->batches, env->batch_size, &ids) || ids > IDS_MAX)
         return HN_OK;
-    s->start = hn_zalloc(ctx, env->batches + 1, sizeof *s->start);
-    s->item = hn_alloc(ctx, ids, sizeof *s->item);
-    return s->start && s->item ? HN_OK : ctx->code;
+    bool good = HN_ZALLOC(ctx, s->start, env->batches + 1) && HN_ALLOC(ctx, s->item, ids);
+    return good ? HN_OK : ctx->code;
 }
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
@@ -160,11 +158,10 @@ static enum hn_code take_lists(struct hn_context *ctx, const struct state *s, in
     int64_t marks;
     if (!hn_mul(n, threads, &marks))
         return hn_fail(ctx, HN_MEMORY, "too many items (%lld)", (long long)n);
-    lists->first = hn_zalloc(ctx, n + 1, sizeof *lists->first);
-    lists->tail = hn_alloc(ctx, s->start[s->batches], sizeof *lists->tail);
-    lists->filled = hn_alloc(ctx, s->batches, sizeof *lists->filled);
-    lists->mark = hn_zalloc(ctx, marks, sizeof *lists->mark);
-    return lists->first && lists->tail && lists->filled && lists->mark ? HN_OK : ctx->code;
+    bool good = HN_ZALLOC(ctx, lists->first, n + 1) &&
+                HN_ALLOC(ctx, lists->tail, s->start[s->batches]) &&
+                HN_ALLOC(ctx, lists->filled, s->batches) && HN_ZALLOC(ctx, lists->mark, marks);
+    return good ? HN_OK : ctx->code;
 }
 
 // Orders the items of all batches as well: lists by item, gone through in their order, are as good

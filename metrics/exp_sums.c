@@ -21,11 +21,9 @@ struct hn_exp_sums_space {
 struct hn_exp_sums_space *hn_exp_sums_open(struct hn_context *ctx, int64_t items, int64_t negatives,
                                            int rates) {
     struct hn_exp_sums_space *s = hn_zalloc(ctx, 1, sizeof *s);
-    double *value = hn_alloc(ctx, rates * items, 3 * HN_NEGATIVES * sizeof *value);
-    double *scratch = hn_alloc(ctx, negatives, 5 * sizeof *scratch);
-    if (s)
-        s->sums = hn_zalloc(ctx, rates, sizeof *s->sums);
-    if (!s || !value || !scratch || !s->sums)
+    double *value, *scratch;
+    if (!s || !HN_ALLOC_ROWS(ctx, value, rates * items, 3 * HN_NEGATIVES) ||
+        !HN_ALLOC_ROWS(ctx, scratch, negatives, 5) || !HN_ZALLOC(ctx, s->sums, rates))
         return NULL;
     s->items = items;
     s->power = scratch;

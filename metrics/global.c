@@ -44,11 +44,9 @@ static void add_positives(struct hn_context *ctx, const struct hn_items *items,
 }
 
 static enum hn_code take_arrays(struct hn_context *ctx, struct hn_global *g) {
-    g->lse_row = hn_alloc(ctx, g->n, sizeof *g->lse_row);
-    g->lse_col = hn_alloc(ctx, g->n, sizeof *g->lse_col);
-    g->max_row = hn_alloc(ctx, g->n, sizeof *g->max_row);
-    g->positive = hn_alloc(ctx, g->n, sizeof *g->positive);
-    return g->lse_row && g->lse_col && g->max_row && g->positive ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, g->lse_row, g->n) && HN_ALLOC(ctx, g->lse_col, g->n) &&
+                HN_ALLOC(ctx, g->max_row, g->n) && HN_ALLOC(ctx, g->positive, g->n);
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *items,

@@ -45,9 +45,9 @@ struct state {
 static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     struct state *s = self;
-    s->count = hn_zalloc(ctx, (int64_t)env->threads * BINS, sizeof *s->count);
-    s->total = hn_zalloc(ctx, BINS, sizeof *s->total);
-    return s->count && s->total ? HN_OK : ctx->code;
+    bool good =
+        HN_ZALLOC(ctx, s->count, (int64_t)env->threads * BINS) && HN_ZALLOC(ctx, s->total, BINS);
+    return good ? HN_OK : ctx->code;
 }
 
 static void count_bins(const struct state *s, const int32_t *bin, int32_t n, int thread) {

@@ -26,8 +26,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     struct state *s = self;
     // The second term is the rounding of the exact product to float.
     s->slack = (hn_dot_bound(env->items->d) + 0x1p-23) * HN_HISTOGRAM_BINS / 2;
-    s->count = hn_zalloc(ctx, (int64_t)env->threads * COUNTS, sizeof *s->count);
-    return s->count ? HN_OK : ctx->code;
+    return HN_ZALLOC(ctx, s->count, (int64_t)env->threads * COUNTS) ? HN_OK : ctx->code;
 }
 
 // Of bins of cosines, those of their kinds. at_edge[b]: whether v[b] is too close to an edge.
@@ -85,8 +84,7 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
                            struct hn_cell_arrays *arrays) {
     (void)record, (void)batches, (void)value;
     const struct state *s = self;
-    arrays->histogram = hn_zalloc(ctx, COUNTS, sizeof *arrays->histogram);
-    if (!arrays->histogram)
+    if (!HN_ZALLOC(ctx, arrays->histogram, COUNTS))
         return ctx->code;
     arrays->bins = HN_HISTOGRAM_BINS;
     for (int t = 0; t < env->threads; t++)

@@ -50,18 +50,15 @@ static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
     if (!hn_mul(f->classes, f->d, &features) || !hn_mul(features, PARTS, &all) ||
         !hn_mul(f->classes, f->d + 1, &f->size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    bool good = (f->weight = hn_alloc(ctx, features, sizeof *f->weight)) != NULL;
-    double **const vector[] = {&f->gradient, &f->trial, &f->trial_gradient, &f->direction,
-                               &f->scaled};
-    for (int i = 0; i < 5 && good; i++)
-        good = (*vector[i] = hn_zalloc(ctx, f->size, sizeof(double)));
-    good = good && (f->bias = hn_alloc(ctx, f->classes, sizeof *f->bias)) &&
-           (f->score = hn_alloc(ctx, f->parts * BLOCK * f->classes, sizeof *f->score)) &&
-           (f->part_gradient = hn_alloc(ctx, f->parts * features, sizeof(float))) &&
-           (f->part_bias = hn_alloc(ctx, f->parts * f->classes, sizeof(double))) &&
-           (f->s = hn_alloc(ctx, MEMORY * f->size, sizeof *f->s)) &&
-           (f->y = hn_alloc(ctx, MEMORY * f->size, sizeof *f->y));
     double share = 1.0 / f->classes;
+    bool good = HN_ALLOC(ctx, f->weight, features) && HN_ZALLOC(ctx, f->gradient, f->size) &&
+                HN_ZALLOC(ctx, f->trial, f->size) && HN_ZALLOC(ctx, f->trial_gradient, f->size) &&
+                HN_ZALLOC(ctx, f->direction, f->size) && HN_ZALLOC(ctx, f->scaled, f->size) &&
+                HN_ALLOC(ctx, f->bias, f->classes) &&
+                HN_ALLOC(ctx, f->score, f->parts * BLOCK * f->classes) &&
+                HN_ALLOC(ctx, f->part_gradient, f->parts * features) &&
+                HN_ALLOC(ctx, f->part_bias, f->parts * f->classes) &&
+                HN_ALLOC(ctx, f->s, MEMORY * f->size) && HN_ALLOC(ctx, f->y, MEMORY * f->size);
     return good ? hn_preconditioner_open(ctx, &f->data->x, share * (1 - share), f->penalty,
                                          &f->scale)
                 : ctx->code;
@@ -347,9 +344,7 @@ static enum hn_code part_rows(struct hn_context *ctx, const struct hn_linear_pro
     int64_t n = x->rows, d = x->cols, held = n / HELD_OUT, size;
     if (!hn_mul(n, d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    if (!(p->rows = hn_alloc(ctx, size, sizeof *p->rows)) ||
-        !(p->label = hn_alloc(ctx, n, sizeof *p->label)) ||
-        !(p->order = hn_alloc(ctx, n, sizeof *p->order)))
+    if (!HN_ALLOC(ctx, p->rows, size) || !HN_ALLOC(ctx, p->label, n) || !HN_ALLOC(ctx, p->order, n))
         return ctx->code;
     hn_permute(probe->seed, "probe.validation", 0, 0, 0, p->order, n);
     for (int64_t i = 0; i < n; i++) {

@@ -128,8 +128,7 @@ static enum hn_code open_setting(struct hn_context *ctx, const struct hn_measure
     unsigned needs = hn_measure_needs(spec->metrics, spec->n_metrics);
     setting->lacking = needs & missing(&setting->env);
     want(m, setting, needs);
-    setting->slot = hn_zalloc(ctx, spec->n_metrics, sizeof *setting->slot);
-    if (!setting->slot || check_setting(ctx, spec, &setting->env))
+    if (!HN_ZALLOC(ctx, setting->slot, spec->n_metrics) || check_setting(ctx, spec, &setting->env))
         return ctx->code;
     for (int i = 0; i < spec->n_metrics; i++)
         if (open_slot(ctx, m, k, i, spec->metrics[i]))
@@ -142,9 +141,7 @@ static enum hn_code open_all(struct hn_context *ctx, const struct hn_measure_spe
                              struct hn_measure *m) {
     int settings = 1 + spec->n_others;
     m->n_slots = spec->n_metrics;
-    m->setting = hn_zalloc(ctx, settings, sizeof *m->setting);
-    m->work = hn_zalloc(ctx, m->env.threads, sizeof *m->work);
-    if (!m->setting || !m->work)
+    if (!HN_ZALLOC(ctx, m->setting, settings) || !HN_ZALLOC(ctx, m->work, m->env.threads))
         return ctx->code;
     enum hn_code code = HN_OK;
     for (int k = 0; k < settings && !code; k++)
@@ -290,9 +287,8 @@ enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_measure *m, in
 static enum hn_code take_arrays(struct hn_context *ctx, int64_t batches,
                                 struct hn_cell_arrays *arrays) {
     *arrays = (struct hn_cell_arrays){.batches = batches};
-    arrays->batch_fn_ratio = hn_alloc(ctx, batches, sizeof(double));
-    arrays->batch_cos_mean = hn_alloc(ctx, batches, sizeof(double));
-    if (!arrays->batch_fn_ratio || !arrays->batch_cos_mean)
+    if (!HN_ALLOC(ctx, arrays->batch_fn_ratio, batches) ||
+        !HN_ALLOC(ctx, arrays->batch_cos_mean, batches))
         return ctx->code;
     for (int64_t b = 0; b < batches; b++)
         arrays->batch_fn_ratio[b] = arrays->batch_cos_mean[b] = NAN;

@@ -46,8 +46,7 @@ static void add_ones(const struct gram *g) {
 static enum hn_code multiply(struct hn_context *ctx, struct gram *g) {
     int64_t panels = (g->x->cols + PANEL - 1) / PANEL;
     HN_SCOPE(ctx);
-    g->product = hn_alloc(ctx, panels * PANEL * g->x->cols, sizeof *g->product);
-    if (!g->product)
+    if (!HN_ALLOC(ctx, g->product, panels * PANEL * g->x->cols))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
     for (int64_t p = panels - 1; p >= 0; p--) // the longest first
@@ -76,8 +75,7 @@ enum hn_code hn_preconditioner_open(struct hn_context *ctx, const struct hn_matr
     if (x->cols > HN_PRECONDITIONER_DIM)
         return HN_OK;
     struct gram g = {.x = x, .size = out->size};
-    g.sum = hn_zalloc(ctx, g.size * g.size, sizeof *g.sum);
-    if (!g.sum || multiply(ctx, &g)) {
+    if (!HN_ZALLOC(ctx, g.sum, g.size * g.size) || multiply(ctx, &g)) {
         hn_free(ctx, g.sum);
         return ctx->code;
     }

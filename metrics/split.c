@@ -59,8 +59,7 @@ static enum hn_code number_labels(struct hn_context *ctx, const int32_t *label, 
 static enum hn_code take(struct hn_context *ctx, const struct hn_snapshot_env *env,
                          struct hn_split *s) {
     int64_t n = env->items->n, size;
-    if (!(s->id = hn_alloc(ctx, n, sizeof *s->id)) ||
-        !(s->class_of = hn_alloc(ctx, n, sizeof *s->class_of)) ||
+    if (!HN_ALLOC(ctx, s->id, n) || !HN_ALLOC(ctx, s->class_of, n) ||
         number_labels(ctx, env->items->labels, n, s))
         return ctx->code;
     if (split_serves(env))
@@ -70,7 +69,7 @@ static enum hn_code take(struct hn_context *ctx, const struct hn_snapshot_env *e
     n = s->test > 0 ? s->train + s->test + s->validation : 0;
     if (!hn_mul(n, env->items->d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    if (!(s->rows = hn_alloc(ctx, size, sizeof *s->rows)))
+    if (!HN_ALLOC(ctx, s->rows, size))
         return ctx->code;
     hn_gather_rows(&env->items->x, s->id, n, s->rows);
     return HN_OK;

@@ -18,43 +18,22 @@ enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_en
                                struct hn_workspace *w) {
     int64_t b = env->batch_size;
     bool views = hn_has_positive(env->items), lists = env->capacity > 0;
-    size_t width = (size_t)(lists ? env->capacity : b); // of a row of products
-    if (wanted->guide) {
-        w->guide = hn_alloc(ctx, b, width * sizeof *w->guide);
-        if (!w->guide)
-            return ctx->code;
-    }
-    if (wanted->turned) {
-        w->score_t = hn_alloc(ctx, b, width * sizeof *w->score_t);
-        if (!w->score_t)
-            return ctx->code;
-    }
-    if (!lists && open_rows(ctx, env->items, b, wanted->guide, w))
-        return ctx->code;
-    w->kind = hn_alloc(ctx, b, width);
-    w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
-    w->score = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score);
-    w->negative = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative);
-    w->negative_label = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative_label);
-    w->start = hn_alloc(ctx, b + 1, sizeof *w->start);
-    w->positive = hn_alloc(ctx, b, sizeof *w->positive);
-    for (int v = 0; v < 2; v++)
-        if (wanted->same[v]) {
-            w->same[v] = hn_alloc(ctx, b, width * sizeof *w->same[v]);
-            if (!w->same[v])
-                return ctx->code;
-        }
-    w->id = hn_alloc(ctx, b, sizeof *w->id);
-    w->times = hn_alloc(ctx, b, sizeof *w->times);
-    w->label = hn_alloc(ctx, b, sizeof *w->label);
-    w->labelled = hn_alloc(ctx, b, sizeof *w->labelled);
-    w->same_label = hn_alloc(ctx, b, sizeof *w->same_label);
-    w->sums = hn_exp_sums_open(ctx, b, (int64_t)width, rates);
-    w->position = hn_zalloc(ctx, env->items->n, sizeof *w->position);
-    bool all = w->kind && w->cosine && w->score && w->id && w->times && w->label && w->position &&
-               w->negative && w->negative_label && w->start && w->positive && w->labelled &&
-               w->same_label && w->sums;
-    return all ? HN_OK : ctx->code;
+    int64_t width = lists ? env->capacity : b; // of a row of products
+    bool good = (!wanted->guide || HN_ALLOC_ROWS(ctx, w->guide, b, width)) &&
+                (!wanted->turned || HN_ALLOC_ROWS(ctx, w->score_t, b, width)) &&
+                (!wanted->same[0] || HN_ALLOC_ROWS(ctx, w->same[0], b, width)) &&
+                (!wanted->same[1] || HN_ALLOC_ROWS(ctx, w->same[1], b, width)) &&
+                (lists || !open_rows(ctx, env->items, b, wanted->guide, w)) &&
+                HN_ALLOC_ROWS(ctx, w->kind, b, width) && HN_ALLOC_ROWS(ctx, w->cosine, b, width) &&
+                HN_ALLOC_ROWS(ctx, w->score, views ? b : 0, width) &&
+                HN_ALLOC_ROWS(ctx, w->negative, lists ? b : 0, width) &&
+                HN_ALLOC_ROWS(ctx, w->negative_label, lists ? b : 0, width) &&
+                HN_ALLOC(ctx, w->start, b + 1) && HN_ALLOC(ctx, w->positive, b) &&
+                HN_ALLOC(ctx, w->id, b) && HN_ALLOC(ctx, w->times, b) &&
+                HN_ALLOC(ctx, w->label, b) && HN_ALLOC(ctx, w->labelled, b) &&
+                HN_ALLOC(ctx, w->same_label, b) && HN_ZALLOC(ctx, w->position, env->items->n) &&
+                (w->sums = hn_exp_sums_open(ctx, b, width, rates));
+    return good ? HN_OK : ctx->code;
 }
 
 // The distinct ids of a batch, in order of first draw.

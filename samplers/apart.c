@@ -121,9 +121,8 @@ enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,
     int64_t *start = hn_alloc(ctx, self->batches + 1, sizeof *start);
     hn_own(ctx, scope.outer);
     if (!apart->order)
-        apart->order = hn_alloc(ctx, self->n, sizeof *apart->order);
-    if (!start || !apart->order)
-        return ctx->code;
+        if (!start || !HN_ALLOC(ctx, apart->order, self->n))
+            return ctx->code;
     memcpy(apart->order, self->order, (size_t)self->n * sizeof *apart->order);
     for (int64_t b = 0; b <= self->batches; b++)
         start[b] = hn_sampler_begins(self, b);

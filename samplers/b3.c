@@ -49,8 +49,7 @@ static int64_t cluster_of(const struct hn_sampler *self) {
 static enum hn_code open_b3(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     int64_t clusters = hn_cluster_count(n, cluster_of(self));
-    bool good = (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
-                (state->number = hn_alloc(ctx, clusters, sizeof *state->number));
+    bool good = HN_ALLOC(ctx, state->clustered, n) && HN_ALLOC(ctx, state->number, clusters);
     return good ? HN_OK : ctx->code;
 }
 

@@ -84,10 +84,9 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     const struct params *params = self->params;
     struct state *state = self->state;
     bool limit = params->walk == WALK_RWR && (params->alpha.from >= 1 || params->alpha.to >= 1);
-    bool good = (state->in_degree = hn_alloc(ctx, n, sizeof *state->in_degree)) &&
-                (params->start != START_UNSEEN ||
-                 (state->seen = hn_alloc(ctx, hn_bitset_words(n), sizeof *state->seen))) &&
-                (state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch));
+    bool good = HN_ALLOC(ctx, state->in_degree, n) &&
+                (params->start != START_UNSEEN || HN_ALLOC(ctx, state->seen, hn_bitset_words(n))) &&
+                HN_ZALLOC(ctx, state->scratch, self->threads);
     for (int i = 0; good && i < self->threads; i++)
         good = !hn_walk_scratch_open(ctx, n, kind_of(params), limit, &state->scratch[i]);
     return good ? HN_OK : ctx->code;
@@ -127,8 +126,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
         return ctx->code;
     if (!spec.weighted)
         return HN_OK;
-    state->cumulative = hn_alloc(ctx, hn_graph_edges(&state->graph), sizeof *state->cumulative);
-    if (!state->cumulative)
+    if (!HN_ALLOC(ctx, state->cumulative, hn_graph_edges(&state->graph)))
         return ctx->code;
     hn_walk_cumulate(&state->graph, state->cumulative, ctx->threads);
     return HN_OK;

@@ -52,9 +52,8 @@ static int64_t clusters_of(const struct hn_sampler *self) {
 static enum hn_code open_cde(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     int64_t k = clusters_of(self);
-    bool good = (state->after = hn_alloc(ctx, k, sizeof *state->after)) &&
-                (state->line = hn_alloc(ctx, n, sizeof *state->line)) &&
-                (state->number = hn_alloc(ctx, n, sizeof *state->number));
+    bool good = HN_ALLOC(ctx, state->after, k) && HN_ALLOC(ctx, state->line, n) &&
+                HN_ALLOC(ctx, state->number, n);
     return good ? hn_kmeans_open(ctx, self, n, k, &state->m) : ctx->code;
 }
 

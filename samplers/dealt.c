@@ -68,11 +68,9 @@ struct build {
 
 static bool scratch_open(struct hn_context *ctx, const struct build *b, struct scratch *s) {
     int64_t d = b->x->cols, block = hn_min(BLOCK, b->spec->tile);
-    return (s->marks = hn_zalloc(ctx, hn_bitset_words(b->x->rows), sizeof *s->marks)) &&
-           (s->self = hn_alloc(ctx, block, sizeof *s->self)) &&
-           (s->rows = hn_alloc(ctx, d, (size_t)block * sizeof *s->rows)) &&
-           (s->panel = hn_alloc(ctx, d, PANEL * sizeof *s->panel)) &&
-           (s->score = hn_alloc(ctx, b->stride, (size_t)block * sizeof *s->score)) &&
+    return HN_ZALLOC(ctx, s->marks, hn_bitset_words(b->x->rows)) && HN_ALLOC(ctx, s->self, block) &&
+           HN_ALLOC_ROWS(ctx, s->rows, d, block) && HN_ALLOC_ROWS(ctx, s->panel, d, PANEL) &&
+           HN_ALLOC_ROWS(ctx, s->score, b->stride, block) &&
            hn_select_scratch_open(ctx, b->spec->m, &s->select) == HN_OK;
 }
 
@@ -83,12 +81,10 @@ static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
     b->tiles = (n - 1) / b->spec->tile + 1;
     b->stride = (m + 1 + LINE - 1) / LINE * LINE;
     b->deck.n = n;
-    b->order = hn_alloc(ctx, n, sizeof *b->order);
-    b->pool = hn_alloc(ctx, m + 1, GROUP * sizeof *b->pool);
-    b->deck.item = hn_alloc(ctx, n, sizeof *b->deck.item);
-    b->deck.marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *b->deck.marks);
-    b->scratch = hn_zalloc(ctx, b->threads, sizeof *b->scratch);
-    bool good = b->order && b->pool && b->deck.item && b->deck.marks && b->scratch;
+    bool good = HN_ALLOC(ctx, b->order, n) && HN_ALLOC_ROWS(ctx, b->pool, m + 1, GROUP) &&
+                HN_ALLOC(ctx, b->deck.item, n) &&
+                HN_ZALLOC(ctx, b->deck.marks, hn_bitset_words(n)) &&
+                HN_ZALLOC(ctx, b->scratch, b->threads);
     for (int i = 0; i < b->threads && good; i++)
         good = scratch_open(ctx, b, &b->scratch[i]);
     return good ? HN_OK : ctx->code;

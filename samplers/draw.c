@@ -19,14 +19,10 @@ enum hn_code hn_batches_open(struct hn_context *ctx, const struct hn_sampler *sa
     int64_t count = hn_max(1, hn_min(max, HN_DRAW_BYTES / each)), positions = count * size;
     *out = (struct hn_batches){
         .count_max = (int32_t)count, .batch_size = sampler->batch_size, .capacity = negatives};
-    out->size = hn_alloc(ctx, count, sizeof *out->size);
-    out->ids = hn_alloc(ctx, positions, sizeof *out->ids);
-    if (negatives > 0) {
-        out->negatives = hn_alloc(ctx, positions, sizeof *out->negatives);
-        out->negative = hn_alloc(ctx, positions, (size_t)negatives * sizeof *out->negative);
-    }
-    bool lists = negatives == 0 || (out->negatives && out->negative);
-    return out->size && out->ids && lists ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, out->size, count) && HN_ALLOC(ctx, out->ids, positions) &&
+                (negatives == 0 || (HN_ALLOC(ctx, out->negatives, positions) &&
+                                    HN_ALLOC_ROWS(ctx, out->negative, positions, negatives)));
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_batches_draw(struct hn_context *ctx, struct hn_sampler *sampler, int64_t left,

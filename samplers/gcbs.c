@@ -47,9 +47,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->item = hn_alloc(ctx, n, sizeof *state->item);
-    state->position = hn_alloc(ctx, n, sizeof *state->position);
-    return state->item && state->position ? HN_OK : ctx->code;
+    return HN_ALLOC(ctx, state->item, n) && HN_ALLOC(ctx, state->position, n) ? HN_OK : ctx->code;
 }
 
 static double quantile_of(const struct params *params, int64_t n) {

@@ -73,16 +73,15 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     p->chunks = p->close_capacity / HN_CLOSE_CHUNK + shape->threads + 1;
     int64_t positions = shape->block + HN_SCAN_SLACK;
     void *outer = hn_own(ctx, work);
-    bool good =
-        (work->pool = hn_alloc(ctx, work->chunks, CHUNK * sizeof *work->pool)) &&
-        (work->used = hn_zalloc(ctx, work->chunks, sizeof *work->used)) &&
-        (p->pool = hn_alloc(ctx, p->chunks, HN_CLOSE_CHUNK * sizeof *p->pool)) &&
-        (p->used = hn_zalloc(ctx, p->chunks, sizeof *p->used)) &&
-        (work->position = hn_alloc(ctx, 2 * shape->threads * positions, sizeof *work->position)) &&
-        (work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer));
+    bool good = HN_ALLOC_ROWS(ctx, work->pool, work->chunks, CHUNK) &&
+                HN_ZALLOC(ctx, work->used, work->chunks) &&
+                HN_ALLOC_ROWS(ctx, p->pool, p->chunks, HN_CLOSE_CHUNK) &&
+                HN_ZALLOC(ctx, p->used, p->chunks) &&
+                HN_ALLOC(ctx, work->position, 2 * shape->threads * positions) &&
+                HN_ZALLOC(ctx, work->writer, shape->threads);
     if (good && shape->screen)
-        good = (work->limit = hn_alloc(ctx, shape->rows, sizeof *work->limit)) &&
-               (work->dense = hn_alloc(ctx, shape->threads * positions, sizeof *work->dense));
+        good = HN_ALLOC(ctx, work->limit, shape->rows) &&
+               HN_ALLOC(ctx, work->dense, shape->threads * positions);
     hn_own(ctx, outer);
     for (int k = 0; k < shape->threads && good; k++) {
         work->writer[k].position = work->position + 2 * k * positions;

@@ -91,8 +91,7 @@ static enum hn_code cut(struct hn_context *ctx, const struct hn_close_pairs *p, 
             first[c] = l->count;
             l->count += count;
         }
-        l->segment = hn_alloc(ctx, l->count, sizeof *l->segment);
-        if (!l->segment)
+        if (!HN_ALLOC(ctx, l->segment, l->count))
             break;
     }
     return l->segment ? HN_OK : HN_MEMORY;
@@ -106,8 +105,8 @@ static enum hn_code lists_make(struct hn_context *ctx, const struct hn_close_pai
     if (code)
         return code;
     for (int side = 0; side < 2; side++) {
-        if (!(l->start[side] = hn_zalloc(ctx, l->cells + 2, sizeof *l->start[side])) ||
-            !(l->member[side] = hn_alloc(ctx, l->count, sizeof *l->member[side])))
+        if (!HN_ZALLOC(ctx, l->start[side], l->cells + 2) ||
+            !HN_ALLOC(ctx, l->member[side], l->count))
             return ctx->code;
         int64_t *next = l->start[side] + 1; // next[c] ends as start[c + 1]
         for (int64_t k = 0; k < l->count; k++)
@@ -250,8 +249,7 @@ static enum hn_code build(struct hn_context *ctx, const struct hn_close_pairs *p
                          .out = out};
     int64_t size;
     if (lists_make(ctx, p, out->n, &lists) || !hn_mul(ctx->threads, a.cell * a.words, &size) ||
-        !(a.table = hn_zalloc(ctx, size, sizeof *a.table)) ||
-        !(a.row = hn_alloc(ctx, ctx->threads * (out->n + GROUP), sizeof *a.row)))
+        !HN_ZALLOC(ctx, a.table, size) || !HN_ALLOC(ctx, a.row, ctx->threads * (out->n + GROUP)))
         return HN_MEMORY;
     assemble(&a, ctx->threads);
     return HN_OK;
@@ -262,10 +260,11 @@ enum hn_code hn_close_pairs_graph(struct hn_context *ctx, const struct hn_close_
     int64_t pairs = ((const struct work *)p->work)->stored;
     for (int64_t c = 0; c < p->chunks; c++)
         pairs += p->used[c];
-    *out = (struct hn_graph){.n = n, .start = hn_alloc(ctx, n + 1, sizeof *out->start)};
-    out->target = hn_alloc(ctx, hn_min(2 * pairs, n * n), sizeof *out->target);
+    *out = (struct hn_graph){.n = n};
+    bool good =
+        HN_ALLOC(ctx, out->start, n + 1) && HN_ALLOC(ctx, out->target, hn_min(2 * pairs, n * n));
     HN_SCOPE(ctx);
-    enum hn_code code = out->start && out->target ? build(ctx, p, out) : HN_MEMORY;
+    enum hn_code code = good ? build(ctx, p, out) : HN_MEMORY;
     if (code)
         hn_graph_free(ctx, out);
     return code;

@@ -101,11 +101,10 @@ enum hn_code hn_threshold_reference(struct hn_context *ctx, const struct hn_matr
         .x = *x, .y = *y, .quantile = quantile, .chunks = (x->rows + CHUNK - 1) / CHUNK};
     size_t threads = (size_t)ctx->threads;
     HN_SCOPE(ctx);
-    w.value = hn_alloc(ctx, w.chunks, sizeof *w.value);
-    w.score = hn_alloc(ctx, y->rows, threads * GROUP * CHUNK * sizeof *w.score);
-    w.copy = hn_alloc(ctx, y->rows, threads * CHUNK * sizeof *w.copy);
-    w.exact = hn_alloc(ctx, y->rows, threads * CHUNK * sizeof *w.exact);
-    if (!w.value || !w.score || !w.copy || !w.exact || do_chunks(ctx, &w))
+    if (!HN_ALLOC(ctx, w.value, w.chunks) ||
+        !HN_ALLOC_ROWS(ctx, w.score, y->rows, threads * GROUP * CHUNK) ||
+        !HN_ALLOC_ROWS(ctx, w.copy, y->rows, threads * CHUNK) ||
+        !HN_ALLOC_ROWS(ctx, w.exact, y->rows, threads * CHUNK) || do_chunks(ctx, &w))
         return ctx->code;
     *value = hn_median(w.value, w.chunks);
     work->dot += x->rows * y->rows;

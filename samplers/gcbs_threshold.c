@@ -135,13 +135,11 @@ static enum hn_code draw_sample(struct hn_context *ctx, struct hn_threshold *t) 
     int64_t n = t->x.rows, d = t->x.cols, selves = 0;
     struct groups g = {.size = group_size(n), .count = group_count(n)};
     t->samples = g.count * g.size * g.size;
-    if (!(t->sample = hn_alloc(ctx, t->samples, sizeof *t->sample)))
+    if (!HN_ALLOC(ctx, t->sample, t->samples))
         return ctx->code;
     HN_SCOPE(ctx);
-    g.row = hn_alloc(ctx, n, sizeof *g.row);
-    g.col = hn_alloc(ctx, n, sizeof *g.col);
-    g.copy = hn_alloc(ctx, ctx->threads * 2 * g.size * d, sizeof *g.copy);
-    if (!g.row || !g.col || !g.copy)
+    if (!HN_ALLOC(ctx, g.row, n) || !HN_ALLOC(ctx, g.col, n) ||
+        !HN_ALLOC(ctx, g.copy, ctx->threads * 2 * g.size * d))
         return ctx->code;
     hn_permute(t->seed, "gcbs.sample", t->built_index, 0, 0, g.row, n);
     hn_permute(t->seed, "gcbs.sample", t->built_index, 0, 1, g.col, n);
@@ -231,8 +229,7 @@ static int64_t sample_rank(const struct hn_threshold *t) {
 }
 
 static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct hn_work *work) {
-    t->bins = hn_alloc(ctx, BINS, sizeof *t->bins);
-    if (!t->bins || draw_sample(ctx, t))
+    if (!HN_ALLOC(ctx, t->bins, BINS) || draw_sample(ctx, t))
         return ctx->code;
     t->bound = fmax(hn_product_bound(&t->x, &t->y, ctx->threads), hn_simd_dot_bound(t->x.cols));
     t->rank = sample_rank(t);
@@ -306,13 +303,11 @@ static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold 
                               double width, struct band *b) {
     const struct hn_close_pairs *p = &t->pairs;
     *b = (struct band){.centre = centre, .width = width};
-    b->first = hn_alloc(ctx, p->chunks + 1, sizeof *b->first);
-    if (!b->first)
+    if (!HN_ALLOC(ctx, b->first, p->chunks + 1))
         return ctx->code;
     band_count(ctx, p, b);
-    if (!(b->exact = hn_alloc(ctx, b->count, sizeof *b->exact)) ||
-        !(b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted)) ||
-        !(b->pair = hn_alloc(ctx, b->count, sizeof *b->pair)))
+    if (!HN_ALLOC(ctx, b->exact, b->count) || !HN_ALLOC(ctx, b->sorted, b->count) ||
+        !HN_ALLOC(ctx, b->pair, b->count))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t c = 0; c < p->chunks; c++) {

@@ -21,19 +21,12 @@ struct state {
 static enum hn_code open_state(struct hn_context *ctx, const struct hn_graph *g,
                                struct hn_graph_parts *p, struct state *s) {
     int64_t n = g->n, parts = (n + p->size - 1) / p->size;
-    *s = (struct state){.g = g,
-                        .p = p,
-                        .parts = parts,
-                        .part = hn_alloc(ctx, n, sizeof *s->part),
-                        .position = hn_alloc(ctx, n, sizeof *s->position),
-                        .inside = hn_zalloc(ctx, n, sizeof *s->inside),
-                        .edges = hn_zalloc(ctx, n, sizeof *s->edges),
-                        .to = hn_zalloc(ctx, parts, sizeof *s->to),
-                        .seen = hn_alloc(ctx, n, sizeof *s->seen),
-                        .next_to = hn_zalloc(ctx, n, sizeof *s->next_to)};
-    return s->part && s->position && s->inside && s->edges && s->to && s->seen && s->next_to
-               ? HN_OK
-               : ctx->code;
+    *s = (struct state){.g = g, .p = p, .parts = parts};
+    bool good = HN_ALLOC(ctx, s->part, n) && HN_ALLOC(ctx, s->position, n) &&
+                HN_ZALLOC(ctx, s->inside, n) && HN_ZALLOC(ctx, s->edges, n) &&
+                HN_ZALLOC(ctx, s->to, parts) && HN_ALLOC(ctx, s->seen, n) &&
+                HN_ZALLOC(ctx, s->next_to, n);
+    return good ? HN_OK : ctx->code;
 }
 
 static int64_t size_of(const struct state *s, int64_t part) {

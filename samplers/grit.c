@@ -32,12 +32,9 @@ struct state {
 
 static enum hn_code open_grit(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    bool good = (state->member = hn_alloc(ctx, n, sizeof *state->member)) &&
-                (state->start = hn_alloc(ctx, n + 1, sizeof *state->start)) &&
-                (state->rest = hn_alloc(ctx, n + 1, sizeof *state->rest)) &&
-                (state->line = hn_alloc(ctx, n, sizeof *state->line)) &&
-                (state->group = hn_alloc(ctx, n, sizeof *state->group)) &&
-                (state->number = hn_alloc(ctx, n, sizeof *state->number));
+    bool good = HN_ALLOC(ctx, state->member, n) && HN_ALLOC(ctx, state->start, n + 1) &&
+                HN_ALLOC(ctx, state->rest, n + 1) && HN_ALLOC(ctx, state->line, n) &&
+                HN_ALLOC(ctx, state->group, n) && HN_ALLOC(ctx, state->number, n);
     return good ? HN_OK : ctx->code;
 }
 

@@ -61,10 +61,10 @@ static enum hn_code open_hard_negative(struct hn_context *ctx, struct hn_sampler
     if (check_l(ctx, params->l, self->batch_size))
         return ctx->code;
     state->anchors = self->batch_size / (1 + params->l);
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
-    state->marks = hn_zalloc(ctx, hn_bitset_words(n), (size_t)ctx->threads * sizeof *state->marks);
-    state->best = hn_alloc(ctx, self->batch_size, (size_t)ctx->threads * sizeof *state->best);
-    return state->order && state->marks && state->best ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, state->order, n) &&
+                HN_ZALLOC(ctx, state->marks, ctx->threads * hn_bitset_words(n)) &&
+                HN_ALLOC_ROWS(ctx, state->best, self->batch_size, ctx->threads);
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,

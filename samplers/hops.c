@@ -32,14 +32,11 @@ static int64_t capacity(const void *params, int64_t n) {
 
 static enum hn_code open_hops(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
-    if (!state->scratch)
+    if (!HN_ZALLOC(ctx, state->scratch, self->threads))
         return ctx->code;
     for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
-        s->reached = hn_alloc(ctx, n, sizeof *s->reached);
-        s->marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s->marks);
-        if (!s->reached || !s->marks)
+        if (!HN_ALLOC(ctx, s->reached, n) || !HN_ZALLOC(ctx, s->marks, hn_bitset_words(n)))
             return ctx->code;
     }
     return HN_OK;

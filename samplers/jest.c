@@ -132,8 +132,7 @@ static enum hn_code open_jest(struct hn_context *ctx, struct hn_sampler *self, i
     state->candidates = candidates_of(params, n, self->batch_size);
     state->chunks = hn_min(params->chunks, self->batch_size);
     state->max = (self->batch_size + state->chunks - 1) / state->chunks;
-    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
-    return state->scratch ? HN_OK : ctx->code;
+    return HN_ZALLOC(ctx, state->scratch, self->threads) ? HN_OK : ctx->code;
 }
 
 // Embeddings of another build may have another number of dimensions.

@@ -32,11 +32,9 @@ static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_samp
     hn_free(ctx, m->sum);
     m->sum = NULL;
     m->d = d;
-    m->centroid = hn_alloc(ctx, m->k, (size_t)d * sizeof *m->centroid);
-    if (!m->centroid)
+    if (!HN_ALLOC_ROWS(ctx, m->centroid, m->k, d))
         return ctx->code;
-    m->sum = hn_alloc(ctx, d, (size_t)self->threads * sizeof *m->sum);
-    return m->sum ? HN_OK : ctx->code;
+    return HN_ALLOC_ROWS(ctx, m->sum, d, self->threads) ? HN_OK : ctx->code;
 }
 
 // k distinct random items are the first centroids.

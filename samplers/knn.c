@@ -25,11 +25,10 @@ struct state {
 
 static enum hn_code open_knn(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->score = hn_alloc(ctx, n, GROUP * sizeof *state->score);
     state->capacity = hn_min(n, (int64_t)4 * self->batch_size + 1024);
-    state->candidate =
-        hn_alloc(ctx, state->capacity, (size_t)self->threads * sizeof *state->candidate);
-    return state->score && state->candidate ? HN_OK : ctx->code;
+    bool good = HN_ALLOC_ROWS(ctx, state->score, GROUP, n) &&
+                HN_ALLOC_ROWS(ctx, state->candidate, self->threads, state->capacity);
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
@@ -37,8 +36,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     if (!state->query || state->x.cols != items->x.cols) {
         hn_free(ctx, state->query);
-        state->query = hn_alloc(ctx, items->x.cols, GROUP * sizeof *state->query);
-        if (!state->query)
+        if (!HN_ALLOC_ROWS(ctx, state->query, items->x.cols, GROUP))
             return ctx->code;
     }
     state->x = items->x;

@@ -131,14 +131,13 @@ static enum hn_code open_mined(struct hn_context *ctx, struct hn_sampler *self, 
     struct state *state = self->state;
     const struct params *params = self->params;
     state->rows = candidates(params, n);
-    state->kept = hn_alloc(ctx, n, sizeof *state->kept);
-    if (!state->kept)
+    if (!HN_ALLOC(ctx, state->kept, n))
         return ctx->code;
     if (params->take != TAKE_AMBIGUOUS)
         return HN_OK;
-    state->likely = hn_alloc(ctx, n, (size_t)state->rows * sizeof *state->likely);
-    state->key = hn_alloc(ctx, self->threads, (size_t)state->rows * sizeof *state->key);
-    return state->likely && state->key ? HN_OK : ctx->code;
+    bool good = HN_ALLOC_ROWS(ctx, state->likely, n, state->rows) &&
+                HN_ALLOC_ROWS(ctx, state->key, self->threads, state->rows);
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,

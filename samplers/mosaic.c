@@ -66,8 +66,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_mosaic(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->shuffled = hn_alloc(ctx, n, sizeof *state->shuffled);
-    return state->shuffled ? HN_OK : ctx->code;
+    return HN_ALLOC(ctx, state->shuffled, n) ? HN_OK : ctx->code;
 }
 
 // The full batches of an epoch, cut into pools.

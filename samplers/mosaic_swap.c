@@ -20,27 +20,20 @@ enum hn_code hn_mosaic_pool_open(struct hn_context *ctx, const struct hn_mosaic 
                                  int64_t d, bool views, int32_t batch_size, int threads,
                                  struct hn_mosaic_pool *pool) {
     int64_t side = hn_panels(n) * HN_PANEL;
-    size_t row = (size_t)d * sizeof(float);
     *pool = (struct hn_mosaic_pool){.n = n,
                                     .stride = side,
                                     .batch_size = batch_size,
                                     .threads = threads,
                                     .packed.product = hn_product_best()};
-    bool good = (pool->w = hn_alloc(ctx, side, (size_t)side * sizeof *pool->w)) &&
-                (pool->x = hn_alloc(ctx, n, row)) &&
-                (pool->z = views ? hn_alloc(ctx, n, row) : pool->x) &&
-                (spec->lambda <= 0 || (pool->m = hn_alloc(ctx, n, row))) &&
-                (pool->packed.data = hn_alloc(ctx, side, row)) &&
-                (pool->select = hn_alloc(ctx, threads, sizeof *pool->select)) &&
-                (pool->row = hn_alloc(ctx, n, sizeof *pool->row)) &&
-                (pool->position = hn_alloc(ctx, n, sizeof *pool->position)) &&
-                (pool->order = hn_alloc(ctx, n, sizeof *pool->order)) &&
-                (pool->batch = hn_alloc(ctx, n, sizeof *pool->batch)) &&
-                (pool->member = hn_alloc(ctx, n, sizeof *pool->member)) &&
-                (pool->slot = hn_alloc(ctx, n, sizeof *pool->slot)) &&
-                (pool->pull = hn_alloc(ctx, n / batch_size, (size_t)n * sizeof *pool->pull)) &&
-                (pool->own = hn_alloc(ctx, n, sizeof *pool->own)) &&
-                (pool->with = hn_alloc(ctx, n / batch_size, sizeof *pool->with));
+    bool good = HN_ALLOC_ROWS(ctx, pool->w, side, side) && HN_ALLOC_ROWS(ctx, pool->x, n, d) &&
+                (pool->z = views ? hn_alloc(ctx, n, (size_t)d * sizeof *pool->z) : pool->x) &&
+                (spec->lambda <= 0 || HN_ALLOC_ROWS(ctx, pool->m, n, d)) &&
+                HN_ALLOC_ROWS(ctx, pool->packed.data, side, d) &&
+                HN_ALLOC(ctx, pool->select, threads) && HN_ALLOC(ctx, pool->row, n) &&
+                HN_ALLOC(ctx, pool->position, n) && HN_ALLOC(ctx, pool->order, n) &&
+                HN_ALLOC(ctx, pool->batch, n) && HN_ALLOC(ctx, pool->member, n) &&
+                HN_ALLOC(ctx, pool->slot, n) && HN_ALLOC_ROWS(ctx, pool->pull, n / batch_size, n) &&
+                HN_ALLOC(ctx, pool->own, n) && HN_ALLOC(ctx, pool->with, n / batch_size);
     for (int i = 0; good && i < threads; i++)
         good = hn_select_scratch_open(ctx, n, &pool->select[i]) == HN_OK;
     return good ? HN_OK : ctx->code;

@@ -54,13 +54,10 @@ static int64_t cluster_of(const struct hn_sampler *self) {
 static enum hn_code open_ngame(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     int64_t clusters = hn_cluster_count(n, cluster_of(self));
-    bool good = (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
-                (state->number = hn_alloc(ctx, clusters, sizeof *state->number)) &&
-                (state->parted = hn_alloc(ctx, n, sizeof *state->parted)) &&
-                (state->left = hn_alloc(ctx, n, sizeof *state->left)) &&
-                (state->scored = hn_alloc(ctx, n, sizeof *state->scored)) &&
-                (state->node = hn_alloc(ctx, clusters, sizeof *state->node)) &&
-                (state->next = hn_alloc(ctx, clusters, sizeof *state->next));
+    bool good = HN_ALLOC(ctx, state->clustered, n) && HN_ALLOC(ctx, state->number, clusters) &&
+                HN_ALLOC(ctx, state->parted, n) && HN_ALLOC(ctx, state->left, n) &&
+                HN_ALLOC(ctx, state->scored, n) && HN_ALLOC(ctx, state->node, clusters) &&
+                HN_ALLOC(ctx, state->next, clusters);
     return good ? HN_OK : ctx->code;
 }
 
@@ -75,11 +72,9 @@ static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_samp
     state->centroid = NULL;
     state->direction = NULL;
     state->d = d;
-    state->centroid = hn_alloc(ctx, 4 * d, threads * sizeof *state->centroid);
-    if (!state->centroid)
+    if (!HN_ALLOC_ROWS(ctx, state->centroid, 4 * d, threads))
         return ctx->code;
-    state->direction = hn_alloc(ctx, d, threads * sizeof *state->direction);
-    return state->direction ? HN_OK : ctx->code;
+    return HN_ALLOC_ROWS(ctx, state->direction, d, threads) ? HN_OK : ctx->code;
 }
 
 // A node while it is parted in two.

@@ -95,11 +95,8 @@ static int32_t fill(struct queues *q, int32_t batch, int32_t batch_size, int32_t
 static enum hn_code open_queues(struct hn_context *ctx, const struct hn_tuples *tuples,
                                 const int32_t *order, struct queues *q) {
     *q = (struct queues){.tuples = tuples, .order = order, .free = NONE};
-    q->child = hn_alloc(ctx, tuples->n, sizeof *q->child);
-    q->next = hn_alloc(ctx, tuples->n, sizeof *q->next);
-    q->first = hn_alloc(ctx, tuples->texts, sizeof *q->first);
-    q->held = hn_alloc(ctx, tuples->texts, sizeof *q->held);
-    if (!q->child || !q->next || !q->first || !q->held)
+    if (!HN_ALLOC(ctx, q->child, tuples->n) || !HN_ALLOC(ctx, q->next, tuples->n) ||
+        !HN_ALLOC(ctx, q->first, tuples->texts) || !HN_ALLOC(ctx, q->held, tuples->texts))
         return ctx->code;
     for (int64_t t = 0; t < tuples->texts; t++)
         q->first[t] = q->held[t] = NONE;

@@ -64,9 +64,9 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_osgd(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    state->drawn = hn_alloc(ctx, params->drawn, sizeof *state->drawn);
-    state->marks = hn_zalloc(ctx, self->threads * hn_bitset_words(n), sizeof *state->marks);
-    return state->drawn && state->marks ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, state->drawn, params->drawn) &&
+                HN_ZALLOC(ctx, state->marks, self->threads * hn_bitset_words(n));
+    return good ? HN_OK : ctx->code;
 }
 
 // Batch `number` of those drawn for an epoch.

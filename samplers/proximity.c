@@ -34,11 +34,8 @@ struct scratch {
 static struct scratch *scratch_new(struct hn_context *ctx, int64_t n, int64_t m, int threads) {
     struct scratch *s = hn_zalloc(ctx, threads, sizeof *s);
     for (int i = 0; i < threads && s; i++) {
-        s[i].marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s[i].marks);
-        s[i].candidate = hn_alloc(ctx, m, sizeof *s[i].candidate);
-        s[i].score = hn_alloc(ctx, m, sizeof *s[i].score);
-        if (!s[i].marks || !s[i].candidate || !s[i].score ||
-            hn_select_scratch_open(ctx, m, &s[i].select))
+        if (!HN_ZALLOC(ctx, s[i].marks, hn_bitset_words(n)) || !HN_ALLOC(ctx, s[i].candidate, m) ||
+            !HN_ALLOC(ctx, s[i].score, m) || hn_select_scratch_open(ctx, m, &s[i].select))
             return NULL;
     }
     return s;

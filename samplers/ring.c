@@ -86,16 +86,12 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
-    if (!state->scratch)
+    if (!HN_ZALLOC(ctx, state->scratch, self->threads))
         return ctx->code;
     for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
-        s->cosine = hn_alloc(ctx, n, sizeof *s->cosine);
-        s->sorted = hn_alloc(ctx, n, sizeof *s->sorted);
-        s->candidate = hn_alloc(ctx, n, sizeof *s->candidate);
-        s->below = hn_alloc(ctx, n, sizeof *s->below);
-        if (!s->cosine || !s->sorted || !s->candidate || !s->below)
+        if (!HN_ALLOC(ctx, s->cosine, n) || !HN_ALLOC(ctx, s->sorted, n) ||
+            !HN_ALLOC(ctx, s->candidate, n) || !HN_ALLOC(ctx, s->below, n))
             return ctx->code;
     }
     return HN_OK;
@@ -113,8 +109,7 @@ static enum hn_code list_features(struct hn_context *ctx, struct state *state) {
     hn_free(ctx, state->posting);
     hn_free(ctx, state->first);
     state->first = NULL;
-    if (!(state->posting = hn_alloc(ctx, f->start[f->n], sizeof *state->posting)) ||
-        !(state->first = hn_zalloc(ctx, f->p + 1, sizeof *state->first)))
+    if (!HN_ALLOC(ctx, state->posting, f->start[f->n]) || !HN_ZALLOC(ctx, state->first, f->p + 1))
         return ctx->code;
     int64_t *end = state->first;
     for (int64_t k = 0; k < f->start[f->n]; k++)
@@ -138,9 +133,8 @@ static enum hn_code take_rows(struct hn_context *ctx, const struct hn_sampler *s
         free_rows(ctx, s);
         if (state->features)
             continue;
-        s->query = hn_alloc(ctx, state->x.cols, GROUP * sizeof *s->query);
-        s->product = hn_alloc(ctx, self->n, GROUP * sizeof *s->product);
-        if (!s->query || !s->product)
+        if (!HN_ALLOC_ROWS(ctx, s->query, state->x.cols, GROUP) ||
+            !HN_ALLOC_ROWS(ctx, s->product, self->n, GROUP))
             return ctx->code;
     }
     return HN_OK;

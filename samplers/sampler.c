@@ -83,7 +83,7 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
     void *outer = hn_own(ctx, self->state);
     bool cuts = (!type->next && !type->batch) || type->flags & HN_SAMPLER_PER_ANCHOR;
     enum hn_code code = HN_OK;
-    if (cuts && !(self->order = hn_alloc(ctx, n, sizeof *self->order)))
+    if (cuts && !HN_ALLOC(ctx, self->order, n))
         code = ctx->code;
     if (!code && type->open)
         code = type->open(ctx, self, n);

@@ -91,27 +91,19 @@ static enum hn_code open_spectral(struct hn_context *ctx, struct hn_sampler *sel
     state->kept = hn_min(params->kept, k);
     state->stride = hn_panels(m) * HN_PANEL;
     state->selected = -1;
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
-    state->batch = hn_alloc(ctx, n / m * state->kept * self->batch_size, sizeof *state->batch);
-    if (!state->order || !state->batch)
+    if (!HN_ALLOC(ctx, state->order, n) ||
+        !HN_ALLOC(ctx, state->batch, n / m * state->kept * self->batch_size))
         return ctx->code;
     if (k == 1) // a group is a batch
         return HN_OK;
-    bool good =
-        (state->s = hn_alloc(ctx, state->stride, (size_t)state->stride * sizeof *state->s)) &&
-        (state->w = hn_alloc(ctx, m, (size_t)m * sizeof *state->w)) &&
-        (state->root = hn_alloc(ctx, m, sizeof *state->root)) &&
-        (state->value = hn_alloc(ctx, k, sizeof *state->value)) &&
-        (state->vector = hn_alloc(ctx, k, (size_t)m * sizeof *state->vector)) &&
-        (state->row = hn_alloc(ctx, k, (size_t)m * sizeof *state->row)) &&
-        (state->centroid = hn_alloc(ctx, k, (size_t)k * sizeof *state->centroid)) &&
-        (state->sum = hn_alloc(ctx, k, (size_t)k * sizeof *state->sum)) &&
-        (state->best = hn_alloc(ctx, k, (size_t)k * sizeof *state->best)) &&
-        (state->far = hn_alloc(ctx, m, sizeof *state->far)) &&
-        (state->nearest = hn_alloc(ctx, m, sizeof *state->nearest)) &&
-        (state->size = hn_alloc(ctx, k, sizeof *state->size)) &&
-        (state->match = hn_alloc(ctx, m, (size_t)k * sizeof *state->match)) &&
-        (state->cluster = hn_alloc(ctx, m, sizeof *state->cluster));
+    bool good = HN_ALLOC_ROWS(ctx, state->s, state->stride, state->stride) &&
+                HN_ALLOC_ROWS(ctx, state->w, m, m) && HN_ALLOC(ctx, state->root, m) &&
+                HN_ALLOC(ctx, state->value, k) && HN_ALLOC_ROWS(ctx, state->vector, k, m) &&
+                HN_ALLOC_ROWS(ctx, state->row, k, m) && HN_ALLOC_ROWS(ctx, state->centroid, k, k) &&
+                HN_ALLOC_ROWS(ctx, state->sum, k, k) && HN_ALLOC_ROWS(ctx, state->best, k, k) &&
+                HN_ALLOC(ctx, state->far, m) && HN_ALLOC(ctx, state->nearest, m) &&
+                HN_ALLOC(ctx, state->size, k) && HN_ALLOC_ROWS(ctx, state->match, m, k) &&
+                HN_ALLOC(ctx, state->cluster, m);
     return good ? HN_OK : ctx->code;
 }
 

@@ -40,12 +40,10 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_stratified(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    size_t threads = (size_t)self->threads;
-    int64_t k = clusters_of(self->params, n, self->batch_size);
-    state->marks = hn_zalloc(ctx, hn_bitset_words(n), threads * sizeof *state->marks);
-    state->order = hn_alloc(ctx, k, threads * sizeof *state->order);
-    state->taken = hn_alloc(ctx, k, threads * sizeof *state->taken);
-    if (!state->marks || !state->order || !state->taken)
+    int64_t threads = self->threads, k = clusters_of(self->params, n, self->batch_size);
+    if (!HN_ZALLOC(ctx, state->marks, threads * hn_bitset_words(n)) ||
+        !HN_ALLOC_ROWS(ctx, state->order, k, threads) ||
+        !HN_ALLOC_ROWS(ctx, state->taken, k, threads))
         return ctx->code;
     return hn_kmeans_open(ctx, self, n, k, &state->m);
 }

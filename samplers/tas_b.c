@@ -42,12 +42,10 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    size_t threads = (size_t)self->threads;
-    int64_t k = hn_max(1, n / hn_min(params->cluster, n));
-    state->marks = hn_zalloc(ctx, hn_bitset_words(n), threads * sizeof *state->marks);
-    state->order = hn_alloc(ctx, k, threads * sizeof *state->order);
-    state->left = hn_alloc(ctx, n, threads * sizeof *state->left);
-    if (!state->marks || !state->order || !state->left)
+    int64_t threads = self->threads, k = hn_max(1, n / hn_min(params->cluster, n));
+    if (!HN_ZALLOC(ctx, state->marks, threads * hn_bitset_words(n)) ||
+        !HN_ALLOC_ROWS(ctx, state->order, k, threads) ||
+        !HN_ALLOC_ROWS(ctx, state->left, n, threads))
         return ctx->code;
     return hn_kmeans_open(ctx, self, n, k, &state->m);
 }

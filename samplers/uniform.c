@@ -37,7 +37,7 @@ static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self
     if (params->draw == DRAW_IID)
         return HN_OK;
     self->order = hn_alloc(ctx, n, sizeof *self->order);
-    if (params->no_duplicates && !(state->start = hn_alloc(ctx, n + 1, sizeof *state->start)))
+    if (params->no_duplicates && !HN_ALLOC(ctx, state->start, n + 1))
         return ctx->code;
     self->start = state->start;
     return self->order ? HN_OK : ctx->code;

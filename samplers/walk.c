@@ -46,15 +46,13 @@ enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, enum hn_wal
     bool depth = kind == HN_WALK_DEPTH;
     limit = limit && kind == HN_WALK_RESTART;
     memset(s, 0, sizeof *s);
-    s->collected = hn_zalloc(ctx, HN_WALKS * hn_bitset_words(n), sizeof *s->collected);
-    if (!s->collected)
+    if (!HN_ZALLOC(ctx, s->collected, HN_WALKS * hn_bitset_words(n)))
         return HN_MEMORY;
     void *outer = hn_own(ctx, s->collected);
-    bool good = (!(limit || depth) || (s->level = hn_alloc(ctx, n, sizeof *s->level))) &&
-                (!limit || ((s->queued = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s->queued)) &&
-                            (s->deeper = hn_alloc(ctx, n, sizeof *s->deeper)) &&
-                            (s->mass = hn_alloc(ctx, n, sizeof *s->mass)) &&
-                            (s->key = hn_alloc(ctx, n, sizeof *s->key))));
+    bool good =
+        (!(limit || depth) || HN_ALLOC(ctx, s->level, n)) &&
+        (!limit || (HN_ZALLOC(ctx, s->queued, hn_bitset_words(n)) && HN_ALLOC(ctx, s->deeper, n) &&
+                    HN_ALLOC(ctx, s->mass, n) && HN_ALLOC(ctx, s->key, n)));
     hn_own(ctx, outer);
     if (!good)
         hn_walk_scratch_free(ctx, s);

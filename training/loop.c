@@ -134,15 +134,13 @@ static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *
     int64_t size;
     if (!hn_mul(task->n_all, task->d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    loop->m = hn_zalloc(ctx, task->weights.n, sizeof *loop->m);
-    loop->v = hn_zalloc(ctx, task->weights.n, sizeof *loop->v);
-    loop->z = hn_alloc(ctx, size, sizeof *loop->z);
-    loop->z1 = hn_alloc(ctx, stored ? task->batch_size * task->d : 0, sizeof *loop->z1);
-    loop->running = hn_alloc(ctx, spec->expect ? task->weights.n_running : 0, sizeof(hn_real));
-    loop->row = hn_alloc(ctx, 0, sizeof *loop->row);
-    bool good = loop->m && loop->v && loop->z && loop->z1 && loop->running && loop->row;
-    if (good && spec->folder)
-        good = (loop->checkpoint = hn_format(ctx, "%s/checkpoint", spec->folder));
+    bool good =
+        HN_ZALLOC(ctx, loop->m, task->weights.n) && HN_ZALLOC(ctx, loop->v, task->weights.n) &&
+        HN_ALLOC(ctx, loop->z, size) &&
+        HN_ALLOC(ctx, loop->z1, stored ? task->batch_size * task->d : 0) &&
+        HN_ALLOC(ctx, loop->running, spec->expect ? task->weights.n_running : 0) &&
+        HN_ALLOC(ctx, loop->row, 0) &&
+        (!spec->folder || (loop->checkpoint = hn_format(ctx, "%s/checkpoint", spec->folder)));
     return good ? HN_OK : ctx->code;
 }
 

@@ -21,17 +21,12 @@ static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     int64_t b = loop->task.batch_size, size;
     if (!hn_mul(loop->task.n, loop->task.d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    if (hn_batches_open(ctx, &d->sampler, 1, &d->batch))
+    if (hn_batches_open(ctx, &d->sampler, 1, &d->batch) || !HN_ALLOC(ctx, d->label, b) ||
+        !HN_ALLOC(ctx, d->position, b * d->batch.capacity) || !HN_ALLOC(ctx, d->start, b + 1) ||
+        !HN_ZALLOC(ctx, d->built, size) ||
+        (loop->spec->embeddings == HN_EMBEDDINGS_STORED && !HN_ALLOC(ctx, d->stored, size)))
         return ctx->code;
-    d->label = hn_alloc(ctx, b, sizeof *d->label);
-    d->position = hn_alloc(ctx, b * d->batch.capacity, sizeof *d->position);
-    d->start = hn_alloc(ctx, b + 1, sizeof *d->start);
-    d->built = hn_zalloc(ctx, size, sizeof *d->built);
-    if (!d->label || !d->position || !d->start || !d->built)
-        return ctx->code;
-    if (loop->spec->embeddings == HN_EMBEDDINGS_STORED)
-        d->stored = hn_alloc(ctx, size, sizeof *d->stored);
-    return loop->spec->embeddings == HN_EMBEDDINGS_STORED && !d->stored ? ctx->code : HN_OK;
+    return HN_OK;
 }
 
 // hn_sampler_check(); if a file that the job does not name would do, the message names its key.
@@ -70,9 +65,9 @@ static enum hn_code open_guide(struct hn_context *ctx, struct hn_loop *loop) {
                        "%s with guide: teacher needs a teacher: name a file with one by the job's "
                        "key 'teacher'",
                        loop->spec->weighting->name);
-    d->teacher = hn_alloc(ctx, b, (size_t)d->items.teacher.cols * sizeof *d->teacher);
-    d->guide = hn_alloc(ctx, b, (size_t)b * sizeof *d->guide);
-    return d->teacher && d->guide ? HN_OK : ctx->code;
+    bool good = HN_ALLOC_ROWS(ctx, d->teacher, b, d->items.teacher.cols) &&
+                HN_ALLOC_ROWS(ctx, d->guide, b, b);
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {

@@ -198,17 +198,14 @@ static enum hn_code measure(struct hn_context *ctx, struct work *w, struct hn_ta
 static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
                         struct hn_table *table) {
     const struct params *params = p;
-    int64_t n = env->items->n, bytes = n * (int64_t)sizeof(int32_t);
+    int64_t n = env->items->n;
     struct work w = {.env = env, .n = n, .count = params->count};
-    w.chunk = hn_max(1, hn_min(hn_min(CHUNK, w.count), MEMORY / bytes));
-    w.order = hn_alloc(ctx, w.chunk, (size_t)bytes);
-    w.first = hn_alloc(ctx, w.chunk, (size_t)bytes);
-    w.score = hn_alloc(ctx, ROWS, (size_t)n * sizeof *w.score);
-    w.positive = hn_alloc(ctx, n, sizeof *w.positive);
-    w.table = hn_alloc(ctx, ctx->threads, (size_t)n * sizeof *w.table);
-    w.partial = hn_alloc(ctx, STRIPES * w.chunk, sizeof *w.partial);
-    w.loss = hn_alloc(ctx, w.count, sizeof *w.loss);
-    bool taken = w.order && w.first && w.score && w.positive && w.table && w.partial && w.loss;
+    w.chunk = hn_min(hn_min(CHUNK, w.count), MEMORY / (n * (int64_t)sizeof *w.order));
+    w.chunk = hn_max(1, w.chunk);
+    bool taken = HN_ALLOC_ROWS(ctx, w.order, w.chunk, n) &&
+                 HN_ALLOC_ROWS(ctx, w.first, w.chunk, n) && HN_ALLOC_ROWS(ctx, w.score, ROWS, n) &&
+                 HN_ALLOC(ctx, w.positive, n) && HN_ALLOC_ROWS(ctx, w.table, ctx->threads, n) &&
+                 HN_ALLOC(ctx, w.partial, STRIPES * w.chunk) && HN_ALLOC(ctx, w.loss, w.count);
     return taken ? measure(ctx, &w, table) : HN_MEMORY;
 }
 

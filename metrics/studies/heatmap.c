@@ -47,16 +47,10 @@ static enum hn_code take_memory(struct hn_context *ctx, struct work *w) {
     int64_t cells;
     if (!hn_mul(w->n, ORDERS * w->params->size, &cells))
         return hn_fail(ctx, HN_MEMORY, "heatmap: size is too large");
-    w->order = hn_alloc(ctx, w->n, sizeof *w->order);
-    w->sum = hn_zalloc(ctx, cells, sizeof *w->sum);
-    w->top = hn_zalloc(ctx, cells, sizeof *w->top);
-    w->inside = hn_zalloc(ctx, w->n * ORDERS, sizeof *w->inside);
-    bool taken = w->order && w->sum && w->top && w->inside;
-    for (int o = 0; taken && o < ORDERS; o++) {
-        w->cell[o] = hn_alloc(ctx, w->n, sizeof *w->cell[o]);
-        w->block[o] = hn_alloc(ctx, w->n, sizeof *w->block[o]);
-        taken = w->cell[o] && w->block[o];
-    }
+    bool taken = HN_ALLOC(ctx, w->order, w->n) && HN_ZALLOC(ctx, w->sum, cells) &&
+                 HN_ZALLOC(ctx, w->top, cells) && HN_ZALLOC(ctx, w->inside, w->n * ORDERS);
+    for (int o = 0; taken && o < ORDERS; o++)
+        taken = HN_ALLOC(ctx, w->cell[o], w->n) && HN_ALLOC(ctx, w->block[o], w->n);
     return taken ? HN_OK : HN_MEMORY;
 }
 

@@ -104,13 +104,9 @@ static enum hn_code take_memory(struct hn_context *ctx, struct work *w) {
     int64_t n = w->items->n, cells;
     if (!hn_mul(n, w->thresholds, &cells))
         return hn_fail(ctx, HN_MEMORY, "prop1: too many items, points or graphs");
-    w->grid = hn_alloc(ctx, w->points, sizeof *w->grid);
-    w->worst = hn_alloc(ctx, n * w->graphs, sizeof *w->worst);
-    w->count = hn_zalloc(ctx, cells, sizeof *w->count);
-    w->exact = hn_alloc(ctx, n, sizeof *w->exact);
-    w->binomial = hn_alloc(ctx, n, sizeof *w->binomial);
-    w->claimed = hn_alloc(ctx, n, sizeof *w->claimed);
-    if (!w->grid || !w->worst || !w->count || !w->exact || !w->binomial || !w->claimed)
+    if (!HN_ALLOC(ctx, w->grid, w->points) || !HN_ALLOC(ctx, w->worst, n * w->graphs) ||
+        !HN_ZALLOC(ctx, w->count, cells) || !HN_ALLOC(ctx, w->exact, n) ||
+        !HN_ALLOC(ctx, w->binomial, n) || !HN_ALLOC(ctx, w->claimed, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         w->exact[i] = w->binomial[i] = w->claimed[i] = NAN;

@@ -282,12 +282,8 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                         struct hn_table *table) {
     int64_t n = env->items->n;
     struct work w = {.params = p, .env = env, .n = n};
-    w.now = hn_alloc(ctx, n, sizeof *w.now);
-    w.next = hn_alloc(ctx, n, sizeof *w.next);
-    w.rank = hn_alloc(ctx, n, sizeof *w.rank);
-    w.order = hn_alloc(ctx, n, sizeof *w.order);
-    w.inside = hn_alloc(ctx, n, sizeof *w.inside);
-    if (!w.now || !w.next || !w.rank || !w.order || !w.inside || build(ctx, &w) ||
+    if (!HN_ALLOC(ctx, w.now, n) || !HN_ALLOC(ctx, w.next, n) || !HN_ALLOC(ctx, w.rank, n) ||
+        !HN_ALLOC(ctx, w.order, n) || !HN_ALLOC(ctx, w.inside, n) || build(ctx, &w) ||
         judge_classes(ctx, &w, table))
         return ctx->code;
     return judge_sweeps(ctx, &w, table);

@@ -156,8 +156,8 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                         struct hn_table *table) {
     const struct params *params = p;
     int64_t n = env->items->n, capacity;
-    struct work w = {.env = env, .anchor = hn_alloc(ctx, n, sizeof *w.anchor)};
-    if (!w.anchor)
+    struct work w = {.env = env};
+    if (!HN_ALLOC(ctx, w.anchor, n))
         return ctx->code;
     int64_t found = find_anchors(env->items, w.anchor);
     struct hn_stream stream;
@@ -168,10 +168,9 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
         return hn_fail(ctx, HN_MEMORY, "prop3: too many anchors");
     if (found == 0)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "prop3 needs labels of two classes at least");
-    w.cosine = hn_alloc(ctx, ctx->threads * n, sizeof *w.cosine);
-    w.value = hn_alloc(ctx, capacity, sizeof *w.value);
-    w.max = hn_alloc(ctx, w.anchors, sizeof *w.max);
-    return w.cosine && w.value && w.max ? measure(ctx, &w, table) : HN_MEMORY;
+    bool taken = HN_ALLOC(ctx, w.cosine, ctx->threads * n) && HN_ALLOC(ctx, w.value, capacity) &&
+                 HN_ALLOC(ctx, w.max, w.anchors);
+    return taken ? measure(ctx, &w, table) : HN_MEMORY;
 }
 
 static const char *const all[] = {"all", NULL};

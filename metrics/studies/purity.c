@@ -120,9 +120,8 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     int64_t n = env->items->n;
     const struct hn_study_graph graph = hn_study_graph_of(p, n);
     struct work w = {.params = p, .env = env, .m = graph.m, .k = graph.k};
-    w.same = hn_alloc(ctx, n, sizeof *w.same);
-    w.pairs = hn_alloc(ctx, n, sizeof *w.pairs);
-    if (!w.same || !w.pairs || find_chance(ctx, &w) || judge(ctx, &w, false, table))
+    if (!HN_ALLOC(ctx, w.same, n) || !HN_ALLOC(ctx, w.pairs, n) || find_chance(ctx, &w) ||
+        judge(ctx, &w, false, table))
         return ctx->code;
     return judge(ctx, &w, true, table);
 }

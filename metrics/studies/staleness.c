@@ -161,9 +161,8 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     for (int m = 0; m < METRICS; m++)
         w.metric[m] = hn_metric_find(metric_names[m]);
     w.sampler_params = hn_zalloc(ctx, 1, w.type->params_size);
-    w.value = hn_alloc(ctx, hn_measure_columns(w.metric, METRICS), sizeof *w.value);
-    if (!w.sampler_params || !w.value || hn_options_init(ctx, w.type->options, w.sampler_params) ||
-        set_options(ctx, &w))
+    if (!w.sampler_params || !HN_ALLOC(ctx, w.value, hn_measure_columns(w.metric, METRICS)) ||
+        hn_options_init(ctx, w.type->options, w.sampler_params) || set_options(ctx, &w))
         return ctx->code;
     return judge_all(ctx, &w, table);
 }

@@ -66,28 +66,29 @@ static void draw_patches(struct hn_context *ctx, const struct hn_image_source *i
 
 // f->mean, f->zca = V (lambda + floor)^-1/2 V^T.
 static enum hn_code fit_zca(struct hn_context *ctx, struct fit *f) {
-    double value[DIM], *vector = hn_alloc(ctx, DIM * DIM, sizeof *vector);
-    double *moment = vector ? hn_zalloc(ctx, DIM * DIM, sizeof *moment) : NULL;
+    double value[DIM], *vector, *moment;
+    if (!HN_ALLOC(ctx, vector, DIM * DIM) || !HN_ZALLOC(ctx, moment, DIM * DIM))
+        return ctx->code;
     memset(f->mean, 0, sizeof f->mean);
     for (int64_t i = 0; i < PATCHES; i++)
         for (int k = 0; k < DIM; k++)
             f->mean[k] += (double)f->patch[i * DIM + k] / PATCHES;
-    for (int64_t i = 0; moment && i < PATCHES; i++)
+    for (int64_t i = 0; i < PATCHES; i++)
         for (int a = 0; a < DIM; a++) {
             double off = ((double)f->patch[i * DIM + a] - f->mean[a]) / PATCHES;
             for (int b = 0; b < DIM; b++)
                 moment[a * DIM + b] += off * ((double)f->patch[i * DIM + b] - f->mean[b]);
         }
-    enum hn_code code =
-        moment ? hn_eigen_top(ctx, moment, DIM, DIM, value, vector) : hn_failure(ctx);
-    for (int a = 0; code == HN_OK && a < DIM; a++)
+    if (hn_eigen_top(ctx, moment, DIM, DIM, value, vector))
+        return ctx->code;
+    for (int a = 0; a < DIM; a++)
         for (int b = 0; b < DIM; b++) {
             double sum = 0;
             for (int k = 0; k < DIM; k++)
                 sum += vector[k * DIM + a] * vector[k * DIM + b] / sqrt(value[k] + zca_floor);
             f->zca[a * DIM + b] = sum;
         }
-    return code;
+    return HN_OK;
 }
 
 static void whiten(struct hn_context *ctx, struct fit *f) {
@@ -187,11 +188,10 @@ static void set_filters(const struct fit *f, struct hn_patches *out) {
 
 static enum hn_code fit_filters(struct hn_context *ctx, const struct hn_image_source *images,
                                 uint64_t seed, struct fit *f, struct hn_patches *out) {
-    bool good = (f->patch = hn_alloc(ctx, (int64_t)PATCHES * DIM, sizeof *f->patch)) &&
-                (f->centroid = hn_alloc(ctx, FILTERS * DIM, sizeof *f->centroid)) &&
-                (f->sum = hn_alloc(ctx, FILTERS * DIM, sizeof *f->sum)) &&
-                (f->score = hn_alloc(ctx, (int64_t)PATCHES * FILTERS, sizeof *f->score)) &&
-                (f->own = hn_alloc(ctx, PATCHES, sizeof *f->own));
+    bool good = HN_ALLOC(ctx, f->patch, (int64_t)PATCHES * DIM) &&
+                HN_ALLOC(ctx, f->centroid, FILTERS * DIM) && HN_ALLOC(ctx, f->sum, FILTERS * DIM) &&
+                HN_ALLOC(ctx, f->score, (int64_t)PATCHES * FILTERS) &&
+                HN_ALLOC(ctx, f->own, PATCHES);
     if (!good)
         return ctx->code;
     draw_patches(ctx, images, seed, f);
@@ -303,10 +303,9 @@ static enum hn_code fit_axes(struct hn_context *ctx, const struct hn_image_sourc
     const int64_t square = (int64_t)FEATURES * FEATURES;
     struct hn_patches raw = *p;
     raw.keep = 0;
-    bool good = (m->feature = hn_alloc(ctx, (int64_t)SLICE * FEATURES, sizeof *m->feature)) &&
-                (m->product = hn_alloc(ctx, square, sizeof *m->product)) &&
-                (m->moment = hn_zalloc(ctx, square, sizeof *m->moment)) &&
-                (m->vector = hn_alloc(ctx, keep * FEATURES, sizeof *m->vector));
+    bool good = HN_ALLOC(ctx, m->feature, (int64_t)SLICE * FEATURES) &&
+                HN_ALLOC(ctx, m->product, square) && HN_ZALLOC(ctx, m->moment, square) &&
+                HN_ALLOC(ctx, m->vector, keep * FEATURES);
     if (!good || collect(ctx, images, &raw, m))
         return ctx->code;
     correlate(m, images->n);

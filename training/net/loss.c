@@ -60,14 +60,11 @@ enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, i
     work->block = pairs ? 2 * n : hn_min(BLOCK, n);
     if (!hn_mul(work->block, work->keys, &scores) || !hn_mul(2 * n, d, &rows))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)n);
-    work->score = hn_alloc(ctx, scores, sizeof *work->score);
-    work->compact = hn_alloc(ctx, pairs ? 0 : scores, sizeof *work->compact);
-    work->both = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->both);
-    work->gradient = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->gradient);
-    work->positive = hn_alloc(ctx, 2 * n, sizeof *work->positive);
-    work->value = hn_alloc(ctx, 2 * n, sizeof *work->value);
-    bool good = work->score && work->compact && work->both && work->gradient && work->positive &&
-                work->value;
+    bool good = HN_ALLOC(ctx, work->score, scores) &&
+                HN_ALLOC(ctx, work->compact, pairs ? 0 : scores) &&
+                HN_ALLOC(ctx, work->both, pairs ? rows : 0) &&
+                HN_ALLOC(ctx, work->gradient, pairs ? rows : 0) &&
+                HN_ALLOC(ctx, work->positive, 2 * n) && HN_ALLOC(ctx, work->value, 2 * n);
     return good ? HN_OK : HN_MEMORY;
 }
 

@@ -51,11 +51,10 @@ enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net, struct 
 }
 
 enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *w) {
-    w->value = hn_zalloc(ctx, w->n, sizeof *w->value);
-    w->grad = hn_zalloc(ctx, w->n, sizeof *w->grad);
-    w->running = hn_zalloc(ctx, w->n_running, sizeof *w->running);
-    w->touched = hn_alloc(ctx, w->width > 0 ? w->n / w->width : 0, sizeof *w->touched);
-    return w->value && w->grad && w->running && w->touched ? HN_OK : HN_MEMORY;
+    int64_t rows = w->width > 0 ? w->n / w->width : 0;
+    bool good = HN_ZALLOC(ctx, w->value, w->n) && HN_ZALLOC(ctx, w->grad, w->n) &&
+                HN_ZALLOC(ctx, w->running, w->n_running) && HN_ALLOC(ctx, w->touched, rows);
+    return good ? HN_OK : HN_MEMORY;
 }
 
 void hn_weights_clear(struct hn_weights *w) {
@@ -113,25 +112,20 @@ static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net
         if (!hn_mul(rows, layer->out, &size) || !hn_mul(rows, layer->keep_row, &keep) ||
             !hn_add(keep, layer->keep_fixed, &keep))
             return hn_fail(ctx, HN_MEMORY, "a pass of %lld rows is too large", (long long)rows);
-        bool left = applied(net, i, i + 1);
-        t->y[i] = left ? NULL : hn_alloc(ctx, size, sizeof *t->y[i]);
-        t->keep[i] = hn_alloc(ctx, keep, sizeof *t->keep[i]);
-        if ((!t->y[i] && !left) || !t->keep[i])
+        if ((!applied(net, i, i + 1) && !HN_ALLOC(ctx, t->y[i], size)) ||
+            !HN_ALLOC(ctx, t->keep[i], keep))
             return ctx->code;
         work = hn_max(work, layer->work);
     }
-    t->work = hn_alloc(ctx, work, sizeof *t->work);
-    return t->work ? HN_OK : HN_MEMORY;
+    return HN_ALLOC(ctx, t->work, work) ? HN_OK : HN_MEMORY;
 }
 
 enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net, int64_t rows,
                           bool backward, struct hn_tape *tape) {
     *tape = (struct hn_tape){.net = net, .capacity = rows};
     enum hn_code code = open_layers(ctx, net, rows, tape);
-    for (int i = 0; i < 2 && backward && !code; i++) {
-        tape->delta[i] = hn_alloc(ctx, rows * widest(net), sizeof *tape->delta[i]);
-        code = tape->delta[i] ? HN_OK : HN_MEMORY;
-    }
+    for (int i = 0; i < 2 && backward && !code; i++)
+        code = HN_ALLOC(ctx, tape->delta[i], rows * widest(net)) ? HN_OK : HN_MEMORY;
     return code;
 }
 

@@ -6,10 +6,9 @@
 enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols, int64_t capacity,
                             struct hn_sparse *out) {
     *out = (struct hn_sparse){.rows = rows, .cols = cols, .capacity = capacity};
-    out->start = hn_zalloc(ctx, rows + 1, sizeof *out->start);
-    out->index = hn_alloc(ctx, capacity, sizeof *out->index);
-    out->value = hn_alloc(ctx, capacity, sizeof *out->value);
-    return out->start && out->index && out->value ? HN_OK : HN_MEMORY;
+    bool good = HN_ZALLOC(ctx, out->start, rows + 1) && HN_ALLOC(ctx, out->index, capacity) &&
+                HN_ALLOC(ctx, out->value, capacity);
+    return good ? HN_OK : HN_MEMORY;
 }
 
 // Entries of a row of `to` come by ascending row of `from`: its columns ascend as well.

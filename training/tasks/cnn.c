@@ -35,8 +35,7 @@ static enum hn_code open_images(struct hn_context *ctx, struct hn_task *task) {
     if (hn_task_set_items(ctx, task, p->n, p->n + s->data.test, p->out))
         return ctx->code;
     s->order = hn_image_order(ctx, &s->data, p->n, (uint64_t)p->data_seed, "cnn.order");
-    s->label = hn_alloc(ctx, task->n_all, sizeof *s->label);
-    if (!s->order || !s->label)
+    if (!s->order || !HN_ALLOC(ctx, s->label, task->n_all))
         return ctx->code;
     for (int64_t i = 0; i < task->n_all; i++)
         s->label[i] = s->data.label[s->order[i]];

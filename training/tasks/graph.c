@@ -66,8 +66,7 @@ struct state {
 static enum hn_code take_folds(struct hn_context *ctx, const struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    s->fold = hn_alloc(ctx, s->data.graphs, sizeof *s->fold);
-    if (!s->fold)
+    if (!HN_ALLOC(ctx, s->fold, s->data.graphs))
         return ctx->code;
     if (!s->data.fold) {
         s->data.folds = FOLDS;
@@ -139,13 +138,11 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
     for (int64_t l = 0; l < p->layers; l++)
         if (hn_tape_open(ctx, &s->layer[l], s->capacity, true, &view->tape[l]))
             return ctx->code;
-    bool good = (view->segment = hn_alloc(ctx, batch + 1, sizeof *view->segment)) &&
-                (view->x = hn_alloc(ctx, s->capacity * s->in, sizeof *view->x)) &&
-                (view->vector = hn_alloc(ctx, batch * whole, sizeof *view->vector)) &&
-                (view->dvector = hn_alloc(ctx, batch * whole, sizeof *view->dvector)) &&
-                (view->dz = hn_alloc(ctx, batch * whole, sizeof *view->dz)) &&
-                (view->dh = hn_alloc(ctx, s->capacity * p->width, sizeof *view->dh)) &&
-                (view->dx = hn_alloc(ctx, s->capacity * p->width, sizeof *view->dx));
+    bool good =
+        HN_ALLOC(ctx, view->segment, batch + 1) && HN_ALLOC(ctx, view->x, s->capacity * s->in) &&
+        HN_ALLOC(ctx, view->vector, batch * whole) && HN_ALLOC(ctx, view->dvector, batch * whole) &&
+        HN_ALLOC(ctx, view->dz, batch * whole) && HN_ALLOC(ctx, view->dh, s->capacity * p->width) &&
+        HN_ALLOC(ctx, view->dx, s->capacity * p->width);
     view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
                                   .seed = task->setting.seed,
                                   .mean = &view->adjacent,
@@ -158,10 +155,8 @@ static enum hn_code open_nodes(struct hn_context *ctx, struct hn_task *task, str
     int64_t size = s->capacity * task->d;
     if (hn_tape_open(ctx, &s->local, s->capacity, true, &view->local))
         return ctx->code;
-    bool good = (view->node = hn_alloc(ctx, size, sizeof *view->node)) &&
-                (view->dnode = hn_alloc(ctx, size, sizeof *view->dnode)) &&
-                (view->du = hn_alloc(ctx, size, sizeof *view->du)) &&
-                (view->graph = hn_alloc(ctx, s->capacity, sizeof *view->graph));
+    bool good = HN_ALLOC(ctx, view->node, size) && HN_ALLOC(ctx, view->dnode, size) &&
+                HN_ALLOC(ctx, view->du, size) && HN_ALLOC(ctx, view->graph, s->capacity);
     return good ? HN_OK : ctx->code;
 }
 
@@ -178,8 +173,8 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     task->label = s->data.label;
     task->block = task->batch_size;
     measure_capacity(s, task->batch_size);
-    s->all = hn_alloc(ctx, task->n * task->d, sizeof *s->all);
-    if (!s->all || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
+    if (!HN_ALLOC(ctx, s->all, task->n * task->d) || open_view(ctx, task, &s->view[0]) ||
+        open_view(ctx, task, &s->view[1]))
         return ctx->code;
     if (s->info && open_nodes(ctx, task, &s->view[0]))
         return ctx->code;

@@ -13,12 +13,9 @@ enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudatase
         edges = hn_max(edges, set->edges.start[last] - set->edges.start[first]);
     }
     memset(out, 0, sizeof *out);
-    bool good = (out->node = hn_alloc(ctx, nodes, sizeof *out->node)) &&
-                (out->masked = hn_alloc(ctx, nodes, sizeof *out->masked)) &&
-                (out->from = hn_alloc(ctx, edges, sizeof *out->from)) &&
-                (out->to = hn_alloc(ctx, edges, sizeof *out->to)) &&
-                (out->order = hn_alloc(ctx, nodes, sizeof *out->order)) &&
-                (out->position = hn_alloc(ctx, nodes, sizeof *out->position));
+    bool good = HN_ALLOC(ctx, out->node, nodes) && HN_ALLOC(ctx, out->masked, nodes) &&
+                HN_ALLOC(ctx, out->from, edges) && HN_ALLOC(ctx, out->to, edges) &&
+                HN_ALLOC(ctx, out->order, nodes) && HN_ALLOC(ctx, out->position, nodes);
     return good ? HN_OK : ctx->code;
 }
 

@@ -70,11 +70,10 @@ enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct 
     if (queue &&
         hn_momentum_open(ctx, &task->weights, p->momentum, p->queue, task->d, &net->momentum))
         return ctx->code;
-    net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
-    net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
-    net->dz = hn_alloc(ctx, 2 * b * task->d, sizeof *net->dz);
-    net->h = hn_alloc(ctx, task->n_all * net->hidden, sizeof *net->h);
-    if (!net->split || !net->x || !net->dz || !net->h ||
+    if (!HN_ALLOC(ctx, net->split, task->n_all) ||
+        !HN_ALLOC_ROWS(ctx, net->x, hn_max(2 * b, rows), net->encoder.in) ||
+        !HN_ALLOC(ctx, net->dz, 2 * b * task->d) ||
+        !HN_ALLOC(ctx, net->h, task->n_all * net->hidden) ||
         hn_tape_open(ctx, &net->encoder, 2 * b, true, &net->tape) ||
         hn_tape_open(ctx, &net->encoder, rows, false, &net->wide))
         return ctx->code;

@@ -56,8 +56,7 @@ struct state {
 
 static enum hn_code unit_features(struct hn_context *ctx, struct state *s) {
     const struct hn_linqs *d = &s->data;
-    s->unit = hn_alloc(ctx, d->start[d->n], sizeof *s->unit);
-    if (!s->unit)
+    if (!HN_ALLOC(ctx, s->unit, d->start[d->n]))
         return ctx->code;
     for (int64_t i = 0; i < d->n; i++) {
         double square = 0;
@@ -74,8 +73,7 @@ static enum hn_code unit_features(struct hn_context *ctx, struct state *s) {
 // Labels of training nodes, and the number of classes.
 static enum hn_code take_labels(struct hn_context *ctx, struct state *s) {
     const struct hn_linqs *d = &s->data;
-    s->train_label = hn_alloc(ctx, d->n, sizeof *s->train_label);
-    if (!s->train_label)
+    if (!HN_ALLOC(ctx, s->train_label, d->n))
         return ctx->code;
     for (int64_t i = 0; i < d->n; i++) {
         if (d->labels[i] >= 1 << 16)
@@ -135,7 +133,7 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
         return ctx->code;
     hn_real **const array[] = {&view->draw, &view->dz, &view->part, &view->dpart};
     for (int i = 0; i < 4; i++)
-        if (!(*array[i] = hn_alloc(ctx, n * p->out, sizeof **array[i])))
+        if (!HN_ALLOC(ctx, *array[i], n * p->out))
             return ctx->code;
     view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
                                   .seed = task->setting.seed,
@@ -158,10 +156,8 @@ static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
     task->split = s->data.split;
     task->graph = &s->data.graph;
     task->features = &s->features;
-    s->views = hn_alloc(ctx, 2 * task->n * p->out, sizeof *s->views);
-    s->met = hn_alloc(ctx, task->n, sizeof *s->met);
-    if (!s->views || !s->met || open_view(ctx, task, &s->view[0]) ||
-        open_view(ctx, task, &s->view[1]))
+    if (!HN_ALLOC(ctx, s->views, 2 * task->n * p->out) || !HN_ALLOC(ctx, s->met, task->n) ||
+        open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
         return ctx->code;
     // Anchors with negatives of their own have all nodes as keys.
     return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->n, p->out,

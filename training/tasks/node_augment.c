@@ -26,9 +26,8 @@ enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *d
     *out = (struct hn_node_edges){.data = data};
     if (number_edges(ctx, out))
         return ctx->code;
-    out->inverse = hn_alloc(ctx, data->n, sizeof *out->inverse);
-    out->kept = hn_alloc(ctx, out->edges, sizeof *out->kept);
-    return out->inverse && out->kept ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, out->inverse, data->n) && HN_ALLOC(ctx, out->kept, out->edges);
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,

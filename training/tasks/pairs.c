@@ -180,11 +180,12 @@ static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     if (s->queries + s->documents > INT32_MAX)
         return hn_fail(ctx, HN_DATA, "%s: more than %d texts: leave out some pairs", task->path,
                        INT32_MAX);
-    s->line = hn_alloc(ctx, s->queries + s->documents, sizeof *s->line);
-    for (int64_t t = 0; s->line && t < s->queries + s->documents; t++)
+    if (!HN_ALLOC(ctx, s->line, s->queries + s->documents))
+        return ctx->code;
+    for (int64_t t = 0; t < s->queries + s->documents; t++)
         s->line[t] = t < s->queries ? hn_string(&text[HN_QUERIES], t)
                                     : hn_string(&text[HN_CORPUS], t - s->queries);
-    return s->line ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
 // Queries of the items, each once, whose negatives are mined from all documents.
@@ -198,10 +199,9 @@ struct mining {
 static enum hn_code list_mining(struct hn_context *ctx, const struct state *s, struct mining *m) {
     const struct hn_text_items *items = &s->text.items;
     m->queries = 0;
-    m->text = hn_alloc(ctx, items->n + s->documents, sizeof *m->text);
-    m->row = hn_alloc(ctx, items->n, sizeof *m->row);
-    struct hn_judgement *list = hn_alloc(ctx, items->n, sizeof *list);
-    if (!m->text || !m->row || !list)
+    struct hn_judgement *list;
+    if (!HN_ALLOC(ctx, m->text, items->n + s->documents) || !HN_ALLOC(ctx, m->row, items->n) ||
+        !HN_ALLOC(ctx, list, items->n))
         return ctx->code;
     for (int64_t i = 0; i < items->n; i++) {
         if (i == 0 || items->query[i] != items->query[i - 1])

@@ -22,10 +22,8 @@ struct sums {
 static enum hn_code open_sums(struct hn_context *ctx, const struct hn_pairs_ranked *r,
                               struct sums *s) {
     *s = (struct sums){.r = r};
-    s->gain = hn_alloc(ctx, r->documents, sizeof *s->gain);
-    s->of_own = hn_alloc(ctx, r->queries, sizeof *s->of_own);
-    s->own = hn_alloc(ctx, r->documents, sizeof *s->own);
-    if (!s->gain || !s->of_own || !s->own)
+    if (!HN_ALLOC(ctx, s->gain, r->documents) || !HN_ALLOC(ctx, s->of_own, r->queries) ||
+        !HN_ALLOC(ctx, s->own, r->documents))
         return ctx->code;
     memset(s->own, -1, (size_t)r->documents * sizeof *s->own);
     for (int32_t k = 0; k < r->own; k++)

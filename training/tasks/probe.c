@@ -57,15 +57,11 @@ static enum hn_code work_open(struct hn_context *ctx, struct work *w) {
     w->jobs = (int64_t)w->probe->n_c * w->probe->inner;
     if (!hn_mul(n, w->probe->x.cols, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    bool good = (w->z = hn_alloc(ctx, size, sizeof *w->z)) &&
-                (w->square = hn_alloc(ctx, n, sizeof *w->square)) &&
-                (w->node = hn_alloc(ctx, n * (n + 1), sizeof *w->node)) &&
-                (w->train = hn_alloc(ctx, n, sizeof *w->train)) &&
-                (w->test = hn_alloc(ctx, n, sizeof *w->test)) &&
-                (w->inner = hn_alloc(ctx, n, sizeof *w->inner)) &&
-                (w->part_label = hn_alloc(ctx, n, sizeof *w->part_label)) &&
-                (w->row = hn_alloc(ctx, w->jobs * n, sizeof *w->row)) &&
-                (w->y = hn_alloc(ctx, w->jobs * n, sizeof *w->y));
+    bool good = HN_ALLOC(ctx, w->z, size) && HN_ALLOC(ctx, w->square, n) &&
+                HN_ALLOC(ctx, w->node, n * (n + 1)) && HN_ALLOC(ctx, w->train, n) &&
+                HN_ALLOC(ctx, w->test, n) && HN_ALLOC(ctx, w->inner, n) &&
+                HN_ALLOC(ctx, w->part_label, n) && HN_ALLOC(ctx, w->row, w->jobs * n) &&
+                HN_ALLOC(ctx, w->y, w->jobs * n);
     return good ? hn_same_class_open(ctx, w->probe->label, n, &w->by_class) : ctx->code;
 }
 

@@ -12,9 +12,7 @@ enum hn_code hn_same_class_open(struct hn_context *ctx, const int32_t *label, in
         classes = hn_max(classes, label[i] + 1);
     }
     out->label = label;
-    out->start = hn_zalloc(ctx, classes + 2, sizeof *out->start);
-    out->member = hn_alloc(ctx, n, sizeof *out->member);
-    if (!out->start || !out->member)
+    if (!HN_ZALLOC(ctx, out->start, classes + 2) || !HN_ALLOC(ctx, out->member, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) // the start of class c stands at c + 2, and moves to c + 1
         out->start[label[i] + 2]++;

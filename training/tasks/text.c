@@ -49,8 +49,7 @@ static enum hn_code make_items(struct hn_context *ctx, struct hn_task *task) {
 
 static enum hn_code make_labels(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
-    s->label = hn_alloc(ctx, task->n_all, sizeof *s->label);
-    if (!s->label)
+    if (!HN_ALLOC(ctx, s->label, task->n_all))
         return ctx->code;
     hn_text_groups(&s->sts, s->label + task->n);
     for (int64_t i = 0; i < task->n; i++)

@@ -32,8 +32,7 @@ enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_featu
         hn_tape_open(ctx, &net->encoder, rows, true, &net->tape) ||
         hn_loss_open(ctx, spec->objective, spec->batch, 2 * spec->batch, spec->out, &net->loss))
         return ctx->code;
-    net->dz = hn_alloc(ctx, numbers, sizeof *net->dz);
-    return net->dz ? HN_OK : ctx->code;
+    return HN_ALLOC(ctx, net->dz, numbers) ? HN_OK : ctx->code;
 }
 
 void hn_text_net_init(const struct hn_text_net *net, struct hn_weights *weights, uint64_t seed) {

@@ -7,10 +7,9 @@
 enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity,
                                 struct hn_text_items *out) {
     *out = (struct hn_text_items){.n = 0};
-    out->query = hn_alloc(ctx, capacity, sizeof *out->query);
-    out->key = hn_alloc(ctx, capacity, sizeof *out->key);
-    out->hard = hn_alloc(ctx, capacity, sizeof *out->hard);
-    return out->query && out->key && out->hard ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, out->query, capacity) && HN_ALLOC(ctx, out->key, capacity) &&
+                HN_ALLOC(ctx, out->hard, capacity);
+    return good ? HN_OK : ctx->code;
 }
 
 void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard) {
@@ -64,15 +63,11 @@ enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task) {
     if (!hn_mul(2 * b, b, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)b);
     task->block = HN_TEXT_ROWS;
-    t->left_out = hn_alloc(ctx, t->features.max_words, sizeof *t->left_out);
-    t->hard = hn_alloc(ctx, b, sizeof *t->hard);
-    t->own = hn_alloc(ctx, b, sizeof *t->own);
-    bool good = t->left_out && t->hard && t->own;
-    for (int way = 0; way < 2 && good; way++) {
-        t->start[way] = hn_alloc(ctx, b + 1, sizeof *t->start[way]);
-        t->position[way] = hn_alloc(ctx, pairs / (1 + way), sizeof *t->position[way]);
-        good = t->start[way] && t->position[way];
-    }
+    bool good = HN_ALLOC(ctx, t->left_out, t->features.max_words) && HN_ALLOC(ctx, t->hard, b) &&
+                HN_ALLOC(ctx, t->own, b);
+    for (int way = 0; way < 2 && good; way++)
+        good = HN_ALLOC(ctx, t->start[way], b + 1) &&
+               HN_ALLOC(ctx, t->position[way], pairs / (1 + way));
     const struct hn_text_params *p = task->params;
     const struct hn_text_net_spec spec = {.tables = t->apart < t->features.n ? 2 : 1,
                                           .hidden = p->hidden,

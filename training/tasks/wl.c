@@ -38,12 +38,9 @@ static int compare_nodes(const void *a, const void *b) {
 static enum hn_code open_work(struct hn_context *ctx, struct work *w) {
     const struct hn_tudataset *d = w->data;
     int64_t entries = d->edges.start[d->nodes];
-    bool good = (w->label = hn_zalloc(ctx, d->nodes, sizeof *w->label)) &&
-                (w->graph = hn_alloc(ctx, d->nodes, sizeof *w->graph)) &&
-                (w->text = hn_alloc(ctx, d->nodes + entries, sizeof *w->text)) &&
-                (w->named = hn_alloc(ctx, d->nodes, sizeof *w->named)) &&
-                (w->count = hn_zalloc(ctx, d->graphs, sizeof *w->count)) &&
-                (w->met = hn_alloc(ctx, d->graphs, sizeof *w->met));
+    bool good = HN_ZALLOC(ctx, w->label, d->nodes) && HN_ALLOC(ctx, w->graph, d->nodes) &&
+                HN_ALLOC(ctx, w->text, d->nodes + entries) && HN_ALLOC(ctx, w->named, d->nodes) &&
+                HN_ZALLOC(ctx, w->count, d->graphs) && HN_ALLOC(ctx, w->met, d->graphs);
     if (!good)
         return ctx->code;
     if (d->node_label)

@@ -136,9 +136,8 @@ static enum hn_code collect(struct hn_context *ctx, const char *const *sentence,
         size_t length = strlen(sentence[s]);
         longest = length > longest ? length : longest;
     }
-    w->marked = hn_alloc(ctx, (int64_t)longest + 3, 1);
-    w->pair = hn_alloc(ctx, (int64_t)longest + 3, 1);
-    if (!w->marked || !w->pair)
+    if (!HN_ALLOC(ctx, w->marked, (int64_t)longest + 3) ||
+        !HN_ALLOC(ctx, w->pair, (int64_t)longest + 3))
         return ctx->code;
     struct list *list = &w->list;
     w->marked[0] = '<';
@@ -206,10 +205,8 @@ static void weigh(struct hn_text_features *f, int64_t s, const struct hn_text_ru
 static enum hn_code fill(struct hn_context *ctx, const struct work *work, const int32_t *fit,
                          int64_t n_fit, double *idf, struct hn_text_features *f) {
     const struct list *list = &work->list;
-    f->bucket = hn_alloc(ctx, list->n, sizeof *f->bucket);
-    f->word = hn_alloc(ctx, list->n, sizeof *f->word);
-    f->weight = hn_alloc(ctx, list->n, sizeof *f->weight);
-    if (!f->bucket || !f->word || !f->weight)
+    if (!HN_ALLOC(ctx, f->bucket, list->n) || !HN_ALLOC(ctx, f->word, list->n) ||
+        !HN_ALLOC(ctx, f->weight, list->n))
         return ctx->code;
     for (int64_t k = 0; k < list->n; k++) {
         f->bucket[k] = (int32_t)(list->one[k] >> 32);
@@ -229,9 +226,7 @@ enum hn_code hn_text_features_make(struct hn_context *ctx, const char *const *se
                                    int64_t n_fit, struct hn_text_features *out) {
     struct work work = {.rules = rules};
     *out = (struct hn_text_features){.n = n};
-    out->start = hn_alloc(ctx, n + 1, sizeof *out->start);
-    out->words = hn_alloc(ctx, n, sizeof *out->words);
-    if (!out->start || !out->words)
+    if (!HN_ALLOC(ctx, out->start, n + 1) || !HN_ALLOC(ctx, out->words, n))
         return ctx->code;
     HN_SCOPE(ctx);
     double *idf = hn_alloc(ctx, HN_TEXT_BUCKETS, sizeof *idf);

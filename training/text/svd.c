@@ -152,15 +152,10 @@ static enum hn_code open_lanczos(struct hn_context *ctx, struct lanczos *z) {
     int64_t size;
     if (!hn_mul(z->max + 1, z->m, &size))
         return hn_fail(ctx, HN_MEMORY, "a matrix of %lld rows is too large", (long long)z->m);
-    z->basis = hn_alloc(ctx, size, sizeof *z->basis);
-    z->diagonal = hn_alloc(ctx, z->max + 1, sizeof *z->diagonal);
-    z->beside = hn_alloc(ctx, z->max + 1, sizeof *z->beside);
-    z->share = hn_alloc(ctx, z->max + 1, sizeof *z->share);
-    z->column = hn_alloc(ctx, z->x->cols, sizeof *z->column);
-    z->value = hn_alloc(ctx, z->keep, sizeof *z->value);
-    z->vector = hn_alloc(ctx, z->keep * z->max, sizeof *z->vector);
-    bool good =
-        z->basis && z->diagonal && z->beside && z->share && z->column && z->value && z->vector;
+    bool good = HN_ALLOC(ctx, z->basis, size) && HN_ALLOC(ctx, z->diagonal, z->max + 1) &&
+                HN_ALLOC(ctx, z->beside, z->max + 1) && HN_ALLOC(ctx, z->share, z->max + 1) &&
+                HN_ALLOC(ctx, z->column, z->x->cols) && HN_ALLOC(ctx, z->value, z->keep) &&
+                HN_ALLOC_ROWS(ctx, z->vector, z->keep, z->max);
     return good ? hn_blas_open(ctx) : ctx->code;
 }
 
