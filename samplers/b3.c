@@ -9,13 +9,11 @@
 //
 // Deviations. The authors cut the graph with METIS and correct its parts, which are not of one
 // size, by moving items from the end of large ones; here parts are of one size and exchange nodes
-// (graph_parts.h). By default the embeddings themselves rank, the paper's teacher is `space:
+// (clusters.h). By default the embeddings themselves rank, the paper's teacher is `space:
 // teacher`. Its p is 30 or 70 by data set. Mined hard negatives, which the paper adds to a batch,
 // are left out.
 #include "core/sweep/knn_lists.h"
 #include "samplers/clusters.h"
-#include "samplers/graph_parts.h"
-#include "samplers/space.h"
 
 enum { EDGES_MUTUAL, EDGES_UNION };
 
@@ -28,7 +26,6 @@ struct params {
 struct state {
     struct hn_knn_lists knn; // [n x kept] the first p + m ranks
     int32_t *clustered;      // [n] items in the order of the clusters
-    int32_t *number;         // [clusters] in the order of the batches
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -43,14 +40,12 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 }
 
 static int64_t cluster_of(const struct hn_sampler *self) {
-    return hn_cluster_size(((const struct params *)self->params)->cluster, self->batch_size);
+    return hn_min(((const struct params *)self->params)->cluster, self->batch_size);
 }
 
 static enum hn_code open_b3(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    int64_t clusters = hn_cluster_count(n, cluster_of(self));
-    bool good = HN_ALLOC(ctx, state->clustered, n) && HN_ALLOC(ctx, state->number, clusters);
-    return good ? HN_OK : ctx->code;
+    return HN_ALLOC(ctx, state->clustered, n) ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
@@ -62,7 +57,6 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
         return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
     if (hn_space_rows(ctx, self, params->space, items, &x))
         return ctx->code;
-    hn_knn_lists_free(ctx, &state->knn);
     state->knn =
         (struct hn_knn_lists){.x = x, .y = x, .k = params->p + params->m, .skip_self = true};
     return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
@@ -122,22 +116,19 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     self->build.draw += self->n - 1;
     hn_graph_free(ctx, &g);
     hn_knn_lists_free(ctx, &state->knn);
-    state->knn = (struct hn_knn_lists){0};
     return code;
 }
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)batches;
-    const struct state *state = self->state;
-    hn_clusters_shuffle(self, "b3.clusters", items, number, cluster_of(self), state->clustered,
-                        state->number, self->order);
-    return HN_OK;
+    (void)batches;
+    return hn_clusters_shuffle(ctx, self, "b3.clusters", items, number, cluster_of(self),
+                               ((const struct state *)self->state)->clustered);
 }
 
 static const char *const edge_names[] = {"mutual", "union", NULL};
 static const struct hn_option options[] = {
-    {HN_SPACE_OPTION(struct params)},
+    {HN_SPACE_OPTION(struct params, space)},
     {HN_INT_OPTION(
         struct params, p, "p", "70", 0, INT32_MAX,
         "nearest items that an item is not joined to: takes them for its class, so should not "
@@ -149,8 +140,7 @@ static const struct hn_option options[] = {
                    "items of a cluster; a batch is B / C of them")},
     {HN_INT_OPTION(struct params, sweeps, "sweeps", "10", 0, 1000,
                    "maximum number of times that every item is tried in other clusters")},
-    {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
-                   "steps between two clusterings; 0: one for every epoch")},
+    {HN_CLUSTERING_INTERVAL_OPTION(struct params, t)},
     {HN_APART_OPTION(struct params)},
     {0}};
 

@@ -92,12 +92,6 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     return good ? HN_OK : ctx->code;
 }
 
-static void drop_graph(struct hn_context *ctx, struct state *state) {
-    hn_graph_free(ctx, &state->graph);
-    hn_free(ctx, state->cumulative);
-    state->cumulative = NULL;
-}
-
 static enum hn_code build_graph(struct hn_context *ctx, struct hn_sampler *self,
                                 const struct hn_items *items, const struct hn_proximity *spec) {
     const struct params *params = self->params;
@@ -121,7 +115,6 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                                 .built_index = self->built_index,
                                 .weighted = params->law == LAW_WEIGHT,
                                 .tile = params->tile};
-    drop_graph(ctx, state);
     if (build_graph(ctx, self, items, &spec))
         return ctx->code;
     if (!spec.weighted)

@@ -14,8 +14,6 @@
 // centroids, the code by the distance of means after an SVD. The masking of the surrogate's false
 // negatives is of the loss and not of the batches.
 #include "samplers/clusters.h"
-#include "samplers/kmeans.h"
-#include "samplers/space.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,24 +21,23 @@
 enum { PACK_RANDOM, PACK_TSP };
 
 struct params {
-    int space, pack;
+    struct hn_kmeans_params means; // first
+    int pack;
     int64_t cluster; // INT64_MIN: unset
-    int64_t iterations, t;
     bool keep_apart;
 };
 
 struct state {
-    struct hn_kmeans m;
-    int32_t *after;  // [k] order of clusters
-    int32_t *line;   // [n] clusters one after another
-    int32_t *number; // [n] order of batches
+    struct hn_kmeans m; // first
+    int32_t *after;     // [k] order of clusters
+    int32_t *line;      // [n] clusters one after another
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
     hn_sampler_limit(ctx, "cluster", params->cluster, plan->n, "there are no more items");
-    return hn_space_check(ctx, "cde", params->space, plan);
+    return hn_space_check(ctx, "cde", params->means.space, plan);
 }
 
 static int64_t clusters_of(const struct hn_sampler *self) {
@@ -51,20 +48,9 @@ static int64_t clusters_of(const struct hn_sampler *self) {
 
 static enum hn_code open_cde(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    int64_t k = clusters_of(self);
-    bool good = HN_ALLOC(ctx, state->after, k) && HN_ALLOC(ctx, state->line, n) &&
-                HN_ALLOC(ctx, state->number, n);
-    return good ? hn_kmeans_open(ctx, self, n, k, &state->m) : ctx->code;
-}
-
-static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
-                            const struct hn_items *items) {
-    const struct params *params = self->params;
-    struct state *state = self->state;
-    struct hn_matrix x;
-    if (hn_space_rows(ctx, self, params->space, items, &x))
-        return ctx->code;
-    return hn_kmeans_build(ctx, self, &state->m, &x, "cde.seeds", params->iterations);
+    state->m.k = clusters_of(self);
+    bool good = HN_ALLOC(ctx, state->after, state->m.k) && HN_ALLOC(ctx, state->line, n);
+    return good ? HN_OK : ctx->code;
 }
 
 // After the first cluster always the one with the most similar centroid of those that are left:
@@ -118,23 +104,20 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     if (params->pack == PACK_TSP && tour(ctx, self, state->after))
         return ctx->code;
     line_up(self, items, number);
-    hn_clusters_shuffle(self, "cde.batches", items, number, self->batch_size, state->line,
-                        state->number, self->order);
-    return HN_OK;
+    return hn_clusters_shuffle(ctx, self, "cde.batches", items, number, self->batch_size,
+                               state->line);
 }
 
 static const char *const packs[] = {"random", "tsp", NULL};
 static const struct hn_option options[] = {
-    {HN_SPACE_OPTION(struct params)},
+    {HN_SPACE_OPTION(struct hn_kmeans_params, space)},
     {HN_INT_OPTION(struct params, cluster, "cluster", NULL, 1, INT32_MAX,
                    "mean number of items of a k-means cluster (default: the batch size)")},
     {HN_CHOICE_OPTION(struct params, pack, "pack", "random", packs,
                       "order of the clusters that batches are cut from: random, or each followed "
                       "by the most similar one that is left (tsp)")},
-    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
-                   "maximum iterations of k-means; stops early on convergence")},
-    {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
-                   "steps between two clusterings; 0: one for every epoch")},
+    {HN_KMEANS_ITERATIONS_OPTION},
+    {HN_CLUSTERING_INTERVAL_OPTION(struct hn_kmeans_params, t)},
     {HN_APART_OPTION(struct params)},
     {0}};
 
@@ -151,6 +134,6 @@ const struct hn_sampler_type hn_cde_sampler = {
     .state_size = sizeof(struct state),
     .check = check,
     .open = open_cde,
-    .rebuild = rebuild,
+    .rebuild = hn_kmeans_rebuild,
     .epoch = epoch,
 };

@@ -65,7 +65,6 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     struct hn_threshold *threshold = &((struct state *)self->state)->threshold;
     if (pass == 0) {
         bool views = hn_has_positive(items);
-        hn_threshold_free(ctx, threshold);
         *threshold = (struct hn_threshold){.x = views ? items->x1 : items->x,
                                            .y = views ? items->x2 : items->x,
                                            .quantile = quantile_of(params, items->n),
@@ -147,7 +146,6 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     struct state *state = self->state;
     struct hn_threshold *threshold = &state->threshold;
-    hn_graph_free(ctx, &state->graph);
     enum hn_code code = hn_close_pairs_graph(ctx, &threshold->pairs, items->n, &state->graph);
     hn_threshold_free(ctx, threshold);
     if (code)

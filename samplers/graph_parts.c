@@ -1,4 +1,4 @@
-#include "samplers/graph_parts.h"
+#include "samplers/clusters.h"
 
 #include <gsl/gsl_sort_int.h>
 #include <string.h>

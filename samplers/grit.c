@@ -24,17 +24,16 @@ struct state {
     struct member *member; // [n] by group, then item
     int64_t *start;        // [groups + 1], space for n + 1
     int64_t groups;
-    int64_t *rest;   // [groups + 1] where a group's rest begins in order
-    int32_t *line;   // [n] full batches of single groups, then the rest
-    int32_t *group;  // [n] a group's items, then the order of groups
-    int32_t *number; // [n] order of batches
+    int64_t *rest;  // [groups + 1] where a group's rest begins in order
+    int32_t *line;  // [n] full batches of single groups, then the rest
+    int32_t *group; // [n] a group's items, then the order of groups
 };
 
 static enum hn_code open_grit(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     bool good = HN_ALLOC(ctx, state->member, n) && HN_ALLOC(ctx, state->start, n + 1) &&
                 HN_ALLOC(ctx, state->rest, n + 1) && HN_ALLOC(ctx, state->line, n) &&
-                HN_ALLOC(ctx, state->group, n) && HN_ALLOC(ctx, state->number, n);
+                HN_ALLOC(ctx, state->group, n);
     return good ? HN_OK : ctx->code;
 }
 
@@ -102,12 +101,10 @@ static void line_up(struct hn_sampler *self, const struct hn_items *items, int64
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)batches;
-    const struct state *state = self->state;
+    (void)batches;
     line_up(self, items, number);
-    hn_clusters_shuffle(self, "grit.batches", items, number, self->batch_size, state->line,
-                        state->number, self->order);
-    return HN_OK;
+    return hn_clusters_shuffle(ctx, self, "grit.batches", items, number, self->batch_size,
+                               ((const struct state *)self->state)->line);
 }
 
 static const struct hn_option options[] = {{HN_APART_OPTION(struct params)}, {0}};

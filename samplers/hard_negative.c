@@ -76,7 +76,6 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     state->x = views ? items->x1 : items->x;
     state->y = views ? items->x2 : items->x;
     int64_t max = (self->batch_size + state->anchors - 1) / state->anchors - 1;
-    hn_knn_lists_free(ctx, &state->nearest);
     state->nearest =
         (struct hn_knn_lists){.x = state->x, .y = state->y, .k = max + SPARE, .skip_self = true};
     return hn_knn_lists_plan(ctx, &state->nearest, pass, sweep);

@@ -91,51 +91,31 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct hn_sampler
                                  struct scratch *s) {
     const struct state *state = self->state;
     const struct hn_items *items = &state->items;
-    int64_t n = state->candidates;
-    *s = (struct scratch){.id = hn_alloc(ctx, n, sizeof *s->id),
-                          .position = hn_alloc(ctx, self->batch_size, sizeof *s->position),
-                          .score = hn_alloc(ctx, n, sizeof *s->score),
-                          .key = hn_alloc(ctx, state->max, sizeof *s->key),
-                          .chosen = hn_alloc(ctx, n, sizeof *s->chosen),
-                          .s = hn_alloc(ctx, hn_panels(n) * HN_PANEL,
-                                        (size_t)(hn_panels(state->max) * HN_PANEL) * sizeof *s->s),
-                          .marks = hn_zalloc(ctx, hn_bitset_words(self->n), sizeof *s->marks)};
-    if (!s->id || !s->position || !s->score || !s->key || !s->chosen || !s->s || !s->marks)
-        return ctx->code;
-    for (int k = 0; k < SIDES; k++) {
-        int64_t d = rows_of(items, k)->cols;
-        if (uses(self->params, items, k) && (hn_packed_reserve(ctx, n, d, &s->all[k]) ||
-                                             hn_packed_reserve(ctx, state->max, d, &s->chunk[k])))
-            return ctx->code;
-    }
-    return HN_OK;
-}
-
-static void close_scratch(struct hn_context *ctx, struct scratch *s) {
-    for (int k = 0; k < SIDES; k++) {
-        hn_packed_free(ctx, &s->all[k]);
-        hn_packed_free(ctx, &s->chunk[k]);
-    }
-    hn_free(ctx, s->id);
-    hn_free(ctx, s->position);
-    hn_free(ctx, s->score);
-    hn_free(ctx, s->key);
-    hn_free(ctx, s->chosen);
-    hn_free(ctx, s->s);
-    hn_free(ctx, s->marks);
-    *s = (struct scratch){0};
+    int64_t n = state->candidates, panels = hn_panels(n) * HN_PANEL;
+    bool good = HN_ALLOC(ctx, s->id, n) && HN_ALLOC(ctx, s->position, self->batch_size) &&
+                HN_ALLOC(ctx, s->score, n) && HN_ALLOC(ctx, s->key, state->max) &&
+                HN_ALLOC(ctx, s->chosen, n) &&
+                HN_ALLOC_ROWS(ctx, s->s, panels, hn_panels(state->max) * HN_PANEL) &&
+                HN_ZALLOC(ctx, s->marks, hn_bitset_words(self->n));
+    for (int k = 0; k < SIDES && good; k++)
+        if (uses(self->params, items, k)) {
+            int64_t d = rows_of(items, k)->cols;
+            good = !hn_packed_reserve(ctx, n, d, &s->all[k]) &&
+                   !hn_packed_reserve(ctx, state->max, d, &s->chunk[k]);
+        }
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code open_jest(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    (void)ctx;
     const struct params *params = self->params;
     struct state *state = self->state;
     state->candidates = candidates_of(params, n, self->batch_size);
     state->chunks = hn_min(params->chunks, self->batch_size);
     state->max = (self->batch_size + state->chunks - 1) / state->chunks;
-    return HN_ZALLOC(ctx, state->scratch, self->threads) ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
-// Embeddings of another build may have another number of dimensions.
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     const struct params *params = self->params;
@@ -144,11 +124,11 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     if (params->score != HARD && !items->teacher.data)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "jest needs a teacher as the reference, which these items do not have");
-    for (int t = 0; t < self->threads; t++) {
-        close_scratch(ctx, &state->scratch[t]);
+    if (!HN_ZALLOC(ctx, state->scratch, self->threads))
+        return ctx->code;
+    for (int t = 0; t < self->threads; t++)
         if (open_scratch(ctx, self, &state->scratch[t]))
             return ctx->code;
-    }
     return HN_OK;
 }
 

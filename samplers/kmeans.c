@@ -1,40 +1,24 @@
-#include "samplers/kmeans.h"
 #include "core/sweep/blas.h"
 #include "core/sweep/select.h"
+#include "samplers/clusters.h"
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 64 }; // items of a matrix product
 
-enum hn_code hn_kmeans_open(struct hn_context *ctx, const struct hn_sampler *self, int64_t n,
-                            int64_t k, struct hn_kmeans *out) {
-    *out = (struct hn_kmeans){
-        .k = k,
-        .start = hn_alloc(ctx, k + 1, sizeof *out->start),
-        .member = hn_alloc(ctx, n, sizeof *out->member),
-        .cluster = hn_alloc(ctx, n, sizeof *out->cluster),
-        .score = hn_alloc(ctx, k, (size_t)self->threads * BLOCK * sizeof *out->score),
-        .nearest = hn_alloc(ctx, n, sizeof *out->nearest),
-        .similarity = hn_alloc(ctx, n, sizeof *out->similarity)};
-    bool good =
-        out->start && out->member && out->cluster && out->score && out->nearest && out->similarity;
+static enum hn_code open_kmeans(struct hn_context *ctx, const struct hn_sampler *self,
+                                struct hn_kmeans *m) {
+    int64_t n = self->n, k = m->k, d = m->d, threads = self->threads;
+    bool good = HN_ALLOC(ctx, m->start, k + 1) && HN_ALLOC(ctx, m->member, n) &&
+                HN_ALLOC(ctx, m->cluster, n) && HN_ALLOC_ROWS(ctx, m->centroid, k, d) &&
+                HN_ALLOC_ROWS(ctx, m->sum, threads, d) &&
+                HN_ALLOC_ROWS(ctx, m->score, threads * BLOCK, k) && HN_ALLOC(ctx, m->nearest, n) &&
+                HN_ALLOC(ctx, m->similarity, n);
     return good ? HN_OK : ctx->code;
-}
-
-static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_sampler *self,
-                                    struct hn_kmeans *m, int64_t d) {
-    if (m->sum && m->d == d)
-        return HN_OK;
-    hn_free(ctx, m->centroid);
-    hn_free(ctx, m->sum);
-    m->sum = NULL;
-    m->d = d;
-    if (!HN_ALLOC_ROWS(ctx, m->centroid, m->k, d))
-        return ctx->code;
-    return HN_ALLOC_ROWS(ctx, m->sum, d, self->threads) ? HN_OK : ctx->code;
 }
 
 // k distinct random items are the first centroids.
@@ -157,22 +141,30 @@ static void move_centroids(struct hn_kmeans *m, const struct hn_matrix *x, int t
     }
 }
 
-enum hn_code hn_kmeans_build(struct hn_context *ctx, struct hn_sampler *self, struct hn_kmeans *m,
-                             const struct hn_matrix *x, const char *purpose, int64_t iterations) {
+enum hn_code hn_kmeans_rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                               const struct hn_items *items) {
+    const struct hn_kmeans_params *params = self->params;
+    struct hn_kmeans *m = self->state;
     int threads = hn_sampler_threads(ctx, self);
-    if (ensure_capacity(ctx, self, m, x->cols))
+    struct hn_matrix x;
+    char purpose[64];
+    if (hn_space_rows(ctx, self, params->space, items, &x))
         return ctx->code;
-    seed(self, m, x, purpose);
+    m->d = x.cols;
+    if (open_kmeans(ctx, self, m))
+        return ctx->code;
+    snprintf(purpose, sizeof purpose, "%s.seeds", self->type->name);
+    seed(self, m, &x, purpose);
     for (int64_t pass = 1;; pass++) {
         bool changed = false;
         if (hn_check_stop(ctx))
             return ctx->code;
-        find_nearest(m, x, threads);
-        self->build.dot += x->rows * m->k;
-        if (assign(ctx, m, x->rows, &changed))
+        find_nearest(m, &x, threads);
+        self->build.dot += x.rows * m->k;
+        if (assign(ctx, m, x.rows, &changed))
             return ctx->code;
-        if (!changed || pass == iterations)
+        if (!changed || pass == params->iterations)
             return HN_OK;
-        move_centroids(m, x, threads);
+        move_centroids(m, &x, threads);
     }
 }

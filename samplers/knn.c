@@ -17,7 +17,7 @@ enum {
 
 struct state {
     struct hn_matrix x;          // embeddings of the last build, borrowed
-    float *query;                // [GROUP x d], allocated by the first build
+    float *query;                // [GROUP x d]
     float *score;                // [GROUP x n] inner products of start items and all items
     int64_t capacity;            // candidates of a thread
     struct hn_scored *candidate; // [threads x capacity]
@@ -34,13 +34,8 @@ static enum hn_code open_knn(struct hn_context *ctx, struct hn_sampler *self, in
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     struct state *state = self->state;
-    if (!state->query || state->x.cols != items->x.cols) {
-        hn_free(ctx, state->query);
-        if (!HN_ALLOC_ROWS(ctx, state->query, items->x.cols, GROUP))
-            return ctx->code;
-    }
     state->x = items->x;
-    return HN_OK;
+    return HN_ALLOC_ROWS(ctx, state->query, GROUP, state->x.cols) ? HN_OK : ctx->code;
 }
 
 // Inner products of the first `count` queries with all items.

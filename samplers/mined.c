@@ -147,7 +147,6 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
         return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);
     if (check_parts(ctx, self->params, hn_has_positive(items), hn_has_relation(items)))
         return ctx->code;
-    hn_knn_lists_free(ctx, &state->knn);
     state->knn = (struct hn_knn_lists){
         .x = items->x, .y = *hn_negative_rows(items), .k = state->rows, .skip_self = true};
     return hn_knn_lists_plan(ctx, &state->knn, pass, sweep);

@@ -224,11 +224,8 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     state->tally = (struct hn_mosaic_tally){0};
     close_pools(ctx, state); // these items may have other dimensions
     if (params->group > 1) {
-        state->knn = (struct hn_knn_lists){.x = items->x,
-                                           .y = items->x,
-                                           .k = LISTED * (params->group - 1),
-                                           .skip_self = true,
-                                           .id = state->knn.id};
+        state->knn = (struct hn_knn_lists){
+            .x = items->x, .y = items->x, .k = LISTED * (params->group - 1), .skip_self = true};
         if (hn_knn_lists_run(ctx, &state->knn, &dots))
             return ctx->code;
         self->build.dot += dots;

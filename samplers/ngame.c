@@ -32,7 +32,6 @@ struct node {
 struct state {
     int64_t d;
     int32_t *clustered;       // [n] items in the order of the clusters, ascending within a node
-    int32_t *number;          // [clusters] in the order of the batches
     int32_t *parted;          // [n] of a node: scratch
     bool *left;               // [n] of an item: the half it is in
     struct hn_scored *scored; // [n] items of a node
@@ -48,33 +47,16 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 }
 
 static int64_t cluster_of(const struct hn_sampler *self) {
-    return hn_cluster_size(((const struct params *)self->params)->cluster, self->batch_size);
+    return hn_min(((const struct params *)self->params)->cluster, self->batch_size);
 }
 
 static enum hn_code open_ngame(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    int64_t clusters = hn_cluster_count(n, cluster_of(self));
-    bool good = HN_ALLOC(ctx, state->clustered, n) && HN_ALLOC(ctx, state->number, clusters) &&
-                HN_ALLOC(ctx, state->parted, n) && HN_ALLOC(ctx, state->left, n) &&
-                HN_ALLOC(ctx, state->scored, n) && HN_ALLOC(ctx, state->node, clusters) &&
-                HN_ALLOC(ctx, state->next, clusters);
+    int64_t clusters = (n + cluster_of(self) - 1) / cluster_of(self);
+    bool good = HN_ALLOC(ctx, state->clustered, n) && HN_ALLOC(ctx, state->parted, n) &&
+                HN_ALLOC(ctx, state->left, n) && HN_ALLOC(ctx, state->scored, n) &&
+                HN_ALLOC(ctx, state->node, clusters) && HN_ALLOC(ctx, state->next, clusters);
     return good ? HN_OK : ctx->code;
-}
-
-static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_sampler *self,
-                                    int64_t d) {
-    struct state *state = self->state;
-    size_t threads = (size_t)self->threads;
-    if (state->direction && state->d == d)
-        return HN_OK;
-    hn_free(ctx, state->centroid);
-    hn_free(ctx, state->direction);
-    state->centroid = NULL;
-    state->direction = NULL;
-    state->d = d;
-    if (!HN_ALLOC_ROWS(ctx, state->centroid, 4 * d, threads))
-        return ctx->code;
-    return HN_ALLOC_ROWS(ctx, state->direction, d, threads) ? HN_OK : ctx->code;
 }
 
 // A node while it is parted in two.
@@ -218,7 +200,9 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     struct state *state = self->state;
     int threads = hn_sampler_threads(ctx, self);
-    if (ensure_capacity(ctx, self, items->d))
+    state->d = items->d;
+    if (!HN_ALLOC_ROWS(ctx, state->centroid, self->threads, 4 * state->d) ||
+        !HN_ALLOC_ROWS(ctx, state->direction, self->threads, state->d))
         return ctx->code;
     for (int64_t i = 0; i < self->n; i++)
         state->clustered[i] = (int32_t)i;
@@ -234,11 +218,9 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)batches;
-    const struct state *state = self->state;
-    hn_clusters_shuffle(self, "ngame.clusters", items, number, cluster_of(self), state->clustered,
-                        state->number, self->order);
-    return HN_OK;
+    (void)batches;
+    return hn_clusters_shuffle(ctx, self, "ngame.clusters", items, number, cluster_of(self),
+                               ((const struct state *)self->state)->clustered);
 }
 
 static const struct hn_option options[] = {
@@ -246,8 +228,7 @@ static const struct hn_option options[] = {
                    "items of a cluster (C); a batch is B / C of them")},
     {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
                    "maximum rounds of 2-means in a node of the tree; stops early on convergence")},
-    {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
-                   "steps between two clusterings; 0: one for every epoch")},
+    {HN_CLUSTERING_INTERVAL_OPTION(struct params, t)},
     {HN_APART_OPTION(struct params)},
     {0}};
 

@@ -97,18 +97,9 @@ static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, i
     return HN_OK;
 }
 
-static void free_rows(struct hn_context *ctx, struct scratch *s) {
-    hn_free(ctx, s->query);
-    hn_free(ctx, s->product);
-    s->query = s->product = NULL;
-}
-
 // Lists the items of each feature, ascending.
 static enum hn_code list_features(struct hn_context *ctx, struct state *state) {
     const struct hn_features *f = state->features;
-    hn_free(ctx, state->posting);
-    hn_free(ctx, state->first);
-    state->first = NULL;
     if (!HN_ALLOC(ctx, state->posting, f->start[f->n]) || !HN_ZALLOC(ctx, state->first, f->p + 1))
         return ctx->code;
     int64_t *end = state->first;
@@ -125,14 +116,11 @@ static enum hn_code list_features(struct hn_context *ctx, struct state *state) {
     return HN_OK;
 }
 
-// Space for rows of the space. Only a group's products need more than one row of scratch.
+// Space for dense rows. Only a group's products need more than one row of scratch.
 static enum hn_code take_rows(struct hn_context *ctx, const struct hn_sampler *self) {
     const struct state *state = self->state;
     for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
-        free_rows(ctx, s);
-        if (state->features)
-            continue;
         if (!HN_ALLOC_ROWS(ctx, s->query, state->x.cols, GROUP) ||
             !HN_ALLOC_ROWS(ctx, s->product, self->n, GROUP))
             return ctx->code;
@@ -155,9 +143,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
         state->features = state->x.data ? NULL : items->features;
     }
     state->bound = state->features ? 0 : hn_dot_bound(state->x.cols);
-    if (state->features && list_features(ctx, state))
-        return ctx->code;
-    return take_rows(ctx, self);
+    return state->features ? list_features(ctx, state) : take_rows(ctx, self);
 }
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).

@@ -117,8 +117,13 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
     self->batches = 0;
     self->built_index = built_index;
     self->build = (struct hn_work){0};
+    hn_free(ctx, self->made);
     void *outer = hn_own(ctx, self->state);
-    enum hn_code code = self->type->plan ? sweep_for(ctx, self, items) : HN_OK;
+    self->made = hn_alloc(ctx, 0, 1);
+    hn_own(ctx, self->made);
+    enum hn_code code = !self->made        ? ctx->code
+                        : self->type->plan ? sweep_for(ctx, self, items)
+                                           : HN_OK;
     if (!code && self->type->rebuild)
         code = self->type->rebuild(ctx, self, items);
     hn_own(ctx, outer);
@@ -259,7 +264,7 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
 
 void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
     hn_free(ctx, self->state);
-    self->state = self->order = NULL;
+    self->state = self->order = self->made = NULL;
     self->start = NULL;
     self->apart = (struct hn_apart){0};
     self->built = false;

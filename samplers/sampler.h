@@ -78,6 +78,7 @@ struct hn_sampler {
                     // `epoch` or `rebuild` puts there; else NULL
     const int64_t *start; // [batches + 1] where these batches begin; NULL: every batch_size
     bool built;           // a build has succeeded
+    void *made;           // owns what that build allocated
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
     int64_t index;       // of the items of the current epoch: names the streams of its batches
     int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun
@@ -122,8 +123,8 @@ struct hn_sampler_type {
     // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
     // a number that its memory grows with, on ctx->threads threads. For estimates.
     double (*entries)(const struct hn_context *ctx, const void *params, int64_t n);
-    // Optional. Allocates what lives as long as the sampler. Whatever open, plan, rebuild and epoch
-    // allocate belongs to the state and is freed with it; a build frees what it replaces.
+    // Optional. Allocates what lives as long as the sampler. What open and epoch allocate belongs
+    // to the state and is freed with it, what plan and rebuild do is freed before the next build.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_sampler *self, int64_t n);
     // Optional. Asks for a sweep that `rebuild` needs: sets sweep->x and y and adds sinks (which
     // live in the state). Called with pass = 0, 1, ... after the sweep of the pass before; adding

@@ -1,7 +1,7 @@
 // One item per cluster: the control whose batches are easier than uniform ones, since items of one
 // k-means cluster, the near ones, are kept apart.
 //
-// Clusters are those of spherical k-means (kmeans.h).
+// Clusters are those of spherical k-means (clusters.h).
 //
 // A batch is drawn in rounds. In a round every cluster, in random order, gives one random item that
 // is not in the batch yet, until the batch is full. With as many clusters as positions (the
@@ -11,20 +11,20 @@
 // Batches are independent of each other: an epoch is not a partition, and items of small clusters
 // come more often than others.
 #include "core/bitset.h"
-#include "samplers/kmeans.h"
+#include "samplers/clusters.h"
 
 #include <string.h>
 
 struct params {
-    int64_t clusters; // INT64_MIN: unset
-    int64_t iterations;
+    struct hn_kmeans_params means; // first
+    int64_t clusters;              // INT64_MIN: unset
 };
 
 struct state {
-    struct hn_kmeans m;
-    uint64_t *marks; // [threads x words of n] what is in the batch, clear between batches
-    int32_t *order;  // [threads x k] clusters that have items left
-    int32_t *taken;  // [threads x k] items that a cluster has given
+    struct hn_kmeans m; // first
+    uint64_t *marks;    // [threads x words of n] what is in the batch, clear between batches
+    int32_t *order;     // [threads x k] clusters that have items left
+    int32_t *taken;     // [threads x k] items that a cluster has given
 };
 
 static int64_t clusters_of(const struct params *params, int64_t n, int64_t batch_size) {
@@ -45,14 +45,8 @@ static enum hn_code open_stratified(struct hn_context *ctx, struct hn_sampler *s
         !HN_ALLOC_ROWS(ctx, state->order, k, threads) ||
         !HN_ALLOC_ROWS(ctx, state->taken, k, threads))
         return ctx->code;
-    return hn_kmeans_open(ctx, self, n, k, &state->m);
-}
-
-static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
-                            const struct hn_items *items) {
-    const struct params *params = self->params;
-    struct state *state = self->state;
-    return hn_kmeans_build(ctx, self, &state->m, &items->x, "stratified.seeds", params->iterations);
+    state->m.k = k;
+    return HN_OK;
 }
 
 // Scratch of one thread for drawing a batch.
@@ -115,8 +109,7 @@ static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, clusters, "clusters", NULL, 1, INT32_MAX,
                    "k-means clusters (default: the batch size, one item of each per batch)")},
-    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
-                   "maximum iterations of k-means; stops early on convergence")},
+    {HN_KMEANS_ITERATIONS_OPTION},
     {0}};
 
 const struct hn_sampler_type hn_stratified_sampler = {
@@ -131,6 +124,6 @@ const struct hn_sampler_type hn_stratified_sampler = {
     .state_size = sizeof(struct state),
     .check = check,
     .open = open_stratified,
-    .rebuild = rebuild,
+    .rebuild = hn_kmeans_rebuild,
     .batch = batch,
 };

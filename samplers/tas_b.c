@@ -12,19 +12,18 @@
 // margins chooses, for every query, one of many passages that a teacher has scored: items here have
 // one positive and the batch as negatives, so there is nothing to be balanced.
 #include "core/bitset.h"
-#include "samplers/kmeans.h"
-#include "samplers/space.h"
+#include "samplers/clusters.h"
 
 struct params {
-    int space;
-    int64_t cluster, topics, iterations, t;
+    struct hn_kmeans_params means; // first
+    int64_t cluster, topics;
 };
 
 struct state {
-    struct hn_kmeans m;
-    uint64_t *marks; // [threads x words of n] what is in the batch, clear between batches
-    int32_t *order;  // [threads x k] clusters
-    int32_t *left;   // [threads x n] a cluster's items that are not in the batch
+    struct hn_kmeans m; // first
+    uint64_t *marks;    // [threads x words of n] what is in the batch, clear between batches
+    int32_t *order;     // [threads x k] clusters
+    int32_t *left;      // [threads x n] a cluster's items that are not in the batch
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -36,7 +35,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        "each",
                        (long long)params->topics, plan->batch_size);
     hn_sampler_limit(ctx, "cluster", params->cluster, plan->n, "there are no more items");
-    return hn_space_check(ctx, "tas-b", params->space, plan);
+    return hn_space_check(ctx, "tas-b", params->means.space, plan);
 }
 
 static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
@@ -47,17 +46,8 @@ static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, 
         !HN_ALLOC_ROWS(ctx, state->order, k, threads) ||
         !HN_ALLOC_ROWS(ctx, state->left, n, threads))
         return ctx->code;
-    return hn_kmeans_open(ctx, self, n, k, &state->m);
-}
-
-static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
-                            const struct hn_items *items) {
-    const struct params *params = self->params;
-    struct state *state = self->state;
-    struct hn_matrix x;
-    if (hn_space_rows(ctx, self, params->space, items, &x))
-        return ctx->code;
-    return hn_kmeans_build(ctx, self, &state->m, &x, "tas-b.seeds", params->iterations);
+    state->m.k = k;
+    return HN_OK;
 }
 
 // Scratch of one thread for drawing a batch.
@@ -113,15 +103,13 @@ static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
 }
 
 static const struct hn_option options[] = {
-    {HN_SPACE_OPTION(struct params)},
+    {HN_SPACE_OPTION(struct hn_kmeans_params, space)},
     {HN_INT_OPTION(struct params, cluster, "cluster", "200", 1, INT32_MAX,
                    "mean number of items of a k-means cluster")},
     {HN_INT_OPTION(struct params, topics, "topics", "1", 1, INT32_MAX,
                    "clusters of a batch, where they have enough items")},
-    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
-                   "maximum iterations of k-means; stops early on convergence")},
-    {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
-                   "steps between two clusterings; 0: one for every epoch")},
+    {HN_KMEANS_ITERATIONS_OPTION},
+    {HN_CLUSTERING_INTERVAL_OPTION(struct hn_kmeans_params, t)},
     {0}};
 
 static void grid(const struct hn_sampler_plan *plan, char *text, size_t size) {
@@ -144,6 +132,6 @@ const struct hn_sampler_type hn_tas_b_sampler = {
     .state_size = sizeof(struct state),
     .check = check,
     .open = open_tas_b,
-    .rebuild = rebuild,
+    .rebuild = hn_kmeans_rebuild,
     .batch = batch,
 };

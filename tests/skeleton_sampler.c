@@ -55,9 +55,9 @@ static enum hn_code open_chain(struct hn_context *ctx, struct hn_sampler *self, 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     struct state *state = self->state;
+    (void)ctx;
     if (pass > 0)
         return HN_OK;
-    hn_topk_free(ctx, &state->top); // of the build before
     state->top = (struct hn_topk){.k = 1, .skip_self = true};
     sweep->x = sweep->y = items->x;
     hn_sweep_add(sweep, &hn_topk_sink, &state->top, HN_SIDE_ROWS);
@@ -65,11 +65,10 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
 }
 
 // Optional. New embeddings. The sweeps are done and their products counted; what else is done adds
-// to self->build. May be called again and again: what the build before left has to go.
+// to self->build. May be called again and again: what it and `plan` allocated is freed before.
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     struct state *state = self->state;
-    hn_graph_free(ctx, &state->graph);
     if (hn_graph_regular(ctx, items->n, 1, false, &state->graph))
         return ctx->code;
     memcpy(state->graph.target, state->top.id, (size_t)items->n * sizeof *state->top.id);

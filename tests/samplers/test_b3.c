@@ -1,6 +1,6 @@
 // b3: edges of ranks against the definition, parts of the graph against loops over all pairs, and
 // batches of whole parts.
-#include "samplers/graph_parts.h"
+#include "samplers/clusters.h"
 #include "tests/sampled.h"
 
 static const struct hn_sampler_type *sampler(void) { return hn_sampler_find("b3"); }
