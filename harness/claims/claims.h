@@ -70,26 +70,18 @@ struct hn_claim_published {
 enum hn_claim_owner { HN_CLAIM_OF_PAPER, HN_CLAIM_IDENTITY, HN_CLAIM_OURS };
 extern const char *const hn_claim_owners[]; // "claim", "identity", "ours"
 
+// Or a level: a number beside the paper's, not judged, which has a unit and a scale.
 struct hn_claim {
-    const char *name, *statement, *along;
+    const char *name, *statement, *along, *unit;
+    int as;    // enum hn_claim_as; of a claim HN_AS_DIFFERENCE
     int owner; // enum hn_claim_owner
     int test, steps;
     int ends;   // rises, falls: 1 = only from the first to the last, not between neighbours
     bool exact; // a number without spread: one value is enough
-    double margin, within, tolerance;
+    double margin, within, tolerance, scale;
     struct hn_claim_side of, than;
     const char **each; // [n_each] columns whose values are compared apart
     int64_t n_each;
-    struct hn_claim_published published;
-};
-
-// A number beside the paper's, not judged.
-struct hn_claim_level {
-    const char *what, *unit;
-    int as, steps;
-    bool exact;
-    double scale;
-    struct hn_claim_side of, than;
     struct hn_claim_published published;
 };
 
@@ -140,8 +132,7 @@ struct hn_claim_entry {
     int kind, needs;
     struct hn_claim_job *job;
     struct hn_claim_cost *cost;
-    struct hn_claim *claim;
-    struct hn_claim_level *level;
+    struct hn_claim *claim, *level;
     int64_t jobs, costs, claims, levels;
 };
 
@@ -204,7 +195,7 @@ HN_MUST_USE enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_
 // Parts with the level's value in `difference`; verdict NOT_TESTED with the reason if there is
 // none.
 HN_MUST_USE enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r,
-                                          const struct hn_claim_level *level,
+                                          const struct hn_claim *level,
                                           struct hn_claim_result *out);
 
 // Outcome of an entry: one result for each claim and each level.

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double level = 0.95;
-
 // Replicates of one part.
 struct pairs {
     double *value;      // [n] what the part's interval is of
@@ -24,7 +22,6 @@ struct judge {
     struct hn_context *ctx;
     const struct hn_results *results;
     const struct hn_claim *claim;
-    int as; // enum hn_claim_as
     struct hn_claim_result *out;
     int64_t capacity;
     struct hn_claim_samples left, right; // of the combinations that are compared
@@ -62,11 +59,11 @@ static void single(struct hn_claim_part *part, const struct pairs *p, bool exact
     part->batches = !exact;
     part->lo = part->difference - half;
     part->hi = part->difference + half;
-    part->deviation = half / gsl_cdf_ugaussian_Pinv(0.5 + level / 2);
+    part->deviation = half / gsl_cdf_ugaussian_Pinv(0.5 + HN_CLAIM_LEVEL / 2);
 }
 
 static void fill_part(struct judge *j, struct hn_claim_part *part, const struct pairs *p) {
-    struct hn_interval d = hn_mean_interval(p->value, 1, p->n, level);
+    struct hn_interval d = hn_mean_interval(p->value, 1, p->n, HN_CLAIM_LEVEL);
     snprintf(part->dataset, sizeof part->dataset, "%s", p->one->dataset);
     part->step = p->step;
     part->left = p->left / (double)p->n;
@@ -76,7 +73,7 @@ static void fill_part(struct judge *j, struct hn_claim_part *part, const struct 
     part->hi = d.hi;
     part->replicates = p->n;
     part->kind = p->one->kind;
-    double t = p->n > 1 ? gsl_cdf_tdist_Pinv(0.5 + level / 2, (double)(p->n - 1)) : 1;
+    double t = p->n > 1 ? gsl_cdf_tdist_Pinv(0.5 + HN_CLAIM_LEVEL / 2, (double)(p->n - 1)) : 1;
     part->deviation = (d.hi - d.lo) / 2 / t * sqrt((double)p->n);
     if (p->n == 1)
         single(part, p, j->claim->exact);
@@ -102,7 +99,7 @@ static void push_pair(struct judge *j, const struct hn_sample *one, const struct
     struct pairs *p = &j->pairs;
     p->left += one->value;
     p->right += right;
-    p->value[p->n] = combine(j->as, one->value, right);
+    p->value[p->n] = combine(j->claim->as, one->value, right);
     p->alike += other && hn_samples_alike(one, other);
     if (p->n++ > 0)
         return;
@@ -478,8 +475,8 @@ static enum hn_code judge_bound(struct judge *j) {
 }
 
 enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
-                              const struct hn_claim *claim, int as, struct hn_claim_result *out) {
-    struct judge j = {.ctx = ctx, .results = r, .claim = claim, .as = as, .out = out};
+                              const struct hn_claim *claim, struct hn_claim_result *out) {
+    struct judge j = {.ctx = ctx, .results = r, .claim = claim, .out = out};
     memset(out, 0, sizeof *out);
     out->decided = -1;
     enum hn_code code = claim->test == HN_TEST_BOUND ? judge_bound(&j)

@@ -60,13 +60,8 @@ HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct h
 #define HN_CLAIM_LEVEL 0.95 // of intervals, two-sided
 
 // Fills the parts of a claim, without verdicts (those of a bound have theirs), or makes it
-// `not tested` with the reason. as: what a part's difference is.
+// `not tested` with the reason.
 HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
-                                          const struct hn_claim *claim, int as,
-                                          struct hn_claim_result *out);
-// The verdict on a claim by its numbers alone: hn_claim_judge() makes it inconclusive where
-// accuracies are compared and training does not beat no training.
-HN_MUST_USE enum hn_code hn_claim_verdict(struct hn_context *ctx, const struct hn_results *r,
                                           const struct hn_claim *claim,
                                           struct hn_claim_result *out);
 // True if two rows measured the same in every column: an option above its maximum was cut (M = 4000

@@ -30,8 +30,9 @@ static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};
 
 // Rows of a table of fields: `type` is the struct.
-#define TEXT(type, field)                                                                          \
-    .option = {.name = #field, .kind = HN_OPTION_TEXT, .offset = offsetof(type, field)}
+#define NAMED(type, field, name_)                                                                  \
+    .option = {.name = (name_), .kind = HN_OPTION_TEXT, .offset = offsetof(type, field)}
+#define TEXT(type, field) NAMED(type, field, #field)
 #define REAL(type, field, start) .option = {HN_REAL_OPTION(type, field, #field, start, 0, 0, NULL)}
 #define FLAG(type, field) .option = {HN_BOOL_OPTION(type, field, #field, NULL, NULL)}
 #define CHOICE(type, field, name, start, list)                                                     \
@@ -161,6 +162,7 @@ static enum hn_code check_test(struct hn_context *ctx, const struct hn_yaml *map
 
 static enum hn_code check_claim(struct hn_context *ctx, const struct hn_yaml *map, void *out) {
     struct hn_claim *c = out;
+    c->as = HN_AS_DIFFERENCE;
     return finish_sides(ctx, map, &c->of, &c->than) ? ctx->code : check_test(ctx, map, c);
 }
 
@@ -185,7 +187,7 @@ static const struct hn_fields claim_table = {claim_fields, .size = sizeof(struct
                                              .check = check_claim};
 
 static enum hn_code check_level(struct hn_context *ctx, const struct hn_yaml *map, void *out) {
-    struct hn_claim_level *l = out;
+    struct hn_claim *l = out;
     if (!l->unit && !(l->unit = hn_strdup(ctx, "")))
         return ctx->code;
     if (finish_sides(ctx, map, &l->of, &l->than))
@@ -196,17 +198,17 @@ static enum hn_code check_level(struct hn_context *ctx, const struct hn_yaml *ma
 }
 
 static const struct hn_field level_fields[] = {
-    {TEXT(struct hn_claim_level, what), .required = true},
-    {TEXT(struct hn_claim_level, unit)},
-    {CHOICE(struct hn_claim_level, as, "as", NULL, as_names)},
-    {CHOICE(struct hn_claim_level, steps, "steps", "last", step_names)},
-    {FLAG(struct hn_claim_level, exact)},
-    {REAL(struct hn_claim_level, scale, "1")},
-    {HN_GROUP_FIELD(struct hn_claim_level, of, "of", side_table), .required = true},
-    {HN_GROUP_FIELD(struct hn_claim_level, than, "than", side_table)},
-    {HN_GROUP_FIELD(struct hn_claim_level, published, "published", published_table)},
+    {NAMED(struct hn_claim, name, "what"), .required = true},
+    {TEXT(struct hn_claim, unit)},
+    {CHOICE(struct hn_claim, as, "as", NULL, as_names)},
+    {CHOICE(struct hn_claim, steps, "steps", "last", step_names)},
+    {FLAG(struct hn_claim, exact)},
+    {REAL(struct hn_claim, scale, "1")},
+    {HN_GROUP_FIELD(struct hn_claim, of, "of", side_table), .required = true},
+    {HN_GROUP_FIELD(struct hn_claim, than, "than", side_table)},
+    {HN_GROUP_FIELD(struct hn_claim, published, "published", published_table)},
     {0}};
-static const struct hn_fields level_table = {level_fields, .size = sizeof(struct hn_claim_level),
+static const struct hn_fields level_table = {level_fields, .size = sizeof(struct hn_claim),
                                              .check = check_level};
 
 // As many as --seeds takes; 0: as the effort says.

@@ -131,7 +131,7 @@ static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_ou
 
 static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
                                 struct hn_results *r) {
-    const struct hn_claim_level *l = &o->entry->level[i];
+    const struct hn_claim *l = &o->entry->level[i];
     char paper[64];
     struct hn_published number;
     published(o->entry, &l->published, &number, paper, sizeof paper);
@@ -139,7 +139,7 @@ static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_ou
         const struct hn_claim_part *p = &o->level[i].part[k];
         const struct hn_described cell[] = {
             HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
-            HN_TEXT_CELL("what", "which number", l->what),
+            HN_TEXT_CELL("what", "which number", l->name),
             HN_TEXT_CELL("dataset", "snapshot file", p->dataset),
             HN_TEXT_CELL("at", "step and setting", p->at),
             HN_REAL_CELL("own", "1", "measured", HN_NEITHER, p->difference),
@@ -168,13 +168,13 @@ enum hn_code hn_claims_store(struct hn_context *ctx, const struct hn_claim_outco
 }
 
 static void print_level(const struct hn_claim_outcome *o, int64_t i) {
-    const struct hn_claim_level *l = &o->entry->level[i];
+    const struct hn_claim *l = &o->entry->level[i];
     char paper[64], line[512];
     struct hn_published number;
     bool known = published(o->entry, &l->published, &number, paper, sizeof paper);
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
-        snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->what,
+        snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->name,
                  *p->dataset || *p->at ? ", " : "", p->dataset, *p->dataset && *p->at ? ", " : "",
                  p->at, p->difference);
         if (p->hi > p->lo)
@@ -185,7 +185,7 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
         printf("  %-13s%s\n", "level", line);
     }
     if (o->level[i].parts == 0 && known)
-        printf("  %-13s%s: not measured; paper %s (%s)\n", "level", l->what, paper, number.table);
+        printf("  %-13s%s: not measured; paper %s (%s)\n", "level", l->name, paper, number.table);
 }
 
 // ", on 8 encoders of 1 data set"; "" where there is no encoder.
