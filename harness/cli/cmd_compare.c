@@ -1,6 +1,8 @@
-// `hardneg compare`: two results files, gates, an exit code.
+// `hardneg compare`: two results files, gates, an exit code; and `hardneg ab`: two builds on one
+// job.
 #include "core/files.h"
 #include "harness/cli/command.h"
+#include "harness/host/alternate.h"
 #include "harness/host/host.h"
 #include "plots/page/figure.h"
 #include "results/analysis/history.h"
@@ -8,6 +10,7 @@
 #include "samplers/sampler.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define NUMBER(format) REPORT_##format,
@@ -52,6 +55,22 @@ static const struct hn_option compare_options[] = {
                       "folder for the drawing of --history (default: that of the results)")},
     HN_COMPARE_REPORTS(REPORT_OPTION){0}};
 
+// Gates as given; NULL: one is wrong.
+static struct hn_gate *gates_given(struct hn_context *ctx, const struct hn_text_list *list) {
+    struct hn_gate *gate = hn_alloc(ctx, list->count, sizeof *gate);
+    for (int64_t i = 0; gate && i < list->count; i++)
+        if (hn_gate_parse(ctx, list->item[i], &gate[i]))
+            return NULL;
+    return gate;
+}
+
+static enum hn_code end(struct hn_context *ctx, const struct hn_comparison *c) {
+    if (c->end == HN_COMPARE_PASS || c->end == HN_COMPARE_ALLOWED)
+        return HN_OK;
+    return hn_fail(ctx, c->end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING, "%s",
+                   strchr(c->verdict, ':') + 2);
+}
+
 static enum hn_code write_report(struct hn_context *ctx, const char *path,
                                  const struct hn_compare_format *format,
                                  const struct hn_comparison *c) {
@@ -69,7 +88,7 @@ static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
     for (int i = 0; i < REPORTS; i++)
         if (p->report[i] && write_report(ctx, p->report[i], reports[i], c))
             return ctx->code;
-    return hn_comparison_end(ctx, c);
+    return end(ctx, c);
 }
 
 // A baseline that is not there yet, as on the first run of a new project: there is nothing of that
@@ -149,11 +168,11 @@ static enum hn_code compare_and_draw(struct hn_context *ctx, const struct hn_cal
     return code ? hn_fail(ctx, code, "%s", verdict) : HN_OK;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+static enum hn_code run_compare(struct hn_context *ctx, const struct hn_call *call) {
     const struct compare_params *p = call->params;
     if (call->n_args == 1 || (call->n_args == 0 && !p->history))
         return hn_fail(ctx, HN_USAGE, "give two results files, BASE and NEW, or --history DIR");
-    const struct hn_gate *gate = hn_gates_given(ctx, &p->gate);
+    const struct hn_gate *gate = gates_given(ctx, &p->gate);
     if (!gate)
         return ctx->code;
     return call->n_args < 2 ? draw_history(ctx, call, p, gate)
@@ -181,5 +200,77 @@ const struct hn_command hn_cmd_compare = {
     .params_size = sizeof(struct compare_params),
     .json = true,
     .max_args = 2,
-    .run = run,
+    .run = run_compare,
+};
+
+struct ab_params {
+    char *job;
+    struct hn_text_list set, gate;
+    int64_t rounds, threads;
+};
+
+static const struct hn_option ab_options[] = {
+    {HN_CONFIG_OPTION(struct ab_params,
+                      "the job file (YAML); keep it short, since it runs twice a round")},
+    {HN_COUNT_OPTION(struct ab_params, rounds, "rounds", "11", 1, 1000,
+                     "how often each program runs; fewer than 5 gate no times")},
+    {HN_SET_OPTION(struct ab_params, "replace a value of the job, for both")},
+    {HN_LIST_OPTION(struct ab_params, gate, "gate", "as in hardneg compare"),
+     .metavar = "METRIC:LIMIT"},
+    {HN_THREADS_OPTION(struct ab_params, "")},
+    {0},
+};
+
+static enum hn_code compare_rounds(struct hn_context *ctx, const struct hn_call *call,
+                                   const struct ab_params *p, const struct hn_alternate *r,
+                                   const struct hn_gate *gate) {
+    struct hn_compare_options options = {.gate = gate,
+                                         .n_gates = p->gate.count,
+                                         .rounds = true,
+                                         .is_default = hn_sampler_is_default};
+    struct hn_comparison c = {0};
+    if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c) ||
+        (call->json ? hn_compare_json : hn_compare_text).print(ctx, &c, stdout))
+        return ctx->code;
+    return end(ctx, &c);
+}
+
+static enum hn_code run_ab(struct hn_context *ctx, const struct hn_call *call) {
+    const struct ab_params *p = call->params;
+    if (!p->job)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    const char *set[24] = {"figures=none"}; // a --set of the user comes later and wins
+    if (p->set.count > 20)
+        return hn_fail(ctx, HN_USAGE, "--set: more than 20 of them");
+    for (int64_t i = 0; i < p->set.count; i++)
+        set[i + 1] = p->set.item[i];
+    struct hn_alternate_spec spec = {.old = call->args[0],
+                                     .new = call->args[1],
+                                     .job = p->job,
+                                     .set = set,
+                                     .n_set = p->set.count + 1,
+                                     .rounds = p->rounds,
+                                     .threads = hn_given(p->threads, 0),
+                                     .quiet = call->quiet};
+    struct hn_alternate rounds = {0};
+    const struct hn_gate *gate = gates_given(ctx, &p->gate);
+    if (!gate || hn_alternate_run(ctx, &spec, &rounds))
+        return ctx->code;
+    return compare_rounds(ctx, call, p, &rounds, gate);
+}
+
+const struct hn_command hn_cmd_ab = {
+    .name = "ab",
+    .usage = "hardneg ab OLD NEW -c JOB [options]",
+    .summary = "A/B-test two builds on one job: same results, and is the new one slower?",
+    .details = "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and "
+               "compares as `hardneg compare` does. The samples of a time are the medians of the "
+               "rounds: what differs from process to process is part of the noise.",
+    .examples = "hardneg ab /tmp/main/hardneg build/hardneg -c harness/jobs/smoke.yaml --rounds 21",
+    .options = ab_options,
+    .params_size = sizeof(struct ab_params),
+    .json = true,
+    .min_args = 2,
+    .max_args = 2,
+    .run = run_ab,
 };

@@ -99,12 +99,6 @@ HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, con
 struct hn_job;
 HN_MUST_USE enum hn_code hn_figures_check_job(struct hn_context *ctx, const struct hn_job *job);
 
-// Gates as given, owned by the caller (NULL: one is wrong), and the end of a comparison: HN_OK,
-// HN_GATE or HN_NOTHING.
-HN_MUST_USE struct hn_gate *hn_gates_given(struct hn_context *ctx, const struct hn_text_list *list);
-struct hn_comparison;
-HN_MUST_USE enum hn_code hn_comparison_end(struct hn_context *ctx, const struct hn_comparison *c);
-
 // The options of a command, ended by a NULL name: its own, and those that every command has, whose
 // fields are those of a struct hn_call that lies `shift` bytes behind the command's parameters.
 enum { HN_COMMAND_OPTIONS = 64 };

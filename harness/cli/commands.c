@@ -1,6 +1,5 @@
 // The commands of the program, and what all of them share.
 #include "harness/cli/command.h"
-#include "results/compare.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -123,19 +122,4 @@ char *hn_results_path(struct hn_context *ctx, const char *argument) {
 enum hn_code hn_results_open(struct hn_context *ctx, const char *argument, struct hn_results *out) {
     char *path = hn_results_path(ctx, argument);
     return path ? hn_results_read(ctx, path, out) : ctx->code;
-}
-
-struct hn_gate *hn_gates_given(struct hn_context *ctx, const struct hn_text_list *list) {
-    struct hn_gate *gate = hn_alloc(ctx, list->count, sizeof *gate);
-    for (int64_t i = 0; gate && i < list->count; i++)
-        if (hn_gate_parse(ctx, list->item[i], &gate[i]))
-            return NULL;
-    return gate;
-}
-
-enum hn_code hn_comparison_end(struct hn_context *ctx, const struct hn_comparison *c) {
-    if (c->end == HN_COMPARE_PASS || c->end == HN_COMPARE_ALLOWED)
-        return HN_OK;
-    return hn_fail(ctx, c->end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING, "%s",
-                   strchr(c->verdict, ':') + 2);
 }
