@@ -76,7 +76,7 @@ test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
 suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules) plots fuzz,tests/$(d)/test_*.c)))
 # The parts of training with numbers of double precision, for the tests of gradients.
 in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c training/text/*.c) \
-	$(addprefix training/tasks/,graph.c pairs.c pairs_rank.c text.c text_net.c text_task.c))
+	$(addprefix training/tasks/,graph.c pairs.c pairs_rank.c text.c text_task.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
 entries := demo check test asan tsan threads lint analyze bench paper pictures front torture rehearsal memcheck slurm mpi

@@ -2,8 +2,8 @@
 #include "tests/numpy_oracle.h" // before the fixture, which has a variable `folder`
 
 #include "tests/graph_fixture.h"
+#include "training/tasks/graph.h"
 #include "training/tasks/probe.h"
-#include "training/tasks/wl.h"
 
 #include <stdlib.h>
 #include <unistd.h>

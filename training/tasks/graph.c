@@ -14,11 +14,7 @@
 //   T(u, G) = f(h_u) . z_G / tau,  f = Linear(ReLU(Linear h)),  z as above but not of unit length
 //
 // Our deviation: GraphCL's code changes one of the two copies and leaves the other as it is.
-#include "core/random.h"
-#include "training/tasks/graph_augment.h"
-#include "training/tasks/graph_features.h"
-#include "training/tasks/probe.h"
-#include "training/tasks/task.h"
+#include "training/tasks/graph.h"
 
 #include <math.h>
 #include <string.h>

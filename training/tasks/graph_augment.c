@@ -1,4 +1,4 @@
-#include "training/tasks/graph_augment.h"
+#include "training/tasks/graph.h"
 
 #include <string.h>
 

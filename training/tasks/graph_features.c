@@ -1,5 +1,4 @@
-#include "training/tasks/graph_features.h"
-#include "training/tasks/wl.h"
+#include "training/tasks/graph.h"
 
 #include <string.h>
 

@@ -1,17 +1,14 @@
 // Node classification (NS; recipe C): two perturbed views of one graph, an encoder of one to eight
 // layers, a loss over all nodes.
 //
-// Views are those of node_augment.h. Of two layers:
+// Views are those of node_augment.c. Of two layers:
 //   H = Ahat ELU(Ahat X W0) W1, rows of unit length;  mlp: without Ahat
 // `siamese` adds a predictor (linear, batch norm, ReLU, linear, unit) and averages both directions
 // of minus the cosine (NS equation 4); `supervised` a linear classifier of the training nodes.
 //
 // Our deviation: the printed equation 3 has the logarithm outside of the sum over nodes; taken
 // literally it trains worse (77.7 instead of 83.2), and the loss here is the mean of logarithms.
-#include "core/random.h"
-#include "training/tasks/node_augment.h"
-#include "training/tasks/node_features.h"
-#include "training/tasks/task.h"
+#include "training/tasks/node.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "training/tasks/node_augment.h"
+#include "training/tasks/node.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Queries and documents (GC table 1, code search) by hashed bags: two of text_net.h, of the words
+// Queries and documents (GC table 1, code search) by hashed bags: two of text_task.h, of the words
 // and parts of words of a query and of a document, whose identifiers are split.
 //
 // Items are pairs of a query and a document that is relevant to it, both ways InfoNCE their loss

@@ -114,20 +114,18 @@ static bool add_file(struct hn_digest *digest, const char *path, char piece[PIEC
     return good;
 }
 
-static enum hn_code digest_folder(struct hn_context *ctx, const struct hn_task_data *data,
-                                  const char *folder, struct listing *list,
-                                  char text[HN_DIGEST_TEXT]) {
+// "" without a path, or where a file cannot be read.
+static enum hn_code digest_files(struct hn_context *ctx, const char *const *path, int n,
+                                 char text[HN_DIGEST_TEXT]) {
     struct hn_digest digest;
+    HN_SCOPE(ctx);
     char *piece = hn_alloc(ctx, PIECE, 1);
     if (!piece)
         return ctx->code;
-    (void)find_layout(data, folder, list);
-    bool good = list->n > 0 && !list->more;
+    bool good = n > 0;
     hn_digest_begin(&digest);
-    for (int i = 0; good && i < list->n; i++) {
-        char *path = hn_format(ctx, "%s/%s", folder, list->name[i]);
-        good = path && add_file(&digest, path, piece);
-    }
+    for (int i = 0; good && i < n; i++)
+        good = path[i] && add_file(&digest, path[i], piece);
     hn_digest_end(&digest, text);
     if (!good)
         text[0] = '\0';
@@ -136,17 +134,7 @@ static enum hn_code digest_folder(struct hn_context *ctx, const struct hn_task_d
 
 enum hn_code hn_task_digest_file(struct hn_context *ctx, const char *path,
                                  char text[HN_DIGEST_TEXT]) {
-    struct hn_digest digest;
-    HN_SCOPE(ctx);
-    char *piece = hn_alloc(ctx, PIECE, 1);
-    if (!piece)
-        return ctx->code;
-    hn_digest_begin(&digest);
-    bool good = path && add_file(&digest, path, piece);
-    hn_digest_end(&digest, text);
-    if (!good)
-        text[0] = '\0';
-    return HN_OK;
+    return digest_files(ctx, &path, 1, text);
 }
 
 const char *hn_task_folder(const struct hn_task_type *type, const void *params) {
@@ -169,9 +157,14 @@ enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *t
                             char text[HN_DIGEST_TEXT]) {
     text[0] = '\0';
     HN_SCOPE(ctx);
-    char *folder = hn_task_path(ctx, type, params, setting);
+    const char *path[FILES_MAX], *folder = hn_task_path(ctx, type, params, setting);
     struct listing *list = hn_alloc(ctx, 1, sizeof *list);
-    return folder && list ? digest_folder(ctx, type->data, folder, list, text) : ctx->code;
+    if (!folder || !list)
+        return ctx->code;
+    (void)find_layout(type->data, folder, list);
+    for (int i = 0; i < list->n; i++)
+        path[i] = hn_format(ctx, "%s/%s", folder, list->name[i]);
+    return digest_files(ctx, path, list->more ? 0 : list->n, text);
 }
 
 enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,

@@ -1,5 +1,5 @@
 // Sentence embeddings (BS table 2, GC table 2) by hashed bags: a table of embeddings of words and
-// of parts of words, summed over a sentence (text_net.h, training/text/features.h).
+// of parts of words, summed over a sentence (text_task.h, training/text/features.h).
 //
 //   single: every training sentence is its own positive, seen through dropout (unsupervised SimCSE)
 //   pairs: entailed or high-scored pairs, with contradictions as hard negatives (supervised)

@@ -1,14 +1,14 @@
 // Views of one graph of documents (NS 3; recipe C). A view keeps every undirected edge with
-// probability 1 - drop_edge, both directions together, adds self loops and normalises: Ahat = D^-1
-// (A
-// + I) (mean), D^-1/2 (A + I) D^-1/2 (GCN). Features are divided by their number per node, and
-// dropped with probability drop_feature, the rest scaled.
-#ifndef HN_TRAINING_TASKS_NODE_AUGMENT_H
-#define HN_TRAINING_TASKS_NODE_AUGMENT_H
+// probability 1 - drop_edge, both directions together, adds self loops and normalises:
+// Ahat = D^-1 (A + I) (mean), D^-1/2 (A + I) D^-1/2 (GCN). Features are divided by their number per
+// node, and dropped with probability drop_feature, the rest scaled.
+#ifndef HN_TRAINING_TASKS_NODE_H
+#define HN_TRAINING_TASKS_NODE_H
 
 #include "core/random.h"
 #include "datasets/linqs.h"
 #include "training/net/sparse.h"
+#include "training/tasks/task.h"
 
 enum hn_node_norm { HN_NODE_MEAN, HN_NODE_GCN, HN_NODE_MLP }; // MLP: without Ahat
 
@@ -33,5 +33,16 @@ HN_MUST_USE enum hn_code hn_node_view_open(struct hn_context *ctx, const struct 
 // Draws a view. Where both rates are 0 it is the graph as it is, and the stream is not used.
 void hn_node_augment(struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
                      double drop_feature, struct hn_stream *stream, struct hn_node_view *view);
+
+// Accuracies by the linear probe, on unit rows: of features as they are, and of their mean over a
+// node and its neighbours, taken twice. Empty rows stay zero. NaN for more than 2^28 numbers.
+struct hn_node_alone {
+    double features, averaged;
+};
+// e: labels, split and seed.
+HN_MUST_USE enum hn_code hn_node_evaluate_alone(struct hn_context *ctx, const struct hn_graph *g,
+                                                const struct hn_features *f,
+                                                const struct hn_evaluation *e,
+                                                struct hn_node_alone *out);
 
 #endif
