@@ -9,7 +9,6 @@
 // order statistic within the bin that holds it. Error: at most one bin, 2^-20 < 1e-6.
 #include "core/clones.h"
 #include "core/lanes.h"
-#include "metrics/block.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -78,8 +77,8 @@ static double count_once(const struct state *s, const struct hn_pairs *p, int32_
     double sum = 0;
     *pairs += (double)hn_pairs_runs(p, a, true, run);
     for (int r = 0; r < 2; r++)
-        for (int32_t from = 0; from < run[r].count; from += HN_BLOCK) {
-            int32_t bin[HN_BLOCK], m = hn_block(run[r].count, from);
+        for (int32_t from = 0; from < run[r].count; from += HN_RUN_BLOCK) {
+            int32_t bin[HN_RUN_BLOCK], m = hn_block(run[r].count, from);
             sum += sum_floats(run[r].cosine + from, m);
             hn_cosine_bins(run[r].cosine + from, m, BINS, bin);
             count_bins(s, bin, m, thread);
@@ -94,7 +93,7 @@ struct hardest {
 
 HN_CLONES
 static void add_block(struct hardest *high, const float *v, const uint8_t *kind, int32_t n) {
-    float of_true[HN_BLOCK];
+    float of_true[HN_RUN_BLOCK];
     for (int32_t b = 0; b < n; b++)
         of_true[b] = kind[b] == HN_PAIR_TRUE_NEGATIVE ? v[b] : -INFINITY;
     high->any = hn_lane_max(v, n, high->any);
@@ -106,7 +105,7 @@ static struct hardest find_hardest(const struct hn_pairs *p, int32_t a) {
     (void)hn_pairs_runs(p, a, false, run);
     struct hardest high = {-INFINITY, -INFINITY};
     for (int r = 0; r < 2; r++)
-        for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
+        for (int32_t from = 0; from < run[r].count; from += HN_RUN_BLOCK)
             add_block(&high, run[r].cosine + from, run[r].kind + from,
                       hn_block(run[r].count, from));
     return high;

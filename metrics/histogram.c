@@ -8,7 +8,6 @@
 // rounded to float. The float product decides where it is farther from the edges of its bin than
 // the error bound; nearer ones (about 0.2 % at 128 dimensions) are multiplied again.
 #include "core/clones.h"
-#include "metrics/block.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -46,8 +45,8 @@ static void add_block(const struct state *s, const struct hn_metric_env *env, in
                       const struct hn_run *run, int32_t from, uint64_t *count) {
     const struct hn_matrix *x = &env->items->x, *y = hn_negative_rows(env->items);
     const uint8_t *kind = run->kind + from;
-    int32_t bin[HN_BLOCK], n = hn_block(run->count, from);
-    uint8_t at_edge[HN_BLOCK];
+    int32_t bin[HN_RUN_BLOCK], n = hn_block(run->count, from);
+    uint8_t at_edge[HN_RUN_BLOCK];
     hn_cosine_bins(run->cosine + from, n, HN_HISTOGRAM_BINS, bin);
     find_bins(run->cosine + from, kind, n, s->slack, bin, at_edge);
     for (int32_t b = 0; b < n; b++)
@@ -71,7 +70,7 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
         struct hn_run run[2];
         (void)hn_pairs_runs(p, a, true, run);
         for (int r = 0; r < 2; r++)
-            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
+            for (int32_t from = 0; from < run[r].count; from += HN_RUN_BLOCK)
                 add_block(s, env, p->id[a], &run[r], from, count);
     }
     for (int32_t a = 0; p->score && a < p->n; a++)

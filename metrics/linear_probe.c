@@ -2,7 +2,7 @@
 // Optimization, 2nd ed., algorithm 7.4) with an Armijo line search, on the objective divided by
 // C n, so that the gradient norm at which to stop does not depend on the number of rows. The
 // recursion begins with the inverse of a bound of the second derivatives
-// (metrics/preconditioner.h): an eighth of the steps on an encoder's features.
+// (preconditioner.c): an eighth of the steps on an encoder's features.
 //
 // Rows are cut into at most PARTS parts for any number of threads; a part passes block by block
 // through two matrix products, scores and gradient, and the parts are added in order in double: so
@@ -14,7 +14,6 @@
 #include "core/exp.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
-#include "metrics/preconditioner.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // The negatives of an anchor in either shape of a batch.
 #include "metrics/pairs.h"
 #include "core/clones.h"
-#include "metrics/block.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,13 +67,13 @@ static bool any_close(const float *cosine, int32_t n, struct range in) {
 
 static void count_codes(const struct hn_pairs *p, bool true_alone, struct range in,
                         uint32_t count[BINS + 1]) {
-    uint32_t bin[HN_BLOCK];
+    uint32_t bin[HN_RUN_BLOCK];
     memset(count, 0, BINS * sizeof *count);
     for (int32_t a = 0; a < p->n; a++) {
         struct hn_run run[2];
         (void)hn_pairs_runs(p, a, true, run);
         for (int r = 0; r < 2; r++)
-            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK) {
+            for (int32_t from = 0; from < run[r].count; from += HN_RUN_BLOCK) {
                 int32_t n = hn_block(run[r].count, from);
                 if (!any_close(run[r].cosine + from, n, in))
                     continue;

@@ -52,6 +52,12 @@ struct hn_run {
 // that every pair comes once over all anchors, in a batch only those after a, unless pairs are
 // directed. Returns their number.
 int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]);
+// Runs are gone through in blocks, whose values stay in the nearest cache between one loop and the
+// next. Negatives of the block that begins at `from` in a run of `count`:
+enum { HN_RUN_BLOCK = 256 };
+static inline int32_t hn_block(int32_t count, int32_t from) {
+    return count - from < HN_RUN_BLOCK ? count - from : HN_RUN_BLOCK;
+}
 // x1_a . x2_a; score must be there.
 static inline float hn_pairs_positive(const struct hn_pairs *p, int32_t a) {
     return p->start ? p->positive[a] : p->score[(int64_t)a * p->n + a];

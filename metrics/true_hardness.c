@@ -12,7 +12,6 @@
 #include "core/clones.h"
 #include "core/exp.h"
 #include "core/lanes.h"
-#include "metrics/block.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -32,7 +31,7 @@ static const struct hn_column columns[COLUMNS] = {
 HN_CLONES
 static void add_true(const float *cosine, const uint8_t *kind, int32_t n, const double *power,
                      double *record) {
-    double weight[HN_BLOCK], value[HN_BLOCK];
+    double weight[HN_RUN_BLOCK], value[HN_RUN_BLOCK];
     for (int32_t b = 0; b < n; b++) {
         weight[b] = kind[b] == HN_PAIR_TRUE_NEGATIVE;
         value[b] = (double)cosine[b];
@@ -45,7 +44,7 @@ static void add_true(const float *cosine, const uint8_t *kind, int32_t n, const 
 // Exponentials are of s - 1, so that none overflows at a low temperature.
 static void add_block(const float *cosine, const uint8_t *kind, int32_t n, double temperature,
                       double *record) {
-    double power[HN_BLOCK];
+    double power[HN_RUN_BLOCK];
     hn_exp_each(cosine, n, 1, 1 / temperature, power);
     add_true(cosine, kind, n, power, record);
 }
@@ -57,7 +56,7 @@ static void batch(void *state, const struct hn_metric_env *env, const struct hn_
         struct hn_run run[2];
         (void)hn_pairs_runs(p, a, true, run);
         for (int r = 0; r < 2; r++)
-            for (int32_t from = 0; from < run[r].count; from += HN_BLOCK)
+            for (int32_t from = 0; from < run[r].count; from += HN_RUN_BLOCK)
                 add_block(run[r].cosine + from, run[r].kind + from, hn_block(run[r].count, from),
                           env->temperature, record);
     }

@@ -32,8 +32,8 @@
 #include "core/exp.h"
 #include "core/lanes.h"
 #include "core/sweep/simd.h"
-#include "metrics/block.h"
 #include "metrics/exp_sums.h"
+#include "metrics/pairs.h"
 
 #include <math.h>
 #include <string.h>
@@ -323,8 +323,8 @@ struct block {
     int32_t n, padded;
     int run;      // to go on from
     int32_t from; // in that run
-    float score[HN_BLOCK];
-    uint8_t kind[HN_BLOCK];
+    float score[HN_RUN_BLOCK];
+    uint8_t kind[HN_RUN_BLOCK];
 };
 
 HN_CLONES
@@ -340,9 +340,9 @@ static void drop(const float *seen, int32_t n, const struct hn_masker *mask, flo
 // Fills the next block; false: there are no more. mask: NULL where all negatives count.
 static bool next_block(const struct hn_anchor *anchor, const struct hn_masker *mask,
                        struct block *b) {
-    for (b->n = 0; b->run < anchor->runs && b->n < HN_BLOCK;) {
+    for (b->n = 0; b->run < anchor->runs && b->n < HN_RUN_BLOCK;) {
         const struct hn_anchor_run *run = &anchor->run[b->run];
-        int32_t free = HN_BLOCK - b->n, left = run->n - b->from, n = left < free ? left : free;
+        int32_t free = HN_RUN_BLOCK - b->n, left = run->n - b->from, n = left < free ? left : free;
         memcpy(b->score + b->n, run->score + b->from, (size_t)n * sizeof *b->score);
         memcpy(b->kind + b->n, run->kind + b->from, (size_t)n);
         if (mask)
@@ -404,7 +404,7 @@ static void weigh(const struct block *b, const struct hn_mixture *mixture, doubl
 HN_CLONES
 static void add_weighted(const struct block *b, const double *v, const double *mass,
                          struct hn_anchor_sums *s) {
-    double labelled[HN_BLOCK], same[HN_BLOCK], both[HN_BLOCK];
+    double labelled[HN_RUN_BLOCK], same[HN_RUN_BLOCK], both[HN_RUN_BLOCK];
     for (int32_t j = 0; j < b->padded; j++) {
         labelled[j] = b->kind[j] != HN_PAIR_UNLABELLED;
         same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
@@ -420,7 +420,7 @@ static void add_weighted(const struct block *b, const double *v, const double *m
 // The same with v = 1 everywhere.
 HN_CLONES
 static void add_alike(const struct block *b, const double *mass, struct hn_anchor_sums *s) {
-    double of_same[HN_BLOCK];
+    double of_same[HN_RUN_BLOCK];
     int32_t unlabelled = 0, same = 0;
     for (int32_t j = 0; j < b->padded; j++) {
         unlabelled += b->kind[j] == HN_PAIR_UNLABELLED;
@@ -438,7 +438,7 @@ static void add_alike(const struct block *b, const double *mass, struct hn_ancho
 static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask,
                     const struct hn_mixture *mixture, double slope, double tau,
                     struct hn_anchor_sums *s) {
-    double v[HN_BLOCK], mass[HN_BLOCK];
+    double v[HN_RUN_BLOCK], mass[HN_RUN_BLOCK];
     for (struct block b = {.run = 0}; next_block(anchor, mask, &b);) {
         hn_exp_each(b.score, b.padded, s->high, 1 / tau, mass);
         if (slope > 0 || mixture || mask) {

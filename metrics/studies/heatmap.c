@@ -95,15 +95,8 @@ static enum hn_code order_gcbs(struct hn_context *ctx, struct work *w) {
                         &sampler) ||
         hn_sampler_epoch(ctx, &sampler, w->env->items, 0, &batches))
         return ctx->code;
-    // A partition: every batch but the last is full, so that the ids lie end to end.
-    for (int64_t b = 0; b < batches; b++) {
-        int32_t size, *ids = w->order + b * w->batch_size;
-        struct hn_batches out = {
-            .first = b, .count = 1, .batch_size = w->batch_size, .size = &size, .ids = ids};
-        if (hn_sampler_next(ctx, &sampler, &out))
-            return ctx->code;
-    }
-    hn_sampler_close(ctx, &sampler); // before the large sweep
+    memcpy(w->order, sampler.order, (size_t)w->n * sizeof *w->order); // that batches are cut from
+    hn_sampler_close(ctx, &sampler);                                  // before the large sweep
     return HN_OK;
 }
 
