@@ -11,6 +11,7 @@
 #include "samplers/gcbs_threshold.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { QUANTILE_EXACT, QUANTILE_REFERENCE };
 
@@ -21,9 +22,7 @@ struct params {
     bool reverse, relabel, keep_apart;
 };
 
-struct figures {
-    double density, isolated, before, after, in_blocks;
-};
+enum { DENSITY, ISOLATED, BEFORE, AFTER, IN_BLOCKS, REPORTS };
 
 struct state {
     struct hn_threshold threshold;
@@ -31,7 +30,7 @@ struct state {
     int32_t *item;         // [n] item of a random number
     int32_t *position;     // [n] position of an item in the order: scratch
     int64_t ordered;       // epoch that `order` is of
-    struct figures figures;
+    double reported[REPORTS];
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -133,13 +132,12 @@ static void describe(struct hn_context *ctx, const struct hn_sampler *self) {
         after = hn_max(after, hn_max((int64_t)position[v] - min, (int64_t)max - position[v]));
         before = hn_max(before, hn_max(v - target[0], target[size - 1] - v)); // ascending
     }
-    double n = (double)g->n;
-    state->figures =
-        (struct figures){.density = (double)edges / (n * (n - 1)),
-                         .isolated = (double)isolated / n,
-                         .before = (double)before,
-                         .after = (double)after,
-                         .in_blocks = edges > 0 ? (double)inside / (double)edges : NAN};
+    double n = (double)g->n, *value = state->reported;
+    value[DENSITY] = (double)edges / (n * (n - 1));
+    value[ISOLATED] = (double)isolated / n;
+    value[BEFORE] = (double)before;
+    value[AFTER] = (double)after;
+    value[IN_BLOCKS] = edges > 0 ? (double)inside / (double)edges : NAN;
 }
 
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
@@ -175,7 +173,7 @@ static const struct hn_graph *graph(const struct hn_sampler *self) {
     return &state->graph;
 }
 
-static const struct hn_column reports[] = {
+static const struct hn_column reports[REPORTS] = {
     {"density", HN_COLUMN_REAL, "share", "share of the pairs that are edges of the graph",
      HN_NEITHER},
     {"isolated", HN_COLUMN_REAL, "share", "share of the items without an edge", HN_SMALLER},
@@ -188,12 +186,7 @@ static const struct hn_column reports[] = {
 };
 
 static void report(const struct hn_sampler *self, double *values) {
-    const struct figures *f = &((const struct state *)self->state)->figures;
-    values[0] = f->density;
-    values[1] = f->isolated;
-    values[2] = f->before;
-    values[3] = f->after;
-    values[4] = f->in_blocks;
+    memcpy(values, ((const struct state *)self->state)->reported, REPORTS * sizeof *values);
 }
 
 static const char *const methods[] = {"exact", "reference", NULL};
@@ -239,7 +232,7 @@ const struct hn_sampler_type hn_gcbs_sampler = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .reports = reports,
-    .n_reports = sizeof reports / sizeof reports[0],
+    .n_reports = REPORTS,
     .entries = entries,
     .check = check,
     .open = open_gcbs,

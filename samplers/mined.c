@@ -306,11 +306,10 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
         return ctx->code;
     for (int f = 0; f < STAGES; f++) {
         const int64_t *count = state->attrition[f];
-        if (hn_table_add_row(ctx, out) || hn_table_set_int(ctx, out, f, "run", 0) ||
-            hn_table_set_text(ctx, out, f, "filter", stages[f]) ||
-            hn_table_set_int(ctx, out, f, "true_negatives", count[RELATION_TRUE]) ||
-            hn_table_set_int(ctx, out, f, "false_negatives", count[RELATION_FALSE]) ||
-            hn_table_set_int(ctx, out, f, "unlabelled", count[RELATION_UNKNOWN]))
+        if (HN_TABLE_PUT(ctx, out, HN_INT_VALUE("run", 0), HN_TEXT_VALUE("filter", stages[f]),
+                         HN_INT_VALUE("true_negatives", count[RELATION_TRUE]),
+                         HN_INT_VALUE("false_negatives", count[RELATION_FALSE]),
+                         HN_INT_VALUE("unlabelled", count[RELATION_UNKNOWN])))
             return ctx->code;
     }
     return HN_OK;

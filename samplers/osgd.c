@@ -81,11 +81,9 @@ static void draw(const struct hn_sampler *self, int64_t epoch, int64_t number, i
 static enum hn_code open_scratch(struct hn_context *ctx, int64_t size, int64_t d,
                                  struct scratch *s) {
     int64_t side = hn_panels(size) * HN_PANEL;
-    *s = (struct scratch){.id = hn_alloc(ctx, size, sizeof *s->id),
-                          .stride = side,
-                          .s = hn_alloc(ctx, side, (size_t)side * sizeof *s->s),
-                          .sum = hn_alloc(ctx, size, sizeof *s->sum)};
-    bool good = s->id && s->s && s->sum && !hn_packed_reserve(ctx, size, d, &s->rows) &&
+    *s = (struct scratch){.stride = side};
+    bool good = HN_ALLOC(ctx, s->id, size) && HN_ALLOC_ROWS(ctx, s->s, side, side) &&
+                HN_ALLOC(ctx, s->sum, size) && !hn_packed_reserve(ctx, size, d, &s->rows) &&
                 !hn_packed_reserve(ctx, size, d, &s->columns);
     return good ? HN_OK : ctx->code;
 }
