@@ -5,7 +5,6 @@
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 #include "training/tasks/text_items.h"
-#include "training/text/scores.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // The task `text` on a few pairs: items, groups, the loss against its definition, views.
 #include "tests/text_fixture.h"
-#include "training/text/scores.h"
 
 enum { ITEMS = 8, OUT = 16 };
 static const char *const plain[] = {"items=pairs", "word_drop=0", "drop=0", NULL};

@@ -1,5 +1,5 @@
 // Sentence embeddings (BS table 2, GC table 2) by hashed bags: a table of embeddings of words and
-// of parts of words, summed over a sentence (text_task.h, training/text/features.h).
+// of parts of words, summed over a sentence (text_task.h, training/text/text.h).
 //
 //   single: every training sentence is its own positive, seen through dropout (unsupervised SimCSE)
 //   pairs: entailed or high-scored pairs, with contradictions as hard negatives (supervised)
@@ -11,7 +11,6 @@
 //
 // Our deviation: the papers fine-tune BERT; here nothing was trained before.
 #include "training/tasks/text_items.h"
-#include "training/text/scores.h"
 
 enum { SINGLE, PAIRS };
 // Columns of a kind of embeddings: the mean of the five test sets, and these.

@@ -1,6 +1,5 @@
 #include "training/tasks/text_task.h"
 #include "core/random.h"
-#include "training/text/svd.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

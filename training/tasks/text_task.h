@@ -7,7 +7,7 @@
 #define HN_TRAINING_TASKS_TEXT_TASK_H
 
 #include "training/tasks/task.h"
-#include "training/text/features.h"
+#include "training/text/text.h"
 
 // The encoder, a table of embeddings, and its steps:
 //

@@ -1,5 +1,4 @@
-#include "training/text/features.h"
-#include "datasets/sts.h"
+#include "training/text/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "training/text/scores.h"
 #include "core/matrix.h"
 #include "core/ranks.h"
+#include "training/text/text.h"
 
 // Rows whose cosines are taken, dense or sparse.
 struct rows {

@@ -1,7 +1,7 @@
-#include "training/text/svd.h"
 #include "core/clones.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
+#include "training/text/text.h"
 
 #include <math.h>
 #include <string.h>
