@@ -98,6 +98,11 @@ enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
         }
     page->panels = kept;
     page->inset &= kept == 2;
+    if (page->most_panels > 0 && kept > page->most_panels && !page->inset && !page->tall_last) {
+        hn_page_note(page, "For lack of room only the first %d of %d panels are drawn.",
+                     page->most_panels, kept);
+        page->panels = kept = page->most_panels;
+    }
     for (int p = 0; p < kept; p++) {
         cut_intervals(&page->panel[p]);
         for (int s = 0; s < page->panel[p].n_series; s++) {

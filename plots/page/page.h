@@ -99,9 +99,8 @@ struct hn_page {
     double width, panel_height;   // inches, 0 = as suits
     double fit_width, fit_height; // of the medium, 0 = none: the width it has, and the height it
                                   // should not exceed
-    int most_rows; // of settings that the medium has room for, 0 = any: a figure of rows keeps to
-                   // it
-    bool latex;    // its texts are set by LaTeX
+    int most_rows, most_panels;   // that the medium has room for, 0 = any: rows of settings; panels
+    bool latex;                   // its texts are set by LaTeX
     bool opaque; // labels hide the lines that they cross; in SVG a filter would repeat their texts
     bool share_x, share_y;
     bool no_end_labels;     // a key even where labels at the ends of curves would do

@@ -291,11 +291,13 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bo
                                                     : 4.8;
     g->width = page->fit_width > 0 ? page->fit_width : natural;
     g->end_labels = g->end_labels && (page->fit_width <= 0 || end_space(page) < 0.4 * g->width);
-    g->row_letters = page->fit_width > 0 ? (int)fmin(54, (g->width - 1.1) / HN_LETTER) : 54;
     g->right = g->end_labels              ? end_space(page)
                : page->panel[0].x.slanted ? 0.9
                : has_heat(page)           ? 0.1
                                           : 0.16;
+    double names =
+        beside ? (g->width - n * (0.14 + least_width + g->right)) / 1.08 : g->width - 1.1;
+    g->row_letters = page->fit_width > 0 ? (int)fmax(8, fmin(54, names / HN_LETTER)) : 54;
     int across = page->columns ? (int)hn_min(page->columns, n)
                  : n == 4      ? 2
                  : n < WIDEST  ? n
@@ -337,11 +339,15 @@ void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
         make(page, g, false, false);
 }
 
-int hn_layout_rows(const struct hn_page *page) {
+void hn_layout_fit(const struct hn_page *page, int *rows, int *panels) {
+    enum { FEWEST = 4 };
     struct hn_layout g;
     hn_layout_make(page, &g);
-    double high = g.height - page->fit_height;
-    return high > 0 ? max_rows(page) - (int)ceil(high / (g.rows * least_row)) : max_rows(page);
+    double high = fmax(0, g.height - page->fit_height);
+    int lost = (int)ceil(high * g.rows / (g.height - g.first_top));
+    *rows = max_rows(page) - (int)ceil(high / (g.rows * least_row));
+    *rows = *rows < FEWEST ? 0 : *rows;
+    *panels = max_rows(page) > 0 ? 0 : (int)hn_max(1, g.rows - lost) * g.across;
 }
 
 struct hn_box hn_layout_box(const struct hn_layout *g, int p) {

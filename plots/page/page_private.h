@@ -43,8 +43,9 @@ struct hn_layout {
 };
 
 void hn_layout_make(const struct hn_page *page, struct hn_layout *layout);
-// The rows of settings that the height of the medium has room for.
-int hn_layout_rows(const struct hn_page *page);
+// The rows of settings (0: too few), or panels where these have no rows, that the height of the
+// medium has space for.
+void hn_layout_fit(const struct hn_page *page, int *rows, int *panels);
 struct hn_box hn_layout_box(const struct hn_layout *layout, int panel);
 int hn_layout_column(const struct hn_layout *layout, int panel);
 // Titles that a neighbour has already are left out.

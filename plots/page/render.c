@@ -190,10 +190,11 @@ static bool too_high(const struct drawing *d) {
     return d->size.height * d->as->medium->scale > d->as->medium->height + 0.01;
 }
 
-static enum hn_code fill_page(struct drawing *d, int most_rows) {
+static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels) {
     hn_page_begin(d->ctx, d->page);
     const struct hn_figure *f = d->figure;
     d->page->most_rows = most_rows;
+    d->page->most_panels = most_panels;
     d->page->latex = strcmp(d->as->term, "cairolatex") == 0;
     d->page->opaque = strcmp(d->as->term, "pdf") == 0 || strcmp(d->as->term, "png") == 0;
     enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
@@ -206,15 +207,16 @@ static enum hn_code fill_page(struct drawing *d, int most_rows) {
     return code;
 }
 
-// Of more rows than the medium is high, a figure draws as many as it has room for.
+// Of more rows or panels than the medium is high, a figure draws as many as it has room for.
 static enum hn_code build_page(struct drawing *d) {
-    enum { FEWEST = 4 };
     const struct hn_figure *f = d->figure;
     const struct hn_medium *medium = d->as->medium;
-    enum hn_code code = fill_page(d, 0);
-    int rows = code == HN_OK && medium && too_high(d) ? hn_layout_rows(d->page) : 0;
-    if (rows >= FEWEST)
-        code = fill_page(d, rows);
+    int rows = 0, panels = 0;
+    enum hn_code code = fill_page(d, 0, 0);
+    if (code == HN_OK && medium && too_high(d))
+        hn_layout_fit(d->page, &rows, &panels);
+    if (rows > 0 || panels > 0)
+        code = fill_page(d, rows, panels);
     if (code)
         return code;
     if (medium && too_high(d))
