@@ -3,7 +3,7 @@
 #ifndef HN_DATASETS_H5_H
 #define HN_DATASETS_H5_H
 
-#include "core/context.h"
+#include "core/strings.h"
 #include <hdf5.h>
 
 // Turns off the library's own printing of errors and its clean-up at exit; call first in main().
@@ -96,11 +96,10 @@ void hn_h5_data_close(struct hn_h5_data *data); // of one that is not open is fi
 bool hn_h5_data_holds(const struct hn_h5_data *data, int64_t file_bytes, int64_t exempt);
 int64_t hn_h5_file_bytes(hid_t file); // 0: unknown
 
-// Calls put(user, i, text) for each of the n texts, of fixed or variable length, of a data set of
-// rank 1 that has as many. HDF5 may allocate `budget` bytes for them. HN_DATA: unreadable.
-HN_MUST_USE enum hn_code
-hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n, int64_t budget,
-                 enum hn_code (*put)(void *user, int64_t i, const char *text), void *user);
+// Adds the n texts, of fixed or variable length, of a data set of rank 1 that has as many. HDF5 may
+// allocate `budget` bytes for them. HN_DATA: unreadable.
+HN_MUST_USE enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data,
+                                          int64_t n, int64_t budget, struct hn_strings *out);
 
 // Transfer list for texts of variable length, with a buffer of a size for small tables, where HDF5
 // would clear a mebibyte for every column. Negative on failure; the caller closes it.

@@ -154,18 +154,12 @@ static void pool_keep(void *block, void *data) {
     (void)data;
 }
 
-// Receives the texts that are read.
-struct sink {
-    enum hn_code (*put)(void *user, int64_t i, const char *text);
-    void *user;
-};
-
 static enum hn_code fail_read(struct hn_context *ctx) {
     return hn_fail(ctx, HN_DATA, "the texts cannot be read");
 }
 
 static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
-                                  int64_t budget, struct sink sink) {
+                                  int64_t budget, struct hn_strings *out) {
     struct text_pool pool = {ctx, n, budget};
     ctx->code = HN_OK;
     HN_SCOPE(ctx); // owns what the pool gives
@@ -182,12 +176,13 @@ static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_dat
     hn_h5_close(list);
     hn_own(ctx, scope.outer);
     for (int64_t i = 0; code == HN_OK && i < n; i++)
-        code = sink.put(sink.user, i, text[i] ? text[i] : "");
+        code = hn_strings_add(ctx, out, text[i] ? text[i] : "",
+                              text[i] ? (int64_t)strlen(text[i]) : 0);
     return code;
 }
 
 static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
-                               struct sink sink) {
+                               struct hn_strings *out) {
     int64_t bytes, size = data->size;
     if (!hn_mul(size, n, &bytes))
         return fail_read(ctx);
@@ -212,16 +207,13 @@ static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *
                            (long long)i);
         while (padded && length > 0 && one[length - 1] == ' ')
             one[--length] = 0;
-        code = sink.put(sink.user, i, one);
+        code = hn_strings_add(ctx, out, one, (int64_t)length);
     }
     return code;
 }
 
 enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
-                              int64_t budget,
-                              enum hn_code (*put)(void *user, int64_t i, const char *text),
-                              void *user) {
-    const struct sink sink = {put, user};
-    return H5Tis_variable_str(data->type) > 0 ? read_variable(ctx, data, n, budget, sink)
-                                              : read_fixed(ctx, data, n, sink);
+                              int64_t budget, struct hn_strings *out) {
+    return H5Tis_variable_str(data->type) > 0 ? read_variable(ctx, data, n, budget, out)
+                                              : read_fixed(ctx, data, n, out);
 }

@@ -68,23 +68,17 @@ bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
     return kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
 }
 
-struct taken {
-    struct hn_context *ctx;
-    struct hn_strings *out;
-};
-
-static enum hn_code put(void *user, int64_t i, const char *text) {
-    struct taken *to = user;
-    if (!hn_snapshot_is_utf8(text))
-        return hn_fail(to->ctx, HN_DATA, "the text of row %lld is not UTF-8; import it so",
-                       (long long)i);
-    return hn_strings_add(to->ctx, to->out, text, (int64_t)strlen(text));
+static enum hn_code check_texts(struct hn_context *ctx, const struct hn_strings *text) {
+    for (int64_t i = 0; i < text->n; i++)
+        if (!hn_snapshot_is_utf8(hn_string(text, i)))
+            return hn_fail(ctx, HN_DATA, "the text of row %lld is not UTF-8; import it so",
+                           (long long)i);
+    return HN_OK;
 }
 
 enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snapshot *s,
                                     const char *path, int64_t n, struct hn_strings *out) {
     struct hn_h5_data data;
-    struct taken to = {ctx, out};
     *out = (struct hn_strings){.n = 0};
     enum hn_h5_fault fault = hn_h5_data_open(s->file, path, &data);
     if (fault == HN_H5_ABSENT)
@@ -97,7 +91,8 @@ enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snap
         !good ? hn_fail(ctx, HN_DATA, "it is not a list of texts, or damaged")
         : n >= 0 && there != n
             ? hn_fail(ctx, HN_DATA, "it has %lld texts, not %lld", (long long)there, (long long)n)
-            : hn_h5_read_texts(ctx, &data, there, bytes + there, put, &to);
+            : hn_h5_read_texts(ctx, &data, there, bytes + there, out);
+    code = code ? code : check_texts(ctx, out);
     if (fault == HN_H5_GOOD)
         hn_h5_data_close(&data);
     return code ? hn_fail_in(ctx, "%s: data set %s", s->path, path) : HN_OK;

@@ -46,28 +46,26 @@ enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *
 
 enum { MAX_LINKS = 4096 }; // columns of a table, tables of a file
 
-// The column that texts go to.
-struct text_column {
-    const struct hn_store_reader *r;
-    struct hn_table *t;
-    const char *name;
-};
-
-static enum hn_code put_text(void *user, int64_t row, const char *text) {
-    struct text_column *c = user;
-    return *text ? hn_table_set_text(c->r->ctx, c->t, row, c->name, text) : HN_OK;
+static enum hn_code read_texts(const struct hn_store_reader *r, const struct hn_h5_data *s,
+                               struct hn_table *t, const char *name) {
+    struct hn_strings text = {0};
+    HN_SCOPE(r->ctx);
+    // A text of n bytes takes n + 1 here and at least 16 + n in the file.
+    enum hn_code code = hn_h5_read_texts(r->ctx, s, t->rows, r->bytes, &text);
+    if (code == HN_DATA)
+        return hn_store_bad(r, t->name, name, "cannot be read");
+    for (int64_t row = 0; !code && row < t->rows; row++)
+        if (*hn_string(&text, row))
+            code = hn_table_set_text(r->ctx, t, row, name, hn_string(&text, row));
+    return code;
 }
 
 static enum hn_code read_cells(const struct hn_store_reader *r, const struct hn_h5_data *s,
                                struct hn_table *t, const char *name) {
     int c = hn_table_find(t, name);
     union hn_cells *cells = &t->cells[c];
-    if (t->column[c].kind == HN_COLUMN_TEXT) {
-        struct text_column to = {r, t, name};
-        // A text of n bytes takes n + 1 here and at least 16 + n in the file.
-        enum hn_code code = hn_h5_read_texts(r->ctx, s, t->rows, r->bytes, put_text, &to);
-        return code == HN_DATA ? hn_store_bad(r, t->name, name, "cannot be read") : code;
-    }
+    if (t->column[c].kind == HN_COLUMN_TEXT)
+        return read_texts(r, s, t, name);
     bool real = t->column[c].kind == HN_COLUMN_REAL;
     hid_t memory = real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
     void *out = real ? (void *)cells->real : (void *)cells->count;

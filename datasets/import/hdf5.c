@@ -91,17 +91,6 @@ static void list_sets(hid_t file, struct sets *sets) {
     }
 }
 
-struct texts {
-    struct hn_context *ctx;
-    const char **text;
-};
-
-static enum hn_code put_text(void *user, int64_t i, const char *text) {
-    const struct texts *texts = user;
-    texts->text[i] = hn_strdup(texts->ctx, text);
-    return texts->text[i] ? HN_OK : texts->ctx->code;
-}
-
 // Rows first .. first + n - 1 as values of a type in memory.
 static bool read_block(const struct hn_h5_data *data, int64_t first, int64_t n, hid_t type,
                        void *to) {
@@ -145,10 +134,12 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *
                                 const struct hn_h5_data *data, char kind, struct hn_array *out) {
     int64_t n = out->shape[0], all = (int64_t)data->dim[0];
     if (kind == 'S') {
-        struct texts texts = {ctx, hn_alloc(ctx, all, sizeof *out->text)};
-        out->text = texts.text;
-        if (!texts.text || hn_h5_read_texts(ctx, data, all, 8 * s->left, put_text, &texts))
+        struct hn_strings text = {0};
+        out->text = hn_alloc(ctx, all, sizeof *out->text);
+        if (!out->text || hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
             return hn_fail_in(ctx, "%s", s->path);
+        for (int64_t i = 0; i < all; i++)
+            out->text[i] = hn_string(&text, i);
         return HN_OK;
     }
     if (!(out->integer = hn_alloc(ctx, n, sizeof *out->integer)))
