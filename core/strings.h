@@ -15,9 +15,10 @@ struct hn_strings {
 static inline const char *hn_string(const struct hn_strings *s, int64_t i) {
     return s->bytes + s->at[i];
 }
-// Adds the text[length], in which there is no zero byte.
 HN_MUST_USE enum hn_code hn_strings_add(struct hn_context *ctx, struct hn_strings *s,
-                                        const char *text, int64_t length);
+                                        const char *text);
+// Adds "0", "1", ... up to n - 1.
+HN_MUST_USE enum hn_code hn_strings_count(struct hn_context *ctx, struct hn_strings *s, int64_t n);
 void hn_strings_free(struct hn_context *ctx, struct hn_strings *s); // zeroed is fine
 
 // Which text has which index: a hash table over distinct texts.
@@ -26,13 +27,10 @@ struct hn_string_index {
     int64_t *slot;                    // index + 1 of a text, 0: empty
     int64_t slots;                    // a power of two
 };
-// Of as many texts as `max`, none of them added yet.
-HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx, int64_t max,
+HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx,
                                               const struct hn_strings *strings,
                                               struct hn_string_index *out);
-// The index of an equal text that was put in before, or -1.
+// The index of the first equal text, or -1.
 int64_t hn_string_find(const struct hn_string_index *x, const char *text);
-// Puts in text i unless an equal one is there; returns the index of the one that is there, or i.
-int64_t hn_string_put(struct hn_string_index *x, int64_t i);
 
 #endif

@@ -176,8 +176,7 @@ static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_dat
     hn_h5_close(list);
     hn_own(ctx, scope.outer);
     for (int64_t i = 0; code == HN_OK && i < n; i++)
-        code = hn_strings_add(ctx, out, text[i] ? text[i] : "",
-                              text[i] ? (int64_t)strlen(text[i]) : 0);
+        code = hn_strings_add(ctx, out, text[i] ? text[i] : "");
     return code;
 }
 
@@ -207,7 +206,7 @@ static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *
                            (long long)i);
         while (padded && length > 0 && one[length - 1] == ' ')
             one[--length] = 0;
-        code = hn_strings_add(ctx, out, one, (int64_t)length);
+        code = hn_strings_add(ctx, out, one);
     }
     return code;
 }

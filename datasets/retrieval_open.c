@@ -4,7 +4,6 @@
 #include "datasets/retrieval_private.h"
 
 #include <math.h>
-#include <stdio.h>
 
 const char *const hn_retrieval_rows_path[] = {"/queries", "/corpus"};
 const char *const hn_retrieval_teacher_path[] = {"/query_teacher", "/corpus_teacher"};
@@ -224,14 +223,8 @@ enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r
 enum hn_code hn_retrieval_ids(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
                               struct hn_strings *out) {
     int64_t n = r->info.n[side];
-    char text[32];
     enum hn_code code = hn_snapshot_read_texts(ctx, &r->base, hn_retrieval_id_path[side], n, out);
-    if (code != HN_OK || out->n == n)
-        return code;
-    for (int64_t i = 0; i < n; i++)
-        if (hn_strings_add(ctx, out, text, snprintf(text, sizeof text, "%lld", (long long)i)))
-            return ctx->code;
-    return HN_OK;
+    return code != HN_OK || out->n == n ? code : hn_strings_count(ctx, out, n);
 }
 
 enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
@@ -241,20 +234,19 @@ enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_retrieval *r, 
 }
 
 static enum hn_code check_ids(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side) {
-    struct hn_strings id;
+    struct hn_strings id, text;
     struct hn_string_index index;
     HN_SCOPE(ctx);
-    if (hn_retrieval_ids(ctx, r, side, &id) || hn_string_index_open(ctx, id.n, &id, &index))
+    if (hn_retrieval_ids(ctx, r, side, &id) || hn_string_index_open(ctx, &id, &index))
         return ctx->code;
     for (int64_t i = 0; i < id.n; i++) {
-        int64_t first = hn_string_put(&index, i);
+        int64_t first = hn_string_find(&index, hn_string(&id, i));
         if (first != i)
             return hn_fail(ctx, HN_DATA,
                            "%s: data set %s, indices %lld and %lld: the id %.64s is there twice",
                            r->base.path, hn_retrieval_id_path[side], (long long)first, (long long)i,
                            hn_string(&id, i));
     }
-    struct hn_strings text;
     return hn_retrieval_texts(ctx, r, side, &text);
 }
 

@@ -6,10 +6,8 @@
 static enum hn_code find_ids(struct hn_context *ctx, const struct hn_strings *q,
                              const struct hn_strings *p, int64_t *passage) {
     struct hn_string_index index;
-    if (hn_string_index_open(ctx, p->n, p, &index))
+    if (hn_string_index_open(ctx, p, &index))
         return ctx->code;
-    for (int64_t i = 0; i < p->n; i++)
-        (void)hn_string_put(&index, i);
     for (int64_t i = 0; i < q->n; i++)
         passage[i] = hn_string_find(&index, hn_string(q, i));
     hn_free(ctx, index.slot);

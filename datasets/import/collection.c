@@ -16,7 +16,7 @@ static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, con
             ctx, &l->at, "the id is empty; give every row one, and end the file behind the last");
     if (strpbrk(id, "\t\n\r"))
         return hn_line_fail(ctx, &l->at, "the id %.60s holds a tab or the end of a line", id);
-    return hn_strings_add(ctx, &out->id, id, (int64_t)strlen(id));
+    return hn_strings_add(ctx, &out->id, id);
 }
 
 // A text of the object; NULL with *code HN_OK where it has none.
@@ -47,11 +47,11 @@ static enum hn_code take_object(struct hn_context *ctx, const struct hn_lines *l
     if (add_id(ctx, l, json_is_integer(id) ? number : json_string_value(id), out))
         return ctx->code;
     if (!title || !*title)
-        return hn_strings_add(ctx, &out->text, text, (int64_t)strlen(text));
+        return hn_strings_add(ctx, &out->text, text);
     HN_SCOPE(ctx);
     char *whole = hn_format(ctx, "%s %s", title, text);
     hn_own(ctx, scope.outer);
-    return whole ? hn_strings_add(ctx, &out->text, whole, (int64_t)strlen(whole)) : ctx->code;
+    return whole ? hn_strings_add(ctx, &out->text, whole) : ctx->code;
 }
 
 static enum hn_code take_json(struct hn_context *ctx, const struct hn_lines *l, const char *line,
@@ -79,14 +79,6 @@ static enum hn_code read_lines(struct hn_context *ctx, const char *path,
     return code;
 }
 
-static enum hn_code number_rows(struct hn_context *ctx, int64_t n, struct hn_strings *out) {
-    char text[32];
-    for (int64_t i = 0; i < n; i++)
-        if (hn_strings_add(ctx, out, text, snprintf(text, sizeof text, "%lld", (long long)i)))
-            return ctx->code;
-    return HN_OK;
-}
-
 // Empty texts are equal ones like others, which may not be meant.
 static void note_empty(struct hn_context *ctx, const struct hn_collection *c, const char *what) {
     int64_t empty = 0;
@@ -101,7 +93,7 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
                                 enum hn_set side, struct hn_collection *out) {
     static const char *const what[] = {"queries", "passages"};
     *out = (struct hn_collection){.from = path, .n = n};
-    if (path ? read_lines(ctx, path, out) : number_rows(ctx, n, &out->id))
+    if (path ? read_lines(ctx, path, out) : hn_strings_count(ctx, &out->id, n))
         return ctx->code;
     if (n == HN_ANY_ROWS)
         out->n = n = out->id.n;
@@ -111,10 +103,10 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
                        out->id.n == n + 1 && !is_jsonl(path)
                            ? "; if the first line is a name, delete it"
                            : "");
-    if (hn_string_index_open(ctx, n, &out->id, &out->index))
+    if (hn_string_index_open(ctx, &out->id, &out->index))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
-        int64_t first = hn_string_put(&out->index, i);
+        int64_t first = hn_string_find(&out->index, hn_string(&out->id, i));
         if (first != i)
             return hn_fail(ctx, HN_DATA, "%s: lines %lld and %lld have the same id, %.60s", path,
                            (long long)first + 1, (long long)i + 1, hn_string(&out->id, i));
@@ -127,17 +119,17 @@ enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings *co
                              int64_t *group[HN_SETS]) {
     const struct hn_strings *query = text[HN_QUERIES], *passage = text[HN_CORPUS];
     struct hn_string_index queries, passages;
-    if (hn_string_index_open(ctx, passage->n, passage, &passages) ||
-        hn_string_index_open(ctx, query->n, query, &queries))
+    if (hn_string_index_open(ctx, passage, &passages) || hn_string_index_open(ctx, query, &queries))
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++)
         if (text[side]->n && !(group[side] = hn_alloc(ctx, text[side]->n, sizeof *group[side])))
             return ctx->code;
     for (int64_t i = 0; i < passage->n; i++)
-        group[HN_CORPUS][i] = hn_string_put(&passages, i);
+        group[HN_CORPUS][i] = hn_string_find(&passages, hn_string(passage, i));
     for (int64_t i = 0; i < query->n; i++) {
         int64_t same = hn_string_find(&passages, hn_string(query, i));
-        group[HN_QUERIES][i] = same >= 0 ? same : passage->n + hn_string_put(&queries, i);
+        group[HN_QUERIES][i] =
+            same >= 0 ? same : passage->n + hn_string_find(&queries, hn_string(query, i));
     }
     return HN_OK;
 }

@@ -140,19 +140,19 @@ static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set s
     int64_t **first = &w->out->first[side], capacity = 0;
     int32_t *numbers = w->out->number[side] = hn_alloc(ctx, all->n, sizeof *numbers);
     struct hn_string_index index;
-    if (!numbers || hn_string_index_open(ctx, all->n, all, &index))
+    if (!numbers || hn_string_index_open(ctx, all, &index))
         return ctx->code;
     for (int64_t i = 0; i < all->n; i++) {
         const char *s = hn_string(all, i);
         numbers[i] = -1;
         if (w->rules == HN_PAIR_SEARCH && side == HN_QUERIES && is_blank(s))
             continue;
-        int64_t equal = hn_string_put(&index, i);
+        int64_t equal = hn_string_find(&index, s);
         numbers[i] = equal < i ? numbers[equal] : (int32_t)text->n;
         if (equal < i)
             continue;
         if (hn_grow(ctx, first, &capacity, text->n + 1, sizeof **first) ||
-            hn_strings_add(ctx, text, s, (int64_t)strlen(s)))
+            hn_strings_add(ctx, text, s))
             return ctx->code;
         (*first)[text->n - 1] = i;
     }
@@ -189,8 +189,7 @@ static enum hn_code read_lines(struct hn_context *ctx, struct hn_lines *l, struc
             return hn_line_fail(ctx, &l->at, "is one pair too many: 2^31 - 1 are read");
         enum hn_code code = cut_line(ctx, l, w->rules, line, &pair);
         for (int side = 0; side < HN_SETS && !code; side++)
-            code = hn_strings_add(ctx, &w->all[side], pair.text[side],
-                                  (int64_t)strlen(pair.text[side]));
+            code = hn_strings_add(ctx, &w->all[side], pair.text[side]);
         json_decref(pair.json);
         hn_free(ctx, pair.joined[0]);
         hn_free(ctx, pair.joined[1]);

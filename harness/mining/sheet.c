@@ -236,13 +236,9 @@ enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_corpus *c,
     struct reader r = {.corpus = c, .population = population};
     *out = (struct hn_sheets){.n = 0};
     HN_SCOPE(ctx);
-    for (int side = 0; side < HN_SETS; side++) {
-        const struct hn_strings *id = &c->id[side];
-        if (hn_string_index_open(ctx, id->n, id, &r.index[side]))
+    for (int side = 0; side < HN_SETS; side++)
+        if (hn_string_index_open(ctx, &c->id[side], &r.index[side]))
             return ctx->code;
-        for (int64_t i = 0; i < id->n; i++)
-            (void)hn_string_put(&r.index[side], i);
-    }
     for (int64_t s = 0; s < path->count; s++)
         if (read_sheet(ctx, &r, path->item[s], s))
             return ctx->code;

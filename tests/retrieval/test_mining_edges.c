@@ -125,10 +125,9 @@ static void test_own_id(void) {
     HN_CHECK(&ctx, hn_blas_open(&ctx));
     HN_SCOPE(&ctx);
     line(&data, 0);
-    HN_CHECK(&ctx, hn_strings_add(&ctx, &q, "07", 2));
+    HN_CHECK(&ctx, hn_strings_add(&ctx, &q, "07"));
     for (int i = 0; i < 5; i++)
-        HN_CHECK(&ctx, hn_strings_add(&ctx, &p, ((const char *[]){"a", "7", "07", "b", "c"})[i],
-                                      i == 2 ? 2 : 1));
+        HN_CHECK(&ctx, hn_strings_add(&ctx, &p, ((const char *[]){"a", "7", "07", "b", "c"})[i]));
     data.id[0] = &q;
     data.id[1] = &p;
     EXPECT_IDS(&data, &o, 1, 2, 3);
