@@ -4,7 +4,70 @@
 #define HN_RETRIEVAL_ESTIMATE_H
 
 #include "core/stats.h"
-#include "retrieval/population.h"
+#include "retrieval/mine.h"
+
+// The pairs of a query and a candidate that could be mined, and how some of them are drawn to be
+// judged: with probability proportional to rank^-.75, for false negatives are near the top.
+struct hn_population {
+    const struct hn_pool *pool; // borrowed
+    int32_t *rank; // [count x width] of a candidate among those of its query that are not known
+                   // positives, not the query itself and no duplicates, from 1; 0: is one of these
+    int64_t *at;   // [width + 1] queries that have a candidate at a rank
+    int64_t pairs;
+    double total; // sum of rank^-.75 over the pairs
+};
+// The array belongs to the owner of the time.
+HN_MUST_USE enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
+                                             struct hn_population *out);
+// Of each row of a sheet to be the pair at this rank of a query: sums to 1 over the pairs.
+double hn_population_probability(const struct hn_population *p, int32_t rank);
+
+struct hn_pair_at {
+    int32_t query, position; // of the pool's rows; of the candidate in the row
+};
+// A judged pair.
+struct hn_judged_pair {
+    struct hn_pair_at at;
+    double relevant; // share of its judges who say so
+    int64_t rows;    // of all sheets that hold it
+};
+
+// n different pairs in random order: a systematic sample over ranks, each with queries in random
+// order, so that n times the probability above is exactly that of a pair to be among them, and any
+// first rows are such a sample too. HN_USAGE: n is more than can be drawn so.
+HN_MUST_USE enum hn_code hn_population_draw(struct hn_context *ctx, const struct hn_population *p,
+                                            int64_t n, uint64_t seed, struct hn_pair_at *out);
+
+// A model of which candidates are relevant: logit pi = a + b log p(rank) + c (score - score of the
+// positive) / deviation, where p is the distribution of the ranks of the known positives. Prior: b
+// is normal around 1 with variance 1/4, c around 0 with 1, a is free.
+enum { HN_PAIR_TERMS = 3 };
+
+// The distribution of the ranks of known positives: the share of them at each rank from 1 to n
+// among the candidates of their queries, made to fall (isotonic regression), into share[n].
+// rank[labels], beyond n: not met.
+void hn_rank_shares(const int64_t *rank, int64_t labels, double *share, int64_t n);
+
+struct hn_pair_model {
+    const struct hn_population *population;
+    double *share;     // [width] of known positives at a rank
+    double *log_share; // [width] bounded from below, less its mean
+    double deviation;  // of the candidates' scores
+    double positives;  // known ones of a query, on average
+};
+// Arrays belong to the owner of the time.
+HN_MUST_USE enum hn_code hn_pair_model_open(struct hn_context *ctx, const struct hn_miner *m,
+                                            const struct hn_population *population,
+                                            struct hn_pair_model *out);
+// w[HN_PAIR_TERMS] = a, b, c: the posterior mode over the verdicts that are not of fold `without`.
+void hn_pair_model_fit(const struct hn_pair_model *m, const struct hn_judged_pair *verdict,
+                       int64_t n, const uint8_t *fold, int without, double *w);
+double hn_pair_model_at(const struct hn_pair_model *m, const double *w, struct hn_pair_at at);
+// Adds `part` times the probabilities of all candidates to to[count x width].
+void hn_pair_model_add(const struct hn_context *ctx, const struct hn_pair_model *m, const double *w,
+                       double part, double *to);
+// The rank model alone: as many hidden positives as known ones, at the ranks where these are.
+void hn_pair_model_ranks(const struct hn_pair_model *m, double *to);
 
 enum { HN_VERDICTS_MIN = 10 }; // the model is fitted without a fifth of them
 

@@ -7,7 +7,6 @@
 #include "datasets/retrieval.h"
 #include "retrieval/filter.h"
 #include "retrieval/relevance.h"
-#include "retrieval/self.h"
 
 enum hn_mine_preset {
     HN_PRESET_NONE,

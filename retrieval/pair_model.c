@@ -1,4 +1,4 @@
-#include "retrieval/pair_model.h"
+#include "retrieval/estimate.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>

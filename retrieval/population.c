@@ -1,5 +1,5 @@
-#include "retrieval/population.h"
 #include "core/random.h"
+#include "retrieval/estimate.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 // Labels of a text: on lines of their own, or in a column of a table.
-#include "datasets/import/columns.h"
+#include "datasets/cells.h"
+#include "datasets/import/format.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // Labels and groups as numbers from 0: as they are, or by their order; and what is worth a note.
 #include "core/classes.h"
 #include "core/numbers.h"
-#include "datasets/import/columns.h"
 #include "datasets/import/import_private.h"
 
 enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a) {

@@ -1,5 +1,5 @@
-#include "datasets/import/pair_folder.h"
 #include "core/random.h"
+#include "datasets/import/collection.h"
 
 #include <unistd.h>
 

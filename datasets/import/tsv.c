@@ -1,6 +1,7 @@
 // Text: rows of numbers, one on each line, or labels, one on each line or in a column of a table
 // (columns.c). The first line may name the columns.
-#include "datasets/import/columns.h"
+#include "datasets/cells.h"
+#include "datasets/import/format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "harness/host/host.h"
 #include "harness/mining/corpus.h"
 #include "results/records.h"
-#include "retrieval/evaluate.h"
 #include "retrieval/ranking.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "harness/mining/output.h"
 #include "core/real_text.h"
 #include "datasets/import/npy.h"
+#include "harness/mining/mining.h"
 
 #include <jansson.h>
 #include <math.h>

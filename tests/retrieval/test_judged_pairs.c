@@ -1,7 +1,7 @@
 // Drawing pairs, the model of them, and estimates from judged ones, against slow and obvious
 // computations and by simulation from known relevance.
 #include "core/sweep/blas.h"
-#include "retrieval/pair_model.h"
+#include "retrieval/estimate.h"
 #include "retrieval/price.h"
 #include "tests/retrieval/mining_fixture.h"
 

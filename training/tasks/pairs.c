@@ -12,7 +12,7 @@
 //
 // Our deviation: the paper fine-tunes UniXcoder; here nothing was trained before. Equal texts of
 // CodeSearchNet's files are one.
-#include "datasets/import/pair_folder.h"
+#include "datasets/import/collection.h"
 #include "retrieval/mine.h"
 #include "retrieval/ranking.h"
 #include "training/tasks/pairs_rank.h"

@@ -1,6 +1,5 @@
 #include "training/tasks/pairs_rank.h"
 #include "core/clones.h"
-#include "retrieval/evaluate.h"
 #include "retrieval/ranking.h"
 
 #include <omp.h>
