@@ -24,6 +24,15 @@ struct hn_pair_scores {
     float *score;
 };
 
+// Queries, a corpus, and what is known of them: as they are mined in, or written. Borrowed.
+struct hn_retrieval_data {
+    struct hn_matrix rows[HN_SETS], teacher[HN_SETS]; // teacher: data = NULL: none
+    const int64_t *group[HN_SETS];                    // numbers of texts, or NULL
+    struct hn_strings id[HN_SETS], text[HN_SETS];     // n = 0: none
+    struct hn_qrels qrels, truth;                     // start = NULL: none
+    struct hn_pair_scores scores;
+};
+
 // Contents of a file besides rows; readable after hn_retrieval_open().
 struct hn_retrieval_info {
     const struct hn_snapshot_info *file; // path, texts, d, dtype, steps; n: the number of queries
@@ -68,16 +77,10 @@ HN_MUST_USE enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn
 // Contents to write, all borrowed. The rows of a step are required.
 struct hn_retrieval_spec {
     struct hn_snapshot_about about;
-    const char *tool_version; // NULL = "hardneg unknown"
-    int64_t n[HN_SETS], d, steps;
-    const int64_t *step;                                  // [steps], increasing
-    const float *rows[HN_SETS];                           // [steps x n x d]
-    const struct hn_qrels *qrels;                         // or NULL
-    const struct hn_qrels *truth;                         // or NULL
-    const int64_t *group[HN_SETS];                        // or NULL
-    const struct hn_strings *id[HN_SETS], *text[HN_SETS]; // or NULL
-    struct hn_matrix teacher[HN_SETS];                    // data = NULL: none
-    const struct hn_pair_scores *scores;
+    const char *tool_version;      // NULL = "hardneg unknown"
+    struct hn_retrieval_data data; // rows: of the first step; contiguous, those of others follow
+    int64_t steps;
+    const int64_t *step; // [steps], increasing
     bool normalized;
     enum hn_float_type type;
     int compress;
@@ -86,10 +89,10 @@ struct hn_retrieval_spec {
 // range, rows that are zero or not finite as stored.
 HN_MUST_USE enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
                                             const struct hn_retrieval_spec *spec);
-// Writes the file of `r` anew with one more step, of rows[side][n x d], normalized: of unit length;
-// all else stays as it is stored. HN_DATA and HN_IO as above.
+// Writes the file of `r` anew with one more step, of rows[side], contiguous, normalized: of unit
+// length; all else stays as it is stored. HN_DATA and HN_IO as above.
 HN_MUST_USE enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
-                                             int64_t step, const float *const rows[HN_SETS],
+                                             int64_t step, const struct hn_matrix rows[HN_SETS],
                                              bool normalized, const char *tool_version);
 
 #endif

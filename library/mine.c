@@ -13,7 +13,7 @@ static const struct hn_option options[] = {HN_MINE_OPTIONS(struct hn_mine_option
 struct work {
     struct hn_context *ctx;
     struct hardneg_corpus in;
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_miner miner;
 };
 
@@ -87,7 +87,7 @@ static enum hn_code check_groups(struct work *w, const int64_t *group, int64_t n
 
 static enum hn_code take_data(struct work *w) {
     const struct hardneg_corpus *in = &w->in;
-    struct hn_mine_data *to = &w->data;
+    struct hn_retrieval_data *to = &w->data;
     const int64_t n[HN_SETS] = {in->queries, in->passages};
     const float *row[HN_SETS] = {in->query, in->passage};
     const float *teacher[HN_SETS] = {in->query_teacher, in->passage_teacher};

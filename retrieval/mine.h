@@ -42,26 +42,18 @@ HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_
 // The filter that resolved options stand for.
 struct hn_filter hn_mine_filter(const struct hn_mine_options *o);
 
-// Data to mine in, borrowed. Rows are of unit length.
-struct hn_mine_data {
-    struct hn_matrix rows[HN_SETS], teacher[HN_SETS]; // teacher: data = NULL: none
-    const int64_t *group[HN_SETS];                    // or NULL
-    const struct hn_strings *id[HN_SETS]; // or NULL; compared where self is `id` or `both`
-    struct hn_qrels qrels, truth;         // start = NULL: none
-    struct hn_pair_scores scores;
-};
 // Data as the dialect sees them: with HN_EQUAL_MERGE a passage for each text, the first, and what
 // is relevant to a query is so to all of its text. What it allocates belongs to the owner of the
 // time.
 struct hn_miner {
-    struct hn_mine_options o; // resolved
-    struct hn_mine_data data; // of merged passages
-    int32_t *passage;         // [rows of data] their index in the corpus; NULL: the same
+    struct hn_mine_options o;      // resolved
+    struct hn_retrieval_data data; // of merged passages
+    int32_t *passage;              // [rows of data] their index in the corpus; NULL: the same
     struct hn_relevance known, truth;
     struct hn_selves self; // of passages of the corpus
 };
 // Resolves the options. HN_DATA: what they ask for is not there; `path` is what messages call it.
-HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *data,
+HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
                                        const struct hn_mine_options *o, const char *path,
                                        struct hn_miner *out);
 // Of a query and a merged passage: a score (NaN: not listed), the key by which passages are the

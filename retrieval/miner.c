@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static enum hn_code check_data(struct hn_context *ctx, const struct hn_mine_data *d,
+static enum hn_code check_data(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                const struct hn_mine_options *o, const char *path) {
     bool teacher = o->filter_by == HN_BY_TEACHER || o->rank_by == HN_BY_TEACHER;
     bool listed = o->filter_by == HN_BY_LISTED || o->rank_by == HN_BY_LISTED;
@@ -57,7 +57,7 @@ static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int
 }
 
 // Relevance of merged passages, shared by the queries of one text.
-static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_mine_data *d,
+static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                 const int32_t *to, struct hn_qrels *q) {
     int64_t count = q->start ? q->start[q->n] : 0, total = 0, largest = -1;
     const int64_t *group = d->group[HN_QUERIES];
@@ -96,7 +96,7 @@ static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_mine_dat
     return hn_qrels_build(ctx, all, total, q->n, q);
 }
 
-static enum hn_code merge_scores(struct hn_context *ctx, const struct hn_mine_data *d,
+static enum hn_code merge_scores(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                  const int32_t *to, struct hn_pair_scores *s) {
     int64_t n = d->rows[HN_QUERIES].rows, count = s->start ? s->start[n] : 0;
     if (!s->start)
@@ -131,7 +131,7 @@ static enum hn_code merge_rows(struct hn_context *ctx, const int32_t *first, int
 
 // One passage for each text.
 static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
-    struct hn_mine_data *d = &m->data;
+    struct hn_retrieval_data *d = &m->data;
     int64_t n = d->rows[HN_CORPUS].rows, kept = 0;
     int32_t *first = hn_alloc(ctx, n, sizeof *first), *to = hn_alloc(ctx, n, sizeof *to);
     if (!first || !to || find_first(ctx, d->group[HN_CORPUS], n, first, to, &kept))
@@ -152,7 +152,7 @@ static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
     return HN_OK;
 }
 
-enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *data,
+enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
                            const struct hn_mine_options *o, const char *path,
                            struct hn_miner *out) {
     *out = (struct hn_miner){.o = *o, .data = *data};
@@ -165,8 +165,7 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_mine_data *da
     const int64_t *group = texts ? out->data.group[HN_CORPUS] : NULL;
     if (hn_relevance_build(ctx, &out->data.qrels, group, &out->known) ||
         hn_relevance_build(ctx, &out->data.truth, group, &out->truth) ||
-        hn_selves_open(ctx, data->group, data->id, data->rows[HN_CORPUS].rows,
-                       (enum hn_self)out->o.self, &out->self))
+        hn_selves_open(ctx, data, (enum hn_self)out->o.self, &out->self))
         return ctx->code;
     struct hn_qrels_summary s = hn_qrels_summarize(&out->data.qrels);
     out->o = *o;

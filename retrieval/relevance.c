@@ -58,17 +58,17 @@ static enum hn_code count_largest(struct hn_context *ctx, const int64_t *text, i
     return HN_OK;
 }
 
-enum hn_code hn_selves_open(struct hn_context *ctx, const int64_t *const text[HN_SETS],
-                            const struct hn_strings *const id[HN_SETS], int64_t passages,
+enum hn_code hn_selves_open(struct hn_context *ctx, const struct hn_retrieval_data *d,
                             enum hn_self by, struct hn_selves *out) {
-    bool by_id = (by == HN_SELF_ID || by == HN_SELF_BOTH) && id[HN_QUERIES];
-    *out = (struct hn_selves){.text = {text[HN_QUERIES], text[HN_CORPUS]},
+    const int64_t *text = d->group[HN_CORPUS];
+    const struct hn_strings *id = &d->id[HN_QUERIES];
+    *out = (struct hn_selves){.text = {d->group[HN_QUERIES], text},
                               .by_text = by == HN_SELF_TEXT || by == HN_SELF_BOTH};
-    if (out->by_text && text[HN_CORPUS] && count_largest(ctx, text[HN_CORPUS], passages, &out->max))
+    if (out->by_text && text && count_largest(ctx, text, d->rows[HN_CORPUS].rows, &out->max))
         return ctx->code;
-    if (!by_id)
+    if ((by != HN_SELF_ID && by != HN_SELF_BOTH) || id->n == 0)
         return HN_OK;
     out->max++;
-    out->passage = hn_alloc(ctx, id[HN_QUERIES]->n, sizeof *out->passage);
-    return out->passage ? find_ids(ctx, id[HN_QUERIES], id[HN_CORPUS], out->passage) : ctx->code;
+    out->passage = hn_alloc(ctx, id->n, sizeof *out->passage);
+    return out->passage ? find_ids(ctx, id, &d->id[HN_CORPUS], out->passage) : ctx->code;
 }

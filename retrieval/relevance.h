@@ -26,11 +26,9 @@ struct hn_selves {
     bool by_text;
     int64_t max; // passages that may be a query itself
 };
-// text, id: of queries and passages, or NULL. Arrays belong to the owner
-// of the time.
-HN_MUST_USE enum hn_code hn_selves_open(struct hn_context *ctx, const int64_t *const text[HN_SETS],
-                                        const struct hn_strings *const id[HN_SETS],
-                                        int64_t passages, enum hn_self by, struct hn_selves *out);
+// Arrays belong to the owner of the time.
+HN_MUST_USE enum hn_code hn_selves_open(struct hn_context *ctx, const struct hn_retrieval_data *d,
+                                        enum hn_self by, struct hn_selves *out);
 
 // True of a passage that has the text of the query; that is the query itself.
 static inline bool hn_is_own_text(const struct hn_selves *s, int64_t query, int64_t passage) {

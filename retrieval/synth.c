@@ -95,20 +95,18 @@ static enum hn_code write_corpus(struct hn_context *ctx, const struct corpus *c)
         return ctx->code;
     for (int64_t i = 0; i < o->steps; i++)
         step[i] = i * o->step_gap;
-    const struct hn_retrieval_spec spec = {.about = {"synthetic queries with hidden positives",
-                                                     "hardneg synth", "CC0-1.0",
-                                                     "none: projected normal mixture"},
-                                           .tool_version = o->tool_version,
-                                           .n = {o->queries, o->n},
-                                           .d = o->dim,
-                                           .steps = o->steps,
-                                           .step = step,
-                                           .rows = {c->q, c->p},
-                                           .qrels = &known,
-                                           .truth = &all,
-                                           .normalized = true,
-                                           .type = (enum hn_float_type)o->type,
-                                           .compress = (int)o->compress};
+    const struct hn_retrieval_spec spec = {
+        .about = {"synthetic queries with hidden positives", "hardneg synth", "CC0-1.0",
+                  "none: projected normal mixture"},
+        .tool_version = o->tool_version,
+        .steps = o->steps,
+        .step = step,
+        .data = {.rows = {{c->q, o->queries, o->dim, o->dim}, {c->p, o->n, o->dim, o->dim}},
+                 .qrels = known,
+                 .truth = all},
+        .normalized = true,
+        .type = (enum hn_float_type)o->type,
+        .compress = (int)o->compress};
     return hn_retrieval_write(ctx, o->output, &spec);
 }
 

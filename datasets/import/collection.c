@@ -115,14 +115,14 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     return HN_OK;
 }
 
-enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings *const text[HN_SETS],
+enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings text[HN_SETS],
                              int64_t *group[HN_SETS]) {
-    const struct hn_strings *query = text[HN_QUERIES], *passage = text[HN_CORPUS];
+    const struct hn_strings *query = &text[HN_QUERIES], *passage = &text[HN_CORPUS];
     struct hn_string_index queries, passages;
     if (hn_string_index_open(ctx, passage, &passages) || hn_string_index_open(ctx, query, &queries))
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++)
-        if (text[side]->n && !(group[side] = hn_alloc(ctx, text[side]->n, sizeof *group[side])))
+        if (text[side].n && !(group[side] = hn_alloc(ctx, text[side].n, sizeof *group[side])))
             return ctx->code;
     for (int64_t i = 0; i < passage->n; i++)
         group[HN_CORPUS][i] = hn_string_find(&passages, hn_string(passage, i));

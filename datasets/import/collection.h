@@ -40,7 +40,7 @@ HN_MUST_USE enum hn_code hn_collection_read(struct hn_context *ctx, const char *
 // has them first: passages count from 0, queries behind them. Left alone where a side has no texts.
 // The arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_number_texts(struct hn_context *ctx,
-                                         const struct hn_strings *const text[HN_SETS],
+                                         const struct hn_strings text[HN_SETS],
                                          int64_t *group[HN_SETS]);
 
 enum hn_unknown { HN_UNKNOWN_REFUSE, HN_UNKNOWN_SKIP };

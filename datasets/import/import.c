@@ -10,8 +10,7 @@ static const int64_t dense_max = (int64_t)1 << 30;
 
 // Space for all rows is made as they come.
 enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
-                              const struct hn_text_list *part, float **rows, int64_t *n, int64_t *d,
-                              bool *named) {
+                              const struct hn_text_list *part, struct hn_matrix *out, bool *named) {
     const struct hn_wanted want = {.name = o->tensor,
                                    .raw = o->raw,
                                    .dim = o->dim,
@@ -24,59 +23,62 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
     if (o->rows > 0 && part->count > 1)
         return hn_fail(ctx, HN_USAGE, "--rows takes the first rows of one file, not of %lld parts",
                        (long long)part->count);
-    int64_t capacity = 0;
+    float *rows = NULL;
+    int64_t n = 0, d = 0, capacity = 0;
     for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
         if (hn_format_read(ctx, part->item[k], choice, &want, &a))
             return ctx->code;
         *named |= a.named;
         if (k == 0) {
-            *rows = a.real;
-            *n = a.shape[0];
-            *d = a.shape[1];
-            capacity = *n * *d;
+            rows = a.real;
+            d = a.shape[1];
+            n = a.shape[0];
+            capacity = n * d;
             continue;
         }
-        if (a.shape[1] != *d)
+        if (a.shape[1] != d)
             return hn_fail(ctx, HN_DATA,
                            "%s has rows of %lld values but %s has rows of %lld; they must agree",
-                           part->item[k], (long long)a.shape[1], part->item[0], (long long)*d);
-        if (hn_grow(ctx, rows, &capacity, (*n + a.shape[0]) * *d, sizeof **rows))
+                           part->item[k], (long long)a.shape[1], part->item[0], (long long)d);
+        if (hn_grow(ctx, &rows, &capacity, (n + a.shape[0]) * d, sizeof *rows))
             return ctx->code;
-        memcpy(*rows + *n * *d, a.real, (size_t)(a.shape[0] * *d) * sizeof **rows);
+        memcpy(rows + n * d, a.real, (size_t)(a.shape[0] * d) * sizeof *rows);
         hn_free(ctx, a.real);
-        *n += a.shape[0];
+        n += a.shape[0];
     }
+    *out = (struct hn_matrix){rows, n, d, d};
     return HN_OK;
 }
 
 static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *part, struct hn_import_input *in,
                               int which) {
-    int64_t n = in->n, d = in->d;
-    if (hn_import_series(ctx, o, part, &in->rows[which], &n, &d, &in->rows_named))
+    struct hn_matrix m;
+    if (part->count == 0)
+        return HN_OK;
+    if (hn_import_series(ctx, o, part, &m, &in->rows_named))
         return ctx->code;
-    if (n == in->n && d == in->d)
+    in->rows[which] = (float *)m.data; // its own
+    if (m.rows == in->n && m.cols == in->d)
         return HN_OK;
     return hn_fail(ctx, HN_DATA, "%s is [%lld, %lld] but %s is [%lld, %lld]; they must agree",
-                   part->item[0], (long long)n, (long long)d, in->from, (long long)in->n,
+                   part->item[0], (long long)m.rows, (long long)m.cols, in->from, (long long)in->n,
                    (long long)in->d);
 }
 
 // Rows of another encoder, of any number of dimensions.
 static enum hn_code read_teacher(struct hn_context *ctx, const struct hn_import *o,
                                  struct hn_import_input *in) {
-    float *rows = NULL;
-    int64_t n = 0, d = 0;
     if (o->teacher.count == 0)
         return HN_OK;
-    if (hn_import_series(ctx, o, &o->teacher, &rows, &n, &d, &in->rows_named))
+    if (hn_import_series(ctx, o, &o->teacher, &in->teacher, &in->rows_named))
         return ctx->code;
+    int64_t n = in->teacher.rows;
     if (in->n > 0 && n != in->n)
         return hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld; they must agree",
                        o->teacher.item[0], (long long)n, in->from, (long long)in->n);
     in->n = n;
-    in->teacher = (struct hn_matrix){rows, n, d, d};
     return HN_OK;
 }
 
@@ -115,9 +117,13 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
         return ctx->code;
     if (o->linqs)
         return read_linqs(ctx, o->linqs, in) || hn_import_labels(ctx, o, in) ? ctx->code : HN_OK;
-    return hn_import_series(ctx, o, &o->embeddings, &in->rows[0], &in->n, &in->d,
-                            &in->rows_named) ||
-                   read_view(ctx, o, &o->view1, in, 1) || read_view(ctx, o, &o->view2, in, 2) ||
+    struct hn_matrix m;
+    if (hn_import_series(ctx, o, &o->embeddings, &m, &in->rows_named))
+        return ctx->code;
+    in->rows[0] = (float *)m.data; // its own
+    in->n = m.rows;
+    in->d = m.cols;
+    return read_view(ctx, o, &o->view1, in, 1) || read_view(ctx, o, &o->view2, in, 2) ||
                    hn_import_labels(ctx, o, in)
                ? ctx->code
                : HN_OK;

@@ -5,6 +5,7 @@
 
 #include "core/matrix.h"
 #include "core/options/option.h"
+#include "datasets/retrieval.h"
 
 enum hn_undirected { HN_UNDIRECTED_REFUSE, HN_UNDIRECTED_SKIP, HN_UNDIRECTED_KEEP };
 
@@ -28,9 +29,9 @@ struct hn_import {
     int format, raw;                          // of rows: hn_format_names, hn_raw_names
     int zero_rows;                            // enum hn_undirected: rows without direction
     // Of queries and a corpus (hn_import_retrieval()):
-    struct hn_text_list queries, corpus, query_teacher, corpus_teacher; // rows
-    char *qrels, *truth;          // judged pairs of ids, datasets/import/collection.h
-    char *query_ids, *corpus_ids; // likewise, as is the rest
+    struct hn_text_list side[HN_SETS], side_teacher[HN_SETS]; // rows
+    char *qrels, *truth; // judged pairs of ids, datasets/import/collection.h
+    char *ids[HN_SETS];  // likewise, as is the rest
     char *pairs, *scores;
     int unknown; // enum hn_unknown
 };

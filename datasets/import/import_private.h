@@ -28,11 +28,11 @@ struct hn_import_input {
     bool rows_named, labels_named; // some file of rows, or of labels, holds arrays by name
 };
 
-// import.c: the parts of a series, joined: rows[n x d]. *named becomes true where a part is in a
-// file that holds several arrays.
+// import.c: the parts of a series, joined. *named becomes true where a part is in a file that holds
+// several arrays.
 HN_MUST_USE enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
-                                          const struct hn_text_list *part, float **rows, int64_t *n,
-                                          int64_t *d, bool *named);
+                                          const struct hn_text_list *part, struct hn_matrix *out,
+                                          bool *named);
 // Are all rows of unit length, up to the rounding of float16?
 bool hn_import_is_unit(const float *rows, int64_t n, int64_t d);
 

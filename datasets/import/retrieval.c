@@ -6,15 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// Arrays that were read, owned by the import.
+// The data and files of an import, which owns them.
 struct input {
-    int64_t n[HN_SETS], d;
-    float *rows[HN_SETS];
-    struct hn_matrix teacher[HN_SETS];
+    struct hn_retrieval_data data;
     struct hn_collection side[HN_SETS];
-    int64_t *group[HN_SETS];
-    struct hn_qrels qrels, truth;
-    struct hn_pair_scores scores;
 };
 
 // Of a file that is there.
@@ -28,8 +23,8 @@ static enum hn_code check_append(struct hn_context *ctx, const struct hn_import 
                            ? "%s: exists; give --step of the new rows, or another -o"
                            : "%s: exists, and is a snapshot of items; give another -o",
                        o->output);
-    if (o->qrels || o->truth || o->pairs || o->scores || o->query_ids || o->corpus_ids ||
-        o->query_teacher.count || o->corpus_teacher.count)
+    if (o->qrels || o->truth || o->pairs || o->scores || o->ids[0] || o->ids[1] ||
+        o->side_teacher[0].count || o->side_teacher[1].count)
         return hn_fail(
             ctx, HN_USAGE,
             "%s: exists, and a further step brings rows alone: leave out ids, relevance, "
@@ -42,9 +37,9 @@ static enum hn_code check_append(struct hn_context *ctx, const struct hn_import 
 
 static enum hn_code check_wanted(struct hn_context *ctx, const struct hn_import *o) {
     struct stat about;
-    if (!o->queries.count || !o->corpus.count)
+    if (!o->side[HN_QUERIES].count || !o->side[HN_CORPUS].count)
         return hn_fail(ctx, HN_USAGE, "--%s is missing: name the file of the rows",
-                       o->queries.count ? "corpus" : "queries");
+                       o->side[HN_QUERIES].count ? "corpus" : "queries");
     if (!o->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
     if (stat(o->output, &about) == 0)
@@ -53,72 +48,66 @@ static enum hn_code check_wanted(struct hn_context *ctx, const struct hn_import 
         return hn_fail(ctx, HN_USAGE,
                        "give either --qrels, a file of judged pairs of ids, or --pairs, a file of "
                        "pairs of texts");
-    if (o->pairs && (o->query_ids || o->corpus_ids))
+    if (o->pairs && (o->ids[0] || o->ids[1]))
         return hn_fail(ctx, HN_USAGE,
                        "--pairs brings texts, and numbers as ids: leave out --query-ids and "
                        "--corpus-ids");
-    if (!o->query_teacher.count != !o->corpus_teacher.count)
+    if (!o->side_teacher[0].count != !o->side_teacher[1].count)
         return hn_fail(ctx, HN_USAGE, "--%s-teacher is missing: a teacher has rows of both sides",
-                       o->query_teacher.count ? "corpus" : "query");
+                       o->side_teacher[0].count ? "corpus" : "query");
     return HN_OK;
 }
 
 static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o, struct input *in) {
-    const struct hn_text_list *part[] = {&o->queries, &o->corpus};
-    const struct hn_text_list *teacher[] = {&o->query_teacher, &o->corpus_teacher};
-    int64_t d[HN_SETS], teacher_d[HN_SETS];
     bool named = false;
     for (int side = 0; side < HN_SETS; side++) {
-        int64_t n = 0;
-        float *rows = NULL;
-        if (hn_import_series(ctx, o, part[side], &in->rows[side], &in->n[side], &d[side], &named) ||
-            (teacher[side]->count &&
-             hn_import_series(ctx, o, teacher[side], &rows, &n, &teacher_d[side], &named)))
+        const struct hn_text_list *part = &o->side[side], *more = &o->side_teacher[side];
+        struct hn_matrix *rows = &in->data.rows[side], *teacher = &in->data.teacher[side];
+        if (hn_import_series(ctx, o, part, rows, &named) ||
+            hn_import_series(ctx, o, more, teacher, &named))
             return ctx->code;
-        if (rows && n != in->n[side])
+        if (teacher->data && teacher->rows != rows->rows)
             return hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld; they must agree",
-                           teacher[side]->item[0], (long long)n, part[side]->item[0],
-                           (long long)in->n[side]);
-        if (rows)
-            in->teacher[side] = (struct hn_matrix){rows, n, teacher_d[side], teacher_d[side]};
+                           more->item[0], (long long)teacher->rows, part->item[0],
+                           (long long)rows->rows);
     }
     if (o->tensor && !named)
         return hn_fail(ctx, HN_USAGE,
                        "--tensor %.60s: %s does not hold several arrays by name: leave it out",
-                       o->tensor, o->queries.item[0]);
-    in->d = d[0];
-    if (d[0] != d[1] || in->teacher[0].cols != in->teacher[1].cols)
-        return hn_fail(ctx, HN_DATA,
-                       "%s has rows of %lld values but %s has rows of %lld; they must agree",
-                       d[0] != d[1] ? o->queries.item[0] : o->query_teacher.item[0],
-                       (long long)(d[0] != d[1] ? d[0] : in->teacher[0].cols),
-                       d[0] != d[1] ? o->corpus.item[0] : o->corpus_teacher.item[0],
-                       (long long)(d[0] != d[1] ? d[1] : in->teacher[1].cols));
+                       o->tensor, o->side[HN_QUERIES].item[0]);
+    for (int k = 0; k < 2; k++) {
+        const struct hn_text_list *part = k ? o->side_teacher : o->side;
+        const struct hn_matrix *m = k ? in->data.teacher : in->data.rows;
+        if (m[0].cols != m[1].cols)
+            return hn_fail(
+                ctx, HN_DATA, "%s has rows of %lld values but %s has rows of %lld; they must agree",
+                part[0].item[0], (long long)m[0].cols, part[1].item[0], (long long)m[1].cols);
+    }
     return HN_OK;
+}
+
+static void keep_rows(struct hn_matrix *m, const int64_t *from, int64_t n) {
+    float *x = (float *)m->data; // its own
+    for (int64_t i = 0; x && i < n; i++)
+        memmove(x + i * m->cols, x + from[i] * m->cols, (size_t)m->cols * sizeof *x);
+    m->rows = n;
 }
 
 // Rows are one a line, or one a text: of a row for every line, that of a text's first line stays.
 static enum hn_code take_pair_rows(struct hn_context *ctx, const struct hn_import *o,
                                    const struct hn_text_pairs *pairs, enum hn_set side,
                                    struct input *in) {
-    const struct hn_text_list *part[] = {&o->queries, &o->corpus};
-    int64_t texts = pairs->text[side].n, d = in->d, td = in->teacher[side].cols;
-    if (in->n[side] != pairs->lines && in->n[side] != texts)
+    int64_t n = in->data.rows[side].rows, texts = pairs->text[side].n;
+    if (n != pairs->lines && n != texts)
         return hn_fail(ctx, HN_DATA,
                        "%s: has %lld rows; %s has %lld lines, with %lld different texts of that "
                        "side: wanted is a row for each of the ones or the others",
-                       part[side]->item[0], (long long)in->n[side], o->pairs,
-                       (long long)pairs->lines, (long long)texts);
-    float *teacher = (float *)in->teacher[side].data; // its own
-    for (int64_t i = 0; i < texts && in->n[side] != texts; i++) {
-        int64_t from = pairs->first[side][i];
-        memmove(in->rows[side] + i * d, in->rows[side] + from * d, (size_t)d * sizeof(float));
-        if (teacher)
-            memmove(teacher + i * td, teacher + from * td, (size_t)td * sizeof(float));
+                       o->side[side].item[0], (long long)n, o->pairs, (long long)pairs->lines,
+                       (long long)texts);
+    if (n != texts) {
+        keep_rows(&in->data.rows[side], pairs->first[side], texts);
+        keep_rows(&in->data.teacher[side], pairs->first[side], texts);
     }
-    in->n[side] = texts;
-    if (teacher)
-        in->teacher[side].rows = texts;
     return HN_OK;
 }
 
@@ -131,11 +120,11 @@ static enum hn_code read_pairs(struct hn_context *ctx, const struct hn_import *o
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++) {
         if (take_pair_rows(ctx, o, &pairs, side, in) ||
-            hn_collection_read(ctx, NULL, in->n[side], side, &in->side[side]))
+            hn_collection_read(ctx, NULL, in->data.rows[side].rows, side, &in->side[side]))
             return ctx->code;
         in->side[side].text = pairs.text[side];
     }
-    in->qrels = pairs.qrels;
+    in->data.qrels = pairs.qrels;
     return HN_OK;
 }
 
@@ -148,7 +137,7 @@ static void note_skipped(struct hn_context *ctx, const char *path, int64_t skipp
 static enum hn_code read_relevance(struct hn_context *ctx, const struct hn_import *o,
                                    struct input *in) {
     const char *path[] = {o->qrels, o->truth};
-    struct hn_qrels *to[] = {&in->qrels, &in->truth};
+    struct hn_qrels *to[] = {&in->data.qrels, &in->data.truth};
     enum hn_unknown unknown = (enum hn_unknown)o->unknown;
     int64_t skipped;
     for (int i = 0; i < 2; i++) {
@@ -160,62 +149,53 @@ static enum hn_code read_relevance(struct hn_context *ctx, const struct hn_impor
     }
     if (!o->scores)
         return HN_OK;
-    if (hn_pair_scores_read(ctx, o->scores, in->side, unknown, &in->scores, &skipped))
+    if (hn_pair_scores_read(ctx, o->scores, in->side, unknown, &in->data.scores, &skipped))
         return ctx->code;
     note_skipped(ctx, o->scores, skipped);
     return HN_OK;
 }
 
-static enum hn_code read_all(struct hn_context *ctx, const struct hn_import *o, struct input *in) {
-    if (read_rows(ctx, o, in))
-        return ctx->code;
-    if (o->pairs)
-        return read_pairs(ctx, o, in) || read_relevance(ctx, o, in) ? ctx->code : HN_OK;
-    return hn_collection_read(ctx, o->query_ids, in->n[HN_QUERIES], HN_QUERIES,
-                              &in->side[HN_QUERIES]) ||
-                   hn_collection_read(ctx, o->corpus_ids, in->n[HN_CORPUS], HN_CORPUS,
-                                      &in->side[HN_CORPUS]) ||
-                   read_relevance(ctx, o, in)
-               ? ctx->code
-               : HN_OK;
-}
-
-static bool all_unit(const struct input *in) {
-    for (int side = 0; side < HN_SETS; side++)
-        if (!hn_import_is_unit(in->rows[side], in->n[side], in->d))
-            return false;
-    return true;
+static enum hn_code read_ids(struct hn_context *ctx, const struct hn_import *o, struct input *in) {
+    enum hn_code code = HN_OK;
+    for (int side = 0; side < HN_SETS && !code; side++)
+        code =
+            hn_collection_read(ctx, o->ids[side], in->data.rows[side].rows, side, &in->side[side]);
+    return code;
 }
 
 // Ids of rows that were only numbered are not stored.
-static const struct hn_strings *ids_of(const struct hn_collection *c) {
-    return c->from ? &c->id : NULL;
+static enum hn_code read_all(struct hn_context *ctx, const struct hn_import *o, struct input *in) {
+    struct hn_retrieval_data *data = &in->data;
+    int64_t *group[HN_SETS] = {NULL};
+    if (read_rows(ctx, o, in) || (o->pairs ? read_pairs : read_ids)(ctx, o, in) ||
+        read_relevance(ctx, o, in))
+        return ctx->code;
+    for (int side = 0; side < HN_SETS; side++) {
+        data->text[side] = in->side[side].text;
+        if (in->side[side].from)
+            data->id[side] = in->side[side].id;
+    }
+    enum hn_code code = hn_number_texts(ctx, data->text, group);
+    for (int side = 0; side < HN_SETS; side++)
+        data->group[side] = group[side];
+    return code;
 }
 
-static const struct hn_strings *texts_of(const struct hn_collection *c) {
-    return c->text.n ? &c->text : NULL;
+static bool all_unit(const struct hn_matrix rows[HN_SETS]) {
+    return hn_import_is_unit(rows[0].data, rows[0].rows, rows[0].cols) &&
+           hn_import_is_unit(rows[1].data, rows[1].rows, rows[1].cols);
 }
 
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_import *o,
                                const struct input *in, const char *version) {
     int64_t step = o->step == INT64_MIN ? 0 : o->step;
-    const struct hn_collection *q = &in->side[HN_QUERIES], *p = &in->side[HN_CORPUS];
-    const char *source = o->source ? o->source : o->queries.item[0];
+    const char *source = o->source ? o->source : o->side[HN_QUERIES].item[0];
     const struct hn_retrieval_spec spec = {.about = {o->title, source, o->license, o->encoder},
                                            .tool_version = version,
-                                           .n = {in->n[0], in->n[1]},
-                                           .d = in->d,
+                                           .data = in->data,
                                            .steps = 1,
                                            .step = &step,
-                                           .rows = {in->rows[0], in->rows[1]},
-                                           .qrels = &in->qrels,
-                                           .truth = o->truth ? &in->truth : NULL,
-                                           .group = {in->group[0], in->group[1]},
-                                           .id = {ids_of(q), ids_of(p)},
-                                           .text = {texts_of(q), texts_of(p)},
-                                           .teacher = {in->teacher[0], in->teacher[1]},
-                                           .scores = o->scores ? &in->scores : NULL,
-                                           .normalized = all_unit(in),
+                                           .normalized = all_unit(in->data.rows),
                                            .type = (enum hn_float_type)o->type,
                                            .compress = (int)o->compress};
     return hn_retrieval_write(ctx, o->output, &spec);
@@ -224,25 +204,24 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_import *o
 static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *o,
                                 const struct input *in, const char *version) {
     struct hn_retrieval *r;
-    const float *const rows[] = {in->rows[HN_QUERIES], in->rows[HN_CORPUS]};
-    const struct hn_text_list *part[] = {&o->queries, &o->corpus};
+    const struct hn_matrix *rows = in->data.rows;
     if (hn_retrieval_open(ctx, o->output, &r))
         return ctx->code;
     const struct hn_retrieval_info *info = hn_retrieval_info(r);
     const struct hn_snapshot_info *file = info->file;
     enum hn_code code = HN_OK;
     for (int side = 0; side < HN_SETS && !code; side++)
-        if (in->n[side] != info->n[side] || in->d != file->d)
+        if (rows[side].rows != info->n[side] || rows[side].cols != file->d)
             code = hn_fail(ctx, HN_DATA,
                            "%s is [%lld, %lld] but %s has %lld %s of %lld dims; they must agree",
-                           part[side]->item[0], (long long)in->n[side], (long long)in->d, o->output,
-                           (long long)info->n[side], side == HN_QUERIES ? "queries" : "passages",
-                           (long long)file->d);
+                           o->side[side].item[0], (long long)rows[side].rows,
+                           (long long)rows[side].cols, o->output, (long long)info->n[side],
+                           side == HN_QUERIES ? "queries" : "passages", (long long)file->d);
     if (!code && o->step <= file->step[file->steps - 1])
         code = hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
                        (long long)o->step, (long long)file->step[file->steps - 1], o->output);
     if (!code)
-        code = hn_retrieval_append(ctx, r, o->step, rows, all_unit(in), version);
+        code = hn_retrieval_append(ctx, r, o->step, rows, all_unit(rows), version);
     hn_retrieval_close(ctx, r);
     return code;
 }
@@ -263,16 +242,12 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_import *o, st
 
 enum hn_code hn_import_retrieval(struct hn_context *ctx, const struct hn_import *o,
                                  const char *tool_version) {
-    struct input in = {.d = 0};
+    struct input in = {0};
     struct stat about;
     HN_SCOPE(ctx);
-    const struct hn_strings *const texts[] = {&in.side[HN_QUERIES].text, &in.side[HN_CORPUS].text};
     if (check_wanted(ctx, o))
         return ctx->code;
     if (stat(o->output, &about) == 0)
         return append(ctx, o, &in, tool_version);
-    return read_all(ctx, o, &in) || hn_number_texts(ctx, texts, in.group) ||
-                   write_file(ctx, o, &in, tool_version)
-               ? ctx->code
-               : HN_OK;
+    return read_all(ctx, o, &in) || write_file(ctx, o, &in, tool_version) ? ctx->code : HN_OK;
 }

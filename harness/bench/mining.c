@@ -39,7 +39,7 @@ static enum hn_code rank(struct hn_context *ctx, const struct hn_bench *b) {
 
 enum hn_code hn_bench_mining(struct hn_context *ctx, struct hn_bench *b,
                              const struct hn_bench_kernel *k, struct hn_bench_time *out) {
-    struct hn_mine_data data = {.rows = {b->queries, b->items.x}};
+    struct hn_retrieval_data data = {.rows = {b->queries, b->items.x}};
     const struct hn_mine_options options = {.n = 10,
                                             .depth = b->shape.K,
                                             .min_rank = INT64_MIN,

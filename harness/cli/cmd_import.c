@@ -41,25 +41,26 @@ static const struct hn_option import_options[] = {
            "rows of another encoder, of any number of dimensions, for samplers and weightings that "
            "ask for them; of a snapshot its last step")},
     {FIELD(FILES, group, "group", "an integer or a text for each row: the data set it comes from")},
-    {FIELD(FILES, queries, "queries",
+    {FIELD(FILES, side[HN_QUERIES], "queries",
            "rows of queries: a snapshot of queries and a corpus; parts as of --embeddings")},
-    {FIELD(FILES, corpus, "corpus", "rows of the passages that queries are matched with")},
+    {FIELD(FILES, side[HN_CORPUS], "corpus", "rows of the passages that queries are matched with")},
     {FIELD(FILE, qrels, "qrels",
            "known relevance, a pair of ids and a grade on each line, as TREC or BEIR write them")},
     {FIELD(FILE, truth, "truth",
            "complete relevance, in the same formats; used to measure results only")},
-    {FIELD(FILE, query_ids, "query-ids",
+    {FIELD(FILE, ids[HN_QUERIES], "query-ids",
            "ids of the queries, one a line, or .jsonl of BEIR, with texts (default: row numbers "
            "from 0)")},
-    {FIELD(FILE, corpus_ids, "corpus-ids", "ids of the passages, likewise")},
+    {FIELD(FILE, ids[HN_CORPUS], "corpus-ids", "ids of the passages, likewise")},
     {FIELD(FILE, pairs, "pairs",
            "in place of --qrels: a query's text and that of a relevant passage on each line, as "
            "JSON or with a tab between them")},
     {FIELD(CHOICE, unknown, "unknown", "refuse", unknown_names,
            "lines with an id that no row has: refuse the file, or leave them out and say how many"),
      .metavar = "WHAT"},
-    {FIELD(FILES, query_teacher, "query-teacher", "rows of the queries by another encoder")},
-    {FIELD(FILES, corpus_teacher, "corpus-teacher", "rows of the passages by the same")},
+    {FIELD(FILES, side_teacher[HN_QUERIES], "query-teacher",
+           "rows of the queries by another encoder")},
+    {FIELD(FILES, side_teacher[HN_CORPUS], "corpus-teacher", "rows of the passages by the same")},
     {FIELD(FILE, scores, "scores",
            "scores of pairs of ids, by a cross-encoder say: query, passage, score on each line, or "
            "a run of TREC")},
@@ -153,9 +154,9 @@ static enum hn_code report_file(struct hn_context *ctx, const char *path) {
 }
 
 static bool is_retrieval(const struct hn_import *o) {
-    return o->queries.count || o->corpus.count || o->qrels || o->truth || o->query_ids ||
-           o->corpus_ids || o->pairs || o->scores || o->query_teacher.count ||
-           o->corpus_teacher.count;
+    return o->side[HN_QUERIES].count || o->side[HN_CORPUS].count || o->qrels || o->truth ||
+           o->ids[HN_QUERIES] || o->ids[HN_CORPUS] || o->pairs || o->scores ||
+           o->side_teacher[HN_QUERIES].count || o->side_teacher[HN_CORPUS].count;
 }
 
 static enum hn_code import_retrieval(struct hn_context *ctx, const struct hn_call *call,

@@ -135,9 +135,7 @@ static enum hn_code evaluate_file(struct hn_context *ctx, struct work *w, const 
         return ctx->code;
     int64_t n = w->qrels->n, size = n * w->n_k * HN_RETRIEVAL_METRICS;
     const struct hn_matrix *p = &w->corpus.data.rows[HN_CORPUS];
-    const struct hn_mine_data *d = &w->corpus.data;
-    if (hn_selves_open(ctx, d->group, d->id, p->rows, (enum hn_self)(w->p->self + HN_SELF_NONE),
-                       &w->self))
+    if (hn_selves_open(ctx, &w->corpus.data, (enum hn_self)(w->p->self + HN_SELF_NONE), &w->self))
         return ctx->code;
     w->depth = w->deepest + w->self.max;
     int64_t part = hn_ranking_rows(n, p, w->depth);

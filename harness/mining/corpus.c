@@ -7,13 +7,12 @@ static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus 
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++) {
         if (hn_retrieval_rows(ctx, c->file, side, index, &c->data.rows[side]) ||
-            hn_retrieval_ids(ctx, c->file, side, &c->id[side]))
+            hn_retrieval_ids(ctx, c->file, side, &c->data.id[side]))
             return ctx->code;
         if (c->info->teacher_d > 0 &&
             hn_retrieval_teacher(ctx, c->file, side, &c->data.teacher[side]))
             return ctx->code;
         c->data.group[side] = c->info->group[side];
-        c->data.id[side] = &c->id[side];
     }
     c->data.qrels = c->info->qrels;
     c->data.truth = c->info->truth;

@@ -9,8 +9,7 @@ struct hn_file_parts;
 struct hn_corpus {
     struct hn_retrieval *file;
     const struct hn_retrieval_info *info;
-    struct hn_mine_data data;
-    struct hn_strings id[HN_SETS];
+    struct hn_retrieval_data data;
 };
 // step: of the series, INT64_MIN: the last. parts: those of ctx, which are then about this file; or
 // NULL. Arrays belong to the owner of the time. HN_USAGE: there is no such step.

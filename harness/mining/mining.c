@@ -156,7 +156,7 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
 }
 
 static enum hn_code mine_shared(struct hn_context *ctx, struct work *w) {
-    const struct hn_mine_data *data = &w->m->miner->data;
+    const struct hn_retrieval_data *data = &w->m->miner->data;
     struct hn_digest key;
     hn_parts_key(&key, "mine", &data->rows[HN_QUERIES], &data->rows[HN_CORPUS]);
     hn_digest_add_text(&key, w->m->settings);

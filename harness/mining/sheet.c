@@ -46,7 +46,7 @@ static enum hn_code write_rows(struct hn_context *ctx, const struct hn_corpus *c
         int64_t k = pair[i].query * population->pool->width + pair[i].position;
         const int64_t at[HN_SETS] = {pair[i].query, population->pool->id[k]};
         for (int side = 0; side < HN_SETS; side++) {
-            const char *id = hn_string(&c->id[side], at[side]);
+            const char *id = hn_string(&c->data.id[side], at[side]);
             if (check_id(ctx, c->info->file->path, id))
                 return ctx->code;
             put_cell(out, id);
@@ -237,7 +237,7 @@ enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_corpus *c,
     *out = (struct hn_sheets){.n = 0};
     HN_SCOPE(ctx);
     for (int side = 0; side < HN_SETS; side++)
-        if (hn_string_index_open(ctx, &c->id[side], &r.index[side]))
+        if (hn_string_index_open(ctx, &c->data.id[side], &r.index[side]))
             return ctx->code;
     for (int64_t s = 0; s < path->count; s++)
         if (read_sheet(ctx, &r, path->item[s], s))

@@ -40,22 +40,21 @@ static const char *write_one(const char *name, enum hn_float_type type, int comp
         add(&id, ((const char *[]){"007", "7", "a b", "é", "x"})[i]);
         add(&text, ((const char *[]){"", "one\ttwo", "one\ttwo", " one", "\"\n"})[i]);
     }
-    const struct hn_retrieval_spec spec = {.about = {.title = "a title"},
-                                           .tool_version = "hardneg test",
-                                           .n = {Q, P},
-                                           .d = DIMS,
-                                           .steps = SERIES,
-                                           .step = steps,
-                                           .rows = {q, p},
-                                           .qrels = &qrels,
-                                           .truth = &truth,
-                                           .group = {group_q, group_p},
-                                           .id = {NULL, &id},
-                                           .text = {NULL, &text},
-                                           .teacher = {{tq, Q, 3, 3}, {tp, P, 3, 3}},
-                                           .scores = &scores,
-                                           .type = type,
-                                           .compress = compress};
+    const struct hn_retrieval_spec spec = {
+        .about = {.title = "a title"},
+        .tool_version = "hardneg test",
+        .steps = SERIES,
+        .step = steps,
+        .data = {.rows = {{q, Q, DIMS, DIMS}, {p, P, DIMS, DIMS}},
+                 .qrels = qrels,
+                 .truth = truth,
+                 .group = {group_q, group_p},
+                 .id = {{0}, id},
+                 .text = {{0}, text},
+                 .teacher = {{tq, Q, 3, 3}, {tp, P, 3, 3}},
+                 .scores = scores},
+        .type = type,
+        .compress = compress};
     const char *path = in_folder(name);
     HN_CHECK(&ctx, hn_retrieval_write(&ctx, path, &spec));
     return path;
@@ -183,8 +182,10 @@ static void test_bad_files(void) {
 static void test_rows_without_direction(void) {
     const float good[] = {1, 0}, bad[] = {0, 0};
     const int64_t step = 0;
-    struct hn_retrieval_spec spec = {
-        .n = {1, 1}, .d = 2, .steps = 1, .step = &step, .rows = {good, bad}, .type = HN_FLOAT32};
+    struct hn_retrieval_spec spec = {.data.rows = {{good, 1, 2, 2}, {bad, 1, 2, 2}},
+                                     .steps = 1,
+                                     .step = &step,
+                                     .type = HN_FLOAT32};
     begin(1);
     HN_CHECK_FAILS(&ctx, hn_retrieval_write(&ctx, in_folder("zero.h5"), &spec), HN_DATA,
                    "row 0 of data set /corpus");

@@ -17,7 +17,7 @@ enum { DIM = 16, QUERIES = 12, PASSAGES = 40 };
 struct small {
     float row[HN_SETS][PASSAGES * DIM], teacher[HN_SETS][PASSAGES * DIM];
     int64_t n[HN_SETS], group[HN_SETS][PASSAGES];
-    struct hn_mine_data data; // of the arrays above
+    struct hn_retrieval_data data; // of the arrays above
 };
 
 static inline int below(struct hn_stream *s, int n) { return (int)hn_stream_below(s, (uint32_t)n); }
@@ -84,7 +84,7 @@ static inline void make_small(struct hn_context *ctx, struct hn_stream *s, struc
     }
 }
 
-static inline void mine_all(struct hn_context *ctx, const struct hn_mine_data *data,
+static inline void mine_all(struct hn_context *ctx, const struct hn_retrieval_data *data,
                             const struct hn_mine_options *o, struct hn_miner *m,
                             struct hn_mined *out) {
     struct hn_pool pool;

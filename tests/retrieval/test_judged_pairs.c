@@ -13,7 +13,7 @@ enum { NQ = 120, NP = 200, D = 8, DEPTH = 40 };
 // Queries and passages at random; the label of a query is one of its first five passages.
 struct world {
     float row[HN_SETS][NP * D];
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_miner miner;
     struct hn_pool pool;
     struct hn_population population;

@@ -44,7 +44,7 @@ static void check_rows(const json_t *want, const struct hn_mined *got, int64_t n
 }
 
 // Grades are for the metrics alone: for the miner every pair is a positive.
-static void read_data(const json_t *c, bool grades, struct hn_mine_data *data) {
+static void read_data(const json_t *c, bool grades, struct hn_retrieval_data *data) {
     int64_t n[HN_SETS];
     const float *q = read_rows(json_object_get(c, "queries"), &n[0]);
     const float *p = read_rows(json_object_get(c, "passages"), &n[1]);
@@ -56,14 +56,14 @@ static void read_data(const json_t *c, bool grades, struct hn_mine_data *data) {
             (int32_t)json_integer_value(json_array_get(json_array_get(pairs, k), 0)),
             (int32_t)json_integer_value(json_array_get(json_array_get(pairs, k), 1)),
             grades ? (int32_t)json_integer_value(json_array_get(json_array_get(pairs, k), 2)) : 1};
-    *data = (struct hn_mine_data){.rows = {rows_of(q, n[0]), rows_of(p, n[1])}};
+    *data = (struct hn_retrieval_data){.rows = {rows_of(q, n[0]), rows_of(p, n[1])}};
     HN_CHECK(&ctx, hn_qrels_build(&ctx, list, (int64_t)count, n[0], &data->qrels));
 }
 
 // The cases that come with the specification: sentence-transformers, FlagEmbedding's candidates,
 // the ranking.
 static void check_published(const json_t *c, int64_t k) {
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_miner m;
     struct hn_mined got;
     struct hn_mine_options o = no_options(HN_PRESET_SENTENCE_TRANSFORMERS);
@@ -97,7 +97,7 @@ static void check_metrics(const json_t *c, enum hn_convention convention) {
     static const int64_t cutoff[] = {1, 3, 10};
     static const char *const name[] = {"trec", "st"};
     const json_t *want = json_object_get(json_object_get(c, "metrics"), name[convention]);
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_ranking r;
     double gain[PASSAGES], value[HN_RETRIEVAL_METRICS];
     HN_SCOPE(&ctx);

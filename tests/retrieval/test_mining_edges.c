@@ -8,13 +8,13 @@ static struct hn_context ctx;
 static const float line_q[] = {1, 0};
 static const float line_p[] = {1, 0, .5F, .8660254F, 0, 1, -.5F, .8660254F, -1, 0};
 
-static void line(struct hn_mine_data *data, int32_t positive) {
+static void line(struct hn_retrieval_data *data, int32_t positive) {
     struct hn_judgement known[] = {{0, positive, 1}};
-    *data = (struct hn_mine_data){.rows = {{line_q, 1, 2, 2}, {line_p, 5, 2, 2}}};
+    *data = (struct hn_retrieval_data){.rows = {{line_q, 1, 2, 2}, {line_p, 5, 2, 2}}};
     HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 1, 1, &data->qrels));
 }
 
-static void expect_ids(const struct hn_mine_data *data, const struct hn_mine_options *o, int n,
+static void expect_ids(const struct hn_retrieval_data *data, const struct hn_mine_options *o, int n,
                        const int32_t *want) {
     struct hn_miner m;
     struct hn_mined got;
@@ -35,7 +35,7 @@ static struct hn_mine_options three(void) {
 }
 
 static void test_bounds_stay(void) {
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_mine_options o = three();
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, hn_blas_open(&ctx));
@@ -62,7 +62,7 @@ static void test_bounds_stay(void) {
 }
 
 static void test_without_positives(void) {
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_mine_options o = three();
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, hn_blas_open(&ctx));
@@ -79,7 +79,7 @@ static void test_other_scores(void) {
     int64_t start[] = {0, 3};
     int32_t passage[] = {0, 2, 3};
     float score[] = {5, 6, 4};
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_mine_options o = three();
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, hn_blas_open(&ctx));
@@ -118,7 +118,7 @@ static void test_other_scores(void) {
 }
 
 static void test_own_id(void) {
-    struct hn_mine_data data;
+    struct hn_retrieval_data data;
     struct hn_mine_options o = three();
     struct hn_strings q = {0}, p = {0};
     hn_context_init(&ctx, 1);
@@ -128,8 +128,8 @@ static void test_own_id(void) {
     HN_CHECK(&ctx, hn_strings_add(&ctx, &q, "07"));
     for (int i = 0; i < 5; i++)
         HN_CHECK(&ctx, hn_strings_add(&ctx, &p, ((const char *[]){"a", "7", "07", "b", "c"})[i]));
-    data.id[0] = &q;
-    data.id[1] = &p;
+    data.id[0] = q;
+    data.id[1] = p;
     EXPECT_IDS(&data, &o, 1, 2, 3);
     o.self = HN_SELF_ID;
     EXPECT_IDS(&data, &o, 1, 3, 4);
@@ -221,7 +221,7 @@ static void test_draws(void) {
 static void test_equal_to_the_query(void) {
     enum { COPIES = 30, D = 7 };
     float q[D], p[COPIES * D];
-    struct hn_mine_data data = {.rows = {{q, 1, D, D}, {p, COPIES, D, D}}};
+    struct hn_retrieval_data data = {.rows = {{q, 1, D, D}, {p, COPIES, D, D}}};
     struct hn_judgement none[1];
     struct hn_mine_options o = three();
     hn_context_init(&ctx, 1);

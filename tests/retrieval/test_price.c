@@ -21,7 +21,7 @@ static struct hn_mine_options options_of(const struct hn_mine_options *base,
 }
 
 // The same negatives, false ones and empty queries as `mine` gives with the option.
-static void check_price(const struct hn_mine_data *data, const struct hn_mine_options *base,
+static void check_price(const struct hn_retrieval_data *data, const struct hn_mine_options *base,
                         const struct hn_price *p) {
     const struct hn_mine_options o = options_of(base, &p->setting);
     struct hn_miner m;
@@ -84,7 +84,7 @@ static void test_by_hand(void) {
     static const float q[] = {1, 0};
     static const float p[] = {1, 0, .5F, .8660254F, 0, 1, -.5F, .8660254F, -1, 0};
     struct hn_judgement known[] = {{0, 0, 1}}, all[] = {{0, 0, 1}, {0, 1, 1}};
-    struct hn_mine_data data = {.rows = {{q, 1, 2, 2}, {p, 5, 2, 2}}};
+    struct hn_retrieval_data data = {.rows = {{q, 1, 2, 2}, {p, 5, 2, 2}}};
     struct hn_mine_options o = no_options(HN_PRESET_NONE);
     const struct hn_price_setting setting[] = {
         {HN_PRICE_RANK, 1}, {HN_PRICE_RANK, 2}, {HN_PRICE_CEILING, -.4}};

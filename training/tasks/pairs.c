@@ -111,13 +111,12 @@ static enum hn_code make_labels(struct hn_context *ctx, struct hn_task *task) {
 // The items as tuples, by texts, of what the training knows to be relevant.
 static enum hn_code make_tuples(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
-    const struct hn_strings *const text[] = {&s->data.text[HN_QUERIES], &s->data.text[HN_CORPUS]};
     const struct hn_text_items *items = &s->text.items;
     int64_t *group[HN_SETS], n = items->n;
     int32_t *query = hn_alloc(ctx, n, sizeof *query), *passage = hn_alloc(ctx, n, sizeof *passage);
     HN_SCOPE(ctx);
     struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
-    if (!query || !passage || !list || hn_number_texts(ctx, text, group))
+    if (!query || !passage || !list || hn_number_texts(ctx, s->data.text, group))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
         query[i] = (int32_t)group[HN_QUERIES][items->query[i]];
@@ -219,7 +218,7 @@ static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *tas
     const struct params *p = task->params;
     const struct state *s = task->state;
     int64_t d = task->d;
-    const struct hn_mine_data data = {
+    const struct hn_retrieval_data data = {
         .rows = {{z, m->queries, d, d}, {z + m->queries * d, s->documents, d, d}},
         .qrels = m->known};
     const struct hn_mine_options options = {.n = 1,
