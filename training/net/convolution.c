@@ -83,21 +83,33 @@ static void pack_row(const hn_real *row, int64_t stride, int64_t n, int64_t numb
             j < n ? row[j * stride] : 0;
 }
 
-// Positions [from, to) whose taps [first, last) lie in the image.
+// Positions [from, to) and taps [first, last) that meet in the image.
 struct span {
     int64_t from, to, first, last;
 };
 
-static struct span span_at(struct axis a, int64_t position) {
-    struct span s = {position, position};
-    do {
-        int64_t at = s.to * a.stride - a.pad, first = hn_min(hn_max(0, -at), a.taps);
-        int64_t last = hn_max(first, hn_min(a.taps, a.size - at));
-        if (s.to > position && (first != s.first || last != s.last))
+// The numbers [first, last) of n that lie in the image, where number k is at `at` + k * step.
+static void find_inside(int64_t size, int64_t at, int64_t step, int64_t n, int64_t *first,
+                        int64_t *last) {
+    *first = hn_min((hn_max(0, -at) + step - 1) / step, n);
+    *last = hn_max(*first, hn_min(n, (hn_max(0, size - at) + step - 1) / step));
+}
+
+// The positions from *next on that have the same taps, or the taps that have the same positions.
+static bool next_span(struct axis a, bool by_tap, int64_t *next, struct span *s) {
+    int64_t from = *next, first, last;
+    for (; *next < (by_tap ? a.taps : a.n); ++*next) {
+        if (by_tap)
+            find_inside(a.size, *next - a.pad, a.stride, a.n, &first, &last);
+        else
+            find_inside(a.size, *next * a.stride - a.pad, 1, a.taps, &first, &last);
+        if (*next > from &&
+            (by_tap ? first != s->from || last != s->to : first != s->first || last != s->last))
             break;
-        s.first = first, s.last = last;
-    } while (++s.to < a.n);
-    return s;
+        *s = by_tap ? (struct span){first, last, from, *next + 1}
+                    : (struct span){from, *next + 1, first, last};
+    }
+    return *next > from;
 }
 
 // The windows of some images.
@@ -107,13 +119,17 @@ struct windows {
     hn_real *image; // [images][y.size][x.size][channels]
 };
 
-// Positions with the same taps in the image at a time: their products with the panels go to `to`
-// (their n columns), or, with `sum`, their sums times what is there are added to that.
+// The products of positions with the panels go to `to` (their n columns); or, with `sum`, their
+// sums times what is there are added to that. Positions with the same taps in the image are taken
+// together; of sums, taps with the same positions, which are more products, unless their few
+// channels do not fill a tile.
 static void multiply(const struct windows *w, const hn_real *panels, struct hn_positions to,
                      int64_t n, hn_real *sum) {
     const int64_t row = w->x.size * w->channels, pitch = w->x.taps * w->channels;
-    for (struct span v = span_at(w->y, 0); v.from < w->y.n; v = span_at(w->y, v.to))
-        for (struct span h = span_at(w->x, 0); h.from < w->x.n; h = span_at(w->x, h.to)) {
+    const bool by_tap = sum && w->channels % HN_WINDOW_FEW == 0;
+    struct span v, h;
+    for (int64_t i = 0; next_span(w->y, by_tap, &i, &v);)
+        for (int64_t j = 0; next_span(w->x, by_tap, &j, &h);) {
             const struct hn_grid grid = {w->images, v.to - v.from, h.to - h.from};
             const struct hn_window window = {
                 v.last - v.first, row, (h.last - h.first) * w->channels, pitch, w->y.taps * pitch};
@@ -124,9 +140,9 @@ static void multiply(const struct windows *w, const hn_real *panels, struct hn_p
                                               w->y.stride * row, w->x.stride * w->channels};
             struct hn_positions at = to;
             at.data += v.from * to.row + h.from * to.column;
-            if (sum)
+            if (sum && grid.height > 0 && grid.width > 0)
                 hn_windows_correlate(grid, window, from, at, n, sum + tap * n);
-            else
+            if (!sum)
                 hn_windows_multiply(grid, window, from, panels + tap * HN_WINDOW_PANEL, n, at);
         }
 }

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-enum { POSITIONS = HN_WINDOW_POSITIONS, NUMBERS = HN_WINDOW_NUMBERS, PANEL = HN_WINDOW_PANEL };
-enum { BLOCK = 256 }; // positions
+enum { POSITIONS = HN_WINDOW_POSITIONS, PANEL = HN_WINDOW_PANEL };
+enum { NUMBERS = HN_WINDOW_NUMBERS, FEW = HN_WINDOW_FEW };
+enum { BLOCK = 256, NEAR = 192 }; // positions; rows of a panel that stay in the nearest cache
 
 #define LANES(BITS) ((BITS) / 8 / (int)sizeof(hn_real))
 #define VECTOR(BITS)                                                                               \
@@ -20,57 +21,75 @@ enum { BLOCK = 256 }; // positions
 #define ROWS_8(DO, BITS) ROWS_6(DO, BITS) DO(6, BITS) DO(7, BITS)
 #define ROWS_12(DO, BITS) ROWS_8(DO, BITS) DO(8, BITS) DO(9, BITS) DO(10, BITS) DO(11, BITS)
 
-#define FROM(i, BITS) const hn_real *x##i = row[i].x;
+#define FROM(i, BITS)                                                                              \
+    const hn_real *x##i = row[i].x + from;                                                         \
+    hn_real *y##i = row[i].y + column;
 #define START(i, BITS) vector_##BITS left##i = {0}, right##i = {0};
+#define LOAD(i, BITS)                                                                              \
+    left##i = *(const vector_##BITS *)y##i;                                                        \
+    right##i = *(const vector_##BITS *)(y##i + LANES(BITS));
 #define MULTIPLY(i, BITS) STEP(i, BITS, x##i[k])
 #define CORRELATE(i, BITS) STEP(i, BITS, x[i])
 #define STEP(i, BITS, number)                                                                      \
     left##i = add_##BITS(number, b0, left##i);                                                     \
     right##i = add_##BITS(number, b1, right##i);
-#define STORE_ROW(i, BITS) STORE(i, BITS, row[i].y + column)
-#define STORE_TILE(i, BITS) STORE(i, BITS, tile + (i)*PANEL)
-#define STORE(i, BITS, to)                                                                         \
-    *(vector_##BITS *)(to) = left##i;                                                              \
-    *(vector_##BITS *)((to) + LANES(BITS)) = right##i;
+#define STORE(i, BITS)                                                                             \
+    *(vector_##BITS *)y##i = left##i;                                                              \
+    *(vector_##BITS *)(y##i + LANES(BITS)) = right##i;
+#define ADD(i, BITS)                                                                               \
+    *(vector_##BITS *)(to + (i)*stride) += left##i;                                                \
+    *(vector_##BITS *)(to + (i)*stride + LANES(BITS)) += right##i;
 #define COLUMNS(b, BITS)                                                                           \
     const vector_##BITS b0 = *(const vector_##BITS *)(b),                                          \
                         b1 = *(const vector_##BITS *)((b) + LANES(BITS));
 
-// The kernel of a width: tiles of register blocks of M positions or N numbers.
-#define KERNEL(TARGET, BITS, M, N)                                                                 \
-    TARGET void multiply_block_##BITS(const struct hn_window_row *row, struct hn_window w,         \
-                                      const hn_real *panel, int64_t column) {                      \
-        ROWS_##M(FROM, BITS) ROWS_##M(START, BITS);                                                \
-        for (int64_t s = 0; s < w.strips; s++) {                                                   \
-            const hn_real *b = panel + s * w.pitch * PANEL + column;                               \
-            for (int64_t k = s * w.step; k < s * w.step + w.length; k++, b += PANEL) {             \
-                COLUMNS(b, BITS)                                                                   \
-                ROWS_##M(MULTIPLY, BITS)                                                           \
-            }                                                                                      \
-        }                                                                                          \
-        ROWS_##M(STORE_ROW, BITS)                                                                  \
-    }                                                                                              \
-    TARGET void multiply_##BITS(const struct hn_window_row *row, struct hn_window w,               \
-                                const hn_real *panel) {                                            \
-        for (int i = 0; i < POSITIONS; i += M)                                                     \
-            for (int j = 0; j < PANEL; j += 2 * LANES(BITS))                                       \
-                multiply_block_##BITS(row + i, w, panel, j);                                       \
-    }                                                                                              \
-    TARGET void correlate_block_##BITS(const struct hn_window_row *row, int64_t n, int64_t number, \
-                                       int64_t column, hn_real *tile) {                            \
+// Sums of N numbers of a window.
+#define CORRELATION(TARGET, BITS, N)                                                               \
+    TARGET void correlate_##N##_##BITS(const struct hn_window_row *row, int64_t n, int64_t number, \
+                                       int64_t column, hn_real *to, int64_t stride) {              \
         ROWS_##N(START, BITS);                                                                     \
         for (int64_t p = 0; p < n; p++) {                                                          \
             const hn_real *x = row[p].x + number, *b = row[p].y + column;                          \
             COLUMNS(b, BITS)                                                                       \
             ROWS_##N(CORRELATE, BITS)                                                              \
         }                                                                                          \
-        ROWS_##N(STORE_TILE, BITS)                                                                 \
+        ROWS_##N(ADD, BITS)                                                                        \
+    }
+
+// The kernel of a width: tiles of register blocks of M positions or N numbers.
+#define KERNEL(TARGET, BITS, M, N)                                                                 \
+    TARGET void multiply_block_##BITS(const struct hn_window_row *row, struct hn_window w,         \
+                                      int64_t from, const hn_real *panel, int64_t column) {        \
+        ROWS_##M(FROM, BITS) ROWS_##M(START, BITS);                                                \
+        if (from > 0) {                                                                            \
+            ROWS_##M(LOAD, BITS)                                                                   \
+        }                                                                                          \
+        for (int64_t s = 0; s < w.strips; s++) {                                                   \
+            const hn_real *b = panel + s * w.pitch * PANEL;                                        \
+            for (int64_t k = s * w.step; k < s * w.step + w.length; k++, b += PANEL) {             \
+                COLUMNS(b, BITS)                                                                   \
+                ROWS_##M(MULTIPLY, BITS)                                                           \
+            }                                                                                      \
+        }                                                                                          \
+        ROWS_##M(STORE, BITS)                                                                      \
     }                                                                                              \
-    TARGET void correlate_##BITS(const struct hn_window_row *row, int64_t n, int64_t number,       \
-                                 int64_t column, hn_real *tile) {                                  \
-        for (int i = 0; i < NUMBERS; i += N)                                                       \
+    TARGET void multiply_##BITS(const struct hn_window_row *row, int64_t n, struct hn_window w,    \
+                                int64_t from, const hn_real *panel, int64_t column) {              \
+        for (int64_t i = 0; i < n; i += M)                                                         \
             for (int j = 0; j < PANEL; j += 2 * LANES(BITS))                                       \
-                correlate_block_##BITS(row, n, number + i, column + j, tile + i * PANEL + j);      \
+                multiply_block_##BITS(row + i, w, from, panel + j, column + j);                    \
+    }                                                                                              \
+    CORRELATION(TARGET, BITS, N)                                                                   \
+    CORRELATION(TARGET, BITS, 4)                                                                   \
+    TARGET void correlate_##BITS(const struct hn_window_row *row, int64_t n, int64_t number,       \
+                                 int64_t numbers, int64_t column, hn_real *to, int64_t stride) {   \
+        for (int64_t i = 0; i < numbers;) {                                                        \
+            const bool few = numbers - i < NUMBERS;                                                \
+            for (int64_t end = i + (few ? FEW : NUMBERS); i < end; i += few ? FEW : N)             \
+                for (int j = 0; j < PANEL; j += 2 * LANES(BITS))                                   \
+                    (few ? correlate_4_##BITS : correlate_##N##_##BITS)(                           \
+                        row, n, number + i, column + j, to + i * stride + j, stride);              \
+        }                                                                                          \
     }
 
 VECTOR(128)
@@ -139,23 +158,30 @@ static bool take_block(struct walk *w, struct hn_positions x, struct hn_position
         w->at.height = w->at.height + 1 < w->grid.height ? w->at.height + 1 : 0;
         w->at.images += w->at.height == 0;
     }
+    for (int64_t i = w->n; i % POSITIONS > 0; i++)
+        w->row[i] = w->row[w->n - 1];
     return w->n > 0;
 }
 
-// The first `columns` products of every position of a block.
+// The first `columns` products of every position of a block. Strips are taken as many at a time as
+// stay in the nearest cache.
 static void multiply_panel(const struct hn_window_kernel *kernel, const struct walk *walk,
                            struct hn_window window, const hn_real *panel, int64_t first,
                            int64_t columns) {
     hn_real tile[POSITIONS][PANEL];
-    for (int64_t p = 0; p < walk->n; p += POSITIONS) {
+    struct hn_window part = window;
+    int64_t strips = hn_max(1, NEAR / hn_max(1, window.length));
+    for (int64_t s = 0; columns == PANEL && (s == 0 || s < window.strips); s += strips) {
+        part.strips = hn_min(strips, window.strips - s);
+        kernel->multiply(walk->row, walk->n, part, s * window.step,
+                         panel + s * window.pitch * PANEL, first);
+    }
+    for (int64_t p = 0; columns < PANEL && p < walk->n; p += POSITIONS) {
         struct hn_window_row row[POSITIONS];
-        int64_t n = hn_min(POSITIONS, walk->n - p);
-        for (int64_t i = 0; i < POSITIONS; i++) {
-            row[i] = walk->row[p + (i < n ? i : 0)];
-            row[i].y = i < n && columns == PANEL ? row[i].y + first : tile[i];
-        }
-        kernel->multiply(row, window, panel);
-        for (int64_t i = 0; i < n && columns < PANEL; i++)
+        for (int64_t i = 0; i < POSITIONS; i++)
+            row[i] = (struct hn_window_row){walk->row[p + i].x, tile[i]};
+        kernel->multiply(row, POSITIONS, window, 0, panel, 0);
+        for (int64_t i = 0; i < hn_min(POSITIONS, walk->n - p); i++)
             memcpy(walk->row[p + i].y + first, tile[i], (size_t)columns * sizeof **tile);
     }
 }
@@ -170,19 +196,31 @@ void hn_windows_multiply(struct hn_grid grid, struct hn_window window, struct hn
                            hn_min(PANEL, n - j));
 }
 
+// to[numbers x n] += the sums of a block for numbers of a window, `columns` of them.
+static void correlate_panel(const struct hn_window_kernel *kernel, const struct walk *walk,
+                            int64_t number, int64_t numbers, int64_t first, int64_t columns,
+                            hn_real *to, int64_t n) {
+    hn_real tile[NUMBERS][PANEL];
+    int64_t whole = columns == PANEL && numbers % FEW == 0 ? numbers : 0;
+    kernel->correlate(walk->row, walk->n, number, whole, first, to, n);
+    for (int64_t k = whole; k < numbers; k += NUMBERS) {
+        int64_t rows = hn_min(NUMBERS, numbers - k);
+        memset(tile, 0, sizeof tile);
+        kernel->correlate(walk->row, walk->n, number + k, (rows + FEW - 1) / FEW * FEW, first,
+                          *tile, PANEL);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t c = 0; c < columns; c++)
+                to[(k + i) * n + c] += tile[i][c];
+    }
+}
+
 void hn_windows_correlate(struct hn_grid grid, struct hn_window window, struct hn_positions x,
                           struct hn_positions y, int64_t n, hn_real *sum) {
     const struct hn_window_kernel *kernel = best();
     struct walk walk = {.grid = grid};
-    hn_real tile[NUMBERS][PANEL];
     while (take_block(&walk, x, y))
         for (int64_t s = 0; s < window.strips; s++)
-            for (int64_t k = 0; k < window.length; k += NUMBERS)
-                for (int64_t j = 0; j < n; j += PANEL) {
-                    kernel->correlate(walk.row, walk.n, s * window.step + k, j, *tile);
-                    hn_real *to = sum + (s * window.pitch + k) * n + j;
-                    for (int64_t i = 0; i < hn_min(NUMBERS, window.length - k); i++, to += n)
-                        for (int64_t c = 0; c < hn_min(PANEL, n - j); c++)
-                            to[c] += tile[i][c];
-                }
+            for (int64_t j = 0; j < n; j += PANEL)
+                correlate_panel(kernel, &walk, s * window.step, window.length, j,
+                                hn_min(PANEL, n - j), sum + s * window.pitch * n + j, n);
 }

@@ -47,16 +47,19 @@ struct hn_window_row {
     const hn_real *x;
     hn_real *y;
 };
-// Rows of a tile: positions of a product, numbers of a window in a correlation.
-enum { HN_WINDOW_POSITIONS = 8, HN_WINDOW_NUMBERS = 12 };
+// Rows of a tile: positions of a product; numbers of a window in a correlation, and the fewest.
+enum { HN_WINDOW_POSITIONS = 8, HN_WINDOW_NUMBERS = 12, HN_WINDOW_FEW = 4 };
 struct hn_window_kernel {
     const char *name;
-    // row[i].y[j] = <window at row[i].x, column j of one panel>, for all i and j.
-    void (*multiply)(const struct hn_window_row *row, struct hn_window window,
-                     const hn_real *panel);
-    // tile[i][j] = sum over rows[n] of x[number + i] y[column + j].
-    void (*correlate)(const struct hn_window_row *row, int64_t n, int64_t number, int64_t column,
-                      hn_real *tile);
+    // row[i].y[column + j] = <window from number `from` at row[i].x, column j of one panel>, or,
+    // from > 0, += that; i < n. Up to a multiple of HN_WINDOW_POSITIONS, the last row follows
+    // again.
+    void (*multiply)(const struct hn_window_row *row, int64_t n, struct hn_window window,
+                     int64_t from, const hn_real *panel, int64_t column);
+    // to[i * stride + j] += sum over rows[n] of x[number + i] y[column + j], i < numbers, a
+    // multiple of HN_WINDOW_FEW.
+    void (*correlate)(const struct hn_window_row *row, int64_t n, int64_t number, int64_t numbers,
+                      int64_t column, hn_real *to, int64_t stride);
 };
 // Kernels by number, from portable (0) up; NULL where the processor or the build has none (tests).
 enum { HN_WINDOW_KERNELS = 3 };
