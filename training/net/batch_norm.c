@@ -5,14 +5,14 @@
 // less than a layer of its own, and backward, y > 0 follows from x.
 //
 // Several positions side by side are a row of `wide` numbers, so that loops over few channels are
-// long ones. Sums over rows are made in a fixed number of groups of rows, added in their order.
+// long ones.
 #include "core/clones.h"
 #include "training/net/layer.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { GROUPS = 32, WIDE = 256 };
+enum { WIDE = 256 };
 static const double epsilon = 1e-5;
 
 static int64_t channels_of(const struct hn_layer *l) {
@@ -24,8 +24,8 @@ static int64_t wide_of(int64_t channels) { return channels * hn_max(1, WIDE / ch
 static const char *size(struct hn_layer *layer) {
     int64_t c = channels_of(layer);
     layer->n_params = layer->n_running = 2 * c;
-    layer->keep_fixed = 6 * wide_of(c); // mean, 1 / deviation, and the rest of hn_norm
-    layer->work = 2 * GROUPS * wide_of(c);
+    // Mean, 1 / deviation, and the rest of hn_norm; of each part, shift, mean and squares.
+    layer->keep_fixed = (6 + 3 * HN_PARTS) * wide_of(c);
     return layer->in % c ? "columns that are not a multiple of the channels" : NULL;
 }
 
@@ -35,7 +35,7 @@ static void init(const struct hn_layer *layer, hn_real *param, hn_real *running)
         param[j] = running[c + j] = 1; // gamma, variance; beta and mean are 0
 }
 
-// Of the numbers x[n] of a group: per column of `wide` the mean of x - shift, and the sum of
+// Of the numbers x[n] of a part: per column of `wide` the mean of x - shift, and the sum of
 // squares about it, for which they are read from a near cache.
 HN_CLONES
 static void sum_rows(const hn_real *restrict x, int64_t n, int64_t wide,
@@ -53,27 +53,38 @@ static void sum_rows(const hn_real *restrict x, int64_t n, int64_t wide,
         }
 }
 
-// The numbers of group g: [*first, *first + n).
-static int64_t group_of(int64_t rows, int64_t c, int64_t g, int64_t *first) {
-    int64_t group = (rows + GROUPS - 1) / GROUPS;
-    *first = hn_min(g * group, rows) * c;
-    return hn_min(group * c, rows * c - *first);
+void hn_norm_sum(const struct hn_norm *norm, int64_t p, const hn_real *shift, const hn_real *x,
+                 int64_t n) {
+    int64_t wide = norm->wide;
+    hn_real *part = norm->sums + 3 * p * wide;
+    memcpy(part, shift, (size_t)hn_min(wide, n) * sizeof *part);
+    memset(part + wide, 0, (size_t)(2 * wide) * sizeof *part);
+    sum_rows(x, n, wide, part, part + wide, part + 2 * wide);
 }
 
-// Mean, and sum of squares about it, of channel j: those of its columns in all groups, one after
-// the other, put together as Chan, Golub and LeVeque (1983) do.
-static void join(const hn_real *part, int64_t rows, int64_t c, int64_t j, double *mean,
-                 double *squares) {
-    int64_t wide = wide_of(c), first;
+// The numbers of part p: [*first, *first + n).
+static int64_t part_of(const struct hn_layer_run *run, int64_t p, int64_t *first) {
+    int64_t n = hn_part(run->rows, p, first) * run->layer->in;
+    *first *= run->layer->in;
+    return n;
+}
+
+// Mean, off the first part's shift, and sum of squares about it, of channel j: those of its columns
+// in all parts, one after the other, put together as Chan, Golub and LeVeque (1983) do.
+static void join(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t j,
+                 double *mean, double *squares) {
+    int64_t wide = norm->wide, c = channels_of(run->layer), first;
+    const hn_real *part = norm->sums;
     double count = 0;
     *mean = *squares = 0;
-    for (int64_t g = 0; g < GROUPS; g++, part += 2 * wide) {
-        int64_t n = group_of(rows, c, g, &first);
+    for (int64_t p = 0; p < HN_PARTS; p++, part += 3 * wide) {
+        int64_t n = part_of(run, p, &first);
         for (int64_t k = j; k < hn_min(wide, n); k += c) {
-            double more = (double)((n - k + wide - 1) / wide), off = (double)part[k] - *mean;
+            double more = (double)((n - k + wide - 1) / wide);
+            double off = (double)part[k] - (double)norm->sums[j] + (double)part[wide + k] - *mean;
             count += more;
             *mean += off * more / count;
-            *squares += (double)part[wide + k] + off * off * more * (count - more) / count;
+            *squares += (double)part[2 * wide + k] + off * off * more * (count - more) / count;
         }
     }
 }
@@ -84,27 +95,32 @@ static void repeat(hn_real *x, int64_t c) {
         x[j] = x[j - c];
 }
 
-static void take_statistics(const struct hn_layer_run *run, int64_t rows, int64_t c) {
-    int64_t wide = wide_of(c);
-    hn_real *shift = run->keep, *inverse = shift + wide, *part = run->work;
-    double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
+static void sum_parts(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t c) {
+    hn_real *shift = run->keep;
     memcpy(shift, run->x, (size_t)c * sizeof *shift); // the first row: no cancellation
     repeat(shift, c);
-    memset(part, 0, (size_t)(2 * GROUPS * wide) * sizeof *part);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
-    for (int64_t g = 0; g < GROUPS; g++) {
-        int64_t first, n = group_of(rows, c, g, &first);
-        sum_rows(run->x + first, n, wide, shift, part + 2 * g * wide, part + (2 * g + 1) * wide);
+    for (int64_t p = 0; p < HN_PARTS; p++) {
+        int64_t first, n = part_of(run, p, &first);
+        hn_norm_sum(norm, p, shift, run->x + first, n);
     }
+}
+
+static void take_statistics(const struct hn_layer_run *run, const struct hn_norm *norm,
+                            int64_t rows, int64_t c) {
+    hn_real *to = run->keep, *inverse = to + norm->wide;
+    double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
+    if (!run->summed)
+        sum_parts(run, norm, c);
     for (int64_t j = 0; j < c; j++) {
         double mean, squares;
-        join(part, rows, c, j, &mean, &squares);
-        shift[j] += (hn_real)mean; // and this is the mean
+        join(run, norm, j, &mean, &squares);
+        to[j] = norm->sums[j] + (hn_real)mean;
         inverse[j] = (hn_real)(1 / sqrt(squares / (double)rows + epsilon));
         if (run->pass->frozen)
             continue;
         double unbiased = squares / (double)hn_max(rows - 1, 1);
-        run->running[j] += (hn_real)(momentum * ((double)shift[j] - (double)run->running[j]));
+        run->running[j] += (hn_real)(momentum * ((double)to[j] - (double)run->running[j]));
         run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));
     }
 }
@@ -122,7 +138,7 @@ static void normalise(const hn_real *restrict x, int64_t n, const struct hn_norm
         }
 }
 
-struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep) {
+struct hn_norm hn_norm_of(const struct hn_layer *layer, hn_real *keep) {
     int64_t wide = wide_of(channels_of(layer));
     return (struct hn_norm){.wide = wide,
                             .relu = layer->spec.relu,
@@ -130,7 +146,8 @@ struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep) {
                             .scale = keep + 2 * wide,
                             .offset = keep + 3 * wide,
                             .by_x = keep + 4 * wide,
-                            .shift = keep + 5 * wide};
+                            .shift = keep + 5 * wide,
+                            .sums = keep + 6 * wide};
 }
 
 void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t n, hn_real *y) {
@@ -143,7 +160,7 @@ static void forward(const struct hn_layer_run *run) {
     hn_real *mean = run->keep, *inverse = mean + norm.wide;
     hn_real *scale = inverse + norm.wide, *offset = scale + norm.wide;
     if (run->pass->training)
-        take_statistics(run, rows, c);
+        take_statistics(run, &norm, rows, c);
     for (int64_t j = 0; j < c; j++) {
         if (!run->pass->training) {
             mean[j] = run->running[j];
@@ -156,8 +173,8 @@ static void forward(const struct hn_layer_run *run) {
     repeat(scale, c);
     repeat(offset, c);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
-    for (int64_t g = 0; g < (run->y ? GROUPS : 0); g++) {
-        int64_t first, n = group_of(rows, c, g, &first);
+    for (int64_t p = 0; p < (run->y ? HN_PARTS : 0); p++) {
+        int64_t first, n = part_of(run, p, &first);
         hn_norm_forward(&norm, run->x + first, n, run->y + first);
     }
 }
@@ -199,26 +216,34 @@ void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_rea
     denormalise(x, dy, n, norm, dx);
 }
 
+void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const hn_real *x,
+                      const hn_real *dy, int64_t n) {
+    hn_real *part = norm->sums + 3 * p * norm->wide;
+    if (first)
+        memset(part, 0, (size_t)(2 * norm->wide) * sizeof *part);
+    sum_gradients(x, dy, n, norm, part, part + norm->wide);
+}
+
 // Adds to the gradients; by_x and shift of `norm`.
 static void gradients(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t rows,
                       int64_t c, const hn_real *dy) {
     int64_t wide = norm->wide;
     hn_real *inverse = run->keep + wide, *by_x = run->keep + 4 * wide, *shift = by_x + wide;
-    hn_real *part = run->work;
-    memset(part, 0, (size_t)(2 * GROUPS * wide) * sizeof *part);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
-    for (int64_t g = 0; g < GROUPS; g++) {
-        int64_t first, n = group_of(rows, c, g, &first);
-        sum_gradients(run->x + first, dy + first, n, norm, part + 2 * g * wide,
-                      part + (2 * g + 1) * wide);
+    for (int64_t p = 0; p < (run->summed ? 0 : HN_PARTS); p++) {
+        int64_t first, n = part_of(run, p, &first);
+        hn_norm_sum_back(norm, p, true, run->x + first, dy + first, n);
     }
     for (int64_t j = 0; j < c; j++) {
         double sum = 0, along = 0;
-        for (int64_t g = 0; g < GROUPS; g++)
-            for (int64_t k = 2 * g * wide + j; k < (2 * g + 1) * wide; k += c) {
+        for (int64_t p = 0; p < HN_PARTS; p++) {
+            const hn_real *part = norm->sums + 3 * p * wide;
+            int64_t first, n = part_of(run, p, &first);
+            for (int64_t k = j; k < hn_min(wide, n); k += c) {
                 sum += (double)part[k];
                 along += (double)part[wide + k];
             }
+        }
         along *= (double)inverse[j];
         run->grad[j] += (hn_real)along;
         run->grad[c + j] += (hn_real)sum;
@@ -236,8 +261,8 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     int64_t c = channels_of(run->layer), rows = run->rows * (run->layer->in / c);
     gradients(run, &norm, rows, c, dy);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
-    for (int64_t g = 0; g < (dx ? GROUPS : 0); g++) {
-        int64_t first, n = group_of(rows, c, g, &first);
+    for (int64_t p = 0; p < (dx ? HN_PARTS : 0); p++) {
+        int64_t first, n = part_of(run, p, &first);
         hn_norm_backward(&norm, run->x + first, dy + first, n, dx + first);
     }
 }

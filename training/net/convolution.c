@@ -7,14 +7,15 @@
 // whose distance from the padded corner leaves the same remainders when divided by the stride have
 // the same part of the kernel, flipped, over the same window of dy.
 //
-// Images are cut into a fixed number of groups, each with buffers and weight gradients of its own;
-// these are added in the order of groups.
+// The parts of a pass (hn_part) are dealt to a fixed number of groups, each with buffers and weight
+// gradients of its own; these are added in the order of groups. What a batch norm beside sums over
+// images is summed while they are in a near cache.
 #include "training/net/layer.h"
 #include "training/net/windows.h"
 
 #include <string.h>
 
-enum { GROUPS = 8, CHUNK = 8, ALIGNED = 16 }; // CHUNK: images at once
+enum { GROUPS = 8, CHUNK = HN_PART_ROWS, ALIGNED = 16 }; // CHUNK: images at once
 
 // Along one side of images of `size`: n positions, `stride` apart, the first `pad` before the
 // image, each with a window of `taps`.
@@ -29,6 +30,14 @@ struct shape {
     int64_t x_size, dy_size; // numbers of a chunk
     int64_t group;           // numbers of a group's buffers: x, dy, gradient of the weights
 };
+
+static hn_real *group_of(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
+    return run->work + shape->panels + g * shape->group;
+}
+
+static hn_real *gradient_of(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
+    return group_of(run, shape, g) + shape->x_size + shape->dy_size;
+}
 
 static int64_t aligned(int64_t n) { return (n + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
@@ -66,13 +75,6 @@ static const char *size(struct hn_layer *layer) {
     layer->fans_out = s->kernel * s->kernel * s->out;
     layer->work = shape.panels + GROUPS * shape.group;
     return s->out < 1 ? "no channels out" : NULL;
-}
-
-// Images of group g: [*first, *last).
-static void group_range(int64_t rows, int64_t g, int64_t *first, int64_t *last) {
-    int64_t group = (rows + GROUPS - 1) / GROUPS;
-    *first = hn_min(g * group, rows);
-    *last = hn_min(*first + group, rows);
 }
 
 // Rows of W, or of its part for a phase transposed, [rows x n], as panels.
@@ -166,22 +168,24 @@ static struct hn_positions outputs(const struct hn_layer *l, const struct shape 
     return (struct hn_positions){data, l->out, shape->x.n * l->spec.out, l->spec.out};
 }
 
-static void forward_group(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
+static void forward_part(const struct hn_layer_run *run, const struct shape *shape, int64_t p) {
     const struct hn_layer *l = run->layer;
     const hn_real *bias = run->param + shape->window * l->spec.out;
-    hn_real *buffer = run->work + shape->panels + g * shape->group;
-    hn_real *x = run->before.wide > 0 ? buffer : NULL; // products read no slack
-    int64_t first, last, out = l->spec.out;
-    group_range(run->rows, g, &first, &last);
-    for (int64_t i = first; i < last; i += CHUNK) {
-        int64_t images = hn_min(CHUNK, last - i);
-        hn_real *y = run->y + i * l->out;
-        const struct windows windows = load_x(run, shape, i, images, x);
+    // Products read no slack.
+    hn_real *x = run->before.wide > 0 ? group_of(run, shape, p % GROUPS) : NULL;
+    int64_t first, rows = hn_part(run->rows, p, &first), out = l->spec.out;
+    hn_real *all = run->y + first * l->out;
+    for (int64_t i = 0; i < rows; i += CHUNK) {
+        int64_t images = hn_min(CHUNK, rows - i);
+        hn_real *y = all + i * l->out;
+        const struct windows windows = load_x(run, shape, first + i, images, x);
         multiply(&windows, run->work, outputs(l, shape, y), out, NULL);
         for (int64_t k = 0; k < images * l->out && l->spec.bias; k += out)
             for (int64_t j = 0; j < out; j++)
                 y[k + j] += bias[j];
     }
+    if (run->after.wide > 0 && run->pass->training)
+        hn_norm_sum(&run->after, p, all, all, rows * l->out);
 }
 
 static void count(const struct hn_layer_run *run, const struct shape *shape) {
@@ -197,7 +201,8 @@ static void forward(const struct hn_layer_run *run) {
         pack_row(run->param + w * out, 1, out, w, shape.window, run->work);
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++)
-        forward_group(run, &shape, g);
+        for (int64_t p = g; p < HN_PARTS; p += GROUPS)
+            forward_part(run, &shape, p);
 }
 
 // One phase: the positions of an image whose gradient has one part of the kernel.
@@ -255,16 +260,14 @@ static void spread(const struct hn_layer_run *run, const struct shape *shape, in
     }
 }
 
-static void backward_group(const struct hn_layer_run *run, const struct shape *shape, int64_t g,
-                           const hn_real *dy, hn_real *dx) {
+static void backward_part(const struct hn_layer_run *run, const struct shape *shape, int64_t p,
+                          const hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
-    int64_t first, last, out = l->spec.out;
-    hn_real *x = run->work + shape->panels + g * shape->group, *by = x + shape->x_size;
-    hn_real *grad = by + shape->dy_size;
-    memset(grad, 0, (size_t)l->n_params * sizeof *grad);
-    group_range(run->rows, g, &first, &last);
-    for (int64_t i = first; i < last; i += CHUNK) {
-        int64_t images = hn_min(CHUNK, last - i), n = images * l->out;
+    int64_t first, rows = hn_part(run->rows, p, &first), out = l->spec.out;
+    hn_real *x = group_of(run, shape, p % GROUPS), *by = x + shape->x_size;
+    hn_real *grad = gradient_of(run, shape, p % GROUPS);
+    for (int64_t i = first; i < first + rows; i += CHUNK) {
+        int64_t images = hn_min(CHUNK, first + rows - i), n = images * l->out;
         const struct windows windows = load_x(run, shape, i, images, x);
         if (run->after.wide > 0)
             hn_norm_backward(&run->after, run->y + i * l->out, dy + i * l->out, n, by);
@@ -276,6 +279,9 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
                 grad[shape->window * out + j] += by[k + j];
         if (dx)
             spread(run, shape, images, by, dx + i * l->in);
+        if (run->before.wide > 0)
+            hn_norm_sum_back(&run->before, p, i == first, run->x + i * l->in, dx + i * l->in,
+                             images * l->in);
     }
 }
 
@@ -288,11 +294,14 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
         pack_phases(&l->spec, run->param, run->work);
     }
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
-    for (int64_t g = 0; g < GROUPS; g++)
-        backward_group(run, &shape, g, dy, dx);
     for (int64_t g = 0; g < GROUPS; g++) {
-        const hn_real *grad =
-            run->work + shape.panels + g * shape.group + shape.x_size + shape.dy_size;
+        hn_real *grad = gradient_of(run, &shape, g);
+        memset(grad, 0, (size_t)l->n_params * sizeof *grad);
+        for (int64_t p = g; p < HN_PARTS; p += GROUPS)
+            backward_part(run, &shape, p, dy, dx);
+    }
+    for (int64_t g = 0; g < GROUPS; g++) {
+        const hn_real *grad = gradient_of(run, &shape, g);
         for (int64_t k = 0; k < l->n_params; k++)
             run->grad[k] += grad[k];
     }

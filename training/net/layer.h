@@ -71,6 +71,7 @@ struct hn_norm {
     bool relu;
     const hn_real *mean, *scale, *offset; // y = scale x + offset
     const hn_real *by_x, *shift;          // dx = scale dy - (x - mean) by_x - shift
+    hn_real *sums;                        // of the rows of each part of a pass
 };
 
 // One pass through one layer, for its hooks. x[rows x in], y[rows x out],
@@ -85,9 +86,19 @@ struct hn_layer_run {
     const hn_real *x;
     hn_real *y; // NULL: the next layer applies this batch norm
     hn_real *keep, *work;
-    struct hn_norm before; // to be applied to x
-    struct hn_norm after;  // whose x is y: to be applied, backward, to dy
+    struct hn_norm before; // to be applied to x; backward, sums of dx to be taken
+    struct hn_norm after;  // whose x is y: sums to be taken; backward, to be applied to dy
+    bool summed;           // the layer beside this batch norm has taken its sums
 };
+
+// Rows [first, first + the result) are part p of a pass. Sums over rows are taken by parts, and
+// added in their order.
+enum { HN_PARTS = 32, HN_PART_ROWS = 8 }; // rows: at least
+static inline int64_t hn_part(int64_t rows, int64_t p, int64_t *first) {
+    int64_t size = hn_max((rows + HN_PARTS - 1) / HN_PARTS, HN_PART_ROWS);
+    *first = hn_min(p * size, rows);
+    return hn_min(size, rows - *first);
+}
 
 struct hn_layer_type {
     const char *name;
@@ -119,10 +130,16 @@ struct hn_layer_type {
     X(sparse_linear)
 
 // y[n] of x[n], and dx of x and dy, all from a first channel on; keep: of the batch norm `layer`.
-struct hn_norm hn_norm_of(const struct hn_layer *layer, const hn_real *keep);
+struct hn_norm hn_norm_of(const struct hn_layer *layer, hn_real *keep);
 void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t n, hn_real *y);
 void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t n,
                       hn_real *dx);
+// The sums of part p: of all its x[n], about shift[norm->wide]; of dy, to which more may be added
+// unless it is the `first` of them.
+void hn_norm_sum(const struct hn_norm *norm, int64_t p, const hn_real *shift, const hn_real *x,
+                 int64_t n);
+void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const hn_real *x,
+                      const hn_real *dy, int64_t n);
 
 #define HN_LAYER_DECLARE(name) extern const struct hn_layer_type hn_layer_##name;
 HN_LAYERS(HN_LAYER_DECLARE)

@@ -157,6 +157,7 @@ hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, st
     tape->rows = rows;
     for (int i = 0; i < net->n; i++) {
         struct hn_layer_run run = run_of(net, i, weights, tape, pass);
+        run.summed = applied(net, i, i - 1);
         run.layer->type->forward(&run);
     }
     return tape->y[net->n - 1];
@@ -167,6 +168,7 @@ void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struc
     for (int i = net->n - 1; i >= 0; i--) {
         struct hn_layer_run run = run_of(net, i, weights, tape, pass);
         bool left = applied(net, i, i - 1);
+        run.summed = applied(net, i, i + 1);
         hn_real *into = i == 0 ? dx : left ? NULL : tape->delta[dy == tape->delta[0]];
         run.layer->type->backward(&run, dy, into);
         dy = left ? dy : into;
