@@ -183,8 +183,12 @@ struct hn_counted {
     char text[64];
 };
 struct hn_counted hn_counted(int64_t n, const char *one);
-// A text for a terminal: control characters become spaces.
-void hn_plain_put(FILE *out, const char *text);
+// Writes a text so that nothing in it is markup where it goes.
+typedef void hn_put(FILE *out, const char *text);
+void hn_plain_put(FILE *out, const char *text); // on a terminal: control characters become spaces
+// As vfprintf(), with every %s written by put(). Numbers: %d, %ld, %f, %g and their like, no '*'.
+void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args);
+void hn_print(FILE *out, hn_put *put, const char *format, ...) HN_PRINTF(3, 4);
 
 // Checked size arithmetic: false on overflow of int64.
 static inline bool hn_mul(int64_t a, int64_t b, int64_t *out) {

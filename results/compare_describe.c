@@ -201,23 +201,19 @@ json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base) {
     return out;
 }
 
-static void print_labels(const struct hn_comparison *c, bool of_base, hn_compare_put *put,
-                         FILE *out) {
+static void print_labels(const struct hn_comparison *c, bool of_base, hn_put *put, FILE *out) {
     json_t *labels = hn_compare_missing(c, of_base);
     int64_t all = of_base ? c->only_base : c->only_now;
     int64_t shown = c->verbose ? (int64_t)json_array_size(labels) : hn_min(all, NAMED);
-    for (int64_t i = 0; i < shown; i++) {
-        fputs("- ", out);
-        put(out, json_string_value(json_array_get(labels, (size_t)i)));
-        fputc('\n', out);
-    }
+    for (int64_t i = 0; i < shown; i++)
+        hn_print(out, put, "- %s\n", json_string_value(json_array_get(labels, (size_t)i)));
     if (shown < all)
         fprintf(out, "- and %" PRId64 " more%s\n", all - shown,
                 c->verbose ? "" : " (-v names them, and --json)");
     json_decref(labels);
 }
 
-void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put, FILE *out) {
+void hn_compare_print_missing(const struct hn_comparison *c, hn_put *put, FILE *out) {
     if (c->only_base > 0)
         fprintf(out, "not in NEW: %s of BASE\n", hn_counted(c->only_base, "cell").text);
     print_labels(c, true, put, out);

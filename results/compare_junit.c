@@ -18,12 +18,6 @@ static void put_escaped(FILE *out, const char *text) {
     }
 }
 
-static void put_attribute(FILE *out, const char *name, const char *text) {
-    fprintf(out, " %s=\"", name);
-    put_escaped(out, text);
-    fputc('"', out);
-}
-
 struct tally {
     FILE *out; // NULL: only counted, since the head of the report says how many there are
     int64_t tests, failures, skipped;
@@ -37,17 +31,10 @@ static void put_case(struct tally *t, const char *table, const char *name, const
     t->skipped += !failure && skipped;
     if (!t->out)
         return;
-    char class[128];
-    snprintf(class, sizeof class, "hardneg.%s", table);
-    fputs("  <testcase", t->out);
-    put_attribute(t->out, "classname", class);
-    put_attribute(t->out, "name", name);
-    fputs(">", t->out);
-    if (failure || skipped) {
-        fputs(failure ? "<failure" : "<skipped", t->out);
-        put_attribute(t->out, "message", failure ? failure : skipped);
-        fputs("/>", t->out);
-    }
+    hn_print(t->out, put_escaped, "  <testcase classname=\"hardneg.%s\" name=\"%s\">", table, name);
+    if (failure || skipped)
+        hn_print(t->out, put_escaped, "<%s message=\"%s\"/>", failure ? "failure" : "skipped",
+                 failure ? failure : skipped);
     fputs("</testcase>\n", t->out);
 }
 
@@ -82,11 +69,8 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
             "tests=\"%lld\" failures=\"%lld\" errors=\"0\" skipped=\"%lld\">\n",
             (long long)count.tests, (long long)count.failures, (long long)count.skipped);
     put_cases(c, &written);
-    if (*c->said_first) {
-        fputs("  <system-out>", out);
-        put_escaped(out, c->said_first);
-        fputs("</system-out>\n", out);
-    }
+    if (*c->said_first)
+        hn_print(out, put_escaped, "  <system-out>%s</system-out>\n", c->said_first);
     fputs("</testsuite>\n", out);
     return HN_OK;
 }

@@ -7,8 +7,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     json_t *rows = hn_compare_rows(c);
     fprintf(out, "### %s hardneg compare\n\n%s%s", mark[c->end], c->said_first,
             *c->said_first ? "\n" : "");
-    hn_markdown_put(out, c->verdict);
-    fputs("\n\n", out);
+    hn_print(out, hn_markdown_put, "%s\n\n", c->verdict);
     if (json_array_size(rows) > 0)
         hn_records_markdown(hn_compare_columns, rows, out);
     json_decref(rows);
@@ -16,13 +15,9 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
         return HN_OK;
     fprintf(out, "\n%s without a difference.", hn_counted(hn_compare_same(c), "column").text);
     if (c->comparable)
-        fprintf(out, " Noise of the host: %.1f %%.", 100 * c->floor);
-    else {
-        fputs(" Times are not gated: ", out);
-        hn_markdown_put(out, c->why_not);
-        fputc('.', out);
-    }
-    fputc('\n', out);
+        fprintf(out, " Noise of the host: %.1f %%.\n", 100 * c->floor);
+    else
+        hn_print(out, hn_markdown_put, " Times are not gated: %s.\n", c->why_not);
     if (c->only_base + c->only_now > 0) {
         fputc('\n', out);
         hn_compare_print_missing(c, hn_markdown_put, out);

@@ -42,7 +42,6 @@ int64_t hn_compare_same(const struct hn_comparison *c);
 // Owned by the caller.
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base);
 // Prints the number of cells without a partner, and some of them (verbose: all).
-typedef void hn_compare_put(FILE *out, const char *text); // writes a label safely
-void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put, FILE *out);
+void hn_compare_print_missing(const struct hn_comparison *c, hn_put *put, FILE *out);
 
 #endif

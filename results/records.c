@@ -127,9 +127,7 @@ void hn_records_markdown(const struct hn_record_column *column, const json_t *re
     for (size_t row = 0; row < json_array_size(records); row++) {
         for (const struct hn_record_column *c = column; c->heading; c++) {
             cell_text(c, json_array_get(records, row), text);
-            fputs("| ", out);
-            hn_markdown_put(out, text);
-            fputc(' ', out);
+            hn_print(out, hn_markdown_put, "| %s ", text);
         }
         fputs("|\n", out);
     }

@@ -50,11 +50,6 @@ static void put_letters(FILE *tex, uint64_t letters) {
             fputc(i < 26 ? 'a' + i : 'A' + i - 26, tex);
 }
 
-static void put_text(FILE *tex, const char *text) {
-    fputs(" & ", tex);
-    hn_tex_text(tex, text);
-}
-
 // "$+24.31 \pm 2.10$" with two digits behind the point, the half left out where there is none; a
 // dash for no value.
 static void put_number(FILE *tex, int digits, bool sign, double value, double half) {
@@ -86,16 +81,59 @@ static void begin(FILE *tex, const char *columns) {
 
 static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
 
+// Settings in the order of their rows, and which of them share letters. Those with too few seeds
+// tie with none, themselves neither, and have no letter.
+struct ties {
+    struct hn_mean (*difference)(const void *of, int64_t a, int64_t b, const char *column);
+    const void *of; // settings or trainings
+    const char *column;
+    int64_t *setting;  // [n]
+    uint64_t *letters; // [n]
+    int n;
+    bool lettered; // some two are told apart or not
+};
+
+static enum hn_code open_ties(struct hn_context *ctx, int64_t max, struct ties *t) {
+    t->setting = hn_alloc(ctx, max, sizeof *t->setting);
+    t->letters = hn_alloc(ctx, max, sizeof *t->letters);
+    return t->setting && t->letters ? HN_OK : ctx->code;
+}
+
+static enum hn_code find_ties(struct hn_context *ctx, struct ties *t) {
+    int n = t->n, compared = 0;
+    HN_SCOPE(ctx);
+    bool *tied = hn_alloc(ctx, n, n * (int64_t)sizeof *tied);
+    if (!tied)
+        return ctx->code;
+    for (int i = 0; i < n; i++) {
+        int64_t s = t->setting[i];
+        tied[i * n + i] = t->difference(t->of, s, s, t->column).over == HN_OVER_SEEDS;
+        compared += tied[i * n + i];
+    }
+    t->lettered = compared > 1;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            bool both = tied[i * n + i] && tied[k * n + k];
+            if (i == k)
+                continue;
+            struct hn_mean d = t->difference(t->of, t->setting[i], t->setting[k], t->column);
+            tied[i * n + k] = both && hn_told_apart(d) == 0;
+            t->lettered &= !both || isfinite(d.half);
+        }
+    t->lettered = t->lettered && hn_tie_letters(n, tied, t->letters);
+    return HN_OK;
+}
+
 // The settings of a table: those of the last steps, league by league, the hardest first.
 struct rows {
     const struct hn_overview *o;
     const struct hn_hardness *hardness;
-    int64_t *setting; // [n]
-    bool *tied;       // [n x n], of one league
-    uint64_t *letters;
-    int n;
-    bool lettered; // some two are told apart or not
+    struct ties ties; // of one league
 };
+
+static struct hn_mean difference(const void *of, int64_t a, int64_t b, const char *column) {
+    return hn_overview_difference(of, a, b, column);
+}
 
 // Those without a value come last.
 static double hardness_of(const struct rows *r, int64_t s) {
@@ -103,18 +141,19 @@ static double hardness_of(const struct rows *r, int64_t s) {
     return isnan(mean) ? -INFINITY : mean;
 }
 
-// The settings of the league of `first`, sorted; their number.
+// Sorts the settings of the league of `first`; their number.
 static int league_rows(struct rows *r, int64_t first) {
-    r->n = 0;
+    int64_t *setting = r->ties.setting;
+    r->ties.n = 0;
     for (int64_t s = 0; s < r->o->settings; s++) {
         if (!hn_overview_same_league(r->o, first, s) || hn_overview_seeds(r->o, s) == 0)
             continue;
-        int at = r->n++;
-        for (; at > 0 && !(hardness_of(r, r->setting[at - 1]) >= hardness_of(r, s)); at--)
-            r->setting[at] = r->setting[at - 1];
-        r->setting[at] = s;
+        int at = r->ties.n++;
+        for (; at > 0 && !(hardness_of(r, setting[at - 1]) >= hardness_of(r, s)); at--)
+            setting[at] = setting[at - 1];
+        setting[at] = s;
     }
-    return r->n;
+    return r->ties.n;
 }
 
 static bool is_first_of_league(const struct hn_overview *o, int64_t s) {
@@ -122,27 +161,6 @@ static bool is_first_of_league(const struct hn_overview *o, int64_t s) {
         if (hn_overview_same_league(o, k, s))
             return false;
     return o->last[s];
-}
-
-static bool has_seeds(const struct rows *r, int i) {
-    return hn_overview_mean(r->o, r->setting[i], r->hardness->column).over == HN_OVER_SEEDS;
-}
-
-// Those with too few seeds tie with none, themselves neither, and have no letter.
-static void find_ties(struct rows *r) {
-    int compared = 0;
-    for (int i = 0; i < r->n; i++)
-        compared += has_seeds(r, i);
-    r->lettered = compared > 1;
-    for (int i = 0; i < r->n; i++)
-        for (int k = 0; k < r->n; k++) {
-            struct hn_mean d =
-                hn_overview_difference(r->o, r->setting[i], r->setting[k], r->hardness->column);
-            bool both = has_seeds(r, i) && has_seeds(r, k);
-            r->tied[i * r->n + k] = both && (i == k || hn_told_apart(d) == 0);
-            r->lettered &= i == k || !both || isfinite(d.half);
-        }
-    r->lettered = r->lettered && hn_tie_letters(r->n, r->tied, r->letters);
 }
 
 // Axes other than options, which the label has, and than the step, which is the last.
@@ -182,14 +200,15 @@ static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
 }
 
 static void put_setting(FILE *tex, const struct rows *r, int i) {
-    int64_t s = r->setting[i], base = r->o->base[s];
+    const struct ties *ties = &r->ties;
+    int64_t s = ties->setting[i], base = r->o->base[s];
     char text[TEXT];
     hn_overview_label(r->o, s, text, sizeof text);
     hn_tex_text(tex, text);
     for (int a = 0; a < r->o->axes; a++)
         if (has_column(&r->o->axis[a])) {
             hn_overview_value(r->o, s, r->o->axis[a].name, text, sizeof text);
-            put_text(tex, text);
+            hn_print(tex, hn_tex_text, " & %s", text);
         }
     put_weighed(tex, r, s);
     static const struct {
@@ -206,10 +225,10 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
         put_number(tex, measure[m].digits, false, scale * own.mean, scale * own.half);
         put_number(tex, measure[m].digits, true, scale * d.mean, scale * d.half);
     }
-    if (r->lettered && r->letters[i] == 0)
+    if (ties->lettered && ties->letters[i] == 0)
         fputs(" & --", tex);
     else
-        put_letters(tex, r->lettered ? r->letters[i] : 0);
+        put_letters(tex, ties->lettered ? ties->letters[i] : 0);
     double build = hn_overview_mean(r->o, s, "cost_g_over_t").mean,
            draw = hn_overview_mean(r->o, s, "cost_s").mean;
     fputs(" & ", tex);
@@ -224,11 +243,8 @@ static void put_head(FILE *tex, const struct rows *r) {
           "batches.\n% Differences to Uniform are paired by seed. From three seeds on, rows of a "
           "group that share a\n% letter do not differ significantly in hardness.\n",
           tex);
-    if (*common) {
-        fputs("% All: ", tex);
-        hn_tex_text(tex, common);
-        fputc('\n', tex);
-    }
+    if (*common)
+        hn_print(tex, hn_tex_text, "%% All: %s\n", common);
     for (int a = 0; a < r->o->axes; a++)
         if (has_column(&r->o->axis[a]))
             hn_append(columns, sizeof columns, "l");
@@ -242,12 +258,12 @@ static void put_head(FILE *tex, const struct rows *r) {
     fputs("Sampler", tex);
     for (int a = 0; a < r->o->axes; a++)
         if (has_column(&r->o->axis[a]))
-            put_text(tex, r->o->axis[a].name);
+            hn_print(tex, hn_tex_text, " & %s", r->o->axis[a].name);
     for (int w = 0; w < WEIGHED; w++)
         if (has_weighed(r, w))
             fprintf(tex, " & %s", weighed[w].heading);
     for (int h = 0; h < r->o->n_headed; h++)
-        put_text(tex, r->o->headed[h]->heading);
+        hn_print(tex, hn_tex_text, " & %s", r->o->headed[h]->heading);
     fprintf(tex,
             " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & Cost (ms) \\\\\n"
             "\\midrule\n",
@@ -255,24 +271,20 @@ static void put_head(FILE *tex, const struct rows *r) {
 }
 
 static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overview *o, FILE *tex) {
-    struct rows r = {.o = o, .hardness = hn_hardness_measure(o->results, 0)};
+    const struct hn_hardness *hardness = hn_hardness_measure(o->results, 0);
+    struct rows r = {o, hardness, {difference, o, hardness->column}};
     const char *between = "";
-    r.setting = hn_alloc(ctx, o->settings, sizeof *r.setting);
-    r.letters = hn_alloc(ctx, o->settings, sizeof *r.letters);
-    if (!r.setting || !r.letters)
+    if (open_ties(ctx, o->settings, &r.ties))
         return ctx->code;
     put_head(tex, &r);
     for (int64_t s = 0; s < o->settings; s++) {
         if (!is_first_of_league(o, s) || league_rows(&r, s) == 0)
             continue;
-        r.tied = hn_alloc(ctx, r.n, r.n * (int64_t)sizeof *r.tied);
-        if (!r.tied)
+        if (find_ties(ctx, &r.ties))
             return ctx->code;
-        find_ties(&r);
         fputs(between, tex);
-        for (int i = 0; i < r.n; i++)
+        for (int i = 0; i < r.ties.n; i++)
             put_setting(tex, &r, i);
-        hn_free(ctx, r.tied);
         between = "\\addlinespace\n";
     }
     end(tex);
@@ -286,94 +298,69 @@ enum hn_code hn_latex_settings(struct hn_context *ctx, const struct hn_results *
     return code ? code : put_settings(ctx, &o, tex);
 }
 
-// Of trainings: what compares two settings in the first column of accuracies.
+// The trainings that are compared with `base`, in the first column of accuracies.
 struct problem {
     const struct hn_trained *t;
     int64_t base;
-    const char *column;
-    int64_t *setting; // [n] in the order of the rows that have letters
-    bool *tied;
-    uint64_t *letters;
-    int n;
-    bool lettered;
+    struct ties ties;
 };
 
-static enum hn_code find_trained_ties(struct hn_context *ctx, struct problem *p) {
-    p->setting = hn_alloc(ctx, p->t->settings, sizeof *p->setting);
-    p->letters = hn_alloc(ctx, p->t->settings, sizeof *p->letters);
-    for (int64_t k = 0; p->setting && k < p->t->settings; k++)
-        if (hn_trained_is_beside(p->t, k, p->base))
-            p->setting[p->n++] = k;
-    p->tied = p->setting ? hn_alloc(ctx, p->n, p->n * (int64_t)sizeof *p->tied) : NULL;
-    if (!p->tied || !p->letters)
-        return ctx->code;
-    p->lettered = p->n > 1;
-    for (int i = 0; i < p->n; i++)
-        for (int k = 0; k < p->n; k++) {
-            struct hn_mean d = hn_trained_difference(p->t, p->setting[i], p->setting[k], p->column);
-            p->tied[i * p->n + k] = i == k || fabs(d.mean) <= d.half;
-            p->lettered &= i == k || isfinite(d.half);
-        }
-    p->lettered = p->lettered && hn_tie_letters(p->n, p->tied, p->letters);
-    return HN_OK;
+static struct hn_mean gain(const void *of, int64_t a, int64_t b, const char *column) {
+    return hn_trained_difference(of, a, b, column);
 }
 
 static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_trained_row *row) {
     const struct hn_trained *t = p->t;
-    hn_tex_text(tex, row->name);
-    fprintf(tex, " & %" PRId64, hn_trained_seeds(t, row->setting));
+    const char *column = p->ties.column;
+    hn_print(tex, hn_tex_text, "%s & %" PRId64, row->name, hn_trained_seeds(t, row->setting));
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
         const char *name = t->table->column[c].name;
         double scale = hn_trained_is_share(name) ? 100 : 1;
         struct hn_mean m = hn_trained_at(t, row->setting, name, row->step);
         put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.half);
     }
-    bool compared = row->step == HN_LAST_STEP && row->setting != p->base;
+    bool last = row->step == HN_LAST_STEP;
     struct hn_mean d = hn_no_mean;
-    if (compared)
-        d = hn_trained_difference(t, row->setting, p->base, p->column);
-    double scale = hn_trained_is_share(p->column) ? 100 : 1;
+    if (last && row->setting != p->base)
+        d = hn_trained_difference(t, row->setting, p->base, column);
+    double scale = hn_trained_is_share(column) ? 100 : 1;
     put_number(tex, 2, true, scale * d.mean, scale * d.half);
     if (hn_mean_p(d) < 0.0005)
         fputs(" & $<0.001$", tex);
     else
         put_number(tex, 3, false, hn_mean_p(d), NAN);
     uint64_t letters = 0;
-    for (int i = 0; i < p->n && p->lettered && row->step == HN_LAST_STEP; i++)
-        letters |= p->setting[i] == row->setting ? p->letters[i] : 0;
+    for (int i = 0; i < p->ties.n && p->ties.lettered && last; i++)
+        letters |= p->ties.setting[i] == row->setting ? p->ties.letters[i] : 0;
     put_letters(tex, letters);
     fputs(" \\\\\n", tex);
 }
 
 static void put_problem(FILE *tex, const struct problem *p) {
+    const struct hn_trained *t = p->t;
     char text[TEXT], columns[TEXT] = "lr";
-    hn_trained_title(p->t, p->base, text, sizeof text);
-    fputs("% ", tex);
-    hn_tex_text(tex, text);
-    fputs(
-        ": last evaluation, mean over seeds. Differences are paired by seed, with p of a paired t "
-        "test;\n"
-        "% each ± is half of a 95 % interval. Rows that share a letter are not told "
+    hn_trained_title(t, p->base, text, sizeof text);
+    hn_print(
+        tex, hn_tex_text,
+        "%% %s: last evaluation, mean over seeds. Differences are paired by seed, with p of a "
+        "paired "
+        "t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter are not told "
         "apart.\n",
-        tex);
-    for (int c = hn_trained_next(p->t, p->base, -1); c >= 0; c = hn_trained_next(p->t, p->base, c))
+        text);
+    for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c))
         hn_append(columns, sizeof columns, "r");
     hn_append(columns, sizeof columns, "rrl");
     begin(tex, columns);
     fputs("Setting & Seeds", tex);
-    for (int c = hn_trained_next(p->t, p->base, -1); c >= 0;
-         c = hn_trained_next(p->t, p->base, c)) {
-        const char *name = p->t->table->column[c].name;
-        put_text(tex, name);
+    for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
+        const char *name = t->table->column[c].name;
+        hn_print(tex, hn_tex_text, " & %s", name);
         fputs(hn_trained_is_share(name) ? " (\\%)" : "", tex);
     }
-    hn_trained_label(p->t, p->base, text, sizeof text);
-    put_text(tex, p->column);
-    fputs(" $-$ ", tex);
-    hn_tex_text(tex, text);
-    fputs(" & $p$ & Ties \\\\\n\\midrule\n", tex);
+    hn_trained_label(t, p->base, text, sizeof text);
+    hn_print(tex, hn_tex_text, " & %s $-$ %s & $p$ & Ties \\\\\n\\midrule\n", p->ties.column, text);
     struct hn_trained_row row = {.base = p->base, .setting = -1};
-    while (hn_trained_next_row(p->t, &row))
+    while (hn_trained_next_row(t, &row))
         put_trained_row(tex, p, &row);
     end(tex);
 }
@@ -383,12 +370,16 @@ enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struct hn_results
     struct hn_trained t;
     if (hn_trained_open(ctx, r, &t))
         return ctx->code;
-    for (int64_t k = 0; k < t.settings; k++) {
-        struct problem p = {.t = &t, .base = k};
-        if (t.setting[k].base >= 0)
+    for (int64_t base = 0; base < t.settings; base++) {
+        struct problem p = {&t, base, {gain, &t, hn_trained_column(&t, base)}};
+        if (t.setting[base].base >= 0)
             continue;
-        p.column = hn_trained_column(&t, k);
-        if (find_trained_ties(ctx, &p))
+        if (open_ties(ctx, t.settings, &p.ties))
+            return ctx->code;
+        for (int64_t k = 0; k < t.settings; k++)
+            if (hn_trained_is_beside(&t, k, base))
+                p.ties.setting[p.ties.n++] = k;
+        if (find_ties(ctx, &p.ties))
             return ctx->code;
         put_problem(tex, &p);
     }

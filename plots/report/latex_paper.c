@@ -30,15 +30,10 @@ struct paper {
 
 static void put_caption(const struct paper *p, const struct drawn *d) {
     const struct hn_figure *f = d->figure;
-    fprintf(p->tex, "\\caption{%c", toupper((unsigned char)*f->title));
-    hn_tex_text(p->tex, f->title + 1);
-    fputs(". ", p->tex);
-    hn_tex_text(p->tex, d->caption);
-    if (strcmp(f->source, "none") != 0) {
-        fputs(" After ", p->tex);
-        hn_tex_text(p->tex, f->source);
-        fputc('.', p->tex);
-    }
+    hn_print(p->tex, hn_tex_text, "\\caption{%c%s. %s", toupper((unsigned char)*f->title),
+             f->title + 1, d->caption);
+    if (strcmp(f->source, "none") != 0)
+        hn_print(p->tex, hn_tex_text, " After %s.", f->source);
     fprintf(p->tex, "}\n\\label{fig:%s}\n", f->id);
 }
 
@@ -114,10 +109,9 @@ static enum hn_code put_words(struct paper *p) {
         return p->ctx->code;
     hn_overview_common(&o, common, sizeof common);
     int64_t n = count_compared(&o);
-    fprintf(p->tex, "%s %s compared", hn_counted(n, "setting").text, n == 1 ? "was" : "were");
-    fputs(*common ? " (" : "", p->tex);
-    hn_tex_text(p->tex, common);
-    fprintf(p->tex, "%s: Table~\\ref{tab:settings}", *common ? ")" : "");
+    hn_print(p->tex, hn_tex_text, "%s %s compared%s%s%s: Table~\\ref{tab:settings}",
+             hn_counted(n, "setting").text, n == 1 ? "was" : "were", *common ? " (" : "", common,
+             *common ? ")" : "");
     const char *joint = p->n_drawn > 1 ? ", Figures~" : ", Figure~";
     for (int wide = 0; wide < 2; wide++)
         for (int i = 0; i < p->n_drawn; i++)
@@ -148,20 +142,18 @@ static enum hn_code put_results(struct paper *p) {
 static void put_main(const struct paper *p, FILE *tex) {
     const char *title = hn_results_get(p->what->results, "title");
     bool two = p->medium->text > p->medium->column;
-    fprintf(tex,
-            "%% A page like that of the style: put its own \\documentclass and packages here.\n"
-            "\\documentclass[10pt%s]{article}\n"
-            "\\usepackage[%s,textwidth=%gin,textheight=9in,columnsep=%gin]{geometry}\n"
-            "\\usepackage[utf8]{inputenc}\n\\usepackage[T1]{fontenc}\n"
-            "\\usepackage{mathptmx,textcomp,graphicx,color,booktabs}\n"
-            "\\title{",
-            two ? ",twocolumn" : "",
-            strcmp(hn_media[p->what->medium], "acl") == 0 ? "a4paper" : "letterpaper",
-            p->medium->text, two ? p->medium->text - 2 * p->medium->column : 0.25);
-    hn_tex_text(tex, *title ? title : "Samplers of batches and negatives, compared");
-    fputs("}\n\\author{}\n\\date{}\n\n\\begin{document}\n\\maketitle\n\n\\input{results}\n\n"
-          "\\end{document}\n",
-          tex);
+    hn_print(tex, hn_tex_text,
+             "%% A page like that of the style: put its own \\documentclass and packages here.\n"
+             "\\documentclass[10pt%s]{article}\n"
+             "\\usepackage[%s,textwidth=%gin,textheight=9in,columnsep=%gin]{geometry}\n"
+             "\\usepackage[utf8]{inputenc}\n\\usepackage[T1]{fontenc}\n"
+             "\\usepackage{mathptmx,textcomp,graphicx,color,booktabs}\n"
+             "\\title{%s}\n\\author{}\n\\date{}\n\n\\begin{document}\n\\maketitle\n\n"
+             "\\input{results}\n\n\\end{document}\n",
+             two ? ",twocolumn" : "",
+             strcmp(hn_media[p->what->medium], "acl") == 0 ? "a4paper" : "letterpaper",
+             p->medium->text, two ? p->medium->text - 2 * p->medium->column : 0.25,
+             *title ? title : "Samplers of batches and negatives, compared");
 }
 
 // Writes main.tex unless it exists.

@@ -35,7 +35,7 @@ void hn_html_begin(FILE *html, const char *title, const char *when);
 void hn_html_end(FILE *html);
 // Text of HTML and of its attributes in quotes, from any bytes; what is not UTF-8 becomes U+FFFD.
 void hn_html_text(FILE *html, const char *text);
-// HTML with such a text for every %s; there is nothing else to fill in, and %% is a per cent sign.
+// HTML with such a text for every %s, and numbers (hn_vprint()).
 void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);
 
 // A number in a cell of a table: a dash for what is not finite, which sorts last.

@@ -344,10 +344,9 @@ static void put_league(FILE *html, const struct league *p) {
     if (!ranked && !has_no_true(p))
         return;
     hn_dataset_title(hn_table_text(runs, cell, "dataset"), name, sizeof name);
-    hn_html(html, "<p>%s", name);
-    fprintf(html, ", step %.0f, batches of %.0f; hardness: ", hn_table_real(runs, cell, "step"),
-            hn_table_real(runs, cell, "batch_size"));
-    hn_html(html, "%s.", p->hardness->name);
+    hn_html(html, "<p>%s, step %.0f, batches of %.0f; hardness: %s.", name,
+            hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
+            p->hardness->name);
     if (!ranked) {
         fputs(" Nothing is ranked: no batch had a true negative.</p>\n", html);
         put_without(html, p);
@@ -395,11 +394,9 @@ static void put_choice(FILE *html, const struct hn_overview *o) {
     if (!hn_hardness_measure(o->results, 1))
         return;
     fputs("<p class=measure>Hardness by", html);
-    for (int i = 0; hn_hardness_measure(o->results, i); i++) {
-        fprintf(html, " <label><input type=radio name=measure value=%d%s>", i,
-                i == 0 ? " checked" : "");
-        hn_html(html, "%s</label>", hn_hardness_measure(o->results, i)->name);
-    }
+    for (int i = 0; hn_hardness_measure(o->results, i); i++)
+        hn_html(html, " <label><input type=radio name=measure value=%d%s>%s</label>", i,
+                i == 0 ? " checked" : "", hn_hardness_measure(o->results, i)->name);
     fputs("</p>\n", html);
 }
 

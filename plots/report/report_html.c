@@ -22,7 +22,6 @@ void hn_html_text(FILE *html, const char *text) {
     }
 }
 
-// A section that folds; it ends with </details>.
 void hn_html_fold(FILE *html, const char *id, const char *title, bool open) {
     hn_html(html,
             open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
@@ -31,16 +30,10 @@ void hn_html_fold(FILE *html, const char *id, const char *title, bool open) {
 }
 
 void hn_html(FILE *html, const char *format, ...) {
-    va_list texts;
-    va_start(texts, format);
-    for (const char *at = format; *at; at++)
-        if (*at != '%')
-            fputc(*at, html);
-        else if (*++at == 's')
-            hn_html_text(html, va_arg(texts, const char *));
-        else
-            fputc('%', html);
-    va_end(texts);
+    va_list args;
+    va_start(args, format);
+    hn_vprint(html, hn_html_text, format, args);
+    va_end(args);
 }
 
 // Three significant digits, at least as many as stand before the point, without an exponent.
@@ -179,11 +172,10 @@ static const char *copy_head(FILE *html, const char *svg, const char *title) {
     double width, height;
     if (!end || sscanf(box, "viewBox=\"0 0 %lf %lf\"", &width, &height) != 2)
         return NULL;
-    fprintf(html,
+    hn_html(html,
             "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
-            "style=\"max-width:%.0fpx\" role=\"img\"",
-            width, height, width, height, width * 1.25);
-    hn_html(html, " aria-label=\"%s\">", title);
+            "style=\"max-width:%.0fpx\" role=\"img\" aria-label=\"%s\">",
+            width, height, width, height, width * 1.25, title);
     return end + 1;
 }
 

@@ -56,33 +56,6 @@ static void result_name(const struct many *m, int64_t i, char text[HN_LABEL_SIZE
         snprintf(text, HN_LABEL_SIZE, "%.40s (%" PRId64 ")", title_of(&m->report[i]), i + 1);
 }
 
-// The batches of each cell, from which intervals are taken where there are few seeds; of results
-// that have them.
-static enum hn_code join_batches(struct many *m) {
-    int64_t cells = 0, batches = 0;
-    for (int64_t i = 0; i < m->n; i++) {
-        const struct hn_results *r = m->report[i].results;
-        batches += r->batch_start ? r->batch_start[r->runs.rows] : 0;
-    }
-    m->joined.batch_start = hn_zalloc(m->ctx, m->joined.runs.rows + 1, sizeof(int64_t));
-    m->joined.batch_cos_mean = hn_alloc(m->ctx, batches, sizeof(double));
-    if (!m->joined.batch_start || !m->joined.batch_cos_mean)
-        return m->ctx->code;
-    batches = 0;
-    for (int64_t i = 0; i < m->n; i++) {
-        const struct hn_results *r = m->report[i].results;
-        for (int64_t row = 0; row < r->runs.rows; row++) {
-            int64_t from = r->batch_start ? r->batch_start[row] : 0;
-            int64_t to = r->batch_start ? r->batch_start[row + 1] : 0;
-            for (int64_t b = from; b < to; b++)
-                m->joined.batch_cos_mean[batches++] =
-                    r->batch_cos_mean ? r->batch_cos_mean[b] : NAN;
-            m->joined.batch_start[++cells] = batches;
-        }
-    }
-    return HN_OK;
-}
-
 // Of each training the last evaluation.
 static enum hn_code add_accuracies(struct many *m, const struct hn_results *r, int64_t first) {
     struct hn_trained t;
@@ -100,24 +73,30 @@ static enum hn_code add_accuracies(struct many *m, const struct hn_results *r, i
     return HN_OK;
 }
 
+// Batches come along: intervals are taken from them where there are few seeds.
 static enum hn_code join(struct many *m) {
     struct hn_table *runs = &m->joined.runs;
     if (hn_table_init(m->ctx, runs, "runs") ||
         hn_table_add_columns(m->ctx, runs, joined_columns, 2))
         return m->ctx->code;
     for (int64_t i = 0; i < m->n; i++) {
+        const struct hn_results *r = m->report[i].results;
+        const struct hn_results cells = {.runs = r->runs,
+                                         .batch_start = r->batch_start,
+                                         .batch_fn_ratio = r->batch_fn_ratio,
+                                         .batch_cos_mean = r->batch_cos_mean};
         char name[HN_LABEL_SIZE];
         int64_t first = runs->rows;
         result_name(m, i, name);
-        if (hn_table_append(m->ctx, runs, &m->report[i].results->runs))
+        if (hn_results_append(m->ctx, &m->joined, &cells))
             return m->ctx->code;
         for (int64_t row = first; row < runs->rows; row++)
             if (HN_TABLE_SET(m->ctx, runs, row, HN_TEXT_VALUE("result", name)))
                 return m->ctx->code;
-        if (add_accuracies(m, m->report[i].results, first))
+        if (add_accuracies(m, r, first))
             return m->ctx->code;
     }
-    return join_batches(m);
+    return HN_OK;
 }
 
 static int64_t count_distinct(const struct hn_table *t, const char *column) {
@@ -140,14 +119,13 @@ static void put_results(const struct many *m) {
         char name[HN_LABEL_SIZE], commit[13];
         result_name(m, i, name);
         snprintf(commit, sizeof commit, "%s", hn_results_get_env(r, "git_commit"));
-        hn_html(m->html, "<tr><th scope=row>%s</th><td>%s</td>", name,
-                hn_results_get(r, "created"));
-        fprintf(m->html,
-                "<td class=n>%" PRId64 "</td><td class=n>%" PRId64 "</td><td class=n>%" PRId64
-                "</td>",
-                r->runs.rows, hn_html_count(&r->runs, "status", "ok", NULL),
-                count_distinct(&r->runs, "dataset_sha256"));
-        hn_html(m->html, "<td><code>%s</code></td><td>%s</td><td class=wrap>%s</td></tr>\n", commit,
+        hn_html(m->html,
+                "<tr><th scope=row>%s</th><td>%s</td><td class=n>%" PRId64
+                "</td><td class=n>%" PRId64 "</td><td class=n>%" PRId64
+                "</td><td><code>%s</code></td><td>%s</td><td class=wrap>%s</td></tr>\n",
+                name, hn_results_get(r, "created"), r->runs.rows,
+                hn_html_count(&r->runs, "status", "ok", NULL),
+                count_distinct(&r->runs, "dataset_sha256"), commit,
                 hn_results_get_env(r, "cpu_model"), m->report[i].file);
     }
     fputs("</tbody></table></div>\n</section>\n", m->html);
@@ -190,9 +168,8 @@ static enum hn_code put_answer(struct many *m) {
     int64_t shared = 0, data = count_distinct(&m->joined.runs, "dataset_sha256");
     if (count_shared(m, &shared))
         return m->ctx->code;
-    fputs("<section aria-label=\"The answer\" class=answer>\n", m->html);
-    fprintf(m->html, "<p>%s on %s. ", hn_counted(m->n, "result").text,
-            hn_counted(data, "data set").text);
+    fprintf(m->html, "<section aria-label=\"The answer\" class=answer>\n<p>%s on %s. ",
+            hn_counted(m->n, "result").text, hn_counted(data, "data set").text);
     if (shared > 0)
         fprintf(m->html,
                 "%" PRId64 " setting%s measured on the same file in two results or more: "
@@ -222,9 +199,7 @@ static enum hn_code put_page(struct many *m) {
                                           {"side", "Side by side"},
                                           {"samplers", "Settings"},
                                           {"results", "Results"}};
-    char title[64];
-    snprintf(title, sizeof title, "%" PRId64 " results", m->n);
-    hn_html_begin(m->html, title, "");
+    hn_html_begin(m->html, hn_counted(m->n, "result").text, "");
     for (size_t i = 0; i < sizeof link / sizeof link[0]; i++)
         hn_html(m->html, "<li><a href=\"#%s\">%s</a></li>\n", link[i][0], link[i][1]);
     fputs("</ul></nav>\n</header>\n<main id=main>\n", m->html);

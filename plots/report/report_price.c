@@ -55,8 +55,8 @@ static void put_budget(FILE *html, const struct hn_table *t, int64_t top, const 
         fputs("no setting is shown to be within.</li>\n", html);
         return;
     }
-    hn_html(html, "<code>%s</code> is the hardest, ", hn_table_text(t, row, "setting"));
-    fprintf(html, "hardness %.2f, ", value(t, row, "hardness"));
+    hn_html(html, "<code>%s</code> is the hardest, hardness %.2f, ",
+            hn_table_text(t, row, "setting"), value(t, row, "hardness"));
     put_share(html, t, row);
     fprintf(html, "; %.2g %% of the queries get none.</li>\n", percent(t, row, "none"));
 }
@@ -85,12 +85,12 @@ static void put_empty(FILE *html, const struct hn_table *t) {
     }
     if (many == 0)
         return;
-    fprintf(
+    hn_html(
         html,
         "<p>Not named, as more than %.0f %% of the queries are left without a negative: %" PRId64
-        " of %s; most, %.3g %%, ",
-        100 * none_max, many, hn_counted(t->rows, "setting").text, percent(t, max, "none"));
-    hn_html(html, "<code>%s</code>.</p>\n", hn_table_text(t, max, "setting"));
+        " of %s; most, %.3g %%, <code>%s</code>.</p>\n",
+        100 * none_max, many, hn_counted(t->rows, "setting").text, percent(t, max, "none"),
+        hn_table_text(t, max, "setting"));
 }
 
 void hn_html_price_answer(FILE *html, const struct hn_results *r) {
@@ -100,9 +100,9 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
     } budgets[] = {{"half", 0.5}, {"a fifth", 0.2}, {"a twentieth", 0.05}};
     const struct hn_table *t = hn_results_table(r, "price");
     int64_t top = top_of(t);
-    hn_html(html, "<p>%s, step ", hn_table_text(t, 0, "dataset"));
-    fprintf(html, "%.0f: %.0f negatives of each of %.0f queries. ", value(t, 0, "step"),
-            value(t, 0, "wanted"), value(t, 0, "queries"));
+    hn_html(html, "<p>%s, step %.0f: %.0f negatives of each of %.0f queries. ",
+            hn_table_text(t, 0, "dataset"), value(t, 0, "step"), value(t, 0, "wanted"),
+            value(t, 0, "queries"));
     put_source(html, t);
     fputs("</p>\n", html);
     if (top < 0)

@@ -20,17 +20,15 @@ static void put_versions(FILE *html, const struct hn_results *const *r, int64_t 
         "<div><p><strong>Results are of versions %d to %d, between which numbers changed:</strong> "
         "make the older ones again before they are compared.</p>\n<ul>\n",
         hn_results_version(low), hn_results_version(high));
-    for (int64_t i = 0; i < changes.n; i++) {
-        fprintf(html, "<li>version %d: ", changes.first[i].version);
-        hn_html(html, "%s</li>\n", changes.first[i].what);
-    }
+    for (int64_t i = 0; i < changes.n; i++)
+        hn_html(html, "<li>version %d: %s</li>\n", changes.first[i].version, changes.first[i].what);
     fputs("</ul></div>\n", html);
 }
 
 enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx, const struct hn_results *const *r,
                               int64_t n) {
     struct hn_programs programs = {0};
-    char text[512], count[24];
+    char text[512];
     HN_SCOPE(ctx);
     put_versions(html, r, n);
     for (int64_t i = 0; i < n; i++)
@@ -39,7 +37,7 @@ enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx, const struct h
     if (programs.n < 2)
         return HN_OK;
     hn_programs_text(&programs, text, sizeof text);
-    snprintf(count, sizeof count, "%" PRId64, programs.n);
-    hn_html(html, "<p><strong>Rows were made by %s programs:</strong> %s.</p>\n", count, text);
+    hn_html(html, "<p><strong>Rows were made by %" PRId64 " programs:</strong> %s.</p>\n",
+            programs.n, text);
     return HN_OK;
 }

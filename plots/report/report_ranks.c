@@ -193,9 +193,8 @@ static void put_best(FILE *html, const struct ranks *k, const struct ranked *by,
     for (int64_t l = 0; l < k->labels; l++)
         if (k->common[l] && (best < 0 || rank_of(k, l, value).mean < rank_of(k, best, value).mean))
             best = l;
-    hn_html(html, "<p>%s: <b>%s</b> ranks best, ", by->title, k->label[best]);
-    fprintf(html, "%.2f on average over %" PRId64 " data sets.", rank_of(k, best, value).mean,
-            datasets);
+    hn_html(html, "<p>%s: <b>%s</b> ranks best, %.2f on average over %" PRId64 " data sets.",
+            by->title, k->label[best], rank_of(k, best, value).mean, datasets);
     for (int64_t l = 0; l < k->labels; l++) {
         if (!k->common[l] || l == best)
             continue;

@@ -113,9 +113,8 @@ static void put_failures(FILE *html, const struct hn_results *r) {
             continue;
         if (listed == 1)
             fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", html);
-        hn_html(html, "<li>%s", hn_table_text(runs, row, "sampler"));
-        fprintf(html, ", step %.0f", hn_table_real(runs, row, "step"));
-        hn_html(html, " (%s): %s</li>\n", status, hn_table_text(runs, row, "error"));
+        hn_html(html, "<li>%s, step %.0f (%s): %s</li>\n", hn_table_text(runs, row, "sampler"),
+                hn_table_real(runs, row, "step"), status, hn_table_text(runs, row, "error"));
     }
     if (listed > MAX_LISTED)
         fprintf(html, "<li>and %d more; column <code>error</code> of /runs has them</li>\n",

@@ -265,9 +265,9 @@ static void put_undecided(FILE *html, const struct problem *p, int64_t best, int
     hn_trained_label(p->t, best, name, sizeof name);
     hn_html(html, "%s has %s ", name, p->column);
     put_mean(html, p, last_of(p, best));
-    fprintf(html,
-            " with %s. Run at least three seeds to see whether training improves on "
-            "the baselines and which setting is best.",
+    hn_html(html,
+            " with %s. Run at least three seeds to see whether training improves on the baselines "
+            "and which setting is best.",
             hn_counted(seeds, "seed").text);
 }
 

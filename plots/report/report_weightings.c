@@ -81,7 +81,7 @@ static void put_clamped(FILE *html, const struct hn_overview *o, int64_t none) {
                   : "Not compared, since debiasing left anchors without negatives (clamped): ",
               html);
         put_name(html, o, s);
-        fprintf(html, " (%.0f %% of the anchors)", 100 * hn_overview_mean(o, s, "clamp_rate").mean);
+        hn_html(html, " (%.0f %% of the anchors)", 100 * hn_overview_mean(o, s, "clamp_rate").mean);
     }
     fputs(n ? ". A smaller tau_plus or a higher temperature leaves some. " : "", html);
 }
@@ -101,18 +101,17 @@ static const char *measure_of(const struct hn_overview *o, int64_t s) {
 
 static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none, bool first) {
     const char *column = measure_of(o, none);
-    char name[NAME];
-    struct hn_mean own = hn_overview_mean(o, none, column);
+    char dataset[NAME], name[NAME];
     const struct hn_table *runs = &o->results->runs;
-    hn_dataset_title(hn_table_text(runs, o->first[none], "dataset"), name, sizeof name);
-    hn_html(html, "<p>Weightings on %s, step ", name);
-    fprintf(html, "%.0f, batches of %.0f, temperature %g, ",
-            hn_table_real(runs, o->first[none], "step"),
-            hn_table_real(runs, o->first[none], "batch_size"),
-            hn_table_real(runs, o->first[none], "temperature"));
+    int64_t cell = o->first[none];
+    hn_dataset_title(hn_table_text(runs, cell, "dataset"), dataset, sizeof dataset);
     hn_overview_label(o, none, name, sizeof name);
-    hn_html(html, "loss %s, %s: without one ", hn_table_text(runs, o->first[none], "loss"), name);
-    hn_html_mean(html, own, 100, 2, false);
+    hn_html(html,
+            "<p>Weightings on %s, step %.0f, batches of %.0f, temperature %g, loss %s, %s: without "
+            "one ",
+            dataset, hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
+            hn_table_real(runs, cell, "temperature"), hn_table_text(runs, cell, "loss"), name);
+    hn_html_mean(html, hn_overview_mean(o, none, column), 100, 2, false);
     fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
                                          : " % of the loss is on false negatives. ",
           html);
