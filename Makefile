@@ -369,7 +369,7 @@ $(BUILD)/include/build_info.h: FORCE
 	printf '#define HN_BUILD_CFLAGS "%s"\n' '$(strip $(all_cflags))'; } > $(new); $(write_if_new)
 
 $(call obj,harness/host/host.c): $(BUILD)/include/build_info.h
-$(call obj,plots/page/theme.c): plots/page/theme.gp
+$(call obj,plots/page/render.c): plots/page/theme.gp
 $(call obj,plots/report/report.c): plots/report/report.css plots/report/report.js
 
 # Published numbers, claims and their jobs, as C strings.

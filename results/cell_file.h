@@ -1,8 +1,9 @@
-// One file per finished cell, <folder>/cells/<run_key>.cell: a line of text, the results as bytes
-// (results/cell_bytes.h), and a checksum.
+// One file per finished cell, <folder>/cells/<run_key>.cell: a line of text, the results as bytes,
+// and a checksum.
 #ifndef HN_RESULTS_CELL_FILE_H
 #define HN_RESULTS_CELL_FILE_H
 
+#include "core/bytes.h"
 #include "results/store.h"
 
 // Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
@@ -30,5 +31,15 @@ struct hn_cell_file_list {
 HN_MUST_USE enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
                                                 struct hn_cell_file_list *out);
 bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cell_key);
+
+// Texts of a cell that are read without its results; borrowed, or of the bytes.
+struct hn_cell_head {
+    const char *run_key, *cell_key, *status, *program;
+};
+HN_MUST_USE enum hn_code hn_cell_bytes_put(struct hn_context *ctx, struct hn_cell_head head,
+                                           const struct hn_results *results, struct hn_bytes *out);
+// Takes the head, and what follows unless results is NULL. HN_DATA: these are no such bytes.
+HN_MUST_USE enum hn_code hn_cell_bytes_take(struct hn_context *ctx, struct hn_cursor bytes,
+                                            struct hn_cell_head *head, struct hn_results *results);
 
 #endif

@@ -12,18 +12,6 @@ enum { HN_STORE_VERSION = 1 };
 // The dimension scale of a table's rows: no column may have this name.
 #define HN_STORE_ROW "row"
 
-// Appends the splits from[n + 1] of n rows to those of `rows` rows, *to (NULL: they have empty
-// ranges, as rows without `from` get). range: where their elements begin and end in the joined
-// array.
-enum hn_code hn_store_append_splits(struct hn_context *ctx, int64_t **to, int64_t *capacity,
-                                    int64_t rows, const int64_t *from, int64_t n, int64_t range[2]);
-// Appends saved batches, before the rows of /runs are (store_order.c).
-enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to,
-                                   const struct hn_results *from);
-// Samplers of a table that was read, by the names that they have now (old_files.c).
-HN_MUST_USE enum hn_code hn_store_rename(struct hn_context *ctx, struct hn_table *t);
-// The role of a column in files that were written before columns had one (old_files.c).
-enum hn_role hn_store_old_role(const char *table, const struct hn_column *column);
 // True if the splits rise from 0.
 bool hn_store_rises(const int64_t *split, int64_t n);
 

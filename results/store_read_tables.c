@@ -74,6 +74,56 @@ static enum hn_code read_cells(const struct hn_store_reader *r, const struct hn_
     return HN_OK;
 }
 
+static bool among(const char *name, const char *const *list) {
+    for (; *list; list++)
+        if (strcmp(name, *list) == 0)
+            return true;
+    return false;
+}
+
+// Cells have these as settings; in the table of a study they are values of its rows.
+static bool is_setting(const char *table, const char *name) {
+    static const char *const cells[] = {"runs", "snapshots", "studies", "timing", "training", NULL};
+    static const char *const settings[] = {"temperature", "batch_size", "seed", NULL};
+    return among(table, cells) && among(name, settings);
+}
+
+// The role of a column in files that were written before columns had one, by its name and unit.
+static enum hn_role old_role(const char *table, const struct hn_column *column) {
+    static const char *const names[] = {
+        "cell_key", "run_key",  "dataset",   "dataset_sha256", "step", "sampler",
+        "params",   "loss",     "weighting", "error",          "note", "tool_version",
+        "run",      "snapshot", "study_row", "study",          NULL};
+    static const char *const times[] = {"cost_s", "cost_g", NULL};
+    static const char *const derived[] = {"cost_g_over_t", "share_of_limit", NULL};
+    static const char *const machine[] = {"peak_rss", "instructions",   "threads",
+                                          "beside",   "share_s",        "share_g",
+                                          "share_e",  "share_of_floor", NULL};
+    static const char *const binned[] = {"cos_p50",       "cos_p90",      "cos_p99",
+                                         "overlap_label", "overlap_view", NULL};
+    static const char *const units[] = {"s", "ns", "GFLOP/s", NULL};
+    if (among(column->name, times))
+        return HN_ROLE_TIME;
+    if (among(column->name, derived))
+        return HN_ROLE_DERIVED;
+    if (among(column->name, machine) || among(column->units, units))
+        return HN_ROLE_MACHINE;
+    if (among(column->name, names))
+        return HN_ROLE_IDENTITY;
+    if (is_setting(table, column->name))
+        return HN_ROLE_SETTING;
+    return among(column->name, binned) ? HN_ROLE_BINNED : HN_ROLE_AUTO;
+}
+
+// Samplers of a table that was read, by the names that they have now.
+static enum hn_code rename_samplers(struct hn_context *ctx, struct hn_table *t) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "sampler"), "null") == 0 &&
+            hn_table_set_text(ctx, t, row, "sampler", "file-order"))
+            return ctx->code;
+    return HN_OK;
+}
+
 // By the class of its values and by what its attributes say ("" in files from before there were
 // such).
 static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_h5_data *s,
@@ -93,7 +143,7 @@ static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_
     if (!direction || !role || !column.units || !column.long_name || !column.heading)
         return r->ctx->code;
     column.direction = hn_direction_find(direction);
-    column.role = *role ? hn_role_find(role) : hn_store_old_role(t->name, &column);
+    column.role = *role ? hn_role_find(role) : old_role(t->name, &column);
     return hn_table_add_column(r->ctx, t, &column);
 }
 
@@ -153,7 +203,7 @@ enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, 
     if (group < 0)
         return HN_OK;
     bool failed = hn_table_init(r->ctx, t, name) || each_link(r, group, name, read_column, t) ||
-                  hn_store_rename(r->ctx, t);
+                  rename_samplers(r->ctx, t);
     hn_h5_close(group);
     return failed ? r->ctx->code : HN_OK;
 }

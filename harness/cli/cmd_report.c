@@ -5,7 +5,7 @@
 #include "harness/cli/command.h"
 #include "harness/run/plan.h"
 #include "harness/sheet/sheet.h"
-#include "plots/report/latex_paper.h"
+#include "plots/report/latex.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 // 2 and 4): what was trained, sorted, with the untrained encoder among them, and the differences to
 // the first setting of the file, paired by seed. Our deviation from the tables: intervals.
 #include "plots/page/curves.h"
-#include "plots/page/training_curves.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // BS figure 13: accuracy over training, by sampler. Our deviation: the untrained encoder's level
 // stands beside, below which nothing has been learnt.
-#include "plots/page/training_curves.h"
+#include "plots/page/curves.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // GC figure 7: the loss that batches are trained with, beside the loss that they had before their
 // epoch began.
-#include "plots/page/training_curves.h"
+#include "plots/page/curves.h"
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "training");

@@ -1,5 +1,5 @@
 // HC figure 11: accuracy over training, by weighting of the negatives, on uniform batches.
-#include "plots/page/training_curves.h"
+#include "plots/page/curves.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // No paper: the loss that training went down.
-#include "plots/page/training_curves.h"
+#include "plots/page/curves.h"
 
 static const struct hn_training_curves curves = {
     .column = "loss", .unit = "nats", .min = 1, .nothing = "no training has a loss"};

@@ -5,6 +5,7 @@
 
 #include "plots/page/page.h"
 #include "plots/page/paper.h"
+#include "plots/page/trained.h"
 
 // A column of /runs as it is drawn.
 struct hn_curve_value {
@@ -60,10 +61,6 @@ HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_res
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
 
-// True if rows a and b of any table have the same texts and numbers in these columns
-// (NULL-terminated).
-bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
-
 // Settings that may be ranked against each other: batches of one size, or negatives per anchor with
 // one number of anchors. Losses and temperatures do not change a batch: the first that has a value
 // counts.
@@ -87,5 +84,42 @@ struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int set
 // -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column);
+
+extern const char *const hn_distributions_columns[]; // that these figures need
+
+// The histograms of all seeds added up, as a density over the cosine.
+struct hn_density {
+    int64_t from, to; // kinds of pairs [from, to); 0 = positives
+    int64_t merge;    // bins drawn as one
+    double cut;       // bins below this share of the peak are left out
+};
+void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
+                       const struct hn_density *what);
+// Step number i of n that are spread evenly over those of the groups.
+int64_t hn_shown_step(const struct hn_groups *g, int64_t i, int64_t n);
+
+struct hn_distributions {
+    struct hn_choice choice;
+    const char *varied; // an option of which there have to be two values; NULL = none
+};
+// Fills and finishes a page. HN_NOT_APPLICABLE if the results have no pairs of such settings.
+HN_MUST_USE enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results *r,
+                                               const struct hn_distributions *what);
+
+struct hn_training_curves {
+    const char *column;                                     // NULL: the task's first, which decides
+    const char *unit;                                       // of the axis; NULL: (%) for shares
+    bool (*keep)(const struct hn_table *runs, int64_t row); // of a setting's first run; NULL: all
+    int min, min_steps;                                     // settings, steps that a panel needs
+    bool untrained;                                         // the level of step 0 as a rule
+    const char *nothing;                                    // said where there is nothing to draw
+    const char *beside; // a second column, as dotted lines of the same colours; NULL: none
+};
+
+// "kNN accuracy of z (%)"; unit may be NULL.
+void hn_training_axis(const char *column, const char *unit, char *title, size_t size);
+// Fills and finishes a page; HN_NOT_APPLICABLE where the file has no training.
+HN_MUST_USE enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
+                                          const struct hn_training_curves *curves);
 
 #endif

@@ -24,11 +24,10 @@ struct hn_figure {
     const char *or_table;
     const char *const *or_columns;
     bool needs_histogram;
-    // One of four: curves over an option (plots/page/curves.h), curves of trainings
-    // (plots/page/training_curves.h), densities of cosines (plots/page/distributions.h), or a
-    // function that fills a page (plots/page/page.h). The function ends with hn_page_finish():
-    // HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw. Its allocations are
-    // freed with the page.
+    // One of four: curves over an option, curves of trainings, densities of cosines (all three in
+    // plots/page/curves.h), or a function that fills a page (plots/page/page.h) and ends with
+    // hn_page_finish(): HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw.
+    // Its allocations are freed with the page.
     const struct hn_option_curves *sweep;
     const struct hn_training_curves *training;
     const struct hn_distributions *distributions;

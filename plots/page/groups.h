@@ -4,9 +4,31 @@
 #define HN_PLOTS_PAGE_GROUPS_H
 
 #include "plots/page/figure.h"
-#include "plots/page/lines.h"
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
+#include "results/store.h"
+
+enum {
+    HN_LINE_UNIFORM = 1,  // colour of Uniform
+    HN_LINE_HUES = 11,    // colours of the other samplers, from 2
+    HN_LINE_GREY = 13,    // colour of what is neither a sampler nor a value in an order
+    HN_LINE_ORDERED = 14, // first colour of values in their order
+    HN_LINES_ORDERED = 8,
+    HN_LINE_STYLES = 40,
+    HN_LINE_STYLE = 100 // a line is colour + HN_LINE_STYLE * style
+};
+
+// Line number i of things that are not samplers, from 0.
+int hn_line_number(int i);
+// Setting i of the sampler with that line: its colour, and a style of its own.
+int hn_line_of_setting(int line, int i);
+// Value i of n in their order: colours from dark to bright, and a style of its own.
+int hn_line_ordered(int i, int n);
+bool hn_line_is_uniform(
+    const char *sampler); // beside which the settings of one other have an order
+int hn_line_of_sampler(const struct hn_table *runs, const char *sampler);
+int hn_line_colour(int line);
+int hn_line_style(int line); // from 1; 0 = none: a solid line
 
 enum {
     HN_MAX_PANELS = 4,
@@ -31,7 +53,7 @@ struct hn_groups {
     double temperature[HN_MAX_PANELS];
     struct hn_setting *setting; // [settings]
     int datasets, temperatures, settings;
-    int settings_in_all;                   // with those that hn_groups_choose() left out
+    int settings_in_all;                   // with those that are left out
     bool more_datasets, more_temperatures; // than are kept here
     int64_t *step;                         // [steps], increasing
     int64_t steps;
@@ -68,11 +90,6 @@ struct hn_choice {
 // HN_NOT_APPLICABLE if no row is left. What it allocates belongs to the owner.
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
-
-// Keeps `max` settings: one of every sampler before a second of any, in the order of the file, but
-// Uniform and the sampler `first` (NULL: none) before the others.
-HN_MUST_USE enum hn_code hn_groups_choose(struct hn_context *ctx, struct hn_groups *g, int max,
-                                          const char *first);
 
 // Coordinates of a group; -1 for any data set or temperature.
 struct hn_where {

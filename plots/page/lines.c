@@ -1,6 +1,7 @@
-#include "plots/page/lines.h"
+#include "plots/page/groups.h"
 #include "samplers/sampler.h"
 
+#include <math.h>
 #include <string.h>
 
 int hn_line_colour(int line) { return line % HN_LINE_STYLE; }
@@ -49,4 +50,85 @@ int hn_line_of_sampler(const struct hn_table *runs, const char *sampler) {
         before += !hn_samplers[registered(other)] && is_first(runs, row);
     }
     return number == 0 ? with_style(HN_LINE_UNIFORM, 0) : hn_line_number(number - 1);
+}
+
+// The number in which alone settings differ: the batch size, or an option.
+static double varied(const struct hn_groups *g, int setting, const char *option) {
+    return option ? hn_option_number(g->setting[setting].params, option)
+                  : (double)g->setting[setting].batch_size;
+}
+
+// The first option that is not alike in a and b, "" if none.
+static void differing(const char *a, const char *b, char name[HN_LABEL_SIZE]) {
+    struct hn_option_part part;
+    *name = '\0';
+    while (!*name && hn_option_next(&a, &part))
+        if (!hn_option_has(b, part)) {
+            snprintf(name, HN_LABEL_SIZE, "%.*s", (int)part.length, part.text);
+            name[strcspn(name, "=")] = '\0';
+        }
+}
+
+// Numbers in their order, then schedules and words, of all settings with the sampler of `first`.
+static void order_lines(struct hn_groups *g, int first, const char *option) {
+    const char *sampler = g->setting[first].sampler;
+    int of = 0;
+    for (int i = 0; i < g->settings; i++)
+        of += strcmp(g->setting[i].sampler, sampler) == 0;
+    for (int i = 0; i < g->settings; i++) {
+        double own = varied(g, i, option);
+        int before = 0;
+        if (strcmp(g->setting[i].sampler, sampler) != 0)
+            continue;
+        for (int k = 0; k < g->settings; k++) {
+            double other = varied(g, k, option);
+            bool equal = (isnan(own) && isnan(other)) || !(own < other || own > other);
+            if (strcmp(g->setting[k].sampler, sampler) == 0)
+                before += isnan(own) != isnan(other) ? isnan(own) : equal ? k < i : other < own;
+        }
+        g->setting[i].line = hn_line_ordered(before, of);
+    }
+}
+
+// True if all settings but those of Uniform have the sampler of `first`, and differ: in *option,
+// "" = in the batch size.
+static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_LABEL_SIZE]) {
+    char other[HN_LABEL_SIZE];
+    int of = 0;
+    *option = '\0';
+    for (int i = 0; i < g->settings; i++) {
+        const struct hn_setting *s = &g->setting[i], *to = &g->setting[first];
+        if (strcmp(s->sampler, to->sampler) != 0) {
+            if (!hn_line_is_uniform(s->sampler))
+                return false;
+            continue;
+        }
+        of++;
+        differing(s->params, to->params, other);
+        if (*other)
+            snprintf(option, HN_LABEL_SIZE, "%s", other);
+    }
+    return of > 1;
+}
+
+int hn_sampler_line(const struct hn_groups *g, int setting) {
+    return hn_line_of_sampler(&g->results->runs, g->setting[setting].sampler);
+}
+
+void hn_groups_lines(struct hn_groups *g) {
+    char option[HN_LABEL_SIZE];
+    int first = 0;
+    while (first < g->settings - 1 && hn_line_is_uniform(g->setting[first].sampler))
+        first++;
+    bool one = is_one_sampler(g, first, option);
+    if (one)
+        order_lines(g, first, *option ? option : NULL);
+    for (int i = 0; i < g->settings; i++) {
+        int before = 0;
+        if (one && strcmp(g->setting[i].sampler, g->setting[first].sampler) == 0)
+            continue;
+        for (int k = 0; k < i; k++)
+            before += strcmp(g->setting[k].sampler, g->setting[i].sampler) == 0;
+        g->setting[i].line = hn_line_of_setting(hn_sampler_line(g, i), before);
+    }
 }

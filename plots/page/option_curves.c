@@ -105,7 +105,7 @@ static const struct hn_setting *setting_of(const struct sorted *s, int kind) {
 
 static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
 
-// Whole curves alone: as settings are chosen (groups_choice.c).
+// Whole curves alone: as settings are chosen.
 static enum hn_code choose_curves(struct hn_context *ctx, struct sorted *s, int max) {
     struct hn_candidate *candidate = hn_zalloc(ctx, s->kinds, sizeof *candidate);
     if (!candidate)

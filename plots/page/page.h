@@ -41,7 +41,7 @@ struct hn_series {
     char end[HN_LABEL_SIZE];   // at the end of its curve and in the .tsv, "" = the label
     const char *size;          // what `size` is, NULL = a size
     enum hn_look look;
-    int line;        // plots/page/lines.h
+    int line;        // plots/page/groups.h
     double key_size; // of discs: stands in the key alone, with this size; 0 = no
     int64_t n, capacity;
     struct hn_datum *datum; // [n]

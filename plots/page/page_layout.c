@@ -97,6 +97,71 @@ static bool has_heat(const struct hn_page *page) {
     return false;
 }
 
+// Inches; below the last two an inset does not fit.
+static const double inset_share = HN_INSET_SHARE, space_left = 0.5, space_above = 0.2,
+                    space_below = 0.42, inset_width = 3, inset_height = 1.9;
+
+// A corner for the inset, and the panel's axes.
+struct corner {
+    const struct hn_panel *panel;
+    struct hn_range x, y;
+    double left, bottom; // shares
+};
+
+static bool is_crossed(const struct corner *c, double x0, double y0, double x1, double y1) {
+    for (int k = 0; k <= 8; k++) {
+        double at = hn_axis_share(&c->panel->x, x0 + k / 8.0 * (x1 - x0), c->x) - c->left,
+               up = hn_axis_share(&c->panel->y, y0 + k / 8.0 * (y1 - y0), c->y) - c->bottom;
+        if (at > -0.04 && at < inset_share + 0.04 && up > -0.06 && up < inset_share + 0.06)
+            return true;
+    }
+    return false;
+}
+
+// Points, the lines that join them, intervals.
+static bool is_covered(const struct corner *c, const struct hn_series *s) {
+    bool stairs = s->look == HN_LOOK_STAIRS, arms = s->look == HN_LOOK_ARMS;
+    bool joined = stairs || (s->look != HN_LOOK_DISCS && s->look != HN_LOOK_STEMS && !arms);
+    for (int64_t i = 0; i < s->n; i++) {
+        const struct hn_datum *d = &s->datum[i], *last = joined && i > 0 ? d - 1 : d;
+        double middle = arms ? d->x : d->y, y = stairs ? last->y : d->y;
+        double lo = isnan(d->lo) ? middle : d->lo, hi = isnan(d->hi) ? middle : d->hi;
+        if (is_crossed(c, last->x, last->y, d->x, y) || is_crossed(c, d->x, y, d->x, d->y) ||
+            (arms ? is_crossed(c, lo, d->y, hi, d->y) : is_crossed(c, d->x, lo, d->x, hi)))
+            return true;
+    }
+    return false;
+}
+
+// Finds a corner of the first panel where nothing is drawn; inset = false: the panel stands beside.
+static void place_inset(struct hn_layout *g) {
+    const struct hn_panel *panel = &g->page->panel[0];
+    struct corner c = {.panel = panel,
+                       .x = hn_page_range(g->page, panel, false),
+                       .y = hn_page_range(g->page, panel, true)};
+    if (g->panel_width < inset_width || g->panel_height < inset_height) {
+        g->inset = false;
+        return;
+    }
+    for (int corner = 0; corner < 4; corner++) { // right before left, below before above
+        bool covered = false;
+        c.left = g->inset_left = corner % 2 ? 0 : 1 - inset_share;
+        c.bottom = g->inset_bottom = corner / 2 ? 1 - inset_share : 0;
+        for (int s = 0; s < c.panel->n_series; s++)
+            covered |= is_covered(&c, c.panel->series[s]);
+        if (!covered)
+            return;
+    }
+    g->inset = false;
+}
+
+static struct hn_box inset_box(const struct hn_layout *g, struct hn_box outer) {
+    double width = inset_share * outer.width, height = inset_share * outer.height;
+    double top = outer.top + (1 - g->inset_bottom) * outer.height - height;
+    return (struct hn_box){outer.left + g->inset_left * outer.width + space_left, top + space_above,
+                           width - space_left - 0.06, height - space_above - space_below};
+}
+
 static const double tall_width = 1.4; // of a tall panel, in those of the others
 static const double narrowest = 1.1;  // panel, inches
 static const double row_wanted = 1.8; // height of panel, tics and titles
@@ -334,7 +399,7 @@ void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
             make(page, g, page->inset, false);
     }
     if (g->inset)
-        hn_inset_layout(g);
+        place_inset(g);
     if (page->inset && !g->inset) // it does not fit
         make(page, g, false, false);
 }
@@ -353,7 +418,7 @@ void hn_layout_fit(const struct hn_page *page, int *rows, int *panels) {
 struct hn_box hn_layout_box(const struct hn_layout *g, int p) {
     struct hn_box box = {g->left[0], g->first_top, g->panel_width, g->panel_height};
     if (g->inset && p == g->page->panels - 1)
-        return hn_inset_box(g, hn_layout_box(g, 0));
+        return inset_box(g, hn_layout_box(g, 0));
     if (is_tall(g, p)) {
         box.width *= tall_width;
         for (int r = 1; r < g->rows; r++)

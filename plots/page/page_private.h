@@ -56,11 +56,6 @@ double hn_layout_key_left(const struct hn_layout *layout, int column);
 double hn_layout_x_title_depth(const struct hn_panel *panel);
 bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);
 
-// The inset: where it is to stand, inset = false where it does not fit; its box in that of the
-// first panel.
-void hn_inset_layout(struct hn_layout *layout);
-struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
-
 bool hn_series_has_interval(const struct hn_series *s);
 // True if its intervals are drawn as a band, else as bars: bands of many curves cover each other.
 bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s);

@@ -3,15 +3,21 @@
 // left.
 #include "core/files.h"
 #include "plots/page/curves.h"
-#include "plots/page/distributions.h"
+#include "plots/page/figure.h"
 #include "plots/page/page_private.h"
-#include "plots/page/training_curves.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+__asm__(".section .rodata\n"
+        ".global hn_theme\n"
+        "hn_theme:\n"
+        ".incbin \"plots/page/theme.gp\"\n"
+        ".byte 0\n"
+        ".previous\n");
 
 enum { STYLE_MAX = 1 << 20, DOTS_PER_INCH = 200, SVG_PER_INCH = 96 };
 

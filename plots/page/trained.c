@@ -1,5 +1,6 @@
 #include "plots/page/trained.h"
-#include "plots/page/curves.h"
+#include "plots/page/figure.h"
+#include "results/analysis/params.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Points are means over seeds, at the steps where any seed was evaluated; bands are 95 % intervals
 // of these means, from three seeds on.
-#include "plots/page/training_curves.h"
+#include "plots/page/curves.h"
 #include "results/analysis/shown.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-#include "plots/report/latex_paper.h"
 #include "core/files.h"
 #include "plots/page/figure.h"
 #include "plots/page/groups.h"

@@ -85,7 +85,7 @@ const char *hn_html_verdict(int v, int64_t n);
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
 // A section that folds; it ends with </details>.
 void hn_html_fold(FILE *html, const char *id, const char *title, bool open);
-// Says first that n >= 1 results are of several programs or results versions (report_programs.c);
+// Says first that n >= 1 results are of several programs or results versions (report_run.c);
 // nothing where they are of one.
 HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *const *r, int64_t n);
@@ -93,7 +93,7 @@ HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
 void hn_html_run(FILE *html, const struct hn_results *r);
 // The opening of results of samplers: the hardest within some points more false negatives than
 // Uniform. margin: of the false-negative ratio, what still counts as no more than Uniform's
-// (results/analysis/judge.h).
+// (results/analysis/means.h).
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
 // Of weightings, where they vary: what share of the loss is on false negatives.
 void hn_html_weightings(FILE *html, const struct hn_overview *o);

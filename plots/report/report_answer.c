@@ -8,7 +8,6 @@
 // (hn_mean_among()). Fewer than three seeds have no such interval; then the sentences say that
 // hardness goes by means, and false negatives by intervals over batches, where these are known.
 #include "core/pairs.h"
-#include "plots/page/curves.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "results/analysis/history.h"
 #include "core/options/option.h"
 #include "results/analysis/means.h"
-#include "results/gate.h"
+#include "results/compare.h"
 #include "results/programs.h"
 
 #include <dirent.h>

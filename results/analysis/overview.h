@@ -4,7 +4,7 @@
 #ifndef HN_RESULTS_ANALYSIS_OVERVIEW_H
 #define HN_RESULTS_ANALYSIS_OVERVIEW_H
 
-#include "results/analysis/judge.h"
+#include "results/analysis/means.h"
 #include "results/analysis/params.h"
 
 enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16, HN_HEADED_DIGITS = 3 };

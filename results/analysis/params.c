@@ -20,6 +20,17 @@ bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, co
            strcmp(own, value) == 0;
 }
 
+bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column) {
+    for (; *column; column++) {
+        double x = hn_table_real(t, a, *column), y = hn_table_real(t, b, *column);
+        bool numbers = !isnan(x) || !isnan(y);
+        if (numbers ? !(fabs(x - y) < 1e-9)
+                    : strcmp(hn_table_text(t, a, *column), hn_table_text(t, b, *column)) != 0)
+            return false;
+    }
+    return true;
+}
+
 void hn_dataset_title(const char *dataset, char *text, size_t size) {
     snprintf(text, size, "%s", hn_base_name(dataset));
     char *dot = strrchr(text, '.');

@@ -12,6 +12,9 @@ enum { HN_LABEL_SIZE = 64, HN_TITLE_SIZE = 320 }; // a title holds the name of a
 double hn_option_number(const char *params, const char *option);
 // True if a row of /runs has the option with this value.
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
+// True if rows a and b of any table have the same texts and numbers in these columns
+// (NULL-terminated).
+bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
 
 // The name of a data set without folders and ending.
 void hn_dataset_title(const char *dataset, char *text, size_t size);

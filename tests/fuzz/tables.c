@@ -4,10 +4,8 @@
 
 #include "harness/claims/claims.h"
 #include "plots/page/curves.h"
-#include "plots/page/distributions.h"
 #include "plots/page/page_private.h"
 #include "plots/page/paper.h"
-#include "plots/page/training_curves.h"
 #include "plots/report/latex.h"
 #include "plots/report/report.h"
 #include "results/compare.h"

@@ -17,7 +17,7 @@
 #include "datasets/tudataset.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
-#include "results/cell_bytes.h"
+#include "results/cell_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

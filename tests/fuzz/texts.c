@@ -6,7 +6,7 @@
 #include "harness/claims/claims.h"
 #include "harness/job/train_job.h"
 #include "harness/sheet/sheet.h"
-#include "results/gate.h"
+#include "results/compare.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Lines of samplers and settings, and which rows of a file belong together.
-#include "plots/page/distributions.h"
+#include "plots/page/curves.h"
 #include "plots/page/page_private.h"
 #include "samplers/sampler.h"
 #include "tests/figures_fixture.h"

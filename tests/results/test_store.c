@@ -1,6 +1,5 @@
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
 #include "core/files.h"
-#include "results/cell_bytes.h"
 #include "results/cell_file.h"
 #include "tests/store_fixture.h"
 
