@@ -64,6 +64,7 @@ struct hn_compare_options {
 // All values of one column of one table, or of one array.
 struct hn_compare_line {
     const char *table, *name; // borrowed from BASE
+    int column, other;        // of the tables of BASE and of NEW, -1: NEW has none
     enum hn_role role;
     enum hn_direction direction;
     const struct hn_gate *gate; // NULL: none was given for it
@@ -106,7 +107,7 @@ struct hn_comparison {
     struct hn_row_match match[HN_ROW_KINDS];
     int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
-    int64_t n_lines, line_capacity;
+    int64_t n_lines;
     struct hn_compare_change *change;
     int64_t n_changes;
     struct hn_compare_time *time;
@@ -166,8 +167,7 @@ struct hn_compare_format {
     // Checks whether `out` could be written is for the caller to see.
     enum hn_code (*print)(struct hn_context *ctx, const struct hn_comparison *c, FILE *out);
 };
-// Formats that are written to a file: each is an option of `hardneg compare`, --NAME FILE. A new
-// one is one file and one line here.
+// Formats for files, each an option --NAME FILE. A new one is one file and one line here.
 #define HN_COMPARE_REPORTS(X)                                                                      \
     X(markdown)                                                                                    \
     X(junit)
