@@ -1,5 +1,4 @@
-// One file per finished cell, <folder>/cells/<run_key>.cell: a line of text, the results as bytes,
-// and a checksum.
+// A file per finished cell, <folder>/cells/<run_key>.cell: a line, the results and a checksum.
 #ifndef HN_RESULTS_CELL_FILE_H
 #define HN_RESULTS_CELL_FILE_H
 

@@ -178,25 +178,19 @@ int64_t hn_compare_same(const struct hn_comparison *c) {
     return n;
 }
 
-// Labels of rows without a partner, of one kind of cell and file.
-static void add_labels(const struct hn_table *t, const int64_t *row, int64_t n,
-                       const struct hn_comparison *c, json_t *out) {
-    char label[HN_COMPARE_LABEL];
-    for (int64_t i = 0; i < n && json_array_size(out) < HN_COMPARE_CHANGES; i++) {
-        hn_row_label(t, row[i], c->is_default, label, sizeof label);
-        json_array_append_new(out, hn_json_text(label));
-    }
-}
-
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base) {
     json_t *out = json_array();
+    char label[HN_COMPARE_LABEL];
     for (int kind = 0; kind < HN_ROW_KINDS; kind++) {
         const struct hn_row_match *m = &c->match[kind];
         const struct hn_table *t =
             hn_results_table(of_base ? c->base : c->now, hn_row_owners[kind].table);
-        if (t)
-            add_labels(t, of_base ? m->base_row : m->now_row, of_base ? m->only_base : m->only_now,
-                       c, out);
+        int64_t n = of_base ? m->only_base : m->only_now;
+        for (int64_t i = 0; t && i < n && json_array_size(out) < HN_COMPARE_CHANGES; i++) {
+            hn_row_label(t, of_base ? m->base_row[i] : m->now_row[i], c->is_default, label,
+                         sizeof label);
+            json_array_append_new(out, hn_json_text(label));
+        }
     }
     return out;
 }

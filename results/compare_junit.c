@@ -1,5 +1,4 @@
-// A comparison as a JUnit report: a test case for each column that was compared, each cost, and the
-// verdict.
+// A comparison as a JUnit report: a test case for each compared column, each cost, and the verdict.
 #include "results/compare_private.h"
 
 #include <string.h>

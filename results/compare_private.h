@@ -7,8 +7,7 @@
 
 enum { HN_COMPARE_LABEL = 320, HN_COMPARE_TEXT = HN_COMPARE_LABEL + 128, HN_COMPARE_COSTS = 2 };
 
-// Writes c->said_first: changes of numbers between the versions of the two files, and the programs
-// of NEW if they are several.
+// Writes c->said_first: changes of numbers between the versions, and the programs of NEW.
 HN_MUST_USE enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c);
 
 // All cells of one cost.
@@ -38,8 +37,7 @@ json_t *hn_compare_rows(const struct hn_comparison *c);
 extern const struct hn_record_column hn_compare_columns[];
 // Columns that were compared, do not differ and have no row.
 int64_t hn_compare_same(const struct hn_comparison *c);
-// Labels of the cells of BASE that NEW lacks, or the other way round: at most HN_COMPARE_CHANGES.
-// Owned by the caller.
+// Labels of at most HN_COMPARE_CHANGES cells that one file alone has. Owned by the caller.
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base);
 // Prints the number of cells without a partner, and some of them (verbose: all).
 void hn_compare_print_missing(const struct hn_comparison *c, hn_put *put, FILE *out);

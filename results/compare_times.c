@@ -1,5 +1,4 @@
-// Times of two results: whether the machines can be compared, the noise of the host, and the family
-// of tests.
+// Times of two results: can the machines be compared, the noise of the host, the family of tests.
 #include "results/compare.h"
 
 #include <math.h>
@@ -104,11 +103,6 @@ static enum hn_code samples_of(struct hn_context *ctx, const struct side *s, int
     return HN_OK;
 }
 
-static const struct hn_column *column_of(const struct hn_table *t, const char *name) {
-    int c = hn_table_find(t, name);
-    return c < 0 ? NULL : &t->column[c];
-}
-
 // The noise of the host as far as the samples of costs of one size show it: the 95th percentile of
 // what they differ from themselves, 0 where there are too few.
 static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_comparison *c,
@@ -150,18 +144,12 @@ static enum hn_code collect(struct hn_context *ctx, struct hn_comparison *c, con
 
 static const struct hn_gate *gate_of(const struct hn_comparison *c,
                                      const struct hn_compare_options *options, const char *metric) {
-    const struct hn_column *column = column_of(&c->base->runs, metric);
-    return column ? hn_compare_gate(options, column->name, column->role) : NULL;
+    int column = hn_table_find(&c->base->runs, metric);
+    return column < 0 ? NULL : hn_compare_gate(options, metric, c->base->runs.column[column].role);
 }
 
 static bool enough(const struct hn_compare_time *time) {
     return time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
-}
-
-// Times are not judged if noise exceeds the gate and hn_compare_noise_max: "none slower" would then
-// hold of any program.
-static bool is_noisy(const struct hn_comparison *c, int size, const struct hn_gate *gate) {
-    return fmax(c->noise[size], c->shift) > fmax(hn_compare_noise_max, gate ? gate->limit : 0);
 }
 
 // Which of the costs are gated, and from which slowdown on. Costs that are not gated are
@@ -169,7 +157,9 @@ static bool is_noisy(const struct hn_comparison *c, int size, const struct hn_ga
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
     const struct hn_gate *gate = gate_of(c, options, time->metric);
-    time->noisy = enough(time) && is_noisy(c, time->size, gate);
+    // Else "none slower" would hold of any program.
+    time->noisy = enough(time) && fmax(c->noise[time->size], c->shift) >
+                                      fmax(hn_compare_noise_max, gate ? gate->limit : 0);
     time->gated = c->comparable && (gate || options->n_gates == 0);
     time->tested = time->gated && enough(time) && !time->noisy;
     double limit = fmax(gate ? gate->limit : hn_compare_min, options->floor);
@@ -178,8 +168,7 @@ static void set_gates(const struct hn_comparison *c, const struct hn_compare_opt
     pair->min_seconds = hn_compare_min_s;
 }
 
-// "Not shown to be slower" is not "none slower": that takes an interval which ends within the
-// limit.
+// "Not shown to be slower" is not "none slower": that takes an interval that ends within the limit.
 static enum hn_code find_unclear(struct hn_context *ctx, struct hn_comparison *c) {
     double *needed = hn_alloc(ctx, c->n_times, sizeof *needed);
     if (!needed)
@@ -225,8 +214,7 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
     return find_unclear(ctx, c);
 }
 
-// If the noise keeps all costs that are gated, and have enough samples, from being judged, the
-// whole says so.
+// If noise keeps all gated costs with enough samples from being judged, the whole says so.
 static void check_noise(struct hn_comparison *c, double floor) {
     int64_t gated = 0, noisy = 0;
     double max = 0;

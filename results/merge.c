@@ -38,8 +38,7 @@ static bool goes_on(const struct hn_table *cells, enum hn_row_kind kind, int64_t
                0;
 }
 
-// Reads the plan of the job from a part: its table `plan`, or of complete results the cells
-// themselves.
+// Reads the plan of the job from a part: table `plan`, or the cells of complete results.
 static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_table *out) {
     const struct hn_table *given = hn_results_table(r, plan_name);
@@ -227,14 +226,6 @@ static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results 
     return HN_OK;
 }
 
-static void name_missing(struct hn_context *ctx, const struct hn_table *plan, int64_t row,
-                         int64_t number) {
-    if (number < NAMED)
-        hn_note(ctx, "missing: %s", hn_table_text(plan, row, "label"));
-    else if (number == NAMED)
-        hn_note(ctx, "more than %d cells are missing", NAMED);
-}
-
 // The cells of all parts, by their keys, the best of each first.
 struct cells {
     struct found *cell; // [n]
@@ -275,7 +266,10 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
         const struct found *found = bsearch(hn_table_text(plan, i, "run_key"), all->cell,
                                             (size_t)all->n, sizeof *all->cell, find_key);
         if (!found) {
-            name_missing(ctx, plan, i, summary->missing++);
+            if (summary->missing++ < NAMED)
+                hn_note(ctx, "missing: %s", hn_table_text(plan, i, "label"));
+            else if (summary->missing == NAMED + 1)
+                hn_note(ctx, "more than %d cells are missing", NAMED);
             continue;
         }
         summary->failed += found->failed;

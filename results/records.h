@@ -22,8 +22,7 @@ struct hn_record_column {
 // "-", a value that a record lacks as nothing.
 void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out);
 void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out);
-// One line of such a table, columns as wide as they say, for records that are printed when they are
-// measured. NULL: the headings.
+// One line, columns as wide as they say, for records printed as they are measured. NULL: headings.
 void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out);
 // A paragraph in lines of at most 96 columns, each indented by so many spaces.
 void hn_wrapped_print(const char *text, int indent, FILE *out);

@@ -12,9 +12,8 @@ struct hn_row_index {
 HN_MUST_USE enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t,
                                       const char *column, int64_t n, struct hn_row_index *out);
 
-// Moves the rows row[m] of `now` whose name is that of one of the rows of[n] of `base` to the
-// front, in their order, and returns their number. Where either table has no such column, all rows
-// stay.
+// Moves the rows row[m] of `now` that have the name of one of the rows of[n] of `base` to the
+// front, in their order; returns their number. All stay where either table has no such column.
 int64_t hn_rows_named(const struct hn_table *base, const int64_t *of, int64_t n,
                       const struct hn_table *now, int64_t *row, int64_t m);
 // A row's name: its text in the first text column whose role is identity; "" without one.

@@ -148,9 +148,8 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
     return HN_OK;
 }
 
-// Appends the splits from[n + 1] of n rows to those of `rows` rows, *to (NULL: they have empty
-// ranges, as rows without `from` get). range: where their elements begin and end in the joined
-// array.
+// Appends the splits from[n + 1] of n rows (NULL: empty ranges) to those of `rows` rows, *to (NULL:
+// empty ranges). range: where their elements begin and end in the joined array.
 static enum hn_code append_splits(struct hn_context *ctx, int64_t **to, int64_t *capacity,
                                   int64_t rows, const int64_t *from, int64_t n, int64_t range[2]) {
     int64_t blank = *to ? rows + 1 : 0, length;
@@ -234,8 +233,7 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
     return HN_OK;
 }
 
-// Rows from `first` on refer to rows of another table, which have moved down by `by` rows. Numbers
-// that name no row are kept.
+// Rows from `first` on name rows that have moved down by `by`. Numbers that name no row are kept.
 static void shift_column(struct hn_table *t, const char *name, int64_t first, int64_t by) {
     int c = hn_table_find(t, name);
     if (c < 0 || t->column[c].kind != HN_COLUMN_INT)
@@ -255,8 +253,7 @@ const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
     return NULL;
 }
 
-// rows[k]: of the tables that own rows, before appending; NULL: no row has an
-// owner.
+// rows[k]: of the tables that own rows, before appending; NULL: no row has an owner.
 static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
                                  const struct hn_table *from, const int64_t *rows) {
     if (!from->name && from->n_columns == 0)
@@ -312,12 +309,6 @@ const struct hn_table *hn_results_table(const struct hn_results *r, const char *
     return strcmp(name, "runs") == 0 ? &r->runs : find_table(r, name);
 }
 
-static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,
-                                 const struct hn_table *from, const int64_t *rows) {
-    struct hn_table *table = hn_results_need_table(ctx, to, from->name, NULL, 0);
-    return table ? append_table(ctx, table, from, rows) : ctx->code;
-}
-
 enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                const struct hn_results *from) {
     int64_t rows[HN_ROW_KINDS];
@@ -331,8 +322,10 @@ enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
         append_table(ctx, &to->runs, &from->runs, NULL) ||
         append_table(ctx, &to->timing, &from->timing, rows))
         return ctx->code;
-    for (int64_t i = 0; i < from->n_tables; i++)
-        if (append_named(ctx, to, &from->table[i], rows))
+    for (int64_t i = 0; i < from->n_tables; i++) {
+        struct hn_table *t = hn_results_need_table(ctx, to, from->table[i].name, NULL, 0);
+        if (!t || append_table(ctx, t, &from->table[i], rows))
             return ctx->code;
+    }
     return HN_OK;
 }

@@ -49,8 +49,7 @@ const char *hn_results_get(const struct hn_results *r, const char *name);     //
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
 // A further table, zeroed and counted; NULL with the message recorded.
 struct hn_table *hn_results_add_table(struct hn_context *ctx, struct hn_results *r);
-// The further table of that name, made with these columns if it is not there; NULL with the message
-// recorded.
+// The further table of that name, made with these columns if missing; NULL: a failure.
 struct hn_table *hn_results_need_table(struct hn_context *ctx, struct hn_results *r,
                                        const char *name, const struct hn_column *column, int n);
 // A cell with the description of its column.
@@ -80,15 +79,12 @@ enum hn_row_kind { HN_ROW_RUN, HN_ROW_SNAPSHOT, HN_ROW_STUDY, HN_ROW_KINDS };
 extern const struct hn_row_owner hn_row_owners[]; // by kind; ends with a NULL column
 const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its rows belong to none
 // Appends the rows, timings, histograms, batches and tables of `from`; columns of owners are
-// shifted.
-// The ranges of batches of `from` need not begin at 0: it may be a row of other results.
-// Attributes and env are taken from `from` only where `to` has none at all, run_key never. HN_DATA:
-// histograms of different bins. After a failure `to` is only good for freeing. Costs time in the
-// size of `from`, not of `to`.
+// shifted. Its ranges of batches need not begin at 0. Attributes and env are taken only where `to`
+// has none at all, run_key never. HN_DATA: histograms of different bins. After a failure `to` is
+// only good for freeing. Costs time in the size of `from`, not of `to`.
 HN_MUST_USE enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                            const struct hn_results *from);
-// Appends batches of the single row that `r` has or is going to have: size[count],
-// id[count x batch_size].
+// Appends batches of the single row that `r` (soon) has: size[count], id[count x batch_size].
 HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r,
                                                 int64_t count, const int32_t *size,
                                                 const int32_t *id, int64_t batch_size);
@@ -96,9 +92,8 @@ HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct h
 // The same content gives the same bytes, a checksum of them (core/checksum.h) behind them.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                                           const char *path);
-// HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A process of its
-// own reads the file first: HDF5 1.10 can crash on damaged files, against which a reader cannot
-// guard itself.
+// HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A child process
+// reads the file first: HDF5 1.10 can crash on damaged files.
 HN_MUST_USE enum hn_code hn_results_read(struct hn_context *ctx, const char *path,
                                          struct hn_results *out);
 // The same without that process.

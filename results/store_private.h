@@ -1,5 +1,4 @@
-// The schema `hardneg-results` version 1, for its writer (store_write.c) and reader (store_read.c,
-// store_read_tables.c).
+// The schema `hardneg-results` version 1, for its writer and its readers.
 #ifndef HN_RESULTS_STORE_PRIVATE_H
 #define HN_RESULTS_STORE_PRIVATE_H
 

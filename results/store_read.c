@@ -1,7 +1,6 @@
-// Reads results files. A file may be truncated, damaged or made to harm: what is read must be plain
-// datasets of this very file (no external links or storage), of the rank and length the schema asks
-// for, and nothing is allocated that the file could not hold. A checksum that does not fit is
-// damage.
+// Reads results files, which may be truncated, damaged or made to harm: what is read must be plain
+// datasets of this very file (no external links or storage), of the rank and length of the schema;
+// nothing is allocated that the file could not hold. A checksum that does not fit is damage.
 #include "core/checksum.h"
 #include "core/options/option.h"
 #include "core/pairs.h"
@@ -15,8 +14,7 @@
 
 enum { MAX_ATTRIBUTES = 1024, MAX_BINS = 1 << 20 };
 
-// The n numbers of a dataset, of type `memory`. Owned by the caller; NULL with the message
-// recorded.
+// The n numbers of a dataset, of type `memory`, owned by the caller; NULL: a failure.
 static void *read_numbers(const struct hn_store_reader *r, hid_t parent, const char *group,
                           const char *name, hid_t memory, int64_t n) {
     struct hn_h5_data s;
@@ -138,10 +136,6 @@ static char *attribute_text(const struct hn_store_reader *r, hid_t object, const
 typedef enum hn_code (*set_function)(struct hn_context *ctx, struct hn_results *out,
                                      const char *name, const char *value);
 
-static bool is_schema(const char *name) {
-    return strcmp(name, "schema") == 0 || strcmp(name, "schema_version") == 0;
-}
-
 static enum hn_code read_attributes(const struct hn_store_reader *r, hid_t object, set_function set,
                                     struct hn_results *out) {
     H5O_info_t about;
@@ -153,7 +147,7 @@ static enum hn_code read_attributes(const struct hn_store_reader *r, hid_t objec
                                             sizeof name, H5P_DEFAULT);
         if (length <= 0 || length >= HN_STORE_NAME_SIZE)
             return hn_store_bad(r, "attributes", "", "cannot be read");
-        if (is_schema(name))
+        if (strcmp(name, "schema") == 0 || strcmp(name, "schema_version") == 0)
             continue;
         HN_SCOPE(r->ctx);
         char *value = attribute_text(r, object, name);

@@ -81,13 +81,6 @@ static bool among(const char *name, const char *const *list) {
     return false;
 }
 
-// Cells have these as settings; in the table of a study they are values of its rows.
-static bool is_setting(const char *table, const char *name) {
-    static const char *const cells[] = {"runs", "snapshots", "studies", "timing", "training", NULL};
-    static const char *const settings[] = {"temperature", "batch_size", "seed", NULL};
-    return among(table, cells) && among(name, settings);
-}
-
 // The role of a column in files that were written before columns had one, by its name and unit.
 static enum hn_role old_role(const char *table, const struct hn_column *column) {
     static const char *const names[] = {
@@ -102,6 +95,8 @@ static enum hn_role old_role(const char *table, const struct hn_column *column) 
     static const char *const binned[] = {"cos_p50",       "cos_p90",      "cos_p99",
                                          "overlap_label", "overlap_view", NULL};
     static const char *const units[] = {"s", "ns", "GFLOP/s", NULL};
+    static const char *const cells[] = {"runs", "snapshots", "studies", "timing", "training", NULL};
+    static const char *const settings[] = {"temperature", "batch_size", "seed", NULL};
     if (among(column->name, times))
         return HN_ROLE_TIME;
     if (among(column->name, derived))
@@ -110,7 +105,7 @@ static enum hn_role old_role(const char *table, const struct hn_column *column) 
         return HN_ROLE_MACHINE;
     if (among(column->name, names))
         return HN_ROLE_IDENTITY;
-    if (is_setting(table, column->name))
+    if (among(table, cells) && among(column->name, settings)) // else values of a study's rows
         return HN_ROLE_SETTING;
     return among(column->name, binned) ? HN_ROLE_BINNED : HN_ROLE_AUTO;
 }
@@ -124,8 +119,7 @@ static enum hn_code rename_samplers(struct hn_context *ctx, struct hn_table *t) 
     return HN_OK;
 }
 
-// By the class of its values and by what its attributes say ("" in files from before there were
-// such).
+// By the class of its values and its attributes ("" in files from before there were such).
 static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_h5_data *s,
                                struct hn_table *t, const char *name) {
     if (s->class != H5T_STRING && s->class != H5T_FLOAT && s->class != H5T_INTEGER)
@@ -147,8 +141,7 @@ static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_
     return hn_table_add_column(r->ctx, t, &column);
 }
 
-// The first column says how many rows there are; hn_store_open_data() has held that against the
-// file.
+// The first column says how many rows there are; hn_store_open_data() has checked that.
 static enum hn_code read_column(const struct hn_store_reader *r, hid_t group, const char *name,
                                 void *into) {
     struct hn_table *t = into;
@@ -166,8 +159,7 @@ static enum hn_code read_column(const struct hn_store_reader *r, hid_t group, co
     return code;
 }
 
-// Calls read() for every link of the group, which is called `where`, in the order of their creation
-// where the file keeps that.
+// Calls read() for every link of group `where`, in the order of creation where the file keeps it.
 static enum hn_code each_link(const struct hn_store_reader *r, hid_t group, const char *where,
                               enum hn_code (*read)(const struct hn_store_reader *r, hid_t group,
                                                    const char *name, void *into),

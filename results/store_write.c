@@ -331,7 +331,7 @@ static void write_pairs(struct writer *w, hid_t object, const struct hn_text_pai
             w->code = hn_fail_in(w->ctx, "%s", w->path);
 }
 
-static void write_root(struct writer *w, const struct hn_results *r) {
+static void write_all(struct writer *w, const struct hn_results *r) {
     if (hn_h5_set_text(w->ctx, w->file, "schema", HN_STORE_SCHEMA) ||
         hn_h5_set_int(w->ctx, w->file, "schema_version", HN_STORE_VERSION))
         w->code = hn_fail_in(w->ctx, "%s", w->path);
@@ -339,10 +339,6 @@ static void write_root(struct writer *w, const struct hn_results *r) {
     hid_t group = create_group(w, w->file, "env");
     write_pairs(w, group, r->env, r->n_env, true);
     hn_h5_close(group);
-}
-
-static void write_all(struct writer *w, const struct hn_results *r) {
-    write_root(w, r);
     hid_t row = write_table(w, w->file, "runs", &r->runs);
     write_tables(w, r);
     write_histogram(w, r, row);

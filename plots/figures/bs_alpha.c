@@ -1,5 +1,4 @@
-// BatchSampler (KDD 2023), table 4 and proposition 2: hardness, false negatives and nearness to the
-// start by restart probability
+// BatchSampler (KDD 2023), table 4 and proposition 2: by restart probability.
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {

@@ -1,6 +1,5 @@
-// BS figures 4 and 8: how similar the pairs of a batch are, and how many of them are false
-// negatives, by sampler over training. Our deviation: every setting of the file; more than eight
-// have a row each.
+// BS figures 4 and 8: how similar a batch's pairs are, and how many are false negatives, by sampler
+// over training. Our deviation: every setting of the file; more than eight have a row each.
 #include "plots/page/curves.h"
 
 static const struct hn_distributions all = {.varied = NULL};

@@ -4,15 +4,12 @@
 
 #include <string.h>
 
-static bool is_limit(const struct hn_table *runs, int64_t row) {
-    const char *params = hn_table_text(runs, row, "params");
-    return hn_option_number(params, "alpha") >= 0.99 || hn_option_number(params, "M") <= 1;
-}
-
 static bool keep(const struct hn_table *runs, int64_t row) {
     const char *sampler = hn_table_text(runs, row, "sampler");
+    const char *params = hn_table_text(runs, row, "params");
+    bool limit = hn_option_number(params, "alpha") >= 0.99 || hn_option_number(params, "M") <= 1;
     return strcmp(sampler, "uniform") == 0 || strcmp(sampler, "knn") == 0 ||
-           (strcmp(sampler, "batchsampler") == 0 && is_limit(runs, row));
+           (strcmp(sampler, "batchsampler") == 0 && limit);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {

@@ -1,6 +1,5 @@
 // BS proposition 2: how much of a walk with restart escapes from a set of items, against the bound
-// from the set's conductance. As claimed, for every start; for a start drawn by degree it must
-// hold.
+// by its conductance. Claimed for every start; for a start drawn by degree it must hold.
 #include "plots/page/curves.h"
 
 #include <math.h>
@@ -20,9 +19,6 @@ static bool belongs(const struct hn_table *t, int64_t row, double step, double a
            strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0;
 }
 
-// A logarithmic axis has no position for 0.
-static double shown(double value) { return fmax(value, 1e-6); }
-
 static void draw_alpha(struct hn_page *page, const struct hn_table *t, double step, double alpha) {
     char title[HN_TITLE_SIZE];
     double lo = INFINITY, hi = 0;
@@ -38,7 +34,7 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
             double escape = hn_table_real(t, row, escapes[e].column);
             if (!belongs(t, row, step, alpha) || !(bound > 0) || isnan(escape))
                 continue;
-            hn_series_add(s, bound, shown(escape));
+            hn_series_add(s, bound, fmax(escape, 1e-6)); // a logarithmic axis has no 0
             lo = fmin(lo, bound);
             hi = fmax(hi, bound);
         }

@@ -123,14 +123,6 @@ static bool is_first(const struct view *v, int setting) {
     return is_in(v, setting);
 }
 
-static void widen(struct view *v, const struct front *f) {
-    for (int i = 0; i < f->n; i++)
-        for (int q = 0; q < QUANTITIES; q++) {
-            v->lo[q] = fmin(v->lo[q], f->at[i].value[q]);
-            v->hi[q] = fmax(v->hi[q], f->at[i].value[q]);
-        }
-}
-
 static void find_ranges(struct view *v) {
     struct front *f = &v->front[0];
     for (int q = 0; q < QUANTITIES; q++) {
@@ -141,7 +133,11 @@ static void find_ranges(struct view *v) {
         for (int s = 0; s < v->g->settings; s++)
             if (is_first(v, s)) {
                 collect(v, d, v->g->setting[s].sampler, f);
-                widen(v, f);
+                for (int i = 0; i < f->n; i++)
+                    for (int q = 0; q < QUANTITIES; q++) {
+                        v->lo[q] = fmin(v->lo[q], f->at[i].value[q]);
+                        v->hi[q] = fmax(v->hi[q], f->at[i].value[q]);
+                    }
             }
 }
 
@@ -191,8 +187,7 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
     add_mean(to, x, value, datasets, wanted);
 }
 
-// Draws the sampler's front as a line, or, where it has no length (one setting), a mark for every
-// setting.
+// Draws the sampler's front as a line; where it has no length (one setting), a mark for each.
 static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, enum quantity at,
                          enum quantity wanted) {
     const char *sampler = v->g->setting[setting].sampler;

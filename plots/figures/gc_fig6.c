@@ -1,5 +1,4 @@
-// GC figure 6: the softmax probability that the positive gets among the keys of its batch, against
-// the one among all keys.
+// GC figure 6: softmax probability of the positive among the keys of its batch, and among all keys.
 #include "plots/page/curves.h"
 
 #include <math.h>

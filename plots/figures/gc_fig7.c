@@ -1,5 +1,4 @@
-// GC figure 7: the loss that batches are trained with, beside the loss that they had before their
-// epoch began.
+// GC figure 7: the loss that batches are trained with, and that before their epoch began.
 #include "plots/page/curves.h"
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {

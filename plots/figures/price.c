@@ -80,8 +80,6 @@ static void draw_families(const struct view *v) {
     }
 }
 
-static int compare(double a, double b) { return (a > b) - (a < b); }
-
 // The settings of the front by descending hardness, which is descending share of false negatives.
 static void draw_front(const struct view *v) {
     struct hn_series *front = hn_panel_series(v->page, v->panel[0], "front", HN_LOOK_STAIRS, 0);
@@ -90,8 +88,7 @@ static void draw_front(const struct view *v) {
         int64_t next = -1;
         for (int64_t row = 0; row < v->t->rows; row++)
             if (hn_table_real(v->t, row, "front") > 0 && is_drawn(v, row) &&
-                compare(false_of(v, row), last) > 0 &&
-                (next < 0 || false_of(v, row) < false_of(v, next)))
+                false_of(v, row) > last && (next < 0 || false_of(v, row) < false_of(v, next)))
                 next = row;
         if (next < 0)
             return;

@@ -16,10 +16,9 @@ struct hn_curve_value {
 };
 extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 
-// A panel that compares settings: over steps, with a curve each, or, where there is one step alone,
-// with a row each. Its parts: the axis of the measure; a setting's curve or row; a curve or marks
-// of what settings are compared with; a value with half of its interval (NaN = none) at a step or
-// row.
+// A panel that compares settings: a curve each over steps, or of one step a row each. Its parts:
+// the axis of the measure; a setting's curve or row; a curve or marks of what settings are compared
+// with; a value with half of its interval (NaN = none) at a step or row.
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
                                       const char *title, const char *measure);
 struct hn_axis *hn_measure_axis(struct hn_panel *panel);
@@ -61,9 +60,8 @@ HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_res
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
 
-// Settings that may be ranked against each other: batches of one size, or negatives per anchor with
-// one number of anchors. Losses and temperatures do not change a batch: the first that has a value
-// counts.
+// Settings that may be ranked against each other: batches of one size, or negatives per anchor.
+// Losses and temperatures do not change a batch: the first that has a value counts.
 struct hn_league {
     int64_t batch_size;
     bool per_anchor;
@@ -72,16 +70,13 @@ struct hn_league hn_league_of(const struct hn_groups *g, int setting);
 bool hn_same_league(struct hn_league a, struct hn_league b);
 // True for the first setting of its league: a loop over leagues is one over these.
 bool hn_leads_league(const struct hn_groups *g, int setting);
-// Title that distinguishes a league from the file's others: "B=64, negatives per anchor"; "" if it
-// is the only one.
+// Title that distinguishes a league: "B=64, negatives per anchor"; "" if it is the only one.
 void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size);
-// A setting at the last step of its data set that any setting has a value in the column at; step -1
-// if it has none there.
+// A setting at its data set's last step with a value in the column; step -1 if it has none there.
 struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int setting,
                                  const char *column);
 
-// Step of a setting, in the groups' indices, at the last step where it has a value in the column;
-// -1 if none.
+// Index of the last step at which a setting has a value in the column; -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column);
 

@@ -57,8 +57,7 @@ void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn
         }
 }
 
-// Fewer, wider bins for files with few pairs: at least a hundred pairs a bin on average. Merging
-// divides the bins evenly.
+// Bins are merged evenly where pairs are few: to at least a hundred pairs a bin on average.
 static int64_t choose_merge(const struct hn_groups *g) {
     static const int64_t merges[] = {2, 4, 5, 8, 10};
     const struct hn_results *r = g->results;
@@ -103,9 +102,8 @@ static double highest(const struct hn_series *s) {
     return peak;
 }
 
-// An untrained encoder packs everything into a narrow peak, on whose scale the other steps would be
-// flat: panels more than twice as high as the median have a scale of their own. Whether there are
-// any.
+// An untrained encoder packs everything into a narrow peak, which would flatten the other steps:
+// panels more than twice as high as the median have their own scale. True if there are any.
 static bool choose_heights(struct densities *d) {
     double peak[HN_PAGE_PANELS] = {0}, sorted[HN_PAGE_PANELS], common = 0;
     bool higher = false;

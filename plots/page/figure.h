@@ -50,8 +50,7 @@ extern const struct hn_figure hn_accuracy, hn_accuracy_steps;
 enum { HN_FIGURE_NAME = 80 };
 bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], struct hn_figure *out);
 
-// A medium for figures: widths of a column and of the text and the largest height, in inches, and
-// the size of letters over 8 points.
+// A medium: widths of column and text, the largest height (inches), size of letters over 8 points.
 struct hn_medium {
     double column, text, height, scale;
 };

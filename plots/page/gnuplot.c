@@ -26,8 +26,7 @@ static bool is_foreign(const char *variable) {
     return false;
 }
 
-// The environment without them, and with a locale of UTF-8: in the plain C locale gnuplot warns
-// about it.
+// The environment without them, and in UTF-8, without which gnuplot warns.
 static char **clean_environment(struct hn_context *ctx) {
     static char locale[] = "LC_ALL=C.UTF-8";
     int64_t n = 0, kept = 0;
@@ -51,9 +50,8 @@ static int seconds_allowed(void) {
     return seconds > 0 ? seconds : 60;
 }
 
-// Waits for a process, whose group is killed when its time is over or a stop is asked for, and what
-// it leaves of its group, which would keep standard output open, when it ends. Returns 0, or errno:
-// ETIMEDOUT, EINTR.
+// Waits for a process. Its group is killed when time is over or a stop is asked for, and its rest,
+// which would keep standard output open, at the end. Returns 0, or errno: ETIMEDOUT, EINTR.
 static int wait_for(const struct hn_context *ctx, pid_t child, int *status) {
     const struct timespec pause = {.tv_nsec = 2000000};
     struct timespec now, begin;
@@ -120,8 +118,7 @@ static int run_script(const struct hn_context *ctx, const char *folder, const ch
     return failed ? failed : wait_for(ctx, child, status);
 }
 
-// The first lines that gnuplot complained with, in one; what fontconfig says about its cache is no
-// complaint about the figure.
+// The first lines of gnuplot's complaint, in one, without what fontconfig says about its cache.
 static void read_complaint(const char *path, char *text, size_t size) {
     char line[256];
     size_t used = 0;

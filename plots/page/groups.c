@@ -247,26 +247,24 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
 }
 
-static bool is_there(const struct hn_position *p, struct hn_where w) {
-    return p->setting == w.setting && p->step == w.step &&
-           (w.dataset < 0 || p->dataset == w.dataset) &&
-           (w.temperature < 0 || p->temperature == w.temperature);
-}
-
 struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where where,
                                     const char *name) {
     const struct hn_table *runs = &g->results->runs;
     int64_t n = 0;
     for (int64_t i = 0; i < runs->rows; i++) {
-        if (!is_there(&g->position[i], where) || isnan(hn_table_real(runs, i, name)))
+        const struct hn_position *p = &g->position[i];
+        bool there = p->setting == where.setting && p->step == where.step &&
+                     (where.dataset < 0 || p->dataset == where.dataset) &&
+                     (where.temperature < 0 || p->temperature == where.temperature);
+        if (!there || isnan(hn_table_real(runs, i, name)))
             continue;
         double seed = hn_table_real(runs, i, "seed");
         bool again = false;
         for (int64_t j = 0; j < n && !again; j++) {
             int64_t other = g->row[j];
             again = fabs(hn_table_real(runs, other, "seed") - seed) < 0.5 &&
-                    g->position[other].dataset == g->position[i].dataset &&
-                    g->position[other].temperature == g->position[i].temperature;
+                    g->position[other].dataset == p->dataset &&
+                    g->position[other].temperature == p->temperature;
         }
         if (!again)
             g->row[n++] = i;

@@ -96,8 +96,7 @@ struct hn_where {
     int dataset, temperature, setting;
     int64_t step;
 };
-// The mean over rows of one position. Weightings of the same batches count once: the first with a
-// value.
+// The mean over a position's rows. Weightings of one batch count once: the first with a value.
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 // The mean of the first setting that has one there, NaN if none has: of what all share.
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name);

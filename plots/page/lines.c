@@ -90,8 +90,7 @@ static void order_lines(struct hn_groups *g, int first, const char *option) {
     }
 }
 
-// True if all settings but those of Uniform have the sampler of `first`, and differ: in *option,
-// "" = in the batch size.
+// True if all settings but Uniform's are of one sampler and differ: in *option, "" = in batch size.
 static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_LABEL_SIZE]) {
     char other[HN_LABEL_SIZE];
     int of = 0;

@@ -1,5 +1,4 @@
-// A measure over an option of samplers: a curve where all else is the same (BS table 4 and its
-// kind).
+// A measure over an option of samplers: a curve where all else is the same (as BS table 4).
 #include "plots/page/curves.h"
 #include "results/analysis/shown.h"
 
@@ -10,8 +9,7 @@
 enum { MAX_FACETS = 6 };
 
 // A sweep sorted out. Settings that differ by the option alone are of one kind, which is a curve;
-// where there are more curves than can be told apart in a panel, panels have one value of a second
-// option each.
+// of too many curves for a panel, panels have one value of a second option each.
 struct setting {
     double x;    // its position on the axis; NaN = none
     int kind;    // of all else
@@ -56,18 +54,14 @@ static void without(const char *text, const char *option, char *out, size_t size
     snprintf(out, size, "%.*s%s", before, text, end ? end + 2 : "");
 }
 
-static double position_of(const struct hn_setting *s, const char *option) {
-    return strcmp(option, "batch_size") == 0 ? (double)s->batch_size
-                                             : hn_option_number(s->params, option);
-}
+static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
 
 static bool same_kind(const struct hn_setting *a, const struct hn_setting *b, const char *option) {
     char rest_a[512], rest_b[512];
-    bool batch = strcmp(option, "batch_size") == 0;
     without(a->params, option, rest_a, sizeof rest_a);
     without(b->params, option, rest_b, sizeof rest_b);
     return strcmp(a->sampler, b->sampler) == 0 && strcmp(rest_a, rest_b) == 0 &&
-           (batch || a->batch_size == b->batch_size);
+           (is_size(option) || a->batch_size == b->batch_size);
 }
 
 static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const struct hn_groups *g,
@@ -79,7 +73,8 @@ static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const str
         return ctx->code;
     for (int i = 0; i < g->settings; i++) {
         struct setting *own = &s->setting[i];
-        own->x = position_of(&g->setting[i], sweep->option);
+        own->x = is_size(sweep->option) ? (double)g->setting[i].batch_size
+                                        : hn_option_number(g->setting[i].params, sweep->option);
         own->kind = 0;
         while (own->kind < s->kinds &&
                !same_kind(&g->setting[i], &g->setting[s->kind[own->kind].first], sweep->option))
@@ -102,8 +97,6 @@ static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const str
 static const struct hn_setting *setting_of(const struct sorted *s, int kind) {
     return &s->g->setting[s->kind[kind].first];
 }
-
-static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
 
 // Whole curves alone: as settings are chosen.
 static enum hn_code choose_curves(struct hn_context *ctx, struct sorted *s, int max) {
@@ -128,8 +121,7 @@ static bool value_of(const struct sorted *s, int kind, const char *option,
     return true;
 }
 
-// Counts the values, 2 to `max`, of an option that all curves have, else 0; *curves: the maximum
-// number of curves of one value.
+// Counts the values, 2 to `max`, of an option of all curves, else 0; *curves: those of one value.
 static int divides(const struct sorted *s, const char *option, int max, int *curves) {
     char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
     int values = 0;

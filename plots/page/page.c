@@ -69,19 +69,16 @@ static bool has_data(const struct hn_panel *panel) {
     return false;
 }
 
-static void cut(const struct hn_axis *axis, struct hn_datum *d) {
-    if (axis->min < axis->largest) {
-        d->lo = isnan(d->lo) ? NAN : fmax(d->lo, axis->min);
-        d->hi = isnan(d->hi) ? NAN : fmin(d->hi, axis->largest);
-    }
-}
-
 static void cut_intervals(struct hn_panel *panel) {
     for (int s = 0; s < panel->n_series; s++) {
         struct hn_series *series = panel->series[s];
         bool of_x = panel->rows || series->look == HN_LOOK_ARMS;
-        for (int64_t i = 0; i < series->n; i++)
-            cut(of_x ? &panel->x : &panel->y, &series->datum[i]);
+        const struct hn_axis *axis = of_x ? &panel->x : &panel->y;
+        for (struct hn_datum *d = series->datum;
+             axis->min < axis->largest && d < series->datum + series->n; d++) {
+            d->lo = isnan(d->lo) ? NAN : fmax(d->lo, axis->min);
+            d->hi = isnan(d->hi) ? NAN : fmin(d->hi, axis->largest);
+        }
     }
 }
 
@@ -318,26 +315,21 @@ static void write_tics(FILE *tsv, const char *name, const struct hn_axis *axis) 
     if (axis->n_tics == 0)
         return;
     fprintf(tsv, "# %s:", name);
-    for (int i = 0; i < axis->n_tics; i++) {
-        fprintf(tsv, "%s %.9g is ", i ? "," : "", axis->tic[i].at);
-        hn_tsv_text(tsv, axis->tic[i].text);
-    }
+    for (int i = 0; i < axis->n_tics; i++)
+        hn_print(tsv, hn_tsv_text, "%s %.9g is %s", i ? "," : "", axis->tic[i].at,
+                 axis->tic[i].text);
     fputc('\n', tsv);
 }
 
 static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct hn_series *s) {
-    fputs("\n\n# ", tsv);
-    hn_tsv_text(tsv, panel->title);
-    fputs(*panel->title && (*s->label || *s->end) ? ": " : "", tsv);
-    hn_tsv_text(tsv, *s->end ? s->end : s->label);
-    fputs(s->look == HN_LOOK_PAPER ? " (published)\n" : "\n", tsv);
+    hn_print(tsv, hn_tsv_text, "\n\n# %s%s%s%s\n", panel->title,
+             *panel->title && *hn_series_end(s) ? ": " : "", hn_series_end(s),
+             s->look == HN_LOOK_PAPER ? " (published)" : "");
     write_tics(tsv, "positions along x", &panel->x);
     write_tics(tsv, "positions along y", &panel->y);
-    fputs("# ", tsv);
-    hn_tsv_text(tsv, *panel->x.title ? panel->x.title : "x");
-    fputc('\t', tsv);
-    hn_tsv_text(tsv, *panel->y.title ? panel->y.title : "y");
-    fprintf(tsv, "\tlower end\tupper end\t%s\n", s->size ? s->size : "size");
+    hn_print(tsv, hn_tsv_text, "# %s\t%s\tlower end\tupper end\t%s\n",
+             *panel->x.title ? panel->x.title : "x", *panel->y.title ? panel->y.title : "y",
+             s->size ? s->size : "size");
 }
 
 void hn_page_write_data(struct hn_page *page, FILE *tsv) {

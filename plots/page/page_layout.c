@@ -176,8 +176,7 @@ int hn_layout_column(const struct hn_layout *g, int p) {
     return is_tall(g, p) ? g->columns - 1 : p % g->across;
 }
 
-// Titles that are longer than their panels would run into one another: of equal ones in a column
-// the middle one is shown.
+// Titles longer than their panels would meet: of equal ones in a column the middle one is shown.
 static bool is_middle_shown(const struct hn_layout *g, int p) {
     const struct hn_panel *panel = g->page->panel;
     double length = HN_LETTER * (double)hn_letters(panel[p].y.title);
@@ -210,8 +209,7 @@ static double left_space(const struct hn_layout *g, int p) {
     return 0.14 + 1.08 * HN_LETTER * (double)hn_min((int64_t)longest, g->row_letters);
 }
 
-// Position at which a title of more than `letters` is broken into two rows: behind a comma, or else
-// a space; 0 = nowhere.
+// Finds the break of a title of more than `letters`: behind a comma, or else a space; 0 = none.
 static size_t break_of(const char *title, int letters) {
     size_t comma = 0, space = 0;
     for (size_t at = 1; title[at] && at <= (size_t)letters; at++)

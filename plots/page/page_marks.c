@@ -52,8 +52,7 @@ static double overlap(const struct hn_rectangle *a, const struct hn_rectangle *b
     return w > 0 && h > 0 ? w * h : 0;
 }
 
-// Cost of what a box covers: of obstacles that cost `min` or more, but for the surroundings of the
-// point (x, y).
+// Cost of the obstacles of `min` or more that a box covers, its own point's surroundings aside.
 static double covered(const struct placement *p, const struct hn_rectangle *box, double min,
                       const double own[2]) {
     double cost = 0;
@@ -135,8 +134,7 @@ static struct hn_rectangle leader_box(const double leader[4], int i) {
     return about(x, y, x, y, 0.015);
 }
 
-// The box in a direction from (x, y): beside, above or below it by `distance`, moved into the
-// panel.
+// The box beside, above or below (x, y) by `distance`, in a direction, moved into the panel.
 static struct hn_rectangle toward(const struct frame *f, double x, double y, double angle,
                                   double distance, double width) {
     double dx = cos(angle), dy = sin(angle);

@@ -1,5 +1,4 @@
-// A page between its parts: layout (page_layout.c), gnuplot commands (page_script.c), words
-// (page_marks.c). Lengths in inches.
+// A page between its parts: layout, gnuplot commands, words. Lengths in inches.
 #ifndef HN_PLOTS_PAGE_PAGE_PRIVATE_H
 #define HN_PLOTS_PAGE_PAGE_PRIVATE_H
 
@@ -67,10 +66,9 @@ struct hn_figure_size {
     int lines;            // height in lines of text, for the terminal "dumb"
 };
 
-// The size of a page, its numbers as tab-separated blocks with a header of '#' lines (two blank
-// lines between blocks, as gnuplot's `index` wants), and the gnuplot commands that draw `tsv`, a
-// file beside the script, after theme and terminal have been set; the gnuplot variable hn_dumb is
-// 1 on a text terminal.
+// The size of a page; its numbers as tab-separated blocks, two blank lines apart (for `index`); the
+// commands that draw `tsv`, a file beside the script, after theme and terminal have been set. The
+// gnuplot variable hn_dumb is 1 on a text terminal.
 void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
 void hn_page_write_data(struct hn_page *page, FILE *tsv);
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
@@ -99,8 +97,7 @@ const char *hn_series_end(const struct hn_series *s);
 double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);
 size_t hn_letters(const char *text);    // characters of UTF-8
 double hn_text_width(const char *text); // inches
-// Texts that stand side by side: text[0], and n - 1 more, each `stride` bytes behind the one
-// before.
+// Texts side by side: text[0], and n - 1 more, each `stride` bytes behind the one before.
 struct hn_texts {
     const char *text;
     size_t stride;

@@ -5,43 +5,34 @@
 
 enum { MAX_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
 
-// A distance of tics, 1, 2 or 5 times a power of ten, so that at most `max` of them fit.
-static double tic_step(double range, int max) {
-    double step = pow(10, floor(log10(range / max)));
+// A distance of tics, 1, 2 or 5 times a power of ten, so that at most `max` of them fit; a little
+// less where only one tic would be in the range, which would tell no distances.
+static double tics_of(struct hn_range r, int max) {
+    double range = fabs(r.hi - r.lo), step = pow(10, floor(log10(range / max)));
     for (int i = 0; step * max < range && i < 3; i++)
         step *= i == 1 ? 2.5 : 2;
-    return step;
+    double within = floor(fmax(r.lo, r.hi) / step) - ceil(fmin(r.lo, r.hi) / step) + 1;
+    return within < 2 ? 0.8 * step : step;
 }
 
-static double tics_within(struct hn_range r, double step) {
-    return floor(fmax(r.lo, r.hi) / step) - ceil(fmin(r.lo, r.hi) / step) + 1;
-}
-
-// A little less than that where only one tic would be in the range: it would tell no distances.
-static double tics_of(struct hn_range r, int max) {
-    double step = tic_step(fabs(r.hi - r.lo), max);
-    return tics_within(r, step) < 2 ? 0.8 * step : step;
-}
-
-static const int log_within[] = {1, 2, 5};
-
-static bool is_log_tic(struct hn_range r, double at) {
-    return at >= r.lo * 0.999 && at <= r.hi * 1.001;
-}
-
+// Tics of a logarithmic axis at 1, 2 and 5, and how many of them are at 1.
 struct log_tics {
-    int fine, decades; // tics at 1, 2, 5, and those of them at 1
+    double at[192]; // an axis ends at 1e-30 and 1e30
+    int n, decades;
 };
 
-static struct log_tics count_log_tics(struct hn_range r) {
-    struct log_tics n = {0, 0};
+static struct log_tics find_log_tics(struct hn_range r) {
+    static const int within[] = {1, 2, 5};
+    struct log_tics t = {.n = 0};
     for (int decade = (int)floor(log10(r.lo)); decade <= (int)ceil(log10(r.hi)); decade++)
         for (int i = 0; i < 3; i++) {
-            bool there = is_log_tic(r, log_within[i] * pow(10, decade));
-            n.fine += there;
-            n.decades += there && i == 0;
+            double at = within[i] * pow(10, decade);
+            if (at < r.lo * 0.999 || at > r.hi * 1.001)
+                continue;
+            t.at[t.n++] = at;
+            t.decades += i == 0;
         }
-    return n;
+    return t;
 }
 
 // Of a range with fewer than two of these: even steps, as on a linear axis.
@@ -58,30 +49,24 @@ static void even_tics(FILE *gp, bool latex, const char *name, struct hn_range r,
 // as seven points where letters have eight.
 static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
-    const struct log_tics n = count_log_tics(r);
+    const struct log_tics t = find_log_tics(r);
     // Up to a decade and a half, where they fit or decades alone would be too few.
-    bool fine = log10(r.hi / r.lo) <= 1.6 && (n.fine <= max || n.decades < 2);
+    bool fine = log10(r.hi / r.lo) <= 1.6 && (t.n <= max || t.decades < 2);
     bool plain = from >= -4 && to <= 4;
-    if (n.fine < 2) {
+    if (t.n < 2) {
         even_tics(gp, latex, name, r, max);
         return;
     }
-    const char *joint = "(", *format = plain   ? (latex ? "$%g$" : "%g")
-                                       : latex ? (fine ? "$%.0t\\cdot10^{%T}$" : "$10^{%T}$")
-                                       : fine  ? "%.0t·10^{/*1.1 %T}"
-                                               : "10^{/*1.1 %T}";
+    const char *format = plain   ? (latex ? "$%g$" : "%g")
+                         : latex ? (fine ? "$%.0t\\cdot10^{%T}$" : "$10^{%T}$")
+                         : fine  ? "%.0t·10^{/*1.1 %T}"
+                                 : "10^{/*1.1 %T}";
     fprintf(gp, "set format %s '%s'\nset %stics ", name, format, name);
     int every = (to - from + max - 1) / max;
     if (!fine)
         fprintf(gp, "%g\n", pow(10, every));
-    for (int decade = from; fine && decade <= to; decade++)
-        for (int i = 0; i < 3; i++) {
-            double at = log_within[i] * pow(10, decade);
-            if (!is_log_tic(r, at))
-                continue;
-            fprintf(gp, "%s%.6g", joint, at);
-            joint = ", ";
-        }
+    for (int i = 0; fine && i < t.n; i++)
+        fprintf(gp, "%s%.6g", i ? ", " : "(", t.at[i]);
     fputs(fine ? ")\n" : "", gp);
 }
 
@@ -112,8 +97,7 @@ static void script_axis(const struct hn_layout *g, FILE *gp, int p, bool vertica
     const struct hn_axis *axis = vertical ? &panel->y : &panel->x;
     const struct hn_range r = hn_page_range(g->page, panel, vertical);
     char name = vertical ? 'y' : 'x';
-    // The scale comes after the range: gnuplot warns where that of the panel before has no
-    // logarithm.
+    // The scale comes after the range, since gnuplot warns if the range before has no logarithm.
     fprintf(gp, "unset logscale %c; set %crange [%.9g:%.9g]; %c_lo = %.9g; %c_hi = %.9g\n", name,
             name, r.lo, r.hi, name, r.lo, name, r.hi);
     if (axis->log)
@@ -134,29 +118,25 @@ static void script_axis(const struct hn_layout *g, FILE *gp, int p, bool vertica
 static const struct form {
     const char *using, *with;
     const char *words, *key; // width and dash instead of the line's own; in the key, NULL = with
-    enum { AS_LINE, AS_IS } paint;
-    bool joined; // needs two points; one is a mark
+    bool own;                // `with` says colour and style
+    bool joined;             // needs two points; one is a mark
 } forms[] = {
-    [HN_LOOK_LINE] = {"1:2", "linespoints", "", NULL, AS_LINE, true},
-    [HN_LOOK_PLAIN] = {"1:2", "lines", "", NULL, AS_LINE, true},
-    [HN_LOOK_THIN] = {"1:2", "lines", " lw 1.4 dt (3,3)", NULL, AS_LINE, true},
-    [HN_LOOK_AREA] = {"1:2", "lines", "", NULL, AS_LINE, true},
-    [HN_LOOK_MARKS] = {"1:2", "points", "", NULL, AS_LINE, false},
-    [HN_LOOK_DOTS] = {"1:2", "points", " pt 7 ps 0.24", NULL, AS_LINE, false},
+    [HN_LOOK_LINE] = {"1:2", "linespoints", "", NULL, false, true},
+    [HN_LOOK_PLAIN] = {"1:2", "lines", "", NULL, false, true},
+    [HN_LOOK_THIN] = {"1:2", "lines", " lw 1.4 dt (3,3)", NULL, false, true},
+    [HN_LOOK_AREA] = {"1:2", "lines", "", NULL, false, true},
+    [HN_LOOK_MARKS] = {"1:2", "points", "", NULL, false, false},
+    [HN_LOOK_DOTS] = {"1:2", "points", " pt 7 ps 0.24", NULL, false, false},
     [HN_LOOK_RULE] = {"(x_lo):2:(x_hi-x_lo):(0)", "vectors nohead", " lw 1 dt (6,3)", "lines",
-                      AS_LINE, false},
+                      false, false},
     [HN_LOOK_UPRIGHT] = {"1:(y_lo):(0):(y_hi-y_lo)", "vectors nohead", " lw 1 dt (6,3)", "lines",
-                         AS_LINE, false},
-    [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", "", NULL, AS_IS,
-                       false},
-    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", "", "points", AS_LINE,
-                       false},
-    [HN_LOOK_STAIRS] = {"1:2", "steps", " lw 1 dt solid", "lines", AS_LINE, true},
-    [HN_LOOK_STEMS] = {"1:3:(0):($4-$3)", "vectors nohead", " lw 0.6 dt solid", NULL, AS_LINE,
-                       false},
-    [HN_LOOK_ARMS] = {"3:2:($4-$3):(0)", "vectors nohead", " lw 0.6 dt solid", NULL, AS_LINE,
-                      false},
-    [HN_LOOK_HEAT] = {"1:2:($5>cb_lo?$5:cb_lo)", "image", "", NULL, AS_IS, false},
+                         false, false},
+    [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", "", NULL, true, false},
+    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", "", "points", false, false},
+    [HN_LOOK_STAIRS] = {"1:2", "steps", " lw 1 dt solid", "lines", false, true},
+    [HN_LOOK_STEMS] = {"1:3:(0):($4-$3)", "vectors nohead", " lw 0.6 dt solid", NULL, false, false},
+    [HN_LOOK_ARMS] = {"3:2:($4-$3):(0)", "vectors nohead", " lw 0.6 dt solid", NULL, false, false},
+    [HN_LOOK_HEAT] = {"1:2:($5>cb_lo?$5:cb_lo)", "image", "", NULL, true, false},
 };
 
 static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
@@ -169,7 +149,7 @@ static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
 static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
     const struct form *form = &forms[s->look];
     fprintf(gp, "with %s", with);
-    if (form->paint == AS_LINE)
+    if (!form->own)
         line_of(gp, s, form->words);
 }
 
@@ -196,21 +176,16 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
     hn_write_title(s->page, gp, hn_series_end(s));
 }
 
-static void plot_as(FILE *gp, const char *tsv, const struct hn_series *s, const char *using,
-                    const char *title) {
-    const struct form *form = &forms[s->look];
-    begin_plot(gp, tsv, s);
-    fprintf(gp, "using %s ", using);
-    write_style(gp, s, form->joined && s->n == 1 ? "points" : form->with);
-    hn_write_title(s->page, gp, title);
-}
-
 static bool is_interval(const struct hn_series *s) {
     return s->look == HN_LOOK_STEMS || s->look == HN_LOOK_ARMS;
 }
 
 static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, const char *title) {
-    plot_as(gp, tsv, s, forms[s->look].using, title);
+    const struct form *form = &forms[s->look];
+    begin_plot(gp, tsv, s);
+    fprintf(gp, "using %s ", form->using);
+    write_style(gp, s, form->joined && s->n == 1 ? "points" : form->with);
+    hn_write_title(s->page, gp, title);
 }
 
 // Half of the range: a text terminal has no colours, of a heat map the warmer half is marked.
@@ -280,8 +255,7 @@ static void script_titles(const struct hn_layout *g, FILE *gp, int p, struct hn_
     fprintf(gp, "set label 2 at screen %.5f, graph 0.5 center rotate\n",
             (box.left - (is_inset ? 0.44 : g->left[hn_layout_column(g, p)] - 0.12)) / g->width);
     write_text(g, gp, "label 2", hn_layout_shows_y_title(g, p) ? panel->y.title : "");
-    // A terminal's own position for the label of an axis depends on its fonts, and may be off the
-    // page.
+    // A terminal's own position for an axis' label depends on its fonts: it may be off the page.
     double below = box.top + box.height + hn_layout_x_title_depth(panel);
     fprintf(gp, "set label 3 at graph 0.5, screen %.5f center\n", 1 - below / g->height);
     write_text(g, gp, "label 3", hn_layout_shows_x_title(g, p) ? panel->x.title : "");

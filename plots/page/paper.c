@@ -1,5 +1,4 @@
-// The Makefile makes paper.inc from plots/paper/ and harness/jobs/reproduce/: pairs of a name and a
-// text.
+// The Makefile makes paper.inc of plots/paper/ and harness/jobs/reproduce/: pairs of name and text.
 #include "plots/page/paper.h"
 
 #include <math.h>

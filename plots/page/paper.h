@@ -1,5 +1,4 @@
-// Published numbers, claims and the jobs that test them, as part of the program, so that an
-// installed one needs no file.
+// Published numbers, claims and the jobs that test them, part of the program: it needs no file.
 #ifndef HN_PLOTS_PAGE_PAPER_H
 #define HN_PLOTS_PAGE_PAPER_H
 
@@ -20,8 +19,7 @@ struct hn_published {
 // Goes through the rows: *rest is hn_published_text(id) at first. False at the end.
 const char *hn_published_text(const char *id); // "" if the paper prints none
 bool hn_published_next(const char **rest, struct hn_published *out);
-// The number whose series and x are these; false if there is none. The first, should two tables of
-// a paper print it.
+// The first number with this series and x; false if there is none.
 bool hn_paper_number(const char *id, const char *series, const char *x, struct hn_published *out);
 
 #endif

@@ -1,6 +1,5 @@
-// Draws figures: data and script into files, then gnuplot, started without a shell. Everything is
-// made in a scratch folder inside the output folder and renamed, so that no half-drawn figure is
-// left.
+// Draws figures: data and script into files, then gnuplot, started without a shell. All is made in
+// a scratch folder inside the output folder and renamed, so that no half-drawn figure is left.
 #include "core/files.h"
 #include "plots/page/curves.h"
 #include "plots/page/figure.h"
@@ -21,14 +20,15 @@ __asm__(".section .rodata\n"
 
 enum { STYLE_MAX = 1 << 20, DOTS_PER_INCH = 200, SVG_PER_INCH = 96 };
 
-// Terminals, and the endings of what they leave beside <id>.tsv and <id>.gp.
+// Terminals, and the endings of their files: numbers, script, and then what gnuplot draws.
+enum { DRAWN = 2 };
 static const struct terminal {
-    const char *name, *ending[3];
-} terminals[] = {{"svg", {"svg"}},
-                 {"pdf", {"pdf"}},
-                 {"png", {"png"}},
-                 {"cairolatex", {"tex", "pdf"}},
-                 {"dumb", {NULL}}};
+    const char *name, *ending[5];
+} terminals[] = {{"svg", {"tsv", "gp", "svg"}},
+                 {"pdf", {"tsv", "gp", "pdf"}},
+                 {"png", {"tsv", "gp", "png"}},
+                 {"cairolatex", {"tsv", "gp", "tex", "pdf"}},
+                 {"dumb", {"tsv", "gp"}}};
 
 static const struct terminal *find_terminal(const char *name) {
     for (size_t i = 0; i < sizeof terminals / sizeof terminals[0]; i++)
@@ -39,13 +39,12 @@ static const struct terminal *find_terminal(const char *name) {
 
 const char *hn_picture_ending(const char *term) {
     const struct terminal *t = find_terminal(term);
-    return t ? t->ending[0] : NULL;
+    return t ? t->ending[DRAWN] : NULL;
 }
 
 const char *const hn_media[] = {"any", "neurips", "icml", "acl", "talk", NULL};
 
-// Column and text of the styles (neurips_2024.sty; icml2024.sty; acl.sty on A4), and a slide of
-// beamer, 16 by 9.
+// Column and text of neurips_2024.sty, icml2024.sty, acl.sty on A4, and a slide of beamer, 16 by 9.
 const struct hn_medium *hn_medium(int of_media) {
     static const struct hn_medium media[] = {
         {5.5, 5.5, 8.5, 1}, {3.25, 6.75, 8.5, 1}, {3.03, 6.3, 9, 1}, {5.5, 5.5, 2.8, 1.25}};
@@ -147,7 +146,7 @@ static void write_terminal(const struct drawing *d, FILE *gp) {
                 "set terminal svg enhanced size %.0f,%.0f font 'Arial,%g' linewidth %g "
                 "background '#FFFFFF'\n",
                 w * SVG_PER_INCH, h * SVG_PER_INCH, 10.5 * scale, scale);
-    const char *ending = d->terminal->ending[0];
+    const char *ending = d->terminal->ending[DRAWN];
     if (ending)
         fprintf(gp, "set output '%s.%s'\n", d->figure->id, ending);
     fprintf(gp, "hn_dumb = %d\n", !ending);
@@ -176,8 +175,7 @@ static void write_data(const struct drawing *d, FILE *tsv) {
     hn_page_write_data(d->page, tsv);
 }
 
-// In a medium of two columns, one or two panels take one of them, but for rows with their names and
-// insets.
+// One or two panels take one of two columns, but for rows with their names and insets.
 static void choose_size(struct drawing *d) {
     const struct hn_medium *medium = d->as->medium;
     hn_page_size(d->page, &d->size);
@@ -258,8 +256,7 @@ static enum hn_code write_file(struct drawing *d, const char *end, bool script) 
                : HN_OK;
 }
 
-// Renames <id>.<end> from the scratch folder to the output folder; false if there is none or it
-// fails.
+// Renames <id>.<end> from the scratch to the output folder; false: there is none, or it fails.
 static bool publish(const struct drawing *d, const char *end) {
     char *from = join(d->ctx, d->scratch, d->figure->id, end);
     char *to = from ? join(d->ctx, d->dir, d->figure->id, end) : NULL;
@@ -291,9 +288,9 @@ static enum hn_code draw_in_scratch(struct drawing *d) {
         return code;
     if (undate(d))
         return d->ctx->code;
-    bool good = publish(d, "tsv") && publish(d, "gp");
-    for (const char *const *end = d->terminal->ending; good && !code && *end; end++)
-        good = publish(d, *end);
+    bool good = true;
+    for (int i = 0; good && d->terminal->ending[i] && (i < DRAWN || !code); i++)
+        good = publish(d, d->terminal->ending[i]);
     return good ? code
                 : hn_fail(d->ctx, HN_IO, "%s/%s: cannot be written: %s", d->dir, d->figure->id,
                           strerror(errno));
@@ -301,10 +298,8 @@ static enum hn_code draw_in_scratch(struct drawing *d) {
 
 // Nothing but files is replaced.
 static enum hn_code check_outputs(const struct drawing *d) {
-    const char *const ending[] = {"tsv", "gp", d->terminal->ending[0],
-                                  d->terminal->ending[0] ? d->terminal->ending[1] : NULL};
-    for (int i = 0; i < 4 && ending[i]; i++) {
-        char *path = join(d->ctx, d->dir, d->figure->id, ending[i]);
+    for (const char *const *end = d->terminal->ending; *end; end++) {
+        char *path = join(d->ctx, d->dir, d->figure->id, *end);
         if (!path || hn_output_check(d->ctx, path))
             return d->ctx->code;
     }
@@ -328,20 +323,19 @@ static enum hn_code draw_figure(struct drawing *d, const char *style) {
 
 enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
                             const struct hn_results *r, const char *dir, struct hn_picture as) {
-    struct drawing d = {.ctx = ctx, .figure = figure, .results = r, .dir = dir, .as = &as};
-    d.terminal = find_terminal(as.term);
+    struct drawing d = {.ctx = ctx,
+                        .figure = figure,
+                        .results = r,
+                        .dir = dir,
+                        .as = &as,
+                        .terminal = find_terminal(as.term)};
+    HN_SCOPE(ctx);
     if (!d.terminal)
         return hn_fail(ctx, HN_USAGE,
                        "figures come as svg, pdf, png, cairolatex or dumb, not as %s", as.term);
-    enum hn_code code = check_columns(&d);
-    d.page = code ? NULL : hn_alloc(ctx, 1, sizeof *d.page);
-    if (!d.page)
-        return code ? code : ctx->code;
-    void *outer = hn_own(ctx, d.page);
-    code = draw_figure(&d, as.style);
-    hn_own(ctx, outer);
-    hn_free(ctx, d.page);
-    return code;
+    if (check_columns(&d) || !(d.page = hn_alloc(ctx, 1, sizeof *d.page)))
+        return ctx->code;
+    return draw_figure(&d, as.style);
 }
 
 bool hn_figure_failed(const struct hn_context *ctx, enum hn_code code,

@@ -108,8 +108,7 @@ static const char *text_at(const struct hn_texts *t, int i) {
     return t->text + (size_t)i * t->stride;
 }
 
-// Bytes that all texts of more than so many letters begin with, up to the end of a word, if two of
-// them differ.
+// Bytes that all longer texts begin with, up to the end of a word, if two of them differ.
 static size_t shared_start(const struct hn_texts *t, int letters) {
     const char *first = NULL;
     size_t shared = 0;

@@ -1,6 +1,5 @@
-// Runs of `hardneg train` side by side: settings, their seeds, accuracies at a step, and
-// differences paired by seed. What the terminal, the report and the curves say of trainings comes
-// from here.
+// Runs of `hardneg train` side by side, for terminal, report and curves: settings, their seeds,
+// accuracies at a step, and differences paired by seed.
 #ifndef HN_PLOTS_PAGE_TRAINED_H
 #define HN_PLOTS_PAGE_TRAINED_H
 

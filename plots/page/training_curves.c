@@ -13,12 +13,6 @@ struct steps {
     int n;
 };
 
-static bool is_drawn(const struct hn_trained *t, int64_t base, int64_t k,
-                     const struct hn_training_curves *curves) {
-    return hn_trained_is_beside(t, k, base) &&
-           (!curves->keep || curves->keep(&t->results->runs, t->setting[k].run));
-}
-
 void hn_training_axis(const char *column, const char *unit, char *title, size_t size) {
     static const struct {
         const char *column, *title;
@@ -85,7 +79,8 @@ static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *
     if (!candidate)
         return page->ctx->code;
     for (int64_t k = base; k < t->settings; k++)
-        if (is_drawn(t, base, k, curves)) {
+        if (hn_trained_is_beside(t, k, base) &&
+            (!curves->keep || curves->keep(&t->results->runs, t->setting[k].run))) {
             candidate[k].sampler = hn_trained_text(t, k, "sampler");
             drawn++;
         }

@@ -50,8 +50,7 @@ static void put_letters(FILE *tex, uint64_t letters) {
             fputc(i < 26 ? 'a' + i : 'A' + i - 26, tex);
 }
 
-// "$+24.31 \pm 2.10$" with two digits behind the point, the half left out where there is none; a
-// dash for no value.
+// "$+24.31 \pm 2.10$", two digits behind the point, without a half if NaN; a dash for no value.
 static void put_number(FILE *tex, int digits, bool sign, double value, double half) {
     fputs(isfinite(value) ? " & $" : " & --", tex);
     if (!isfinite(value))

@@ -9,8 +9,7 @@
 #include "results/store.h"
 #include <stdio.h>
 
-// Settings at the last step of each file, the hardest of each league first. HN_NOT_APPLICABLE
-// without a cell.
+// Settings at each file's last step, a league's hardest first. HN_NOT_APPLICABLE without a cell.
 HN_MUST_USE enum hn_code hn_latex_settings(struct hn_context *ctx, const struct hn_results *r,
                                            FILE *tex);
 // A table for each problem that was trained. HN_NOT_APPLICABLE without a training.

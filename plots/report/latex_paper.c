@@ -27,15 +27,6 @@ struct paper {
     int n_drawn;
 };
 
-static void put_caption(const struct paper *p, const struct drawn *d) {
-    const struct hn_figure *f = d->figure;
-    hn_print(p->tex, hn_tex_text, "\\caption{%c%s. %s", toupper((unsigned char)*f->title),
-             f->title + 1, d->caption);
-    if (strcmp(f->source, "none") != 0)
-        hn_print(p->tex, hn_tex_text, " After %s.", f->source);
-    fprintf(p->tex, "}\n\\label{fig:%s}\n", f->id);
-}
-
 static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
     struct drawn *drawn = &p->drawn[p->n_drawn];
     struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide, drawn->caption};
@@ -53,12 +44,17 @@ static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
 }
 
 static void put_figure(const struct paper *p, const struct drawn *d) {
+    const struct hn_figure *f = d->figure;
     fprintf(p->tex, "\\begin{figure%s}\n\\centering\n", d->wide ? "*" : "");
     if (strcmp(p->what->term, "cairolatex") == 0)
-        fprintf(p->tex, "{\\footnotesize\\input{figures/%s}}\n", d->figure->id);
+        fprintf(p->tex, "{\\footnotesize\\input{figures/%s}}\n", f->id);
     else
-        fprintf(p->tex, "\\includegraphics{figures/%s.pdf}\n", d->figure->id);
-    put_caption(p, d);
+        fprintf(p->tex, "\\includegraphics{figures/%s.pdf}\n", f->id);
+    hn_print(p->tex, hn_tex_text, "\\caption{%c%s. %s", toupper((unsigned char)*f->title),
+             f->title + 1, d->caption);
+    if (strcmp(f->source, "none") != 0)
+        hn_print(p->tex, hn_tex_text, " After %s.", f->source);
+    fprintf(p->tex, "}\n\\label{fig:%s}\n", f->id);
     fprintf(p->tex, "\\end{figure%s}\n\n", d->wide ? "*" : "");
 }
 
@@ -91,14 +87,6 @@ static enum hn_code put_table(struct paper *p) {
     return code;
 }
 
-// Settings that the table shows: those of the last step of each file that have a finished cell.
-static int64_t count_compared(const struct hn_overview *o) {
-    int64_t n = 0;
-    for (int64_t s = 0; s < o->settings; s++)
-        n += o->last[s] && hn_overview_seeds(o, s) > 0;
-    return n;
-}
-
 // Writes what all cells share, and refers to the job for the rest.
 static enum hn_code put_words(struct paper *p) {
     HN_SCOPE(p->ctx);
@@ -107,7 +95,9 @@ static enum hn_code put_words(struct paper *p) {
     if (hn_overview_make(p->ctx, p->what->results, &o))
         return p->ctx->code;
     hn_overview_common(&o, common, sizeof common);
-    int64_t n = count_compared(&o);
+    int64_t n = 0;
+    for (int64_t s = 0; s < o.settings; s++)
+        n += o.last[s] && hn_overview_seeds(&o, s) > 0;
     hn_print(p->tex, hn_tex_text, "%s %s compared%s%s%s: Table~\\ref{tab:settings}",
              hn_counted(n, "setting").text, n == 1 ? "was" : "were", *common ? " (" : "", common,
              *common ? ")" : "");

@@ -22,7 +22,7 @@ __asm__(".section .rodata\n"
 
 enum { MAX_SVG = 1 << 26, MAX_DOWNLOAD = 1 << 18 };
 
-struct writer { // it owns what is allocated for the page
+struct writer {
     struct hn_context *ctx;
     const struct hn_report *report;
     const struct hn_results *results;
@@ -55,10 +55,6 @@ static bool is_reproduced(const struct writer *w) {
     return hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids");
 }
 
-static void put_link(const struct writer *w, const char *id, const char *title) {
-    hn_html(w->html, "<li><a href=\"#%s\">%s</a></li>\n", id, title);
-}
-
 void hn_html_begin(FILE *html, const char *title, const char *when) {
     hn_html(html,
             "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
@@ -84,25 +80,24 @@ void hn_html_end(FILE *html) {
 
 static void put_head(const struct writer *w) {
     const char *title = hn_results_get(w->results, "title");
+    bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
+    const struct {
+        bool shown;
+        const char *id, *title;
+    } links[] = {{reproduced, "claims", "Claims"},
+                 {reproduced, "figures", "Figures"},
+                 {price, "settings", "Settings"},
+                 {price, "attrition", "What the filters take"},
+                 {has_cells(w), "samplers", "Samplers"},
+                 {is_training(w), "training", "Training"},
+                 {!reproduced && !price, "figures", "Figures"},
+                 {!price, "run", "What was run"},
+                 {true, "provenance", "Provenance"},
+                 {true, "again", "How to do it again"}};
     hn_html_begin(w->html, *title ? title : w->report->name, hn_results_get(w->results, "created"));
-    if (is_reproduced(w)) {
-        put_link(w, "claims", "Claims");
-        put_link(w, "figures", "Figures");
-    }
-    if (hn_html_is_price(w->results)) {
-        put_link(w, "settings", "Settings");
-        put_link(w, "attrition", "What the filters take");
-    }
-    if (has_cells(w))
-        put_link(w, "samplers", "Samplers");
-    if (is_training(w))
-        put_link(w, "training", "Training");
-    if (!is_reproduced(w) && !hn_html_is_price(w->results))
-        put_link(w, "figures", "Figures");
-    if (!hn_html_is_price(w->results))
-        put_link(w, "run", "What was run");
-    put_link(w, "provenance", "Provenance");
-    put_link(w, "again", "How to do it again");
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (links[i].shown)
+            hn_html(w->html, "<li><a href=\"#%s\">%s</a></li>\n", links[i].id, links[i].title);
     fputs("</ul></nav>\n</header>\n<main id=main>\n", w->html);
 }
 
@@ -366,13 +361,10 @@ static enum hn_code write_page(struct writer *w) {
 }
 
 enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {
+    HN_SCOPE(ctx);
     struct writer *w = hn_alloc(ctx, 1, sizeof *w);
     if (!w)
         return ctx->code;
     *w = (struct writer){.ctx = ctx, .report = report, .results = report->results, .html = html};
-    void *outer = hn_own(ctx, w);
-    enum hn_code code = write_page(w);
-    hn_own(ctx, outer);
-    hn_free(ctx, w);
-    return code;
+    return write_page(w);
 }

@@ -1,5 +1,4 @@
-// The report: one self-contained HTML page (inline pictures, no network) of what a results file
-// holds.
+// The report: one self-contained HTML page (inline pictures, no network) of a results file.
 #ifndef HN_PLOTS_REPORT_REPORT_H
 #define HN_PLOTS_REPORT_REPORT_H
 
@@ -85,15 +84,13 @@ const char *hn_html_verdict(int v, int64_t n);
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
 // A section that folds; it ends with </details>.
 void hn_html_fold(FILE *html, const char *id, const char *title, bool open);
-// Says first that n >= 1 results are of several programs or results versions (report_run.c);
-// nothing where they are of one.
+// Says first that n >= 1 results are of several programs or results versions, if they are.
 HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *const *r, int64_t n);
 // Writes what was run, from what, and how to do it again (report_run.c).
 void hn_html_run(FILE *html, const struct hn_results *r);
 // The opening of results of samplers: the hardest within some points more false negatives than
-// Uniform. margin: of the false-negative ratio, what still counts as no more than Uniform's
-// (results/analysis/means.h).
+// Uniform. margin: of the ratio, what still counts as no more (results/analysis/means.h).
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
 // Of weightings, where they vary: what share of the loss is on false negatives.
 void hn_html_weightings(FILE *html, const struct hn_overview *o);

@@ -52,13 +52,6 @@ static bool is_per_anchor(const struct league *p) {
     return hn_overview_is_per_anchor(p->o, p->first);
 }
 
-static int64_t count_compared(const struct league *p) {
-    int64_t n = 0;
-    for (int64_t s = 0; s < p->o->settings; s++)
-        n += s != p->uniform && is_candidate(p, s);
-    return n;
-}
-
 static enum hn_within judge(const struct league *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
     if (p->judged || isnan(d.mean))
@@ -382,7 +375,9 @@ static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_
         for (int b = 0; b < BUDGETS; b++)
             p.budget[b] = fmax(margin, (double[BUDGETS]){0, 0.02, 0.1}[b]);
         p.judged = p.uniform >= 0 && hn_overview_seeds(o, p.uniform) >= SEEDS_MIN;
-        p.compared = count_compared(&p);
+        p.compared = 0;
+        for (int64_t k = 0; k < o->settings; k++)
+            p.compared += k != p.uniform && is_candidate(&p, k);
         put_league(html, &p);
     }
     return leagues;

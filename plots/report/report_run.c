@@ -1,4 +1,4 @@
-// What was run, by which programs, from what, and how to do it again.
+// Provenance of a page: the cells, programs and machine behind it, and how to do it again.
 #include "plots/report/report.h"
 #include "results/programs.h"
 

@@ -211,15 +211,6 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
     column->scale = unit->scale;
 }
 
-// Columns of metrics that the list above does not name.
-static void add_headed(struct table *t) {
-    for (int h = 0; h < t->o->n_headed; h++) {
-        const struct hn_column *of = t->o->headed[h];
-        add_column(t, &(struct hn_html_column){of->heading, of->long_name, of->name,
-                                               HN_HTML_PLUS_MINUS("%.3f"), 1, measured});
-    }
-}
-
 // Only what a setting has a value in. Trainings do not count inner products, most graphs are fresh,
 // and mostly all anchors have true negatives: a column of zeros, or of ones, says nothing.
 static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
@@ -258,13 +249,6 @@ static int64_t same_seeds(const struct hn_overview *o) {
     return same < 0 ? 0 : same;
 }
 
-static bool any_front(const struct hn_overview *o) {
-    bool any = false;
-    for (int64_t s = 0; s < o->settings; s++)
-        any |= o->front[s];
-    return any;
-}
-
 // The setting, then what was measured: first what is there for an axis of the grid.
 static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
     static const struct hn_html_column setting = {"Setting", .put = put_setting},
@@ -274,14 +258,21 @@ static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
                                                 .put = put_front},
                                        count = {"Seeds", "finished cells that the means are over",
                                                 .format = "%.0f", .number = seeds};
+    bool any = false;
+    for (int64_t s = 0; s < t->o->settings; s++)
+        any |= t->o->front[s];
     add_column(t, &setting);
-    if (any_front(t->o))
+    if (any)
         add_column(t, &front);
     for (int first = 1; first >= 0; first--)
         for (int m = 0; m < MEASURES; m++)
             if ((measures[m].needs != NULL) == first && add_measure(ctx, t, m))
                 return ctx->code;
-    add_headed(t);
+    for (int h = 0; h < t->o->n_headed; h++) { // of metrics that the list does not name
+        const struct hn_column *of = t->o->headed[h];
+        add_column(t, &(struct hn_html_column){of->heading, of->long_name, of->name,
+                                               HN_HTML_PLUS_MINUS("%.3f"), 1, measured});
+    }
     if (same_seeds(t->o) == 0)
         add_column(t, &count);
     return HN_OK;
@@ -315,16 +306,11 @@ static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
     return rows;
 }
 
-static int64_t count_rows(const struct hn_overview *o) {
-    int64_t rows = 0;
-    for (int64_t s = 0; s < o->settings; s++)
-        rows += hn_overview_seeds(o, s) > 0;
-    return rows;
-}
-
 static void put_table(FILE *html, const struct table *t) {
     char common[512], each[40] = "";
-    int64_t same = same_seeds(t->o);
+    int64_t same = same_seeds(t->o), rows = 0;
+    for (int64_t s = 0; s < t->o->settings; s++)
+        rows += hn_overview_seeds(t->o, s) > 0;
     hn_overview_common(t->o, common, sizeof common);
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
@@ -336,7 +322,7 @@ static void put_table(FILE *html, const struct table *t) {
                 ? "Columns of hardness are those of the measure chosen above. "
                 : "");
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
-            count_rows(t->o) > MAX_AT_ONCE ? " long" : "");
+            rows > MAX_AT_ONCE ? " long" : "");
     fputs("<table id=settings class=\"sortable fixed\">\n", html);
     hn_html_heads(html, t->column, t->n, t->n);
     (void)put_rows(html, t, false);

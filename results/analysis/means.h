@@ -34,15 +34,13 @@ bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column);
 // of batches), which are independent of each other.
 struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicates cells,
                                   const char *column);
-// The mean of a minus b over the seeds that both have, with intervals as above. Differences that
-// rounding explains are 0.
+// The mean of a minus b over the seeds of both, intervals as above. What rounding explains is 0.
 struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
                                         struct hn_replicates b, const char *column);
 
 // The same of values, one a seed or data set; NaN ones do not count.
 struct hn_mean hn_values_mean(const double *value, int64_t n);
-// Of Student's test that the mean over seeds is 0, two-sided; NaN without an interval, and where no
-// two values differ.
+// Of Student's two-sided test that the mean is 0; NaN without an interval or a difference.
 double hn_mean_p(struct hn_mean m);
 // With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):
 // for what is picked among n by these numbers. An interval over batches stays as it is.
@@ -62,11 +60,9 @@ enum hn_within { HN_UNDETERMINED, HN_WITHIN, HN_BEYOND };
 // margin, beyond if its lower end lies above. Undetermined without an interval over seeds, as
 // batches of one seed say nothing of other builds (means.h).
 enum hn_within hn_judge(struct hn_mean difference, double margin);
-// About how many seeds would tell, if mean and deviation stay as they are; 0: more than 999, or the
-// deviation is unknown.
+// About how many seeds would tell, if mean and deviation stay; 0: more than 999, or unknown.
 int64_t hn_judge_seeds(struct hn_mean difference, double margin);
-// The sign of a difference that its interval over seeds tells, 0 if it does not. Without such an
-// interval the sign of the mean.
+// The sign of a difference: that its interval over seeds tells, 0: none; else that of the mean.
 int hn_told_apart(struct hn_mean difference);
 // True if a setting with these differences to another, or their signs, is better in one and no
 // worse in the other. A front is what nothing beats.

@@ -206,13 +206,6 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
     }
 }
 
-// True if setting a is significantly better than s in one of the two, and not significantly worse
-// in the other.
-static bool beats(const struct hn_overview *o, int64_t a, int64_t s, const char *hardness) {
-    return hn_beats(hn_told_apart(hn_overview_difference(o, a, s, "fn_ratio")),
-                    hn_told_apart(hn_overview_difference(o, a, s, hardness)));
-}
-
 static bool is_measured(const struct hn_overview *o, int64_t s, const char *hardness) {
     return isfinite(hn_overview_mean(o, s, "fn_ratio").mean) &&
            isfinite(hn_overview_mean(o, s, hardness).mean);
@@ -223,7 +216,9 @@ void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *
         front[s] = is_measured(o, s, hardness);
         for (int64_t k = 0; k < o->settings && front[s]; k++)
             front[s] = k == s || !hn_overview_same_league(o, k, s) ||
-                       !is_measured(o, k, hardness) || !beats(o, k, s, hardness);
+                       !is_measured(o, k, hardness) ||
+                       !hn_beats(hn_told_apart(hn_overview_difference(o, k, s, "fn_ratio")),
+                                 hn_told_apart(hn_overview_difference(o, k, s, hardness)));
     }
 }
 

@@ -1,6 +1,5 @@
-// /runs as a table of settings: cells that differ by their seed alone are one row, and every axis
-// of the grid that varies is a column. What page, terminal and sentences say of a file comes from
-// here.
+// /runs as a table of settings, which page, terminal and sentences go by: cells that differ by
+// their seed alone are one row, and every axis of the grid that varies is a column.
 #ifndef HN_RESULTS_ANALYSIS_OVERVIEW_H
 #define HN_RESULTS_ANALYSIS_OVERVIEW_H
 
@@ -66,8 +65,7 @@ struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t sett
 // Finished cells: seeds.
 int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting);
 
-// A column's mean over the setting's finished cells, and its difference to that of another setting,
-// paired by seed (means.h).
+// A column's mean over finished cells; its difference to another setting's, paired by seed.
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column);

@@ -7,13 +7,11 @@
 
 enum { HN_LABEL_SIZE = 64, HN_TITLE_SIZE = 320 }; // a title holds the name of any file
 
-// The number of an option (core/options/option.h), NaN if it is not there or not a number
-// ("0.2~0.05").
+// The number of an option, NaN if it is not there or not a number ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
 // True if a row of /runs has the option with this value.
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
-// True if rows a and b of any table have the same texts and numbers in these columns
-// (NULL-terminated).
+// True if two rows of any table have the same texts and numbers in these columns (NULL-terminated).
 bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
 
 // The name of a data set without folders and ending.

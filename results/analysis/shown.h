@@ -11,8 +11,7 @@ struct hn_candidate {
     int64_t round;       // filled: candidates of its sampler before it
     bool shown;          // filled
 };
-// Shows at most `max` of candidate[n], in their order: one of every sampler before a second of any.
-// Returns how many are shown.
+// Shows at most `max` of candidate[n], one of every sampler before a second of any. Their number.
 int64_t hn_choose_shown(struct hn_candidate *candidate, int64_t n, int64_t max);
 
 #endif
