@@ -18,7 +18,6 @@
 enum { LAW_UNIFORM, LAW_WEIGHT };
 enum { START_UNIFORM, START_UNSEEN };
 enum { GRAPH_PROXIMITY, GRAPH_KNN };
-enum { CANDIDATES_INDEPENDENT, CANDIDATES_DEALT, CANDIDATES_REFERENCE };
 enum { WALK_RWR, WALK_RW, WALK_BFS, WALK_DFS };
 enum {
     LOOK = 256,      // walks between two looks at the stop flag
@@ -53,12 +52,12 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        "K = %" PRId64 " exceeds M = %" PRId64
                        ": the K neighbours are chosen among the M candidates; lower K or raise M",
                        params->k, params->m);
-    if (!knn && params->candidates == CANDIDATES_REFERENCE)
+    if (!knn && params->candidates == HN_CANDIDATES_REFERENCE)
         return HN_OK; // draws with replacement: any number of them
     if (!knn && params->m > others)
         hn_note_once(ctx, "M = %" PRId64 " taken as %" PRId64 ": an item has no more others",
                      params->m, others);
-    if (!knn && params->candidates == CANDIDATES_DEALT && params->m < others &&
+    if (!knn && params->candidates == HN_CANDIDATES_DEALT && params->m < others &&
         params->tile > params->m / TILE_SHARE)
         hn_note(ctx,
                 "tile = %" PRId64 " is above a tenth of M = %" PRId64
@@ -129,19 +128,6 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     return good ? HN_OK : ctx->code;
 }
 
-static enum hn_code build_graph(struct hn_context *ctx, struct hn_sampler *self,
-                                const struct hn_items *items, const struct hn_proximity *spec) {
-    const struct params *params = self->params;
-    struct hn_graph *out = &((struct state *)self->state)->graph;
-    if (params->graph == GRAPH_KNN)
-        return hn_proximity_nearest(ctx, &items->x, spec, &self->build, out);
-    if (params->candidates == CANDIDATES_DEALT)
-        return hn_proximity_dealt(ctx, &items->x, spec, &self->build, out);
-    if (params->candidates == CANDIDATES_REFERENCE)
-        return hn_proximity_reference(ctx, items, spec, &self->build, out);
-    return hn_proximity_independent(ctx, &items->x, spec, &self->build, out);
-}
-
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     const struct params *params = self->params;
@@ -151,8 +137,11 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                                 .seed = self->seed,
                                 .built_index = self->built_index,
                                 .weighted = params->law == LAW_WEIGHT,
-                                .tile = params->tile};
-    if (build_graph(ctx, self, items, &spec))
+                                .tile = params->tile,
+                                .candidates = params->graph == GRAPH_KNN
+                                                  ? HN_CANDIDATES_ALL
+                                                  : (enum hn_candidate_kind)params->candidates};
+    if (hn_proximity_build(ctx, items, &spec, &self->build, &state->graph))
         return ctx->code;
     if (!spec.weighted)
         return HN_OK;
@@ -303,7 +292,8 @@ static void report(const struct hn_sampler *self, double *values) {
 }
 
 static const char *const graphs[] = {"proximity", "knn", NULL};
-static const char *const candidates[] = {"independent", "dealt", "reference", NULL};
+static const char *const candidates[] = {"independent", "dealt", "reference",
+                                         NULL}; // as enum hn_candidate_kind
 static const char *const walks[] = {"rwr", "rw", "bfs", "dfs", NULL};
 static const char *const laws[] = {"uniform", "weight", NULL};
 static const char *const starts[] = {"uniform", "unseen", NULL};

@@ -299,28 +299,16 @@ static void count_work(const struct build *b, struct hn_work *work) {
     int64_t row = b->x->cols * (int64_t)sizeof(float), pooled = b->tiles * (b->spec->m + 1);
     work->dot += b->x->rows * (b->spec->m + 1);
     work->draw += b->x->rows - 1 + b->deck.draws;
-    work->edge += hn_graph_edges(b->out);
     work->bytes += (b->x->rows + pooled) * row;
-    work->bytes += hn_graph_edges(b->out) * (int64_t)sizeof *b->out->target;
 }
 
-enum hn_code hn_proximity_dealt(struct hn_context *ctx, const struct hn_matrix *x,
-                                const struct hn_proximity *spec, struct hn_work *work,
-                                struct hn_graph *out) {
-    if (hn_proximity_fits(ctx, spec))
-        return ctx->code;
-    if (spec->m >= x->rows - 1)
-        return hn_proximity_nearest(ctx, x, spec, work, out);
-    if (hn_graph_regular(ctx, x->rows, spec->k, spec->weighted, out))
-        return ctx->code;
+enum hn_code hn_proximity_deal(struct hn_context *ctx, const struct hn_matrix *x,
+                               const struct hn_proximity *spec, struct hn_work *work,
+                               struct hn_graph *out) {
     struct build build = {.x = x, .spec = spec, .out = out};
     HN_SCOPE(ctx);
-    if (build_open(ctx, &build) || build_all(ctx, &build)) {
-        hn_graph_free(ctx, out);
+    if (build_open(ctx, &build) || build_all(ctx, &build))
         return ctx->code;
-    }
     count_work(&build, work);
-    if (spec->weighted)
-        hn_proximity_weigh(x, 1, out, ctx->threads, work);
     return HN_OK;
 }

@@ -181,7 +181,8 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
 static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matrix *x,
                                    const struct hn_proximity *spec, struct hn_work *work,
                                    struct hn_graph *out) {
-    struct hn_knn_lists knn = {.x = *x, .y = *x, .k = spec->k, .skip_self = true};
+    struct hn_knn_lists knn = {
+        .x = *x, .y = *x, .k = hn_min(spec->k, x->rows - 1), .skip_self = true};
     int64_t n_dot;
     enum hn_code code = hn_knn_lists_run(ctx, &knn, &n_dot);
     if (!code)
@@ -193,8 +194,8 @@ static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matri
 }
 
 // Weights decide where a walk goes, so they are exact products and the same everywhere.
-void hn_proximity_weigh(const struct hn_matrix *x, double scale, struct hn_graph *g, int threads,
-                        struct hn_work *work) {
+static void weigh(const struct hn_matrix *x, double scale, struct hn_graph *g, int threads,
+                  struct hn_work *work) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t v = 0; v < g->n; v++)
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
@@ -204,87 +205,55 @@ void hn_proximity_weigh(const struct hn_matrix *x, double scale, struct hn_graph
     work->bytes += hn_graph_edges(g) * x->cols * (int64_t)sizeof(float);
 }
 
-enum hn_code hn_proximity_fits(struct hn_context *ctx, const struct hn_proximity *spec) {
-    if (spec->k >= 1 && spec->k <= spec->m)
-        return HN_OK;
-    return hn_fail(ctx, HN_USAGE,
-                   "K = %" PRId64 " exceeds M = %" PRId64
-                   ": the neighbours are chosen among the candidates, so K has to be from 1 to M",
-                   spec->k, spec->m);
-}
-
-// Ends a build: weighs and counts the edges, or frees the graph after an error.
-static enum hn_code finish(struct hn_context *ctx, enum hn_code code, const struct hn_matrix *x,
-                           double scale, struct hn_work *work, struct hn_graph *out) {
-    if (code) {
-        hn_graph_free(ctx, out);
-        return code;
-    }
-    if (out->weight)
-        hn_proximity_weigh(x, scale, out, ctx->threads, work);
-    work->edge += hn_graph_edges(out);
-    work->bytes += hn_graph_edges(out) * (int64_t)sizeof *out->target;
-    return HN_OK;
-}
-
-enum hn_code hn_proximity_nearest(struct hn_context *ctx, const struct hn_matrix *x,
-                                  const struct hn_proximity *spec, struct hn_work *work,
-                                  struct hn_graph *out) {
-    struct hn_proximity fit = *spec;
-    fit.k = hn_min(spec->k, x->rows - 1);
-    *out = (struct hn_graph){.n = x->rows};
-    return finish(ctx, nearest_of_all(ctx, x, &fit, work, out), x, 1, work, out);
-}
-
-enum hn_code hn_proximity_independent(struct hn_context *ctx, const struct hn_matrix *x,
-                                      const struct hn_proximity *spec, struct hn_work *work,
-                                      struct hn_graph *out) {
-    struct gather gather = {.x = x, .spec = spec, .bound = hn_dot_bound(x->cols)};
-    if (hn_proximity_fits(ctx, spec))
-        return ctx->code;
-    if (spec->m >= x->rows - 1)
-        return hn_proximity_nearest(ctx, x, spec, work, out);
-    if (hn_graph_regular(ctx, x->rows, spec->k, spec->weighted, out))
-        return ctx->code;
-    return finish(ctx, choose_all(ctx, &gather, work, out), x, 1, work, out);
-}
-
-// Rows of x1 and x2 side by side, in *owned; x itself without two views.
+// Rows of x1 and x2 side by side, in *owned.
 static enum hn_code side_by_side(struct hn_context *ctx, const struct hn_items *items,
                                  float **owned, struct hn_matrix *out) {
-    *owned = NULL;
-    *out = items->x;
-    if (!hn_has_positive(items))
-        return HN_OK;
     int64_t d = items->d, wide = 2 * d, floats;
     if (!hn_mul(items->n, wide, &floats))
         return hn_fail(ctx, HN_MEMORY, "two views of %" PRId64 " items are too many", items->n);
-    float *both = hn_alloc(ctx, floats, sizeof *both);
-    if (!both)
+    if (!HN_ALLOC(ctx, *owned, floats))
         return ctx->code;
+    *out = (struct hn_matrix){*owned, items->n, wide, wide};
     for (int64_t i = 0; i < items->n; i++) {
-        memcpy(both + i * wide, hn_row(&items->x1, i), (size_t)d * sizeof *both);
-        memcpy(both + i * wide + d, hn_row(&items->x2, i), (size_t)d * sizeof *both);
+        memcpy(*owned + i * wide, hn_row(&items->x1, i), (size_t)d * sizeof **owned);
+        memcpy(*owned + i * wide + d, hn_row(&items->x2, i), (size_t)d * sizeof **owned);
     }
-    *owned = both;
-    *out = (struct hn_matrix){both, items->n, wide, wide};
     return HN_OK;
 }
 
-enum hn_code hn_proximity_reference(struct hn_context *ctx, const struct hn_items *items,
-                                    const struct hn_proximity *spec, struct hn_work *work,
-                                    struct hn_graph *out) {
-    float *both;
-    struct hn_matrix x;
-    if (hn_proximity_fits(ctx, spec) || side_by_side(ctx, items, &both, &x))
-        return ctx->code;
-    // Rows of two unit views have length sqrt(2): products, and what they are off, are double.
-    double views = both ? 2 : 1;
+enum hn_code hn_proximity_build(struct hn_context *ctx, const struct hn_items *items,
+                                const struct hn_proximity *spec, struct hn_work *work,
+                                struct hn_graph *out) {
+    struct hn_matrix x = items->x;
     struct gather gather = {
-        .x = &x, .spec = spec, .bound = views * hn_dot_bound(x.cols), .repeated = true};
-    enum hn_code code = hn_graph_regular(ctx, x.rows, spec->k, spec->weighted, out);
-    if (!code)
-        code = finish(ctx, choose_all(ctx, &gather, work, out), &x, 1 / views, work, out);
+        .x = &x, .spec = spec, .repeated = spec->candidates == HN_CANDIDATES_REFERENCE};
+    // Rows of two unit views have length sqrt(2): products, and what they are off, are double.
+    double views = gather.repeated && hn_has_positive(items) ? 2 : 1;
+    bool all = spec->candidates == HN_CANDIDATES_ALL || (!gather.repeated && spec->m >= x.rows - 1);
+    float *both = NULL;
+    if (spec->candidates != HN_CANDIDATES_ALL && (spec->k < 1 || spec->k > spec->m))
+        return hn_fail(ctx, HN_USAGE,
+                       "K = %" PRId64 " exceeds M = %" PRId64
+                       ": the neighbours are chosen among the candidates, so K has to be from 1 "
+                       "to M",
+                       spec->k, spec->m);
+    if (views > 1 && side_by_side(ctx, items, &both, &x))
+        return ctx->code;
+    gather.bound = views * hn_dot_bound(x.cols);
+    *out = (struct hn_graph){.n = x.rows};
+    enum hn_code code = all ? nearest_of_all(ctx, &x, spec, work, out)
+                            : hn_graph_regular(ctx, x.rows, spec->k, spec->weighted, out);
+    if (!code && !all)
+        code = spec->candidates == HN_CANDIDATES_DEALT ? hn_proximity_deal(ctx, &x, spec, work, out)
+                                                       : choose_all(ctx, &gather, work, out);
+    if (code)
+        hn_graph_free(ctx, out);
+    else if (out->weight)
+        weigh(&x, 1 / views, out, ctx->threads, work);
+    if (!code) {
+        work->edge += hn_graph_edges(out);
+        work->bytes += hn_graph_edges(out) * (int64_t)sizeof *out->target;
+    }
     hn_free(ctx, both);
     return code;
 }

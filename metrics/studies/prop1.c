@@ -119,7 +119,7 @@ static enum hn_code build(struct hn_context *ctx, struct work *w, uint64_t seed,
     struct hn_proximity spec = {.m = w->m, .k = w->k, .seed = seed, .built_index = w->items->index};
     struct hn_work counted = {0};
     struct hn_graph graph;
-    if (hn_proximity_independent(ctx, x, &spec, &counted, &graph))
+    if (hn_proximity_build(ctx, w->items, &spec, &counted, &graph))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t v = 0; v < graph.n; v++)

@@ -60,7 +60,7 @@ static enum hn_code build(struct hn_context *ctx, struct work *w) {
         .m = graph.m, .k = graph.k, .seed = (uint64_t)w->env->seed[0], .built_index = items->index};
     struct hn_work counted = {0};
     struct hn_graph directed = {0};
-    if (hn_proximity_independent(ctx, &items->x, &spec, &counted, &directed))
+    if (hn_proximity_build(ctx, items, &spec, &counted, &directed))
         return ctx->code;
     int64_t edges = hn_graph_edges(&directed);
     int32_t *from = hn_alloc(ctx, edges, sizeof *from);

@@ -102,11 +102,11 @@ static enum hn_code judge(struct hn_context *ctx, const struct work *w, bool knn
                                 .k = w->k,
                                 .seed = (uint64_t)w->env->seed[0],
                                 .built_index = items->index,
-                                .weighted = true};
+                                .weighted = true,
+                                .candidates = knn ? HN_CANDIDATES_ALL : HN_CANDIDATES_INDEPENDENT};
     struct hn_work counted = {0};
     struct hn_graph graph = {0};
-    if ((knn ? hn_proximity_nearest : hn_proximity_independent)(ctx, &items->x, &spec, &counted,
-                                                                &graph))
+    if (hn_proximity_build(ctx, items, &spec, &counted, &graph))
         return ctx->code;
     enum hn_code code = add_rows(ctx, w, kind, &graph, 0, items->n, table);
     if (code == HN_OK && item >= 0)

@@ -1,7 +1,7 @@
 // Candidates of the proximity graph that are dealt in tiles, and those of the authors' code:
 // against the recipes by which they are drawn, and against their laws.
-#include "samplers/proximity.h"
 #include "tests/sampled.h"
+#include "tests/samplers/proximity_graph.h"
 
 #include <gsl/gsl_randist.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void compare_graph(const struct hn_matrix *x, struct hn_proximity spec, i
     struct hn_work work = {0};
     struct hn_graph g;
     int32_t n = (int32_t)x->rows, k = (int32_t)spec.k;
-    HN_CHECK(&ctx, hn_proximity_dealt(&ctx, x, &spec, &work, &g));
+    HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_DEALT, x, &spec, &work, &g));
     struct naive_deal d = naive_deal(&spec, n);
     int32_t *ids = malloc((size_t)n * sizeof *ids);
     CU_ASSERT_PTR_NOT_NULL_FATAL(ids);
@@ -165,10 +165,11 @@ static void test_all_candidates(void) {
     struct hn_proximity spec = {.m = 99, .k = 12, .tile = 8, .weighted = true};
     struct hn_work work = {0};
     struct hn_graph dealt, independent, nearest;
-    HN_CHECK(&ctx, hn_proximity_dealt(&ctx, &items.x, &spec, &work, &dealt));
-    HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &independent));
+    HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_DEALT, &items.x, &spec, &work, &dealt));
+    HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &items.x, &spec, &work,
+                                   &independent));
     spec.m = 1; // plays no part
-    HN_CHECK(&ctx, hn_proximity_nearest(&ctx, &items.x, &spec, &work, &nearest));
+    HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_ALL, &items.x, &spec, &work, &nearest));
     size_t edges = 1200;
     CU_ASSERT_EQUAL(memcmp(dealt.target, nearest.target, edges * sizeof *dealt.target), 0);
     CU_ASSERT_EQUAL(memcmp(independent.target, nearest.target, edges * sizeof *dealt.target), 0);
@@ -177,9 +178,11 @@ static void test_all_candidates(void) {
     hn_graph_free(&ctx, &independent);
     hn_graph_free(&ctx, &nearest);
     struct hn_proximity wrong = {.m = 10, .k = 11, .tile = 4};
-    HN_CHECK_FAILS(&ctx, hn_proximity_dealt(&ctx, &items.x, &wrong, &work, &dealt), HN_USAGE,
-                   "K = 11 exceeds M = 10");
-    HN_CHECK_FAILS(&ctx, hn_proximity_reference(&ctx, &items, &wrong, &work, &dealt), HN_USAGE,
+    HN_CHECK_FAILS(&ctx,
+                   proximity_graph(&ctx, HN_CANDIDATES_DEALT, &items.x, &wrong, &work, &dealt),
+                   HN_USAGE, "K = 11 exceeds M = 10");
+    wrong.candidates = HN_CANDIDATES_REFERENCE;
+    HN_CHECK_FAILS(&ctx, hn_proximity_build(&ctx, &items, &wrong, &work, &dealt), HN_USAGE,
                    "K = 11 exceeds M = 10");
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -222,7 +225,7 @@ static void check_rank_law(struct hn_context *ctx, const struct hn_matrix *x, co
         struct hn_proximity spec = {.m = M, .k = K, .tile = tile, .seed = 77, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
-        HN_CHECK(ctx, hn_proximity_dealt(ctx, x, &spec, &work, &g));
+        HN_CHECK(ctx, proximity_graph(ctx, HN_CANDIDATES_DEALT, x, &spec, &work, &g));
         for (int k = 1; k <= K; k++) {
             double variance = k * (M + 1 - k) * n * (n - 1 - M) / ((M + 1.0) * (M + 1) * (M + 2));
             off_mean[k][build] = off_variance[k][build] = 0;
@@ -268,7 +271,7 @@ static void test_even_candidates(void) {
         struct hn_proximity spec = {.m = M, .k = M, .tile = TILE, .seed = 3, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
-        HN_CHECK(&ctx, hn_proximity_dealt(&ctx, &items.x, &spec, &work, &g));
+        HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_DEALT, &items.x, &spec, &work, &g));
         int64_t rows[N] = {0};
         for (int64_t e = 0; e < hn_graph_edges(&g); e++)
             rows[g.target[e]]++;
@@ -312,9 +315,10 @@ static void compare_reference(struct hn_context *ctx, const struct hn_items *ite
     struct hn_matrix x = hn_has_positive(items) ? side_by_side(items) : items->x;
     double scale = hn_has_positive(items) ? 0.5 : 1;
     struct hn_proximity spec = {.m = m, .k = k, .seed = 6, .built_index = 7, .weighted = true};
+    spec.candidates = HN_CANDIDATES_REFERENCE;
     struct hn_work work = {0};
     struct hn_graph g;
-    HN_CHECK(ctx, hn_proximity_reference(ctx, items, &spec, &work, &g));
+    HN_CHECK(ctx, hn_proximity_build(ctx, items, &spec, &work, &g));
     int32_t *naive = malloc((size_t)m * sizeof *naive), *ids = malloc((size_t)m * sizeof *ids);
     CU_ASSERT_FATAL(naive && ids);
     int64_t wrong = 0, repeats = 0, selves = 0;
@@ -372,9 +376,10 @@ static void test_reference_law(void) {
     memset(count, 0, sizeof count);
     for (int build = 0; build < BUILDS; build++) {
         struct hn_proximity spec = {.m = M, .k = K, .seed = 79, .built_index = build};
+        spec.candidates = HN_CANDIDATES_REFERENCE;
         struct hn_work work = {0};
         struct hn_graph g;
-        HN_CHECK(&ctx, hn_proximity_reference(&ctx, &items, &spec, &work, &g));
+        HN_CHECK(&ctx, hn_proximity_build(&ctx, &items, &spec, &work, &g));
         for (int32_t v = 0; v < N; v++)
             for (int k = 1; k <= K; k++)
                 count[k][rank[v * N + g.target[g.start[v] + k - 1]]]++;

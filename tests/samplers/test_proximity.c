@@ -28,7 +28,7 @@ static void compare_graph(const struct hn_items *items) {
     struct hn_proximity spec = {.m = M, .k = K, .seed = 5, .built_index = 70, .weighted = true};
     struct hn_work work = {0};
     struct hn_graph g;
-    HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items->x, &spec, &work, &g));
+    HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &items->x, &spec, &work, &g));
     CU_ASSERT_EQUAL(g.n, n);
     int64_t wrong = 0, changed = 0;
     for (int32_t v = 0; v < n; v++) {
@@ -87,7 +87,8 @@ static void test_all_candidates(void) {
         struct hn_work work = {0};
         struct hn_graph g;
         int64_t k = hn_min(spec.k, N - 1), wrong = 0;
-        HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g));
+        HN_CHECK(&ctx,
+                 proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &items.x, &spec, &work, &g));
         CU_ASSERT_EQUAL(g.weight != NULL, spec.weighted);
         CU_ASSERT_EQUAL(work.draw, 0);
         for (int32_t v = 0; v < N; v++) {
@@ -149,7 +150,8 @@ static void test_rank_law(void) {
         struct hn_proximity spec = {.m = M, .k = K, .seed = 77, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
-        HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g));
+        HN_CHECK(&ctx,
+                 proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &items.x, &spec, &work, &g));
         for (int32_t v = 0; v < N; v++)
             for (int k = 1; k <= K; k++) {
                 double off = rank[v][g.target[g.start[v] + k - 1]] - (double)k * N / (M + 1);
@@ -176,8 +178,9 @@ static void test_too_many_neighbours(void) {
     struct hn_proximity spec = {.m = 10, .k = 11};
     struct hn_work work = {0};
     struct hn_graph g;
-    HN_CHECK_FAILS(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g), HN_USAGE,
-                   "K = 11 exceeds M = 10");
+    HN_CHECK_FAILS(&ctx,
+                   proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &items.x, &spec, &work, &g),
+                   HN_USAGE, "K = 11 exceeds M = 10");
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }

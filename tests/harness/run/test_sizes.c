@@ -3,8 +3,8 @@
 #include "core/sweep/knn_lists.h"
 #include "harness/run/estimate.h"
 #include "samplers/gcbs_threshold.h"
-#include "samplers/proximity.h"
 #include "tests/sampled.h"
+#include "tests/samplers/proximity_graph.h"
 
 static const int64_t many[] = {INT32_MAX, INT64_C(1) << 31, (INT64_C(1) << 31) + 5};
 enum { SIZES = 3, D = 4 };
@@ -62,19 +62,19 @@ static void test_graphs(void) {
         for (int which = 0; which < 6; which++) {
             struct hn_context ctx = tight();
             struct hn_matrix x = rows_of(many[i]);
-            struct hn_items items = {.n = many[i], .d = D, .x = x};
             struct hn_proximity spec = {.m = 1000, .k = 500, .weighted = true, .tile = 64};
             struct hn_knn_lists near = {.x = x, .y = x, .k = 100, .skip_self = true};
             struct hn_graph g = {0};
             struct hn_work work = {0};
             int64_t n_dot;
             ctx.memory.mode = which == 5;
-            enum hn_code code = which == 0   ? hn_graph_regular(&ctx, many[i], 1000, true, &g)
-                                : which == 1 ? hn_proximity_independent(&ctx, &x, &spec, &work, &g)
-                                : which == 2 ? hn_proximity_dealt(&ctx, &x, &spec, &work, &g)
-                                : which == 3
-                                    ? hn_proximity_reference(&ctx, &items, &spec, &work, &g)
-                                    : hn_knn_lists_run(&ctx, &near, &n_dot);
+            enum hn_code code =
+                which == 0 ? hn_graph_regular(&ctx, many[i], 1000, true, &g)
+                : which == 1
+                    ? proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &x, &spec, &work, &g)
+                : which == 2 ? proximity_graph(&ctx, HN_CANDIDATES_DEALT, &x, &spec, &work, &g)
+                : which == 3 ? proximity_graph(&ctx, HN_CANDIDATES_REFERENCE, &x, &spec, &work, &g)
+                             : hn_knn_lists_run(&ctx, &near, &n_dot);
             hn_knn_lists_free(&ctx, &near);
             check_refused(&ctx, code, many[i]);
         }

@@ -3,8 +3,8 @@
 #define HN_TESTS_NAIVE_GRAPH_H
 
 #include "core/stats.h"
-#include "samplers/proximity.h"
 #include "tests/sampled.h"
+#include "tests/samplers/proximity_graph.h"
 #include "tests/studied.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static inline struct hn_graph build(struct hn_context *ctx, const struct hn_item
     struct hn_proximity spec = {.m = m, .k = k, .seed = seed, .built_index = items->step};
     struct hn_work work = {0};
     struct hn_graph graph;
-    HN_CHECK(ctx, hn_proximity_independent(ctx, &items->x, &spec, &work, &graph));
+    HN_CHECK(ctx, proximity_graph(ctx, HN_CANDIDATES_INDEPENDENT, &items->x, &spec, &work, &graph));
     return graph;
 }
 

@@ -283,8 +283,10 @@ static void test_staleness(void) {
         struct hn_proximity spec = {20, 4, (uint64_t)seed, built->step, false, 0};
         struct hn_work work = {0};
         struct hn_graph fresh, stale;
-        HN_CHECK(&ctx, hn_proximity_independent(&ctx, &judged->x, &spec, &work, &fresh));
-        HN_CHECK(&ctx, hn_proximity_independent(&ctx, &built->x, &spec, &work, &stale));
+        HN_CHECK(&ctx, proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &judged->x, &spec, &work,
+                                       &fresh));
+        HN_CHECK(&ctx,
+                 proximity_graph(&ctx, HN_CANDIDATES_INDEPENDENT, &built->x, &spec, &work, &stale));
         CU_ASSERT_EQUAL(hn_table_real(&table, row, "build_step"), (double)built->step);
         CU_ASSERT_EQUAL(hn_table_real(&table, row, "age"), (double)(20 - built->step));
         CU_ASSERT_EQUAL(hn_table_real(&table, row, "batch_size"), (double)b);
