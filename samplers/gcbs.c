@@ -29,7 +29,6 @@ struct state {
     struct hn_graph graph; // symmetric
     int32_t *item;         // [n] item of a random number
     int32_t *position;     // [n] position of an item in the order: scratch
-    int64_t ordered;       // epoch that `order` is of
     double reported[REPORTS];
 };
 
@@ -77,22 +76,6 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
             return ctx->code;
     }
     return hn_threshold_plan(ctx, threshold, pass, sweep, &self->build);
-}
-
-static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler *self,
-                                int64_t epoch, struct hn_work *work) {
-    const struct params *params = self->params;
-    struct state *state = self->state;
-    if (params->relabel)
-        hn_permute(self->seed, "gcbs.relabel", self->built_index, epoch, 0, state->item, self->n);
-    if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
-                               (enum hn_root)params->root, params->reverse, self->order))
-        return ctx->code;
-    state->ordered = epoch;
-    work->draw += params->relabel ? self->n - 1 : 0;
-    work->edge += hn_graph_edges(&state->graph);
-    work->bytes += hn_graph_edges(&state->graph) * (int64_t)sizeof *state->graph.target;
-    return HN_OK;
 }
 
 // Of the positions of target[n]: the least, the largest, and how many lie in [from, from + batch).
@@ -149,23 +132,27 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     if (code)
         return code;
     self->build.edge += hn_graph_edges(&state->graph);
-    if (order_items(ctx, self, 0, &self->build))
-        return ctx->code;
-    describe(ctx, self);
     return HN_OK;
 }
 
-// A build orders the items for epoch 0. Later epochs on the same embeddings get a numbering of
-// their own: else they would all be the same batches.
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)items, (void)batches;
+// Each epoch has a numbering of its own: else they would all be the same batches.
+static enum hn_code arrange(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                            struct hn_work *work) {
     const struct params *params = self->params;
-    const struct state *state = self->state;
-    if (number == state->ordered || !params->relabel)
+    struct state *state = self->state;
+    if (epoch > 0 && !params->relabel)
         return HN_OK;
-    struct hn_work counted = {0}; // of epoch 0, by the build that ordered it
-    return order_items(ctx, self, number, number == 0 ? &counted : &self->sampling);
+    if (params->relabel)
+        hn_permute(self->seed, "gcbs.relabel", self->built_index, epoch, 0, state->item, self->n);
+    if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
+                               (enum hn_root)params->root, params->reverse, self->order))
+        return ctx->code;
+    if (epoch == 0)
+        describe(ctx, self);
+    work->draw += params->relabel ? self->n - 1 : 0;
+    work->edge += hn_graph_edges(&state->graph);
+    work->bytes += hn_graph_edges(&state->graph) * (int64_t)sizeof *state->graph.target;
+    return HN_OK;
 }
 
 static const struct hn_graph *graph(const struct hn_sampler *self) {
@@ -238,7 +225,7 @@ const struct hn_sampler_type hn_gcbs_sampler = {
     .open = open_gcbs,
     .plan = plan,
     .rebuild = rebuild,
-    .epoch = epoch,
+    .arrange = arrange,
     .graph = graph,
     .report = report,
 };

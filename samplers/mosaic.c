@@ -43,13 +43,12 @@ struct params {
 };
 
 struct state {
-    struct hn_items items;       // of the last build, borrowed
-    struct hn_knn_lists knn;     // group > 1
-    int32_t *shuffled;           // [n] items in the order of the pools
-    int64_t ordered;             // epoch that `order` is of
-    int64_t workers;             // that there are pools for
-    struct hn_mosaic_pool *pool; // [workers] of this build; kept, as fresh memory is slow
-    struct hn_mosaic_tally tally;
+    struct hn_items items;        // of the last build, borrowed
+    struct hn_knn_lists knn;      // group > 1
+    int32_t *shuffled;            // [n] items in the order of the pools
+    int64_t workers;              // that there are pools for
+    struct hn_mosaic_pool *pool;  // [workers] of this build; kept, as fresh memory is slow
+    struct hn_mosaic_tally tally; // of epoch 0
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -195,22 +194,22 @@ static enum hn_code shuffle_items(struct hn_context *ctx, const struct hn_sample
                              : HN_OK;
 }
 
-static enum hn_code arrange(struct hn_context *ctx, const struct hn_sampler *self, int64_t epoch,
-                            struct hn_work *work, struct hn_mosaic_tally *sum) {
+static enum hn_code arrange(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                            struct hn_work *work) {
     const struct params *params = self->params;
     struct state *state = self->state;
     struct cut cut = cut_of(params, self->n, self->batch_size);
+    struct hn_mosaic_tally sum = {0};
     HN_SCOPE(ctx);
-    state->ordered = -1; // until it is whole
     int32_t *number = hn_alloc(ctx, cut.batches, sizeof *number);
     if (!number || shuffle_items(ctx, self, epoch))
         return ctx->code;
     memcpy(self->order, state->shuffled, (size_t)self->n * sizeof *self->order);
-    if (cut.batches > 1 && fill_pools(ctx, self, epoch, cut, work, sum))
+    if (cut.batches > 1 && fill_pools(ctx, self, epoch, cut, work, &sum))
         return ctx->code;
     memcpy(state->shuffled, self->order, (size_t)self->n * sizeof *self->order);
     shuffle_batches(self, epoch, cut.batches, number, state->shuffled, self->order);
-    state->ordered = epoch;
+    state->tally = epoch == 0 ? sum : state->tally;
     work->draw += self->n + cut.batches - 2;
     return HN_OK;
 }
@@ -221,7 +220,6 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     int64_t dots = 0;
     state->items = *items;
-    state->tally = (struct hn_mosaic_tally){0};
     close_pools(ctx, state); // these items may have other dimensions
     if (params->group > 1) {
         state->knn = (struct hn_knn_lists){
@@ -230,19 +228,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
             return ctx->code;
         self->build.dot += dots;
     }
-    return arrange(ctx, self, 0, &self->build, &state->tally);
-}
-
-// A build arranges the items for epoch 0, later epochs on the same embeddings are arranged here.
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)items, (void)batches;
-    const struct state *state = self->state;
-    if (number == state->ordered)
-        return HN_OK;
-    struct hn_mosaic_tally unused = {0};
-    struct hn_work counted = {0}; // of epoch 0, by the build that arranged it
-    return arrange(ctx, self, number, number == 0 ? &counted : &self->sampling, &unused);
+    return HN_OK;
 }
 
 static const struct hn_column reports[] = {
@@ -311,6 +297,6 @@ const struct hn_sampler_type hn_mosaic_sampler = {
     .entries = entries,
     .open = open_mosaic,
     .rebuild = rebuild,
-    .epoch = epoch,
+    .arrange = arrange,
     .report = report,
 };

@@ -46,7 +46,6 @@ struct scratch {
 struct state {
     struct hn_items items; // of the last build, borrowed
     struct drawn *drawn;   // [drawn] the kept ones come first
-    int64_t ordered;       // epoch that they are of
     uint64_t *marks;       // [threads x words of n] clear between batches
 };
 
@@ -129,13 +128,12 @@ static int earlier(const void *a, const void *b) {
 }
 
 // Draws and orders the batches of an epoch; the kept ones come in the order they were drawn in.
-static enum hn_code select_batches(struct hn_context *ctx, const struct hn_sampler *self,
-                                   int64_t epoch, struct hn_work *work) {
+static enum hn_code arrange(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                            struct hn_work *work) {
     HN_SCOPE(ctx);
     const struct params *params = self->params;
     struct state *state = self->state;
     int64_t size = self->batch_size, threads = hn_sampler_threads(ctx, self);
-    state->ordered = -1; // until all are drawn
     struct scratch *scratch = hn_alloc(ctx, threads, sizeof *scratch);
     for (int64_t i = 0; scratch && i < threads; i++)
         if (open_scratch(ctx, size, state->items.d, &scratch[i]))
@@ -154,7 +152,6 @@ static enum hn_code select_batches(struct hn_context *ctx, const struct hn_sampl
         return ctx->code;
     qsort(state->drawn, (size_t)params->drawn, sizeof *state->drawn, larger);
     qsort(state->drawn, (size_t)params->kept, sizeof *state->drawn, earlier);
-    state->ordered = epoch;
     work->dot += params->drawn * size * size;
     work->draw += params->drawn * size;
     work->bytes += 2 * params->drawn * size * state->items.d * (int64_t)sizeof(float);
@@ -163,22 +160,16 @@ static enum hn_code select_batches(struct hn_context *ctx, const struct hn_sampl
 
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
-    struct state *state = self->state;
-    state->items = *items;
-    return select_batches(ctx, self, 0, &self->build);
+    (void)ctx;
+    ((struct state *)self->state)->items = *items;
+    return HN_OK;
 }
 
-// A build selects for epoch 0, later epochs on the same embeddings are selected here.
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)items;
-    const struct params *params = self->params;
-    const struct state *state = self->state;
-    struct hn_work counted = {0}; // of epoch 0, by the build that selected it
-    *batches = params->kept;
-    if (number == state->ordered)
-        return HN_OK;
-    return select_batches(ctx, self, number, number == 0 ? &counted : &self->sampling);
+    (void)ctx, (void)items, (void)number;
+    *batches = ((const struct params *)self->params)->kept;
+    return HN_OK;
 }
 
 static int32_t batch(const struct hn_sampler *self, int64_t number, int thread,
@@ -211,6 +202,7 @@ const struct hn_sampler_type hn_osgd_sampler = {
     .check = check,
     .open = open_osgd,
     .rebuild = rebuild,
+    .arrange = arrange,
     .epoch = epoch,
     .batch = batch,
 };

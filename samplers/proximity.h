@@ -9,11 +9,11 @@
 enum hn_candidate_kind {
     HN_CANDIDATES_INDEPENDENT, // of every item its own. m and k above n - 1 are taken as n - 1:
                                // with m >= n - 1 this is the exact kNN graph (and is built as one)
-    HN_CANDIDATES_DEALT,     // the same, but rows of a tile choose from one pool (dealt.c)
-    HN_CANDIDATES_REFERENCE, // with replacement, any m; similarity is that of the two views side
-                             // by side where there are two (half the sum of both inner products),
-                             // else of x. The K best of the list are kept as they are: an item
-                             // that was drawn twice may be a neighbour twice, and v its own
+    HN_CANDIDATES_DEALT,       // the same, but rows of a tile choose from one pool (dealt.c)
+    HN_CANDIDATES_REFERENCE,   // with replacement, any m; similarity is that of the two views side
+                               // by side where there are two (half the sum of both inner products),
+                               // else of x. The K best of the list are kept as they are: an item
+                               // that was drawn twice may be a neighbour twice, and v its own
     HN_CANDIDATES_ALL // the exact kNN graph: m plays no part, k above n - 1 is taken as n - 1
 };
 

@@ -108,6 +108,16 @@ static enum hn_code sweep_for(struct hn_context *ctx, struct hn_sampler *self,
     }
 }
 
+static enum hn_code arrange(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                            struct hn_work *work) {
+    if (!self->type->arrange || self->arranged == epoch)
+        return HN_OK;
+    self->arranged = -1; // until it is whole
+    enum hn_code code = self->type->arrange(ctx, self, epoch, work);
+    self->arranged = code ? -1 : epoch;
+    return code;
+}
+
 enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
                               const struct hn_items *items, int64_t built_index) {
     if (items->n != self->n)
@@ -115,6 +125,7 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
                        self->type->name, (long long)self->n, (long long)items->n);
     self->built = false;
     self->batches = 0;
+    self->arranged = -1;
     self->built_index = built_index;
     self->build = (struct hn_work){0};
     hn_free(ctx, self->made);
@@ -126,6 +137,8 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
                                            : HN_OK;
     if (!code && self->type->rebuild)
         code = self->type->rebuild(ctx, self, items);
+    if (!code)
+        code = arrange(ctx, self, 0, &self->build);
     hn_own(ctx, outer);
     self->built = code == HN_OK;
     return code;
@@ -144,9 +157,11 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
         hn_permute(self->seed, "anchors.shuffle", self->index, epoch, 0, self->order, self->n);
         self->sampling.draw += self->n - 1;
     }
+    struct hn_work counted = {0}; // epoch 0 was counted by the build
     void *outer = hn_own(ctx, self->state);
-    enum hn_code code =
-        self->type->epoch ? self->type->epoch(ctx, self, items, epoch, batches) : HN_OK;
+    enum hn_code code = arrange(ctx, self, epoch, epoch == 0 ? &counted : &self->sampling);
+    if (!code && self->type->epoch)
+        code = self->type->epoch(ctx, self, items, epoch, batches);
     if (!code)
         self->batches = *batches;
     if (!code && hn_sampler_keeps_apart(self->type, self->params))

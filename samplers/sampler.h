@@ -80,6 +80,7 @@ struct hn_sampler {
     bool built;           // a build has succeeded
     void *made;           // owns what that build allocated
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
+    int64_t arranged;    // epoch of the type's last arrange(), -1 = none since the build
     int64_t index;       // of the items of the current epoch: names the streams of its batches
     int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun
     struct hn_work build;    // work of the last rebuild
@@ -136,6 +137,11 @@ struct hn_sampler_type {
     // Cost_G.
     enum hn_code (*rebuild)(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items);
+    // Optional. Arranges the batches of an epoch on the embeddings of the build, unless it was the
+    // last to be arranged. Epoch 0's end the build, and are timed and counted with it, those of
+    // later epochs are made before `epoch`. Adds to *work.
+    enum hn_code (*arrange)(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                            struct hn_work *work);
     // Optional. Starts epoch number `epoch`; may change *batches, its number of batches (>= 1),
     // from ceil(n / batch_size). items are those of the current step (their progress sets alpha).
     enum hn_code (*epoch)(struct hn_context *ctx, struct hn_sampler *self,

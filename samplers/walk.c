@@ -45,23 +45,13 @@ enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, enum hn_wal
                                   bool limit, struct hn_walk_scratch *s) {
     bool depth = kind == HN_WALK_DEPTH;
     limit = limit && kind == HN_WALK_RESTART;
-    memset(s, 0, sizeof *s);
-    if (!HN_ZALLOC(ctx, s->collected, HN_WALKS * hn_bitset_words(n)))
-        return HN_MEMORY;
-    void *outer = hn_own(ctx, s->collected);
+    *s = (struct hn_walk_scratch){0};
     bool good =
+        HN_ZALLOC(ctx, s->collected, HN_WALKS * hn_bitset_words(n)) &&
         (!(limit || depth) || HN_ALLOC(ctx, s->level, n)) &&
         (!limit || (HN_ZALLOC(ctx, s->queued, hn_bitset_words(n)) && HN_ALLOC(ctx, s->deeper, n) &&
                     HN_ALLOC(ctx, s->mass, n) && HN_ALLOC(ctx, s->key, n)));
-    hn_own(ctx, outer);
-    if (!good)
-        hn_walk_scratch_free(ctx, s);
-    return good ? HN_OK : HN_MEMORY;
-}
-
-void hn_walk_scratch_free(struct hn_context *ctx, struct hn_walk_scratch *s) {
-    hn_free(ctx, s->collected);
-    memset(s, 0, sizeof *s);
+    return good ? HN_OK : ctx->code;
 }
 
 void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads) {
@@ -196,13 +186,18 @@ static void walk_with_restart(struct walker *walker, int count) {
         }
 }
 
+// Weight of edge e of v under the walk's law, of which only proportions matter.
+static double edge_weight(const struct hn_walk *walk, int32_t v, int64_t e) {
+    int64_t first = walk->graph->start[v];
+    return walk->cumulative[e] - (e > first ? walk->cumulative[e - 1] : 0);
+}
+
 // Probability of the move along edge e of v.
 static double move_probability(const struct hn_walk *walk, int32_t v, int64_t e) {
     int64_t first = walk->graph->start[v], last = walk->graph->start[v + 1] - 1;
-    const double *sum = walk->cumulative;
-    if (!sum || sum[last] <= 0)
+    if (!walk->cumulative || walk->cumulative[last] <= 0)
         return 1.0 / (double)(last - first + 1);
-    return (sum[e] - (e > first ? sum[e - 1] : 0)) / sum[last];
+    return edge_weight(walk, v, e) / walk->cumulative[last];
 }
 
 // From level[count] with its masses to the level behind it in `deeper`; returns its size. A node
@@ -314,12 +309,6 @@ static void walk_breadth_first(struct progress *p, int32_t u) {
         p->tally->edge += e - g->start[v];
         p->tally->step++;
     }
-}
-
-// Weight of edge e of v under the walk's law, of which only proportions matter.
-static double edge_weight(const struct hn_walk *walk, int32_t v, int64_t e) {
-    int64_t first = walk->graph->start[v];
-    return walk->cumulative[e] - (e > first ? walk->cumulative[e - 1] : 0);
 }
 
 // A neighbour of v that is not collected, by weight, -1 if there is none; uniform if no weight of

@@ -31,19 +31,18 @@ enum { HN_WALKS = 8 }; // walks that take turns
 
 // Of one thread. What stands behind `collected` is there only if the walk needs it.
 struct hn_walk_scratch {
-    uint64_t *collected;     // marks of what is in the batch, clear between walks; HN_WALKS sets.
-                             // Owns the rest
+    uint64_t *collected;     // marks of what is in the batch, clear between walks; HN_WALKS sets
     uint64_t *queued;        // marks of the next level, clear between walks
     int32_t *level, *deeper; // [n] two levels of nodes; HN_WALK_DEPTH: the branch, in `level`
     double *mass;            // [n] probability of the paths that end at a node
     double *key;             // [n] what a level is sorted by
 };
 
-// limit: whether walks of HN_WALK_RESTART with alpha = 1 will be asked for.
+// limit: whether walks of HN_WALK_RESTART with alpha = 1 will be asked for. It belongs to the owner
+// of the time.
 HN_MUST_USE enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n,
                                               enum hn_walk_kind kind, bool limit,
                                               struct hn_walk_scratch *s);
-void hn_walk_scratch_free(struct hn_context *ctx, struct hn_walk_scratch *s); // zeroed is fine
 
 // Running sums for law `weight`: sum[edges of g].
 void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads);

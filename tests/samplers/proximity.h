@@ -4,9 +4,9 @@
 
 #include "core/bitset.h"
 #include "datasets/snapshot.h"
-#include "samplers/walk.h"
 #include "tests/sampled.h"
 #include "tests/samplers/proximity_graph.h"
+#include "tests/samplers/walk_scratch.h"
 
 #include <stdlib.h>
 

@@ -49,7 +49,7 @@ static void test_sampler(void) {
         CU_ASSERT_EQUAL(s.sampler.sampling.edge, tally.edge);
         CU_ASSERT_EQUAL(s.sampler.sampling.draw, tally.draw + s.batches);
         CU_ASSERT_EQUAL(s.sampler.stalls, tally.stalls);
-        hn_walk_scratch_free(&ctx, &scratch);
+        free_scratch(&ctx, &scratch);
         sampled_close(&ctx, &s);
     }
     hn_fixture_items_free(&ctx, &items);
@@ -127,7 +127,7 @@ static void check_unseen(struct hn_context *ctx, const struct hn_items *items, i
     }
     CU_ASSERT_EQUAL(count, n);
     CU_ASSERT(s.batches >= hn_batches_per_epoch(n, batch_size));
-    hn_walk_scratch_free(ctx, &scratch);
+    free_scratch(ctx, &scratch);
     free(ids);
     sampled_close(ctx, &s);
 }

@@ -1,8 +1,8 @@
 // The walks of BatchSampler against the exact chain of BS algorithm 3, and against orders and
 // branches that are worked out by hand.
 #include "core/bitset.h"
-#include "samplers/walk.h"
 #include "tests/sampled.h"
+#include "tests/samplers/walk_scratch.h"
 
 enum { NODES = 6, MAX = 4, WALKS = 20000 };
 
@@ -160,7 +160,7 @@ static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct s
         seen->steps += (double)tally.step;
         seen->squares += (double)tally.step * (double)tally.step;
     }
-    hn_walk_scratch_free(&ctx, &scratch);
+    free_scratch(&ctx, &scratch);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -248,7 +248,7 @@ static int64_t walk_once(struct hn_context *ctx, const struct hn_graph *g, enum 
     hn_walk_run_many(&walk, 1, &(int32_t){start}, &stream, &scratch, ids, &tally);
     for (int64_t i = 0; i < hn_bitset_words(g->n); i++)
         CU_ASSERT_EQUAL(scratch.collected[i], 0);
-    hn_walk_scratch_free(ctx, &scratch);
+    free_scratch(ctx, &scratch);
     return tally.stalls;
 }
 
@@ -339,7 +339,7 @@ static void test_limit_levels(void) {
     CU_ASSERT(fabs((double)first[0] - WALKS / 4.0) < 3 * sqrt(WALKS * 3 / 16.0));
     double split = (double)(second_after_4[0] + second_after_4[1]);
     CU_ASSERT(fabs((double)second_after_4[0] - split / 2) < 3 * sqrt(split / 4));
-    hn_walk_scratch_free(&ctx, &scratch);
+    free_scratch(&ctx, &scratch);
 }
 
 // Three rings of three nodes: a walk that has seen its ring goes on from a random new item, and
@@ -378,7 +378,7 @@ static void check_stalls(struct hn_context *ctx, double alpha) {
     CU_ASSERT_EQUAL(landed[0] + landed[1] + landed[2], 0);
     CU_ASSERT(landed[3] > 100);
     CU_ASSERT(chi_square_fits(chi_square_equal(landed + 3, 6), 5));
-    hn_walk_scratch_free(ctx, &scratch);
+    free_scratch(ctx, &scratch);
 }
 
 static void test_stalls(void) {
@@ -412,7 +412,7 @@ static void test_dead_ends(void) {
             seen |= 1U << ids[k];
         CU_ASSERT_EQUAL(seen, 31);
         CU_ASSERT_EQUAL(tally.stalls, 4);
-        hn_walk_scratch_free(&ctx, &scratch);
+        free_scratch(&ctx, &scratch);
     }
 }
 
