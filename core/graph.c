@@ -154,7 +154,7 @@ static void close_gaps(struct hn_graph *g, const int64_t *ahead, const int64_t *
 static enum hn_code symmetric_in_order(struct hn_context *ctx, int64_t m, const int32_t *from,
                                        const int32_t *to, struct hn_graph *out) {
     int64_t n = out->n, both;
-    if (!hn_mul(m, 2, &both) || !(out->target = hn_alloc(ctx, both, sizeof *out->target)))
+    if (!hn_mul(m, 2, &both) || !HN_ALLOC(ctx, out->target, both))
         return HN_MEMORY;
     HN_SCOPE(ctx);
     int64_t *ahead = hn_zalloc(ctx, n + 1, sizeof *ahead);
@@ -187,7 +187,7 @@ static enum hn_code symmetric_in_any(struct hn_context *ctx, int64_t m, const in
                                      const int32_t *to, struct hn_graph *out) {
     count_rows(out, m, from, to);
     int64_t entries = out->start[out->n];
-    if (!(out->target = hn_alloc(ctx, entries, sizeof *out->target)))
+    if (!HN_ALLOC(ctx, out->target, entries))
         return HN_MEMORY;
     HN_SCOPE(ctx);
     int64_t *next = hn_alloc(ctx, out->n, sizeof *next);
@@ -204,7 +204,7 @@ enum hn_code hn_graph_symmetric(struct hn_context *ctx, int64_t n, int64_t m, co
                                 const int32_t *to, struct hn_graph *out) {
     *out = (struct hn_graph){.n = n};
     if (check_nodes(ctx, n) || check_edges(ctx, n, m, from, to) ||
-        !(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)))
+        !HN_ALLOC(ctx, out->start, n + 1))
         return ctx->code;
     enum hn_code code =
         (in_order(m, from, to) ? symmetric_in_order : symmetric_in_any)(ctx, m, from, to, out);

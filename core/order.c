@@ -135,10 +135,8 @@ enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_grap
     struct search s = {.g = g, .item = item, .order = order};
     HN_SCOPE(ctx);
     int64_t *count = hn_alloc(ctx, g->n + 2, sizeof *count);
-    s.node = hn_alloc(ctx, g->n, sizeof *s.node);
-    s.rank = hn_alloc(ctx, g->n, sizeof *s.rank);
-    s.seen = hn_zalloc(ctx, g->n, sizeof *s.seen);
-    if (!count || !s.node || !s.rank || !s.seen)
+    if (!count || !HN_ALLOC(ctx, s.node, g->n) || !HN_ALLOC(ctx, s.rank, g->n) ||
+        !HN_ZALLOC(ctx, s.seen, g->n))
         return ctx->code;
     rank_nodes(&s, count);
     for (int32_t r = 0; r < g->n; r++)

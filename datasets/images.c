@@ -251,8 +251,8 @@ static enum hn_code read_names(const struct reader *r) {
     snprintf(what, sizeof what, "a file of at most %d bytes", NAMES_BYTES_MAX);
     hn_own(ctx, r->owner);
     char *text = path ? hn_input_text(ctx, path, NAMES_BYTES_MAX, what, l->remedy, &bytes) : NULL;
-    r->out->label_name = hn_alloc(ctx, l->classes, sizeof *r->out->label_name);
-    return text && r->out->label_name ? split_names(r, path, text) : ctx->code;
+    return text && HN_ALLOC(ctx, r->out->label_name, l->classes) ? split_names(r, path, text)
+                                                                 : ctx->code;
 }
 
 // The first layout of which there is a file of training images; CIFAR-10, whose absence is then

@@ -126,11 +126,9 @@ static enum hn_code read_document(struct hn_context *ctx, struct reader *r) {
 static enum hn_code ensure_capacity(struct hn_context *ctx, const struct hn_text *t,
                                     struct hn_linqs *out) {
     int64_t entries = t->bytes / 2 + 1;
-    out->labels = hn_alloc(ctx, t->lines, sizeof *out->labels);
-    out->start = hn_zalloc(ctx, t->lines + 1, sizeof *out->start);
-    out->index = hn_alloc(ctx, entries, sizeof *out->index);
-    out->value = hn_alloc(ctx, entries, sizeof *out->value);
-    return out->labels && out->start && out->index && out->value ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, out->labels, t->lines) && HN_ZALLOC(ctx, out->start, t->lines + 1) &&
+                HN_ALLOC(ctx, out->index, entries) && HN_ALLOC(ctx, out->value, entries);
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code read_nodes(struct hn_context *ctx, struct reader *r) {
@@ -237,7 +235,7 @@ static enum hn_code read_split(struct hn_context *ctx, const struct reader *r) {
         return ctx->code;
     if (!there)
         return HN_OK;
-    if (!(out->split = hn_alloc(ctx, out->n, sizeof *out->split)))
+    if (!HN_ALLOC(ctx, out->split, out->n))
         return ctx->code;
     memset(out->split, -1, (size_t)out->n);
     HN_SCOPE(ctx);
@@ -262,8 +260,7 @@ enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder, struct hn
     HN_SCOPE(ctx);
     if (hn_text_open(ctx, folder, out->name, names ? ".content" : ".features", t))
         return ctx->code;
-    if (names && (!(r.node = hn_alloc(ctx, t->lines, sizeof *r.node)) ||
-                  !(r.label = hn_alloc(ctx, t->lines, sizeof *r.label))))
+    if (names && (!HN_ALLOC(ctx, r.node, t->lines) || !HN_ALLOC(ctx, r.label, t->lines)))
         return ctx->code;
     hn_own(ctx, scope.outer);
     if (ensure_capacity(ctx, t, out) || read_nodes(ctx, &r))

@@ -251,8 +251,7 @@ enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data, 
         return HN_OK;
     if (!hn_mul(rows, data->cols, &n))
         return hn_fail(ctx, HN_MEMORY, "a size overflows: %lld rows", (long long)rows);
-    *halves = hn_alloc(ctx, n, sizeof **halves);
-    return *halves ? HN_OK : hn_failure(ctx);
+    return HN_ALLOC(ctx, *halves, n) ? HN_OK : hn_failure(ctx);
 }
 
 enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,

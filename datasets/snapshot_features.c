@@ -27,8 +27,7 @@ static enum hn_code read_values(struct hn_context *ctx, const struct hn_snapshot
     int64_t values;
     if (!hn_mul(data->rows, data->cols, &values))
         return hn_fail(ctx, HN_DATA, "%s: data set %s is too large", s->path, data->path);
-    *out = hn_alloc(ctx, values, sizeof **out);
-    return *out ? hn_data_read_step(ctx, s, data, 0, *out) : ctx->code;
+    return HN_ALLOC(ctx, *out, values) ? hn_data_read_step(ctx, s, data, 0, *out) : ctx->code;
 }
 
 static enum hn_code read_dense(struct hn_context *ctx, struct hn_snapshot *s) {

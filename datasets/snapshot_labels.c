@@ -30,8 +30,7 @@ static enum hn_code count_classes(struct hn_context *ctx, struct hn_snapshot *s)
 // Copies count texts out of what H5Aread() delivered: pointers if size is 0, else fields of `size`.
 static enum hn_code copy_names(struct hn_context *ctx, struct hn_snapshot *s, const void *read,
                                int64_t count, size_t size) {
-    s->label_name = hn_zalloc(ctx, count, sizeof *s->label_name);
-    if (!s->label_name)
+    if (!HN_ZALLOC(ctx, s->label_name, count))
         return ctx->code;
     s->n_names = count;
     for (int64_t i = 0; i < count; i++) {
@@ -94,8 +93,7 @@ static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot 
 }
 
 static enum hn_code unlabelled(struct hn_context *ctx, struct hn_snapshot *s) {
-    s->labels = hn_alloc(ctx, s->info.n, sizeof *s->labels);
-    if (!s->labels)
+    if (!HN_ALLOC(ctx, s->labels, s->info.n))
         return ctx->code;
     memset(s->labels, -1, (size_t)s->info.n * sizeof *s->labels);
     s->info.unlabelled = s->info.n;
@@ -110,8 +108,7 @@ static enum hn_code read_sets(struct hn_context *ctx, struct hn_snapshot *s) {
     enum hn_code code = hn_snapshot_read_rows(ctx, s, &rows, &given);
     if (code || !given.start)
         return code;
-    s->labels = hn_alloc(ctx, s->info.n, sizeof *s->labels);
-    if (!s->labels ||
+    if (!HN_ALLOC(ctx, s->labels, s->info.n) ||
         hn_label_sets_make(ctx, s->info.n, given.start, given.target, s->labels, &s->label_sets))
         return ctx->code;
     hn_graph_free(ctx, &given);

@@ -120,7 +120,7 @@ enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *
     if (!s->step && s->info.steps > 1)
         return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it",
                        s->path, (long long)s->info.steps);
-    if (!s->step && !(s->step = hn_zalloc(ctx, 1, sizeof *s->step)))
+    if (!s->step && !HN_ZALLOC(ctx, s->step, 1))
         return ctx->code;
     for (int64_t i = 1; i < s->info.steps; i++)
         if (s->step[i] <= s->step[i - 1])

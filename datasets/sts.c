@@ -112,8 +112,7 @@ static enum hn_code read_set(struct hn_context *ctx, const char *folder, const c
     if (read_head(ctx, &c))
         return ctx->code;
     // Lines of fewer bytes than a pair takes end the reading at the first of them.
-    *pair = hn_alloc(ctx, hn_min(t.lines, t.bytes / PAIR_MIN + 1), sizeof **pair);
-    if (!*pair)
+    if (!HN_ALLOC(ctx, *pair, hn_min(t.lines, t.bytes / PAIR_MIN + 1)))
         return ctx->code;
     const int64_t wanted = c.n;
     enum hn_code code;
@@ -138,8 +137,7 @@ static enum hn_code number_sentences(struct hn_context *ctx, struct positions *p
     if (positions->n > INT32_MAX)
         return hn_fail(ctx, HN_DATA, "more than %d sentences: leave out some pairs", INT32_MAX);
     struct position *one = positions->one;
-    out->sentence = hn_alloc(ctx, positions->n, sizeof *out->sentence);
-    if (!out->sentence)
+    if (!HN_ALLOC(ctx, out->sentence, positions->n))
         return ctx->code;
     for (int64_t i = 0; i < positions->n; i++)
         out->sentence[i] = one[i].text;

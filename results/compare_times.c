@@ -55,8 +55,7 @@ static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r
                               struct side *s) {
     struct hn_row_match match;
     int64_t rows = r[0].runs.rows;
-    s->owned[i] = hn_alloc(ctx, rows, sizeof *s->owned[i]);
-    if (!s->owned[i])
+    if (!HN_ALLOC(ctx, s->owned[i], rows))
         return ctx->code;
     for (int64_t k = 0; k < rows; k++)
         s->owned[i][k] = i == 0 ? k : -1;

@@ -125,8 +125,8 @@ struct index {
 
 static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
                                struct index *x) {
-    x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
-    if (!x->table || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing))
+    if (!HN_ZALLOC(ctx, x->table, r->n_tables) ||
+        hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing))
         return ctx->code;
     for (int64_t i = 0; i < r->n_tables; i++) {
         const struct hn_row_owner *owner = hn_row_owner(&r->table[i]);

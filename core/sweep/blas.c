@@ -244,9 +244,8 @@ enum hn_code hn_eigen_top(struct hn_context *ctx, double *a, int64_t n, int64_t 
         all && s.support && all_finite(a, n * n) && find_eigenpairs(a, n, keep, &s, all, vector);
     s.works = (int32_t)works;
     s.int_works = int_works;
-    s.work = hn_alloc(ctx, s.works, sizeof *s.work);
-    s.int_work = hn_alloc(ctx, s.int_works, sizeof *s.int_work);
-    if (!all || !s.support || !s.work || !s.int_work)
+    if (!all || !s.support || !HN_ALLOC(ctx, s.work, s.works) ||
+        !HN_ALLOC(ctx, s.int_work, s.int_works))
         return ctx->code;
     if (!good || !find_eigenpairs(a, n, keep, &s, all, vector))
         return hn_fail(ctx, HN_INTERNAL, "LAPACK found no eigenvectors of a matrix of %lld rows",

@@ -50,8 +50,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *knn) {
     if (!hn_mul(n, knn->kept, &size))
         return hn_fail(ctx, HN_MEMORY, "the %lld nearest of %lld rows are too many",
                        (long long)knn->kept, (long long)n);
-    knn->id = hn_alloc(ctx, size, sizeof *knn->id);
-    return knn->id ? HN_OK : ctx->code;
+    return HN_ALLOC(ctx, knn->id, size) ? HN_OK : ctx->code;
 }
 
 // The lists of a band without the rows themselves.

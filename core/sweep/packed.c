@@ -15,8 +15,7 @@ enum hn_code hn_packed_open(struct hn_context *ctx, const struct hn_matrix *rows
     if (!hn_mul(floats, rows->cols, &floats) || !hn_mul(floats, blocks, &all))
         return hn_fail(ctx, HN_MEMORY, "%lld embeddings of %lld dimensions are too large to pack",
                        (long long)rows->rows, (long long)rows->cols);
-    packed->data = hn_alloc(ctx, all, sizeof *packed->data);
-    if (!packed->data)
+    if (!HN_ALLOC(ctx, packed->data, all))
         return HN_MEMORY;
 #pragma omp parallel for num_threads(ctx->threads)
     for (int64_t i = 0; i < blocks; i++)

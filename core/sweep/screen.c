@@ -36,22 +36,19 @@ static int64_t part_size(int64_t d, int64_t block) {
 
 static enum hn_code open_scratch(struct hn_context *ctx, struct hn_screen *s) {
     int64_t block = s->block;
-    if (!(s->scratch = hn_zalloc(ctx, ctx->threads, sizeof *s->scratch)))
+    if (!HN_ZALLOC(ctx, s->scratch, ctx->threads))
         return HN_MEMORY;
     void *outer = hn_own(ctx, s->scratch);
     bool good = true;
     for (int t = 0; t < ctx->threads && good; t++) {
         struct hn_screen_scratch *own = &s->scratch[t];
-        good = (own->row_start = hn_alloc(ctx, block, sizeof *own->row_start)) &&
-               (own->row_limit = hn_alloc(ctx, block, sizeof *own->row_limit)) &&
-               (own->col_start = hn_alloc(ctx, block, sizeof *own->col_start)) &&
-               (own->col_limit = hn_alloc(ctx, block, sizeof *own->col_limit)) &&
-               (own->hits = hn_alloc(ctx, SLAB * hn_panels(s->part), sizeof *own->hits)) &&
-               (own->any =
-                    hn_alloc(ctx, groups_of(hn_panels(s->part)) * HN_PANEL, sizeof *own->any)) &&
-               (own->row = hn_alloc(ctx, PAIRS + s->part, sizeof *own->row)) &&
-               (own->col = hn_alloc(ctx, PAIRS + s->part, sizeof *own->col)) &&
-               (own->s = hn_alloc(ctx, PAIRS + s->part + FOUR, sizeof *own->s));
+        good = HN_ALLOC(ctx, own->row_start, block) && HN_ALLOC(ctx, own->row_limit, block) &&
+               HN_ALLOC(ctx, own->col_start, block) && HN_ALLOC(ctx, own->col_limit, block) &&
+               HN_ALLOC(ctx, own->hits, SLAB * hn_panels(s->part)) &&
+               HN_ALLOC(ctx, own->any, groups_of(hn_panels(s->part)) * HN_PANEL) &&
+               HN_ALLOC(ctx, own->row, PAIRS + s->part) &&
+               HN_ALLOC(ctx, own->col, PAIRS + s->part) &&
+               HN_ALLOC(ctx, own->s, PAIRS + s->part + FOUR);
     }
     hn_own(ctx, outer);
     return good ? HN_OK : HN_MEMORY;

@@ -45,11 +45,9 @@ static const float *sampled(const struct sample *s, int64_t i) {
 
 static enum hn_code open_sample(struct hn_context *ctx, struct sample *s) {
     int64_t d = s->d;
-    bool good = (s->rows = hn_alloc(ctx, 2 * SAMPLE * d, sizeof *s->rows)) &&
-                (s->products = hn_alloc(ctx, CHECKED * SAMPLE, sizeof *s->products)) &&
-                (s->moment = hn_alloc(ctx, d * d, sizeof *s->moment)) &&
-                (s->value = hn_alloc(ctx, d / 2, sizeof *s->value)) &&
-                (s->vector = hn_alloc(ctx, d / 2 * d, sizeof *s->vector));
+    bool good = HN_ALLOC(ctx, s->rows, 2 * SAMPLE * d) &&
+                HN_ALLOC(ctx, s->products, CHECKED * SAMPLE) && HN_ALLOC(ctx, s->moment, d * d) &&
+                HN_ALLOC(ctx, s->value, d / 2) && HN_ALLOC(ctx, s->vector, d / 2 * d);
     return good ? HN_OK : HN_MEMORY;
 }
 
@@ -147,8 +145,7 @@ static enum hn_code mix(struct hn_context *ctx, const struct sample *s,
     int64_t n = axes->n, d = s->d;
     double *square = hn_alloc(ctx, n * n, sizeof *square);
     double *mixed = hn_alloc(ctx, n * d, sizeof *mixed);
-    axes->axis = hn_alloc(ctx, n * d, sizeof *axes->axis);
-    if (!square || !mixed || !axes->axis)
+    if (!square || !mixed || !HN_ALLOC(ctx, axes->axis, n * d))
         return HN_MEMORY;
     fill_hartley(n, square);
     hn_gemm_double((struct hn_gemm_shape){false, false, n, d, n, n, d, d}, square, s->vector, 0,

@@ -236,12 +236,11 @@ static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x,
     if (!hn_mul(words, HN_WORDS_BYTES, &bytes) || !hn_mul(bytes, panels, &bytes))
         return hn_fail(ctx, HN_MEMORY, "%lld embeddings of %lld dimensions are too large to pack",
                        (long long)x->rows, (long long)x->cols);
-    if (((right || !apart) && !(rows->columns = hn_alloc(ctx, bytes, sizeof *rows->columns))) ||
-        (left && apart && !(rows->left = hn_alloc(ctx, bytes, sizeof *rows->left))) ||
-        !(rows->term = hn_zalloc(ctx, panels * HN_PANEL, sizeof *rows->term)) ||
-        (wish->shuffled && !(rows->id = hn_alloc(ctx, x->rows, sizeof *rows->id))) ||
-        (wish->shuffled && !wish->in_place &&
-         !(rows->copy = hn_alloc(ctx, x->rows * x->cols, sizeof *rows->copy))))
+    if (((right || !apart) && !HN_ALLOC(ctx, rows->columns, bytes)) ||
+        (left && apart && !HN_ALLOC(ctx, rows->left, bytes)) ||
+        !HN_ZALLOC(ctx, rows->term, panels * HN_PANEL) ||
+        (wish->shuffled && !HN_ALLOC(ctx, rows->id, x->rows)) ||
+        (wish->shuffled && !wish->in_place && !HN_ALLOC(ctx, rows->copy, x->rows * x->cols)))
         return HN_MEMORY;
     if (!apart)
         rows->left = rows->columns;
@@ -269,10 +268,9 @@ static bool open_scratch(struct hn_context *ctx, const struct hn_matrix *const m
     for (int m = 0; m < matrices; m++)
         if (!(scratch->rounded[m] = hn_alloc(ctx, matrix[m]->rows, sizeof(struct rounded))))
             return false;
-    return (scratch->sum = hn_zalloc(ctx, d, sizeof *scratch->sum)) &&
-           (scratch->mean = hn_zalloc(ctx, row, sizeof *scratch->mean)) &&
-           (scratch->q = hn_zalloc(ctx, ctx->threads * row, sizeof *scratch->q)) &&
-           (scratch->off = hn_zalloc(ctx, 2 * ctx->threads * row, sizeof *scratch->off));
+    return HN_ZALLOC(ctx, scratch->sum, d) && HN_ZALLOC(ctx, scratch->mean, row) &&
+           HN_ZALLOC(ctx, scratch->q, ctx->threads * row) &&
+           HN_ZALLOC(ctx, scratch->off, 2 * ctx->threads * row);
 }
 
 // True if sums fit 32 bits.

@@ -20,8 +20,7 @@ enum hn_code hn_screen_turn_open(struct hn_context *ctx, int64_t d, struct hn_sc
     for (; 2 * turn->block <= d; turn->block *= 2)
         stages++;
     turn->passes = turn->block < d ? PASSES : 1;
-    turn->sign = hn_alloc(ctx, turn->passes * turn->block, sizeof *turn->sign);
-    if (!turn->sign)
+    if (!HN_ALLOC(ctx, turn->sign, turn->passes * turn->block))
         return HN_MEMORY;
     struct hn_stream stream;
     hn_stream_open(&stream, 0, "screen.turn", 0, 0, 0);

@@ -223,11 +223,9 @@ enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t max,
                                     struct hn_select_scratch *s) {
     *s = (struct hn_select_scratch){0};
     max += HN_SCAN_SLACK;
-    if ((s->position = hn_alloc(ctx, max, sizeof *s->position)) &&
-        (s->rank = hn_alloc(ctx, max, sizeof *s->rank)) &&
-        (s->end = hn_alloc(ctx, max, SPREAD * sizeof *s->end)) &&
-        (s->value = hn_alloc(ctx, max, sizeof *s->value)) &&
-        (s->scored = hn_alloc(ctx, max, sizeof *s->scored)))
+    if (HN_ALLOC(ctx, s->position, max) && HN_ALLOC(ctx, s->rank, max) &&
+        HN_ALLOC_ROWS(ctx, s->end, max, SPREAD) && HN_ALLOC(ctx, s->value, max) &&
+        HN_ALLOC(ctx, s->scored, max))
         return HN_OK;
     hn_select_scratch_free(ctx, s);
     return HN_MEMORY;

@@ -37,8 +37,7 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
     work->y = shape->y;
     work->stride = HN_REL_COUNT * h->bins;
     work->stride += (LINE - work->stride % LINE) % LINE;
-    h->count = hn_zalloc(ctx, HN_REL_COUNT * h->bins, sizeof *h->count);
-    if (!h->count)
+    if (!HN_ZALLOC(ctx, h->count, HN_REL_COUNT * h->bins))
         return HN_MEMORY;
     void *outer = hn_own(ctx, work);
     work->unknown = hn_alloc(ctx, shape->block, sizeof *work->unknown);

@@ -46,9 +46,8 @@ static struct hn_wide_layout layout_of(const struct hn_powers *p, int64_t block)
 
 static enum hn_code open_sums(struct hn_context *ctx, const struct hn_lse *l, struct work *work) {
     int64_t size;
-    if (!(work->powers = hn_alloc(ctx, l->n, sizeof *work->powers)) ||
-        !(work->layout = hn_alloc(ctx, l->n, sizeof *work->layout)) ||
-        !(work->sum = hn_zalloc(ctx, l->n, sizeof *work->sum)))
+    if (!HN_ALLOC(ctx, work->powers, l->n) || !HN_ALLOC(ctx, work->layout, l->n) ||
+        !HN_ZALLOC(ctx, work->sum, l->n))
         return HN_MEMORY;
     for (int t = 0; t < l->n; t++) {
         work->powers[t] = hn_powers_of(l->temperature[t]);
@@ -56,7 +55,7 @@ static enum hn_code open_sums(struct hn_context *ctx, const struct hn_lse *l, st
         if (!hn_mul(l->rows, work->layout[t].digits, &size))
             return hn_fail(ctx, HN_MEMORY, "log-sum-exp of %lld rows is too large",
                            (long long)l->rows);
-        if (!(work->sum[t] = hn_zalloc(ctx, size, sizeof *work->sum[t])))
+        if (!HN_ZALLOC(ctx, work->sum[t], size))
             return HN_MEMORY;
     }
     return HN_OK;
@@ -162,7 +161,7 @@ static enum hn_code lse_end(struct hn_context *ctx, void *self) {
     if (!hn_mul(l->n, l->rows, &size))
         return hn_fail(ctx, HN_MEMORY, "log-sum-exp of %lld rows at %d temperatures is too large",
                        (long long)l->rows, l->n);
-    if (!(l->value = hn_alloc(ctx, size, sizeof *l->value)))
+    if (!HN_ALLOC(ctx, l->value, size))
         return HN_MEMORY;
     for (int t = 0; t < l->n; t++) {
         double shift = M_LN2 * work->powers[t].shift;

@@ -63,18 +63,14 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
                       (long long)t->kept, (long long)t->rows);
         return false;
     }
-    if (!(t->id = hn_alloc(ctx, kept, sizeof *t->id)) ||
-        (!t->ids_only && !(t->score = hn_alloc(ctx, kept, sizeof *t->score))))
+    if (!HN_ALLOC(ctx, t->id, kept) || (!t->ids_only && !HN_ALLOC(ctx, t->score, kept)))
         return false;
     void *outer = hn_own(ctx, work);
-    bool good =
-        (work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) &&
-        (work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) &&
-        (work->score = hn_alloc(ctx, candidates, sizeof *work->score)) &&
-        (work->id = hn_alloc(ctx, candidates, sizeof *work->id)) &&
-        (work->position = hn_alloc(ctx, work->threads * work->stride, sizeof *work->position)) &&
-        (work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) &&
-        (work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch));
+    bool good = HN_ALLOC(ctx, work->threshold, t->rows) && HN_ZALLOC(ctx, work->used, t->rows) &&
+                HN_ALLOC(ctx, work->score, candidates) && HN_ALLOC(ctx, work->id, candidates) &&
+                HN_ALLOC(ctx, work->position, work->threads * work->stride) &&
+                HN_ALLOC(ctx, work->again, work->threads * work->whole) &&
+                HN_ZALLOC(ctx, work->scratch, work->threads);
     for (int i = 0; good && i < work->threads; i++)
         good = !hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]);
     hn_own(ctx, outer);

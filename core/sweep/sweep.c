@@ -173,8 +173,7 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
     if (!hn_mul(plan->slab + STRIP, plan->stride, &size) || !hn_mul(size, ctx->threads, &size))
         return hn_fail(ctx, HN_MEMORY, "tiles of %lld rows are too large: take a smaller block",
                        (long long)plan->block);
-    plan->buffer = hn_alloc(ctx, size, sizeof *plan->buffer);
-    if (!plan->buffer)
+    if (!HN_ALLOC(ctx, plan->buffer, size))
         return HN_MEMORY;
     return pack(ctx, plan);
 }

@@ -90,7 +90,7 @@ enum hn_code hn_topk_guess(struct hn_context *ctx, const struct hn_packed *x,
     gather(y, sample.columns, sampled);
     const struct hn_matrix columns = {sampled, sample.columns, d, d};
     bool good = !hn_packed_open(ctx, &columns, sample.columns, &g.columns) &&
-                (g.s = hn_alloc(ctx, ctx->threads * CHUNK * g.pitch, sizeof *g.s));
+                HN_ALLOC(ctx, g.s, ctx->threads * CHUNK * g.pitch);
     if (good)
         guess_all(ctx, &g, threshold);
     hn_free(ctx, g.s);

@@ -82,8 +82,7 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o
 static enum hn_code name_classes(struct hn_context *ctx, const char *path, const struct hn_array *a,
                                  struct hn_import_input *in) {
     int64_t n = a->shape[0], m = 0;
-    in->name = hn_alloc(ctx, n, sizeof *in->name);
-    if (!in->name || check_texts(ctx, path, a))
+    if (!HN_ALLOC(ctx, in->name, n) || check_texts(ctx, path, a))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         if (a->text[i][0])
@@ -192,8 +191,7 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *
     int64_t rows = several ? lists.n : a.shape[0];
     if (rows != in->n)
         return fail_rows(ctx, o, in, &a, rows);
-    in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
-    if (!in->labels)
+    if (!HN_ALLOC(ctx, in->labels, in->n))
         return ctx->code;
     if (several)
         return take_several(ctx, o, &lists, in);
@@ -259,8 +257,7 @@ enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
         return hn_fail(ctx, HN_DATA, "%s has %lld groups but %s has %lld rows; they must agree",
                        path, (long long)n, in->from, (long long)in->n);
     in->n = n;
-    in->group = hn_alloc(ctx, n, sizeof *in->group);
-    if (!in->group)
+    if (!HN_ALLOC(ctx, in->group, n))
         return ctx->code;
     if (a.text && hn_numbers_of_texts(ctx, &a))
         return ctx->code;

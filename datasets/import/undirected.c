@@ -138,7 +138,7 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
     if (what == HN_UNDIRECTED_KEEP)
         return keep_zero(ctx, in);
     int64_t count = 0, n = in->n, first = -1, *keep = NULL;
-    if (skip && !(keep = hn_alloc(ctx, n, sizeof *keep)))
+    if (skip && !HN_ALLOC(ctx, keep, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
         struct fault f = fault_of(in, i);

@@ -60,8 +60,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
     if (measure(ctx, s, want, width, out))
         return ctx->code;
     int64_t n = out->shape[0], d = out->shape[1];
-    out->real = hn_alloc(ctx, n * d, sizeof *out->real);
-    if (!out->real)
+    if (!HN_ALLOC(ctx, out->real, n * d))
         return hn_fail_in(ctx, "%s", s->path);
     HN_SCOPE(ctx);
     unsigned char *row = hn_alloc(ctx, LENGTH_BYTES + d * width, 1);

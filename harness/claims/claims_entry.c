@@ -132,8 +132,7 @@ static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r
             return ctx->code;
         }
     }
-    out->level = hn_zalloc(ctx, entry->levels, sizeof *out->level);
-    if (!out->level)
+    if (!HN_ZALLOC(ctx, out->level, entry->levels))
         return ctx->code;
     for (int64_t i = 0; i < entry->levels; i++) {
         out->level[i].verdict = HN_NOT_TESTED;

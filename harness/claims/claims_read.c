@@ -50,8 +50,7 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
         return HN_OK;
     if (rows->kind != HN_YAML_MAP)
         return hn_yaml_fail(ctx, rows, "'rows' is a mapping of columns to values");
-    side->filter = hn_zalloc(ctx, rows->count / 2, sizeof *side->filter);
-    if (!side->filter)
+    if (!HN_ZALLOC(ctx, side->filter, rows->count / 2))
         return ctx->code;
     for (const struct hn_yaml *key = rows->first; key; key = key->next->next) {
         struct hn_claim_filter *f = &side->filter[side->filters++];

@@ -49,8 +49,7 @@ enum hn_code hn_set_seed(struct hn_context *ctx, const struct hn_text_list *set,
     *out = *set;
     if (seed == INT64_MIN)
         return HN_OK;
-    out->item = hn_alloc(ctx, set->count + 1, sizeof *out->item);
-    if (!out->item)
+    if (!HN_ALLOC(ctx, out->item, set->count + 1))
         return ctx->code;
     for (int64_t i = 0; i < set->count; i++)
         out->item[i] = set->item[i];

@@ -126,8 +126,8 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
 enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                  struct hn_train_job *job) {
     const struct hn_task_setting setting = {.folder = job->folder, .data = data};
-    job->data_sha256 = hn_zalloc(ctx, job->n_tasks, sizeof *job->data_sha256);
-    if (!job->data_sha256 || hn_task_digest_file(ctx, job->run.teacher, job->teacher_sha256) ||
+    if (!HN_ZALLOC(ctx, job->data_sha256, job->n_tasks) ||
+        hn_task_digest_file(ctx, job->run.teacher, job->teacher_sha256) ||
         hn_task_digest_file(ctx, job->run.group, job->groups_sha256))
         return ctx->code;
     for (int64_t i = 0; i < job->n_tasks; i++) {

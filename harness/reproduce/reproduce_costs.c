@@ -75,8 +75,7 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_claim_cost *
         .sampler = s, .batch_size = (int32_t)c->batch, .seed = (uint64_t)rep, .batches = BATCHES};
     memset(out, 0, sizeof *out);
     HN_SCOPE(ctx);
-    items.labels = hn_zalloc(ctx, rows.n, sizeof *items.labels);
-    if (!items.labels || hn_random_rows(ctx, &rows, &items.x) ||
+    if (!HN_ZALLOC(ctx, items.labels, rows.n) || hn_random_rows(ctx, &rows, &items.x) ||
         hn_time_sampler(ctx, &items, &timed))
         return ctx->code;
     hn_own(ctx, scope.outer);

@@ -81,9 +81,7 @@ static enum hn_code choose(struct hn_context *ctx, const struct hn_items *items,
     struct hn_stream stream;
     int32_t n = 0;
     struct similar *other = hn_alloc(ctx, out->size, sizeof *other);
-    out->similar = hn_alloc(ctx, out->size, sizeof *out->similar);
-    out->some = hn_alloc(ctx, out->size, sizeof *out->some);
-    if (!other || !out->similar || !out->some)
+    if (!other || !HN_ALLOC(ctx, out->similar, out->size) || !HN_ALLOC(ctx, out->some, out->size))
         return ctx->code;
     for (int32_t i = 0; i < out->size; i++) {
         if (ids[i] == anchor)

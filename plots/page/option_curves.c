@@ -67,9 +67,7 @@ static bool same_kind(const struct hn_setting *a, const struct hn_setting *b, co
 static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const struct hn_groups *g,
                              const struct hn_option_curves *sweep) {
     *s = (struct sorted){.g = g, .sweep = sweep};
-    s->setting = hn_alloc(ctx, g->settings, sizeof *s->setting);
-    s->kind = hn_zalloc(ctx, g->settings, sizeof *s->kind);
-    if (!s->setting || !s->kind)
+    if (!HN_ALLOC(ctx, s->setting, g->settings) || !HN_ZALLOC(ctx, s->kind, g->settings))
         return ctx->code;
     for (int i = 0; i < g->settings; i++) {
         struct setting *own = &s->setting[i];

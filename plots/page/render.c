@@ -333,7 +333,7 @@ enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figu
     if (!d.terminal)
         return hn_fail(ctx, HN_USAGE,
                        "figures come as svg, pdf, png, cairolatex or dumb, not as %s", as.term);
-    if (check_columns(&d) || !(d.page = hn_alloc(ctx, 1, sizeof *d.page)))
+    if (check_columns(&d) || !HN_ALLOC(ctx, d.page, 1))
         return ctx->code;
     return draw_figure(&d, as.style);
 }

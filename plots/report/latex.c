@@ -93,9 +93,7 @@ struct ties {
 };
 
 static enum hn_code open_ties(struct hn_context *ctx, int64_t max, struct ties *t) {
-    t->setting = hn_alloc(ctx, max, sizeof *t->setting);
-    t->letters = hn_alloc(ctx, max, sizeof *t->letters);
-    return t->setting && t->letters ? HN_OK : ctx->code;
+    return HN_ALLOC(ctx, t->setting, max) && HN_ALLOC(ctx, t->letters, max) ? HN_OK : ctx->code;
 }
 
 static enum hn_code find_ties(struct hn_context *ctx, struct ties *t) {

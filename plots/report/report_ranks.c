@@ -65,12 +65,8 @@ static bool is_everywhere(const struct ranks *k, int64_t label) {
 
 static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
     int64_t n = k->o->settings;
-    k->label = hn_alloc(ctx, n, sizeof *k->label);
-    k->dataset = hn_alloc(ctx, n, sizeof *k->dataset);
-    k->of = hn_alloc(ctx, n, sizeof *k->of);
-    k->at = hn_alloc(ctx, n, sizeof *k->at);
-    k->common = hn_alloc(ctx, n, sizeof *k->common);
-    if (!k->label || !k->dataset || !k->of || !k->at || !k->common)
+    if (!HN_ALLOC(ctx, k->label, n) || !HN_ALLOC(ctx, k->dataset, n) || !HN_ALLOC(ctx, k->of, n) ||
+        !HN_ALLOC(ctx, k->at, n) || !HN_ALLOC(ctx, k->common, n))
         return ctx->code;
     for (int64_t s = 0; s < n; s++) {
         k->of[s] = k->at[s] = -1;
@@ -79,9 +75,9 @@ static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
     }
     for (int64_t l = 0; l < k->labels; l++)
         k->common[l] = is_everywhere(k, l);
-    k->sum = hn_alloc(ctx, k->labels * k->datasets, sizeof *k->sum);
-    k->leagues = hn_alloc(ctx, k->datasets, sizeof *k->leagues);
-    return k->sum && k->leagues ? HN_OK : ctx->code;
+    bool good =
+        HN_ALLOC(ctx, k->sum, k->labels * k->datasets) && HN_ALLOC(ctx, k->leagues, k->datasets);
+    return good ? HN_OK : ctx->code;
 }
 
 // Adds the ranks of a league, if all settings that are common have a value[labels] there; equal

@@ -258,17 +258,13 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     *out = (struct hn_overview){.results = r};
     if (cells == 0)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no cell");
-    out->identity = hn_zalloc(ctx, r->runs.n_columns, sizeof *out->identity);
-    out->same = hn_alloc(ctx, cells, r->runs.n_columns * sizeof *out->same);
-    out->first = hn_alloc(ctx, cells, sizeof *out->first);
-    out->base = hn_alloc(ctx, cells, sizeof *out->base);
-    out->row = hn_alloc(ctx, cells, sizeof *out->row);
-    out->start = hn_zalloc(ctx, cells + 1, sizeof *out->start);
-    int64_t *scratch = hn_alloc(ctx, cells, sizeof *scratch);
-    out->front = hn_zalloc(ctx, cells, sizeof *out->front);
-    out->last = hn_zalloc(ctx, cells, sizeof *out->last);
-    if (!out->identity || !out->same || !out->first || !out->base || !out->row || !out->start ||
-        !scratch || !out->front || !out->last)
+    int64_t *scratch;
+    if (!HN_ZALLOC(ctx, out->identity, r->runs.n_columns) ||
+        !HN_ALLOC_ROWS(ctx, out->same, cells, r->runs.n_columns) ||
+        !HN_ALLOC(ctx, out->first, cells) || !HN_ALLOC(ctx, out->base, cells) ||
+        !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
+        !HN_ALLOC(ctx, scratch, cells) || !HN_ZALLOC(ctx, out->front, cells) ||
+        !HN_ZALLOC(ctx, out->last, cells))
         return ctx->code;
     find_identities(out, scratch);
     find_settings(out, scratch);
