@@ -54,9 +54,10 @@ static bool is_per_anchor(const struct league *p) {
 
 static enum hn_within judge(const struct league *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
-    if (p->judged || isnan(d.mean))
+    if (d.over == HN_OVER_SEEDS || isnan(d.mean))
         return hn_judge(d, budget);
-    double half = isnan(d.half) ? 0 : d.half; // as it is printed, though ends may differ
+    // Half as it is printed, though ends may differ; few seeds beside many need an interval.
+    double half = !isnan(d.half) ? d.half : p->judged ? INFINITY : 0;
     return d.mean + half <= budget  ? HN_WITHIN
            : d.mean - half > budget ? HN_BEYOND
                                     : HN_UNDETERMINED;
@@ -197,6 +198,27 @@ static int put_uncertain(FILE *html, const struct league *p, int64_t best, doubl
     return n;
 }
 
+// Samplers without values in a seed of Uniform's: how many. They are named unless html is NULL.
+static int put_uncompared(FILE *html, const struct league *p) {
+    int n = 0;
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        if (!is_candidate(p, s) || s == p->uniform ||
+            (isfinite(excess(p, s, "fn_ratio").mean) &&
+             isfinite(excess(p, s, p->hardness->column).mean)))
+            continue;
+        if (n++ < NAMED_MAX && html)
+            put_name(html, p, s,
+                     n == 1 ? "<p>No seed has values of Uniform and of these, so they are not "
+                              "compared: %s"
+                            : ", %s");
+    }
+    if (html)
+        end_list(html, n, NAMED_MAX);
+    if (html && n > 0)
+        fputs("</p>\n", html);
+    return n;
+}
+
 // True if every sampler but Uniform has more false negatives than the budget allows.
 static bool all_beyond(const struct league *p, double budget) {
     for (int64_t s = 0; s < p->o->settings; s++)
@@ -229,7 +251,8 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     if (best >= 0)
         put_ties(html, p, best, budget);
     int uncertain = put_uncertain(html, p, best, budget, true);
-    if (best < 0 && p->judged && put_uncertain(html, p, best, budget, false) + uncertain == 0)
+    if (best < 0 && p->judged &&
+        put_uncertain(html, p, best, budget, false) + uncertain + put_uncompared(NULL, p) == 0)
         fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
                 HN_HARDNESS_MARGIN);
     fputs("</li>\n", html);
@@ -304,6 +327,7 @@ static void put_budgets(FILE *html, const struct league *p) {
         before = find_hardest(p, p->budget[b]);
     }
     fputs("</ul>\n", html);
+    (void)put_uncompared(html, p);
     put_without(html, p);
 }
 

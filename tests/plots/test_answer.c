@@ -110,6 +110,25 @@ static void one_wide_seed(void) {
          "no sampler");
 }
 
+// Cells of a run that is not done: fewer seeds than Uniform's, or none of them.
+static void unequal_seeds(void) {
+    begin();
+    put_sampler("b3", little, none);
+    for (int i = 0; i < 5; i++) {
+        struct cell c =
+            at(i < 3 ? "uniform" : "knn", i % 3, i < 3 ? 0.096 : 0.3, i < 3 ? 0.5 : 0.7);
+        c.wide = 0.01;
+        put(&c);
+    }
+    says(sentences(), "Uniform batches will do", "knn"); // it is shown to be beyond all limits
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("b3", little, none);
+    struct cell c = at("gcbs", 7, 0.1, 0.9);
+    put(&c);
+    says(sentences(), "so they are not compared: gcbs.</p>", "will do");
+}
+
 // All items of one class: nothing is ranked by the cosine of false negatives.
 static void one_class(void) {
     struct cell cells[] = {at("uniform", 1, 1, NAN), at("knn", 1, 1, NAN)};
@@ -409,6 +428,7 @@ static const struct hn_test tests[] = {
     {"without_true_negatives", without_true_negatives},
     {"few_anchors", few_anchors},
     {"one_wide_seed", one_wide_seed},
+    {"unequal_seeds", unequal_seeds},
     {"one_class", one_class},
     {"weightings", weightings},
     {"weightings of one seed", weightings_of_one_seed},
