@@ -52,15 +52,26 @@ static struct hn_mean change(const struct hn_overview *o, int64_t s, int64_t non
     return hn_mean_among(hn_overview_difference(o, s, none, column), n);
 }
 
-// Those whose difference to none has that sign; 0: not significant. Clamped ones are listed apart.
+static bool is_judged(const struct hn_overview *o, int64_t none, const char *column) {
+    bool judged = false;
+    for (int64_t s = 0; s < o->settings && !judged; s++)
+        judged = is_beside(o, none, s) &&
+                 hn_overview_difference(o, s, none, column).over == HN_OVER_SEEDS;
+    return judged;
+}
+
+// Those whose difference to none has that sign; 0: not significant, nor known to be where others
+// have an interval over seeds. Clamped ones are listed apart.
 static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
                       int sign) {
     static const char *const titles[] = {"Less with ",
                                          "Not significantly different: ", "More with "};
+    bool judged = is_judged(o, none, column);
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_mean d = change(o, s, none, column);
-        if (!is_beside(o, none, s) || is_clamped(o, s) || isnan(d.mean) || hn_told_apart(d) != sign)
+        int told = judged && d.over != HN_OVER_SEEDS ? 0 : hn_told_apart(d);
+        if (!is_beside(o, none, s) || is_clamped(o, s) || isnan(d.mean) || told != sign)
             continue;
         fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);
         put_name(html, o, s);
@@ -83,14 +94,6 @@ static void put_clamped(FILE *html, const struct hn_overview *o, int64_t none) {
         hn_html(html, " (%.0f %% of the anchors)", 100 * hn_overview_mean(o, s, "clamp_rate").mean);
     }
     fputs(n ? ". A smaller tau_plus or a higher temperature leaves some. " : "", html);
-}
-
-static bool is_judged(const struct hn_overview *o, int64_t none, const char *column) {
-    bool judged = false;
-    for (int64_t s = 0; s < o->settings && !judged; s++)
-        judged = is_beside(o, none, s) &&
-                 hn_overview_difference(o, s, none, column).over == HN_OVER_SEEDS;
-    return judged;
 }
 
 static const char *measure_of(const struct hn_overview *o, int64_t s) {

@@ -214,6 +214,22 @@ static void weightings(void) {
          "Not significantly different");
 }
 
+// Two seeds show nothing beside weightings with three.
+static void weightings_of_two_seeds(void) {
+    begin();
+    for (int i = 0; i < 8; i++) {
+        struct cell c = at("uniform", i % 3, 0.1, 0.5);
+        c.weighting = i < 3 ? "none" : "debiased";
+        c.tau_plus = i < 3 ? NAN : i < 6 ? 0.05 : 0.1;
+        c.loss = i < 3 ? 0.2 : 0.1;
+        c.clamp = i < 3 ? NAN : 0;
+        put(&c);
+    }
+    char *text = sentences();
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "Less with <b>debiased tau_plus=0.05</b>"));
+    says(text, "Not significantly different: <b>debiased tau_plus=0.1</b>", "by means");
+}
+
 // A difference of one seed is said to be one.
 static void weightings_of_one_seed(void) {
     begin();
@@ -432,6 +448,7 @@ static const struct hn_test tests[] = {
     {"one_class", one_class},
     {"weightings", weightings},
     {"weightings of one seed", weightings_of_one_seed},
+    {"weightings of two seeds", weightings_of_two_seeds},
     {"samplers before weightings", samplers_before_weightings},
     {"rarely_false", rarely_false},
     {"rarely_by_luck", rarely_by_luck},
