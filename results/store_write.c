@@ -48,35 +48,7 @@ static hid_t create_group(struct writer *w, hid_t parent, const char *name) {
     return group >= 0 ? group : failed(w, name);
 }
 
-// Large arrays of numbers are compressed; text is not, its bytes stand elsewhere in the file.
-static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_array *array) {
-    struct hn_h5_array a = *array;
-    hsize_t bytes = H5Tget_size(a.type), max = a.rank == 1 ? CHUNK_ROWS : CHUNK_HISTOGRAMS;
-    for (int i = 0; i < a.rank; i++)
-        bytes *= a.dim[i];
-    a.transfer = w->transfer;
-    if (H5Tget_class(a.type) == H5T_STRING || bytes < COMPRESS_FROM)
-        return a;
-    memcpy(a.chunk, a.dim, sizeof a.chunk);
-    if (a.chunk[0] > max)
-        a.chunk[0] = max;
-    a.deflate = DEFLATE_LEVEL;
-    return a;
-}
-
-// Creates and fills a dataset, which may be the scale of an axis; negative after a failure.
-static hid_t write_array(struct writer *w, hid_t parent, const struct hn_h5_array *array,
-                         bool scale) {
-    if (w->code)
-        return H5I_INVALID_HID;
-    const struct hn_h5_array a = laid_out(w, array);
-    hid_t set = scale ? hn_h5_write_scale(parent, &a, a.name) : hn_h5_write_array(parent, &a);
-    return set >= 0 ? set : failed(w, a.name);
-}
-
 static void describe(struct writer *w, hid_t set, const struct hn_column *column) {
-    if (w->code)
-        return;
     if (hn_h5_set_text(w->ctx, set, "units", column->units) ||
         hn_h5_set_text(w->ctx, set, "long_name", column->long_name) ||
         hn_h5_set_text(w->ctx, set, "direction", hn_direction_name(column->direction)) ||
@@ -86,51 +58,53 @@ static void describe(struct writer *w, hid_t set, const struct hn_column *column
         w->code = hn_fail_in(w->ctx, "%s: %s", w->path, column->name);
 }
 
-// Describes a dataset, puts scales on its axes and closes it.
-static void finish(struct writer *w, hid_t set, const struct hn_column *column, const hid_t *scale,
-                   unsigned axes) {
+// Creates, fills and describes a dataset, with a scale on each axis, and closes it; without axes
+// it is a scale itself, and stays open. Large arrays of numbers are compressed; text is not, its
+// bytes stand elsewhere in the file. Negative after a failure.
+static hid_t write_array(struct writer *w, hid_t parent, const struct hn_column *column,
+                         struct hn_h5_array a, const hid_t *axis) {
+    if (w->code)
+        return H5I_INVALID_HID;
+    hsize_t bytes = H5Tget_size(a.type), max = a.rank == 1 ? CHUNK_ROWS : CHUNK_HISTOGRAMS;
+    for (int i = 0; i < a.rank; i++)
+        bytes *= a.dim[i];
+    a.name = column->name;
+    a.transfer = w->transfer;
+    if (H5Tget_class(a.type) != H5T_STRING && bytes >= COMPRESS_FROM) {
+        memcpy(a.chunk, a.dim, sizeof a.chunk);
+        a.chunk[0] = a.chunk[0] > max ? max : a.chunk[0];
+        a.deflate = DEFLATE_LEVEL;
+    }
+    hid_t set = axis ? hn_h5_write_array(parent, &a) : hn_h5_write_scale(parent, &a, a.name);
+    if (set < 0)
+        return failed(w, a.name);
     describe(w, set, column);
-    for (unsigned axis = 0; !w->code && axis < axes; axis++)
-        if (H5DSattach_scale(set, scale[axis], axis) < 0)
-            failed(w, column->name);
-    if (!hn_h5_close(set))
-        failed(w, column->name);
+    for (unsigned i = 0; !w->code && axis && i < (unsigned)a.rank; i++)
+        if (H5DSattach_scale(set, axis[i], i) < 0)
+            failed(w, a.name);
+    if (axis && !hn_h5_close(set))
+        failed(w, a.name);
+    return set;
 }
 
-static struct hn_h5_array array_of(const struct writer *w, const struct hn_column *column,
-                                   int64_t n, const void *data) {
+// data[n] along the axis of a scale, or (NULL) as a scale.
+static hid_t write_values(struct writer *w, hid_t group, const struct hn_column *column, int64_t n,
+                          const void *data, const hid_t *axis) {
     const hid_t type[][2] = {[HN_COLUMN_TEXT] = {w->text, w->text},
                              [HN_COLUMN_REAL] = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE},
                              [HN_COLUMN_INT] = {H5T_STD_I64LE, H5T_NATIVE_INT64}};
     const hid_t *t = type[column->kind];
-    return (struct hn_h5_array){.name = column->name,
-                                .type = t[0],
-                                .memory = t[1],
-                                .rank = 1,
-                                .dim = {(hsize_t)n, 1, 1},
-                                .data = data};
-}
-
-// data[n] along the axis of a scale.
-static void write_values(struct writer *w, hid_t group, const struct hn_column *column, int64_t n,
-                         const void *data, hid_t scale) {
-    const struct hn_h5_array a = array_of(w, column, n, data);
-    finish(w, write_array(w, group, &a, false), column, &scale, 1);
-}
-
-// data[n] as the scale of an axis, open; negative after a failure.
-static hid_t write_scale(struct writer *w, hid_t group, const struct hn_column *column, int64_t n,
-                         const void *data) {
-    const struct hn_h5_array a = array_of(w, column, n, data);
-    hid_t set = write_array(w, group, &a, true);
-    describe(w, set, column);
-    return set;
+    return write_array(
+        w, group, column,
+        (struct hn_h5_array){
+            .type = t[0], .memory = t[1], .rank = 1, .dim = {(hsize_t)n, 1, 1}, .data = data},
+        axis);
 }
 
 static hid_t write_splits(struct writer *w, hid_t group, const char *name, const char *long_name,
                           int64_t n, const int64_t *data) {
     const struct hn_column column = {name, HN_COLUMN_INT, "1", long_name, HN_NEITHER};
-    return write_scale(w, group, &column, n, data);
+    return write_values(w, group, &column, n, data, NULL);
 }
 
 // A scale that counts from 0 within each range [start[i], start[i + 1]), i < n.
@@ -152,7 +126,7 @@ static void write_column(struct writer *w, hid_t group, const struct hn_table *t
     if (!w->code && (strcmp(column->name, HN_STORE_ROW) == 0 || strchr(column->name, '/')))
         w->code = hn_fail(w->ctx, HN_INTERNAL, "table %s: a column cannot be called %s", t->name,
                           column->name);
-    write_values(w, group, column, t->rows, t->cells[c].text, row);
+    write_values(w, group, column, t->rows, t->cells[c].text, &row);
 }
 
 // Writes the table into a group of its name and returns its row scale, open.
@@ -196,7 +170,7 @@ static hid_t write_points(struct writer *w, hid_t group, const struct hn_results
         return H5I_INVALID_HID;
     for (int64_t b = 0; b < n; b++)
         point[b] = r->bin_lo + (r->bin_hi - r->bin_lo) * ((double)b + first) / (double)r->bins;
-    return write_scale(w, group, column, n, point);
+    return write_values(w, group, column, n, point, NULL);
 }
 
 static const char *const kind_name[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "positive",
@@ -221,17 +195,18 @@ static void write_histogram(struct writer *w, const struct hn_results *r, hid_t 
     }
     const struct hn_column *column = histogram_column;
     hid_t group = create_group(w, w->file, "hist");
-    hid_t kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name);
+    hid_t kind = write_values(w, group, &column[0], HN_PAIR_KINDS, kind_name, NULL);
     hid_t edge = write_points(w, group, r, &column[1], r->bins + 1, 0);
     hid_t bin = write_points(w, group, r, &column[2], r->bins, 0.5);
     const hid_t scale[3] = {row, kind, bin};
-    const struct hn_h5_array a = {.name = "counts",
-                                  .type = H5T_STD_U64LE,
-                                  .memory = H5T_NATIVE_UINT64,
-                                  .rank = 3,
-                                  .dim = {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
-                                  .data = r->histogram};
-    finish(w, write_array(w, group, &a, false), &column[3], scale, 3);
+    write_array(
+        w, group, &column[3],
+        (struct hn_h5_array){.type = H5T_STD_U64LE,
+                             .memory = H5T_NATIVE_UINT64,
+                             .rank = 3,
+                             .dim = {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
+                             .data = r->histogram},
+        scale);
     hn_h5_close(kind, edge, bin, group);
 }
 
@@ -249,8 +224,8 @@ static void write_batches(struct writer *w, const struct hn_results *r) {
                                 rows + 1, r->batch_start);
     hid_t number = write_numbers(w, group, "batch", "number of the batch within its run", rows,
                                  r->batch_start);
-    write_values(w, group, &fn, all, r->batch_fn_ratio, number);
-    write_values(w, group, &cosine, all, r->batch_cos_mean, number);
+    write_values(w, group, &fn, all, r->batch_fn_ratio, &number);
+    write_values(w, group, &cosine, all, r->batch_cos_mean, &number);
     hn_h5_close(splits, number, group);
 }
 
@@ -260,12 +235,6 @@ static void write_order(struct writer *w, const struct hn_results *r) {
     if (!r->order_run)
         return;
     int64_t rows = r->runs.rows, batches = r->order_run[rows];
-    const struct hn_h5_array ids = {.name = "index",
-                                    .type = H5T_STD_I32LE,
-                                    .memory = H5T_NATIVE_INT32,
-                                    .rank = 1,
-                                    .dim = {(hsize_t)r->order_split[batches], 1, 1},
-                                    .data = r->order_id};
     hid_t group = create_group(w, w->file, "order");
     hid_t runs = write_splits(w, group, "run_splits",
                               "batches of run r stand at [run_splits[r], run_splits[r + 1])",
@@ -275,7 +244,13 @@ static void write_order(struct writer *w, const struct hn_results *r) {
                      batches + 1, r->order_split);
     hid_t position = write_numbers(w, group, "place", "place of the item within its batch", batches,
                                    r->order_split);
-    finish(w, write_array(w, group, &ids, false), &column, &position, 1);
+    write_array(w, group, &column,
+                (struct hn_h5_array){.type = H5T_STD_I32LE,
+                                     .memory = H5T_NATIVE_INT32,
+                                     .rank = 1,
+                                     .dim = {(hsize_t)r->order_split[batches], 1, 1},
+                                     .data = r->order_id},
+                &position);
     hn_h5_close(runs, splits, position, group);
 }
 
