@@ -5,8 +5,7 @@
 #include "core/bytes.h"
 #include "results/store.h"
 
-// Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
-// and removes what killed runs left half-written.
+// Makes the run's folders, tries to write there (HN_USAGE), removes what killed runs left behind.
 HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder);
 struct hn_cell_status {
     bool present; // there is a whole file of that key

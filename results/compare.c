@@ -215,14 +215,50 @@ static void compare_matched(const struct work *w, const char *name, const struct
 static const struct hn_column rows_column = {"rows",           HN_COLUMN_INT, "1",
                                              "rows of a cell", HN_NEITHER,    HN_ROLE_COUNTER};
 
+// The column that names rows, or NULL.
+static const char *naming_column(const struct hn_table *t) {
+    for (int c = 0; c < t->n_columns; c++)
+        if (t->column[c].kind == HN_COLUMN_TEXT && t->column[c].role == HN_ROLE_IDENTITY)
+            return t->column[c].name;
+    return NULL;
+}
+
+// A row's name: its text in the first text column whose role is identity; "" without one.
+static const char *row_name(const struct hn_table *t, int64_t row) {
+    const char *column = naming_column(t);
+    return column ? hn_table_text(t, row, column) : "";
+}
+
+// Moves the rows row[m] of `now` that have the name of one of the rows of[n] of `base` to the
+// front, in their order; returns their number. All stay where either table has no such column.
+static int64_t rows_named(const struct hn_table *base, const int64_t *of, int64_t n,
+                          const struct hn_table *now, int64_t *row, int64_t m) {
+    const char *column = naming_column(now);
+    int64_t kept = 0;
+    if (!column || hn_table_find(base, column) < 0)
+        return m;
+    for (int64_t k = 0; k < m; k++) {
+        const char *name = hn_table_text(now, row[k], column);
+        int64_t i = 0;
+        while (i < n && strcmp(hn_table_text(base, of[i], column), name) != 0)
+            i++;
+        if (i == n)
+            continue;
+        int64_t found = row[k];
+        row[k] = row[kept];
+        row[kept++] = found;
+    }
+    return kept;
+}
+
 // The rows of BASE that the program of NEW knows come to the front; their number.
 static int64_t known_rows(struct hn_comparison *c, const struct columns *columns, int64_t *from,
                           int64_t n, const int64_t *to, int64_t m) {
     if (m == 0 || !is_older(c))
         return n;
-    int64_t known = hn_rows_named(columns->now, to, m, columns->base, from, n);
+    int64_t known = rows_named(columns->now, to, m, columns->base, from, n);
     for (int64_t k = known; k < n; k++)
-        leave_out(c, columns->base->name, hn_row_name(columns->base, from[k]));
+        leave_out(c, columns->base->name, row_name(columns->base, from[k]));
     return known;
 }
 
@@ -244,7 +280,7 @@ static void compare_parts(const struct work *w, const struct hn_table *base,
         int64_t n = a->start[cell.base + 1] - a->start[cell.base];
         int64_t m = b->start[cell.now + 1] - b->start[cell.now];
         n = known_rows(w->out, &columns, from, n, to, m);
-        m = hn_rows_named(base, from, n, now, to, m);
+        m = rows_named(base, from, n, now, to, m);
         if (n > 0)
             compare_numbers(w, (struct position){rows_line, cell.base, cell.now}, (double)n,
                             (double)m, (double)(m - n));

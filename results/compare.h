@@ -1,5 +1,4 @@
-// Comparison of results: cells are matched by cell_key, what they hold is compared by its kind, and
-// gates decide. docs/reference/compare.md says it for users.
+// Comparison of results by cell_key, kinds of values and gates (docs/reference/compare.md).
 #ifndef HN_RESULTS_COMPARE_H
 #define HN_RESULTS_COMPARE_H
 
@@ -32,10 +31,6 @@ static inline bool hn_gate_by_name(enum hn_role role) {
 // HN_USAGE, with the grammar, for an invalid text. Whether the metric exists is not checked.
 HN_MUST_USE enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text,
                                        struct hn_gate *out);
-// Checks whether the gate makes sense for the column: HN_USAGE for a sign that forbids getting
-// better, a time without %, a column that is derived from another.
-HN_MUST_USE enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
-                                       const struct hn_column *column);
 // Size of a change for the worse from base to now, in the value's unit; negative: better.
 double hn_gate_worse(enum hn_gate_side side, enum hn_direction direction, double base, double now);
 
@@ -57,8 +52,8 @@ struct hn_compare_options {
     bool allow_missing; // cells of BASE that NEW lacks do not fail
     bool rounds;  // files are rounds: a time has one sample of each, its median, be it only one
     bool verbose; // all cells that are missing are named, not a few
-    hn_row_default *is_default; // options at their defaults are not part of a cell's identity, nor
-                                // of its label; NULL: all are
+    hn_row_default
+        *is_default; // options that are not part of a cell's identity, nor label; or NULL
 };
 
 // All values of one column of one table, or of one array.

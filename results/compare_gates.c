@@ -69,8 +69,9 @@ static enum hn_code forbids_better(struct hn_context *ctx, const struct hn_gate 
                    smaller ? "+" : "-", limit, column->name, limit);
 }
 
-enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
-                           const struct hn_column *column) {
+// HN_USAGE for a sign that forbids getting better, a time without %, a column derived from another.
+static enum hn_code check_gate(struct hn_context *ctx, const struct hn_gate *gate,
+                               const struct hn_column *column) {
     bool named = column->role == HN_ROLE_IDENTITY || column->role == HN_ROLE_SETTING;
     if (named || column->kind == HN_COLUMN_TEXT)
         return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is not a measurement",
@@ -146,7 +147,7 @@ enum hn_code hn_compare_check_gates(struct hn_context *ctx, const struct hn_resu
             if (c < 0)
                 continue;
             found = true;
-            if (hn_gate_check(ctx, gate, &table[t]->column[c]))
+            if (check_gate(ctx, gate, &table[t]->column[c]))
                 return ctx->code;
         }
         if (!found)
@@ -155,8 +156,7 @@ enum hn_code hn_compare_check_gates(struct hn_context *ctx, const struct hn_resu
     return HN_OK;
 }
 
-// A gate that was given and matched nothing, which fails the comparison unless only times could not
-// be compared between these machines and other gates matched. NULL: none.
+// A gate that matched nothing, which fails unless only times could not be compared. NULL: none.
 static const struct hn_gate *idle_gate(const struct hn_comparison *c,
                                        const struct hn_compare_options *options) {
     for (int64_t g = 0; g < options->n_gates; g++) {

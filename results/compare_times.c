@@ -102,8 +102,7 @@ static enum hn_code samples_of(struct hn_context *ctx, const struct side *s, int
     return HN_OK;
 }
 
-// The noise of the host as far as the samples of costs of one size show it: the 95th percentile of
-// what they differ from themselves, 0 where there are too few.
+// The host's noise on costs of one size: the 95th percentile of what samples differ by, else 0.
 static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_comparison *c,
                                   const struct hn_time_pair *pair, int size, double *noise) {
     double *each = hn_alloc(ctx, 2 * c->n_times, sizeof *each);

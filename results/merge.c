@@ -138,8 +138,7 @@ static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *
     return HN_OK;
 }
 
-// Copies rows row[n] of a table to the end of `to`, which is zeroed or of the same columns. owner:
-// a column that is set to `number` (NULL: none).
+// Appends rows row[n] to `to`, zeroed or of the same columns; column `owner` (or NULL) is `number`.
 static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
                               const struct hn_table *from, const int64_t *row, int64_t n,
                               const char *owner, int64_t number) {
@@ -155,8 +154,7 @@ static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
     return HN_OK;
 }
 
-// Appends the rows of a further table that belong to row `owner`, as those of row `number`.
-// even_empty: the table's columns also where it has no rows of that cell.
+// Appends a table's rows of row `owner`, as those of `number`. even_empty: its columns in any case.
 static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r,
                                const struct index *x, int64_t table, int64_t owner, int64_t number,
                                bool even_empty, struct hn_results *out) {

@@ -34,14 +34,12 @@ struct hn_programs {
     struct hn_program *program; // [n] of the owner
     int64_t n, capacity;
 };
-// Adds the programs of all rows of runs, snapshots and studies. Files from before there was a
-// column `program` are of the commit in /env.
+// Adds the programs of all rows of runs, snapshots, studies; of old files the commit in /env.
 HN_MUST_USE enum hn_code hn_programs_add(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_programs *p);
 // "31d4695f00ba", or "31d4695f00ba (40 rows), 77ab... (12 rows)".
 void hn_programs_text(const struct hn_programs *p, char *text, size_t size);
-// Makes /env of results that are about to be written say which programs made their rows: where that
-// is not the one that /env describes, the description of that one is left out.
+// Makes /env, before it is written, describe the programs of all rows, or the one that made them.
 HN_MUST_USE enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r);
 
 #endif

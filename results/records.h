@@ -1,5 +1,4 @@
-// Records for people and for programs: JSON objects, printed as a document, as an aligned table or
-// as a table of Markdown. One list of columns serves both tables.
+// Records: JSON objects, printed as a document, an aligned table or one of Markdown.
 #ifndef HN_RESULTS_RECORDS_H
 #define HN_RESULTS_RECORDS_H
 
@@ -18,8 +17,7 @@ struct hn_record_column {
     const char *empty;   // for an empty text; NULL = nothing
 };
 
-// Headings and all records of an array; columns are as wide as what they hold. null is printed as
-// "-", a value that a record lacks as nothing.
+// Headings and records; columns as wide as what they hold. null is "-", a lacking value nothing.
 void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out);
 void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out);
 // One line, columns as wide as they say, for records printed as they are measured. NULL: headings.

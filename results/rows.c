@@ -35,39 +35,6 @@ enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t, cons
     return HN_OK;
 }
 
-// The column that names rows, or NULL.
-static const char *naming_column(const struct hn_table *t) {
-    for (int c = 0; c < t->n_columns; c++)
-        if (t->column[c].kind == HN_COLUMN_TEXT && t->column[c].role == HN_ROLE_IDENTITY)
-            return t->column[c].name;
-    return NULL;
-}
-
-const char *hn_row_name(const struct hn_table *t, int64_t row) {
-    const char *column = naming_column(t);
-    return column ? hn_table_text(t, row, column) : "";
-}
-
-int64_t hn_rows_named(const struct hn_table *base, const int64_t *of, int64_t n,
-                      const struct hn_table *now, int64_t *row, int64_t m) {
-    const char *column = naming_column(now);
-    int64_t kept = 0;
-    if (!column || hn_table_find(base, column) < 0)
-        return m;
-    for (int64_t k = 0; k < m; k++) {
-        const char *name = hn_table_text(now, row[k], column);
-        int64_t i = 0;
-        while (i < n && strcmp(hn_table_text(base, of[i], column), name) != 0)
-            i++;
-        if (i == n)
-            continue;
-        int64_t found = row[k];
-        row[k] = row[kept];
-        row[kept++] = found;
-    }
-    return kept;
-}
-
 struct key {
     const char *text;
     double also;

@@ -61,8 +61,7 @@ static double process_of(const struct hn_table *t, int64_t row) {
     return isnan(process) ? 0 : process;
 }
 
-// A run's repetitions in its first process, or the median of each of its processes, whose rows lie
-// side by side. Returns where they end.
+// A run's repetitions in its first process, or the median of each. Returns where they end.
 static int64_t fill_run(const struct process *all, enum hn_time_unit unit, double *value,
                         int64_t at) {
     struct process one = *all;

@@ -24,8 +24,7 @@ HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn
                                          const char *metric, enum hn_clock clock,
                                          enum hn_time_unit unit, struct hn_time_samples *out);
 
-// Names in /env of rates that were measured of the machine itself, NULL behind the last; and the
-// median of one over n files or processes, NaN without any.
+// Rates in /env that were measured of the machine, NULL behind the last; a median, NaN without any.
 extern const char *const hn_calibrations[];
 HN_MUST_USE enum hn_code hn_time_calibration(struct hn_context *ctx, const struct hn_results *r,
                                              int64_t n, const char *rate, double *median);

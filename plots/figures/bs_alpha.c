@@ -1,4 +1,3 @@
-// BatchSampler (KDD 2023), table 4 and proposition 2: by restart probability.
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {

@@ -1,4 +1,3 @@
-// BatchSampler (KDD 2023), table 11: false negatives and hardness by batch size
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {.option = "batch_size",

@@ -1,5 +1,4 @@
-// BS figure 13: accuracy over training, by sampler. Our deviation: the untrained encoder's level
-// stands beside, below which nothing has been learnt.
+// BS figure 13: accuracy over training, by sampler. Our deviation: the untrained encoder's level.
 #include "plots/page/curves.h"
 
 #include <string.h>

@@ -10,8 +10,7 @@ enum { MAX_RANGES = 5, MAX_PANELS = 4, MAX_STEPS = 256 };
 static const char *const of_graph[] = {"dataset", "graph", NULL};
 static const char *const of_range[] = {"dataset", "graph", "rank_lo", "rank_hi", NULL};
 
-// The first row that has the values of row `like` in these columns, at that step (NaN: any); -1 if
-// there is none. Rows of single items are not drawn.
+// The first row like `like` in these columns at that step (NaN: any), single items aside; -1: none.
 static int64_t find_row(const struct hn_table *t, int64_t like, const char *const *columns,
                         double step) {
     for (int64_t row = 0; row < t->rows; row++)

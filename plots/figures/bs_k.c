@@ -1,11 +1,9 @@
-// BatchSampler (KDD 2023), figure 12: hardness and false negatives by the number of neighbours K
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {.option = "K",
                                               .title = "neighbours K",
                                               .rule = "uniform",
                                               .measure = {&hn_curve_cos, &hn_curve_fn},
-
                                               .choice = {.keep = hn_keep_walks_and_uniform}};
 
 const struct hn_figure hn_bs_k = {

@@ -1,4 +1,3 @@
-// BatchSampler (KDD 2023), table 4: hardness and false negatives by the number of candidates M
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {.option = "M",

@@ -38,17 +38,13 @@ struct front {
 struct view {
     struct hn_page *page;
     const struct hn_groups *g;
-    struct hn_league league;
+    int league;                        // as settings have it
     struct front front[HN_MAX_PANELS]; // of a sampler, by data set
     const char *measure;
     bool excess; // over Uniform's, which every data set has
     bool marks;  // some sampler has no line
     double lo[QUANTITIES], hi[QUANTITIES];
 };
-
-static bool is_in(const struct view *v, int setting) {
-    return hn_same_league(hn_league_of(v->g, setting), v->league);
-}
 
 static int by_hardness(const void *a, const void *b) {
     const struct setting *p = a, *q = b;
@@ -58,8 +54,8 @@ static int by_hardness(const void *a, const void *b) {
 static double uniform_of(const struct view *v, int dataset) {
     for (int s = 0; s < v->g->settings; s++) {
         struct hn_where where = hn_last_position(v->g, dataset, s, "fn_ratio");
-        if (hn_is_uniform(v->g->setting[s].sampler, v->g->setting[s].params) && is_in(v, s) &&
-            where.step >= 0)
+        if (hn_is_uniform(v->g->setting[s].sampler, v->g->setting[s].params) &&
+            v->g->setting[s].league == v->league && where.step >= 0)
             return hn_groups_mean(v->g, where, "fn_ratio").mean;
     }
     return NAN;
@@ -87,7 +83,8 @@ static void collect(const struct view *v, int dataset, const char *sampler, stru
     f->n = 0;
     for (int s = 0; s < v->g->settings; s++) {
         struct hn_where where = hn_last_position(v->g, dataset, s, v->measure);
-        if (where.step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0 || !is_in(v, s))
+        if (where.step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0 ||
+            v->g->setting[s].league != v->league)
             continue;
         struct setting own = measure_setting(v, where);
         if (!isnan(own.value[HARD]) && !isnan(own.value[FALSE_NEGATIVES]))
@@ -118,9 +115,10 @@ static double interpolate(const struct front *f, enum quantity at, double value,
 static bool is_first(const struct view *v, int setting) {
     const struct hn_groups *g = v->g;
     for (int s = 0; s < setting; s++)
-        if (is_in(v, s) && strcmp(g->setting[s].sampler, g->setting[setting].sampler) == 0)
+        if (v->g->setting[s].league == v->league &&
+            strcmp(g->setting[s].sampler, g->setting[setting].sampler) == 0)
             return false;
-    return is_in(v, setting);
+    return v->g->setting[setting].league == v->league;
 }
 
 static void find_ranges(struct view *v) {
@@ -200,7 +198,7 @@ static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, en
     to->look = HN_LOOK_MARKS;
     v->marks = true;
     for (int s = setting; s < v->g->settings; s++)
-        if (is_in(v, s) && strcmp(v->g->setting[s].sampler, sampler) == 0)
+        if (v->g->setting[s].league == v->league && strcmp(v->g->setting[s].sampler, sampler) == 0)
             draw_mark(v, to, s, at, wanted);
 }
 
@@ -230,7 +228,7 @@ static void draw_measure(struct view *v, const char *title) {
 }
 
 // Batch sizes, and negatives per anchor, have fronts of their own.
-static void draw_league(struct view *v, struct hn_league league) {
+static void draw_league(struct view *v, int league) {
     v->league = league;
     v->excess = true;
     for (int d = 0; d < v->g->datasets; d++)
@@ -255,8 +253,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             return page->ctx->code;
     }
     for (int s = 0; s < g.settings; s++)
-        if (hn_leads_league(&g, s)) {
-            draw_league(&v, hn_league_of(&g, s));
+        if (g.setting[s].league == s) {
+            draw_league(&v, s);
             excess |= v.excess;
         }
     page->columns = 3;

@@ -1,5 +1,4 @@
-// GC figure 4: the training loss of samplers against that of many random assignments, whose mean
-// and 20 standard deviations are the paper's yardstick.
+// GC figure 4: training losses against many random assignments; 20 deviations are its yardstick.
 #include "plots/page/curves.h"
 
 #include <math.h>

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Medians would need more repetitions than such runs have: all of them are marks.
-// Returns the first kind that has any, NULL if none has.
+// All runs are marks: too few for medians. Returns the first kind that has any, or NULL.
 static const struct hn_series *draw_own(struct hn_page *page, struct hn_panel *panel,
                                         const struct hn_table *t) {
     const struct hn_series *first = NULL;

@@ -1,4 +1,3 @@
-// HC figure 11: accuracy over training, by weighting of the negatives, on uniform batches.
 #include "plots/page/curves.h"
 
 #include <string.h>

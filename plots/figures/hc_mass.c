@@ -1,5 +1,4 @@
-// HC 6.1 and 6.2: the share of the weights, and of the loss's negatives, that false negatives
-// carry, against the concentration beta, with and without debiasing.
+// HC 6.1 and 6.2: weight and loss that false negatives carry, by beta, with and without debiasing.
 #include "plots/page/curves.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-// HC proposition 3: the expectation over q_beta of an anchor's true negatives rises with beta
-// towards its worst case, the hardest of them.
+// HC proposition 3: the mean over q_beta of true negatives rises to the hardest with beta.
 #include "plots/page/curves.h"
 
 enum { MAX_CURVES = 6 };

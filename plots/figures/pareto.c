@@ -1,5 +1,4 @@
-// All samplers and settings at once: hardness of true negatives against false negatives, cost as
-// the size of a mark. Of no paper.
+// All samplers and settings: hardness against false negatives, cost as size of a mark. Of no paper.
 #include "plots/page/curves.h"
 #include "results/analysis/overview.h"
 #include "results/analysis/params.h"
@@ -57,12 +56,12 @@ static double dearest_of(const struct hn_groups *g, const char *hardness) {
 }
 
 // Points by increasing false negatives; returns their number.
-static int collect(const struct hn_groups *g, int dataset, struct hn_league league,
-                   const char *hardness, struct point *point) {
+static int collect(const struct hn_groups *g, int dataset, int league, const char *hardness,
+                   struct point *point) {
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
         struct hn_where where = hn_last_position(g, dataset, s, hardness);
-        if (where.step < 0 || !hn_same_league(hn_league_of(g, s), league))
+        if (where.step < 0 || g->setting[s].league != league)
             continue;
         struct point p = {.false_negatives = hn_groups_mean(g, where, "fn_ratio"),
                           .hardness = hn_groups_mean(g, where, hardness),
@@ -154,8 +153,7 @@ static void name_point(const struct view *v, int i, bool has_corner, char name[H
         snprintf(name, HN_LABEL_SIZE, "%s", setting->sampler);
 }
 
-// The front's words first: those of the others give way. In the corner all of its points are named,
-// beside it those that lie elsewhere.
+// The front's words first: others give way. In the corner all are named, beside it the rest.
 static void draw_front(const struct view *v, struct hn_panel *panel, bool has_corner) {
     struct hn_series *front =
         hn_panel_series(v->page, panel, v->corner ? "" : "front", HN_LOOK_STAIRS, 0);
@@ -224,8 +222,7 @@ static struct box box_of(const struct point *point, int n, int without) {
     return b;
 }
 
-// Half of the points, if these stand in less than a fifth of the area, with a margin: one after the
-// other is taken away without which the rest stands closest.
+// Half of the points, if in less than a fifth of the area: the farthest are taken away one by one.
 static bool find_corner(struct point *point, int n, struct box *corner) {
     const struct box all = box_of(point, n, -1);
     double width = all.x1 - all.x0, height = all.y1 - all.y0;
@@ -267,8 +264,8 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
     draw_uniform(v, panel);
 }
 
-static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset,
-                        struct hn_league league, bool only, struct seen *seen) {
+static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset, int league,
+                        bool only, struct seen *seen) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     char title[HN_TITLE_SIZE];
     struct box corner = {0};
@@ -281,7 +278,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
     struct view v = {
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
     for (int s = 0; s < g->settings; s++)
-        seen->without += hn_same_league(hn_league_of(g, s), league) &&
+        seen->without += g->setting[s].league == league &&
                          hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
                          hn_last_position(g, dataset, s, hardness->column).step < 0;
     v.n = collect(g, dataset, league, hardness->column, point);
@@ -318,12 +315,12 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct seen seen = {0, 0, false};
     int leagues = 0;
     for (int s = 0; s < g.settings; s++)
-        leagues += hn_leads_league(&g, s);
+        leagues += g.setting[s].league == s;
     bool only = leagues * g.datasets == 1;
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
-            if (hn_leads_league(&g, s))
-                draw_league(page, &g, d, hn_league_of(&g, s), only, &seen);
+            if (g.setting[s].league == s)
+                draw_league(page, &g, d, s, only, &seen);
     page->width = only ? 6.4 : 0;
     page->columns = only || (g.settings > MAX_NAMED && page->panels < 4) ? 1 : 2; // wide or high
     page->panel_height = 2.6;

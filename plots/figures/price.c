@@ -1,5 +1,4 @@
-// Costs of settings of mining (`hardneg price`): hardness against false negatives, and against the
-// queries that are left without a negative. Of no paper.
+// Settings of mining: hardness against false negatives and against queries left empty. Of no paper.
 #include "plots/page/curves.h"
 
 #include <math.h>

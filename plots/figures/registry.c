@@ -1,5 +1,4 @@
-// The list of figures, in the order of the report: commands, `hardneg list` and tests read it. A
-// new figure is one file and one line here.
+// The figures in the order of the report, for all that reads them. A new one is a file and a line.
 #include "plots/page/figure.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-// No paper: the loss that training went down.
 #include "plots/page/curves.h"
 
 static const struct hn_training_curves curves = {

@@ -156,37 +156,6 @@ void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
     hn_page_left_out(page, g);
 }
 
-struct hn_league hn_league_of(const struct hn_groups *g, int setting) {
-    struct hn_league league = {g->setting[setting].batch_size, false};
-    for (int64_t row = 0; row < g->results->runs.rows && !league.per_anchor; row++)
-        league.per_anchor = g->position[row].setting == setting &&
-                            !isnan(hn_table_real(&g->results->runs, row, "negatives_mean"));
-    return league;
-}
-
-bool hn_same_league(struct hn_league a, struct hn_league b) {
-    return a.batch_size == b.batch_size && a.per_anchor == b.per_anchor;
-}
-
-bool hn_leads_league(const struct hn_groups *g, int setting) {
-    const struct hn_league own = hn_league_of(g, setting);
-    for (int i = 0; i < setting; i++)
-        if (hn_same_league(hn_league_of(g, i), own))
-            return false;
-    return true;
-}
-
-void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size) {
-    bool sizes = false;
-    *text = '\0';
-    for (int i = 0; i < g->settings; i++)
-        sizes |= g->setting[i].batch_size != league.batch_size;
-    if (sizes)
-        snprintf(text, size, "B=%" PRId64, league.batch_size);
-    if (league.per_anchor)
-        hn_append(text, size, "%snegatives per anchor", *text ? ", " : "");
-}
-
 // The data set's last step at which a setting has a value in the column; -1: none.
 static int64_t last_step_of(const struct hn_groups *g, int dataset, const char *column) {
     int64_t last = -1;

@@ -1,5 +1,4 @@
-// Parts that many figures share: a measure over steps by setting, a measure over a parameter by
-// step, and the values that papers print.
+// Parts that many figures share: measures over steps and parameters, and published values.
 #ifndef HN_PLOTS_PAGE_CURVES_H
 #define HN_PLOTS_PAGE_CURVES_H
 
@@ -33,8 +32,7 @@ void hn_curve_add(struct hn_series *s, const struct hn_panel *panel, struct hn_w
 void hn_setting_means(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                       struct hn_where where, const char *column, double scale);
 
-// A panel of a data set: a curve of the measure per setting over the steps. dots: some of the
-// batches behind the means, of measures that are kept by batch.
+// A panel of a data set, a curve per setting over steps. dots: batches behind the means, if kept.
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
                               const struct hn_curve_value *measure, bool dots);
 // Such panels by data set and measure.
@@ -60,18 +58,6 @@ HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_res
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
 
-// Settings that may be ranked against each other: batches of one size, or negatives per anchor.
-// Losses and temperatures do not change a batch: the first that has a value counts.
-struct hn_league {
-    int64_t batch_size;
-    bool per_anchor;
-};
-struct hn_league hn_league_of(const struct hn_groups *g, int setting);
-bool hn_same_league(struct hn_league a, struct hn_league b);
-// True for the first setting of its league: a loop over leagues is one over these.
-bool hn_leads_league(const struct hn_groups *g, int setting);
-// Title that distinguishes a league: "B=64, negatives per anchor"; "" if it is the only one.
-void hn_league_title(const struct hn_groups *g, struct hn_league league, char *text, size_t size);
 // A setting at its data set's last step with a value in the column; step -1 if it has none there.
 struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int setting,
                                  const char *column);

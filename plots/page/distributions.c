@@ -57,7 +57,7 @@ void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn
         }
 }
 
-// Bins are merged evenly where pairs are few: to at least a hundred pairs a bin on average.
+// Bins are merged where pairs are few, to a hundred pairs a bin on average. 0: there are no pairs.
 static int64_t choose_merge(const struct hn_groups *g) {
     static const int64_t merges[] = {2, 4, 5, 8, 10};
     const struct hn_results *r = g->results;
@@ -73,7 +73,7 @@ static int64_t choose_merge(const struct hn_groups *g) {
         if (r->bins % merges[i] == 0 &&
             (merge == 1 || min * (double)merge < 100.0 * (double)r->bins))
             merge = merges[i];
-    return merge;
+    return min < INFINITY ? merge : 0;
 }
 
 static void draw_densities(struct densities *d, int dataset) {
@@ -198,8 +198,7 @@ static int64_t last_step(const struct hn_groups *g, int dataset) {
     return last;
 }
 
-// More settings than curves can be told apart, or one step: a row each, at the first and the last
-// step, the cosines of nine tenths of the pairs and the false-negative ratio.
+// Too many settings for curves, or one step: a row each, at the first and the last step.
 static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         struct hn_where where = {dataset, 0, 0, 0};
@@ -221,17 +220,8 @@ static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     page->share_y = true;
 }
 
-static bool has_pairs(const struct hn_groups *g) {
-    const struct hn_results *r = g->results;
-    for (int64_t row = 0; row < r->runs.rows; row++)
-        for (int64_t b = r->bins; b < r->kinds * r->bins && g->position[row].setting >= 0; b++)
-            if (r->histogram[row * r->kinds * r->bins + b] > 0)
-                return true;
-    return false;
-}
-
-static void draw_groups(struct hn_page *page, const struct hn_groups *g) {
-    struct densities d = {.page = page, .groups = g, .merge = choose_merge(g)};
+static void draw_groups(struct hn_page *page, const struct hn_groups *g, int64_t merge) {
+    struct densities d = {.page = page, .groups = g, .merge = merge};
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         draw_densities(&d, dataset);
         hn_draw_panel_over_steps(page, g, dataset, &hn_curve_fn, false);
@@ -258,11 +248,12 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
     if (what->varied && hn_groups_values(&g, what->varied) < 2)
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone",
                        what->varied);
-    if (!has_pairs(&g))
+    int64_t merge = choose_merge(&g);
+    if (merge == 0)
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the histograms of the file are empty");
     if (g.settings > HN_MAX_CURVES || g.steps == 1)
         draw_many(page, &g);
     else
-        draw_groups(page, &g);
+        draw_groups(page, &g, merge);
     return hn_page_finish(page, "the histograms of the file are empty");
 }

@@ -1,5 +1,4 @@
-// The figure type: one constant struct per figure, at the end of its file, listed in registry.c. A
-// figure reads a result file and nothing else.
+// The figure type: a constant struct at the end of a figure's file. It reads a result file alone.
 #ifndef HN_PLOTS_PAGE_FIGURE_H
 #define HN_PLOTS_PAGE_FIGURE_H
 
@@ -100,10 +99,8 @@ int hn_utf8_length(const unsigned char *s);
 // For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
 // backticks, dollar signs, newlines, marks of enhanced text); what is not UTF-8 becomes '?'.
 void hn_gp_string(FILE *gp, const char *text);
-// For LaTeX: text safe for any bytes. As a gnuplot string for the terminal cairolatex: hn_gp_tex().
-enum { HN_TEX_MAX = 24 }; // of a character
+// For LaTeX: text safe for any bytes.
 void hn_tex_text(FILE *tex, const char *text);
-void hn_gp_tex(FILE *gp, const char *text);
 // For comments and cells of a .tsv: on one line, without tabs.
 void hn_tsv_text(FILE *tsv, const char *text);
 // A further cell of a row: a tab and the number, "NaN" for what is not finite.

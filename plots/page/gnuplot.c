@@ -78,8 +78,7 @@ static int wait_for(const struct hn_context *ctx, pid_t child, int *status) {
     }
 }
 
-// In a process group of its own, which Ctrl-C does not reach: gnuplot would end with half a picture
-// and without an error. Returns 0 or errno.
+// In a process group that Ctrl-C does not reach: it would leave half a picture, without an error.
 static int spawn(const posix_spawn_file_actions_t *actions, char **argv, char **environment,
                  pid_t *child) {
     posix_spawnattr_t own_group;

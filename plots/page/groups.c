@@ -210,6 +210,20 @@ static enum hn_code choose_settings(struct hn_context *ctx, struct hn_groups *g,
     return HN_OK;
 }
 
+static void find_leagues(struct hn_groups *g) {
+    const struct hn_table *runs = &g->results->runs;
+    for (int64_t row = 0; row < runs->rows; row++)
+        if (g->position[row].setting >= 0)
+            g->setting[g->position[row].setting].per_anchor |=
+                !isnan(hn_table_real(runs, row, "negatives_mean"));
+    for (int i = 0; i < g->settings; i++) {
+        struct hn_setting *own = &g->setting[i], *first = g->setting;
+        while (first->batch_size != own->batch_size || first->per_anchor != own->per_anchor)
+            first++;
+        own->league = (int)(first - g->setting);
+    }
+}
+
 enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                             struct hn_choice choice, struct hn_groups *out) {
     char value[HN_LABEL_SIZE];
@@ -235,6 +249,7 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     for (int i = 0; i < out->settings; i++)
         make_label(out, &out->setting[i]);
     hn_groups_lines(out);
+    find_leagues(out);
     if (out->steps > 0)
         return HN_OK;
     if (choice.nothing)
@@ -310,4 +325,16 @@ void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, ch
         hn_dataset_title(g->dataset[dataset], text, size);
     if (temperature >= 0 && g->temperatures > 1)
         hn_append(text, size, "%stemperature %g", *text ? ", " : "", g->temperature[temperature]);
+}
+
+void hn_league_title(const struct hn_groups *g, int league, char *text, size_t size) {
+    const struct hn_setting *of = &g->setting[league];
+    bool sizes = false;
+    *text = '\0';
+    for (int i = 0; i < g->settings; i++)
+        sizes |= g->setting[i].batch_size != of->batch_size;
+    if (sizes)
+        snprintf(text, size, "B=%" PRId64, of->batch_size);
+    if (of->per_anchor)
+        hn_append(text, size, "%snegatives per anchor", *text ? ", " : "");
 }

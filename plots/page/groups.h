@@ -1,5 +1,4 @@
-// Rows of /runs in groups: data sets, temperatures, steps and settings of samplers.
-// Figures draw one curve per setting, over steps, in a panel per data set or temperature.
+// Rows of /runs by data set, temperature, step and setting: a panel each, a curve over steps.
 #ifndef HN_PLOTS_PAGE_GROUPS_H
 #define HN_PLOTS_PAGE_GROUPS_H
 
@@ -43,6 +42,9 @@ struct hn_setting {
     int64_t batch_size;
     char label[HN_LABEL_SIZE]; // the sampler, and the options in which its settings differ
     int line;                  // hn_groups_lines()
+    int league; // first setting that it may be ranked against: batches of one size, or negatives
+                // per anchor. Losses and temperatures do not change a batch: a first value counts
+    bool per_anchor;
 };
 
 // The label without the sampler, unless it is all of it.
@@ -113,8 +115,9 @@ int hn_groups_values(const struct hn_groups *g, const char *option);
 // The different numbers of a column, increasing, `max` of them at most; returns how many.
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int max);
 
-// Title that distinguishes the panel of a data set and temperature from the others, "" if it is the
-// only one; temperature -1: of all of them.
+// Title that distinguishes a league: "B=64, negatives per anchor"; "" if it is the only one.
+void hn_league_title(const struct hn_groups *g, int league, char *text, size_t size);
+// Title of the panel of a data set and temperature (-1: all); "" if it is the only one.
 void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, char *text,
                      size_t size);
 #endif

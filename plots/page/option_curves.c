@@ -143,8 +143,7 @@ static int divides(const struct sorted *s, const char *option, int max, int *cur
     return values > 1 && values <= max ? values : 0;
 }
 
-// The option with fewest values that leaves no more curves to a panel than can be told apart; if
-// there is none, the one that leaves fewest.
+// The option with fewest values that leaves no more curves to a panel than fit, else fewest curves.
 static void choose_facet(struct sorted *s, int measures) {
     int max = (int)hn_min(HN_PAGE_PANELS / (measures * s->g->datasets), MAX_FACETS), curves,
         min = s->drawn, fewest = max + 1;

@@ -11,26 +11,15 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
     page->spare_series.page = page;
 }
 
-static void append(char *text, size_t size, const char *fmt, va_list args) {
+void hn_page_add(char text[HN_CAPTION_SIZE], const char *fmt, ...) {
     size_t used = strlen(text);
-    if (used + 2 >= size)
+    va_list args;
+    if (used + 2 >= HN_CAPTION_SIZE)
         return;
     if (used)
         text[used++] = ' ';
-    vsnprintf(text + used, size - used, fmt, args);
-}
-
-void hn_page_say(struct hn_page *page, const char *fmt, ...) {
-    va_list args;
     va_start(args, fmt);
-    append(page->said, sizeof page->said, fmt, args);
-    va_end(args);
-}
-
-void hn_page_note(struct hn_page *page, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    append(page->note, sizeof page->note, fmt, args);
+    vsnprintf(text + used, HN_CAPTION_SIZE - used, fmt, args);
     va_end(args);
 }
 

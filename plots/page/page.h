@@ -97,8 +97,7 @@ struct hn_page {
     struct hn_series spare_series;
     int panels, columns;          // columns 0 = as suits
     double width, panel_height;   // inches, 0 = as suits
-    double fit_width, fit_height; // of the medium, 0 = none: the width it has, and the height it
-                                  // should not exceed
+    double fit_width, fit_height; // of the medium: its width, its maximum height; 0 = none
     int most_rows, most_panels;   // that the medium has room for, 0 = any: rows of settings; panels
     bool latex;                   // its texts are set by LaTeX
     bool opaque; // labels hide the lines that they cross; in SVG a filter would repeat their texts
@@ -109,16 +108,15 @@ struct hn_page {
     bool tall_last;         // the last panel stands beside all rows of the others
     const char *inset_says; // of the caption: what the last panel shows, wherever it stands; NULL
     bool own_intervals;     // the figure itself says what its intervals are
-    char said[HN_CAPTION_SIZE]; // of the caption: what was drawn, as far as that depends on the
-                                // results
+    char said[HN_CAPTION_SIZE]; // of the caption: what was drawn of these results
     char note[HN_CAPTION_SIZE]; // what is left out: ends the caption, and is a note
 };
 
 void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
-// Adds a sentence to the caption: how to read what this file's results were drawn as.
-void hn_page_say(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
-// Adds to what is left out, in a sentence.
-void hn_page_note(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
+// Add a sentence to the caption: how to read what was drawn of these results; what is left out.
+#define hn_page_say(page, ...) hn_page_add((page)->said, __VA_ARGS__)
+#define hn_page_note(page, ...) hn_page_add((page)->note, __VA_ARGS__)
+void hn_page_add(char text[HN_CAPTION_SIZE], const char *fmt, ...) HN_PRINTF(2, 3);
 // Adds data sets, temperatures and settings that the groups leave out.
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g);
 // Says so where a table has further data sets than the first, which alone is drawn.

@@ -220,8 +220,7 @@ static size_t break_of(const char *title, int letters) {
     return comma ? comma : space;
 }
 
-// Titles too long for two rows lose what they begin with alike; those too long for one are broken,
-// and each row is cut to the width of the panel.
+// Titles too long for two rows lose a common beginning; those too long for one are broken and cut.
 static void set_titles(struct hn_layout *g) {
     int panels = g->page->panels, letters = (int)((g->panel_width + g->right) / title_letter) - 1;
     const struct hn_texts titles = {g->page->panel[0].title, sizeof g->page->panel[0], panels};
@@ -274,8 +273,7 @@ static int max_rows(const struct hn_page *page) {
     return max;
 }
 
-// Width that shows the widest label beside its point, and height at which labels take at most 0.3
-// of a panel; both of the fullest panel, in inches.
+// Width for the widest label beside its point; height at which labels take 0.3 of the panel.
 static double label_width(const struct hn_page *page) {
     double max = 0;
     for (int p = 0; p < page->panels; p++)

@@ -72,8 +72,7 @@ struct hn_figure_size {
 void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
 void hn_page_write_data(struct hn_page *page, FILE *tsv);
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
-// Finds positions for the labels of all panels in the layout that the page has by now, and hides
-// those that have none. Errors: HN_MEMORY.
+// Finds positions for all labels in the layout so far; hides those that have none. HN_MEMORY.
 HN_MUST_USE enum hn_code hn_page_place_marks(struct hn_page *page);
 // The labels of a panel, as further plots of its plot command.
 void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel);

@@ -45,8 +45,7 @@ static void even_tics(FILE *gp, bool latex, const char *name, struct hn_range r,
     fputs(")\n", gp);
 }
 
-// Tics of a logarithmic axis, at most `max` labels: 1, 2, 5, else decades. Exponents are as large
-// as seven points where letters have eight.
+// At most `max` labels: 1, 2, 5, else decades. Exponents are as large as seven points of eight.
 static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
     const struct log_tics t = find_log_tics(r);
@@ -211,8 +210,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
         plot_front(gp, tsv, s, s->label);
 }
 
-// Titles are not drawn, as there is no key, but in SVG they name what is drawn. Curves without a
-// point make gnuplot complain: a plot of nothing comes first in case there is none.
+// In SVG titles name what is drawn. A plot of nothing comes first: gnuplot complains of no points.
 static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int p, bool dumb) {
     const struct hn_panel *panel = &g->page->panel[p];
     fputs("plot NaN notitle", gp);

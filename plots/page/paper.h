@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Text of plots/paper/<name> ("bs-fig7.tsv", "bs.yaml"), or of harness/jobs/reproduce/<name> for
-// "jobs/<name>"; NULL if there is none.
+// Text of plots/paper/<name> ("bs.yaml"), of harness/jobs/reproduce/ for "jobs/<name>", or NULL.
 const char *hn_paper_text(const char *name);
 // Name of file number i, in alphabetical order of the folders' names; NULL beyond the last.
 const char *hn_paper_name(int64_t i);

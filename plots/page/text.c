@@ -64,37 +64,40 @@ static bool is_latin(const unsigned char *s, int n) {
     return latin;
 }
 
+enum { TEX_MAX = 24 }; // of a character
+
 // A character as LaTeX takes it: returns its bytes. What fonts of every installation have is
 // written as it is, what is not UTF-8 or lies beyond Latin as '?'.
-static int tex_character(const unsigned char *s, char out[HN_TEX_MAX]) {
+static int tex_character(const unsigned char *s, char out[TEX_MAX]) {
     static const char *const words[] = {
         "\\\\textbackslash{}", "~\\textasciitilde{}", "^\\textasciicircum{}",
         "<\\textless{}",       ">\\textgreater{}",    "[{[}",
         "\"\\textquotedbl{}",  "|\\textbar{}",        NULL};
     int n = hn_utf8_length(s);
-    snprintf(out, HN_TEX_MAX, "%.*s", n, (const char *)s);
+    snprintf(out, TEX_MAX, "%.*s", n, (const char *)s);
     if (n == 0 || (n > 1 && !is_latin(s, n) && strncmp((const char *)s, "–", 3) != 0))
-        snprintf(out, HN_TEX_MAX, "?");
+        snprintf(out, TEX_MAX, "?");
     else if (*s < ' ' || *s == 0x7F)
-        snprintf(out, HN_TEX_MAX, " ");
+        snprintf(out, TEX_MAX, " ");
     else if (strchr("{}$&%#_", *s))
-        snprintf(out, HN_TEX_MAX, "\\%c", *s);
+        snprintf(out, TEX_MAX, "\\%c", *s);
     for (const char *const *word = words; n == 1 && *word; word++)
         if (*s == (unsigned char)**word)
-            snprintf(out, HN_TEX_MAX, "%s", *word + 1);
+            snprintf(out, TEX_MAX, "%s", *word + 1);
     return n > 0 ? n : 1;
 }
 
 void hn_tex_text(FILE *tex, const char *text) {
-    char character[HN_TEX_MAX];
+    char character[TEX_MAX];
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         s += tex_character(s, character);
         fputs(character, tex);
     }
 }
 
-void hn_gp_tex(FILE *gp, const char *text) {
-    char character[HN_TEX_MAX];
+// As a gnuplot string for the terminal cairolatex.
+static void gp_tex(FILE *gp, const char *text) {
+    char character[TEX_MAX];
     fputc('"', gp);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         s += tex_character(s, character);
@@ -166,7 +169,7 @@ double hn_text_width(const char *text) {
 }
 
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text) {
-    (page->latex ? hn_gp_tex : hn_gp_string)(gp, text);
+    (page->latex ? gp_tex : hn_gp_string)(gp, text);
 }
 
 void hn_write_title(const struct hn_page *page, FILE *gp, const char *title) {

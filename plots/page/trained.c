@@ -79,22 +79,25 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     return out->settings > 0 ? HN_OK : hn_fail(ctx, HN_NOT_APPLICABLE, "no training is finished");
 }
 
-// Measurements before the first step, in the order of a table's rows.
-static const struct baseline {
-    int64_t step;
-    const char *prefix, *name; // of columns; of the row
-} baselines[] = {{HN_UNTRAINED, "", "untrained encoder"},
-                 {HN_FEATURES, "features_", "frozen features alone"},
-                 {HN_AVERAGED, "averaged_", "features averaged twice"},
-                 {HN_TFIDF, "tfidf_", "sparse features alone"},
-                 {HN_SVD, "svd_", "singular vectors of these features"},
-                 {HN_WL, "wl_", "Weisfeiler-Lehman kernel"}};
+// Measurements before the first step, in the order of a table's rows, with the prefix of columns:
+// the features that an encoder stands on, these averaged over neighbours; sparse ones, their
+// projection; graphs alone.
+static const struct {
+    const char *prefix, *name;
+} baselines[] = {{"", "untrained encoder"},
+                 {"features_", "frozen features alone"},
+                 {"averaged_", "features averaged twice"},
+                 {"tfidf_", "sparse features alone"},
+                 {"svd_", "singular vectors of these features"},
+                 {"wl_", "Weisfeiler-Lehman kernel"}};
 enum { BASELINES = sizeof baselines / sizeof baselines[0] };
+
+static int64_t step_of(int b) { return b == 0 ? HN_UNTRAINED : HN_FIRST_REFERENCE - (b - 1); }
 
 // BASELINES for other steps.
 static int baseline_of(int64_t step) {
     int b = 0;
-    while (b < BASELINES && baselines[b].step != step)
+    while (b < BASELINES && step_of(b) != step)
         b++;
     return b;
 }
@@ -165,7 +168,7 @@ const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
 static bool has_baseline(const struct hn_trained *t, int64_t setting, int b) {
     bool has = b == 0;
     for (int c = hn_trained_next(t, setting, -1); c >= 0; c = hn_trained_next(t, setting, c))
-        has = hn_trained_at(t, setting, t->table->column[c].name, baselines[b].step).n > 0 || has;
+        has = hn_trained_at(t, setting, t->table->column[c].name, step_of(b)).n > 0 || has;
     return has;
 }
 
@@ -259,7 +262,7 @@ bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row)
         b++;
     if (b < BASELINES) {
         row->setting = row->base;
-        row->step = baselines[b].step;
+        row->step = step_of(b);
         snprintf(row->name, sizeof row->name, "%s", baselines[b].name);
         return true;
     }

@@ -8,8 +8,7 @@
 // Runs that differ by their seed alone.
 struct hn_trained_setting {
     int64_t run;  // its first row of /runs
-    int64_t base; // first setting with the same task, loss, temperature and batch size: what
-                  // differences are taken to; -1: itself
+    int64_t base; // first setting of the same problem, to compare with; -1: itself
 };
 
 struct hn_trained {
@@ -21,23 +20,16 @@ struct hn_trained {
     double *scratch; // [runs]
 };
 
-// A step of the loop, or: the untrained encoder; the last evaluation of each run; the frozen
-// features that an encoder stands on (columns features_<name>), and these averaged over neighbours
-// (averaged_<name>); sparse features alone (tfidf_<name>), and their projection to singular vectors
-// (svd_<name>); graphs alone by the Weisfeiler-Lehman kernel (wl_<name>); none, for columns of
-// /runs; the largest value of each run's evaluations after training began, as a paper may have
-// reported it.
+// A step of the loop, or: the untrained encoder; the last evaluation of each run; none, for columns
+// of /runs; the largest value of each run's evaluations after training began, as a paper may have
+// reported it; and what stands beside an encoder (trained.c), whose rows those of settings follow.
 enum {
     HN_UNTRAINED,
     HN_LAST_STEP = -1,
-    HN_FEATURES = -2,
-    HN_AVERAGED = -3,
-    HN_OF_RUNS = -4,
-    HN_BEST_STEP = -5,
-    HN_TFIDF = -6,
-    HN_SVD = -7,
-    HN_WL = -8,
-    HN_LAST_REFERENCE = HN_WL // rows of settings follow it
+    HN_OF_RUNS = -2,
+    HN_BEST_STEP = -3,
+    HN_FIRST_REFERENCE = -4,
+    HN_LAST_REFERENCE = -8
 };
 
 // HN_NOT_APPLICABLE if the file has no finished training. What it allocates belongs to the owner.
@@ -52,8 +44,7 @@ const char *hn_trained_text(const struct hn_trained *t, int64_t setting, const c
 // A column at a step, over seeds.
 struct hn_mean hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
                              int64_t step);
-// The values behind hn_trained_at(), in the order of the file, NaN where a run has none; borrowed
-// until the next call. Returns their number.
+// The values behind it in the file's order, NaN for none; borrowed until the next call. How many.
 int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
                           int64_t step, const double **value);
 // The next of the task's columns after `column` (-1: the first) in which the setting has a value at
@@ -69,10 +60,10 @@ struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int6
                                const char *column);
 // True if the setting is the base or is compared with it.
 bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
-// The rows of a table of accuracies, one after the other: the base before training, its features
-// alone if it has any, the settings beside it.
+// The rows of a table of accuracies: the base before training, its baselines, settings beside it.
 struct hn_trained_row {
-    int64_t base, setting, step; // begin with setting -1; with step HN_AVERAGED: settings alone
+    int64_t base, setting,
+        step; // begin with setting -1; with step HN_LAST_REFERENCE: settings alone
     char name[96];
 };
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);

@@ -1,5 +1,4 @@
-// Points are means over seeds, at the steps where any seed was evaluated; bands are 95 % intervals
-// of these means, from three seeds on.
+// Points are means over seeds at evaluated steps, bands 95 % intervals, from three seeds on.
 #include "plots/page/curves.h"
 #include "results/analysis/shown.h"
 

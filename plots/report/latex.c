@@ -80,8 +80,7 @@ static void begin(FILE *tex, const char *columns) {
 
 static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
 
-// Settings in the order of their rows, and which of them share letters. Those with too few seeds
-// tie with none, themselves neither, and have no letter.
+// Settings in the order of rows, and their letters. Those with too few seeds tie with none.
 struct ties {
     struct hn_mean (*difference)(const void *of, int64_t a, int64_t b, const char *column);
     const void *of; // settings or trainings

@@ -120,30 +120,25 @@ static char *read_file(const struct writer *w, const char *id, const char *end, 
     return text;
 }
 
-// A link that saves a file of the scratch folder; one that is too large to be part of the page, or
-// that gnuplot failed on, is only named.
+// A link that saves a file of the scratch folder; one too large or not there is only named.
 static void put_download(const struct writer *w, const char *id, const char *end, const char *type,
                          const char *title) {
-    enum { PIECE = 48 }; // a multiple of 3, so that only the last one is padded
-    char coded[BASE64_ENCODE_RAW_LENGTH(PIECE)];
-    size_t size, n;
+    size_t size;
     const char *text = read_file(w, id, end, MAX_DOWNLOAD, &size);
-    if (!text && size > MAX_DOWNLOAD)
+    int64_t length = BASE64_ENCODE_RAW_LENGTH((int64_t)size);
+    char *coded = text ? hn_alloc(w->ctx, length, 1) : NULL;
+    if (!coded && size > MAX_DOWNLOAD)
         fprintf(w->html,
                 "<span>%s: %.1f MB, too large for the page; <code>hardneg plot</code> writes "
                 "it</span>\n",
                 title, 1e-6 * (double)size);
-    else if (!text)
+    else if (!coded)
         fprintf(w->html, "<span>%s: gnuplot failed on it</span>\n", title);
-    if (!text)
+    if (!coded)
         return;
-    fprintf(w->html, "<a download=\"%s.%s\" href=\"data:%s;base64,", id, end, type);
-    for (; size > 0; size -= n, text += n) {
-        n = size < PIECE ? size : PIECE;
-        base64_encode_raw(coded, n, (const uint8_t *)text);
-        fwrite(coded, 1, BASE64_ENCODE_RAW_LENGTH(n), w->html);
-    }
-    fprintf(w->html, "\">%s</a>\n", title);
+    base64_encode_raw(coded, size, (const uint8_t *)text);
+    fprintf(w->html, "<a download=\"%s.%s\" href=\"data:%s;base64,%.*s\">%s</a>\n", id, end, type,
+            (int)length, coded, title);
 }
 
 // "Claims: 5 hold, 1 fails" beside a figure that has any.
@@ -259,8 +254,7 @@ static enum hn_code put_trainings(struct writer *w) {
     return HN_OK;
 }
 
-// Of reproduced papers only figures that were asked for and tested: the cells of other figures
-// would give curves of a point or two.
+// Of reproduced papers only tested figures: cells of others would give curves of a point or two.
 static bool is_wanted(const struct writer *w, const struct hn_figure *f) {
     const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
     if (f == &hn_accuracy)
@@ -323,8 +317,7 @@ static enum hn_code put_samplers(struct writer *w) {
     return HN_OK;
 }
 
-// The answer, then the table behind it, then the figures; of reproduced papers the figures come
-// before the table of all their cells.
+// The answer, its table, then figures; of reproduced papers figures come before the table.
 static enum hn_code put_parts(struct writer *w) {
     bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
     put_head(w);

@@ -8,8 +8,7 @@
 struct hn_report {
     const struct hn_results *results;
     const char *name;    // of the results, as it is shown
-    const char *ids;     // folder of <id>.h5, results of one figure each, taken where they exist;
-                         // NULL = none
+    const char *ids;     // folder of <id>.h5, results of one figure each, if any; NULL = none
     const char *scratch; // folder in which figures are drawn, the caller's to remove
     int medium;          // of hn_media: what figures saved as PDF are for
     double margin;       // as in hn_html_answer()
@@ -28,8 +27,7 @@ struct hn_report_of {
 HN_MUST_USE enum hn_code hn_report_write_many(struct hn_context *ctx, struct hn_report_of *report,
                                               int64_t n, FILE *html);
 
-// The beginning of a page up to the list of its contents, which </ul></nav></header> ends; and its
-// end. when: "" or the date of the run.
+// A page up to its list of contents, which </ul></nav></header> ends; its end. when: date or "".
 void hn_html_begin(FILE *html, const char *title, const char *when);
 void hn_html_end(FILE *html);
 // Text of HTML and of its attributes in quotes, from any bytes; what is not UTF-8 becomes U+FFFD.
@@ -47,8 +45,7 @@ struct hn_html_number {
 struct hn_html_column {
     const char *title, *help;  // with the unit; help is shown over it, NULL = none
     const char *from;          // column of the results
-    const char *format, *more; // of the value (NULL = three digits) and of its interval (NULL = not
-                               // shown)
+    const char *format, *more; // of the value (NULL = three digits) and its interval (NULL = none)
     double scale;              // of all of them; 0 = 1
     struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
     void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
@@ -96,22 +93,18 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
 void hn_html_weightings(FILE *html, const struct hn_overview *o);
 // Writes what the filters of `mined` drop, if the results have it.
 void hn_html_attrition(FILE *html, const struct hn_overview *o);
-// The first cell of a row of a table: the setting, by all that settings differ in.
-void hn_html_setting(FILE *html, const struct hn_overview *o, int64_t setting);
 // The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
                                           const struct hn_overview *o);
 // Ranks of settings over data sets, in a section (report_ranks.c).
 HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
                                        const struct hn_overview *o);
-// Of results of `hardneg train`: the opening and the tables (report_training.c); nothing for
-// others.
+// Of results of `hardneg train`: opening and tables; nothing for others.
 HN_MUST_USE enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
                                                  const struct hn_results *r);
 HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *r);
-// Of results of `hardneg reproduce`: the opening and the tables (report_claims.c); nothing for
-// others.
+// Of results of `hardneg reproduce`: opening and tables; nothing for others.
 void hn_html_claims_answer(FILE *html, const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_report *report);
 // Of results of `hardneg price`: the opening and the tables (report_price.c).

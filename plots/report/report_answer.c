@@ -18,8 +18,7 @@ enum { BUDGETS = 3, LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, NAME = 96
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
-// A data set at its last step, with one batch size; loss, weighting and temperature do not change
-// what batches there are.
+// A data set at its last step with one batch size: loss, weighting, temperature change no batch.
 struct league {
     const struct hn_overview *o;
     int64_t first, uniform; // settings; uniform: -1 = none

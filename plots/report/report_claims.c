@@ -48,8 +48,7 @@ static void put_text(FILE *html, const struct hn_html_column *c, const void *of)
     hn_html(html, "<td class=wrap>%s</td>", cell(of, c->from));
 }
 
-// "identity" or "ours", where a claim is not the paper's; files without kinds have the paper's
-// alone.
+// "identity" or "ours", where a claim is not the paper's, as all are in files without kinds.
 static const char *not_papers(const struct hn_table *t, int64_t row) {
     const char *kind = hn_table_text(t, row, "kind");
     return strcmp(kind, "claim") == 0 ? "" : kind;
@@ -158,34 +157,15 @@ bool hn_html_is_tested(const struct hn_table *ids, const char *id) {
     return row >= 0 && strcmp(hn_table_text(ids, row, "verdict"), "not tested") != 0;
 }
 
-// Claims with a row each, but for those of identifiers that were not tested, which are listed
-// below.
-static void put_claims(FILE *html, const struct hn_report *report, const struct hn_table *claims,
-                       const struct hn_table *ids) {
-    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
-          "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
-          "decides, with its 95&#8239;% interval.</caption>\n",
-          html);
-    hn_html_heads(html, claim_columns, CLAIMS, SORTED_CLAIMS);
-    for (int64_t row = 0; row < claims->rows; row++)
-        if (!ids || hn_html_is_tested(ids, hn_table_text(claims, row, "id")))
-            hn_html_row(html, claim_columns, CLAIMS, &(struct claim){report, claims, row});
-    fputs("</tbody></table></div>\n", html);
-}
-
-// The identifiers that were tested; files from before verdicts were corrected have no such table.
-static void put_ids(FILE *html, const struct hn_report *report, const struct hn_table *t) {
-    if (hn_table_find(t, "corrected") < 0)
-        return;
-    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Verdicts\">"
-          "<table class=\"sortable claims\"><caption>A figure or table fails if one of its claims "
-          "fails, and holds if all hold.</caption>\n",
-          html);
-    hn_html_heads(html, id_columns, IDS, IDS);
+// The rows of identifiers that were tested: others are listed below.
+static void put_table(FILE *html, const struct hn_report *report, const struct hn_table *t,
+                      const struct hn_table *ids, const struct hn_html_column *column, int n,
+                      int sorted) {
+    hn_html_heads(html, column, n, sorted);
     for (int64_t row = 0; row < t->rows; row++)
-        if (strcmp(hn_table_text(t, row, "verdict"), "not tested") != 0)
-            hn_html_row(html, id_columns, IDS, &(struct claim){report, t, row});
-    fputs("</tbody></table></div>\n", html);
+        if (!ids || hn_html_is_tested(ids, hn_table_text(t, row, "id")))
+            hn_html_row(html, column, n, &(struct claim){report, t, row});
+    fputs("</tbody></table></div>", html);
 }
 
 // Lists the identifiers without a claim that could be tested, with the reason.
@@ -216,18 +196,29 @@ void hn_html_claims(FILE *html, const struct hn_report *report) {
         "<p>A claim holds if the whole 95&#8239;% interval lies on its side, fails if it lies on "
         "the other, and is inconclusive in between.</p>\n",
         html);
-    if (ids)
-        put_ids(html, report, ids);
-    if (claims && claims->rows > 0)
-        put_claims(html, report, claims, ids);
+    // Files from before verdicts were corrected have no such table.
+    if (ids && hn_table_find(ids, "corrected") >= 0) {
+        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Verdicts\">"
+              "<table class=\"sortable claims\"><caption>A figure or table fails if one of its "
+              "claims fails, and holds if all hold.</caption>\n",
+              html);
+        put_table(html, report, ids, ids, id_columns, IDS, IDS);
+        fputc('\n', html);
+    }
+    if (claims && claims->rows > 0) {
+        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
+              "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
+              "decides, with its 95&#8239;% interval.</caption>\n",
+              html);
+        put_table(html, report, claims, ids, claim_columns, CLAIMS, SORTED_CLAIMS);
+        fputc('\n', html);
+    }
     if (levels && levels->rows > 0) {
         fputs("<details><summary>Our values beside the paper's, for context</summary>\n"
               "<div class=scroll><table>",
               html);
-        hn_html_heads(html, level_columns, LEVELS, 0);
-        for (int64_t row = 0; row < levels->rows; row++)
-            hn_html_row(html, level_columns, LEVELS, &(struct claim){report, levels, row});
-        fputs("</tbody></table></div></details>\n", html);
+        put_table(html, report, levels, NULL, level_columns, LEVELS, 0);
+        fputs("</details>\n", html);
     }
     if (ids)
         put_untested(html, ids);

@@ -1,5 +1,4 @@
-// One page over many results: ranks of samplers over data sets, the same settings side by side, all
-// settings in one table, and what each result is.
+// One page over many results: ranks over data sets, settings side by side and in one table.
 #include "plots/page/trained.h"
 #include "plots/report/report.h"
 

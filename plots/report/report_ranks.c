@@ -80,8 +80,7 @@ static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
     return good ? HN_OK : ctx->code;
 }
 
-// Adds the ranks of a league, if all settings that are common have a value[labels] there; equal
-// ones share theirs.
+// Adds a league's ranks if all common settings have a value[labels] there; equal ones share theirs.
 static void rank_league(struct ranks *k, const struct ranked *by, const double *value, int64_t d) {
     for (int64_t l = 0; l < k->labels; l++)
         if (k->common[l] && isnan(value[l]))
@@ -180,8 +179,7 @@ static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_me
     fputs("</tbody></table></div>\n", html);
 }
 
-// Which setting ranks best by a measure, and which are not told from it by the interval of the
-// difference of their ranks over data sets.
+// Names the setting that ranks best, and those that the interval does not tell from it.
 static void put_best(FILE *html, const struct ranks *k, const struct ranked *by, int64_t datasets,
                      double *value) {
     int64_t best = -1;

@@ -15,8 +15,7 @@ struct row {
     const bool *front; // [measures of hardness x settings]
 };
 
-// The values of the axes that are options of the sampler, or those of all other axes: the page
-// chooses rows by them.
+// Values of axes that are options of the sampler, or of all others: the page chooses rows by them.
 static void put_values(FILE *html, const struct hn_overview *o, int64_t setting, bool options,
                        const char *joint) {
     char value[HN_TITLE_SIZE];
@@ -38,7 +37,8 @@ static void put_values(FILE *html, const struct hn_overview *o, int64_t setting,
     }
 }
 
-void hn_html_setting(FILE *html, const struct hn_overview *o, int64_t setting) {
+// The first cell of a row of a table: the setting, by all that settings differ in.
+static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t setting) {
     const char *sampler = hn_overview_sampler(o, setting);
     hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
             hn_table_text(&o->results->runs, o->first[setting], "dataset_sha256"));
@@ -53,11 +53,10 @@ void hn_html_setting(FILE *html, const struct hn_overview *o, int64_t setting) {
 static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    hn_html_setting(html, row->o, row->setting);
+    put_setting_cell(html, row->o, row->setting);
 }
 
-// A mark for each measure of hardness by which the row is on the front; the page shows that of the
-// measure that is chosen.
+// A mark for each measure of hardness whose front has the row; the page shows the chosen one's.
 static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
@@ -96,70 +95,65 @@ static struct hn_html_number difference(const struct hn_html_column *c, const vo
 static const char minus[] =
     "minus Uniform's with the same file, step, batch size, loss and weighting, paired by seed";
 
-// Columns of measurements; `needs`: only if that axis varies.
+// Columns of measurements, means unless they say otherwise; `needs`: only if that axis varies.
 static const struct {
     struct hn_html_column column;
     const char *needs;
 } measures[] = {
     {{"False negatives (%)",
       "share of labelled pairs in a batch with the same label; smaller is better", "fn_ratio",
-      PLUS_MINUS("%.2f"), 100, measured}},
+      PLUS_MINUS("%.2f"), 100}},
     {{"– Uniform (points)", minus, "fn_ratio", "%+.2f", "%.2f", 100, difference}},
     {{"Mean true neg.", "mean cosine of true negatives; larger is better", "true_mean",
-      PLUS_MINUS("%.4f"), 1, measured}},
+      PLUS_MINUS("%.4f")}},
     {{"– Uniform", minus, "true_mean", "%+.4f", "%.4f", 1, difference}},
     {{"Log-mean-exp true neg.",
       "log-mean-exp of the cosines of true negatives at the temperature: how hard they are to a "
       "loss; larger is better",
-      "true_lme", PLUS_MINUS("%.4f"), 1, measured}},
+      "true_lme", PLUS_MINUS("%.4f")}},
     {{"Hardest true neg.",
       "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
-      PLUS_MINUS("%.4f"), 1, measured}},
+      PLUS_MINUS("%.4f")}},
     {{"– Uniform", minus, "hard_true_mean", "%+.4f", "%.4f", 1, difference}},
     {{"With a true neg. (%)",
       "share of the anchors with labelled negatives that have a true one; the hardest true "
-      "negative "
-      "is a mean over these",
-      "true_anchors", PLUS_MINUS("%.1f"), 100, measured}},
+      "negative is a mean over these",
+      "true_anchors", PLUS_MINUS("%.1f"), 100}},
     {{"P99 true neg.",
       "99th percentile of the cosines of a batch's true negatives; larger is better", "true_p99",
-      PLUS_MINUS("%.4f"), 1, measured}},
+      PLUS_MINUS("%.4f")}},
     {{"Accuracy (%)", "first accuracy of the task at the last evaluation; larger is better",
-      "accuracy", PLUS_MINUS("%.2f"), 100, measured}},
-    {{"Mean cosine", "mean cosine of in-batch negatives", "cos_mean", PLUS_MINUS("%.4f"), 1,
-      measured}},
+      "accuracy", PLUS_MINUS("%.2f"), 100}},
+    {{"Mean cosine", "mean cosine of in-batch negatives", "cos_mean", PLUS_MINUS("%.4f")}},
     {{"P99 cosine", "99th percentile of the cosines of in-batch negatives", "cos_p99",
-      PLUS_MINUS("%.3f"), 1, measured}},
+      PLUS_MINUS("%.3f")}},
     {{"Weight on false neg. (%)", "share of the negatives' weights; fn_mass", "fn_mass",
-      PLUS_MINUS("%.2f"), 100, measured},
+      PLUS_MINUS("%.2f"), 100},
      "weighting"},
     {{"Loss of false neg. (%)", "share of the sum over negatives in the loss; fn_loss_mass",
-      "fn_loss_mass", PLUS_MINUS("%.2f"), 100, measured},
+      "fn_loss_mass", PLUS_MINUS("%.2f"), 100},
      "weighting"},
     {{"Clamp (%)",
       "anchors for which debiasing subtracted more than their negatives add; above 10 % the loss "
       "says little; clamp_rate",
-      "clamp_rate", "%.0f", .scale = 100, .number = measured},
+      "clamp_rate", "%.0f", .scale = 100},
      "weighting"},
     {{"Batch loss (nats)", "of the batches, with the weighting of the negatives", "loss_batch",
-      PLUS_MINUS("%.3f"), 1, measured},
+      PLUS_MINUS("%.3f")},
      "weighting"},
-    {{"Training loss (nats)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f"), 1,
-      measured},
+    {{"Training loss (nats)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f")},
      "loss"},
-    {{"Gap (nats)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f"), 1,
-      measured}},
+    {{"Gap (nats)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f")}},
     {{"Positive prob.", "softmax probability of the positive in the batch", "pos_prob",
-      PLUS_MINUS("%.4f"), 1, measured}},
+      PLUS_MINUS("%.4f")}},
     {{"Coverage (%)", "distinct items of the first epoch; larger is better", "coverage",
-      PLUS_MINUS("%.1f"), 100, measured}},
+      PLUS_MINUS("%.1f"), 100}},
     {{"Graph's age", "steps since the embeddings that the graph was built on", "graph_age",
-      .format = "%.0f", .number = measured}},
-    {{"Cost_S", "drawing a batch, median; smaller is better", "cost_s", .number = measured}},
-    {{"Cost_G", "building on new embeddings, median; smaller is better", "cost_g",
-      .number = measured}},
+      .format = "%.0f"}},
+    {{"Cost_S", "drawing a batch, median; smaller is better", "cost_s"}},
+    {{"Cost_G", "building on new embeddings, median; smaller is better", "cost_g"}},
     {{"Inner products", "of build and batches; the same number on every machine; smaller is better",
-      "n_dot", .number = measured}}};
+      "n_dot"}}};
 
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
@@ -215,6 +209,7 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
 // and mostly all anchors have true negatives: a column of zeros, or of ones, says nothing.
 static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
     struct hn_html_column column = measures[m].column;
+    column.number = column.number ? column.number : measured;
     double *value = hn_alloc(ctx, t->o->settings, sizeof *value);
     bool zeros = true, ones = strcmp(column.from, "true_anchors") == 0;
     size_t n = 0;
@@ -293,8 +288,7 @@ static void put_shared(FILE *html, const struct hn_overview *o) {
     fputs(*before ? "" : "</dl>\n", html);
 }
 
-// The rows of samplers of whole batches, or of those that give each anchor negatives of its own,
-// which are not ranked with them. Returns how many.
+// Rows of samplers of whole batches, or of those with negatives per anchor. Returns how many.
 static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
     int64_t rows = 0;
     for (int64_t s = 0; s < t->o->settings; s++) {
@@ -378,7 +372,7 @@ static bool is_of(const struct stage *s, int64_t row) {
 static void put_stage_name(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct stage *s = of;
     (void)c;
-    hn_html_setting(html, s->o, s->setting);
+    put_setting_cell(html, s->o, s->setting);
 }
 
 static void put_filter(FILE *html, const struct hn_html_column *c, const void *of) {

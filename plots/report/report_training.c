@@ -170,8 +170,7 @@ static void put_difference(FILE *html, const struct problem *p, struct hn_mean d
     hn_html_amount(html, p->difference, d.mean, d.half);
 }
 
-// The best setting is picked among all, so intervals hold for all of them together: at the end, to
-// a baseline, of two settings.
+// The best setting is picked among all, so intervals hold for all of them together.
 static struct hn_mean last_of(const struct problem *p, int64_t k) {
     return hn_mean_among(hn_trained_at(p->t, k, p->column, HN_LAST_STEP), p->settings);
 }

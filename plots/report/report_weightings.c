@@ -129,8 +129,7 @@ static bool is_uniform(const struct hn_overview *o, int64_t s) {
     return strcmp(hn_overview_sampler(o, s), "uniform") == 0;
 }
 
-// Those that differ by temperature or loss have a paragraph each, and those of other samplers where
-// Uniform is not among them.
+// A paragraph for each temperature and loss, and for other samplers where there is no Uniform.
 void hn_html_weightings(FILE *html, const struct hn_overview *o) {
     int bases = 0, put = 0;
     bool uniform = false, any = false;

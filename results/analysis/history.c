@@ -171,8 +171,7 @@ static const struct past *newest(const struct history *h) {
     return last;
 }
 
-// Leaves out files of other kinds of machine than the newest file's, or of other numbers of
-// threads, where the metric depends on the machine.
+// Leaves out files of another machine or number of threads than the newest, where that matters.
 static void leave_machines_out(struct history *h) {
     const struct past *last = newest(h);
     bool machine = h->role == HN_ROLE_TIME || hn_gate_by_name(h->role);

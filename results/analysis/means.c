@@ -1,5 +1,4 @@
-// Means and differences over seeds. Sums run over the cells themselves, without an array of their
-// values, so any number of seeds is averaged.
+// Means and differences over seeds: sums over the cells themselves, so over any number of seeds.
 #include "results/analysis/means.h"
 
 #include <gsl/gsl_cdf.h>
@@ -23,7 +22,8 @@ static void add(struct moments *m, double value) {
     m->squares += off * (value - m->mean);
 }
 
-double hn_mean_quantile(int64_t n, int64_t among) {
+// Half-width of that interval over n seeds in standard errors: Student's quantile.
+static double quantile(int64_t n, int64_t among) {
     return gsl_cdf_tdist_Qinv(0.025 / (double)among, (double)(n - 1));
 }
 
@@ -32,7 +32,7 @@ static double half_of(const struct moments *m) {
     if (m->n < 2)
         return NAN;
     double n = (double)m->n;
-    return hn_mean_quantile(m->n, 1) * sqrt(m->squares / (n - 1) / n);
+    return quantile(m->n, 1) * sqrt(m->squares / (n - 1) / n);
 }
 
 // The columns behind an estimate, found once: -1 where there is none.
@@ -76,7 +76,8 @@ bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column) {
     return has(&d, row);
 }
 
-double hn_beyond_rounding(double a, double b) {
+// a - b, 0 if only rounding tells them apart: cosines are of single precision.
+static double beyond_rounding(double a, double b) {
     return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
 }
 
@@ -99,8 +100,7 @@ static void set_interval(struct hn_mean *e, enum hn_over over, double below, dou
     e->hi = e->mean + above;
 }
 
-// Distances from a cell's value to the ends of its interval over batches: from columns <name>_lo
-// and <name>_hi, or the mean cosines of batches; NaN without.
+// Distances from a cell's value to the ends of its interval over batches; NaN without.
 static void find_ends(const struct reader *d, int64_t row, double end[2]) {
     const struct hn_results *r = d->r;
     struct moments m = {.n = 0};
@@ -152,14 +152,14 @@ struct hn_mean hn_values_mean(const double *value, int64_t n) {
 double hn_mean_p(struct hn_mean m) {
     if (m.over != HN_OVER_SEEDS || !(m.half > 0))
         return NAN;
-    double errors = fabs(m.mean) / m.half * hn_mean_quantile(m.n, m.among);
+    double errors = fabs(m.mean) / m.half * quantile(m.n, m.among);
     return 2 * gsl_cdf_tdist_Q(errors, (double)(m.n - 1));
 }
 
 struct hn_mean hn_mean_among(struct hn_mean m, int64_t n) {
     if (m.over != HN_OVER_SEEDS)
         return m;
-    m.half *= hn_mean_quantile(m.n, n) / hn_mean_quantile(m.n, m.among);
+    m.half *= quantile(m.n, n) / quantile(m.n, m.among);
     m.lo = m.mean - m.half;
     m.hi = m.mean + m.half;
     m.among = n;
@@ -205,7 +205,7 @@ struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_re
         int64_t one = a.row[i], other = b.row[k];
         double ahead = number(&d, d.seed, one) - number(&d, d.seed, other);
         if (fabs(ahead) < 0.5) {
-            add(&m, hn_beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
+            add(&m, beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
             if (m.n < FEWEST_SEEDS) {
                 pool(&batches, &d, one, false);
                 pool(&batches, &d, other, true);
@@ -231,11 +231,9 @@ int64_t hn_judge_seeds(struct hn_mean difference, double margin) {
     if (difference.over != HN_OVER_SEEDS)
         return 0;
     int64_t among = difference.among;
-    double deviation =
-        difference.half * sqrt((double)difference.n) / hn_mean_quantile(difference.n, among);
+    double deviation = difference.half * sqrt((double)difference.n) / quantile(difference.n, among);
     for (int64_t n = difference.n + 1; n <= SEEDS_MAX; n++)
-        if (hn_mean_quantile(n, among) * deviation / sqrt((double)n) <
-            fabs(difference.mean - margin))
+        if (quantile(n, among) * deviation / sqrt((double)n) < fabs(difference.mean - margin))
             return n;
     return 0;
 }

@@ -45,11 +45,6 @@ double hn_mean_p(struct hn_mean m);
 // With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):
 // for what is picked among n by these numbers. An interval over batches stays as it is.
 struct hn_mean hn_mean_among(struct hn_mean m, int64_t n);
-// Half-width of that interval over n seeds in standard errors: Student's quantile.
-double hn_mean_quantile(int64_t n, int64_t among);
-
-// a - b, 0 if only rounding tells them apart: cosines are of single precision.
-double hn_beyond_rounding(double a, double b);
 
 #define HN_MARGIN 0.005         // of the false-negative ratio: half a point
 #define HN_HARDNESS_MARGIN 0.02 // of a cosine: what is harder by less is as good as Uniform
@@ -64,8 +59,7 @@ enum hn_within hn_judge(struct hn_mean difference, double margin);
 int64_t hn_judge_seeds(struct hn_mean difference, double margin);
 // The sign of a difference: that its interval over seeds tells, 0: none; else that of the mean.
 int hn_told_apart(struct hn_mean difference);
-// True if a setting with these differences to another, or their signs, is better in one and no
-// worse in the other. A front is what nothing beats.
+// True if these differences (or signs) are better in one and no worse in the other: see fronts.
 bool hn_beats(double false_negatives, double hardness);
 
 #endif

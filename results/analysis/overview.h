@@ -18,8 +18,7 @@ struct hn_overview {
     const struct hn_results *results; // borrowed
     struct hn_grid_axis axis[HN_GRID_AXES];
     int axes;
-    // Columns of /runs that have a heading for tables, and a value in some cell: of metrics that
-    // tables do not name. Digits behind the point: HN_HEADED_DIGITS.
+    // Columns of /runs with a heading and a value, of metrics that tables do not name.
     const struct hn_column *headed[HN_HEADED_MAX];
     int n_headed;
     int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
