@@ -90,8 +90,7 @@ static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64
     if (lists != (negative_capacity(b) > 0))
         return hn_fail(ctx, HN_USAGE,
                        lists ? "%s gives batches: call hardneg_next()"
-                             : "%s gives negatives per anchor: call "
-                               "hardneg_negatives()",
+                             : "%s gives negatives per anchor: call hardneg_negatives()",
                        b->sampler.type->name);
     if (lists && !out->negative)
         return hn_fail(ctx, HN_USAGE,

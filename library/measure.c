@@ -38,11 +38,10 @@ static enum hn_code read_how(struct hn_library_build *b, struct work *w) {
     const struct hardneg_measure *how = &w->how;
     env->temperature = how->temperature == 0 ? 0.5 : how->temperature;
     if (!(env->temperature > 0 && isfinite(env->temperature)) || how->epoch_batches < 0)
-        return hn_fail(
-            &b->ctx, HN_USAGE,
-            "temperature %g, epoch_batches %lld: the first is positive or 0 for 0.5, the "
-            "second 1 or more or 0 for all",
-            how->temperature, (long long)how->epoch_batches);
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "temperature %g, epoch_batches %lld: the first is positive or 0 for 0.5, "
+                       "the second 1 or more or 0 for all",
+                       how->temperature, (long long)how->epoch_batches);
     if (how->weighting) {
         if (hn_grid_read_one(&b->ctx, &hn_weighting_registry, "", how->weighting, &w->weighting))
             return b->ctx.code;
@@ -75,12 +74,11 @@ static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) 
         for (int64_t k = p * capacity; k < (p + 1) * capacity; k++)
             if (w->how.negative[k] < -1 || w->how.negative[k] >= n ||
                 (w->how.negative[k] >= 0 && w->how.negative[k] == w->ids[p]))
-                return hn_fail(
-                    &b->ctx, HN_DATA,
-                    "batch %lld: negative %lld of the anchor %lld is none of %lld items, "
-                    "or the anchor itself",
-                    (long long)(p / w->width), (long long)w->how.negative[k], (long long)w->ids[p],
-                    (long long)n);
+                return hn_fail(&b->ctx, HN_DATA,
+                               "batch %lld: negative %lld of the anchor %lld is none of %lld "
+                               "items, or the anchor itself",
+                               (long long)(p / w->width), (long long)w->how.negative[k],
+                               (long long)w->ids[p], (long long)n);
     }
     return HN_OK;
 }

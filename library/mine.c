@@ -56,20 +56,18 @@ static enum hn_code take_pairs(struct work *w, const int64_t *pair, int64_t n, c
 static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *from) {
     const struct hardneg_corpus *in = &w->in;
     if (!from || from->size != sizeof w->in)
-        return hn_fail(w->ctx, HN_USAGE,
-                       "the corpus is NULL, or its size is not set: .size = sizeof(struct "
-                       "hardneg_corpus)");
+        return hn_fail(
+            w->ctx, HN_USAGE,
+            "the corpus is NULL, or its size is not set: .size = sizeof(struct hardneg_corpus)");
     w->in = *from;
     if (in->queries < 1 || in->queries > INT32_MAX || in->passages < 1 ||
         in->passages > INT32_MAX || in->d < 1 || in->d > INT32_MAX || !in->query || !in->passage ||
         in->known_pairs < 0 || in->truth_pairs < 0 || (in->known_pairs && !in->known) ||
         (in->truth_pairs && !in->truth))
-        return hn_fail(w->ctx, HN_USAGE,
-                       "%s, %s, %s, or an array that is NULL: "
-                       "give one row or more of each",
-                       hn_counted(in->queries, "query").text,
-                       hn_counted(in->passages, "passage").text,
-                       hn_counted(in->d, "dimension").text);
+        return hn_fail(
+            w->ctx, HN_USAGE, "%s, %s, %s, or an array that is NULL: give one row or more of each",
+            hn_counted(in->queries, "query").text, hn_counted(in->passages, "passage").text,
+            hn_counted(in->d, "dimension").text);
     if (!in->query_group != !in->passage_group || !in->query_teacher != !in->passage_teacher ||
         (in->query_teacher && in->teacher_d < 1))
         return hn_fail(w->ctx, HN_USAGE,
@@ -157,9 +155,9 @@ static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
     struct hn_mine_options o;
     struct hn_mined sum = {.count = 0};
     if (!out || out->size != sizeof *out)
-        return hn_fail(w->ctx, HN_USAGE,
-                       "out is NULL, or its size is not set: .size = sizeof(struct "
-                       "hardneg_mining)");
+        return hn_fail(
+            w->ctx, HN_USAGE,
+            "out is NULL, or its size is not set: .size = sizeof(struct hardneg_mining)");
     if (check_corpus(w, corpus) || read_options(w, option, &o) || hn_blas_open(w->ctx) ||
         take_data(w) || hn_miner_open(w->ctx, &w->data, &o, "the corpus", &w->miner))
         return w->ctx->code;

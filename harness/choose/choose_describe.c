@@ -46,8 +46,7 @@ static json_t *setting(const struct hn_chosen *c, int64_t i, const char *line) {
     const char *why = hn_choice_error(c, i);
     return json_pack(
         "{s:s, s:o, s:s, s:i, s:b, s:b, s:b, s:b, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "sampler", c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i),
         "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "open",
         arm->open, "refined", i >= c->grid, "reference", i == c->halving.reference, "seeds",

@@ -21,40 +21,32 @@ struct bench_params {
     bool mpi;
 };
 
+#define OPTION(kind, ...) HN_##kind##_OPTION(struct bench_params, __VA_ARGS__)
 static const struct hn_option bench_options[] = {
-    {HN_COUNT_OPTION(struct bench_params, n, "n", "10000", 2, 100000000, "items")},
-    {HN_INT_OPTION(struct bench_params, dim, "dim", "128", 1, 65536, "dimensions"), .metavar = "D"},
-    {HN_INT_OPTION(struct bench_params, M, "M", "1000", 1, 1000000,
-                   "candidates of the proximity graph"),
-     .metavar = "M"},
-    {HN_INT_OPTION(struct bench_params, K, "K", "100", 1, 1000000, "neighbours kept"),
-     .metavar = "K"},
-    {HN_INT_OPTION(struct bench_params, batch, "batch-size", "256", 2, 1000000,
-                   "batch size of walks"),
-     .metavar = "B"},
-    {HN_INT_OPTION(struct bench_params, keep, "keep", "512", 1, 1000000,
-                   "GCBS: mean entries kept per row"),
+    {OPTION(COUNT, n, "n", "10000", 2, 100000000, "items")},
+    {OPTION(INT, dim, "dim", "128", 1, 65536, "dimensions"), .metavar = "D"},
+    {OPTION(INT, M, "M", "1000", 1, 1000000, "candidates of the proximity graph"), .metavar = "M"},
+    {OPTION(INT, K, "K", "100", 1, 1000000, "neighbours kept"), .metavar = "K"},
+    {OPTION(INT, batch, "batch-size", "256", 2, 1000000, "batch size of walks"), .metavar = "B"},
+    {OPTION(INT, keep, "keep", "512", 1, 1000000, "GCBS: mean entries kept per row"),
      .metavar = "k"},
-    {HN_INT_OPTION(struct bench_params, queries, "queries", "1000", 1, 100000000,
-                   "queries of `mine`, over N passages"),
+    {OPTION(INT, queries, "queries", "1000", 1, 100000000, "queries of `mine`, over N passages"),
      .metavar = "Q"},
-    {HN_INT_OPTION(struct bench_params, reps, "reps", "5", 1, 10000, "repetitions"),
-     .metavar = "R"},
-    {HN_INT_OPTION(struct bench_params, warmup, "warmup", "1", 0, 1000,
-                   "repetitions before that are not counted"),
+    {OPTION(INT, reps, "reps", "5", 1, 10000, "repetitions"), .metavar = "R"},
+    {OPTION(INT, warmup, "warmup", "1", 0, 1000, "repetitions before that are not counted"),
      .metavar = "W"},
-    {HN_THREADS_OPTION(struct bench_params, "")},
-    {HN_TEXT_OPTION(struct bench_params, screen, "screen",
-                    "kernel of the screen of sweeps, or off (default: the best, where it pays)"),
+    {OPTION(THREADS, "")},
+    {OPTION(TEXT, screen, "screen",
+            "kernel of the screen of sweeps, or off (default: the best, where it pays)"),
      .metavar = "NAME"},
-    {HN_FILE_OPTION(struct bench_params, data, "data",
-                    "a snapshot: its last step instead of random rows; --n and --dim are its own")},
-    {HN_BOOL_OPTION(struct bench_params, mpi, "mpi", NULL,
-                    "share every sweep out to the ranks of `mpirun -n P hardneg bench --mpi`, as "
-                    "run --rows ranks does")},
-    {HN_OUTPUT_OPTION(struct bench_params, "DIR",
-                      "with --mpi: a folder that all machines see, for what ranks hand each other "
-                      "(default: the current one)")},
+    {OPTION(FILE, data, "data",
+            "a snapshot: its last step instead of random rows; --n and --dim are its own")},
+    {OPTION(BOOL, mpi, "mpi", NULL,
+            "share every sweep out to the ranks of `mpirun -n P hardneg bench --mpi`, as run "
+            "--rows ranks does")},
+    {OPTION(OUTPUT, "DIR",
+            "with --mpi: a folder that all machines see, for what ranks hand each other (default: "
+            "the current one)")},
     {0},
 };
 
@@ -144,8 +136,7 @@ static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
     double share = isnan(taken->share[0]) ? NAN : hn_median(taken->share, reps);
     return json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:o, s:{s:f, s:f}, "
-        "s:o, "
-        "s:f}",
+        "s:o, s:f}",
         "name", k->name, "n", (json_int_t)shape->n, "dim", (json_int_t)shape->dim, "M",
         (json_int_t)shape->M, "K", (json_int_t)shape->K, "batch", (json_int_t)shape->batch, "keep",
         (json_int_t)shape->keep, "queries", (json_int_t)shape->queries, "threads", ctx->threads,
@@ -280,10 +271,10 @@ static enum hn_code read_data(struct hn_context *ctx, struct work *w) {
         return ctx->code;
     for (const struct hn_bench_kernel *k = w->kernels; k->name; k++)
         if (wanted(w, k) && k->needs == HN_BENCH_VIEWS_TOO && !hn_has_positive(items))
-            return hn_fail(ctx, HN_DATA,
-                           "%s: has no views, which %s needs: name other kernels, or leave --data "
-                           "out",
-                           w->p->data, k->name);
+            return hn_fail(
+                ctx, HN_DATA,
+                "%s: has no views, which %s needs: name other kernels, or leave --data out",
+                w->p->data, k->name);
     return HN_OK;
 }
 
@@ -393,8 +384,7 @@ const struct hn_command hn_cmd_bench = {
         "proximity graph at three sizes: its time per item is to be the same. `train` (not part of "
         "`all`) is a step of training on one thread, on made-up data of the recipes' shapes "
         "(`train-node`: an epoch), beside what its matrix products would take (`train-text`, "
-        "`train-pairs`: what "
-        "reading and writing the rows of its table would).",
+        "`train-pairs`: what reading and writing the rows of its table would).",
     .examples = "hardneg bench knn loss --n 20000 --dim 768 --json\n"
                 "mpirun -n 4 hardneg bench knn gcbs --n 200000 --mpi -o /shared/folder",
     .options = bench_options,

@@ -102,14 +102,13 @@ static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params
     if (code)
         return code;
     c->noise = noise;
-    hn_checkup_add(c, "noise floor",
-                   noise > 0.1
-                       ? "times of single runs can show larger slowdowns only: gate counters, "
-                         "and times with hardneg ab, or free the machine"
-                       : NULL,
-                   "%.1f %%: medians of the same job differ less in 95 of 100 pairs of runs (%lld "
-                   "runs)",
-                   100 * noise, (long long)(2 * p->rounds));
+    hn_checkup_add(
+        c, "noise floor",
+        noise > 0.1 ? "times of single runs can show larger slowdowns only: gate counters, and "
+                      "times with hardneg ab, or free the machine"
+                    : NULL,
+        "%.1f %%: medians of the same job differ less in 95 of 100 pairs of runs (%lld runs)",
+        100 * noise, (long long)(2 * p->rounds));
     if (noise > 0)
         hn_checkup_add(c, "for compare", NULL, "--noise-floor %.1f", 100 * noise);
     return HN_OK;

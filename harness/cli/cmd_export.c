@@ -17,18 +17,16 @@ struct export_params {
     bool csv, latex;
 };
 
+#define OPTION(kind, ...) HN_##kind##_OPTION(struct export_params, __VA_ARGS__)
 static const struct hn_option export_options[] = {
-    {HN_BOOL_OPTION(struct export_params, csv, "csv", NULL,
-                    "comma-separated values (the default)")},
-    {HN_BOOL_OPTION(struct export_params, latex, "latex", NULL,
-                    "a tabular for LaTeX with the package booktabs")},
-    {HN_TEXT_OPTION(
-         struct export_params, table, "table",
-         "runs, timing, snapshots, or any other table of the file; settings: a row for each "
-         "setting, with means, intervals and paired differences to Uniform; for LaTeX "
-         "also accuracies (default: runs; for LaTeX settings or accuracies)"),
+    {OPTION(BOOL, csv, "csv", NULL, "comma-separated values (the default)")},
+    {OPTION(BOOL, latex, "latex", NULL, "a tabular for LaTeX with the package booktabs")},
+    {OPTION(TEXT, table, "table",
+            "runs, timing, snapshots, or any other table of the file; settings: a row for each "
+            "setting, with means, intervals and paired differences to Uniform; for LaTeX also "
+            "accuracies (default: runs; for LaTeX settings or accuracies)"),
      .metavar = "NAME"},
-    {HN_OUTPUT_OPTION(struct export_params, "FILE", "file to write (default: standard output)")},
+    {OPTION(OUTPUT, "FILE", "file to write (default: standard output)")},
     {0},
 };
 
@@ -273,15 +271,14 @@ const struct hn_command hn_cmd_export = {
     .name = "export",
     .usage = "hardneg export RESULTS --csv|--latex [--table NAME] [-o FILE]",
     .summary = "write a table of a results file as CSV or LaTeX",
-    .details =
-        "RESULTS is a results file or the folder of a run. One line per row, with a line of names "
-        "first, as RFC 4180 has it; numbers in the shortest form that reads back equal, empty "
-        "where none applies; a text that a spreadsheet would run as a formula (=, +, -, @ first) "
-        "has a ' before it. Options have the prefix opt_, so that data frames and SQL take the "
-        "names. For LaTeX, a tabular: settings has the last step "
-        "of each file with means over seeds, differences to Uniform paired by seed, and letters: "
-        "rows that share one do not differ significantly (95 % interval of their paired "
-        "difference); accuracies has the same of trainings.",
+    .details = "RESULTS is a results file or the folder of a run. One line per row, with a line of "
+               "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
+               "equal, empty where none applies; a text that a spreadsheet would run as a formula "
+               "(=, +, -, @ first) has a ' before it. Options have the prefix opt_, so that data "
+               "frames and SQL take the names. For LaTeX, a tabular: settings has the last step of "
+               "each file with means over seeds, differences to Uniform paired by seed, and "
+               "letters: rows that share one do not differ significantly (95 % interval of their "
+               "paired difference); accuracies has the same of trainings.",
     .examples = "hardneg export results/demo --csv -o runs.csv\n"
                 "hardneg export results/demo --csv --table settings -o settings.csv\n"
                 "hardneg export results/demo --latex -o settings.tex\n"

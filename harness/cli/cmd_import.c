@@ -71,8 +71,7 @@ static const struct hn_option import_options[] = {
      .metavar = "NAME"},
     {FIELD(TEXT, label_tensor, "label-tensor",
            "array of the labels, in files that hold several, or column of a table, by its name or "
-           "its number from 1; "
-           "indptr,indices: compressed rows, several labels an item"),
+           "its number from 1; indptr,indices: compressed rows, several labels an item"),
      .metavar = "NAME"},
     {FIELD(WORDS, label_separator, "label-separator",
            "labels are lists, with this text between two labels of an item")},
@@ -89,8 +88,7 @@ static const struct hn_option import_options[] = {
      .metavar = "K"},
     {FIELD(CHOICE, zero_rows, "zero-rows", "refuse", zero_rows_names,
            "rows that are zero or not finite: refuse the file, or leave them out; keep: zero rows "
-           "stay, "
-           "with a cosine of 0 to every item"),
+           "stay, with a cosine of 0 to every item"),
      .metavar = "WHAT"},
     {FIELD(INT, step, "step", NULL, 0, 9e15, "optimizer step of these rows (0 for a new file)"),
      .letter = 's', .metavar = "STEP"},
@@ -117,10 +115,10 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
     bool extras = o->teacher.count + o->group.count > 0;
     bool there = o->output && stat(o->output, &about) == 0;
     if (extras && there && (o->embeddings.count > 0 || o->linqs))
-        return hn_fail(ctx, HN_USAGE,
-                       "%s: exists; give --teacher and --group with a new file, or alone to add "
-                       "them to one",
-                       o->output);
+        return hn_fail(
+            ctx, HN_USAGE,
+            "%s: exists; give --teacher and --group with a new file, or alone to add them to one",
+            o->output);
     if (extras && there && !o->labels.count && !o->view1.count && !o->view2.count &&
         o->step == INT64_MIN)
         return HN_OK;
@@ -132,8 +130,8 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
     if (o->linqs && o->embeddings.count + o->labels.count + o->view1.count + o->view2.count > 0)
         return hn_fail(ctx, HN_USAGE,
-                       "--linqs brings rows and labels: leave out --embeddings, "
-                       "--labels, --view1 and --view2");
+                       "--linqs brings rows and labels: leave out --embeddings, --labels, --view1 "
+                       "and --view2");
     if (o->linqs && there)
         return hn_fail(ctx, HN_USAGE, "%s: exists; --linqs makes a new file, give another -o",
                        o->output);
@@ -217,10 +215,9 @@ const struct hn_command hn_cmd_import = {
         "items and labels must be the same, and the step must come after its last. --teacher and "
         "--group alone add a teacher's rows, or groups, to a file that exists. With --queries and "
         "--corpus the file is of the kind that mine, evaluate and price read, and run and choose "
-        "as pairs: ids are texts (007 "
-        "is not 7), equal texts share a number, and if a pair is given twice its last grade "
-        "counts; with --step they add rows of a step to a file that exists. The file is replaced "
-        "only when everything has been written.",
+        "as pairs: ids are texts (007 is not 7), equal texts share a number, and if a pair is "
+        "given twice its last grade counts; with --step they add rows of a step to a file that "
+        "exists. The file is replaced only when everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
                 "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
                 "hardneg import -e a.npy -e b.npy --labels metadata.tsv -o parts.h5\n"
@@ -257,9 +254,9 @@ static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_synth = {
     .name = "synth",
-    .usage = "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]\n"
-             "       hardneg synth --kind retrieval -o FILE [--n PASSAGES] [--queries Q] "
-             "[--relevant R]",
+    .usage =
+        "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]\n"
+        "       hardneg synth --kind retrieval -o FILE [--n PASSAGES] [--queries Q] [--relevant R]",
     .summary = "write a synthetic series of labelled embeddings",
     .details = "Clusters on the sphere, in groups that lie close together so that hard negatives "
                "exist, which tighten over the steps as classes do in training. The same options "

@@ -228,9 +228,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 const struct hn_command hn_cmd_list = {
     .name = "list",
     .usage = "hardneg list [samplers|losses|weightings|metrics|tasks|figures|formats]... [--json]",
-    .summary =
-        "list samplers, losses, weightings, metrics, tasks, figures and file formats, with their "
-        "options and columns",
+    .summary = "list samplers, losses, weightings, metrics, tasks, figures and file formats, with "
+               "their options and columns",
     .details = "Lists everything unless arguments name some of them.",
     .examples = "hardneg list samplers --json",
     .options = hn_no_options,

@@ -73,8 +73,7 @@ const struct hn_command hn_cmd_merge = {
         "Gives the tables of one run, in its order, whatever the parts were. Parts of other jobs "
         "are refused; cells that several parts hold must agree; cells that none holds are named "
         "(exit code 4, and the merged file is partial: run the missing parts, and merge again). "
-        "Parts "
-        "that different programs made are refused unless --allow-mixed asks for it.",
+        "Parts that different programs made are refused unless --allow-mixed asks for it.",
     .examples = "for i in 1 2 3; do hardneg run -c job.yaml -o part$i --shard $i/3; done\n"
                 "hardneg merge part1 part2 part3 -o results.h5",
     .options = merge_options,

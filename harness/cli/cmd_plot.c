@@ -15,22 +15,21 @@ struct plot_params {
 
 static const char *const terms[] = {"svg", "pdf", "png", "cairolatex", "dumb", NULL};
 
+#define OPTION(kind, ...) HN_##kind##_OPTION(struct plot_params, __VA_ARGS__)
 static const struct hn_option plot_options[] = {
-    {HN_LIST_OPTION(struct plot_params, figure, "figure",
-                    "figure to draw (default: all that the results allow)"),
+    {OPTION(LIST, figure, "figure", "figure to draw (default: all that the results allow)"),
      .metavar = "ID"},
-    {HN_OUTPUT_OPTION(struct plot_params, "DIR",
-                      "folder for the figures (default: figures beside the results)")},
-    {HN_CHOICE_OPTION(struct plot_params, term, "term", "svg", terms,
-                      "format of the figures; cairolatex is a .tex to \\input with its .pdf, "
-                      "dumb draws on the terminal"),
+    {OPTION(OUTPUT, "DIR", "folder for the figures (default: figures beside the results)")},
+    {OPTION(CHOICE, term, "term", "svg", terms,
+            "format of the figures; cairolatex is a .tex to \\input with its .pdf, "
+            "dumb draws on the terminal"),
      .metavar = "TERM"},
-    {HN_CHOICE_OPTION(struct plot_params, medium, "for", "any", hn_media,
-                      "as wide as a column or the text of that style, text of 8 points (talk: 10)"),
+    {OPTION(CHOICE, medium, "for", "any", hn_media,
+            "as wide as a column or the text of that style, text of 8 points (talk: 10)"),
      .metavar = "STYLE"},
-    {HN_COUNT_OPTION(struct plot_params, columns, "columns", NULL, 1, 2,
-                     "with --for: columns that every figure takes (default: as suits it)")},
-    {HN_FILE_OPTION(struct plot_params, style, "style", "gnuplot commands that change the theme")},
+    {OPTION(COUNT, columns, "columns", NULL, 1, 2,
+            "with --for: columns that every figure takes (default: as suits it)")},
+    {OPTION(FILE, style, "style", "gnuplot commands that change the theme")},
     {0},
 };
 

@@ -235,35 +235,31 @@ struct sheet_params {
     int64_t anchor, step, batch, top, seed, data_seed, threads;
 };
 
+#define OPTION(kind, ...) HN_##kind##_OPTION(struct sheet_params, __VA_ARGS__)
 static const struct hn_option sheet_options[] = {
-    {HN_LIST_OPTION(struct sheet_params, sampler, "sampler",
-                    "as in a job file, once for each (default: uniform, knn and batchsampler)"),
+    {OPTION(LIST, sampler, "sampler",
+            "as in a job file, once for each (default: uniform, knn and batchsampler)"),
      .metavar = "SAMPLER"},
-    {HN_FOLDER_OPTION(struct sheet_params, images, "images",
-                      "folder of the binary files of CIFAR-10, CIFAR-100 or STL-10")},
-    {HN_FILE_OPTION(struct sheet_params, texts, "texts", "or a file with the text of each item")},
-    {HN_TEXT_OPTION(struct sheet_params, order, "order",
-                    "which picture an item is: file (as in the folder; default), views-mlp or cnn "
-                    "(as these tasks draw them by --data-seed), or a .npy of their numbers"),
+    {OPTION(FOLDER, images, "images",
+            "folder of the binary files of CIFAR-10, CIFAR-100 or STL-10")},
+    {OPTION(FILE, texts, "texts", "or a file with the text of each item")},
+    {OPTION(TEXT, order, "order",
+            "which picture an item is: file (as in the folder; default), views-mlp or cnn "
+            "(as these tasks draw them by --data-seed), or a .npy of their numbers"),
      .metavar = "ORDER"},
-    {HN_INT_OPTION(struct sheet_params, data_seed, "data-seed", "1", 0, INFINITY,
-                   "of views-mlp and cnn"),
-     .metavar = "S"},
-    {HN_INT_OPTION(struct sheet_params, anchor, "anchor", NULL, 0, INT32_MAX,
-                   "item of the snapshot (default: the one that the first batch of knn and "
-                   "batchsampler begins with)"),
+    {OPTION(INT, data_seed, "data-seed", "1", 0, INFINITY, "of views-mlp and cnn"), .metavar = "S"},
+    {OPTION(INT, anchor, "anchor", NULL, 0, INT32_MAX,
+            "item of the snapshot (default: the one that the first batch of knn and "
+            "batchsampler begins with)"),
      .metavar = "ITEM"},
-    {HN_INT_OPTION(struct sheet_params, step, "step", NULL, 0, INFINITY,
-                   "step of the series (default: the last)"),
+    {OPTION(INT, step, "step", NULL, 0, INFINITY, "step of the series (default: the last)"),
      .letter = 's', .metavar = "STEP"},
-    {HN_INT_OPTION(struct sheet_params, batch, "batch-size", "256", 2, INT32_MAX,
-                   "items of a batch"),
-     .letter = 'b', .metavar = "B"},
-    {HN_COUNT_OPTION(struct sheet_params, top, "top", "10", 1, 1000, "items shown of a batch")},
-    {HN_INT_OPTION(struct sheet_params, seed, "seed", "1", 0, INFINITY, "seed of the samplers"),
-     .metavar = "S"},
-    {HN_THREADS_OPTION(struct sheet_params, "; the page does not depend on them")},
-    {HN_OUTPUT_OPTION(struct sheet_params, "FILE", "the page (default: sheet.html)")},
+    {OPTION(INT, batch, "batch-size", "256", 2, INT32_MAX, "items of a batch"), .letter = 'b',
+     .metavar = "B"},
+    {OPTION(COUNT, top, "top", "10", 1, 1000, "items shown of a batch")},
+    {OPTION(INT, seed, "seed", "1", 0, INFINITY, "seed of the samplers"), .metavar = "S"},
+    {OPTION(THREADS, "; the page does not depend on them")},
+    {OPTION(OUTPUT, "FILE", "the page (default: sheet.html)")},
     {0},
 };
 

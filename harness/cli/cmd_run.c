@@ -29,56 +29,51 @@ struct run_params {
 static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
 static const char *const term_choices[] = {"svg", "pdf", "png", NULL};
 
+#define OPTION(kind, ...) HN_##kind##_OPTION(struct run_params, __VA_ARGS__)
 static const struct hn_option run_options[] = {
-    {HN_CONFIG_OPTION(struct run_params, "the job file (YAML)")},
-    {HN_OUTPUT_OPTION(struct run_params, "DIR",
-                      "folder of the run (default: results/ and the job's name); holds results.h5, "
-                      "cells/, figures/, and processes/ of timing.processes")},
-    {HN_BOOL_OPTION(struct run_params, force, "force", NULL,
-                    "replace results.h5 even if rows would be lost")},
-    {HN_SET_OPTION(struct run_params, "replace a value of the job, e.g. --set batches=20")},
-    {HN_TEXT_OPTION(struct run_params, filter, "filter",
-                    "only cells whose line in --dry-run matches this regular expression"),
+    {OPTION(CONFIG, "the job file (YAML)")},
+    {OPTION(OUTPUT, "DIR",
+            "folder of the run (default: results/ and the job's name); holds results.h5, cells/, "
+            "figures/, and processes/ of timing.processes")},
+    {OPTION(BOOL, force, "force", NULL, "replace results.h5 even if rows would be lost")},
+    {OPTION(SET, "replace a value of the job, e.g. --set batches=20")},
+    {OPTION(TEXT, filter, "filter",
+            "only cells whose line in --dry-run matches this regular expression"),
      .metavar = "RE"},
-    {HN_BOOL_OPTION(struct run_params, dry_run, "dry-run", NULL,
-                    "list the cells with an estimate of time and memory, and stop"),
+    {OPTION(BOOL, dry_run, "dry-run", NULL,
+            "list the cells with an estimate of time and memory, and stop"),
      .letter = 'n'},
-    {HN_BOOL_OPTION(struct run_params, explain, "explain", NULL,
-                    "say why each cell is run or skipped")},
-    {HN_CHOICE_OPTION(
-         struct run_params, rerun, "rerun", "missing", rerun_choices,
+    {OPTION(BOOL, explain, "explain", NULL, "say why each cell is run or skipped")},
+    {OPTION(
+         CHOICE, rerun, "rerun", "missing", rerun_choices,
          "cells to run besides missing ones; stale: only those with a result of another version"),
      .metavar = "WHAT"},
-    {HN_BOOL_OPTION(struct run_params, fresh, "fresh", NULL, HN_FRESH_HELP)},
-    {HN_TEXT_OPTION(struct run_params, shard, "shard",
-                    "run only part i of n of the job, i from 1; hardneg merge joins the parts"),
+    {OPTION(BOOL, fresh, "fresh", NULL, HN_FRESH_HELP)},
+    {OPTION(TEXT, shard, "shard",
+            "run only part i of n of the job, i from 1; hardneg merge joins the parts"),
      .metavar = "i/n"},
-    {HN_BOOL_OPTION(struct run_params, mpi, "mpi", NULL,
-                    "distribute the cells over the ranks of `mpirun -n P hardneg run --mpi`")},
-    {HN_TEXT_OPTION(
-         struct run_params, rows, "rows",
-         "share every long computation, not the cells: this process computes part i of n, others "
-         "on the same DIR the rest; or, with --mpi, `ranks`: all ranks at one cell"),
+    {OPTION(BOOL, mpi, "mpi", NULL,
+            "distribute the cells over the ranks of `mpirun -n P hardneg run --mpi`")},
+    {OPTION(TEXT, rows, "rows",
+            "share every long computation, not the cells: this process computes part i of n, "
+            "others on the same DIR the rest; or, with --mpi, `ranks`: all ranks at one cell"),
      .metavar = "i/n"},
-    {HN_INT_OPTION(struct run_params, wait, "wait", "0", 0, 1000000,
-                   "with --rows: seconds to wait for parts of other processes, since the last one "
-                   "came, before a cell is left for the next run"),
+    {OPTION(INT, wait, "wait", "0", 0, 1000000,
+            "with --rows: seconds to wait for parts of other processes, since the last one came, "
+            "before a cell is left for the next run"),
      .metavar = "S"},
-    {HN_INT_OPTION(struct run_params, print_step, "print-step", NULL, 0, 9e15,
-                   "step whose settings are printed at the end (default: the last of each file)"),
+    {OPTION(INT, print_step, "print-step", NULL, 0, 9e15,
+            "step whose settings are printed at the end (default: the last of each file)"),
      .metavar = "STEP"},
-    {HN_BOOL_OPTION(struct run_params, save_batches, "save-batches", NULL,
-                    "keep the ids of all batches in the results (/order)")},
-    {HN_COUNT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
-                     "refuse a job of more cells (default: a million)")},
-    {HN_THREADS_OPTION(struct run_params, "")},
-    {HN_MEMORY_OPTION(struct run_params,
-                      "; replaces limits.memory of the job. A job that would take more is run in "
-                      "the low-memory mode, with the same results, or refused")},
+    {OPTION(BOOL, save_batches, "save-batches", NULL,
+            "keep the ids of all batches in the results (/order)")},
+    {OPTION(COUNT, max_cells, "max-cells", NULL, 1, 100000000,
+            "refuse a job of more cells (default: a million)")},
+    {OPTION(THREADS, "")},
+    {OPTION(MEMORY, "; replaces limits.memory of the job. A job that would take more is run in the "
+                    "low-memory mode, with the same results, or refused")},
     {HN_JOB_SEED_OPTION(struct run_params)},
-    {HN_CHOICE_OPTION(struct run_params, term, "term", "svg", term_choices,
-                      "format of the figures"),
-     .metavar = "T"},
+    {OPTION(CHOICE, term, "term", "svg", term_choices, "format of the figures"), .metavar = "T"},
     {0},
 };
 
@@ -292,13 +287,13 @@ static enum hn_code check_processes(struct hn_context *ctx, const struct run_par
     int64_t further = job->timing.processes - 1;
     if (further > 0 && (p->mpi || p->rows))
         return hn_fail(ctx, HN_USAGE,
-                       "timing.processes is %" PRId64 ", which %s cannot have: give --set "
-                       "timing.processes=1",
+                       "timing.processes is %" PRId64
+                       ", which %s cannot have: give --set timing.processes=1",
                        further + 1, p->rows ? "--rows" : "--mpi");
     if (further > 0 && p->dry_run)
         hn_note(ctx,
-                "the estimate is of one process; %" PRId64 " more time the same cells after it "
-                "(timing.processes), each in at most as long",
+                "the estimate is of one process; %" PRId64
+                " more time the same cells after it (timing.processes), each in at most as long",
                 further);
     return HN_OK;
 }
@@ -397,8 +392,7 @@ const struct hn_command hn_cmd_run = {
     .summary = "run a job: every sampler on every snapshot, into results.h5 and figures",
     .details = "Runs each point of the job's grid as a cell and stores it at once: repeat the "
                "command to resume an interrupted run. Leaves in DIR: results.h5, job.yaml (the job "
-               "with every default), figures/, "
-               "and cells/ (one file per cell).",
+               "with every default), figures/, and cells/ (one file per cell).",
     .examples = "hardneg run -c harness/jobs/smoke.yaml -o results/smoke --set batches=20",
     .options = run_options,
     .params_size = sizeof(struct run_params),

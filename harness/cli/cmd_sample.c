@@ -23,24 +23,20 @@ struct sample_params {
     int64_t step, batch, epochs, seed, threads;
 };
 
+#define OPTION(kind, ...) HN_##kind##_OPTION(struct sample_params, __VA_ARGS__)
 static const struct hn_option sample_options[] = {
-    {HN_TEXT_OPTION(struct sample_params, sampler, "sampler",
-                    "as in a job file: knn, or '{batchsampler: {M: 500}}'"),
+    {OPTION(TEXT, sampler, "sampler", "as in a job file: knn, or '{batchsampler: {M: 500}}'"),
      .metavar = "SAMPLER"},
-    {HN_INT_OPTION(struct sample_params, step, "step", NULL, 0, INFINITY,
-                   "step of the series to sample from (default: the last)"),
+    {OPTION(INT, step, "step", NULL, 0, INFINITY,
+            "step of the series to sample from (default: the last)"),
      .letter = 's', .metavar = "STEP"},
-    {HN_INT_OPTION(struct sample_params, batch, "batch-size", "256", 2, INT32_MAX,
-                   "items of a batch"),
-     .letter = 'b', .metavar = "B"},
-    {HN_INT_OPTION(struct sample_params, epochs, "epochs", "1", 1, 1000000,
-                   "epochs, one after the other in the file"),
+    {OPTION(INT, batch, "batch-size", "256", 2, INT32_MAX, "items of a batch"), .letter = 'b',
+     .metavar = "B"},
+    {OPTION(INT, epochs, "epochs", "1", 1, 1000000, "epochs, one after the other in the file"),
      .metavar = "E"},
-    {HN_INT_OPTION(struct sample_params, seed, "seed", "1", 0, INFINITY, "seed of the sampler"),
-     .metavar = "S"},
-    {HN_THREADS_OPTION(struct sample_params, "; the file does not depend on them")},
-    {HN_OUTPUT_OPTION(struct sample_params, "FILE",
-                      "the file of batches (.npy), or of negatives (.npy, .jsonl)")},
+    {OPTION(INT, seed, "seed", "1", 0, INFINITY, "seed of the sampler"), .metavar = "S"},
+    {OPTION(THREADS, "; the file does not depend on them")},
+    {OPTION(OUTPUT, "FILE", "the file of batches (.npy), or of negatives (.npy, .jsonl)")},
     {0},
 };
 

@@ -27,21 +27,20 @@ static void print_total(const struct hn_estimate *e, int64_t shown, int64_t all,
     fprintf(stderr, "%" PRId64 " of %s%s, %s %s and %s of data (%s resident)%s\n", shown,
             hn_counted(all, "cell").text, not_run, e->unknown ? "more than" : "about", time, memory,
             resident,
-            e->unknown ? "; ?: not estimated, as its trial did not end in time or would have too "
-                         "few items"
-                       : "");
+            e->unknown
+                ? "; ?: not estimated, as its trial did not end in time or would have too few items"
+                : "");
 }
 
 static void note_memory_mode(struct hn_context *ctx, int64_t quickest) {
     char limit[32], quick[32];
     hn_bytes_text(quickest, quick, sizeof quick);
     hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
-    hn_note(
-        ctx,
-        "about %s would be quickest, but the limit is %s: nearest neighbours are found in bands "
-        "of items%s, and pools of mosaic one after the other, which takes less memory and more "
-        "time (bands up to twice); results are the same",
-        quick, limit, ctx->memory.mode == HN_MEMORY_LOWEST ? ", without a screen" : "");
+    hn_note(ctx,
+            "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
+            "bands of items%s, and pools of mosaic one after the other, which takes less memory "
+            "and more time (bands up to twice); results are the same",
+            quick, limit, ctx->memory.mode == HN_MEMORY_LOWEST ? ", without a screen" : "");
 }
 
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
@@ -128,9 +127,9 @@ static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
         return;
     hn_seconds_text(seconds, time, sizeof time);
     hn_note(ctx,
-            "these metrics look at all pairs of items, and their time grows with the square of "
-            "the number: %s; `without a sampler` takes %s%s, and a job whose `metrics` lack them "
-            "does without",
+            "these metrics look at all pairs of items, and their time grows with the square of the "
+            "number: %s; `without a sampler` takes %s%s, and a job whose `metrics` lack them does "
+            "without",
             names, known ? "about " : "", known ? time : "too long to be tried");
 }
 
@@ -141,9 +140,9 @@ static void note_machine(struct hn_context *ctx, const struct hn_estimate *e) {
     hn_bytes_text(e->bytes, need, sizeof need);
     hn_bytes_text(hn_host_memory(), there, sizeof there);
     hn_note(ctx, "about %s of memory is needed, and this machine has %s%s", need, there,
-            ctx->memory.limit ? ""
-                              : "; with --memory the job is run in a way that needs less, "
-                                "where there is one");
+            ctx->memory.limit
+                ? ""
+                : "; with --memory the job is run in a way that needs less, where there is one");
 }
 
 enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,

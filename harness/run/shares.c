@@ -97,8 +97,7 @@ static void print_all(const struct shares *s, bool all) {
     hn_bytes_text(sum.bytes_written, written, sizeof written);
     hn_bytes_text(sum.bytes_read, read, sizeof read);
     fprintf(stderr,
-            "%d ranks%s: %s, %s written, %s read; largest time of computing %.2f "
-            "times the mean\n",
+            "%d ranks%s: %s, %s written, %s read; largest time of computing %.2f times the mean\n",
             s->n, shown < s->n ? " (-v shows each)" : "", hn_counted(sum.computed, "part").text,
             written, read, balance_of(s));
 }

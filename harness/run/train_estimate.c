@@ -219,9 +219,8 @@ static enum hn_code try_some(struct trial *t, const struct hn_train_plan *plan,
         if (code)
             hn_note(t->ctx, "fails: %s: %s", label, t->ctx->message);
         if (costs[i].unready)
-            hn_note(t->ctx,
-                    "the time was over while data were made ready, which a run does once: to have "
-                    "times, give the output folder of an earlier run as --cache");
+            hn_note(t->ctx, "the time was over while data were made ready, which a run does once: "
+                            "to have times, give the output folder of an earlier run as --cache");
     }
     return HN_OK;
 }
