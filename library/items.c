@@ -3,30 +3,42 @@
 
 #include <string.h>
 
-// Copies rows[n x d] and makes them unit length.
-static enum hn_code take_rows(struct hn_library_build *b, const float *rows, int64_t d,
-                              enum hn_zero_rows zero, const char *what, struct hn_matrix *out) {
-    int64_t n = b->items.n, size = 0;
+enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int64_t n, int64_t d,
+                                  enum hn_zero_rows zero, const char *what, struct hn_matrix *out) {
+    int64_t size = 0;
     if (!rows)
         return HN_OK;
-    if (d < 1 || !hn_mul(n, d, &size))
-        return hn_fail(&b->ctx, HN_DATA, "%s has %lld dimensions: 1 or more", what, (long long)d);
-    float *copy = hn_alloc(&b->ctx, size, sizeof *copy);
+    if (d < 1)
+        return hn_fail(ctx, HN_DATA, "%s has %lld dimensions: 1 or more", what, (long long)d);
+    if (!hn_mul(n, d, &size))
+        return hn_fail(ctx, HN_DATA, "%s: %lld x %lld are too many", what, (long long)n,
+                       (long long)d);
+    float *copy = hn_alloc(ctx, size, sizeof *copy);
     if (!copy)
-        return b->ctx.code;
+        return ctx->code;
     memcpy(copy, rows, (size_t)size * sizeof *rows);
     *out = (struct hn_matrix){copy, n, d, d};
-    return hn_unit_rows(&b->ctx, copy, n, d, zero, what);
+    return hn_unit_rows(ctx, copy, n, d, zero, what);
 }
 
-static enum hn_code take_single(struct hn_library_build *b, const int32_t *labels, int32_t *to) {
-    for (int64_t i = 0; i < b->items.n; i++) {
-        if (labels[i] < -1)
-            return hn_fail(&b->ctx, HN_DATA, "label %d of item %lld: 0 and up, or -1 for unknown",
-                           labels[i], (long long)i);
-        to[i] = labels[i];
-    }
-    return HN_OK;
+// The first of value[n] that is not in low .. high; n if all are.
+static int64_t first_outside(const int32_t *value, int64_t n, int64_t low, int64_t high) {
+    int64_t i = 0;
+    while (i < n && value[i] >= low && value[i] <= high)
+        i++;
+    return i;
+}
+
+// A copy of a number for each item; value: NULL = none.
+static enum hn_code take_ids(struct hn_library_build *b, const int32_t *value,
+                             const int32_t **out) {
+    if (!value)
+        return HN_OK;
+    int32_t *copy = hn_alloc(&b->ctx, b->items.n, sizeof *copy);
+    if (copy)
+        memcpy(copy, value, (size_t)b->items.n * sizeof *copy);
+    *out = copy;
+    return copy ? HN_OK : b->ctx.code;
 }
 
 // start[n + 1], which is called `what`, against the values that it leads to.
@@ -46,11 +58,11 @@ static enum hn_code take_several(struct hn_library_build *b, const struct hardne
                                  int32_t *to) {
     if (check_offsets(b, "label_start", in->label_start, in->n, "label", in->label))
         return b->ctx.code;
-    for (int64_t k = 0; k < in->label_start[in->n]; k++)
-        if (in->label[k] < 0)
-            return hn_fail(&b->ctx, HN_DATA,
-                           "label[%lld] is %d: 0 and up; an item whose labels are unknown has none",
-                           (long long)k, in->label[k]);
+    int64_t labels = in->label_start[in->n], bad = first_outside(in->label, labels, 0, INT32_MAX);
+    if (bad < labels)
+        return hn_fail(&b->ctx, HN_DATA,
+                       "label[%lld] is %d: 0 and up; an item whose labels are unknown has none",
+                       (long long)bad, in->label[bad]);
     b->items.label_sets = &b->label_sets;
     return hn_label_sets_make(&b->ctx, in->n, in->label_start, in->label, to, &b->label_sets);
 }
@@ -59,39 +71,34 @@ static enum hn_code take_labels(struct hn_library_build *b, const struct hardneg
     if (in->labels && in->label_start)
         return hn_fail(&b->ctx, HN_USAGE,
                        "labels and label_start: give one label an item or several, not both");
-    if (!in->labels && !in->label_start)
-        return HN_OK;
-    int32_t *to = hn_alloc(&b->ctx, in->n, sizeof *to);
-    b->items.labels = to;
-    return !to          ? b->ctx.code
-           : in->labels ? take_single(b, in->labels, to)
-                        : take_several(b, in, to);
+    if (in->label_start) {
+        int32_t *to = hn_alloc(&b->ctx, in->n, sizeof *to);
+        b->items.labels = to;
+        return to ? take_several(b, in, to) : b->ctx.code;
+    }
+    int64_t bad = in->labels ? first_outside(in->labels, in->n, -1, INT32_MAX) : in->n;
+    if (bad < in->n)
+        return hn_fail(&b->ctx, HN_DATA, "label %d of item %lld: 0 and up, or -1 for unknown",
+                       in->labels[bad], (long long)bad);
+    return take_ids(b, in->labels, &b->items.labels);
 }
 
 static enum hn_code take_groups(struct hn_library_build *b, const struct hardneg_items *in) {
-    if (!in->group)
-        return HN_OK;
-    int32_t *group = hn_alloc(&b->ctx, in->n, sizeof *group);
-    if (!group)
-        return b->ctx.code;
-    for (int64_t i = 0; i < in->n; i++) {
-        if (in->group[i] < 0)
-            return hn_fail(&b->ctx, HN_DATA, "group %d of item %lld: 0 and up", in->group[i],
-                           (long long)i);
-        group[i] = in->group[i];
-    }
-    b->items.group = group;
-    return HN_OK;
+    int64_t bad = in->group ? first_outside(in->group, in->n, 0, INT32_MAX) : in->n;
+    if (bad < in->n)
+        return hn_fail(&b->ctx, HN_DATA, "group %d of item %lld: 0 and up", in->group[bad],
+                       (long long)bad);
+    return take_ids(b, in->group, &b->items.group);
 }
 
 static enum hn_code check_edges(struct hn_library_build *b, const struct hardneg_items *in) {
     if (check_offsets(b, "edge_start", in->edge_start, in->n, "edge", in->edge))
         return b->ctx.code;
-    for (int64_t e = 0; e < in->edge_start[in->n]; e++)
-        if (in->edge[e] < 0 || in->edge[e] >= in->n)
-            return hn_fail(&b->ctx, HN_DATA, "edge %lld leads to %d, which is none of %lld items",
-                           (long long)e, in->edge[e], (long long)in->n);
-    return HN_OK;
+    int64_t edges = in->edge_start[in->n], bad = first_outside(in->edge, edges, 0, in->n - 1);
+    return bad == edges
+               ? HN_OK
+               : hn_fail(&b->ctx, HN_DATA, "edge %lld leads to %d, which is none of %lld items",
+                         (long long)bad, in->edge[bad], (long long)in->n);
 }
 
 static enum hn_code take_graph(struct hn_library_build *b, const struct hardneg_items *in) {
@@ -116,7 +123,8 @@ static enum hn_code take_graph(struct hn_library_build *b, const struct hardneg_
 static enum hn_code take_features(struct hn_library_build *b, const struct hardneg_items *in) {
     struct hn_features *f = &b->features;
     *f = (struct hn_features){.n = in->n, .p = in->feature_dims};
-    if (take_rows(b, in->features, f->p, HN_ZERO_ROWS_KEPT, "features", &f->dense))
+    if (hn_library_take_rows(&b->ctx, in->features, in->n, f->p, HN_ZERO_ROWS_KEPT, "features",
+                             &f->dense))
         return b->ctx.code;
     b->items.features = in->features ? f : NULL;
     return HN_OK;
@@ -124,18 +132,11 @@ static enum hn_code take_features(struct hn_library_build *b, const struct hardn
 
 static enum hn_code take_texts(struct hn_library_build *b, const char *what, const int32_t *text,
                                const int32_t **out) {
-    int64_t n = b->items.n;
-    int32_t *to = hn_alloc(&b->ctx, n, sizeof *to);
-    if (!to)
-        return b->ctx.code;
-    for (int64_t i = 0; i < n; i++) {
-        if (text[i] < 0 || text[i] >= 2 * n)
-            return hn_fail(&b->ctx, HN_DATA, "%s[%lld] is %d: texts have numbers from 0 to %lld",
-                           what, (long long)i, text[i], (long long)(2 * n - 1));
-        to[i] = text[i];
-    }
-    *out = to;
-    return HN_OK;
+    int64_t n = b->items.n, bad = first_outside(text, n, 0, 2 * n - 1);
+    if (bad < n)
+        return hn_fail(&b->ctx, HN_DATA, "%s[%lld] is %d: texts have numbers from 0 to %lld", what,
+                       (long long)bad, text[bad], (long long)(2 * n - 1));
+    return take_ids(b, text, out);
 }
 
 // Known relevance: the tuples, and pairs besides.
@@ -199,9 +200,11 @@ enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hard
     b->zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
         return hn_fail(&b->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
-    if (take_rows(b, in->x, in->d, b->zero_rows, "x", &b->items.x) ||
-        take_rows(b, in->view2, in->d, b->zero_rows, "view2", &b->items.x2) ||
-        take_rows(b, in->teacher, in->teacher_dims, b->zero_rows, "teacher", &b->items.teacher) ||
+    if (hn_library_take_rows(&b->ctx, in->x, in->n, in->d, b->zero_rows, "x", &b->items.x) ||
+        hn_library_take_rows(&b->ctx, in->view2, in->n, in->d, b->zero_rows, "view2",
+                             &b->items.x2) ||
+        hn_library_take_rows(&b->ctx, in->teacher, in->n, in->teacher_dims, b->zero_rows, "teacher",
+                             &b->items.teacher) ||
         take_labels(b, in) || take_groups(b, in) || take_graph(b, in) || take_features(b, in) ||
         take_tuples(b, in))
         return b->ctx.code;

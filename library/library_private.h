@@ -43,6 +43,10 @@ struct hardneg {
 // Makes b->items of arrays that the caller keeps, as copies.
 HN_MUST_USE enum hn_code hn_library_take_items(struct hn_library_build *b,
                                                const struct hardneg_items *in);
+// Copies rows[n x d] and makes them unit length; rows: NULL = none.
+HN_MUST_USE enum hn_code hn_library_take_rows(struct hn_context *ctx, const float *rows, int64_t n,
+                                              int64_t d, enum hn_zero_rows zero, const char *what,
+                                              struct hn_matrix *out);
 // The build of a handle, which is this thread's until hn_library_leave(); other threads wait. NULL
 // if there is none or no handle: the call returns *code, and its message is set.
 HN_MUST_USE struct hn_library_build *hn_library_enter(hardneg *h, int *code);

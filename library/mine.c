@@ -17,20 +17,6 @@ struct work {
     struct hn_miner miner;
 };
 
-static enum hn_code take_rows(struct work *w, const float *from, int64_t n, int64_t d,
-                              const char *what, struct hn_matrix *to) {
-    int64_t count;
-    if (!hn_mul(n, d, &count))
-        return hn_fail(w->ctx, HN_USAGE, "%s: %lld x %lld are too many", what, (long long)n,
-                       (long long)d);
-    float *copy = hn_alloc(w->ctx, count, sizeof *copy);
-    if (!copy)
-        return w->ctx->code;
-    memcpy(copy, from, (size_t)count * sizeof *copy);
-    *to = (struct hn_matrix){copy, n, d, d};
-    return hn_unit_rows(w->ctx, copy, n, d, HN_ZERO_ROWS_REFUSED, what);
-}
-
 static enum hn_code take_pairs(struct work *w, const int64_t *pair, int64_t n, const char *what,
                                struct hn_qrels *to) {
     HN_SCOPE(w->ctx);
@@ -94,9 +80,10 @@ static enum hn_code take_data(struct work *w) {
     for (int side = 0; side < HN_SETS; side++) {
         to->group[side] = group[side];
         if (check_groups(w, group[side], n[side]) ||
-            take_rows(w, row[side], n[side], in->d, what[side], &to->rows[side]) ||
-            (teacher[side] &&
-             take_rows(w, teacher[side], n[side], in->teacher_d, "teacher", &to->teacher[side])))
+            hn_library_take_rows(w->ctx, row[side], n[side], in->d, HN_ZERO_ROWS_REFUSED,
+                                 what[side], &to->rows[side]) ||
+            hn_library_take_rows(w->ctx, teacher[side], n[side], in->teacher_d,
+                                 HN_ZERO_ROWS_REFUSED, "teacher", &to->teacher[side]))
             return w->ctx->code;
     }
     if (take_pairs(w, in->known, in->known_pairs, "qrels", &to->qrels) ||
