@@ -124,13 +124,15 @@ static enum hn_code end_pairs(struct judge *j, const char *left, const char *rig
 }
 
 // The sample of `s` that belongs to `one`: the same match and replicate (any, where there are no
-// replicates). NULL: none. *several: more than one, so the rows are not told apart.
+// replicates), and this value of `along` unless it is NaN. NULL: none. *several: more than one, so
+// the rows are not told apart.
 static const struct hn_sample *partner(const struct hn_claim_samples *s,
-                                       const struct hn_sample *one, bool *several) {
+                                       const struct hn_sample *one, double along, bool *several) {
     const struct hn_sample *found = NULL;
     for (int64_t i = 0; i < s->n; i++) {
         const struct hn_sample *c = &s->sample[i];
-        if (strcmp(c->match, one->match) != 0 || (s->replicated && c->replicate != one->replicate))
+        if (strcmp(c->match, one->match) != 0 || (!isnan(along) && c->along != along) ||
+            (s->replicated && c->replicate != one->replicate))
             continue;
         *several |= found != NULL;
         found = c;
@@ -177,7 +179,7 @@ static enum hn_code pair_group(struct judge *j, const struct hn_claim_samples *a
         if (!same_group(one, &a->sample[at]))
             continue;
         bool several = a->replicated ? repeated(a, at, i) : j->pairs.n > 0;
-        const struct hn_sample *other = b ? partner(b, one, &several) : NULL;
+        const struct hn_sample *other = b ? partner(b, one, NAN, &several) : NULL;
         if (several)
             return ambiguous(j, one);
         if (other || !b)
@@ -323,17 +325,13 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s
     if (begin_pairs(j, s->n))
         return j->ctx->code;
     for (int64_t i = at; i < s->n; i++) {
-        const struct hn_sample *one = &s->sample[i], *other = NULL;
+        const struct hn_sample *one = &s->sample[i];
+        bool several = false;
         if (!same_group(one, &s->sample[at]) || one->along != to)
             continue;
-        for (int64_t k = at; k < s->n; k++) {
-            const struct hn_sample *c = &s->sample[k];
-            if (!same_group(one, c) || c->along != from || c->replicate != one->replicate)
-                continue;
-            if (other)
-                return ambiguous(j, one);
-            other = c;
-        }
+        const struct hn_sample *other = partner(s, one, from, &several);
+        if (several)
+            return ambiguous(j, one);
         if (other)
             push_pair(j, one, other, other->value);
     }
