@@ -86,7 +86,7 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
         w->sampler = kept.sampler;
         if (hn_cache_find_draw(w->share, w->cell, &setting)) // whose samples are all there
             return HN_OK;
-        w->build = (struct hn_stamp){kept.wall_ns, kept.cpu_ns, kept.instructions};
+        w->build = kept.build;
         return add_sample(ctx, w, "build", w->rep, 0, w->build);
     }
     if (hn_sampler_open(ctx, sampler->type, sampler->params, w->items->n, w->cell->batch_size,
@@ -103,7 +103,7 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
 
 // Kept for the next cell, unless something went wrong.
 static void leave_sampler(struct hn_context *ctx, struct hn_cell_work *w, enum hn_code code) {
-    struct hn_kept_sampler kept = {w->sampler, w->build.wall, w->build.cpu, w->build.instructions};
+    struct hn_kept_sampler kept = {w->sampler, w->build};
     if (w->share && code == HN_OK)
         hn_cache_keep_sampler(ctx, w->share, w->cell, &kept);
     else

@@ -4,12 +4,6 @@
 
 #include "harness/run/cells.h"
 
-// Clocks and counter at one moment, or between two.
-struct hn_stamp {
-    int64_t wall, cpu;
-    double instructions;
-};
-
 // Everything that is open while a cell runs.
 struct hn_cell_work {
     const struct hn_plan *plan;

@@ -35,11 +35,15 @@ HN_MUST_USE enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn
 void hn_cache_put_global(struct hn_context *ctx, struct hn_cell_cache *cache, int32_t data,
                          int64_t index, struct hn_global *global, int n);
 
+// Clocks, in ns, and counter (NaN: not counted) at one moment, or between two.
+struct hn_stamp {
+    int64_t wall, cpu;
+    double instructions;
+};
 // A sampler that is built, and what its build took.
 struct hn_kept_sampler {
     struct hn_sampler sampler;
-    int64_t wall_ns, cpu_ns;
-    double instructions; // NaN: not counted
+    struct hn_stamp build;
 };
 // Moves the kept sampler to *out if it is that of the cell, as if it had been built just now, or,
 // of a cell of the kept draw, as it was left; closes it and returns false otherwise. The items must
