@@ -61,7 +61,7 @@ static inline enum hn_code read_text(struct bench *b, const char *text, const ch
             *at++ = '\0';
     }
     void *outer = hn_own(&b->ctx, b->jobs);
-    enum hn_code code = hn_job_read(&b->ctx, b->path, set ? &list : NULL, hn_figure_id, job);
+    enum hn_code code = hn_job_read(&b->ctx, b->path, NULL, set ? &list : NULL, hn_figure_id, job);
     hn_own(&b->ctx, outer);
     return code;
 }

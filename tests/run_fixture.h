@@ -28,7 +28,7 @@ static inline enum hn_code fixture_run_job(struct hn_context *ctx, const char *p
     struct hn_plan plan;
     memset(results, 0, sizeof *results);
     void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
-    enum hn_code code = memory ? hn_job_read(ctx, path, set, NULL, &job) : ctx->code;
+    enum hn_code code = memory ? hn_job_read(ctx, path, NULL, set, NULL, &job) : ctx->code;
     hn_own(ctx, outer);
     code = code ? code : hn_plan_make(ctx, &job, &plan);
     if (!code) {

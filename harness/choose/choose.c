@@ -248,7 +248,7 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
                        "raise --batch-size or --batches",
                        w->spec->path, hn_choice_error(c, h->reference));
     code = code || refine(ctx, w) || check_steps(ctx, w) ? ctx->code : HN_OK;
-    hn_progress_end(&w->progress);
+    hn_progress_clear(&w->progress);
     return code;
 }
 

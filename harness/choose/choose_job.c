@@ -132,10 +132,10 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_choose_spec
         hn_append(seeds, TEXT, ", %" PRId64, spec->seed + s);
     hn_append(seeds, TEXT, "]");
     snprintf(temperature, TEXT, "temperature=%.17g", spec->temperature);
-    if (spec->samplers)
-        return hn_job_read(ctx, spec->samplers, &set, NULL, out);
-    default_grid(info, spec->batch_size, grid);
-    return hn_job_read_text(ctx, "the default grid", grid, &set, out);
+    if (!spec->samplers)
+        default_grid(info, spec->batch_size, grid);
+    return hn_job_read(ctx, spec->samplers ? spec->samplers : "the default grid",
+                       spec->samplers ? NULL : grid, &set, NULL, out);
 }
 
 static enum hn_code check_prior(struct hn_context *ctx, const struct hn_choose_spec *spec,

@@ -306,7 +306,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
     // for anything is judged by what the job needs.
-    hn_host_share_memory(ctx, p->memory ? p->memory : job->memory_limit, hn_ranks_beside(p->ranks));
+    hn_host_limit_memory(ctx, p->memory ? p->memory : job->memory_limit, hn_ranks_beside(p->ranks));
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = limit ? hn_max(limit, PLAN_MIN) : 0;
     if (check_processes(ctx, p, job) || hn_figures_check_job(ctx, job) ||
@@ -365,7 +365,7 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
         return ctx->code;
     hn_instructions_open(&p->instructions);
     struct hn_job job;
-    enum hn_code code = hn_job_read(ctx, p->job, &set, hn_figure_id, &job);
+    enum hn_code code = hn_job_read(ctx, p->job, NULL, &set, hn_figure_id, &job);
     if (code == HN_OK) {
         job.save_batches = p->save_batches;
         job.max_cells = hn_given(p->max_cells, job.max_cells);

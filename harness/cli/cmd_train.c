@@ -183,7 +183,7 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
         return ctx->code;
-    hn_host_share_memory(ctx, p->memory, hn_ranks_beside(p->ranks));
+    hn_host_limit_memory(ctx, p->memory, hn_ranks_beside(p->ranks));
     if (hn_set_seed(ctx, &p->set, p->seed, &set) || hn_train_job_read(ctx, p->job, &set, &job))
         return ctx->code;
     regex_t filter;

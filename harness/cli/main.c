@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
     struct hn_context ctx;
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
-    hn_host_limit_memory(&ctx, 0);
+    hn_host_limit_memory(&ctx, 0, 1);
     if (hn_columns_check(&ctx, NULL))
         return report(&ctx, "start", ctx.code);
     if (argc < 2) {

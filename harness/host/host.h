@@ -27,10 +27,8 @@ int64_t hn_host_memory(void);
 // The part of it that programs may still take, without others being moved out.
 int64_t hn_host_memory_free(void);
 // Sets the limit of ctx->memory: `asked` bytes (0: none), or what the control group still grants,
-// if that is less.
-void hn_host_limit_memory(struct hn_context *ctx, int64_t asked);
-// The same for one of `processes` that begin together in one group: each has its share.
-void hn_host_share_memory(struct hn_context *ctx, int64_t asked, int processes);
+// if that is less; of `processes` that begin together in one group each has its share.
+void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes);
 // The smallest limit of the groups in a file such as /proc/self/cgroup and of those above them
 // (versions 1 and 2, below the folder `mount`), and the smallest number of bytes that they still
 // grant; INT64_MAX: no limit.

@@ -118,11 +118,7 @@ int64_t hn_host_memory_free(void) {
     return hn_min(kib << 10, own_group().free);
 }
 
-void hn_host_limit_memory(struct hn_context *ctx, int64_t asked) {
-    hn_host_share_memory(ctx, asked, 1);
-}
-
-void hn_host_share_memory(struct hn_context *ctx, int64_t asked, int processes) {
+void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes) {
     struct hn_group_memory group = own_group();
     ctx->memory.limit = asked;
     ctx->memory.remedy = NULL;

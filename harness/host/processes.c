@@ -234,7 +234,7 @@ enum hn_code hn_processes_run(struct hn_context *ctx, const struct hn_processes 
     p.progress.unit = w->unit;
     begin(ctx, &p);
     enum hn_code code = watch(ctx, &p);
-    hn_progress_end(&p.progress);
+    hn_progress_clear(&p.progress);
     hn_shared_free(p.shared, bytes);
     return code;
 }

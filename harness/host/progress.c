@@ -115,5 +115,3 @@ void hn_progress_clear(struct hn_progress *p) {
         fflush(stderr);
     }
 }
-
-void hn_progress_end(struct hn_progress *p) { hn_progress_clear(p); }

@@ -19,9 +19,8 @@ void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bo
 void hn_progress_step(struct hn_progress *p, bool failed, const char *what);
 // Shows what is being worked on without counting.
 void hn_progress_show(struct hn_progress *p, const char *what);
-// Clears the line so that a message can be printed.
+// Clears the line, so that a message can be printed, or at the end.
 void hn_progress_clear(struct hn_progress *p);
-void hn_progress_end(struct hn_progress *p);
 
 // The text at time now_ns, without colour: "12/80 cells, 1 failed, 2.5 cells/s, 0:27 left, <what>".
 // what may be NULL. Returns its length; cut to size - 1 bytes.

@@ -64,7 +64,7 @@ static void pause_ms(void) {
 // there is nobody to tell. Finished cells are files.
 static void sleep_until_done(MPI_Request request) {
     int done = 0;
-    while (MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE), !done)
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done)
         pause_ms();
 }
 
@@ -140,7 +140,6 @@ static enum hn_code tell_failure(struct hn_context *ctx, struct hn_ranks *r, int
     memcpy(message, ctx->message, sizeof message);
     MPI_Ibcast(message, sizeof message, MPI_CHAR, failed, MPI_COMM_WORLD, &request);
     sleep_until_done(request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
     return hn_fail(ctx, (enum hn_code)r->code[failed], "%s", message);
 }
 
@@ -153,7 +152,6 @@ static bool gather(struct hn_ranks *r, int point, int code) {
     int own = point * POINT + code;
     MPI_Iallgather(&own, 1, MPI_INT, r->code, 1, MPI_INT, MPI_COMM_WORLD, &request);
     sleep_until_done(request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < r->count; i++)
         same = same && r->code[i] == own;
     for (int i = 0; i < r->count; i++)
@@ -200,7 +198,6 @@ void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
         MPI_Request request;
         MPI_Ibcast(p, (int)hn_min(bytes, MAX), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
         sleep_until_done(request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
 }
 
@@ -212,7 +209,6 @@ void hn_ranks_gather(struct hn_ranks *r, const void *own, int bytes, void *all) 
     }
     MPI_Igather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
     sleep_until_done(request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 // The thread.

@@ -261,10 +261,9 @@ static enum hn_code read_root(struct hn_context *ctx, const char *path, const ch
     return code ? code : hn_yaml_override(ctx, set, *root);
 }
 
-// text: NULL = read that file.
-static enum hn_code read_job(struct hn_context *ctx, const char *path, const char *text,
-                             const struct hn_text_list *set, const char *(*figure)(int64_t i),
-                             struct hn_job *job) {
+enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const char *text,
+                         const struct hn_text_list *set, const char *(*figure)(int64_t i),
+                         struct hn_job *job) {
     struct hn_yaml *root;
     *job = (struct hn_job){.path = hn_strdup(ctx, path), .max_cells = HN_JOB_CELLS};
     HN_SCOPE(ctx);
@@ -284,16 +283,6 @@ static enum hn_code read_job(struct hn_context *ctx, const char *path, const cha
     hn_digest_add(&digest, job->resolved, strlen(job->resolved));
     hn_digest_end(&digest, job->resolved_sha256);
     return HN_OK;
-}
-
-enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
-                         const char *(*figure)(int64_t i), struct hn_job *out) {
-    return read_job(ctx, path, NULL, set, figure, out);
-}
-
-enum hn_code hn_job_read_text(struct hn_context *ctx, const char *name, const char *text,
-                              const struct hn_text_list *set, struct hn_job *out) {
-    return read_job(ctx, name, text, set, NULL, out);
 }
 
 enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,

@@ -78,19 +78,15 @@ static inline int64_t hn_job_epochs(const struct hn_job *job, const struct hn_jo
     return hn_job_is_whole(job, s) ? 1 : job->epochs;
 }
 
-// Reads a job file and applies overrides "key=value" (YAML values, dotted keys: "timing.reps=3",
-// "batches=20"), which replace what the file says; `batches` also removes `epochs` and the other
-// way round. set: NULL = none. figure: the names that `figures` may hold, by number (NULL behind
-// the last), or NULL for any. HN_USAGE with "file:line:column: ..." or "--set key=value: ..." for
-// what is wrong. What is read belongs to the owner of the time.
-HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path,
+// Reads a job file, or the text, which has the name `path` in messages (relative paths are against
+// the current folder then), and applies overrides "key=value" (YAML values, dotted keys:
+// "timing.reps=3", "batches=20"), which replace what the file says; `batches` also removes `epochs`
+// and the other way round. set: NULL = none. figure: the names that `figures` may hold, by number
+// (NULL behind the last), or NULL for any. HN_USAGE with "file:line:column: ..." or "--set
+// key=value: ..." for what is wrong. What is read belongs to the owner of the time.
+HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const char *text,
                                      const struct hn_text_list *set,
                                      const char *(*figure)(int64_t i), struct hn_job *out);
-// The same of a text; name: of it in messages. Relative paths are against the current folder, and
-// figures may have any name.
-HN_MUST_USE enum hn_code hn_job_read_text(struct hn_context *ctx, const char *name,
-                                          const char *text, const struct hn_text_list *set,
-                                          struct hn_job *out);
 
 // Parses one sampler written as in a job file, as YAML ("knn", "{batchsampler: {M: 500}}").
 // HN_USAGE for lists that stand for more than one point. *out: to be freed; NULL after a failure.

@@ -33,7 +33,7 @@ struct hn_train_job {
     char resolved_sha256[65];
 };
 
-// As hn_job_read(): HN_USAGE with file, line and column, or "--set key=value".
+// As hn_job_read(): HN_USAGE with file, line and column, NULL, or "--set key=value".
 HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
                                            const struct hn_text_list *set,
                                            struct hn_train_job *out);

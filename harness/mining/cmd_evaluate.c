@@ -196,7 +196,7 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
 static enum hn_code run_evaluate(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params};
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
+    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
     if (hn_blas_open(ctx))
         return ctx->code;
     enum hn_code code = evaluate_file(ctx, &w, call->args[0]);

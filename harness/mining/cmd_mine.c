@@ -200,7 +200,7 @@ static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, str
     uint64_t before = number_of(p->output);
     w->begun_ns = hn_wall_ns();
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(w->ranks, ctx->threads));
-    hn_host_share_memory(ctx, p->memory ? p->memory : hn_host_memory(), hn_ranks_beside(w->ranks));
+    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), hn_ranks_beside(w->ranks));
     if (open_parts(ctx, w) || hn_blas_open(ctx))
         return ctx->code;
     w->mining.quiet = call->quiet || !writes(w);

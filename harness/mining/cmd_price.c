@@ -332,7 +332,7 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
     if (check_options(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory());
+    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
     if (hn_blas_open(ctx))
         return ctx->code;
     enum hn_code code = price_file(ctx, &w, call->args[0]);

@@ -175,6 +175,6 @@ enum hn_code hn_mining_run(struct hn_context *ctx, struct hn_mining *m) {
     hn_progress_begin(&w.progress, ctx->parts ? 0 : w.queries, 0, m->quiet);
     w.progress.unit = "queries";
     enum hn_code code = ctx->parts ? mine_shared(ctx, &w) : mine_range(ctx, &w, 0, w.queries, NULL);
-    hn_progress_end(&w.progress);
+    hn_progress_clear(&w.progress);
     return code;
 }

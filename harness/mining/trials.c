@@ -87,7 +87,7 @@ static enum hn_code run_sheets(struct hn_context *ctx, const struct hn_price_wor
         code = run_sheet(ctx, w, sheet, to);
         progress.done++;
     }
-    hn_progress_end(&progress);
+    hn_progress_clear(&progress);
     return code;
 }
 

@@ -348,7 +348,7 @@ static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
     struct hn_job read;
     char *path = hn_reproduce_job(ctx, rep, job->job);
     if (!path || overrides(ctx, rep, job, data, first, seeds, &set) ||
-        hn_job_read(ctx, path, &set, hn_figure_id, &read))
+        hn_job_read(ctx, path, NULL, &set, hn_figure_id, &read))
         return ctx->code;
     return run_plan(ctx, rep, &read, out);
 }

@@ -316,7 +316,7 @@ static enum hn_code run_all(struct work *w) {
     enum hn_code code = beside ? run_side_by_side(w) : dealt ? run_over_ranks(w) : HN_OK;
     if (!code && (run->parts || hn_ranks_number(run->ranks) == 0))
         code = run_stretch(w, 0, w->n_todo);
-    hn_progress_end(&w->progress);
+    hn_progress_clear(&w->progress);
     return code;
 }
 
@@ -434,7 +434,7 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
         code = hn_check_stop(ctx) ? ctx->code : append(ctx, run, &run->item[i], out, summary);
         hn_progress_step(&progress, false, "put into results.h5");
     }
-    hn_progress_end(&progress);
+    hn_progress_clear(&progress);
     if (code)
         hn_results_free(ctx, out);
     return code;

@@ -296,7 +296,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
     hn_progress_begin(&watch.progress, 0, 0, env->quiet || env->worker);
     watch.progress.unit = "steps";
     enum hn_code code = hn_train(ctx, &spec, &watcher, out->table, &times);
-    hn_progress_end(&watch.progress);
+    hn_progress_clear(&watch.progress);
     return code ? code : end_row(ctx, &times, state->sgemm_gflops, &out->runs);
 }
 

@@ -36,11 +36,11 @@ static void run_job(const uint8_t *data, size_t size) {
     void *memory = hn_alloc(&ctx, 0, 1);
     hn_own(&ctx, memory);
     int fd = hn_fuzz_memory(data, size, path);
-    enum hn_code code = hn_job_read(&ctx, path, NULL, hn_figure_id, &job);
+    enum hn_code code = hn_job_read(&ctx, path, NULL, NULL, hn_figure_id, &job);
     close(fd);
     if (code == HN_OK) {
         fd = hn_fuzz_memory((const uint8_t *)job.resolved, strlen(job.resolved), path);
-        hn_fuzz_must(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &again) == HN_OK,
+        hn_fuzz_must(&ctx, hn_job_read(&ctx, path, NULL, NULL, hn_figure_id, &again) == HN_OK,
                      "a resolved job can be read");
         hn_fuzz_must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
         close(fd);

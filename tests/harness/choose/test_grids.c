@@ -17,7 +17,7 @@ static void check_grid(struct hn_context *ctx, const struct hn_sampler_type *typ
     if (!*own)
         return;
     snprintf(text, sizeof text, "snapshots: s.h5\nbatch_size: 2\nsamplers: [%s]\n", own);
-    HN_CHECK(ctx, hn_job_read_text(ctx, "a grid", text, &none, &job));
+    HN_CHECK(ctx, hn_job_read(ctx, "a grid", text, &none, NULL, &job));
     CU_ASSERT(job.n_samplers > 0);
     for (int64_t i = 0; i < job.n_samplers; i++)
         CU_ASSERT_PTR_EQUAL(job.sampler[i].type, type);

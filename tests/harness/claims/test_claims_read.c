@@ -100,7 +100,7 @@ static void check_entry(const struct hn_claim_entry *e) {
             CU_ASSERT(e->job[i].n_data > 0);
             continue;
         }
-        HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, NULL, &job));
+        HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, NULL, NULL, &job));
     }
     for (int64_t i = 0; i < e->costs; i++) {
         struct hn_job_sampler *sampler;

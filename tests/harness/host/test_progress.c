@@ -92,7 +92,7 @@ static void collect(bool terminal, bool quiet, char *output, size_t size) {
         struct hn_progress p;
         hn_progress_begin(&p, 1000000, 0, quiet);
         int wrong = take_steps(&p, terminal && !quiet);
-        hn_progress_end(&p);
+        hn_progress_clear(&p);
         _exit(wrong ? 1 : 0);
     }
     close(ends[1]);
@@ -149,7 +149,7 @@ static void one_line_a_minute_in_a_pipe(void) {
     p.begun_ns -= 61000000000;
     hn_progress_step(&p, false, "gcbs");
     hn_progress_step(&p, false, "gcbs");
-    hn_progress_end(&p);
+    hn_progress_clear(&p);
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(ends[1]);

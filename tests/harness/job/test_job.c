@@ -254,7 +254,7 @@ static void test_relative_path(void) {
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
     CU_ASSERT_EQUAL_FATAL(chdir(b.folder), 0);
     hn_own(&b.ctx, b.jobs);
-    enum hn_code code = hn_job_read(&b.ctx, "job.yaml", NULL, hn_figure_id, &job);
+    enum hn_code code = hn_job_read(&b.ctx, "job.yaml", NULL, NULL, hn_figure_id, &job);
     hn_own(&b.ctx, NULL);
     CU_ASSERT_EQUAL_FATAL(chdir(before), 0);
     CU_ASSERT_EQUAL_FATAL(code, HN_OK);
@@ -358,14 +358,14 @@ static void test_shipped_jobs(void) {
         hn_test_skip("not run from the root of the checkout");
     void *memory = hn_alloc(&ctx, 0, 1);
     hn_own(&ctx, memory);
-    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/demo.yaml", NULL, hn_figure_id, &job));
+    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/demo.yaml", NULL, NULL, hn_figure_id, &job));
     CU_ASSERT_STRING_EQUAL(job.snapshot[0], "harness/jobs/../../datasets/cifar10-mini.h5");
     CU_ASSERT(job.figures_all);
     static const char *const others[] = {"smoke", "all-samplers", "gcbs"};
     for (int k = 0; k < 3; k++) {
         char path[64];
         snprintf(path, sizeof path, "harness/jobs/%s.yaml", others[k]);
-        HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &job));
+        HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, NULL, hn_figure_id, &job));
     }
     hn_own(&ctx, NULL);
     hn_free(&ctx, memory);

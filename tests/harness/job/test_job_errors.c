@@ -78,21 +78,21 @@ static void test_files(void) {
     set_up(&b);
     hn_own(&b.ctx, b.jobs);
     snprintf(path, sizeof path, "%s/missing.yaml", b.folder);
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, hn_figure_id, &job), HN_USAGE,
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, NULL, hn_figure_id, &job), HN_USAGE,
                    "missing.yaml");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, hn_figure_id, &job), HN_USAGE,
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, NULL, hn_figure_id, &job), HN_USAGE,
                    "No such file");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.folder, NULL, hn_figure_id, &job), HN_USAGE,
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.folder, NULL, NULL, hn_figure_id, &job), HN_USAGE,
                    "it is a folder");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "", NULL, hn_figure_id, &job), HN_USAGE,
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "", NULL, NULL, hn_figure_id, &job), HN_USAGE,
                    "cannot be opened");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "/dev/zero", NULL, hn_figure_id, &job), HN_USAGE,
-                   "it is a device");
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "/dev/zero", NULL, NULL, hn_figure_id, &job),
+                   HN_USAGE, "it is a device");
     write_bytes(b.path, SHORT, strlen(SHORT));
     CU_ASSERT_EQUAL(chmod(b.path, 0), 0);
     if (geteuid() != 0) // the superuser reads everything
-        HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.path, NULL, hn_figure_id, &job), HN_USAGE,
-                       "Permission denied");
+        HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.path, NULL, NULL, hn_figure_id, &job),
+                       HN_USAGE, "Permission denied");
     tear_down(&b);
 }
 

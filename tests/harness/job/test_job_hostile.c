@@ -100,7 +100,7 @@ static void check_any(struct bench *b, const char *text, size_t n, int64_t *acce
     int64_t before = b->ctx.memory.live;
     void *memory = hn_alloc(&b->ctx, 0, 1), *outer = hn_own(&b->ctx, memory);
     write_bytes(b->path, text, n);
-    enum hn_code code = hn_job_read(&b->ctx, b->path, NULL, hn_figure_id, &job);
+    enum hn_code code = hn_job_read(&b->ctx, b->path, NULL, NULL, hn_figure_id, &job);
     hn_own(&b->ctx, outer);
     hn_free(&b->ctx, memory);
     if (code == HN_OK) {

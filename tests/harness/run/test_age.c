@@ -61,7 +61,7 @@ static void test_ages(void) {
         struct hn_text_list none = {NULL, 0};
         struct hn_job job;
         struct hn_plan plan;
-        HN_CHECK(&ctx, hn_job_read(&ctx, p.job, &none, NULL, &job));
+        HN_CHECK(&ctx, hn_job_read(&ctx, p.job, NULL, &none, NULL, &job));
         HN_CHECK(&ctx, hn_plan_make(&ctx, &job, &plan));
         CU_ASSERT_EQUAL_FATAL(plan.n_cells, STEPS * 4);
         for (int64_t i = 0; i < plan.n_cells; i++) {

@@ -13,7 +13,7 @@ static const char all_samplers[] =
 static void *read_job(struct hn_context *ctx, const struct place *p, struct hn_job *job) {
     struct hn_text_list none = {NULL, 0};
     void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
-    HN_CHECK(ctx, hn_job_read(ctx, p->job, &none, NULL, job));
+    HN_CHECK(ctx, hn_job_read(ctx, p->job, NULL, &none, NULL, job));
     hn_own(ctx, outer);
     return memory;
 }
