@@ -66,63 +66,14 @@ bool hn_probe_tries(const struct hn_job *job, int64_t sampler);
 // Sizes and items of the files that are tried.
 void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
                            const struct hn_snapshot_info *info, struct hn_probe_file *out);
+// Writes a synthetic file of n items like that of `info`.
+HN_MUST_USE enum hn_code hn_probe_write(struct hn_context *ctx, const struct hn_snapshot_info *info,
+                                        int64_t n, char *path);
 // True if planning says the same of a sampler or a study (the other is NULL) at n items as it has
 // at the job's. *all_fit becomes false if it refuses the sampler at either.
 bool hn_probe_same(struct hn_context *ctx, const struct hn_plan *plan,
                    const struct hn_snapshot_info *info, int64_t n,
                    const struct hn_job_sampler *sampler, const struct hn_job_study *study,
                    bool *all_fit);
-
-enum { HN_TRIAL_BATCHES = 4, HN_TRIAL_PATH = 600 }; // of a short cell
-
-// The job on one file at one size.
-struct hn_trial {
-    const struct hn_plan *plan; // of the job
-    int64_t data;
-    struct hn_job job; // the job, on the file that is tried; borrows
-    struct hn_plan small;
-    const struct hn_plan_step *step;
-    struct hn_cell_state state;
-    const struct hn_items *items;
-    char *folder, path[HN_TRIAL_PATH + 32];
-    char *snapshot;
-    bool in_parts;
-    struct hn_file_parts parts;
-    const int64_t *ahead; // [n_ahead] items that a cell is measured with
-    int64_t n_ahead;
-    int size; // index of it
-    bool last;
-    int64_t end, left; // of all trials; things yet to be tried
-    struct hn_probe_file *out;
-};
-
-// Opens the file of size t->size, with its items, and closes it.
-HN_MUST_USE enum hn_code hn_trial_open(struct hn_context *ctx, struct hn_trial *t);
-void hn_trial_close(struct hn_context *ctx, struct hn_trial *t);
-
-// Gives the next of the things to be tried its time: an equal share of what is left, or more.
-void hn_trial_begin_share(struct hn_context *ctx, struct hn_trial *t);
-// True if its time is what ended it; then that is not a failure.
-bool hn_trial_end_share(struct hn_context *ctx, enum hn_code *code);
-
-// When something that is tried began, and what was allocated then.
-struct hn_mark {
-    int64_t begun, live;
-};
-// Starts a new peak; and parts that an earlier trial has computed are computed anew.
-struct hn_mark hn_trial_mark(struct hn_context *ctx, struct hn_trial *t);
-int64_t hn_trial_peak(struct hn_context *ctx, struct hn_mark m); // bytes above
-void hn_trial_keep_cost(struct hn_context *ctx, const struct hn_trial *t, struct hn_mark m,
-                        struct hn_probe_cost *cost);
-
-// The first cell of the step with these, and the first loss and weighting.
-struct hn_cell hn_trial_cell(const struct hn_trial *t, int64_t sampler, int64_t batch_size);
-HN_MUST_USE enum hn_code hn_trial_item(struct hn_context *ctx, struct hn_trial *t,
-                                       const struct hn_item_kind *kind, const void *of,
-                                       const char *cell_key, const char *run_key,
-                                       struct hn_results *out);
-// A build alone, for its memory.
-HN_MUST_USE enum hn_code hn_trial_build(struct hn_context *ctx, struct hn_trial *t,
-                                        const struct hn_cell *cell, struct hn_probe *p);
 
 #endif

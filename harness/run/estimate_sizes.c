@@ -1,8 +1,9 @@
-// Chooses the settings of a job that are tried, and the numbers of items.
+// Chooses the settings of a job that are tried, and the numbers of items; and the files of these.
 #include "harness/run/estimate_private.h"
 
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/screen.h"
+#include "datasets/synth.h"
 
 enum {
     SMALL = 6000,          // files up to here are tried themselves
@@ -99,4 +100,25 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
         out->sizes = HN_PROBE_SIZES;
     for (int i = 0; i < out->sizes; i++)
         out->n[i] = out->sizes == 1 ? info->n : n << i;
+}
+
+enum hn_code hn_probe_write(struct hn_context *ctx, const struct hn_snapshot_info *info, int64_t n,
+                            char *path) {
+    struct hn_synth synth;
+    if (hn_options_init(ctx, hn_synth_options, &synth))
+        return ctx->code;
+    synth.n = n;
+    synth.dim = hn_max(2, info->d);
+    // As many items a class as in the file, up to four: labels that are all different stay so.
+    int64_t of_class = info->classes > 0 ? hn_max(1, hn_min(4, info->n / info->classes)) : 4;
+    synth.classes = hn_max(1, hn_min(info->classes, n / of_class));
+    synth.super_classes = hn_min(synth.super_classes, synth.classes);
+    synth.steps = 1;
+    synth.kappa_from = synth.kappa_to;
+    synth.views = info->has_view2 || info->has_positive ? 2 : 1;
+    synth.output = path;
+    synth.tool_version = NULL; // no options, from here on
+    synth.teacher_dim = info->teacher_d;
+    synth.groups = info->has_groups;
+    return hn_synth_write(ctx, &synth);
 }
