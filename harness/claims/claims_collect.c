@@ -271,11 +271,6 @@ static bool find_columns(struct gather *g) {
     return true;
 }
 
-static bool ready(const struct gather *g, int64_t row) {
-    return !there(g->status) || strcmp(borrowed_text(g->table, g->status, row), "ok") == 0;
-}
-
-// First and last step of every data set, over all rows of the table.
 static void find_spans(struct gather *g) {
     for (int64_t row = 0; row < g->table->rows; row++) {
         const char *dataset = borrowed_text(g->table, g->dataset, row);
@@ -321,7 +316,7 @@ static bool passes(struct gather *g, int64_t row) {
             return false;
     if (!step_wanted(g, row))
         return false;
-    if (ready(g, row))
+    if (!there(g->status) || strcmp(borrowed_text(g->table, g->status, row), "ok") == 0)
         return true;
     g->failed++;
     g->reason = borrowed_text(g->table, g->error, row);
@@ -361,6 +356,74 @@ static void name_group(const struct gather *g, int64_t row, struct hn_sample *s)
     }
 }
 
+// Fills dataset, seed, replicate and kind of a sample from a row of this snapshot file or data set.
+// A replicate is an encoder if the file is one of a family, trained alike with other seeds (the
+// table `datasets` says so), else a seed.
+static void set_replicate(const struct hn_results *r, const char *dataset, double seed,
+                          struct hn_sample *s) {
+    const struct hn_table *files = hn_results_table(r, "datasets");
+    int64_t file = hn_table_row_with(files, "dataset", dataset);
+    const char *family = file < 0 ? "" : hn_table_text(files, file, "family");
+    bool trained = file < 0 && hn_results_table(r, "training");
+    s->replicate = s->seed = hn_whole(seed, 0);
+    s->kind = trained ? HN_BY_TRAINING : HN_BY_SEED;
+    if (*family) {
+        s->kind = HN_BY_ENCODER;
+        s->replicate = hn_whole(hn_table_real(files, file, "encoder"), 0);
+    } else if (!*dataset) {
+        s->kind = HN_BY_REPETITION;
+    }
+    snprintf(s->dataset, sizeof s->dataset, "%s", *family ? family : dataset);
+}
+
+static bool same_value(const struct hn_sample *a, const struct hn_sample *b) {
+    return a->replicate == b->replicate && strcmp(a->dataset, b->dataset) == 0 &&
+           strcmp(a->group, b->group) == 0 && strcmp(a->match, b->match) == 0 &&
+           (a->along == b->along || (isnan(a->along) && isnan(b->along)));
+}
+
+// The sample before i that is of the same encoder, group and `along`, -1 = none.
+static int64_t sample_before(const struct hn_claim_samples *s, int64_t i, bool same_seed) {
+    for (int64_t k = 0; k < i; k++)
+        if (same_value(&s->sample[k], &s->sample[i]) &&
+            (!same_seed || s->sample[k].seed == s->sample[i].seed))
+            return k;
+    return -1;
+}
+
+// Each encoder's samples of one group and value of `along` become their mean over the sampler's
+// seeds. Samples that share their seed too are settings that the claim does not tell apart: all
+// stay, and the comparison says so.
+static void average_seeds(struct hn_claim_samples *s) {
+    for (int64_t i = 0; i < s->n; i++)
+        if (sample_before(s, i, true) >= 0)
+            return;
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->sample[n] = s->sample[i];
+        s->sample[n].averaged = 1;
+        int64_t first = sample_before(s, n, false);
+        if (first < 0) {
+            n++;
+            continue;
+        }
+        struct hn_sample *mean = &s->sample[first];
+        mean->value += (s->sample[n].value - mean->value) / (double)++mean->averaged;
+    }
+    s->n = n;
+}
+
+int64_t hn_samples_encoders(const struct hn_claim_samples *s) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t k = 0;
+        while (k < i && s->sample[k].replicate != s->sample[i].replicate)
+            k++;
+        n += k == i;
+    }
+    return s->n > 0 && s->sample[0].kind != HN_BY_SEED ? n : 1;
+}
+
 static enum hn_code add_sample(struct gather *g, int64_t row) {
     struct hn_claim_samples *out = g->out;
     const struct hn_collect *w = g->what;
@@ -384,8 +447,8 @@ static enum hn_code add_sample(struct gather *g, int64_t row) {
                             .lo = factor * real_at(g->table, g->lo, row),
                             .hi = factor * real_at(g->table, g->hi, row),
                             .batches = real_at(g->table, g->batches, row)};
-    hn_sample_replicate(w->results, borrowed_text(g->table, g->dataset, row),
-                        real_at(g->table, g->seed, row), s);
+    set_replicate(w->results, borrowed_text(g->table, g->dataset, row),
+                  real_at(g->table, g->seed, row), s);
     out->replicated |= s->kind == HN_BY_ENCODER;
     name_group(g, row, s);
     return HN_OK;
@@ -428,7 +491,7 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
             return ctx->code;
     out->failed = g.failed;
     if (!what->rows)
-        hn_samples_average(out);
+        average_seeds(out);
     if (out->n == 0 || g.failed > 0)
         say_why(&g);
     return HN_OK;

@@ -57,12 +57,6 @@ static double errors_to(const struct hn_claim_part *part, double tail) {
                : gsl_cdf_tdist_Qinv(tail, (double)(part->replicates - 1));
 }
 
-// Standard errors at which a difference is shown with probability .9, for a paired t-test: the
-// usual sum of two quantiles.
-static double detectable_errors(const struct hn_claim_part *part) {
-    return errors_to(part, (1 - level) / 2) + errors_to(part, 1 - power);
-}
-
 // The interval at level 1 - 0.05 / m from the one at 95 %.
 static double widened(const struct hn_claim_part *part, int64_t m) {
     return errors_to(part, (1 - level) / (double)m / 2) / errors_to(part, (1 - level) / 2);
@@ -96,11 +90,6 @@ static double by_sign(const struct hn_claim_part *part, bool so) {
     return so ? pow(0.5, (double)part->replicates) : 1;
 }
 
-// Half the width of equality in this part; negative for a test of direction.
-static double margin_of(const struct hn_claim *c, const struct hn_claim_part *part) {
-    return c->margin + c->within * fabs(part->right);
-}
-
 // m: parts of the claim; pooled: their pooled_deviation().
 static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int64_t m,
                        double pooled) {
@@ -111,7 +100,8 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
     // Half of the interval that a failure is judged by, at 95 %.
     double cautious = half * (part->deviation > 0 ? fmax(1, pooled / part->deviation) : 1);
     bool still = !c->exact && without_spread(part);
-    double d = sign * part->difference, margin = margin_of(c, part);
+    // Half the width of equality; negative for a test of direction.
+    double d = sign * part->difference, margin = c->margin + c->within * fabs(part->right);
     bool equal = c->test == HN_TEST_EQUAL || c->test == HN_TEST_SLOPE;
     // Distance into the claimed side; negative on the other.
     double inside = equal ? margin - fabs(d) : d + margin;
@@ -119,7 +109,9 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
     part->p = part->replicates > 1 ? 2 * gsl_cdf_tdist_Q(fabs(part->difference) / part->error,
                                                          (double)(part->replicates - 1))
                                    : NAN;
-    part->detectable = part->replicates > 1 ? part->error * detectable_errors(part) : NAN;
+    // The usual sum of two quantiles, of a paired t-test.
+    double errors = errors_to(part, (1 - level) / 2) + errors_to(part, 1 - power);
+    part->detectable = part->replicates > 1 ? part->error * errors : NAN;
     part->capacity = inside;
     part->margin = equal ? margin : 0;
     part->p_holds = still ? by_sign(part, inside > 0) : one_sided(part, inside, half);
@@ -231,16 +223,6 @@ static bool spread_missing(const struct hn_claim_result *out) {
     return false;
 }
 
-static void need_more(struct hn_claim_result *out, int64_t needed) {
-    if (out->needed >= 0 && (needed < 0 || needed > out->needed))
-        out->needed = needed;
-}
-
-static void add_p(struct hn_claim_result *out, const struct hn_claim_part *part) {
-    out->p_holds = fmax(out->p_holds, part->p_holds);
-    out->p_fails = fmin(out->p_fails, fmin(1, part->p_fails * (double)out->parts));
-}
-
 static enum hn_code conclude(const struct hn_claim *c, struct hn_claim_result *out) {
     out->p_holds = out->p_fails = 1;
     if (out->verdict == HN_NOT_TESTED)
@@ -256,11 +238,14 @@ static enum hn_code conclude(const struct hn_claim *c, struct hn_claim_result *o
         out->p_holds = 0;
         double pooled = pooled_deviation(out);
         for (int64_t i = 0; i < out->parts; i++) {
-            judge_part(c, &out->part[i], out->parts, pooled);
-            out->holding += out->part[i].verdict == HN_HOLDS;
-            out->failing += out->part[i].verdict == HN_FAILS;
-            need_more(out, out->part[i].needed);
-            add_p(out, &out->part[i]);
+            struct hn_claim_part *part = &out->part[i];
+            judge_part(c, part, out->parts, pooled);
+            out->holding += part->verdict == HN_HOLDS;
+            out->failing += part->verdict == HN_FAILS;
+            if (out->needed >= 0 && (part->needed < 0 || part->needed > out->needed))
+                out->needed = part->needed;
+            out->p_holds = fmax(out->p_holds, part->p_holds);
+            out->p_fails = fmin(out->p_fails, fmin(1, part->p_fails * (double)out->parts));
         }
     }
     out->verdict = out->failing > 0                ? HN_FAILS

@@ -28,12 +28,6 @@ struct hn_claim_samples {
     char why[384];   // why there are none
 };
 
-// Fills dataset, seed, replicate and kind of a sample from a row of this snapshot file or data set.
-void hn_sample_replicate(const struct hn_results *r, const char *dataset, double seed,
-                         struct hn_sample *s);
-// Each encoder's samples of one group and value of `along` become their mean over the sampler's
-// seeds.
-void hn_samples_average(struct hn_claim_samples *s);
 // Distinct encoders; 1 for seeds on one encoder.
 int64_t hn_samples_encoders(const struct hn_claim_samples *s);
 
@@ -64,10 +58,8 @@ HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct h
 HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
                                           const struct hn_claim *claim,
                                           struct hn_claim_result *out);
-// True if two rows measured the same in every column: an option above its maximum was cut (M = 4000
-// and 6000 of 3,000 items), so that two settings are one.
-bool hn_samples_alike(const struct hn_sample *a, const struct hn_sample *b);
-extern const char hn_claim_alike[];                                             // says so
+// Of settings that are one, as an option was cut.
+extern const char hn_claim_alike[];
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why); // HN_OK
 
 #endif
