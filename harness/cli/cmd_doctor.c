@@ -1,4 +1,4 @@
-// `hardneg doctor`: what the machine has, and what to do about what it lacks.
+#include "core/cgroup.h"
 #include "core/files.h"
 #include "core/slowdown.h"
 #include "core/sweep/blas.h"
@@ -8,6 +8,8 @@
 #include "results/records.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct doctor_params {
@@ -23,6 +25,147 @@ static const struct hn_option doctor_options[] = {
     {HN_THREADS_OPTION(struct doctor_params, "")},
     {0},
 };
+
+// Checks of `doctor`, one line each.
+enum check_state { CHECK_FINE, CHECK_ADVICE, CHECK_ABSENT };
+
+struct check {
+    char name[32], text[256], advice[256]; // advice: "" where there is nothing to do
+    enum check_state state;
+};
+
+struct checkup {
+    struct check check[32]; // as many as are ever added
+    int n;
+    double noise; // measured A against A, a share; NaN: not measured
+};
+
+// Lines of what the kernel says of itself (/proc, /sys); what cannot be read is said to be unknown.
+
+// advice: NULL = none, and the state is fine. Returns the check, whose state may be changed.
+static struct check *add_check(struct checkup *c, const char *name, const char *advice,
+                               const char *fmt, ...) HN_PRINTF(4, 5);
+static struct check *add_check(struct checkup *c, const char *name, const char *advice,
+                               const char *fmt, ...) {
+    enum { CHECKS = sizeof c->check / sizeof c->check[0] };
+    struct check *check = &c->check[c->n < CHECKS ? c->n++ : CHECKS - 1];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(check->text, sizeof check->text, fmt, args);
+    va_end(args);
+    snprintf(check->name, sizeof check->name, "%s", name);
+    snprintf(check->advice, sizeof check->advice, "%s", advice ? advice : "");
+    check->state = advice ? CHECK_ADVICE : CHECK_FINE;
+    return check;
+}
+
+// Of a file of the kernel: where it is not there, the check is absent.
+static void add_setting(struct checkup *c, const char *name, const char *advice, const char *value,
+                        const char *otherwise) {
+    struct check *check = add_check(c, name, advice, "%s", *value ? value : otherwise);
+    if (!*value)
+        check->state = CHECK_ABSENT;
+}
+
+static void first_line(const char *path, char *text, size_t size) {
+    hn_host_file_value(path, "", "", text, size);
+}
+
+static void add_blas(struct checkup *c) {
+    const char *better = hn_blas_better_core(hn_blas_core());
+    const char *set = getenv("OPENBLAS_CORETYPE");
+    char advice[160];
+    if (better)
+        snprintf(advice, sizeof advice,
+                 "%s would be faster: unset OPENBLAS_CORETYPE, or set it to it", better);
+    add_check(c, "BLAS kernels", better ? advice : NULL, "%s%s%s%s", hn_blas_core(),
+              set ? " (OPENBLAS_CORETYPE=" : "", set ? set : "", set ? ")" : "");
+    add_check(c, "BLAS library", NULL, "%.200s", hn_blas_config());
+}
+
+static void add_threads(struct checkup *c, int threads) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    double quota = hn_cgroup_processors(&hn_cgroup_own), load[1] = {0};
+    bool many = threads > online || (quota > 0 && threads > quota + 0.01);
+    add_check(c, "threads",
+              many ? "more threads than processors only wait: --threads, or OMP_NUM_THREADS" : NULL,
+              "%d of %ld processors", threads, online);
+    if (quota > 0)
+        add_check(c, "group's quota", NULL, "%.2f processors", quota);
+    else
+        add_check(c, "group's quota", NULL, "none");
+    if (getloadavg(load, 1) == 1) {
+        bool busy = load[0] > 0.5 * (double)online;
+        add_check(c, "load", busy ? "other programs run: times measured now mean little" : NULL,
+                  "%.2f in the last minute", load[0]);
+    }
+}
+
+static void add_memory(struct checkup *c) {
+    char line[128];
+    const double gib = 1 << 30;
+    double all = (double)hn_host_memory();
+    bool group = hn_group_memory("/proc/self/cgroup", "/sys/fs/cgroup").limit <= hn_host_memory();
+    add_check(c, "memory", NULL, "%.3g GiB%s, %.3g GiB free", all / gib,
+              group ? ", the limit of the control group" : "", (double)hn_host_memory_free() / gib);
+    first_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
+    const char *chosen = strchr(line, '[');
+    bool never = chosen && strncmp(chosen, "[never]", 7) == 0;
+    add_setting(c, "huge pages",
+                never ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root): "
+                        "random reads of large embeddings are faster"
+                      : NULL,
+                line, "unknown");
+}
+
+static void add_clock(struct checkup *c) {
+    char line[128];
+    first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
+               sizeof line);
+    bool slow = *line && strcmp(line, "tsc") != 0 && strcmp(line, "kvm-clock") != 0 &&
+                strcmp(line, "arch_sys_counter") != 0;
+    int64_t begun = hn_wall_ns(), calls = 0, now;
+    do {
+        now = hn_wall_ns();
+        calls++;
+    } while (now - begun < 1000000);
+    add_check(
+        c, "clock",
+        slow ? "a slow clock source (tsc is the fast one): short phases are overstated" : NULL,
+        "%s, %.0f ns a reading", *line ? line : "unknown", (double)(now - begun) / (double)calls);
+    first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
+    bool saving = *line && strcmp(line, "performance") != 0;
+    add_setting(c, "frequency",
+                saving ? "cpupower frequency-set -g performance (as root) makes times steadier"
+                       : NULL,
+                line, "governor unknown (a virtual machine?)");
+}
+
+static void add_counters(struct checkup *c) {
+    struct hn_instructions counter;
+    hn_instructions_open(&counter);
+    bool counts = counter.file >= 0;
+    struct check *instructions =
+        add_check(c, "instructions",
+                  counts ? NULL
+                         : "counts of work (n_dot, n_draw ...) gate without it; "
+                           "docs/guide/ci/README.md shows callgrind instead",
+                  "%s", counts ? "counted per phase (perf_event_open)" : counter.why);
+    if (!counts)
+        instructions->state = CHECK_ABSENT;
+    hn_instructions_close(&counter);
+}
+
+static void check_host(struct checkup *c, int threads) {
+    char model[128];
+    hn_host_processor(model, sizeof model);
+    add_check(c, "processor", NULL, "%s", model);
+    add_threads(c, threads);
+    add_memory(c);
+    add_blas(c);
+    add_clock(c);
+    add_counters(c);
+}
 
 // A short job of what is timed in practice: a matrix sweep, a random gather, a walk, a shuffle.
 static const char job_text[] =
@@ -83,18 +226,18 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_pa
     return judge_noise(ctx, &rounds, noise);
 }
 
-static enum hn_code add_rates(struct hn_context *ctx, struct hn_checkup *c) {
+static enum hn_code add_rates(struct hn_context *ctx, struct checkup *c) {
     double gflops, gbs;
     if (hn_host_sgemm(ctx, 128, 5, &gflops) || hn_host_read(ctx, 5, &gbs))
         return ctx->code;
-    hn_checkup_add(c, "sgemm", NULL, "%.4g GFLOP/s on %d threads (inner dimension 128)", gflops,
-                   ctx->threads);
-    hn_checkup_add(c, "memory read", NULL, "%.3g GB/s on %d threads", gbs, ctx->threads);
+    add_check(c, "sgemm", NULL, "%.4g GFLOP/s on %d threads (inner dimension 128)", gflops,
+              ctx->threads);
+    add_check(c, "memory read", NULL, "%.3g GB/s on %d threads", gbs, ctx->threads);
     return HN_OK;
 }
 
 static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params *p,
-                              struct hn_checkup *c) {
+                              struct checkup *c) {
     double noise = NAN;
     char *folder = hn_scratch_make(ctx);
     enum hn_code code = folder ? measure_noise(ctx, p, folder, &noise) : ctx->code;
@@ -102,33 +245,33 @@ static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params
     if (code)
         return code;
     c->noise = noise;
-    hn_checkup_add(
-        c, "noise floor",
-        noise > 0.1 ? "times of single runs can show larger slowdowns only: gate counters, and "
-                      "times with hardneg ab, or free the machine"
-                    : NULL,
-        "%.1f %%: medians of the same job differ less in 95 of 100 pairs of runs (%lld runs)",
-        100 * noise, (long long)(2 * p->rounds));
+    add_check(c, "noise floor",
+              noise > 0.1
+                  ? "times of single runs can show larger slowdowns only: gate counters, and "
+                    "times with hardneg ab, or free the machine"
+                  : NULL,
+              "%.1f %%: medians of the same job differ less in 95 of 100 pairs of runs (%lld runs)",
+              100 * noise, (long long)(2 * p->rounds));
     if (noise > 0)
-        hn_checkup_add(c, "for compare", NULL, "--noise-floor %.1f", 100 * noise);
+        add_check(c, "for compare", NULL, "--noise-floor %.1f", 100 * noise);
     return HN_OK;
 }
 
-static void print_checkup(const struct hn_checkup *c) {
+static void print_checkup(const struct checkup *c) {
     static const char *const mark[] = {"ok", "!", "-"};
     for (int i = 0; i < c->n; i++) {
-        const struct hn_check *check = &c->check[i];
+        const struct check *check = &c->check[i];
         printf("%-2s  %-18s %s\n", mark[check->state], check->name, check->text);
         if (*check->advice)
             printf("%-22s  %s\n", "", check->advice);
     }
 }
 
-static enum hn_code print_json(struct hn_context *ctx, const struct hn_checkup *c) {
+static enum hn_code print_json(struct hn_context *ctx, const struct checkup *c) {
     static const char *const state[] = {"ok", "advice", "absent"};
     json_t *list = json_array();
     for (int i = 0; i < c->n; i++) {
-        const struct hn_check *check = &c->check[i];
+        const struct check *check = &c->check[i];
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", check->name, "state",
                                               state[check->state], "text", check->text, "advice",
                                               check->advice));
@@ -142,11 +285,11 @@ static enum hn_code print_json(struct hn_context *ctx, const struct hn_checkup *
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct doctor_params *p = call->params;
-    struct hn_checkup c = {.noise = NAN};
+    struct checkup c = {.noise = NAN};
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
     if (hn_blas_open(ctx))
         return ctx->code;
-    hn_checkup_host(&c, ctx->threads);
+    check_host(&c, ctx->threads);
     enum hn_code code = add_rates(ctx, &c);
     if (code == HN_OK && !p->no_noise)
         code = add_noise(ctx, p, &c);
