@@ -39,7 +39,6 @@ int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const 
     return failed ? -1 : wait_for(ctx, child);
 }
 
-// The last line of a file.
 static void last_line(const char *path, char *text, size_t size) {
     char line[512];
     text[0] = '\0';

@@ -4,8 +4,11 @@
 #include "core/cgroup.h"
 #include "harness/host/parts.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void hn_ranks_none(struct hn_context *ctx) {
     const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *number = getenv("OMPI_COMM_WORLD_RANK");
@@ -22,14 +25,6 @@ enum hn_code hn_ranks_describe(struct hn_context *ctx, const struct hn_ranks *r,
     return r ? hn_results_set_env(ctx, env, "n_ranks", count) : HN_OK;
 }
 
-#ifdef HN_MPI
-
-#include <mpi.h>
-#include <pthread.h>
-#include <sched.h>
-#include <time.h>
-
-enum { ASK = 1, GIVE, DONE, STOP };                                   // tags of messages
 enum { UNIT_OPEN, UNIT_DONE, UNIT_TOLD };                             // states on rank 0
 enum { NOTHING = HN_RANKS_NONE, WANTED = -2, ASKED = -3, IDLE = -4 }; // in place of a unit
 
@@ -60,6 +55,51 @@ static void pause_ms(void) {
     (void)nanosleep(&pause, NULL);
 }
 
+int hn_ranks_number(const struct hn_ranks *r) { return r ? r->number : 0; }
+int hn_ranks_count(const struct hn_ranks *r) { return r ? r->count : 1; }
+int hn_ranks_beside(const struct hn_ranks *r) { return r ? r->beside : 1; }
+
+int hn_ranks_threads(const struct hn_ranks *r, int threads) {
+    return r && !getenv("OMP_NUM_THREADS") ? r->threads : threads;
+}
+
+int64_t hn_ranks_next(struct hn_ranks *r) {
+    r->given = WANTED;
+    while (r->given == WANTED || r->given == ASKED)
+        pause_ms();
+    return r->given;
+}
+
+void hn_ranks_done(struct hn_ranks *r) {
+    if (r->number == 0)
+        return;
+    r->done = r->given;
+    while (r->done != NOTHING)
+        pause_ms();
+}
+
+void hn_ranks_fail(struct hn_ranks *r) { r->failed = true; }
+
+int64_t hn_ranks_told(struct hn_ranks *r) {
+    for (int64_t i = 0, n = hn_min(r->next, r->units); i < n; i++)
+        if (r->state[i] == UNIT_DONE) {
+            r->state[i] = UNIT_TOLD;
+            return i;
+        }
+    return NOTHING;
+}
+
+void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) {
+    (void)pthread_join(r->thread, NULL);
+    ctx->stop = r->outer;
+    hn_free(ctx, r->state);
+}
+
+#ifdef HN_MPI
+
+#include <mpi.h>
+
+enum { ASK = 1, GIVE, DONE, STOP }; // tags of messages
 // Errors of MPI itself end all ranks, with its message (MPI_ERRORS_ARE_FATAL): without messages
 // there is nobody to tell. Finished cells are files.
 static void sleep_until_done(MPI_Request request) {
@@ -112,14 +152,6 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
         ctx->notes.to = NULL;
     *out = r;
     return HN_OK;
-}
-
-int hn_ranks_number(const struct hn_ranks *r) { return r ? r->number : 0; }
-int hn_ranks_count(const struct hn_ranks *r) { return r ? r->count : 1; }
-int hn_ranks_beside(const struct hn_ranks *r) { return r ? r->beside : 1; }
-
-int hn_ranks_threads(const struct hn_ranks *r, int threads) {
-    return r && !getenv("OMP_NUM_THREADS") ? r->threads : threads;
 }
 
 // The first rank that failed by itself; else one that was interrupted; else none.
@@ -239,7 +271,6 @@ static void stop_all(struct hn_ranks *r) {
             tell(i, STOP, NOTHING);
 }
 
-// Of one message, if there is one.
 static bool answer(struct hn_ranks *r) {
     MPI_Status about;
     int there = 0;
@@ -293,8 +324,6 @@ static void *serve(void *data) {
     return NULL;
 }
 
-// The work.
-
 enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
     r->units = units;
     r->next = r->n_ended = r->stop = 0;
@@ -316,38 +345,6 @@ enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t 
     return HN_OK;
 }
 
-int64_t hn_ranks_next(struct hn_ranks *r) {
-    r->given = WANTED;
-    while (r->given == WANTED || r->given == ASKED)
-        pause_ms();
-    return r->given;
-}
-
-void hn_ranks_done(struct hn_ranks *r) {
-    if (r->number == 0)
-        return;
-    r->done = r->given;
-    while (r->done != NOTHING)
-        pause_ms();
-}
-
-void hn_ranks_fail(struct hn_ranks *r) { r->failed = true; }
-
-int64_t hn_ranks_told(struct hn_ranks *r) {
-    for (int64_t i = 0, n = hn_min(r->next, r->units); i < n; i++)
-        if (r->state[i] == UNIT_DONE) {
-            r->state[i] = UNIT_TOLD;
-            return i;
-        }
-    return NOTHING;
-}
-
-void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) {
-    (void)pthread_join(r->thread, NULL);
-    ctx->stop = r->outer;
-    hn_free(ctx, r->state);
-}
-
 enum hn_code hn_ranks_close(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     if (!r)
         return code;
@@ -367,10 +364,6 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
 }
 
 // No rank was opened: what is left is one process, alone.
-int hn_ranks_number(const struct hn_ranks *r) { return (void)r, 0; }
-int hn_ranks_count(const struct hn_ranks *r) { return (void)r, 1; }
-int hn_ranks_beside(const struct hn_ranks *r) { return (void)r, 1; }
-int hn_ranks_threads(const struct hn_ranks *r, int threads) { return (void)r, threads; }
 enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;
 }
@@ -388,11 +381,6 @@ void hn_ranks_gather(struct hn_ranks *r, const void *own, int bytes, void *all) 
 enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
     return (void)r, (void)units, hn_fail(ctx, HN_INTERNAL, "no ranks were opened");
 }
-int64_t hn_ranks_next(struct hn_ranks *r) { return (void)r, HN_RANKS_NONE; }
-void hn_ranks_done(struct hn_ranks *r) { (void)r; }
-void hn_ranks_fail(struct hn_ranks *r) { (void)r; }
-int64_t hn_ranks_told(struct hn_ranks *r) { return (void)r, HN_RANKS_NONE; }
-void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) { (void)ctx, (void)r; }
 enum hn_code hn_ranks_close(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;
 }
