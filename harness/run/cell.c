@@ -27,7 +27,6 @@ static void label(const struct hn_item *item, char *text, size_t size) {
              cell->batch_size, cell->temperature, loss, weights, cell->seed);
 }
 
-// Adds the notes of planning about these parameters on this file to the row.
 static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *plan,
                                   const struct hn_cell *cell, struct hn_table *runs) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];

@@ -28,15 +28,15 @@ static bool wants_global(const struct hn_plan *plan, const struct hn_cell *cell)
     return false;
 }
 
-enum hn_code hn_cell_global(struct hn_context *ctx, const struct hn_cell_work *w,
-                            const struct hn_cell *cell, const struct hn_global **global) {
+// The global quantities at the cell's temperature, or NULL where no metric asks for them.
+static enum hn_code find_global(struct hn_context *ctx, const struct hn_cell_work *w,
+                                const struct hn_cell *cell, const struct hn_global **global) {
     *global = NULL;
     if (!wants_global(w->plan, cell) || !hn_has_positive(w->items))
         return HN_OK;
     return hn_cache_global(ctx, w->plan, cell, w->items, w->share, global);
 }
 
-// Adds a remark to the note column, once.
 enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, const char *text) {
     const char *old = hn_table_text(runs, 0, "note");
     if (!*text || strstr(old, text))
@@ -208,7 +208,6 @@ static enum hn_code store_apart(struct hn_context *ctx, struct hn_cell_work *w) 
                         HN_REAL_VALUE("apart_left", (double)apart->left));
 }
 
-// The sampler's own table, if it has one.
 static enum hn_code store_table(struct hn_context *ctx, struct hn_cell_work *w) {
     const struct hn_sampler *s = &w->sampler;
     if (!s->type->table)
@@ -293,7 +292,7 @@ static enum hn_code other_settings(struct hn_context *ctx, const struct hn_cell_
         *other = (struct hn_measure_setting){.temperature = cell->temperature,
                                              .loss = cell->loss,
                                              .weighting = hn_cell_weighting(w->plan, cell)};
-        if (hn_cell_global(ctx, w, cell, &other++->global))
+        if (find_global(ctx, w, cell, &other++->global))
             return ctx->code;
     }
     return HN_OK;
@@ -347,7 +346,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
                                    .other = other,
                                    .n_others = w->n_together - 1};
     struct hn_measure *measure = NULL;
-    if (hn_cell_global(ctx, w, w->cell, &spec.env.global) || other_settings(ctx, w, other))
+    if (find_global(ctx, w, w->cell, &spec.env.global) || other_settings(ctx, w, other))
         return ctx->code;
     bool done = !draw_all(ctx, w, b, &spec, &measure) && !finish(ctx, w, measure, 0);
     if (done && w->n_together > 1 && !leave_draw(ctx, w, measure))
@@ -369,7 +368,6 @@ static enum hn_code take_measured(struct hn_context *ctx, struct hn_cell_work *w
     return code ? code : finish(ctx, w, draw->measure, setting);
 }
 
-// Opens the sampler, builds it, lets `use` draw from it, and closes it.
 static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
                                  enum hn_code (*use)(struct hn_context *, struct hn_cell_work *,
                                                      struct hn_batches *)) {

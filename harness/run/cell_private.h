@@ -30,10 +30,6 @@ struct hn_cell_work {
 HN_MUST_USE enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w);
 HN_MUST_USE enum hn_code hn_cell_draw_again(struct hn_context *ctx, struct hn_cell_work *w);
 
-// The global quantities at the cell's temperature, or NULL where no metric asks for them.
-HN_MUST_USE enum hn_code hn_cell_global(struct hn_context *ctx, const struct hn_cell_work *w,
-                                        const struct hn_cell *cell,
-                                        const struct hn_global **global);
 struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
                                              const struct hn_cell *cell);
 // Adds a remark to the note column, once.

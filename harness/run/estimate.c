@@ -261,11 +261,6 @@ static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, doub
     }
 }
 
-static int64_t share_of_time(int64_t end, int64_t shares) {
-    int64_t now = hn_wall_ns();
-    return now + (end - now) / shares;
-}
-
 static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, struct hn_estimate *out) {
     struct hn_probe_file file;
@@ -273,8 +268,8 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
     int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
     HN_SCOPE(ctx);
     for (int64_t i = 0; i < plan->n_data; i++) {
-        if (hn_probe_file(ctx, plan, i, run && run->parts, share_of_time(end, plan->n_data - i),
-                          &file))
+        int64_t now = hn_wall_ns(), share = (end - now) / (plan->n_data - i);
+        if (hn_probe_file(ctx, plan, i, run && run->parts, now + share, &file))
             return ctx->code;
         asked.info = hn_snapshot_info(plan->data[i].snapshot);
         estimate_data(&asked, i, run, out);

@@ -75,7 +75,6 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
                    e->bytes / (1 << 20) + 1);
 }
 
-// Lists the cells, and returns their number.
 static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
                           const struct hn_runner *run, const struct hn_estimate *estimate) {
     int64_t shown = 0, idle = 0;

@@ -255,7 +255,6 @@ static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
     }
 }
 
-// The cells of one step at one temperature.
 static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
     const struct hn_job *job = plan->job;
     struct hn_cell model = {.data = data,

@@ -1,36 +1,25 @@
 // Rows of the folder's results.h5 that are not of a run's items, and that it would replace.
+#include "core/strings.h"
 #include "harness/run/runner.h"
 #include "results/cell_file.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 // Rows that the next results will lack.
 struct replaced {
     const struct hn_runner *run;
-    const struct hn_item **item; // [run->n] by their keys
-    int64_t kept, lost;          // kept: they have a cell file
+    struct hn_strings key; // of its items
+    struct hn_string_index index;
+    int64_t kept, lost; // kept: they have a cell file
 };
 
-static int by_run_key(const void *a, const void *b) {
-    return strcmp((*(const struct hn_item *const *)a)->run_key,
-                  (*(const struct hn_item *const *)b)->run_key);
-}
-
-static int find_run_key(const void *key, const void *item) {
-    return strcmp(key, (*(const struct hn_item *const *)item)->run_key);
-}
-
-static enum hn_code sort_items(struct hn_context *ctx, const struct hn_runner *run,
-                               struct replaced *r) {
-    *r = (struct replaced){.run = run, .item = hn_alloc(ctx, run->n, sizeof(struct hn_item *))};
-    for (int64_t i = 0; r->item && i < run->n; i++)
-        r->item[i] = &run->item[i];
-    if (r->item)
-        qsort(r->item, (size_t)run->n, sizeof *r->item, by_run_key);
-    return r->item ? HN_OK : ctx->code;
+static enum hn_code index_items(struct hn_context *ctx, struct replaced *r) {
+    for (int64_t i = 0; i < r->run->n; i++)
+        if (hn_strings_add(ctx, &r->key, r->run->item[i].run_key))
+            return ctx->code;
+    return hn_string_index_open(ctx, &r->key, &r->index);
 }
 
 static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
@@ -38,13 +27,12 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
     char label[HN_ITEM_LABEL];
     for (int64_t row = 0; t && row < t->rows; row++) {
         const char *key = hn_table_text(t, row, "run_key");
-        const struct hn_item *const *item =
-            bsearch(key, r->item, (size_t)r->run->n, sizeof *r->item, find_run_key);
+        int64_t item = hn_string_find(&r->index, key);
         struct hn_cell_status is = {.present = true};
-        if ((!item || !hn_run_wants(r->run, *item, label)) &&
+        if ((item < 0 || !hn_run_wants(r->run, &r->run->item[item], label)) &&
             hn_cell_file_state(ctx, r->run->folder, key, &is))
             return ctx->code;
-        r->kept += !item && is.present;
+        r->kept += item < 0 && is.present;
         r->lost += !is.present;
     }
     return HN_OK;
@@ -53,10 +41,10 @@ static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
 enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run, bool force) {
     static const char *const tables[] = {"runs", "snapshots", "studies"};
     struct hn_results old = {0};
-    struct replaced r;
+    struct replaced r = {.run = run};
     HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
-    if (!path || sort_items(ctx, run, &r))
+    if (!path || index_items(ctx, &r))
         return ctx->code;
     // An unreadable file holds nothing to lose: cells are files of their own.
     enum hn_code code = HN_OK;

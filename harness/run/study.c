@@ -10,15 +10,17 @@ struct series {
     struct hn_cell_cache *cache;
 };
 
-static bool is_earlier(const struct series *s, int64_t step) {
-    const struct hn_plan_step *other = &s->plan->step[step];
-    return other->data == s->step->data && other->step_index < s->step->step_index;
+static bool is_wanted(const struct series *s, int64_t index) {
+    for (int64_t i = 0; i < s->plan->n_steps; i++)
+        if (s->plan->step[i].data == s->step->data && s->plan->step[i].step_index == index)
+            return true;
+    return false;
 }
 
 static int64_t count_earlier(const struct series *s) {
     int64_t n = 0;
-    for (int64_t i = 0; i < s->plan->n_steps; i++)
-        n += is_earlier(s, i);
+    for (int64_t index = 0; index < s->step->step_index; index++)
+        n += is_wanted(s, index);
     return n;
 }
 
@@ -26,18 +28,11 @@ static int64_t count_earlier(const struct series *s) {
 static enum hn_code load(struct hn_context *ctx, void *self, int64_t number,
                          const struct hn_items **items) {
     const struct series *s = self;
-    const struct hn_plan_step *step = s->plan->step;
-    for (int64_t i = 0; i < s->plan->n_steps; i++) {
-        int64_t before = 0;
-        if (!is_earlier(s, i))
-            continue;
-        for (int64_t j = 0; j < s->plan->n_steps; j++)
-            before += is_earlier(s, j) && step[j].step_index < step[i].step_index;
-        if (before != number)
+    for (int64_t index = 0; index < s->step->step_index; index++) {
+        if (!is_wanted(s, index) || number-- > 0)
             continue;
         void *outer = hn_own(ctx, NULL); // the cache outlives the study
-        enum hn_code code =
-            hn_cache_items(ctx, s->plan, s->step->data, step[i].step_index, 1, s->cache, items);
+        enum hn_code code = hn_cache_items(ctx, s->plan, s->step->data, index, 1, s->cache, items);
         hn_own(ctx, outer);
         return code;
     }
@@ -67,7 +62,6 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                         HN_INT_VALUE("seed", plan->job->seed[0]));
 }
 
-// Adds the notes of planning to the row.
 static enum hn_code set_note(struct hn_context *ctx, const struct hn_job_study *study, int64_t n,
                              struct hn_table *t) {
     char note[HN_MESSAGE_MAX] = "";

@@ -55,7 +55,6 @@ static bool same_task(const struct hn_train_run *a, const struct hn_train_run *b
     return a->task->type == b->task->type && strcmp(a->task->text, b->task->text) == 0;
 }
 
-// True if lengths and evaluations of two runs are the same.
 static bool same_numbers(const struct hn_train_job *p, const struct hn_train_job *q) {
     const struct hn_run_spec *a = &p->run, *b = &q->run;
     return a->adam.steps == b->adam.steps && a->epochs == b->epochs && a->rebuild == b->rebuild &&
