@@ -166,7 +166,7 @@ static const struct data_file functions[] = {
 // train-pairs have them.
 static const struct recipe {
     const char *task;
-    const char *option[8]; // name, value, ...
+    const char *options; // as in a job, without data
     const struct data_file *file;
     int64_t batch_size;
     enum hn_objective loss;
@@ -174,26 +174,16 @@ static const struct recipe {
     bool outside;
     int steps; // in a repetition
 } recipes[] = {
-    [HN_BENCH_VIEWS] = {"views-mlp",
-                        {"n", "600", "views", "2", "dim", "512", NULL},
-                        images,
-                        256,
-                        HN_OBJECTIVE_NTXENT,
-                        0.2,
-                        0.001,
-                        1e-6,
-                        false,
+    [HN_BENCH_VIEWS] = {"views-mlp", "n=600, views=2, dim=512", images, 256, HN_OBJECTIVE_NTXENT,
+                        0.2, 0.001, 1e-6, false, 20},
+    [HN_BENCH_CNN] = {"cnn", "n=600", images, 256, HN_OBJECTIVE_NTXENT, 0.2, 0.003, 0, false, 1},
+    [HN_BENCH_NODE] = {"node", "", documents, 0, HN_OBJECTIVE_OTHER_VIEW, 0.5, 0.001, 0.001, false,
+                       1},
+    [HN_BENCH_GRAPH] = {"graph", "", graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
+    [HN_BENCH_TEXT] = {"text", "", sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false,
+                       100},
+    [HN_BENCH_PAIRS] = {"pairs", "", functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.003, 0, false,
                         20},
-    [HN_BENCH_CNN] =
-        {"cnn", {"n", "600", NULL}, images, 256, HN_OBJECTIVE_NTXENT, 0.2, 0.003, 0, false, 1},
-    [HN_BENCH_NODE] =
-        {"node", {NULL}, documents, 0, HN_OBJECTIVE_OTHER_VIEW, 0.5, 0.001, 0.001, false, 1},
-    [HN_BENCH_GRAPH] =
-        {"graph", {NULL}, graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
-    [HN_BENCH_TEXT] =
-        {"text", {NULL}, sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false, 100},
-    [HN_BENCH_PAIRS] =
-        {"pairs", {NULL}, functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.003, 0, false, 20},
 };
 
 static enum hn_code write_file(struct hn_context *ctx, const char *folder,
@@ -230,8 +220,10 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_bench_training *
     if (!b->params || hn_options_init(ctx, type->options, b->params) ||
         hn_options_set(ctx, type->options, b->params, "data", b->folder))
         return ctx->code;
-    for (const char *const *o = r->option; *o; o += 2)
-        if (hn_options_set(ctx, type->options, b->params, o[0], o[1]))
+    char value[16];
+    for (const struct hn_option *o = type->options; o->name; o++)
+        if (hn_option_value(r->options, o->name, value, sizeof value) &&
+            hn_option_set(ctx, o, b->params, value))
             return ctx->code;
     if (hn_task_open(ctx, type, b->params, &setting, &b->task))
         return ctx->code;
