@@ -8,7 +8,6 @@
 
 enum { LOOKED_AT = 4, CHECK_SEEDS = 2 };
 
-// State while settings are measured.
 struct work {
     const struct hn_choose_spec *spec;
     struct hn_chosen *out;
@@ -26,7 +25,6 @@ struct work {
     int64_t capacity;
 };
 
-// The cell of a setting and seed.
 static const struct hn_item *item_of(const struct work *w, int64_t arm, int64_t seed) {
     const struct hn_plan *plan = &w->out->plan;
     return &plan->item[(w->step * plan->job->n_samplers + arm) * plan->job->n_seeds + seed];

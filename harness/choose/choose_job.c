@@ -78,16 +78,13 @@ static enum hn_code check_kinds(struct hn_context *ctx, const struct hn_job *job
     return HN_OK;
 }
 
-// Uniform as an epoch without replacement.
-static bool is_reference(const struct hn_job_sampler *s) {
-    return strcmp(s->type->name, "uniform") == 0 && strcmp(s->text, "draw=shuffle") == 0;
-}
-
-// Finds the reference, or adds it.
+// Finds the reference, Uniform as an epoch without replacement, or adds it.
 static enum hn_code need_reference(struct hn_context *ctx, struct hn_job *job, int64_t *reference) {
-    for (*reference = 0; *reference < job->n_samplers; ++*reference)
-        if (is_reference(&job->sampler[*reference]))
+    for (*reference = 0; *reference < job->n_samplers; ++*reference) {
+        const struct hn_job_sampler *s = &job->sampler[*reference];
+        if (strcmp(s->type->name, "uniform") == 0 && strcmp(s->text, "draw=shuffle") == 0)
             return HN_OK;
+    }
     struct hn_job_sampler *uniform, *all;
     if (hn_job_parse_sampler(ctx, "uniform", &uniform) ||
         !(all = hn_alloc(ctx, job->n_samplers + 1, sizeof *all)))

@@ -20,15 +20,10 @@ enum hn_code hn_evidence_add(struct hn_context *ctx, struct hn_evidence *e,
     return HN_OK;
 }
 
-static int64_t begin_of(const struct hn_evidence *e, int64_t seed) {
-    return seed == 0 ? 0 : e->end[seed - 1];
-}
-
-// Sums over the batches of each seed.
 static void by_seed(const struct hn_evidence *e, struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS]) {
     memset(sum, 0, HN_EVIDENCE_SEEDS * sizeof *sum);
-    for (int64_t s = 0; s < e->seeds; s++)
-        for (int64_t b = begin_of(e, s); b < e->end[s]; b++) {
+    for (int64_t s = 0, b = 0; s < e->seeds; s++)
+        for (; b < e->end[s]; b++) {
             sum[s].same += e->batch[b].same;
             sum[s].labelled += e->batch[b].labelled;
             sum[s].hard += e->batch[b].hard;
