@@ -1,4 +1,3 @@
-// `hardneg reproduce`: figures, tables and claims of the papers, by their identifiers.
 #include "core/files.h"
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
@@ -60,7 +59,6 @@ static const struct hn_option reproduce_options[] = {
 
 enum { BOOKS_MAX = 32 };
 
-// Everything that is open while the command runs.
 struct work {
     const struct hn_call *call;
     const struct reproduce_params *p;
@@ -133,10 +131,6 @@ static enum hn_code add_meant(struct hn_context *ctx, struct work *w,
     return HN_OK;
 }
 
-static bool asked_by_kind(const struct reproduce_params *p, const struct hn_claim_entry *e) {
-    return (p->all && e->kind == HN_KIND_SNAPSHOTS) || (p->training && e->kind == HN_KIND_TRAINING);
-}
-
 static enum hn_code choose(struct hn_context *ctx, struct work *w) {
     const struct hn_call *call = w->call;
     bool everything = w->p->list && call->n_args == 0 && !w->p->all && !w->p->training;
@@ -146,7 +140,9 @@ static enum hn_code choose(struct hn_context *ctx, struct work *w) {
         return ctx->code;
     for (int64_t i = 0; i < w->n_known; i++) {
         ids[i] = w->known[i]->id;
-        if (everything || asked_by_kind(w->p, w->known[i]))
+        int kind = w->known[i]->kind;
+        if (everything || (w->p->all && kind == HN_KIND_SNAPSHOTS) ||
+            (w->p->training && kind == HN_KIND_TRAINING))
             add_entry(w, w->known[i]);
     }
     for (int a = 0; a < call->n_args; a++) {
@@ -270,39 +266,35 @@ static enum hn_code keep(struct hn_context *ctx, struct work *w,
     return HN_OK;
 }
 
-// Every setting of a training, the untrained encoder among them.
-static enum hn_code print_training(struct hn_context *ctx, const struct hn_results *r) {
-    enum hn_code code = hn_results_table(r, "training") ? hn_train_print(ctx, r) : HN_OK;
-    printf("\n");
-    return code;
+// On standard output; of a training every setting, too, the untrained encoder among them.
+static enum hn_code print_outcome(struct hn_context *ctx, const struct hn_claim_outcome *outcome,
+                                  const struct hn_results *r, bool measured) {
+    hn_claims_print(outcome);
+    if (outcome->entry->kind == HN_KIND_TRAINING && r->runs.rows > 0 && measured) {
+        if (hn_results_table(r, "training") && hn_train_print(ctx, r))
+            return ctx->code;
+        printf("\n");
+    }
+    return HN_OK;
 }
 
 // One entry: measured, judged, told, kept.
 static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
                               const struct hn_claim_entry *entry, const struct hn_results *given) {
     struct hn_results r = {0};
+    const struct hn_results *judged = given ? given : &r;
     struct hn_claim_outcome *outcome = &w->outcome[w->outcomes];
     char why[HN_MESSAGE_MAX] = "";
-    enum hn_code code = HN_OK;
     if (given && entry->missing)
         snprintf(why, sizeof why, "%s", entry->missing);
-    else if (!given)
-        code = hn_reproduce_run(ctx, &w->rep, entry, &r, why);
-    if (code == HN_OK)
-        code = hn_claims_judge(ctx, entry, given ? given : &r, why, outcome);
-    if (code == HN_OK) {
-        w->outcomes++;
-        if (!w->call->json)
-            hn_claims_print(outcome);
-        const struct hn_results *judged = given ? given : &r;
-        if (!w->call->json && entry->kind == HN_KIND_TRAINING && judged->runs.rows > 0 && !*why)
-            code = print_training(ctx, judged);
-        fflush(stdout);
-        if (!given && code == HN_OK)
-            code = keep(ctx, w, outcome, &r);
-    }
+    bool failed = (!given && hn_reproduce_run(ctx, &w->rep, entry, &r, why)) ||
+                  hn_claims_judge(ctx, entry, judged, why, outcome);
+    w->outcomes += !failed;
+    failed = failed || (!w->call->json && print_outcome(ctx, outcome, judged, !*why));
+    fflush(stdout);
+    failed = failed || (!given && keep(ctx, w, outcome, &r));
     hn_results_free(ctx, &r);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static enum hn_code finish(struct hn_context *ctx, struct work *w) {

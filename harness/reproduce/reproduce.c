@@ -27,7 +27,6 @@ static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s
     return HN_OK;
 }
 
-// Reads what jobs ask of a file.
 static enum hn_code open_file(struct hn_context *ctx, const char *path,
                               struct hn_reproduce_data *out) {
     struct hn_snapshot *s;
@@ -412,7 +411,6 @@ static enum hn_code make_points(struct hn_context *ctx, const struct hn_reproduc
                                                         : ctx->code;
 }
 
-// One job of an entry on the data that it needs.
 static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
                                const struct hn_claim_entry *entry, const struct hn_claim_job *job,
                                struct hn_results *out, char *why) {

@@ -96,8 +96,8 @@ int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim
                            int64_t full);
 // "seeds=[1, 2, 3]", an override of a job.
 HN_MUST_USE char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n);
-// Path of a job: a file, or one of the program's own, which is written below the folder. NULL
-// with the message recorded.
+// Path of a job: a file, or one of the program's own, which is written below the folder, so that
+// `hardneg run` takes it too. NULL with the message recorded.
 HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,
                                    const char *job);
 

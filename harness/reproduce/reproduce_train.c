@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-// Path of a job: a file, or one of the program's own, which is written below the folder, so that
-// `hardneg run` takes it too. NULL with the message recorded.
 char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
     char name[128];
     snprintf(name, sizeof name, "jobs/%.100s.yaml", job);
