@@ -137,7 +137,6 @@ int hardneg_digest(hardneg *h, char text[HARDNEG_DIGEST]) {
     return hn_library_leave(h, HN_OK);
 }
 
-// The row of table `attrition`.
 static bool read_attrition(struct hn_library_build *b, int64_t row, struct hardneg_attrition *out) {
     struct hn_table table = {.name = NULL};
     const struct hn_sampler_type *type = b->sampler.type;

@@ -22,7 +22,6 @@ int hardneg_column(int i, const char **name, const char **unit, const char **mea
     return 0;
 }
 
-// A measurement and its scratch.
 struct work {
     struct hardneg_measure how;
     const int64_t *ids;

@@ -9,7 +9,6 @@
 
 static const struct hn_option options[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
 
-// A call in work.
 struct work {
     struct hn_context *ctx;
     struct hardneg_corpus in;

@@ -101,7 +101,6 @@ static const struct hn_record_column bench_columns[] = {
 
 enum { FOLDER = 4096 }; // bytes of the name of one
 
-// A run of the command.
 struct work {
     const struct hn_call *call;
     const struct bench_params *p;

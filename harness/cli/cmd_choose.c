@@ -1,4 +1,3 @@
-// `hardneg choose`: from a budget to a setting of a sampler.
 #include "core/sweep/blas.h"
 #include "harness/choose/choose.h"
 #include "harness/cli/command.h"

@@ -1,4 +1,3 @@
-// `hardneg export`: a table of a results file as CSV (RFC 4180) or LaTeX.
 #include "core/files.h"
 #include "core/real_text.h"
 #include "harness/cli/command.h"

@@ -39,18 +39,12 @@ static void put_option(const struct hn_option *o) {
     putchar('\n');
 }
 
-static void put_usage(const char *usage) {
-    puts(".nf\n.B");
-    put_text(usage);
-    puts("\n.fi");
-}
-
 static void put_command(const struct hn_command *command) {
     printf(".SS %s\n", command->name);
     put_text(command->summary);
-    puts("\n.PP");
-    put_usage(command->usage);
-    puts(".PP");
+    puts("\n.PP\n.nf\n.B");
+    put_text(command->usage);
+    puts("\n.fi\n.PP");
     put_text(command->details);
     puts("");
     if (command->examples) {
@@ -137,13 +131,9 @@ static const char *argument_words(const char *command) {
     return strcmp(command, "completion") == 0 ? "bash zsh" : "";
 }
 
-static void options_of(const struct hn_command *command, struct hn_option *table) {
-    hn_command_options(command, 0, table);
-}
-
 static void print_flags(const struct hn_command *command) {
     struct hn_option table[HN_COMMAND_OPTIONS];
-    options_of(command, table);
+    hn_command_options(command, 0, table);
     for (const struct hn_option *o = table; o->name; o++) {
         printf(" --%s", o->name);
         if (o->letter)

@@ -1,4 +1,3 @@
-// `hardneg merge`: the results of a job that was run in parts, as one file.
 #include "harness/cli/command.h"
 #include "results/merge.h"
 

@@ -1,4 +1,3 @@
-// `hardneg plot`: figures from a results file or a run directory.
 #include "core/files.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"

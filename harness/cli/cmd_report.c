@@ -87,7 +87,6 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
                : HN_OK;
 }
 
-// True if two open files go on with the same bytes.
 static bool have_same_bytes(FILE *a, FILE *b) {
     char x[1 << 13], y[sizeof x];
     size_t n;

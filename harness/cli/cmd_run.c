@@ -1,4 +1,3 @@
-// `hardneg run`: a job file in, a results file and figures out.
 #include "core/files.h"
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
@@ -221,12 +220,6 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
 }
 
-static enum hn_code describe_counting(struct hn_context *ctx, const struct run_params *p,
-                                      struct hn_results *env) {
-    return hn_results_set_env(ctx, env, "instructions",
-                              p->instructions.file >= 0 ? "counted" : p->instructions.why);
-}
-
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
                             const struct run_params *p, const struct hn_plan *plan,
                             struct hn_runner *run) {
@@ -247,7 +240,8 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     if (p->rows && !code)
         code = hn_results_set_env(ctx, &env, "rows", p->rows);
     ctx->memory.limit = limit;
-    if (code || describe_counting(ctx, p, &env))
+    if (code || hn_results_set_env(ctx, &env, "instructions",
+                                   p->instructions.file >= 0 ? "counted" : p->instructions.why))
         return ctx->code;
     state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
     int64_t begun = hn_wall_ns();

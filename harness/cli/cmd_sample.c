@@ -40,7 +40,6 @@ static const struct hn_option sample_options[] = {
     {0},
 };
 
-// Everything that is open while batches are drawn.
 struct work {
     const struct sample_params *p;
     struct hn_job_sampler *chosen;
@@ -257,7 +256,6 @@ static void print_false(const struct work *w) {
                 100.0 * (double)same / (double)labelled);
 }
 
-// Prints the items that a miner drops, by filter.
 static enum hn_code print_attrition(struct hn_context *ctx, const struct work *w) {
     struct hn_table t = {.name = NULL};
     const struct hn_sampler_type *type = w->chosen->type;

@@ -259,11 +259,6 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
 // `reproduce --list`: each paper's identifiers, whether they can be run here, and how far they are
 // covered.
 
-// "ready" if an entry can be run with the data at hand, else "lacks data"; "-" for listed ones.
-static const char *readiness(const struct hn_claim_entry *e, const char *why) {
-    return e->kind == HN_KIND_LISTED ? "-" : *why ? "lacks data" : "ready";
-}
-
 // One that refers to another is covered as far as that one.
 static void describe_coverage(const struct hn_listed *l, char *text, size_t size) {
     hn_claim_coverage(l->entry, text, size);
@@ -279,9 +274,12 @@ static json_t *listed_row(const struct hn_listed *l, const char *why) {
     char coverage[1024];
     describe_coverage(l, coverage, sizeof coverage);
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id, "coverage",
-                     coverage, "here", readiness(l->meant, why), "paper", e->paper, "title",
-                     e->title, "source", e->source, "kind", hn_claim_kinds[e->kind], "claims",
-                     (json_int_t)e->claims, "missing", why);
+                     coverage, "here",
+                     l->meant->kind == HN_KIND_LISTED ? "-"
+                     : *why                           ? "lacks data"
+                                                      : "ready",
+                     "paper", e->paper, "title", e->title, "source", e->source, "kind",
+                     hn_claim_kinds[e->kind], "claims", (json_int_t)e->claims, "missing", why);
 }
 
 static const char *text_of(const json_t *row, const char *key) {

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-// The array of a field and the number of its items.
 static struct hn_list get_list(const struct hn_field *f, const char *base) {
     struct hn_list list;
     memcpy(&list.item, base + f->option.offset, sizeof list.item);

@@ -9,7 +9,6 @@ struct axis {
     int64_t count;
 };
 
-// One item of the list.
 struct item {
     struct hn_registry_entry entry;
     const struct hn_yaml *name;
