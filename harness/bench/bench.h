@@ -48,22 +48,10 @@ HN_MUST_USE enum hn_code hn_bench_list(struct hn_context *ctx, const struct hn_b
 HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b,
                                         enum hn_bench_needs needs);
 
-// Measures 300 batches with the metric that the kernel is named after, or with all; `ideal`: their
-// matrix products.
-HN_MUST_USE enum hn_code hn_bench_cell(struct hn_context *ctx, struct hn_bench *b,
-                                       const struct hn_bench_kernel *k, struct hn_bench_time *out);
-
 // Seconds of inner products at the ceiling.
 static inline double hn_bench_flop_seconds(const struct hn_bench *b, int64_t dots) {
     return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
 }
-
-// Mines shape.queries over the items, or (HN_BENCH_RANK) only finds the best K of each; `ideal`:
-// one matrix product.
-enum { HN_BENCH_MINE, HN_BENCH_RANK };
-HN_MUST_USE enum hn_code hn_bench_mining(struct hn_context *ctx, struct hn_bench *b,
-                                         const struct hn_bench_kernel *k,
-                                         struct hn_bench_time *out);
 
 // A step of training by one of these recipes (the kernel's argument), mean over a few; of NODE an
 // epoch: forward, loss, backward and update on ctx->threads threads, and the time of its matrix

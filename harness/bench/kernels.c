@@ -1,3 +1,4 @@
+#include "core/random.h"
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/sinks.h"
 #include "harness/bench/bench.h"
@@ -5,6 +6,8 @@
 #include "harness/run/timed.h"
 #include "metrics/global.h"
 #include "metrics/metric.h"
+#include "retrieval/mine.h"
+#include "retrieval/ranking.h"
 #include "samplers/gcbs_pairs.h"
 
 #include <inttypes.h>
@@ -13,6 +16,9 @@
 
 enum { FULL, HALF };         // X Y^T or X X^T
 enum { INDEPENDENT, DEALT }; // candidates of a proximity graph
+enum { MINE, RANK };
+
+static const double temperature = 0.5;
 
 static enum hn_code make_rows(struct hn_context *ctx, const struct hn_bench_shape *shape,
                               int64_t which, struct hn_matrix *out) {
@@ -166,7 +172,6 @@ static enum hn_code run_gcbs(struct hn_context *ctx, struct hn_bench *b,
 // Everything that sinks collect but histograms, or nothing.
 static enum hn_code sweep_seconds(struct hn_context *ctx, const struct hn_bench *b, bool half,
                                   bool sinks, double *seconds) {
-    const double temperature = 0.5;
     // The upper 0.1 % of products of random rows, which are nearly normal with variance 1 / d.
     float threshold = (float)(3.09 / sqrt((double)b->shape.dim));
     struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
@@ -207,6 +212,142 @@ static enum hn_code run_sinks(struct hn_context *ctx, struct hn_bench *b,
     return code ? code : sweep_seconds(ctx, b, half, true, &out->seconds);
 }
 
+enum { BATCHES = 300, CHUNK = 16 }; // as a job has them
+
+// "cell-NAME": that metric, "cell-all": all; ended by NULL.
+static int choose_metrics(const char *name, const struct hn_metric_type *one[2],
+                          const struct hn_metric_type *const **out) {
+    one[0] = hn_metric_find(name + strlen("cell-"));
+    *out = one[0] ? one : hn_metrics;
+    int n = 0;
+    while ((*out)[n])
+        n++;
+    return n;
+}
+
+// Batches of permutations of the items, one after the other.
+static enum hn_code draw_batches(struct hn_context *ctx, int64_t n, int64_t batch_size,
+                                 int32_t **ids) {
+    int64_t wanted = BATCHES * batch_size;
+    *ids = hn_alloc(ctx, wanted + n, sizeof **ids);
+    if (!*ids)
+        return ctx->code;
+    for (int64_t at = 0, epoch = 0; at < wanted; at += n - n % batch_size, epoch++)
+        hn_permute(1, "bench.cell", 0, epoch, 0, *ids + at, n);
+    return HN_OK;
+}
+
+static enum hn_code measure_batches(struct hn_context *ctx, const struct hn_measure_spec *spec,
+                                    const int32_t *ids, double *value) {
+    struct hn_measure *m;
+    struct hn_cell_arrays arrays = {0};
+    char why[HN_MESSAGE_MAX];
+    int32_t size[CHUNK];
+    for (int i = 0; i < CHUNK; i++)
+        size[i] = spec->env.batch_size;
+    enum hn_code code = hn_measure_begin(ctx, spec, &m);
+    for (int64_t b = 0; b < BATCHES && !code; b += CHUNK)
+        code = hn_measure_batches(ctx, m, 0, (int32_t)hn_min(CHUNK, BATCHES - b), size,
+                                  ids + b * spec->env.batch_size);
+    if (!code)
+        code = hn_measure_finish(ctx, m, value, &arrays, why);
+    hn_cell_arrays_free(ctx, &arrays);
+    hn_measure_close(ctx, m);
+    return code;
+}
+
+// Measuring the batches of a cell with the metric that the kernel is named after, or with all,
+// beside the matrix products that it cannot do without.
+static enum hn_code run_cell(struct hn_context *ctx, struct hn_bench *b,
+                             const struct hn_bench_kernel *k, struct hn_bench_time *out) {
+    const struct hn_metric_type *one[2] = {NULL, NULL}, *const * metrics;
+    int n = choose_metrics(k->name, one, &metrics);
+    int64_t batch_size = hn_min(b->shape.batch, b->shape.n), dots;
+    unsigned needs = hn_measure_needs(metrics, n);
+    if (needs & HN_METRIC_NEEDS_GLOBAL && !b->global.n &&
+        hn_global_compute(ctx, &b->items, temperature, &b->global, &dots))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    int32_t *ids;
+    double *value = hn_alloc(ctx, hn_measure_columns(metrics, n), sizeof *value);
+    if (!value || draw_batches(ctx, b->shape.n, batch_size, &ids))
+        return ctx->code;
+    const struct hn_measure_spec spec = {.metrics = metrics,
+                                         .n_metrics = n,
+                                         .env = {.items = &b->items,
+                                                 .global = b->global.n ? &b->global : NULL,
+                                                 .temperature = temperature,
+                                                 .batch_size = (int32_t)batch_size,
+                                                 .threads = ctx->threads,
+                                                 .batches = BATCHES}};
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = measure_batches(ctx, &spec, ids, value);
+    out->seconds = hn_seconds_since(begun);
+    // Cosines and scores, and those within either view.
+    double products = needs & HN_METRIC_NEEDS_VIEWS ? 4 : 2;
+    out->ideal = products * BATCHES * 2.0 * (double)b->shape.dim *
+                 (double)(batch_size * batch_size) / (b->gflops * 1e9);
+    return code;
+}
+
+// A positive of each query.
+static enum hn_code make_qrels(struct hn_context *ctx, int64_t queries, int64_t passages,
+                               struct hn_qrels *out) {
+    struct hn_judgement *list = hn_alloc(ctx, queries, sizeof *list);
+    if (!list)
+        return ctx->code;
+    for (int64_t i = 0; i < queries; i++)
+        list[i] = (struct hn_judgement){(int32_t)i, (int32_t)(i * passages / queries), 1};
+    return hn_qrels_build(ctx, list, queries, queries, out);
+}
+
+// 10 negatives by a margin, as hardneg_mine() takes them.
+static enum hn_code mine(struct hn_context *ctx, const struct hn_miner *m, int64_t queries) {
+    int64_t part = hn_ranking_rows(queries, &m->data.rows[HN_CORPUS], m->o.depth), count;
+    struct hn_mined sum = {0};
+    for (int64_t from = 0; from < queries; from += count) {
+        struct hn_pool pool;
+        HN_SCOPE(ctx);
+        count = hn_min(part, queries - from);
+        if (hn_miner_pool(ctx, m, from, count, false, &pool) || hn_miner_take(ctx, m, &pool, &sum))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code rank(struct hn_context *ctx, const struct hn_bench *b) {
+    struct hn_ranking ranking;
+    return hn_ranking_run(ctx, &b->queries, &b->items.x, b->shape.K, &ranking);
+}
+
+// Mining hard negatives of queries over a corpus, or (RANK) finding the best K of each alone, whose
+// remainder is what filters take.
+static enum hn_code run_mining(struct hn_context *ctx, struct hn_bench *b,
+                               const struct hn_bench_kernel *k, struct hn_bench_time *out) {
+    struct hn_retrieval_data data = {.rows = {b->queries, b->items.x}};
+    const struct hn_mine_options options = {.n = 10,
+                                            .depth = b->shape.K,
+                                            .min_rank = INT64_MIN,
+                                            .max_rank = INT64_MIN,
+                                            .seed = 1,
+                                            .absolute_margin = NAN,
+                                            .relative_margin = .05,
+                                            .max_score = NAN,
+                                            .min_score = NAN,
+                                            .guide = NAN};
+    struct hn_miner miner;
+    int64_t queries = b->shape.queries;
+    HN_SCOPE(ctx);
+    if (make_qrels(ctx, queries, b->shape.n, &data.qrels) ||
+        hn_miner_open(ctx, &data, &options, "random rows", &miner))
+        return ctx->code;
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = k->argument == MINE ? mine(ctx, &miner, queries) : rank(ctx, b);
+    out->seconds = hn_seconds_since(begun);
+    out->ideal = hn_bench_flop_seconds(b, queries * b->shape.n);
+    return code;
+}
+
 static const struct hn_bench_kernel kernels[] = {
     {"sgemm", "sgemm", HN_BENCH_NO_ROWS, 0, run_sgemm},
     {"product", "product", HN_BENCH_VIEWS_TOO, FULL, run_product},
@@ -220,9 +361,9 @@ static const struct hn_bench_kernel kernels[] = {
     {"loss", "loss", HN_BENCH_VIEWS_TOO, 0.5, run_loss},
     {"sinks", "sinks", HN_BENCH_VIEWS_TOO, FULL, run_sinks},
     {"sinks", "sinks-half", HN_BENCH_VIEWS_TOO, HALF, run_sinks},
-    {"mining", "mine", HN_BENCH_QUERIES_TOO, HN_BENCH_MINE, hn_bench_mining},
-    {"mining", "mine-ranking", HN_BENCH_QUERIES_TOO, HN_BENCH_RANK, hn_bench_mining},
-    {"cell", "cell-all", HN_BENCH_VIEWS_TOO, 0, hn_bench_cell},
+    {"mining", "mine", HN_BENCH_QUERIES_TOO, MINE, run_mining},
+    {"mining", "mine-ranking", HN_BENCH_QUERIES_TOO, RANK, run_mining},
+    {"cell", "cell-all", HN_BENCH_VIEWS_TOO, 0, run_cell},
     {"train", "train-views", HN_BENCH_TRAINING, HN_BENCH_VIEWS, hn_bench_training},
     {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, hn_bench_training},
     {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, hn_bench_training},
@@ -242,7 +383,7 @@ enum hn_code hn_bench_list(struct hn_context *ctx, const struct hn_bench_kernel 
     memcpy(list, kernels, sizeof kernels);
     for (int64_t i = 0; i < metrics; i++) {
         struct hn_bench_kernel *cell = list + KERNELS + i;
-        *cell = (struct hn_bench_kernel){"cell", NULL, HN_BENCH_VIEWS_TOO, 0, hn_bench_cell};
+        *cell = (struct hn_bench_kernel){"cell", NULL, HN_BENCH_VIEWS_TOO, 0, run_cell};
         if (!(cell->name = hn_format(ctx, "cell-%s", hn_metrics[i]->name)))
             return ctx->code;
     }
