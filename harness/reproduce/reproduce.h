@@ -68,13 +68,13 @@ HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                             const struct hn_claim_entry *entry,
                                             struct hn_results *out, char *why);
-// Trains the runs of all entries side by side (harness/reproduce/reproduce_all.c), before they are
+// Trains the runs of all entries side by side , before they are
 // judged one by one, except runs whose costs an entry judges, which need the machine to themselves,
 // and jobs that cannot be read. Like hn_processes_run(), call it before any parallel region.
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
-// Estimate of an entry of trainings (harness/reproduce/reproduce_foresee.c).
+// Estimate of an entry of trainings .
 struct hn_foreseen {
     const struct hn_claim_entry *entry;
     int64_t runs;    // including those that it shares with entries before it
@@ -119,8 +119,4 @@ HN_MUST_USE enum hn_code hn_reproduce_job_open(struct hn_context *ctx,
                                                const struct hn_reproduce *rep,
                                                const struct hn_claim_job *job,
                                                struct hn_train_job *out, char **data);
-// A runner over runs of trainings: those that failed are tried again, once.
-struct hn_runner hn_reproduce_runner(const struct hn_reproduce *rep, const struct hn_item *item,
-                                     int64_t n, struct hn_train_state *state);
-
 #endif
