@@ -1,5 +1,5 @@
+#include "harness/choose/choose.h"
 #include "core/files.h"
-#include "harness/choose/choose_private.h"
 #include "harness/host/progress.h"
 #include "harness/run/cells.h"
 

@@ -1,5 +1,5 @@
 // A choice as a JSON document, and what it has in common with the choice in words.
-#include "harness/choose/choose_private.h"
+#include "harness/choose/choose.h"
 #include "results/records.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // A choice for people: a table of the settings that matter, and the answer in words.
 #include "core/real_text.h"
-#include "harness/choose/choose_private.h"
+#include "harness/choose/choose.h"
 #include "results/records.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // Drawing and measuring the batches of a cell, and timing that.
-#include "harness/run/cell_private.h"
+#include "harness/run/cells.h"
 #include "samplers/draw.h"
 
 #include <inttypes.h>
