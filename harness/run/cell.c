@@ -27,17 +27,18 @@ static void label(const struct hn_item *item, char *text, size_t size) {
              cell->batch_size, cell->temperature, loss, weights, cell->seed);
 }
 
-static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *plan,
-                                  const struct hn_cell *cell, struct hn_table *runs) {
+// Checks the sampler against the data; note: what it says of them.
+static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_plan *plan,
+                                  const struct hn_cell *cell, char note[HN_MESSAGE_MAX]) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     struct hn_sampler_plan shape =
         hn_plan_sampler_plan(hn_snapshot_info(plan->data[cell->data].snapshot), cell->batch_size);
-    char note[HN_MESSAGE_MAX] = "";
     const struct hn_notes said = ctx->notes;
+    *note = '\0';
     ctx->notes = (struct hn_notes){hn_keep_note, note};
     enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
     ctx->notes = said;
-    return code && code != HN_NOT_APPLICABLE ? code : hn_cell_add_note(ctx, runs, note);
+    return code;
 }
 
 static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
@@ -47,6 +48,7 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const struct hn_job_weighting *weighting = weighting_of(plan, cell);
     struct hn_table *r = &out->runs;
+    char note[HN_MESSAGE_MAX];
     (void)env;
     if (hn_rows_table(ctx, HN_ROWS_RUNS, r) || hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
         hn_plan_add_row(ctx, item, r) ||
@@ -58,10 +60,10 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                      HN_INT_VALUE("batch_size", cell->batch_size),
                      HN_INT_VALUE("seed", (int64_t)cell->seed)) ||
         hn_item_set_options(ctx, sampler->type->options, sampler->params, r) ||
-        hn_item_set_options(ctx, weighting->type->options, weighting->params, r) ||
-        set_plan_note(ctx, plan, cell, r))
+        hn_item_set_options(ctx, weighting->type->options, weighting->params, r))
         return ctx->code;
-    return HN_OK;
+    enum hn_code code = check_sampler(ctx, plan, cell, note);
+    return code && code != HN_NOT_APPLICABLE ? code : hn_cell_add_note(ctx, r, note);
 }
 
 // The embeddings that the cell is judged on and built on.
@@ -86,18 +88,14 @@ static enum hn_code set_peak(struct hn_context *ctx, struct hn_results *out) {
 
 enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
                            const struct hn_cell *cell) {
-    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
-    const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
-    const char *missing = hn_plan_missing(info, sampler->type);
+    const struct hn_plan_data *data = &plan->data[cell->data];
+    const struct hn_sampler_type *type = plan->job->sampler[cell->sampler].type;
+    const char *missing = hn_plan_missing(hn_snapshot_info(data->snapshot), type);
+    char note[HN_MESSAGE_MAX];
     if (missing)
-        return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have",
-                       sampler->type->name, missing, plan->data[cell->data].name);
-    const struct hn_notes said = ctx->notes;
-    ctx->notes.to = NULL; // set_plan_note() keeps the notes
-    struct hn_sampler_plan shape = hn_plan_sampler_plan(info, cell->batch_size);
-    enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
-    ctx->notes = said;
-    return code;
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have", type->name,
+                       missing, data->name);
+    return check_sampler(ctx, plan, cell, note);
 }
 
 // Median seconds per unit (a build, or a batch) over the samples of a phase that count.

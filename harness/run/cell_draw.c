@@ -187,37 +187,6 @@ static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, str
     return hn_table_set_int(ctx, &w->out->runs, 0, "batches", done);
 }
 
-// Columns of negatives per anchor; NaN for batches.
-static enum hn_code store_lists(struct hn_context *ctx, struct hn_cell_work *w) {
-    const struct hn_sampler *s = &w->sampler;
-    if (s->anchors == 0)
-        return HN_OK;
-    struct hn_table *runs = &w->out->runs;
-    double negatives = (double)s->pairs / (double)s->anchors;
-    double without = (double)s->anchors_without;
-    enum hn_code code = hn_table_set_real(ctx, runs, 0, "negatives_mean", negatives);
-    return code ? code : hn_table_set_real(ctx, runs, 0, "anchors_without", without);
-}
-
-// Columns of keep_apart; NaN without.
-static enum hn_code store_apart(struct hn_context *ctx, struct hn_cell_work *w) {
-    const struct hn_apart *apart = &w->sampler.apart;
-    if (!apart->order)
-        return HN_OK;
-    return HN_TABLE_SET(ctx, &w->out->runs, 0, HN_REAL_VALUE("apart_moved", (double)apart->moved),
-                        HN_REAL_VALUE("apart_left", (double)apart->left));
-}
-
-static enum hn_code store_table(struct hn_context *ctx, struct hn_cell_work *w) {
-    const struct hn_sampler *s = &w->sampler;
-    if (!s->type->table)
-        return HN_OK;
-    struct hn_table *table = hn_results_add_table(ctx, w->out);
-    if (!table)
-        return ctx->code;
-    return s->type->table(ctx, s, table);
-}
-
 // A graph that is not of the step that is judged is named in the note.
 static enum hn_code note_age(struct hn_context *ctx, struct hn_cell_work *w) {
     if (w->items == w->build_items || !w->sampler.type->rebuild)
@@ -234,18 +203,26 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w
     double overlap = s->type->graph && s->type->graph(s) ? 1 : NAN;
     if (w->items != w->build_items && hn_sampler_overlap(ctx, s, w->items, &overlap))
         return ctx->code;
-    bool built = s->type->rebuild != NULL;
+    bool built = s->type->rebuild != NULL, lists = s->anchors > 0;
     double age = built ? (double)(w->items->step - w->build_items->step) : NAN;
-    if (HN_TABLE_SET(ctx, runs, 0, HN_REAL_VALUE("graph_age", age),
-                     HN_REAL_VALUE("graph_overlap", overlap), HN_INT_VALUE("stalls", s->stalls),
-                     HN_INT_VALUE("n_dot", s->build.dot + s->sampling.dot),
-                     HN_INT_VALUE("n_dot_build", s->build.dot),
-                     HN_INT_VALUE("n_draw", s->build.draw + s->sampling.draw),
-                     HN_INT_VALUE("n_step", s->build.step + s->sampling.step),
-                     HN_INT_VALUE("n_edge", s->build.edge + s->sampling.edge),
-                     HN_INT_VALUE("bytes_touched", s->build.bytes + s->sampling.bytes)))
+    if (HN_TABLE_SET(
+            ctx, runs, 0, HN_REAL_VALUE("graph_age", age), HN_REAL_VALUE("graph_overlap", overlap),
+            HN_INT_VALUE("stalls", s->stalls),
+            HN_INT_VALUE("n_dot", s->build.dot + s->sampling.dot),
+            HN_INT_VALUE("n_dot_build", s->build.dot),
+            HN_INT_VALUE("n_draw", s->build.draw + s->sampling.draw),
+            HN_INT_VALUE("n_step", s->build.step + s->sampling.step),
+            HN_INT_VALUE("n_edge", s->build.edge + s->sampling.edge),
+            HN_INT_VALUE("bytes_touched", s->build.bytes + s->sampling.bytes),
+            // NaN for batches; and without keep_apart.
+            HN_REAL_VALUE("negatives_mean", lists ? (double)s->pairs / (double)s->anchors : NAN),
+            HN_REAL_VALUE("anchors_without", lists ? (double)s->anchors_without : NAN),
+            HN_REAL_VALUE("apart_moved", s->apart.order ? (double)s->apart.moved : NAN),
+            HN_REAL_VALUE("apart_left", s->apart.order ? (double)s->apart.left : NAN)) ||
+        note_age(ctx, w))
         return ctx->code;
-    if (note_age(ctx, w) || store_lists(ctx, w) || store_apart(ctx, w) || store_table(ctx, w))
+    struct hn_table *table = s->type->table ? hn_results_add_table(ctx, w->out) : NULL;
+    if (s->type->table && (!table || s->type->table(ctx, s, table)))
         return ctx->code;
     if (!s->type->report)
         return HN_OK;

@@ -3,7 +3,7 @@
 enum { SLOTS = 2 };
 
 struct hn_cell_cache {
-    struct {
+    struct slot {
         bool full;
         int32_t data;
         int64_t index;
@@ -61,20 +61,20 @@ void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache) {
 enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan, int32_t data,
                             int64_t index, int slot, struct hn_cell_cache *cache,
                             const struct hn_items **items) {
-    if (!cache->slot[slot].full || cache->slot[slot].data != data ||
-        cache->slot[slot].index != index) {
+    struct slot *s = &cache->slot[slot];
+    if (!s->full || s->data != data || s->index != index) {
         drop_draw(ctx, cache); // both borrow items
         drop_sampler(ctx, cache);
-        if (cache->slot[slot].full)
-            hn_items_free(ctx, &cache->slot[slot].items);
-        cache->slot[slot].full = false;
-        if (hn_snapshot_load(ctx, plan->data[data].snapshot, index, &cache->slot[slot].items))
+        if (s->full)
+            hn_items_free(ctx, &s->items);
+        s->full = false;
+        if (hn_snapshot_load(ctx, plan->data[data].snapshot, index, &s->items))
             return ctx->code;
-        cache->slot[slot].full = true;
-        cache->slot[slot].data = data;
-        cache->slot[slot].index = index;
+        s->full = true;
+        s->data = data;
+        s->index = index;
     }
-    *items = &cache->slot[slot].items;
+    *items = &s->items;
     return HN_OK;
 }
 
@@ -94,30 +94,20 @@ void hn_cache_put_global(struct hn_context *ctx, struct hn_cell_cache *cache, in
     cache->global_index = index;
 }
 
-static enum hn_code compute_global(struct hn_context *ctx, const struct hn_plan *plan,
-                                   const struct hn_cell *cell, const struct hn_items *items,
-                                   struct hn_cell_cache *cache) {
-    const struct hn_job *job = plan->job;
-    int64_t n_dot;
-    struct hn_global *global = hn_alloc(ctx, job->n_temperatures, sizeof *global);
-    if (!global)
-        return ctx->code;
-    if (hn_global_compute_all(ctx, items, job->temperature, (int)job->n_temperatures, global,
-                              &n_dot)) {
-        hn_free(ctx, global);
-        return ctx->code;
-    }
-    hn_cache_put_global(ctx, cache, cell->data, cell->step_index, global, (int)job->n_temperatures);
-    return HN_OK;
-}
-
 enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,
                              const struct hn_cell *cell, const struct hn_items *items,
                              struct hn_cell_cache *cache, const struct hn_global **global) {
-    bool here = cache->global && cache->global_data == cell->data &&
-                cache->global_index == cell->step_index;
-    if (!here && compute_global(ctx, plan, cell, items, cache))
-        return ctx->code;
+    if (!cache->global || cache->global_data != cell->data ||
+        cache->global_index != cell->step_index) {
+        const int n = (int)plan->job->n_temperatures;
+        int64_t n_dot;
+        struct hn_global *all = hn_alloc(ctx, n, sizeof *all);
+        if (!all || hn_global_compute_all(ctx, items, plan->job->temperature, n, all, &n_dot)) {
+            hn_free(ctx, all);
+            return ctx->code;
+        }
+        hn_cache_put_global(ctx, cache, cell->data, cell->step_index, all, n);
+    }
     for (int t = 0; t < cache->n_global; t++)
         if (cache->global[t].temperature == cell->temperature)
             *global = &cache->global[t];

@@ -310,14 +310,11 @@ static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
     if (!folder)
         return ctx->code;
     hn_own(ctx, scope.outer);
-    enum hn_code code = calibrate(ctx, env->state);
-    if (!code)
-        code = hn_folder_make(ctx, folder);
-    if (!code)
-        code = train(ctx, item, env, folder, out);
+    bool failed = calibrate(ctx, env->state) || hn_folder_make(ctx, folder) ||
+                  train(ctx, item, env, folder, out);
     if (run->job->run.snapshot <= 0 && run->job->run.dense_every <= 0)
         (void)remove(folder);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static enum hn_code check_file(struct hn_context *ctx, const char *key, const char *path) {
