@@ -78,16 +78,16 @@ static void test_pass(void) {
     for (int i = 0; i < 4 * IN; i++)
         x[i] = (hn_real)sin(i + 1);
     struct hn_weights copy = hn_momentum_weights(&m, &w);
-    memcpy(first, hn_net_forward(&net, &copy, &tape, &pass, x, 4), sizeof first);
+    memcpy(first, hn_net_forward(&copy, &tape, &pass, x, 4), sizeof first);
     hn_real *own = hn_alloc(&ctx, m.n_running, sizeof *own);
     memcpy(own, w.running, (size_t)m.n_running * sizeof *own);
     for (int64_t i = 0; i < w.n; i++)
         w.value[i] += (hn_real)sin((double)i);
     hn_momentum_follow(&m, &w); // keeps all of itself
-    const hn_real *again = hn_net_forward(&net, &copy, &tape, &pass, x, 4);
+    const hn_real *again = hn_net_forward(&copy, &tape, &pass, x, 4);
     CU_ASSERT_EQUAL(memcmp(first, again, sizeof first), 0);
     CU_ASSERT_EQUAL(memcmp(own, w.running, (size_t)m.n_running * sizeof *own), 0);
-    CU_ASSERT(memcmp(first, hn_net_forward(&net, &w, &tape, &pass, x, 4), sizeof first) != 0);
+    CU_ASSERT(memcmp(first, hn_net_forward(&w, &tape, &pass, x, 4), sizeof first) != 0);
     hn_free(&ctx, memory);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }

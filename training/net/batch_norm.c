@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { WIDE = 256 };
-static const double epsilon = 1e-5;
+static const double epsilon = 1e-5, momentum = 0.1;
 
 static int64_t channels_of(const struct hn_layer *l) {
     return l->spec.channels > 0 ? l->spec.channels : l->in;
@@ -109,7 +109,6 @@ static void sum_parts(const struct hn_layer_run *run, const struct hn_norm *norm
 static void take_statistics(const struct hn_layer_run *run, const struct hn_norm *norm,
                             int64_t rows, int64_t c) {
     hn_real *to = run->keep, *inverse = to + norm->wide;
-    double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
     if (!run->summed)
         sum_parts(run, norm, c);
     for (int64_t j = 0; j < c; j++) {
@@ -117,8 +116,6 @@ static void take_statistics(const struct hn_layer_run *run, const struct hn_norm
         join(run, norm, j, &mean, &squares);
         to[j] = norm->sums[j] + (hn_real)mean;
         inverse[j] = (hn_real)(1 / sqrt(squares / (double)rows + epsilon));
-        if (run->pass->frozen)
-            continue;
         double unbiased = squares / (double)hn_max(rows - 1, 1);
         run->running[j] += (hn_real)(momentum * ((double)to[j] - (double)run->running[j]));
         run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));

@@ -31,7 +31,6 @@ struct hn_weights {
 struct hn_pass {
     struct hn_workers workers;
     bool training; // batch norm takes the statistics of the rows at hand, dropout drops
-    bool frozen;   // training, but running statistics are left alone (a second look at a batch)
     uint64_t seed; // with step and view names the streams of dropout
     int64_t step, view;
     const struct hn_sparse *input, *input_t; // of `sparse-linear`, which stands first: x is unused
@@ -46,7 +45,6 @@ struct hn_layer_spec {
     bool bias;                       // linear, sparse-linear, convolution
     bool fan_in;                     // linear, convolution: first weights by the fan in alone
     double rate;                     // dropout
-    double momentum;                 // batch norm; 0 = 0.1
     bool relu;                       // batch norm: and ReLU of what it gives
 };
 
@@ -176,7 +174,7 @@ HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weigh
 void hn_weights_clear(struct hn_weights *weights);
 void hn_net_init(const struct hn_net *net, struct hn_weights *weights, uint64_t seed);
 
-// Activations of a pass of up to `capacity` rows through `net`.
+// A network and its activations of a pass of up to `capacity` rows.
 struct hn_tape {
     const struct hn_net *net; // borrowed
     int64_t capacity, rows;
@@ -189,13 +187,12 @@ struct hn_tape {
 HN_MUST_USE enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net,
                                       int64_t rows, bool backward, struct hn_tape *tape);
 
-// y[rows x net->out], owned by the tape, valid until its next pass. Output of
-// layer i: tape->y[i].
-hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
+// y[rows x out], owned by the tape, valid until its next pass. Output of layer i: tape->y[i].
+hn_real *hn_net_forward(struct hn_weights *weights, struct hn_tape *tape,
                         const struct hn_pass *pass, const hn_real *x, int64_t rows);
 // Gradients of the last forward pass of the tape: dy[rows x out] is overwritten, gradients are
 // added to weights->grad, dx[rows x in] is filled unless NULL.
-void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
-                     const struct hn_pass *pass, hn_real *dy, hn_real *dx);
+void hn_net_backward(struct hn_weights *weights, struct hn_tape *tape, const struct hn_pass *pass,
+                     hn_real *dy, hn_real *dx);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const struct hn_objective_type hn_objectives[] = {
+const struct hn_loss_type hn_objectives[] = {
     [HN_OBJECTIVE_NTXENT] = {"ntxent", "Anchors from both views; 2B - 2 negatives from both views",
                              "BS equation 16"},
     [HN_OBJECTIVE_INFONCE] = {"infonce",

@@ -29,12 +29,7 @@ enum {
     HN_OBJECTIVES_PAIRS = 1 << HN_OBJECTIVE_NTXENT | 1 << HN_OBJECTIVE_INFONCE |
                           1 << HN_OBJECTIVE_OTHER_VIEW | 1 << HN_OBJECTIVE_BOTH_WAYS
 };
-struct hn_objective_type {
-    const char *name;
-    const char *summary; // one line
-    const char *source;  // paper and position
-};
-extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
+extern const struct hn_loss_type hn_objectives[]; // by enum; ends with a NULL name
 
 struct hn_loss_spec {
     enum hn_objective objective; // one of the first five here, SUPCON or ATTRACT

@@ -129,8 +129,9 @@ enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net, int6
     return code;
 }
 
-static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_weights *w,
-                                  struct hn_tape *tape, const struct hn_pass *pass) {
+static struct hn_layer_run run_of(int i, struct hn_weights *w, struct hn_tape *tape,
+                                  const struct hn_pass *pass) {
+    const struct hn_net *net = tape->net;
     const struct hn_layer *layer = &net->layer[i];
     struct hn_layer_run run = {.layer = layer,
                                .pass = pass,
@@ -151,22 +152,24 @@ static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_wei
     return run;
 }
 
-hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
+hn_real *hn_net_forward(struct hn_weights *weights, struct hn_tape *tape,
                         const struct hn_pass *pass, const hn_real *x, int64_t rows) {
+    const struct hn_net *net = tape->net;
     tape->x = x;
     tape->rows = rows;
     for (int i = 0; i < net->n; i++) {
-        struct hn_layer_run run = run_of(net, i, weights, tape, pass);
+        struct hn_layer_run run = run_of(i, weights, tape, pass);
         run.summed = applied(net, i, i - 1);
         run.layer->type->forward(&run);
     }
     return tape->y[net->n - 1];
 }
 
-void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
-                     const struct hn_pass *pass, hn_real *dy, hn_real *dx) {
+void hn_net_backward(struct hn_weights *weights, struct hn_tape *tape, const struct hn_pass *pass,
+                     hn_real *dy, hn_real *dx) {
+    const struct hn_net *net = tape->net;
     for (int i = net->n - 1; i >= 0; i--) {
-        struct hn_layer_run run = run_of(net, i, weights, tape, pass);
+        struct hn_layer_run run = run_of(i, weights, tape, pass);
         bool left = applied(net, i, i - 1);
         run.summed = applied(net, i, i + 1);
         hn_real *into = i == 0 ? dx : left ? NULL : tape->delta[dy == tape->delta[0]];

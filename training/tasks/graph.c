@@ -269,27 +269,23 @@ static void pool(const struct view *view, const hn_real *h, int64_t l, int64_t w
 // The vectors of the view's graphs, and z.
 static hn_real *encode(struct hn_task *task, struct view *view, bool training) {
     const struct params *p = task->params;
-    struct state *s = task->state;
     const hn_real *h = view->x;
     view->pass.training = training;
     for (int64_t l = 0; l < p->layers; l++) {
-        h = hn_net_forward(&s->layer[l], &task->weights, &view->tape[l], &view->pass, h,
-                           view->rows);
+        h = hn_net_forward(&task->weights, &view->tape[l], &view->pass, h, view->rows);
         pool(view, h, l, p->width, task->d);
         for (int64_t i = 0; training && view->node && i < view->rows; i++)
             memcpy(view->node + i * task->d + l * p->width, h + i * p->width,
                    (size_t)p->width * sizeof *h);
     }
-    return hn_net_forward(&s->head, &task->weights, &view->head, &view->pass, view->vector,
-                          view->graphs);
+    return hn_net_forward(&task->weights, &view->head, &view->pass, view->vector, view->graphs);
 }
 
 // From dz to all gradients: those of a layer's rows come from its sums and from the layer above.
 static void decode(struct hn_task *task, struct view *view) {
     const struct params *p = task->params;
-    struct state *s = task->state;
     const int64_t width = p->width;
-    hn_net_backward(&s->head, &task->weights, &view->head, &view->pass, view->dz, view->dvector);
+    hn_net_backward(&task->weights, &view->head, &view->pass, view->dz, view->dvector);
     for (int64_t l = p->layers - 1; l >= 0; l--) {
         for (int64_t g = 0; g < view->graphs; g++) {
             const hn_real *own = view->dvector + g * task->d + l * width;
@@ -299,7 +295,7 @@ static void decode(struct hn_task *task, struct view *view) {
                         own[k] + (view->node ? view->dnode[i * task->d + l * width + k] : 0) +
                         (l < p->layers - 1 ? view->dx[i * width + k] : 0);
         }
-        hn_net_backward(&s->layer[l], &task->weights, &view->tape[l], &view->pass, view->dh,
+        hn_net_backward(&task->weights, &view->tape[l], &view->pass, view->dh,
                         l > 0 ? view->dx : NULL);
     }
 }
@@ -327,13 +323,13 @@ static void step_info(struct hn_context *ctx, struct hn_task *task,
             view->graph[r] = (int32_t)i;
     }
     const hn_real *z = encode(task, view, true);
-    const hn_real *u = hn_net_forward(&s->local, &task->weights, &view->local, &view->pass,
-                                      view->node, view->rows);
+    const hn_real *u =
+        hn_net_forward(&task->weights, &view->local, &view->pass, view->node, view->rows);
     if (z1)
         copy_unit(z, batch->n, task->d, z1);
     *loss = hn_loss_jsd(hn_task_workers(ctx, task), &batch->loss, view->rows, batch->n, task->d, u,
                         z, view->graph, view->du, view->dz, &s->loss);
-    hn_net_backward(&s->local, &task->weights, &view->local, &view->pass, view->du, view->dnode);
+    hn_net_backward(&task->weights, &view->local, &view->pass, view->du, view->dnode);
     decode(task, view);
 }
 

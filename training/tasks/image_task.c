@@ -102,16 +102,15 @@ static void step_queue(struct hn_task *task, const struct hn_task_batch *batch,
     hn_momentum_follow(&net->momentum, w);
     struct hn_weights copy = hn_momentum_weights(&net->momentum, w);
     memcpy(key,
-           hn_net_forward(&net->encoder, &copy, &net->tape, pass,
-                          net->x + batch->n * net->encoder.in, batch->n),
+           hn_net_forward(&copy, &net->tape, pass, net->x + batch->n * net->encoder.in, batch->n),
            (size_t)half * sizeof *key);
-    const hn_real *z = hn_net_forward(&net->encoder, w, &net->tape, pass, net->x, batch->n);
+    const hn_real *z = hn_net_forward(w, &net->tape, pass, net->x, batch->n);
     if (z1)
         memcpy(z1, z, (size_t)half * sizeof *z1);
     *loss = hn_loss_queue(pass->workers, &batch->loss, batch->n, task->d, z, key,
                           hn_momentum_queue(&net->momentum, w), net->dz, &net->loss);
     hn_momentum_push(&net->momentum, w, key, batch->n);
-    hn_net_backward(&net->encoder, w, &net->tape, pass, net->dz, NULL);
+    hn_net_backward(w, &net->tape, pass, net->dz, NULL);
 }
 
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,
@@ -123,13 +122,12 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn
         step_queue(task, batch, &pass, loss, z1);
         return;
     }
-    const hn_real *z =
-        hn_net_forward(&net->encoder, &task->weights, &net->tape, &pass, net->x, 2 * batch->n);
+    const hn_real *z = hn_net_forward(&task->weights, &net->tape, &pass, net->x, 2 * batch->n);
     if (z1)
         memcpy(z1, z, (size_t)half * sizeof *z1);
     *loss = hn_loss_pairs(pass.workers, &batch->loss, NULL, batch->n, task->d, z, z + half, net->dz,
                           net->dz + half, &net->loss);
-    hn_net_backward(&net->encoder, &task->weights, &net->tape, &pass, net->dz, NULL);
+    hn_net_backward(&task->weights, &net->tape, &pass, net->dz, NULL);
 }
 
 enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
@@ -137,7 +135,7 @@ enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int vi
     struct hn_image_net *net = task->state;
     const struct hn_pass pass = {.workers.threads = ctx->threads};
     const hn_real *x = net->load(ctx, task, view, step, first, rows);
-    const hn_real *out = hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
+    const hn_real *out = hn_net_forward(&task->weights, &net->wide, &pass, x, rows);
     memcpy(z, out, (size_t)(rows * task->d) * sizeof *z);
     if (view == 0) // for an evaluation
         memcpy(net->h + first * net->hidden, net->wide.y[net->hidden_layer],

@@ -189,11 +189,8 @@ static void draw_view(const struct hn_task *task, int number, const char *purpos
 }
 
 static hn_real *encode(struct hn_task *task, struct view *view) {
-    struct state *s = task->state;
-    view->raw =
-        hn_net_forward(&s->encoder, &task->weights, &view->tape, &view->pass, NULL, task->n);
-    return hn_net_forward(&s->to_unit, &task->weights, &view->unit, &view->pass, view->raw,
-                          task->n);
+    view->raw = hn_net_forward(&task->weights, &view->tape, &view->pass, NULL, task->n);
+    return hn_net_forward(&task->weights, &view->unit, &view->pass, view->raw, task->n);
 }
 
 static void gather(const hn_real *from, const int32_t *id, int64_t n, int64_t d, hn_real *to) {
@@ -257,7 +254,7 @@ static double siamese_loss(struct hn_task *task, const hn_real *z1, const hn_rea
     for (int i = 0; i < 2; i++) {
         struct view *own = v[i], *other = v[1 - i];
         const hn_real *prediction =
-            hn_net_forward(&s->head, &task->weights, &own->head, &own->pass, own->raw, n);
+            hn_net_forward(&task->weights, &own->head, &own->pass, own->raw, n);
         loss += 0.5 * hn_loss_siamese(n, d, prediction, z[1 - i], own->part,
                                       p->stop_gradient ? NULL : other->dpart);
     }
@@ -265,10 +262,10 @@ static double siamese_loss(struct hn_task *task, const hn_real *z1, const hn_rea
         struct view *own = v[i];
         for (int64_t k = 0; k < n * d; k++)
             own->part[k] *= (hn_real)0.5;
-        hn_net_backward(&s->head, &task->weights, &own->head, &own->pass, own->part, own->draw);
+        hn_net_backward(&task->weights, &own->head, &own->pass, own->part, own->draw);
         if (p->stop_gradient)
             continue;
-        hn_net_backward(&s->to_unit, &task->weights, &own->unit, &own->pass, own->dpart, own->part);
+        hn_net_backward(&task->weights, &own->unit, &own->pass, own->dpart, own->part);
         for (int64_t k = 0; k < n * d; k++)
             own->draw[k] += (hn_real)0.5 * own->part[k];
     }
@@ -279,11 +276,10 @@ static double siamese_loss(struct hn_task *task, const hn_real *z1, const hn_rea
 static double supervised_loss(struct hn_task *task, const hn_real *z1) {
     struct state *s = task->state;
     struct view *v = &s->view[0];
-    const hn_real *logit =
-        hn_net_forward(&s->head, &task->weights, &v->head, &v->pass, z1, task->n);
+    const hn_real *logit = hn_net_forward(&task->weights, &v->head, &v->pass, z1, task->n);
     hn_real *gradient = v->head.y[s->head.n - 1]; // overwrites the logits
     double loss = hn_loss_cross_entropy(task->n, s->classes, logit, s->train_label, gradient);
-    hn_net_backward(&s->head, &task->weights, &v->head, &v->pass, gradient, v->dz);
+    hn_net_backward(&task->weights, &v->head, &v->pass, gradient, v->dz);
     return loss;
 }
 
@@ -309,8 +305,8 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     for (int i = 0; i < (supervised ? 1 : 2); i++) {
         struct view *v = &s->view[i];
         if (!siamese) // its gradients are of raw embeddings already
-            hn_net_backward(&s->to_unit, &task->weights, &v->unit, &v->pass, v->dz, v->draw);
-        hn_net_backward(&s->encoder, &task->weights, &v->tape, &v->pass, v->draw, NULL);
+            hn_net_backward(&task->weights, &v->unit, &v->pass, v->dz, v->draw);
+        hn_net_backward(&task->weights, &v->tape, &v->pass, v->draw, NULL);
     }
     return HN_OK;
 }

@@ -45,7 +45,7 @@ const hn_real *hn_text_net_embed(struct hn_text_net *net, struct hn_weights *wei
                                  const struct hn_pass *pass) {
     struct hn_pass own = *pass;
     own.input = &net->x;
-    return hn_net_forward(&net->encoder, weights, &net->tape, &own, NULL, net->x.rows);
+    return hn_net_forward(weights, &net->tape, &own, NULL, net->x.rows);
 }
 
 double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
@@ -60,7 +60,7 @@ double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
     hn_sparse_transpose(&net->x, &net->x_t);
     own.input = &net->x;
     own.input_t = &net->x_t;
-    hn_net_backward(&net->encoder, weights, &net->tape, &own, net->dz, NULL);
+    hn_net_backward(weights, &net->tape, &own, net->dz, NULL);
     for (int32_t row = 0; row < weights->n / weights->width; row++)
         if (row >= net->x_t.rows || net->x_t.start[row + 1] > net->x_t.start[row])
             weights->touched[weights->n_touched++] = row;
