@@ -20,6 +20,13 @@ struct hn_stream {
 void hn_stream_open(struct hn_stream *s, uint64_t seed, const char *purpose, int64_t step,
                     int64_t epoch, int64_t index);
 
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+static inline uint64_t hn_mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
 uint32_t hn_stream_word(struct hn_stream *s);
 // Uniform on 0 .. n-1 without bias (Lemire 2019, nearly divisionless); 1 <= n <= 2^31.
 uint32_t hn_stream_below(struct hn_stream *s, uint32_t n);

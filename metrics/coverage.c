@@ -10,6 +10,7 @@
 // With negatives per anchor a visit is being a negative of an anchor: coverage and visits say which
 // items serve as negatives. Every anchor of an epoch differs, so pairs_distinct says nothing there
 // and is NaN; repeats and equal batches are those of the anchors.
+#include "core/random.h"
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -59,21 +60,14 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return good ? HN_OK : ctx->code;
 }
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
-
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
     (void)self, (void)env, (void)thread;
     uint64_t low = 0, high = 0;
     for (int32_t a = 0; a < p->n; a++) {
         uint64_t id = (uint64_t)p->id[a];
-        low += mix(2 * id + 1);
-        high += mix(~(2 * id));
+        low += hn_mix(2 * id + 1);
+        high += hn_mix(~(2 * id));
     }
     record[REPEATS] = p->drawn - p->n;
     record[SHORT] = p->drawn < p->batch_size;

@@ -279,13 +279,11 @@ static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
     b->parts = hn_min(hn_parts_count(ctx, &cut), b->tiles);
     if (b->parts == 1)
         return build_tiles(ctx, b);
+    const int64_t number[] = {b->spec->m, b->spec->k, b->spec->tile, (int64_t)b->spec->seed,
+                              b->spec->built_index};
     struct hn_digest key;
     hn_parts_key(&key, "dealt", b->x, b->x);
-    hn_digest_add_int(&key, b->spec->m);
-    hn_digest_add_int(&key, b->spec->k);
-    hn_digest_add_int(&key, b->spec->tile);
-    hn_digest_add_int(&key, (int64_t)b->spec->seed);
-    hn_digest_add_int(&key, b->spec->built_index);
+    hn_digest_add_ints(&key, number, sizeof number / sizeof *number);
     const struct hn_parts_work work = {
         .key = &key, .parts = b->parts, .data = b, .compute = compute_part, .take = take_part};
     shuffle_tiles(b); // parts are by its order, in any process

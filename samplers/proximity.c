@@ -143,13 +143,11 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
 
 static enum hn_code choose_parts(struct hn_context *ctx, struct rows *r) {
     const struct hn_proximity *spec = r->gather->spec;
+    const int64_t number[] = {spec->m, spec->k, (int64_t)spec->seed, spec->built_index,
+                              r->gather->repeated};
     struct hn_digest key;
     hn_parts_key(&key, "proximity", r->gather->x, r->gather->x);
-    hn_digest_add_int(&key, spec->m);
-    hn_digest_add_int(&key, spec->k);
-    hn_digest_add_int(&key, (int64_t)spec->seed);
-    hn_digest_add_int(&key, spec->built_index);
-    hn_digest_add_int(&key, r->gather->repeated);
+    hn_digest_add_ints(&key, number, sizeof number / sizeof *number);
     const struct hn_parts_work work = {
         .key = &key, .parts = r->parts, .data = r, .compute = compute_part, .take = take_part};
     return hn_parts_run(ctx, &work);

@@ -146,13 +146,6 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     return state->features ? list_features(ctx, state) : take_rows(ctx, self);
 }
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
-
 // The ring of one anchor.
 struct ring {
     int32_t anchor;
@@ -162,7 +155,7 @@ struct ring {
 };
 
 static uint64_t lot_of(const struct ring *ring, int32_t id) {
-    return mix(ring->lots + ((uint64_t)id + 1) * 0x9e3779b97f4a7c15U);
+    return hn_mix(ring->lots + ((uint64_t)id + 1) * 0x9e3779b97f4a7c15U);
 }
 
 // Exact cosines with all items, summed in the order of the features: the same for (i, j) and (j,
