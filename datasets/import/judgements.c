@@ -37,25 +37,17 @@ static bool is_score(const char *text, float *value) {
     return end != text && !*end && isfinite(*value);
 }
 
-// A file in work. Each line has a query, a passage and a value; `trec`: with other columns.
+// A file in work. Each line has a query, a passage and a value; TREC's have columns besides.
 struct table {
     struct hn_lines lines;
     const struct hn_collection *side;
     enum hn_unknown unknown;
     bool scores;
-    int n_fields; // of a line
-    int64_t skipped;
+    int n_fields;              // of a line, 0: none was read
+    struct hn_judgement *list; // [count] in the order of the file; of scores grades are positions
+    float *score;              // [count]
+    int64_t count, capacity, score_capacity, skipped;
 };
-
-// Number of the columns of passage and value among n; false: no table has so many.
-static bool columns_of(const struct table *t, int n, int *passage, int *value) {
-    int others = t->scores ? 6 : 4;
-    if (n != 3 && n != others)
-        return false;
-    *passage = n == 3 ? 1 : 2;
-    *value = n == 3 ? 2 : t->scores ? 4 : 3;
-    return true;
-}
 
 // The index of an id of a side; -1 where it is unknown and that is allowed.
 static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set side,
@@ -87,96 +79,68 @@ static bool is_header(const struct table *t, char *const *field, int passage, in
             hn_string_find(&t->side[HN_CORPUS].index, field[passage]) < 0);
 }
 
-// The next pair and the text of its value; *value = NULL at the end.
-static enum hn_code next_pair(struct hn_context *ctx, struct table *t, int64_t pair[HN_SETS],
-                              const char **value) {
-    char *line, *field[FIELDS_MAX];
-    int at_passage, at_value;
-    int64_t grade;
-    float score;
-    for (*value = NULL;;) {
-        if (hn_lines_next(ctx, &t->lines, &line))
-            return ctx->code;
-        if (!line)
-            return HN_OK;
-        if (!line[strspn(line, " \t")])
-            continue;
-        int n = cut(line, field);
-        if (!columns_of(t, n, &at_passage, &at_value) || (t->n_fields && n != t->n_fields))
-            return hn_line_fail(ctx, &t->lines.at,
-                                "has %d columns; wanted are query, passage and %s, or the %d of "
-                                "TREC's, between tabs or blanks, alike on all lines",
-                                n, t->scores ? "score" : "grade", t->scores ? 6 : 4);
-        bool good =
-            t->scores ? is_score(field[at_value], &score) : is_grade(field[at_value], &grade);
-        if (!good && t->n_fields == 0 && t->lines.at.number == 1 &&
-            is_header(t, field, at_passage, at_value)) {
-            t->n_fields = n;
-            continue;
-        }
-        t->n_fields = n;
-        if (!good)
-            return hn_line_fail(ctx, &t->lines.at, "%.60s is not %s", field[at_value],
-                                t->scores ? "a finite number" : "an integer from -32768 to 32767");
-        if (find_id(ctx, t, HN_QUERIES, field[0], &pair[HN_QUERIES]) ||
-            find_id(ctx, t, HN_CORPUS, field[at_passage], &pair[HN_CORPUS]))
-            return ctx->code;
-        if (pair[HN_QUERIES] >= 0 && pair[HN_CORPUS] >= 0) {
-            *value = field[at_value];
-            return HN_OK;
-        }
-        t->skipped++;
-    }
+static enum hn_code add_pair(struct hn_context *ctx, struct table *t, const int64_t *pair,
+                             int64_t grade, float score) {
+    if (hn_grow(ctx, &t->list, &t->capacity, t->count + 1, sizeof *t->list) ||
+        (t->scores && hn_grow(ctx, &t->score, &t->score_capacity, t->count + 1, sizeof *t->score)))
+        return ctx->code;
+    if (t->scores && t->count == INT32_MAX)
+        return hn_line_fail(ctx, &t->lines.at, "is one pair too many: 2^31 - 1 are read");
+    if (t->scores)
+        t->score[t->count] = score;
+    t->list[t->count++] =
+        (struct hn_judgement){(int32_t)pair[HN_QUERIES], (int32_t)pair[HN_CORPUS], (int32_t)grade};
+    return HN_OK;
 }
 
-// Judgements in the order of the file; of scores the grades are their positions in *score.
-static enum hn_code read_pairs(struct hn_context *ctx, struct table *t, struct hn_judgement **list,
-                               int64_t *count, float **score) {
-    int64_t pair[HN_SETS], capacity = 0, score_capacity = 0, grade = 0;
-    const char *value;
-    *list = NULL;
-    *count = 0;
-    for (;;) {
-        if (next_pair(ctx, t, pair, &value))
-            return ctx->code;
-        if (!value)
-            return HN_OK;
-        if (hn_grow(ctx, list, &capacity, *count + 1, sizeof **list) ||
-            (score && hn_grow(ctx, score, &score_capacity, *count + 1, sizeof **score)))
-            return ctx->code;
-        if (score && *count == INT32_MAX)
-            return hn_line_fail(ctx, &t->lines.at, "is one pair too many: 2^31 - 1 are read");
-        if (score)
-            (void)is_score(value, &(*score)[*count]);
-        else
-            (void)is_grade(value, &grade);
-        (*list)[*count] = (struct hn_judgement){(int32_t)pair[HN_QUERIES], (int32_t)pair[HN_CORPUS],
-                                                score ? (int32_t)*count : (int32_t)grade};
-        ++*count;
-    }
+static enum hn_code take_line(struct hn_context *ctx, struct table *t, char *line) {
+    char *field[FIELDS_MAX];
+    int n = cut(line, field), trec = t->scores ? 6 : 4;
+    int at_passage = n == 3 ? 1 : 2, at_value = n == 3 ? 2 : t->scores ? 4 : 3;
+    int64_t pair[HN_SETS], grade = t->count;
+    float score = 0;
+    if ((n != 3 && n != trec) || (t->n_fields && n != t->n_fields))
+        return hn_line_fail(ctx, &t->lines.at,
+                            "has %d columns; wanted are query, passage and %s, or the %d of "
+                            "TREC's, between tabs or blanks, alike on all lines",
+                            n, t->scores ? "score" : "grade", trec);
+    bool first = t->n_fields == 0 && t->lines.at.number == 1;
+    bool good = t->scores ? is_score(field[at_value], &score) : is_grade(field[at_value], &grade);
+    t->n_fields = n;
+    if (!good && first && is_header(t, field, at_passage, at_value))
+        return HN_OK;
+    if (!good)
+        return hn_line_fail(ctx, &t->lines.at, "%.60s is not %s", field[at_value],
+                            t->scores ? "a finite number" : "an integer from -32768 to 32767");
+    if (find_id(ctx, t, HN_QUERIES, field[0], &pair[HN_QUERIES]) ||
+        find_id(ctx, t, HN_CORPUS, field[at_passage], &pair[HN_CORPUS]))
+        return ctx->code;
+    bool known = pair[HN_QUERIES] >= 0 && pair[HN_CORPUS] >= 0;
+    t->skipped += !known;
+    return known ? add_pair(ctx, t, pair, grade, score) : HN_OK;
 }
 
 static enum hn_code read_table(struct hn_context *ctx, const char *path, struct table *t,
-                               struct hn_qrels *out, float **score) {
-    struct hn_judgement *list = NULL;
-    int64_t count = 0;
+                               struct hn_qrels *out) {
+    char *line;
     enum hn_code code = hn_lines_open(ctx, path, &t->lines);
-    if (code == HN_OK)
-        code = read_pairs(ctx, t, &list, &count, score);
+    while (!code && !(code = hn_lines_next(ctx, &t->lines, &line)) && line)
+        if (line[strspn(line, " \t")])
+            code = take_line(ctx, t, line);
     hn_lines_close(&t->lines);
-    if (code == HN_OK && count == 0)
+    if (code == HN_OK && t->count == 0)
         code =
             hn_fail(ctx, HN_DATA, "%s: %s", path,
                     t->skipped ? "no line has ids of which both are rows; are they those of this "
                                  "corpus?"
                                : "holds no pair");
     if (code == HN_OK)
-        code = hn_qrels_build(ctx, list, count, t->side[HN_QUERIES].n, out);
-    int64_t again = code ? 0 : count - out->start[out->n];
+        code = hn_qrels_build(ctx, t->list, t->count, t->side[HN_QUERIES].n, out);
+    int64_t again = code ? 0 : t->count - out->start[out->n];
     if (again > 0)
         hn_note(ctx, "%s: %lld line%s of a pair that a later line has, too, whose %s counts", path,
                 (long long)again, again == 1 ? " is" : "s are", t->scores ? "score" : "grade");
-    hn_free(ctx, list);
+    hn_free(ctx, t->list);
     return code;
 }
 
@@ -184,7 +148,7 @@ enum hn_code hn_judgements_read(struct hn_context *ctx, const char *path,
                                 const struct hn_collection side[HN_SETS], enum hn_unknown unknown,
                                 struct hn_qrels *out, int64_t *skipped) {
     struct table t = {.side = side, .unknown = unknown};
-    enum hn_code code = read_table(ctx, path, &t, out, NULL);
+    enum hn_code code = read_table(ctx, path, &t, out);
     *skipped = t.skipped;
     return code;
 }
@@ -194,16 +158,15 @@ enum hn_code hn_pair_scores_read(struct hn_context *ctx, const char *path,
                                  struct hn_pair_scores *out, int64_t *skipped) {
     struct table t = {.side = side, .unknown = unknown, .scores = true};
     struct hn_qrels q;
-    float *score = NULL;
-    enum hn_code code = read_table(ctx, path, &t, &q, &score);
+    enum hn_code code = read_table(ctx, path, &t, &q);
     *skipped = t.skipped;
     if (code)
         return code;
     int64_t pairs = q.start[q.n];
     *out = (struct hn_pair_scores){q.start, q.passage, hn_alloc(ctx, pairs, sizeof *out->score)};
     for (int64_t e = 0; out->score && e < pairs; e++)
-        out->score[e] = score[q.grade[e]]; // of the last line where a pair is given twice
+        out->score[e] = t.score[q.grade[e]]; // of the last line where a pair is given twice
     hn_free(ctx, q.grade);
-    hn_free(ctx, score);
+    hn_free(ctx, t.score);
     return out->score ? HN_OK : ctx->code;
 }

@@ -29,9 +29,9 @@ static char *trim(char *text) {
     return text;
 }
 
-// Cuts one text, which is changed, into labels and appends them behind the first `at`; empty ones
-// are left out.
-static int64_t cut(char *text, const char *separator, const char **to, int64_t at) {
+// Cuts one text, which is changed, into labels and appends them; empty ones are left out.
+static enum hn_code cut(struct hn_context *ctx, char *text, const char *separator,
+                        struct hn_array *to, int64_t *capacity) {
     for (char *next; text; text = next) {
         next = strstr(text, separator);
         if (next) {
@@ -39,24 +39,17 @@ static int64_t cut(char *text, const char *separator, const char **to, int64_t a
             next += strlen(separator);
         }
         text = trim(text);
-        if (*text)
-            to[at++] = text;
+        if (hn_grow(ctx, &to->text, capacity, to->shape[0] + 1, sizeof *to->text))
+            return ctx->code;
+        to->text[to->shape[0]] = text;
+        to->shape[0] += *text != '\0';
     }
-    return at;
-}
-
-static int64_t count_parts(const char *text, const char *separator) {
-    int64_t count = 1;
-    while ((text = strstr(text, separator))) {
-        text += strlen(separator);
-        count++;
-    }
-    return count;
+    return HN_OK;
 }
 
 enum hn_code hn_label_lists_cut(struct hn_context *ctx, const struct hn_import *o,
                                 const struct hn_array *texts, struct hn_label_lists *out) {
-    int64_t n = texts->shape[0], parts = 0;
+    int64_t n = texts->shape[0], capacity = 0;
     if (!*o->label_separator)
         return hn_fail(ctx, HN_USAGE,
                        "--label-separator is empty: give the text between two labels, e.g. '|'");
@@ -64,20 +57,16 @@ enum hn_code hn_label_lists_cut(struct hn_context *ctx, const struct hn_import *
         return hn_fail(ctx, HN_DATA,
                        "%s: labels are integers, one for each row; without --label-separator",
                        o->labels.item[0]);
-    for (int64_t i = 0; i < n; i++)
-        parts += count_parts(texts->text[i], o->label_separator);
-    *out = (struct hn_label_lists){.n = n, .start = hn_zalloc(ctx, n + 1, sizeof *out->start)};
-    out->entry =
-        (struct hn_array){.rank = 1, .text = hn_alloc(ctx, parts, sizeof *out->entry.text)};
-    if (!out->start || !out->entry.text)
+    *out = (struct hn_label_lists){
+        .n = n, .start = hn_zalloc(ctx, n + 1, sizeof *out->start), .entry = {.rank = 1}};
+    if (!out->start || hn_grow(ctx, &out->entry.text, &capacity, n, sizeof *out->entry.text))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
         char *text = hn_strdup(ctx, texts->text[i]);
-        if (!text)
+        if (!text || cut(ctx, text, o->label_separator, &out->entry, &capacity))
             return ctx->code;
-        out->start[i + 1] = cut(text, o->label_separator, out->entry.text, out->start[i]);
+        out->start[i + 1] = out->entry.shape[0];
     }
-    out->entry.shape[0] = out->start[n];
     return HN_OK;
 }
 
