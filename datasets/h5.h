@@ -54,11 +54,6 @@ HN_MUST_USE enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *
 // Closes and removes an unfinished file. Frees temporary (NULL is fine).
 void hn_h5_discard(struct hn_context *ctx, hid_t file, char *temporary);
 
-// The kind of link at `path`, from a file or group on. Every part must be a hard link: a soft or
-// external one can lead to any file.
-enum hn_h5_link { HN_H5_NONE, HN_H5_HARD, HN_H5_OTHER, HN_H5_BROKEN };
-enum hn_h5_link hn_h5_find(hid_t parent, const char *path);
-
 enum { HN_H5_RANK_MAX = 3 };
 
 // An open data set of a file that is not trusted; its values stand in that file.
@@ -87,6 +82,9 @@ enum hn_h5_fault {
     HN_H5_FILTER,    // compressed by a filter that is not there
     HN_H5_FAULTS
 };
+// Of the link at `path`, from a file or group on: HN_H5_GOOD, ABSENT, LINKED or UNFOUND. Every part
+// must be a hard link: a soft or external one can lead to any file.
+enum hn_h5_fault hn_h5_find(hid_t parent, const char *path);
 // Nothing of `out` is open after a fault.
 enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out);
 void hn_h5_data_close(struct hn_h5_data *data); // of one that is not open is fine

@@ -6,23 +6,23 @@
 
 enum { DEFLATE_RATIO = 1032 }; // the most that deflate can shrink anything by
 
-enum hn_h5_link hn_h5_find(hid_t parent, const char *path) {
+enum hn_h5_fault hn_h5_find(hid_t parent, const char *path) {
     char part[512];
     for (const char *end = path; *end;) {
         end = strchrnul(end + 1, '/');
         if (end - path >= (int)sizeof part)
-            return HN_H5_BROKEN;
+            return HN_H5_UNFOUND;
         memcpy(part, path, (size_t)(end - path));
         part[end - path] = 0;
         H5L_info_t link;
         if (H5Lexists(parent, part, H5P_DEFAULT) <= 0)
-            return HN_H5_NONE;
+            return HN_H5_ABSENT;
         if (H5Lget_info(parent, part, &link, H5P_DEFAULT) < 0)
-            return HN_H5_BROKEN;
+            return HN_H5_UNFOUND;
         if (link.type != H5L_TYPE_HARD)
-            return HN_H5_OTHER;
+            return HN_H5_LINKED;
     }
-    return HN_H5_HARD;
+    return HN_H5_GOOD;
 }
 
 static void look_at_shape(struct hn_h5_data *data) {
@@ -87,14 +87,11 @@ static enum hn_h5_fault look_at(struct hn_h5_data *data) {
 
 enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out) {
     *out = (struct hn_h5_data){.id = H5I_INVALID_HID, .type = H5I_INVALID_HID};
-    switch (hn_h5_find(parent, path)) {
-    case HN_H5_NONE: return HN_H5_ABSENT;
-    case HN_H5_OTHER: return HN_H5_LINKED;
-    case HN_H5_BROKEN: return HN_H5_UNFOUND;
-    default: break;
-    }
+    enum hn_h5_fault fault = hn_h5_find(parent, path);
+    if (fault != HN_H5_GOOD)
+        return fault;
     out->id = H5Oopen(parent, path, H5P_DEFAULT);
-    enum hn_h5_fault fault = out->id < 0 ? HN_H5_UNREADABLE : look_at(out);
+    fault = out->id < 0 ? HN_H5_UNREADABLE : look_at(out);
     if (fault != HN_H5_GOOD)
         hn_h5_data_close(out);
     return fault;

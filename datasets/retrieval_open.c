@@ -194,7 +194,7 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s
         return ctx->code;
     s->info.layout = HN_SNAPSHOT_SCHEMA;
     for (int side = 0; side < HN_SETS; side++)
-        r->info.has_text[side] = hn_h5_find(s->file, hn_retrieval_text_path[side]) == HN_H5_HARD;
+        r->info.has_text[side] = hn_h5_find(s->file, hn_retrieval_text_path[side]) == HN_H5_GOOD;
     return HN_OK;
 }
 

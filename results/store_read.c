@@ -36,10 +36,10 @@ static enum hn_code bad(const struct reader *r, const char *group, const char *n
 static enum hn_code open_group(const struct reader *r, hid_t parent, const char *name,
                                bool required, hid_t *group) {
     *group = H5I_INVALID_HID;
-    enum hn_h5_link link = hn_h5_find(parent, name);
-    if (link == HN_H5_NONE)
+    enum hn_h5_fault link = hn_h5_find(parent, name);
+    if (link == HN_H5_ABSENT)
         return required ? bad(r, name, "", "is missing") : HN_OK;
-    if (link == HN_H5_HARD)
+    if (link == HN_H5_GOOD)
         *group = H5Gopen2(parent, name, H5P_DEFAULT);
     return *group >= 0 ? HN_OK : bad(r, name, "", "is not a group of this file");
 }
