@@ -331,18 +331,17 @@ static int by_name(const void *a, const void *b) {
 static enum hn_code unknown_option(struct hn_context *ctx, const struct hn_option *table,
                                    const char *name) {
     const char *names[NAMES_MAX];
-    char known[LIST_MAX] = "none";
+    char known[LIST_MAX] = "";
     int n = 0;
-    size_t used = 0;
     for (const struct hn_option *o = table; o->name && n < NAMES_MAX; o++)
         names[n++] = o->name;
     qsort(names, (size_t)n, sizeof names[0], by_name);
-    for (int i = 0; i < n && used < sizeof known; i++)
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
+    for (int i = 0; i < n; i++)
+        hn_append(known, sizeof known, "%s%s", i ? ", " : "", names[i]);
     const char *meant = hn_suggest(name, names, n);
     return hn_fail(ctx, HN_USAGE, "unknown option '%.*s'%s%s%s; known: %s", SHOWN, name,
-                   meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "", known);
+                   meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "",
+                   n ? known : "none");
 }
 
 enum hn_code hn_options_set(struct hn_context *ctx, const struct hn_option *table, void *params,

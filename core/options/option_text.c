@@ -76,24 +76,6 @@ static int by_name(const void *a, const void *b) {
                   (*(const struct hn_option *const *)b)->name);
 }
 
-// Writes "name=value, ..." or, with buffer NULL and size 0, only counts.
-static int all_text(const struct hn_option *const *sorted, int n, const void *params, char *buffer,
-                    size_t size) {
-    int used = append(buffer, size, 0, "");
-    for (int i = 0; i < n; i++) {
-        int length = hn_option_text(sorted[i], params, NULL, 0);
-        if (length == 0)
-            continue;
-        used = append(buffer, size, used, used ? ", " : "");
-        used = append(buffer, size, used, sorted[i]->name);
-        used = append(buffer, size, used, "=");
-        if ((size_t)used < size)
-            hn_option_text(sorted[i], params, buffer + used, size - (size_t)used);
-        used += length;
-    }
-    return used;
-}
-
 char *hn_options_text(struct hn_context *ctx, const struct hn_option *table, const void *params) {
     int n = 0;
     while (table[n].name)
@@ -105,12 +87,18 @@ char *hn_options_text(struct hn_context *ctx, const struct hn_option *table, con
     for (int i = 0; i < n; i++)
         sorted[i] = &table[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_name);
-    size_t size = (size_t)all_text(sorted, n, params, NULL, 0) + 1;
+    char *text = hn_strdup(ctx, "");
+    for (int i = 0; i < n && text; i++) {
+        int length = hn_option_text(sorted[i], params, NULL, 0);
+        char *value = hn_alloc(ctx, length + 1, 1);
+        if (!value)
+            return NULL;
+        hn_option_text(sorted[i], params, value, (size_t)length + 1);
+        if (length > 0)
+            text = hn_format(ctx, "%s%s%s=%s", text, *text ? ", " : "", sorted[i]->name, value);
+    }
     hn_own(ctx, scope.outer);
-    char *text = hn_alloc(ctx, (int64_t)size, 1);
-    if (text)
-        all_text(sorted, n, params, text, size);
-    return text;
+    return text ? hn_strdup(ctx, text) : NULL;
 }
 
 bool hn_option_next(const char **rest, struct hn_option_part *o) {

@@ -79,10 +79,8 @@ enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *
         return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (did you mean '%s'?)", what, clip, at->text,
                             meant);
     char known[512] = "";
-    size_t used = 0;
-    for (int64_t i = 0; i < names->n && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 names->name[i]);
+    for (int64_t i = 0; i < names->n; i++)
+        hn_append(known, sizeof known, "%s%s", i ? ", " : "", names->name[i]);
     return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (known: %s)", what, clip, at->text, known);
 }
 
@@ -213,50 +211,26 @@ static enum hn_code attach(struct build *b, struct hn_yaml *node) {
     return HN_OK;
 }
 
-// The node that an event begins.
-struct found {
-    enum hn_yaml_kind kind;
-    const void *anchor, *tag;
-    const char *text;
-    int64_t length;
-    bool plain;
-};
-
-static struct found read_event(const yaml_event_t *e) {
-    if (e->type == YAML_SEQUENCE_START_EVENT)
-        return (struct found){.kind = HN_YAML_LIST,
-                              .anchor = e->data.sequence_start.anchor,
-                              .tag = e->data.sequence_start.tag};
-    if (e->type == YAML_MAPPING_START_EVENT)
-        return (struct found){.kind = HN_YAML_MAP,
-                              .anchor = e->data.mapping_start.anchor,
-                              .tag = e->data.mapping_start.tag};
-    return (struct found){.kind = HN_YAML_SCALAR,
-                          .anchor = e->data.scalar.anchor,
-                          .tag = e->data.scalar.tag,
-                          .text = (const char *)e->data.scalar.value,
-                          .length = (int64_t)e->data.scalar.length,
-                          .plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE};
-}
-
-static enum hn_code add_node(struct build *b, const yaml_event_t *e) {
-    struct found found = read_event(e);
-    if (found.anchor)
+// The node that an event begins, which has anchor and tag first whatever its kind.
+static enum hn_code add_node(struct build *b, const yaml_event_t *e, enum hn_yaml_kind kind) {
+    bool scalar = kind == HN_YAML_SCALAR;
+    const char *text = scalar ? (const char *)e->data.scalar.value : NULL;
+    size_t length = scalar ? e->data.scalar.length : 0;
+    if (e->data.scalar.anchor)
         return fail_at(b, e->start_mark, "anchors are not supported: write the value out");
-    if (found.tag)
+    if (e->data.scalar.tag)
         return fail_at(b, e->start_mark, "tags are not supported: leave the tag out");
-    if (found.length && memchr(found.text, '\0', (size_t)found.length))
+    if (length && memchr(text, '\0', length))
         return fail_at(b, e->start_mark, "a text holds a NUL character");
-    struct hn_yaml *node = hn_yaml_new(b->ctx, found.kind, b->origin, found.text, found.length);
+    struct hn_yaml *node = hn_yaml_new(b->ctx, kind, b->origin, text, (int64_t)length);
     if (!node)
         return b->ctx->code;
-    node->plain = found.plain;
+    node->plain = scalar && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     node->line = (int64_t)e->start_mark.line + 1;
     node->column = (int64_t)e->start_mark.column + 1;
-    enum hn_code code = attach(b, node);
-    if (code)
-        return code;
-    if (found.kind == HN_YAML_SCALAR)
+    if (attach(b, node))
+        return b->ctx->code;
+    if (scalar)
         return HN_OK;
     if (b->depth == HN_YAML_DEPTH_MAX)
         return hn_yaml_fail(b->ctx, node, "nested more than %d deep", HN_YAML_DEPTH_MAX);
@@ -266,9 +240,9 @@ static enum hn_code add_node(struct build *b, const yaml_event_t *e) {
 
 static enum hn_code add_event(struct build *b, const yaml_event_t *e) {
     switch (e->type) {
-    case YAML_SCALAR_EVENT:
-    case YAML_SEQUENCE_START_EVENT:
-    case YAML_MAPPING_START_EVENT: return add_node(b, e);
+    case YAML_SCALAR_EVENT: return add_node(b, e, HN_YAML_SCALAR);
+    case YAML_SEQUENCE_START_EVENT: return add_node(b, e, HN_YAML_LIST);
+    case YAML_MAPPING_START_EVENT: return add_node(b, e, HN_YAML_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT: b->depth--; return HN_OK;
     case YAML_ALIAS_EVENT:
