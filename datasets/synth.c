@@ -11,6 +11,7 @@
 // Class means stand at a fixed angle from the mean of their super-class, so that classes of one
 // super-class are hard negatives of each other. kappa grows geometrically over the steps.
 #include "datasets/synth.h"
+#include "core/random.h"
 #include "datasets/snapshot.h"
 
 #include <gsl/gsl_randist.h>
@@ -69,10 +70,20 @@ struct series {
     float *x, *view1, *view2; // [n x dim] of one step; views NULL if there are none
 };
 
-void hn_synth_normal(struct hn_stream *stream, int64_t d, float *out) {
-    gsl_rng rng = hn_stream_gsl(stream);
+static void draw_normal(const struct hn_synth *o, const char *purpose, int64_t step, int64_t which,
+                        int64_t i, int64_t d, float *out) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, (uint64_t)o->seed, purpose, step, which, i);
+    const gsl_rng rng = hn_stream_gsl(&stream);
     for (int64_t k = 0; k < d; k++)
         out[k] = (float)gsl_ran_gaussian_ziggurat(&rng, 1.0);
+}
+
+void hn_synth_row(const struct hn_synth *o, const char *purpose, int64_t step, int64_t which,
+                  int64_t i, const float *base, float along, float noise, float *out) {
+    draw_normal(o, purpose, step, which, i, o->dim, out);
+    for (int64_t k = 0; k < o->dim; k++)
+        out[k] = along * base[k] + noise * out[k];
 }
 
 // out[d] = unit vector at angle `angle` from the unit vector base[d], along the direction that out
@@ -94,12 +105,9 @@ enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_synth *o, fl
     if (!base)
         return ctx->code;
     for (int64_t c = 0; c < o->classes; c++) {
-        struct hn_stream stream;
         float *mean = means + c * o->dim;
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.super", 0, 0, c % o->super_classes);
-        hn_synth_normal(&stream, o->dim, base);
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.class", 0, 0, c);
-        hn_synth_normal(&stream, o->dim, mean);
+        draw_normal(o, "synth.super", 0, 0, c % o->super_classes, o->dim, base);
+        draw_normal(o, "synth.class", 0, 0, c, o->dim, mean);
         if (hn_normalize_rows(ctx, base, 1, o->dim, "synthetic super-class mean,"))
             return ctx->code;
         if (!turn(base, o->dim, o->super_spread, mean))
@@ -136,15 +144,8 @@ static enum hn_code make_items(struct hn_context *ctx, const struct series *s, i
     int64_t n = o->n, d = o->dim;
     float shift = hn_synth_shift(o, index);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        struct hn_stream stream;
-        float *row = s->x + i * d;
-        const float *mean = s->mean + s->label[i] * d;
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.item", 0, 0, i);
-        hn_synth_normal(&stream, d, row);
-        for (int64_t k = 0; k < d; k++)
-            row[k] += shift * mean[k];
-    }
+    for (int64_t i = 0; i < n; i++)
+        hn_synth_row(o, "synth.item", 0, 0, i, s->mean + s->label[i] * d, shift, 1, s->x + i * d);
     return hn_normalize_rows(ctx, s->x, n, d, "synthetic item,");
 }
 
@@ -155,13 +156,8 @@ static enum hn_code make_view(struct hn_context *ctx, const struct series *s, in
     int64_t n = o->n, d = o->dim;
     float scale = (float)(o->view_noise / sqrt((double)d));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        struct hn_stream stream;
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.view", index, which, i);
-        hn_synth_normal(&stream, d, view + i * d);
-        for (int64_t k = 0; k < d; k++)
-            view[i * d + k] = s->x[i * d + k] + scale * view[i * d + k];
-    }
+    for (int64_t i = 0; i < n; i++)
+        hn_synth_row(o, "synth.view", index, which, i, s->x + i * d, 1, scale, view + i * d);
     return hn_normalize_rows(ctx, view, n, d, "synthetic view,");
 }
 
@@ -186,11 +182,8 @@ static enum hn_code write_extras(struct hn_context *ctx, const struct series *s,
     float *x = hn_alloc(ctx, n * d, sizeof *x);
     if (!x)
         return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        struct hn_stream stream;
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.teacher", 0, 0, i);
-        hn_synth_normal(&stream, d, x + i * d);
-    }
+    for (int64_t i = 0; i < n; i++)
+        draw_normal(o, "synth.teacher", 0, 0, i, d, x + i * d);
     const struct hn_matrix teacher = {x, n, d, d};
     return hn_snapshot_write_teacher(ctx, w, &teacher);
 }

@@ -3,7 +3,6 @@
 #define HN_DATASETS_SYNTH_H
 
 #include "core/options/option.h"
-#include "core/random.h"
 
 enum hn_synth_kind { HN_SYNTH_ITEMS, HN_SYNTH_RETRIEVAL };
 
@@ -35,8 +34,10 @@ HN_MUST_USE enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_
 //
 // HN_USAGE: options that do not go together.
 HN_MUST_USE enum hn_code hn_synth_check(struct hn_context *ctx, const struct hn_synth *o);
-// out[d]: standard normal values of the stream.
-void hn_synth_normal(struct hn_stream *stream, int64_t d, float *out);
+// out[dim] = noise z + along base[dim], z standard normal of the stream of that
+// name.
+void hn_synth_row(const struct hn_synth *o, const char *purpose, int64_t step, int64_t which,
+                  int64_t i, const float *base, float along, float noise, float *out);
 // mean[classes x dim]: unit rows.
 HN_MUST_USE enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_synth *o,
                                         float *mean);

@@ -49,25 +49,16 @@ static enum hn_code make_rows(struct hn_context *ctx, const struct corpus *c, in
     float shift = hn_synth_shift(o, index), scale = (float)(o->view_noise / sqrt((double)d));
     float *q = c->q + index * o->queries * d, *p = c->p + index * o->n * d;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < o->queries; i++) {
-        struct hn_stream stream;
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.query", 0, 0, i);
-        hn_synth_normal(&stream, d, q + i * d);
-        for (int64_t k = 0; k < d; k++)
-            q[i * d + k] += shift * c->mean[i % o->classes * d + k];
-    }
+    for (int64_t i = 0; i < o->queries; i++)
+        hn_synth_row(o, "synth.query", 0, 0, i, c->mean + i % o->classes * d, shift, 1, q + i * d);
     if (hn_normalize_rows(ctx, q, o->queries, d, "synthetic query,"))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < o->n; i++) {
-        struct hn_stream stream;
         int64_t of = c->query[i];
         const float *base = of >= 0 ? q + of * d : c->mean + i % o->classes * d;
         float noise = of >= 0 ? scale : 1, along = of >= 0 ? 1 : shift;
-        hn_stream_open(&stream, (uint64_t)o->seed, "synth.passage", 0, 0, i);
-        hn_synth_normal(&stream, d, p + i * d);
-        for (int64_t k = 0; k < d; k++)
-            p[i * d + k] = along * base[k] + noise * p[i * d + k];
+        hn_synth_row(o, "synth.passage", 0, 0, i, base, along, noise, p + i * d);
     }
     return hn_normalize_rows(ctx, p, o->n, d, "synthetic passage,");
 }
