@@ -1,4 +1,5 @@
 #include "core/qrels.h"
+#include "core/numbers.h"
 
 #include <string.h>
 
@@ -53,15 +54,7 @@ enum hn_code hn_qrels_build(struct hn_context *ctx, struct hn_judgement *list, i
 }
 
 int64_t hn_qrels_find(const struct hn_qrels *q, int64_t query, int32_t passage) {
-    int64_t lo = q->start[query], hi = q->start[query + 1];
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (q->passage[mid] < passage)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < q->start[query + 1] && q->passage[lo] == passage ? lo : -1;
+    return hn_indices_find(q->passage, q->start[query], q->start[query + 1], passage);
 }
 
 struct hn_qrels_summary hn_qrels_summarize(const struct hn_qrels *q) {

@@ -1,43 +1,32 @@
 // A snapshot of queries and a corpus as one of items: its known pairs, by query, then passage.
+#include "core/numbers.h"
 #include "core/parts.h"
 #include "datasets/retrieval_private.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-// A row that has a number for its text, and where that goes.
-struct numbered {
-    int64_t group;
-    int32_t *to;
-};
-
-static int by_group(const void *a, const void *b) {
-    const struct numbered *x = a, *y = b;
-    return (x->group > y->group) - (x->group < y->group);
-}
 
 // text[side][rows]: equal texts have equal numbers; a row without a number is a text of its own.
 // Returns the number of texts, -1 without memory.
 static int64_t number_texts(struct hn_context *ctx, const struct hn_retrieval_info *info,
                             int32_t *const text[HN_SETS]) {
-    int64_t texts = 0, rows = 0;
+    int64_t alone = 0, rows = 0, texts = 0, all = info->n[HN_QUERIES] + info->n[HN_CORPUS];
     HN_SCOPE(ctx);
-    struct numbered *list = hn_alloc(ctx, info->n[HN_QUERIES] + info->n[HN_CORPUS], sizeof *list);
-    if (!list)
+    int64_t *group = hn_alloc(ctx, all, sizeof *group);
+    int32_t *rank = hn_alloc(ctx, all, sizeof *rank);
+    if (!group || !rank)
         return -1;
     for (int side = 0; side < HN_SETS; side++)
-        for (int64_t i = 0; i < info->n[side]; i++) {
+        for (int64_t i = 0; i < info->n[side]; i++)
             if (info->group[side])
-                list[rows++] = (struct numbered){info->group[side][i], &text[side][i]};
+                group[rows++] = info->group[side][i];
             else
-                text[side][i] = (int32_t)texts++;
-        }
-    qsort(list, (size_t)rows, sizeof *list, by_group);
-    for (int64_t k = 0; k < rows; k++) {
-        texts += k == 0 || list[k].group != list[k - 1].group;
-        *list[k].to = (int32_t)(texts - 1);
-    }
-    return texts;
+                text[side][i] = (int32_t)alone++;
+    if (hn_numbers_rank(ctx, group, rows, rank, &texts))
+        return -1;
+    for (int side = 0; side < HN_SETS; side++)
+        for (int64_t i = 0; info->group[side] && i < info->n[side]; i++)
+            text[side][i] = (int32_t)alone + *rank++;
+    return alone + texts;
 }
 
 static int64_t count_relevant(const struct hn_qrels *q) {

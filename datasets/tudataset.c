@@ -62,19 +62,6 @@ static enum hn_code read_of_graphs(struct hn_context *ctx, const struct hn_tudat
     return HN_OK;
 }
 
-// position[count] = rank of each value among the *distinct ones.
-static enum hn_code number(struct hn_context *ctx, const int64_t *value, int64_t count,
-                           int32_t *position, int32_t *distinct) {
-    int64_t *sorted = hn_alloc(ctx, count, sizeof *sorted);
-    if (!sorted)
-        return ctx->code;
-    memcpy(sorted, value, (size_t)count * sizeof *sorted);
-    *distinct = (int32_t)hn_numbers_sort(sorted, count);
-    for (int64_t i = 0; i < count; i++)
-        position[i] = (int32_t)hn_numbers_find(sorted, *distinct, value[i]);
-    return HN_OK;
-}
-
 static enum hn_code read_indicator(struct hn_context *ctx, const char *folder,
                                    struct hn_tudataset *out) {
     struct hn_text t;
@@ -108,15 +95,7 @@ static enum hn_code read_indicator(struct hn_context *ctx, const char *folder,
 }
 
 static int64_t graph_of(const struct hn_tudataset *set, int64_t node) {
-    int64_t lo = 0, hi = set->graphs;
-    while (hi - lo > 1) {
-        int64_t middle = lo + (hi - lo) / 2;
-        if (set->start[middle] <= node)
-            lo = middle;
-        else
-            hi = middle;
-    }
-    return lo;
+    return hn_numbers_upto(set->start, set->graphs, node) - 1;
 }
 
 static enum hn_code check_edge(struct hn_context *ctx, const struct hn_text *t, const void *data,
@@ -147,7 +126,7 @@ static enum hn_code read_graph_labels(struct hn_context *ctx, const char *folder
         return ctx->code;
     HN_SCOPE(ctx);
     if (read_of_graphs(ctx, out, folder, &column, &value, lines) ||
-        number(ctx, value, out->graphs, out->label, &out->classes))
+        hn_numbers_rank(ctx, value, out->graphs, out->label, &out->classes))
         return ctx->code;
     if (*lines > out->graphs)
         hn_note(ctx, "%s: %lld of %lld graphs have no nodes, and are left out", folder,
@@ -164,7 +143,7 @@ static enum hn_code read_node_labels(struct hn_context *ctx, const char *folder,
     HN_SCOPE(ctx);
     if (read_column(ctx, out, folder, &column, &value, &n))
         return ctx->code;
-    return n == out->nodes ? number(ctx, value, n, out->node_label, &out->node_labels)
+    return n == out->nodes ? hn_numbers_rank(ctx, value, n, out->node_label, &out->node_labels)
                            : fail_count(ctx, out, folder, column.ending, n, out->nodes, "nodes");
 }
 

@@ -21,9 +21,9 @@ struct hn_tudataset {
     int64_t *start;  // [graphs + 1] graph g has the nodes start[g] .. start[g + 1], at least one
     struct hn_graph edges; // over all nodes: both directions, no self loops or repeats, ascending
     int32_t *label;        // [graphs]
-    int32_t classes;
+    int64_t classes;
     int32_t *node_label; // [nodes], NULL: no such file
-    int32_t node_labels; // distinct ones
+    int64_t node_labels; // distinct ones
     int32_t *fold;       // [graphs] from 0, -1 = none; NULL: no such file
     int32_t folds;
 };

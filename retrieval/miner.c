@@ -1,8 +1,10 @@
 // Data as a dialect of mining sees them, and the candidates of queries in them.
+#include "core/numbers.h"
 #include "retrieval/mine.h"
 #include "retrieval/ranking.h"
 
 #include <math.h>
+#include <string.h>
 
 static enum hn_code check_data(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                const struct hn_mine_options *o, const char *path) {
@@ -31,27 +33,20 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_retrieval
 // index among them.
 static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int64_t n,
                                int32_t *first, int32_t *to, int64_t *kept) {
-    int64_t largest = 0;
+    int64_t texts = 0;
     HN_SCOPE(ctx);
-    for (int64_t i = 0; i < n; i++)
-        largest = hn_max(largest, group[i]);
-    // Numbers of texts may be any: sorted indices of equal ones stand beside each other.
-    struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
-    struct hn_qrels by_text;
-    if (!list)
+    int32_t *index = hn_alloc(ctx, n, sizeof *index); // of a text; -1: not met yet
+    if (!index || hn_numbers_rank(ctx, group, n, to, &texts))
         return ctx->code;
-    if (largest > INT32_MAX - 1)
-        return hn_fail(ctx, HN_DATA, "numbers of texts (/corpus_group) must be below 2^31");
-    for (int64_t i = 0; i < n; i++)
-        list[i] = (struct hn_judgement){(int32_t)group[i], (int32_t)i, 1};
-    if (hn_qrels_build(ctx, list, n, largest + 1, &by_text))
-        return ctx->code;
+    memset(index, -1, (size_t)texts * sizeof *index);
     *kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        int32_t min = by_text.passage[by_text.start[group[i]]];
-        if (min == i)
+        int32_t *own = &index[to[i]];
+        if (*own < 0) {
+            *own = (int32_t)*kept;
             first[(*kept)++] = (int32_t)i;
-        to[i] = min == i ? (int32_t)(*kept - 1) : to[min];
+        }
+        to[i] = *own;
     }
     return HN_OK;
 }
@@ -59,39 +54,33 @@ static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int
 // Relevance of merged passages, shared by the queries of one text.
 static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                 const int32_t *to, struct hn_qrels *q) {
-    int64_t count = q->start ? q->start[q->n] : 0, total = 0, largest = -1;
+    int64_t count = q->start ? q->start[q->n] : 0, total = 0, texts = q->n;
     const int64_t *group = d->group[HN_QUERIES];
     if (!q->start)
         return HN_OK;
     HN_SCOPE(ctx);
-    for (int64_t i = 0; group && i < q->n; i++)
-        largest = hn_max(largest, group[i]);
-    if (largest > INT32_MAX - 1)
-        return hn_fail(ctx, HN_DATA, "numbers of texts (/query_group) must be below 2^31");
     // By text first, then for each query what its text has.
     struct hn_judgement *list = hn_alloc(ctx, count, sizeof *list);
+    int32_t *text = hn_alloc(ctx, q->n, sizeof *text);
     struct hn_qrels by_text;
-    if (!list)
-        return ctx->code;
-    for (int64_t i = 0; i < q->n; i++)
-        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
-            list[e] = (struct hn_judgement){(int32_t)(group ? group[i] : i), to[q->passage[e]],
-                                            q->grade[e]};
-    if (hn_qrels_build(ctx, list, count, group ? largest + 1 : q->n, &by_text))
+    if (!list || !text || (group && hn_numbers_rank(ctx, group, q->n, text, &texts)))
         return ctx->code;
     for (int64_t i = 0; i < q->n; i++) {
-        int64_t t = group ? group[i] : i;
-        total += by_text.start[t + 1] - by_text.start[t];
+        text[i] = group ? text[i] : (int32_t)i;
+        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
+            list[e] = (struct hn_judgement){text[i], to[q->passage[e]], q->grade[e]};
     }
+    if (hn_qrels_build(ctx, list, count, texts, &by_text))
+        return ctx->code;
+    for (int64_t i = 0; i < q->n; i++)
+        total += by_text.start[text[i] + 1] - by_text.start[text[i]];
     struct hn_judgement *all = hn_alloc(ctx, total, sizeof *all);
     if (!all)
         return ctx->code;
     total = 0;
-    for (int64_t i = 0; i < q->n; i++) {
-        int64_t t = group ? group[i] : i;
-        for (int64_t e = by_text.start[t]; e < by_text.start[t + 1]; e++)
+    for (int64_t i = 0; i < q->n; i++)
+        for (int64_t e = by_text.start[text[i]]; e < by_text.start[text[i] + 1]; e++)
             all[total++] = (struct hn_judgement){(int32_t)i, by_text.passage[e], by_text.grade[e]};
-    }
     hn_own(ctx, scope.outer);
     return hn_qrels_build(ctx, all, total, q->n, q);
 }

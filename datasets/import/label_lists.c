@@ -1,4 +1,5 @@
 // Several labels an item: texts that are cut apart, or compressed rows.
+#include "core/numbers.h"
 #include "datasets/import/import_private.h"
 
 #include <string.h>
@@ -13,12 +14,7 @@ bool hn_label_lists_wanted(const struct hn_import *o) {
 }
 
 int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry) {
-    int64_t low = 0, high = lists->n; // start[low] <= entry < start[high]
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        *(lists->start[middle] <= entry ? &low : &high) = middle;
-    }
-    return low;
+    return hn_numbers_upto(lists->start, lists->n, entry) - 1;
 }
 
 static char *trim(char *text) {

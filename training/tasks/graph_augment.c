@@ -1,3 +1,4 @@
+#include "core/numbers.h"
 #include "training/tasks/graph.h"
 
 #include <string.h>
@@ -115,15 +116,7 @@ static void mask_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_
 }
 
 static bool is_edge(const struct hn_graph *g, int32_t u, int32_t v) {
-    int64_t lo = g->start[u], hi = g->start[u + 1];
-    while (lo < hi) {
-        int64_t middle = lo + (hi - lo) / 2;
-        if (g->target[middle] < v)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return lo < g->start[u + 1] && g->target[lo] == v;
+    return hn_indices_find(g->target, g->start[u], g->start[u + 1], v) >= 0;
 }
 
 // A pair of positions that is not an edge of the graph and not among the edges from number `added`
