@@ -4,6 +4,8 @@
 #ifndef HN_CORE_WIDE_SUM_H
 #define HN_CORE_WIDE_SUM_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,15 +14,31 @@ struct hn_wide_layout {
     int digits;
 };
 
-// For up to 2^31 terms of at least 2^least (smaller ones lose bits below it by 53) and below
-// 2^most.
-struct hn_wide_layout hn_wide_layout(int min, int max);
-// The sum in digit[layout->digits], rounded; the same for every order of its terms.
-double hn_wide_value(const struct hn_wide_layout *layout, const int64_t *digit);
+enum { HN_WIDE_DIGIT = 32, HN_WIDE_FRACTION = 52 };
+
+// For up to 2^31 terms of at least 2^min (smaller ones lose bits below it by 53) and below 2^max:
+// a term is added to three digits, and the last takes in the 31 bits by which a sum may exceed it.
+static inline struct hn_wide_layout hn_wide_layout(int min, int max) {
+    return (struct hn_wide_layout){min - HN_WIDE_FRACTION, (max - min) / HN_WIDE_DIGIT + 3};
+}
+
+// The sum in digit[layout->digits], rounded; the same for every order of its terms: from the last
+// digit up what exceeds 32 bits is carried. The first is not cut.
+static inline double hn_wide_value(const struct hn_wide_layout *layout, const int64_t *digit) {
+    double sum = 0;
+    int64_t carry = 0;
+    for (int k = 0; k < layout->digits; k++) {
+        int64_t value = digit[k] + carry, rest = value & UINT32_MAX;
+        bool last = k + 1 == layout->digits;
+        carry = value >> HN_WIDE_DIGIT;
+        sum += ldexp((double)(last ? value : rest), layout->lowest + HN_WIDE_DIGIT * k);
+    }
+    return sum;
+}
 
 // Adds a finite term that is not negative.
 static inline void hn_wide_add(const struct hn_wide_layout *layout, int64_t *digit, double term) {
-    enum { FRACTION = 52, BIAS = 1023 };
+    enum { FRACTION = HN_WIDE_FRACTION, BIAS = 1023 };
     uint64_t bits;
     memcpy(&bits, &term, sizeof bits);
     int exponent = (int)(bits >> FRACTION);
