@@ -376,40 +376,23 @@ char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
 // The process that made a temporary file, parsed from its name. Strict: a file of the user must not
 // be taken for one of ours.
 struct maker {
-    const char *mark; // [MARK]
+    char mark[MARK + 1];
     pid_t pid;
     long long began;
 };
 
-static const char *last_infix(const char *name) {
-    const char *found = NULL;
-    for (const char *at = name; (at = strstr(at, infix)); at++)
-        found = at;
-    return found;
-}
-
-// Skips a number of at most `max` digits and a '-'; NULL where text does not begin with them.
-static const char *take_number(const char *text, size_t max) {
-    size_t digits = strspn(text, "0123456789");
-    return digits >= 1 && digits <= max && text[digits] == '-' ? text + digits + 1 : NULL;
-}
-
 static bool parse(const char *name, struct maker *maker) {
-    static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const char *at = last_infix(name);
-    if (!at)
+    char pid[9 + 1], begun[18 + 1], end[END_MAX + 1];
+    const char *last = NULL;
+    int length = 0;
+    for (const char *at = name; (at = strstr(at, infix)); at += strlen(infix))
+        last = at + strlen(infix);
+    if (!last || sscanf(last, "%8[0-9a-f]-%9[0-9]-%18[0-9]-%6[0-9a-zA-Z]%n", maker->mark, pid,
+                        begun, end, &length) != 4)
         return false;
-    maker->mark = at + strlen(infix);
-    if (strspn(maker->mark, "0123456789abcdef") != MARK || maker->mark[MARK] != '-')
-        return false;
-    const char *number = maker->mark + MARK + 1, *rest = take_number(number, 9);
-    const char *end = rest ? take_number(rest, 18) : NULL;
-    if (!end)
-        return false;
-    maker->pid = (pid_t)strtol(number, NULL, 10);
-    maker->began = strtoll(rest, NULL, 10);
-    size_t length = strspn(end, letters);
-    return maker->pid > 0 && length >= 1 && length <= END_MAX && end[length] == '\0';
+    maker->pid = (pid_t)strtol(pid, NULL, 10);
+    maker->began = strtoll(begun, NULL, 10);
+    return strlen(maker->mark) == MARK && maker->pid > 0 && last[length] == '\0';
 }
 
 // A process of this machine is looked at: it may have been stopped, or the clock put forward, and
