@@ -1,5 +1,5 @@
-#include "retrieval/filter.h"
 #include "core/random.h"
+#include "retrieval/mine.h"
 
 #include <math.h>
 #include <string.h>

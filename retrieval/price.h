@@ -4,7 +4,7 @@
 #define HN_RETRIEVAL_PRICE_H
 
 #include "retrieval/estimate.h"
-#include "retrieval/filter.h"
+#include "retrieval/mine.h"
 
 enum hn_price_family {
     HN_PRICE_RANK,

@@ -1,5 +1,5 @@
-#include "datasets/import/array.h"
 #include "datasets/half.h"
+#include "datasets/import/format.h"
 
 #include <endian.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define HN_DATASETS_IMPORT_NPY_H
 
 #include "core/files.h"
-#include "datasets/import/array.h"
+#include "datasets/import/format.h"
 
 // Reads the header: rank and shape of *a, and the type of the values, at which s stands afterwards.
 // HN_DATA names file and what is wrong: magic, header, type.

@@ -1,7 +1,7 @@
-#include "harness/mining/sheet.h"
 #include "core/files.h"
 #include "datasets/cells.h"
 #include "datasets/import/source.h"
+#include "harness/mining/price_work.h"
 
 #include <math.h>
 #include <stdlib.h>
