@@ -3,7 +3,7 @@
 #ifndef HN_CORE_PAIRS_H
 #define HN_CORE_PAIRS_H
 
-#include "core/label_sets.h"
+#include "core/classes.h"
 #include "core/qrels.h"
 
 enum {

@@ -3,8 +3,8 @@
 #ifndef HN_DATASETS_ITEMS_H
 #define HN_DATASETS_ITEMS_H
 
+#include "core/classes.h"
 #include "core/graph.h"
-#include "core/label_sets.h"
 #include "core/matrix.h"
 #include "core/pairs.h"
 

@@ -1,7 +1,7 @@
 // Hard negatives of queries over a corpus, the same as those of `hardneg mine`.
+#include "retrieval/mine.h"
 #include "core/sweep/blas.h"
 #include "library/library_private.h"
-#include "retrieval/mine_options.h"
 #include "retrieval/ranking.h"
 
 #include <math.h>

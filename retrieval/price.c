@@ -1,4 +1,4 @@
-#include "retrieval/price.h"
+#include "retrieval/estimate.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

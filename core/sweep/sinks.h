@@ -3,7 +3,7 @@
 #ifndef HN_CORE_SWEEP_SINKS_H
 #define HN_CORE_SWEEP_SINKS_H
 
-#include "core/label_sets.h"
+#include "core/classes.h"
 #include "core/sweep/sweep.h"
 
 // Exact top-k per row, by descending inner product as hn_dot_exact() sees it, ties by lower index.

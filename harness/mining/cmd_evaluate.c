@@ -3,7 +3,7 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/mining/corpus.h"
+#include "harness/mining/mining.h"
 #include "results/records.h"
 #include "retrieval/ranking.h"
 

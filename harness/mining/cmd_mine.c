@@ -3,12 +3,11 @@
 #include "core/version.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/mining/corpus.h"
 #include "harness/mining/mining.h"
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"
 #include "results/records.h"
-#include "retrieval/mine_options.h"
+#include "retrieval/mine.h"
 
 #include <sys/stat.h>
 

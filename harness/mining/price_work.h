@@ -3,8 +3,8 @@
 #define HN_HARNESS_MINING_PRICE_WORK_H
 
 #include "core/options/option.h"
-#include "harness/mining/corpus.h"
-#include "retrieval/price.h"
+#include "harness/mining/mining.h"
+#include "retrieval/estimate.h"
 
 // Sheets of pairs to be judged: a table between tabs with a row for each pair, to be filled in with
 // any spreadsheet or editor.

@@ -2,7 +2,6 @@
 // computations and by simulation from known relevance.
 #include "core/sweep/blas.h"
 #include "retrieval/estimate.h"
-#include "retrieval/price.h"
 #include "tests/retrieval/mining_fixture.h"
 
 #include <gsl/gsl_randist.h>

@@ -1,6 +1,6 @@
 // Prices of settings against mining with each of them, and against numbers worked out by hand.
 #include "core/sweep/blas.h"
-#include "retrieval/price.h"
+#include "retrieval/estimate.h"
 #include "tests/retrieval/mining_fixture.h"
 
 static struct hn_context ctx;
