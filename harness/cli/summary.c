@@ -3,7 +3,6 @@
 #include "harness/host/processes.h"
 #include "plots/page/trained.h"
 #include "results/analysis/overview.h"
-#include "results/analysis/shown.h"
 #include "results/records.h"
 
 #include <inttypes.h>

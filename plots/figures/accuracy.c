@@ -86,13 +86,6 @@ static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct
     }
 }
 
-static double equal_before(const double *value, int64_t k) {
-    int before = 0;
-    for (int64_t i = 0; i < k; i++)
-        before += !(value[i] < value[k] || value[i] > value[k]);
-    return before;
-}
-
 // Seeds are small dots below their mean, equal ones below each other.
 static void draw_accuracies(struct hn_page *page, const struct table *t) {
     char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
@@ -110,9 +103,12 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
         struct hn_series *mean = hn_panel_series_of(page, panel, HN_LOOK_MARKS, line);
         int64_t n = hn_trained_values(t->trained, row->setting, t->column,
                                       row->untrained ? 0 : HN_LAST_STEP, &value);
-        for (int64_t k = 0; k < n; k++)
-            hn_series_add(seeds, t->scale * value[k],
-                          i + 0.27 + equal_before(value, k) * 0.4 / (double)n);
+        for (int64_t k = 0; k < n; k++) {
+            int before = 0; // equal ones
+            for (int64_t j = 0; j < k; j++)
+                before += !(value[j] < value[k] || value[j] > value[k]);
+            hn_series_add(seeds, t->scale * value[k], i + 0.27 + before * 0.4 / (double)n);
+        }
         hn_series_add_row(mean, t->scale * row->accuracy.mean, i, t->scale * row->accuracy.half);
     }
 }

@@ -1,6 +1,6 @@
 #include "plots/page/groups.h"
 #include "core/numbers.h"
-#include "results/analysis/shown.h"
+#include "results/analysis/overview.h"
 
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>

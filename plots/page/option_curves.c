@@ -1,6 +1,6 @@
 // A measure over an option of samplers: a curve where all else is the same (as BS table 4).
 #include "plots/page/curves.h"
-#include "results/analysis/shown.h"
+#include "results/analysis/overview.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -201,19 +201,6 @@ void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at) {
     hn_axis_tic(page, axis, at, text);
 }
 
-// At most eight labels, so that those of a long series stay apart.
-void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g) {
-    int64_t every = (g->steps + 7) / 8;
-    for (int64_t i = 0; i < g->steps; i += every) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRId64, g->step[i]);
-        hn_axis_tic(page, axis, (double)i, text);
-    }
-    double margin = g->steps > 1 ? 0.25 : 0.6;
-    axis->lo = -margin;
-    axis->hi = (double)(g->steps - 1) + margin;
-}
-
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
                    int line) {
     x = drawable(x);

@@ -145,8 +145,6 @@ void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); 
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, const char *of,
                    int line);
 void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1);
-// The steps of groups as evenly spaced positions of the axis.
-void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g);
 
 struct hn_range {
     double lo, hi;

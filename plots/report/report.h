@@ -49,7 +49,14 @@ struct hn_html_column {
     double scale;              // of all of them; 0 = 1
     struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
     void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
+    // Without both, rows are or begin with struct hn_html_cells: their number in `from`, with the
+    // interval in <from>_lo and <from>_hi; or, with `html`, the texts of `from` and `also` in that.
+    const char *html, *also;
     int measure; // 1 + that measure of hardness: shown where the page has it chosen; 0 = always
+};
+struct hn_html_cells {
+    const struct hn_table *table;
+    int64_t row;
 };
 // Formats of a value and of half of its interval.
 #define HN_HTML_PLUS_MINUS(format) format, format

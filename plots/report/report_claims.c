@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 struct claim {
+    struct hn_html_cells cells;
     const struct hn_report *report;
-    const struct hn_table *table;
-    int64_t row;
 };
 
 static const char *cell(const struct claim *claim, const char *column) {
-    return hn_table_text(claim->table, claim->row, column);
+    return hn_table_text(claim->cells.table, claim->cells.row, column);
 }
 
 // True if the page has a figure of that name: one of its own, or a general one of its trainings.
@@ -44,10 +43,6 @@ static void put_verdict(FILE *html, const struct hn_html_column *c, const void *
     hn_html(html, "<td class=\"verdict %s\">%s</td>", known ? verdict : "soft", verdict);
 }
 
-static void put_text(FILE *html, const struct hn_html_column *c, const void *of) {
-    hn_html(html, "<td class=wrap>%s</td>", cell(of, c->from));
-}
-
 // "identity" or "ours", where a claim is not the paper's, as all are in files without kinds.
 static const char *not_papers(const struct hn_table *t, int64_t row) {
     const char *kind = hn_table_text(t, row, "kind");
@@ -56,56 +51,37 @@ static const char *not_papers(const struct hn_table *t, int64_t row) {
 
 static void put_statement(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct claim *claim = of;
-    const char *kind = not_papers(claim->table, claim->row);
+    const char *kind = not_papers(claim->cells.table, claim->cells.row);
     hn_html(html, "<td class=wrap>%s%s%s</td>", kind, *kind ? ": " : "", cell(of, c->from));
 }
 
-static void put_paper(FILE *html, const struct hn_html_column *c, const void *of) {
-    hn_html(html, "<td>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "paper_table"));
-}
-
-static void put_reason(FILE *html, const struct hn_html_column *c, const void *of) {
-    hn_html(html, "<td class=wrap>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "at"));
-}
-
-static struct hn_html_number real(const struct hn_html_column *c, const void *of) {
-    const struct claim *claim = of;
-    char lo[32], hi[32];
-    snprintf(lo, sizeof lo, "%s_lo", c->from);
-    snprintf(hi, sizeof hi, "%s_hi", c->from);
-    return (struct hn_html_number){hn_table_real(claim->table, claim->row, c->from), NAN,
-                                   hn_table_real(claim->table, claim->row, lo),
-                                   hn_table_real(claim->table, claim->row, hi)};
-}
-
 enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6, IDS = 6 };
+#define TEXT "<td class=wrap>%s</td>"
 #define INTERVAL "<br><small>%.4g to %.4g</small>"
 
 static const struct hn_html_column id_columns[IDS] = {
     {"Figure", .from = "id", .put = put_id},
-    {"Source", .from = "source", .put = put_text},
+    {"Source", .from = "source", .html = TEXT},
     {"Verdict", .from = "verdict", .put = put_verdict},
     {"Corrected for all", "by Holm's procedure over the identifiers of this page",
      .from = "corrected", .put = put_verdict},
     {"Encoders", "the fewest encoders behind a comparison; 0: times of random rows", "encoders",
-     "%.0f", .number = real},
-    {"Data sets", NULL, "datasets", "%.0f", .number = real}};
+     "%.0f"},
+    {"Data sets", NULL, "datasets", "%.0f"}};
 
 static const struct hn_html_column claim_columns[CLAIMS] = {
     {"Figure", .from = "id", .put = put_id},
     {"Claim", .from = "statement", .put = put_statement},
     {"Verdict", .from = "verdict", .put = put_verdict},
-    {"Own value", NULL, "own", "%.4g", INTERVAL, 1, real},
-    {"Paper", .from = "paper", .put = put_paper},
-    {"Evidence", .from = "reason", .put = put_reason}};
+    {"Own value", NULL, "own", "%.4g", INTERVAL},
+    {"Paper", .from = "paper", .html = "<td>%s<br><small>%s</small></td>", .also = "paper_table"},
+    {"Evidence", .from = "reason", .html = "<td class=wrap>%s<br><small>%s</small></td>",
+     .also = "at"}};
 
 static const struct hn_html_column level_columns[LEVELS] = {
-    {"Figure", .from = "id", .put = put_text},
-    {"Quantity", .from = "what", .put = put_text},
-    {"Own", NULL, "own", "%.4g", INTERVAL, 1, real},
-    {"Paper", NULL, "paper", "%.4g", .number = real},
-    {"Unit", .from = "unit", .put = put_text},
-    {"Where", .from = "paper_table", .put = put_text}};
+    {"Figure", .from = "id", .html = TEXT}, {"Quantity", .from = "what", .html = TEXT},
+    {"Own", NULL, "own", "%.4g", INTERVAL}, {"Paper", NULL, "paper", "%.4g"},
+    {"Unit", .from = "unit", .html = TEXT}, {"Where", .from = "paper_table", .html = TEXT}};
 
 const char *const hn_html_verdicts[HN_HTML_VERDICTS] = {"holds", "fails", "inconclusive",
                                                         "not tested"};
@@ -164,7 +140,7 @@ static void put_table(FILE *html, const struct hn_report *report, const struct h
     hn_html_heads(html, column, n, sorted);
     for (int64_t row = 0; row < t->rows; row++)
         if (!ids || hn_html_is_tested(ids, hn_table_text(t, row, "id")))
-            hn_html_row(html, column, n, &(struct claim){report, t, row});
+            hn_html_row(html, column, n, &(struct claim){{t, row}, report});
     fputs("</tbody></table></div>", html);
 }
 

@@ -117,7 +117,7 @@ void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int s
     fputs("<thead><tr>", html);
     for (const struct hn_html_column *c = column; c < column + n; c++) {
         fputs("<th scope=col", html);
-        if (c->number)
+        if (!c->put && !c->html)
             put_class(html, c);
         if (c->scale > 0 && fabs(c->scale - 1) > 0)
             fprintf(html, " data-scale=%g", c->scale);
@@ -129,13 +129,30 @@ void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int s
     fputs("</tr></thead>\n<tbody>\n", html);
 }
 
+static void put_cell(FILE *html, const struct hn_html_column *c, const struct hn_html_cells *of) {
+    char lo[32], hi[32];
+    if (c->html) {
+        hn_html(html, c->html, hn_table_text(of->table, of->row, c->from),
+                c->also ? hn_table_text(of->table, of->row, c->also) : "");
+        return;
+    }
+    snprintf(lo, sizeof lo, "%s_lo", c->from);
+    snprintf(hi, sizeof hi, "%s_hi", c->from);
+    put_number(html, c,
+               (struct hn_html_number){hn_table_real(of->table, of->row, c->from), NAN,
+                                       hn_table_real(of->table, of->row, lo),
+                                       hn_table_real(of->table, of->row, hi)});
+}
+
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row) {
     fputs("<tr>", html);
     for (const struct hn_html_column *c = column; c < column + n; c++)
         if (c->number)
             put_number(html, c, c->number(c, row));
-        else
+        else if (c->put)
             c->put(html, c, row);
+        else
+            put_cell(html, c, row);
     fputs("</tr>\n", html);
 }
 

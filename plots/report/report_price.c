@@ -127,24 +127,11 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
             value(t, 0, "wanted"), value(t, 0, "depth"));
 }
 
-struct row {
-    const struct hn_table *t;
-    int64_t row;
-};
-
-static void put_text(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct row *r = of;
-    hn_html(html, "<th scope=row><code>%s</code></th>", hn_table_text(r->t, r->row, c->from));
-}
+#define NAME "<th scope=row><code>%s</code></th>"
 
 static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct row *r = of;
-    fputs(value(r->t, r->row, c->from) > 0 ? "<td>●</td>" : "<td></td>", html);
-}
-
-static struct hn_html_number number(const struct hn_html_column *c, const void *of) {
-    const struct row *r = of;
-    return (struct hn_html_number){value(r->t, r->row, c->from), NAN, NAN, NAN};
+    const struct hn_html_cells *r = of;
+    fputs(value(r->table, r->row, c->from) > 0 ? "<td>●</td>" : "<td></td>", html);
 }
 
 // Candidates that a setting's own filter took; its name; and what was left.
@@ -166,7 +153,7 @@ static void put_rows(FILE *html, const struct hn_table *t, const struct hn_html_
     hn_html_heads(html, columns, n, n);
     for (int64_t row = 0; row < t->rows; row++)
         if (wanted(t, row))
-            hn_html_row(html, columns, n, &(struct row){t, row});
+            hn_html_row(html, columns, n, &(struct hn_html_cells){t, row});
     fputs("</tbody></table></div>\n", html);
 }
 
@@ -187,25 +174,21 @@ static bool first_or_own(const struct hn_table *t, int64_t row) {
 
 void hn_html_price(FILE *html, const struct hn_results *r) {
     static const struct hn_html_column settings[] = {
-        {"Setting", "options of hardneg mine", "setting", .put = put_text},
+        {"Setting", "options of hardneg mine", "setting", .html = NAME},
         {"Front", "no other setting is as hard with fewer false negatives", "front",
          .put = put_front},
-        {"Hardness", "deviations over the query's far candidates", "hardness", "%.2f",
-         .number = number},
-        {"False negatives (%)", NULL, "false_negatives", "%.3f", .scale = 100, .number = number},
-        {"from", "lower end of the 95 % interval", "false_lo", "%.3f", .scale = 100,
-         .number = number},
-        {"to", "upper end of the 95 % interval", "false_hi", "%.3f", .scale = 100,
-         .number = number},
-        {"Queries with fewer (%)", "than were asked for", "fewer", "%.1f", .scale = 100,
-         .number = number},
-        {"Queries with none (%)", NULL, "none", "%.1f", .scale = 100, .number = number}};
+        {"Hardness", "deviations over the query's far candidates", "hardness", "%.2f"},
+        {"False negatives (%)", NULL, "false_negatives", "%.3f", .scale = 100},
+        {"from", "lower end of the 95 % interval", "false_lo", "%.3f", .scale = 100},
+        {"to", "upper end of the 95 % interval", "false_hi", "%.3f", .scale = 100},
+        {"Queries with fewer (%)", "than were asked for", "fewer", "%.1f", .scale = 100},
+        {"Queries with none (%)", NULL, "none", "%.1f", .scale = 100}};
     static const struct hn_html_column filters[] = {
-        {"Setting", NULL, "setting", .put = put_text},
-        {"Filter", "that took the candidates; kept: none did", "filter", .put = put_text},
-        {"Candidates", NULL, "candidates", "%.0f", .number = number},
-        {"Known positives", NULL, "known", "%.0f", .number = number},
-        {"Hidden positives", "of those kept: false negatives", "hidden", "%.0f", .number = number}};
+        {"Setting", NULL, "setting", .html = NAME},
+        {"Filter", "that took the candidates; kept: none did", "filter", .html = NAME},
+        {"Candidates", NULL, "candidates", "%.0f"},
+        {"Known positives", NULL, "known", "%.0f"},
+        {"Hidden positives", "of those kept: false negatives", "hidden", "%.0f"}};
     const struct hn_table *t = hn_results_table(r, "price"),
                           *attrition = hn_results_table(r, "price_attrition");
     hn_html_fold(html, "settings", "Settings", true);

@@ -120,12 +120,14 @@ static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const stru
     return HN_OK;
 }
 
-// Mean rank over data sets, of those that have leagues.
-static struct hn_mean rank_of(const struct ranks *k, int64_t label, double *value) {
+// The mean rank over data sets that have leagues, or its difference to that of another (or -1).
+static struct hn_mean rank_of(const struct ranks *k, int64_t label, int64_t other, double *value) {
     int64_t n = 0;
-    for (int64_t d = 0; d < k->datasets; d++)
+    for (int64_t d = 0; d < k->datasets; d++) {
+        double to = other < 0 ? 0 : k->sum[other * k->datasets + d];
         if (k->leagues[d] > 0)
-            value[n++] = k->sum[label * k->datasets + d] / k->leagues[d];
+            value[n++] = (k->sum[label * k->datasets + d] - to) / k->leagues[d];
+    }
     return hn_values_mean(value, n);
 }
 
@@ -185,19 +187,13 @@ static void put_best(FILE *html, const struct ranks *k, const struct ranked *by,
     int64_t best = -1;
     int ties = 0;
     for (int64_t l = 0; l < k->labels; l++)
-        if (k->common[l] && (best < 0 || rank_of(k, l, value).mean < rank_of(k, best, value).mean))
+        if (k->common[l] &&
+            (best < 0 || rank_of(k, l, -1, value).mean < rank_of(k, best, -1, value).mean))
             best = l;
     hn_html(html, "<p>%s: <b>%s</b> ranks best, %.2f on average over %" PRId64 " data sets.",
-            by->title, k->label[best], rank_of(k, best, value).mean, datasets);
+            by->title, k->label[best], rank_of(k, best, -1, value).mean, datasets);
     for (int64_t l = 0; l < k->labels; l++) {
-        if (!k->common[l] || l == best)
-            continue;
-        int64_t n = 0;
-        for (int64_t d = 0; d < k->datasets; d++)
-            if (k->leagues[d] > 0)
-                value[n++] =
-                    (k->sum[l * k->datasets + d] - k->sum[best * k->datasets + d]) / k->leagues[d];
-        if (hn_values_mean(value, n).lo > 0)
+        if (!k->common[l] || l == best || rank_of(k, l, best, value).lo > 0)
             continue;
         hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
     }
@@ -221,7 +217,7 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
         if (rank_all(ctx, &k, &ranked[i]))
             return ctx->code;
         for (int64_t l = 0; l < k.labels; l++)
-            rank[l * RANKED + i] = rank_of(&k, l, value);
+            rank[l * RANKED + i] = rank_of(&k, l, -1, value);
         for (int64_t d = 0; d < k.datasets; d++)
             over[i] += k.leagues[d] > 0;
         ranks += over[i];

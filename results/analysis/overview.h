@@ -6,6 +6,9 @@
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16, HN_HEADED_DIGITS = 3 };
 
 // Something in which settings differ, besides the sampler.
@@ -79,5 +82,14 @@ const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i)
 // front[settings]: no other of its league is told apart from it as better in false negatives or
 // hardness (hn_told_apart()) without being told apart as worse in the other.
 void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front);
+
+struct hn_candidate {
+    const char *sampler; // NULL: it is not to be shown; borrowed
+    int rank;            // 0 to 2: the lower come first within a round
+    int64_t round;       // filled: candidates of its sampler before it
+    bool shown;          // filled
+};
+// Shows at most `max` of candidate[n], one of every sampler before a second of any. Their number.
+int64_t hn_choose_shown(struct hn_candidate *candidate, int64_t n, int64_t max);
 
 #endif

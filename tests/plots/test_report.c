@@ -337,9 +337,10 @@ static void texts(void) {
     CU_ASSERT_STRING_EQUAL(out, "&#60;a&#62;&#38;&#34;&#39; \xC3\xA9\xEF\xBF\xBD");
     memset(out, 0, sizeof out);
     f = fmemopen(out, sizeof out, "w");
-    hn_html(f, "<b>%s</b> 5%% %s", "a<b", "%s");
+    hn_html(f, "<b>%s</b> 5%% %s %d of %" PRId64 ", %+.2f %c", "a<b", "%s", 3, INT64_MAX, .125,
+            'c');
     fclose(f);
-    CU_ASSERT_STRING_EQUAL(out, "<b>a&#60;b</b> 5% %s");
+    CU_ASSERT_STRING_EQUAL(out, "<b>a&#60;b</b> 5% %s 3 of 9223372036854775807, +0.12 c");
     memset(out, 0, sizeof out);
     f = fmemopen(out, sizeof out, "w");
     hn_html_mean(f, (struct hn_mean){-3e-4, 0.0498, NAN, NAN, 3, HN_OVER_SEEDS, 1}, 100, 0, true);
