@@ -126,8 +126,8 @@ static float clamp_unit(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 HN_CLONES
 static void finish(const float *planes, const float m[CHANNELS][CHANNELS], float offset,
                    float *out) {
-    for (int c = 0; c < CHANNELS; c++)
-        for (int k = 0; k < PLANE; k++) {
+    for (int k = 0; k < PLANE; k++)
+        for (int c = 0; c < CHANNELS; c++) {
             float v = m[c][0] * planes[k] + m[c][1] * planes[PLANE + k] +
                       m[c][2] * planes[2 * PLANE + k] + offset;
             out[k * CHANNELS + c] = (clamp_unit(v) - channel_mean[c]) / channel_deviation[c];

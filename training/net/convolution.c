@@ -149,17 +149,19 @@ static void multiply(const struct windows *w, const hn_real *panels, struct hn_p
         }
 }
 
-// x of `images` images from image i on, in `to`; NULL: where it is.
+// x of `images` images from image i on: in `to` where a batch norm is applied to it, or where
+// `slack` is read and nothing follows; else where it is.
 static struct windows load_x(const struct hn_layer_run *run, const struct shape *shape, int64_t i,
-                             int64_t images, hn_real *to) {
+                             int64_t images, bool slack, hn_real *to) {
     int64_t n = images * run->layer->in;
     const hn_real *x = run->x + i * run->layer->in;
     if (run->before.wide > 0)
         hn_norm_forward(&run->before, x, n, to);
-    else if (to)
+    else if (slack && (run->rows - i) * run->layer->in - n < HN_WINDOW_SLACK)
         memcpy(to, x, (size_t)n * sizeof *to);
-    return (struct windows){shape->y, shape->x, run->layer->spec.channels, images,
-                            to ? to : (hn_real *)x};
+    else
+        to = (hn_real *)x;
+    return (struct windows){shape->y, shape->x, run->layer->spec.channels, images, to};
 }
 
 // Positions of y, dy or their copies.
@@ -171,14 +173,13 @@ static struct hn_positions outputs(const struct hn_layer *l, const struct shape 
 static void forward_part(const struct hn_layer_run *run, const struct shape *shape, int64_t p) {
     const struct hn_layer *l = run->layer;
     const hn_real *bias = run->param + shape->window * l->spec.out;
-    // Products read no slack.
-    hn_real *x = run->before.wide > 0 ? group_of(run, shape, p % GROUPS) : NULL;
+    hn_real *x = group_of(run, shape, p % GROUPS);
     int64_t first, rows = hn_part(run->rows, p, &first), out = l->spec.out;
     hn_real *all = run->y + first * l->out;
     for (int64_t i = 0; i < rows; i += CHUNK) {
         int64_t images = hn_min(CHUNK, rows - i);
         hn_real *y = all + i * l->out;
-        const struct windows windows = load_x(run, shape, first + i, images, x);
+        const struct windows windows = load_x(run, shape, first + i, images, false, x);
         multiply(&windows, run->work, outputs(l, shape, y), out, NULL);
         for (int64_t k = 0; k < images * l->out && l->spec.bias; k += out)
             for (int64_t j = 0; j < out; j++)
@@ -268,7 +269,7 @@ static void backward_part(const struct hn_layer_run *run, const struct shape *sh
     hn_real *grad = gradient_of(run, shape, p % GROUPS);
     for (int64_t i = first; i < first + rows; i += CHUNK) {
         int64_t images = hn_min(CHUNK, first + rows - i), n = images * l->out;
-        const struct windows windows = load_x(run, shape, i, images, x);
+        const struct windows windows = load_x(run, shape, i, images, true, x);
         if (run->after.wide > 0)
             hn_norm_backward(&run->after, run->y + i * l->out, dy + i * l->out, n, by);
         else
