@@ -7,6 +7,7 @@
 // a crop that is wider or higher than the image it draws another one, where ours is cut off.
 #include "training/images/augment.h"
 #include "core/clones.h"
+#include "core/matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,21 +59,34 @@ static void place_samples(double centre, double width, bool flip, struct axis *o
     }
 }
 
-// One plane of the crop, in [0, 1].
+// Rows of a plane, in [0, 1], from two rows of it each.
 HN_CLONES
-static void sample_plane(const uint8_t *plane, const struct axis *ax, const struct axis *ay,
-                         float *out) {
-    float row[SIDE];
+static void sample_rows(const uint8_t *plane, const struct axis *y, float *out) {
     for (int i = 0; i < SIDE; i++) {
-        const uint8_t *upper = plane + ay->from[i] * SIDE, *lower = plane + ay->to[i] * SIDE;
-        float share = ay->weight[i];
+        const uint8_t *upper = plane + y->from[i] * SIDE, *lower = plane + y->to[i] * SIDE;
         for (int k = 0; k < SIDE; k++)
-            row[k] = ((float)upper[k] + share * ((float)lower[k] - (float)upper[k])) / 255.0F;
-        for (int k = 0; k < SIDE; k++) {
-            float left = row[ax->from[k]];
-            out[i * SIDE + k] = left + ax->weight[k] * (row[ax->to[k]] - left);
-        }
+            out[i * SIDE + k] =
+                ((float)upper[k] + y->weight[i] * ((float)lower[k] - (float)upper[k])) / 255.0F;
     }
+}
+
+HN_CLONES
+static void sample_columns(const float *column, const struct axis *x, float *out) {
+    for (int k = 0; k < SIDE; k++) {
+        const float *left = column + x->from[k] * SIDE, *right = column + x->to[k] * SIDE;
+        for (int i = 0; i < SIDE; i++)
+            out[k * SIDE + i] = left[i] + x->weight[k] * (right[i] - left[i]);
+    }
+}
+
+// One plane of the crop, in [0, 1]. Columns are rows of the transpose.
+static void sample_plane(const uint8_t *plane, const struct axis *x, const struct axis *y,
+                         float *out) {
+    float turned[PLANE], sampled[PLANE];
+    sample_rows(plane, y, out);
+    hn_transpose(out, SIDE, SIDE, SIDE, turned, SIDE);
+    sample_columns(turned, x, sampled);
+    hn_transpose(sampled, SIDE, SIDE, SIDE, out, SIDE);
 }
 
 static double mean_grey(const float *planes) {

@@ -9,7 +9,7 @@
 
 enum { POSITIONS = HN_WINDOW_POSITIONS, PANEL = HN_WINDOW_PANEL };
 enum { NUMBERS = HN_WINDOW_NUMBERS, FEW = HN_WINDOW_FEW };
-enum { BLOCK = 256, NEAR = 192 }; // positions; rows of a panel that stay in the nearest cache
+enum { BLOCK = 256, NEAR = 288 }; // positions; rows of a panel that stay in the nearest cache
 
 #define LANES(BITS) ((BITS) / 8 / (int)sizeof(hn_real))
 #define VECTOR(BITS)                                                                               \
