@@ -324,7 +324,8 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
     struct hn_arm *arm = &h->arm[i];
     const struct hn_evidence *e = &arm->evidence;
     enum hn_replicate by = hn_halving_replicate(e);
-    bool open = i != h->best && (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT);
+    bool open =
+        i != h->best && i != h->reference && (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT);
     arm->behind = (struct hn_interval){NAN, NAN, NAN};
     arm->edge = arm->fate != HN_ARM_FAILED && hn_halving_on_edge(h, arm, by);
     if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, printed_level,

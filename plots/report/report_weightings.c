@@ -82,18 +82,27 @@ static void put_group(FILE *html, const struct hn_overview *o, int64_t none, con
     fputs(n ? ". " : "", html);
 }
 
-static void put_clamped(FILE *html, const struct hn_overview *o, int64_t none) {
+// Those that are not compared: clamped, or without a seed in common with none.
+static void put_apart(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
+                      bool clamped) {
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!is_beside(o, none, s) || !is_clamped(o, s))
+        if (!is_beside(o, none, s) || is_clamped(o, s) != clamped ||
+            (!clamped && !isnan(change(o, s, none, column).mean)))
             continue;
-        fputs(n++ ? ", "
-                  : "Not compared, since debiasing left anchors without negatives (clamped): ",
+        fputs(n++       ? ", "
+              : clamped ? "Not compared, since debiasing left anchors without negatives (clamped): "
+                        : "Not compared, for lack of a seed in common: ",
               html);
         put_name(html, o, s);
-        hn_html(html, " (%.0f %% of the anchors)", 100 * hn_overview_mean(o, s, "clamp_rate").mean);
+        if (clamped)
+            hn_html(html, " (%.0f %% of the anchors)",
+                    100 * hn_overview_mean(o, s, "clamp_rate").mean);
     }
-    fputs(n ? ". A smaller tau_plus or a higher temperature leaves some. " : "", html);
+    fputs(n == 0    ? ""
+          : clamped ? ". A smaller tau_plus or a higher temperature leaves some. "
+                    : ". ",
+          html);
 }
 
 static const char *measure_of(const struct hn_overview *o, int64_t s) {
@@ -121,7 +130,8 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
         hn_html_by_means(html, hn_overview_seeds(o, none), "what follows goes by means");
     for (int sign = -1; sign <= 1; sign++)
         put_group(html, o, none, column, sign);
-    put_clamped(html, o, none);
+    put_apart(html, o, none, column, true);
+    put_apart(html, o, none, column, false);
     fputs("</p>\n", html);
 }
 

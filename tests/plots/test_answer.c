@@ -230,6 +230,18 @@ static void weightings_of_two_seeds(void) {
     says(text, "Not significantly different: <b>debiased tau_plus=0.1</b>", "by means");
 }
 
+// A weighting that no seed of none has is named.
+static void weightings_without_a_common_seed(void) {
+    begin();
+    for (int i = 0; i < 5; i++) {
+        struct cell c = at("uniform", i < 4 ? i % 2 : 7, 0.1, 0.5);
+        c.weighting = i < 2 ? "none" : i < 4 ? "debiased" : "hcl";
+        c.loss = i < 2 ? 0.2 : 0.1;
+        put(&c);
+    }
+    says(sentences(), "Not compared, for lack of a seed in common: <b>hcl</b>.", "with <b>hcl");
+}
+
 // A difference of one seed is said to be one.
 static void weightings_of_one_seed(void) {
     begin();
@@ -416,7 +428,7 @@ static void rarely_by_luck(void) {
     static const double alike[][2] = {{0, 0}, {0.006, 0.1}, {0, 0.1}};
     enum { PAGES = 500 };
     struct truth truth[SAMPLERS] = {{"uniform", 0, 0}};
-    char name[SAMPLERS][8];
+    char name[SAMPLERS][16];
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
     for (size_t k = 0; k < sizeof alike / sizeof *alike; k++) {
         struct tally tally = {{0}, {0}};
@@ -449,6 +461,7 @@ static const struct hn_test tests[] = {
     {"weightings", weightings},
     {"weightings of one seed", weightings_of_one_seed},
     {"weightings of two seeds", weightings_of_two_seeds},
+    {"weightings without a common seed", weightings_without_a_common_seed},
     {"samplers before weightings", samplers_before_weightings},
     {"rarely_false", rarely_false},
     {"rarely_by_luck", rarely_by_luck},

@@ -82,6 +82,7 @@ struct tally {
     int cut;     // the best, by rank
     int poor;    // the choice is worse than the best by more than the half of its interval
     int harder;  // runs that call the choice harder than the reference
+    int listed;  // runs that list the reference beside the choice
     int lost;    // the best is neither the choice nor told as on the edge of the budget
     int64_t units;
     int64_t max; // units of a run
@@ -99,6 +100,7 @@ static struct tally simulate(struct world *w, double error) {
         t.dropped += arm[1].fate == HN_ARM_SOFTER || arm[1].fate == HN_ARM_FALSE;
         t.cut += arm[1].fate == HN_ARM_CUT;
         t.harder += h.harder;
+        t.listed += arm[0].tied || arm[0].rival || arm[0].open;
         t.units += h.units;
         t.max = hn_max(t.max, h.units);
         t.max_dots = fmax(t.max_dots, h.dots);
@@ -242,7 +244,9 @@ static void test_uniform_will_do(void) {
         w.hard[i] = 1;
         w.same[i] = 0.1;
     }
-    CU_ASSERT(at_max(simulate(&w, 0.05).harder, 0.05));
+    struct tally t = simulate(&w, 0.05);
+    CU_ASSERT(at_max(t.harder, 0.05));
+    CU_ASSERT_EQUAL(t.listed, 0); // what Uniform does is said of it first
 }
 
 // Runs in which an interval of the choice misses the truth, at the level of the answer and alone.
