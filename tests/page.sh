@@ -347,6 +347,10 @@ test_many_results() {
     expect "several results" 0 'many.html' report many/again many/3 many/4 -o many.html
     check "each has a name of its own" test "$(grep -oE 'scope=row>A &#60;small&#62; grid \([a-z0-9]+\)' many.html | sort -u | wc -l)" = 3
     check "all settings" test "$(grep -c 'data-sampler=' many.html)" = 48
+    expect "one of them alone" 0 '' report many/3
+    intervals() { grep -oE '>[-+0-9.]+ <small>±[^<]*' "$1" | sort -u; }
+    check "a number has the same interval on its own page and among others" \
+        eval 'test "$(intervals many/3/index.html | wc -l)" -gt 20 && test -z "$(comm -23 <(intervals many/3/index.html) <(intervals many.html))"'
     pycheck "ranks over data sets" '
 import h5py, re, sys, numpy as np
 from html.parser import HTMLParser
