@@ -1,4 +1,4 @@
-#include "metrics/mixture.h"
+#include "metrics/weighting.h"
 
 #include <gsl/gsl_sf_gamma.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-// y = x W + b, W [in x out]; Glorot-uniform W and b = 0 at first.
+// y = x W + b, W [in x out]; Glorot-uniform W and b = 0 at first. Of sparse inputs, x [rows x in]
+// in compressed rows, y = x W: the pass brings x and, for gradients, its transpose.
 #include "training/net/layer.h"
 
 #include <string.h>
@@ -44,4 +45,29 @@ const struct hn_layer_type hn_layer_linear = {
     .size = size,
     .forward = forward,
     .backward = backward,
+};
+
+static const char *sparse_size(struct hn_layer *layer) {
+    return layer->number > 0 ? "does not stand first" : size(layer);
+}
+
+static void sparse_forward(const struct hn_layer_run *run) {
+    const struct hn_layer *l = run->layer;
+    hn_sparse_times(run->pass->workers.threads, run->pass->input, run->param, l->out, l->out, false,
+                    run->y, l->out);
+}
+
+static void sparse_backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
+    const struct hn_layer *l = run->layer;
+    (void)dx; // inputs are data
+    hn_sparse_times(run->pass->workers.threads, run->pass->input_t, dy, l->out, l->out, true,
+                    run->grad, l->out);
+}
+
+const struct hn_layer_type hn_layer_sparse_linear = {
+    .name = "sparse-linear",
+    .summary = "y = X W, X in compressed rows",
+    .size = sparse_size,
+    .forward = sparse_forward,
+    .backward = sparse_backward,
 };
