@@ -433,9 +433,8 @@ static enum hn_code open_lines(struct hn_context *ctx, struct hn_comparison *c) 
     int64_t max = c->base->runs.n_columns + ARRAYS;
     for (int64_t i = 0; i < c->base->n_tables; i++)
         max += c->base->table[i].n_columns + 1;
-    c->line = hn_alloc(ctx, max, sizeof *c->line);
-    c->change = hn_alloc(ctx, HN_COMPARE_CHANGES, sizeof *c->change);
-    return c->line && c->change ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, c->line, max) && HN_ALLOC(ctx, c->change, HN_COMPARE_CHANGES);
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,

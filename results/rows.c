@@ -16,8 +16,7 @@ enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t, cons
                           int64_t n, struct hn_row_index *out) {
     int c = hn_table_find(t, column);
     bool there = c >= 0 && t->column[c].kind == HN_COLUMN_INT;
-    out->start = hn_zalloc(ctx, n + 2 + t->rows, sizeof *out->start);
-    if (!out->start)
+    if (!HN_ZALLOC(ctx, out->start, n + 2 + t->rows))
         return ctx->code;
     out->row = out->start + n + 2;
     for (int64_t r = 0; there && r < t->rows; r++) {

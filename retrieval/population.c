@@ -8,9 +8,8 @@ static double size_of(int64_t rank) { return pow((double)rank, -.75); }
 enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
                                  struct hn_population *out) {
     *out = (struct hn_population){.pool = pool};
-    out->rank = hn_alloc(ctx, pool->count * pool->width, sizeof *out->rank);
-    out->at = hn_zalloc(ctx, pool->width + 1, sizeof *out->at);
-    if (!out->rank || !out->at)
+    if (!HN_ALLOC(ctx, out->rank, pool->count * pool->width) ||
+        !HN_ZALLOC(ctx, out->at, pool->width + 1))
         return ctx->code;
     for (int64_t i = 0; i < pool->count; i++) {
         int32_t rank = 0;

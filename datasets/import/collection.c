@@ -122,7 +122,7 @@ enum hn_code hn_number_texts(struct hn_context *ctx, const struct hn_strings tex
     if (hn_string_index_open(ctx, passage, &passages) || hn_string_index_open(ctx, query, &queries))
         return ctx->code;
     for (int side = 0; side < HN_SETS; side++)
-        if (text[side].n && !(group[side] = hn_alloc(ctx, text[side].n, sizeof *group[side])))
+        if (text[side].n && !HN_ALLOC(ctx, group[side], text[side].n))
             return ctx->code;
     for (int64_t i = 0; i < passage->n; i++)
         group[HN_CORPUS][i] = hn_string_find(&passages, hn_string(passage, i));

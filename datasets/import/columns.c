@@ -194,8 +194,7 @@ enum hn_code hn_columns_read(struct hn_context *ctx, const char *path, const str
         return hn_fail(ctx, HN_DATA, "%s: has %lld labels, fewer than the %lld of --rows", path,
                        (long long)t.rows, (long long)want->rows);
     int64_t n = want->rows > 0 ? want->rows : t.rows;
-    out->text = hn_alloc(ctx, n, sizeof *out->text);
-    if (!out->text)
+    if (!HN_ALLOC(ctx, out->text, n))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         out->text[i] = t.cell[i * t.columns + column];

@@ -25,8 +25,9 @@ static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
     out->rank = 2;
     out->shape[0] = want->rows > 0 ? want->rows : info->n;
     out->shape[1] = info->d;
-    out->real = hn_alloc(ctx, info->n * info->d, sizeof *out->real);
-    return out->real ? hn_snapshot_read_raw(ctx, s, 0, info->steps - 1, out->real) : ctx->code;
+    return HN_ALLOC(ctx, out->real, info->n * info->d)
+               ? hn_snapshot_read_raw(ctx, s, 0, info->steps - 1, out->real)
+               : ctx->code;
 }
 
 static enum hn_code read_groups(struct hn_context *ctx, const struct hn_snapshot *s,
@@ -112,7 +113,7 @@ static enum hn_code fail_values(struct hn_context *ctx, const struct hn_source *
 static enum hn_code take_rows(struct hn_context *ctx, const struct hn_source *s,
                               const struct hn_h5_data *data, struct hn_array *out) {
     int64_t n = out->shape[0], d = out->shape[1], at_once = hn_max(1, VALUES_AT_ONCE / d);
-    if (!(out->real = hn_alloc(ctx, n * d, sizeof *out->real)))
+    if (!HN_ALLOC(ctx, out->real, n * d))
         return hn_fail_in(ctx, "%s", s->path);
     HN_SCOPE(ctx);
     double *value = hn_alloc(ctx, hn_min(n, at_once) * d, sizeof *value);
@@ -135,14 +136,13 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *
     int64_t n = out->shape[0], all = (int64_t)data->dim[0];
     if (kind == 'S') {
         struct hn_strings text = {0};
-        out->text = hn_alloc(ctx, all, sizeof *out->text);
-        if (!out->text || hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
+        if (!HN_ALLOC(ctx, out->text, all) || hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
             return hn_fail_in(ctx, "%s", s->path);
         for (int64_t i = 0; i < all; i++)
             out->text[i] = hn_string(&text, i);
         return HN_OK;
     }
-    if (!(out->integer = hn_alloc(ctx, n, sizeof *out->integer)))
+    if (!HN_ALLOC(ctx, out->integer, n))
         return ctx->code;
     HN_SCOPE(ctx);
     double *real = hn_alloc(ctx, kind == 'f' ? n : 0, sizeof *real);

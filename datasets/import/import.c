@@ -95,8 +95,7 @@ static enum hn_code read_linqs(struct hn_context *ctx, const char *folder,
                        folder, (long long)l->n, (long long)l->p, (long long)dense_max);
     in->n = l->n;
     in->d = l->p;
-    in->rows[0] = hn_zalloc(ctx, l->n * l->p, sizeof *in->rows[0]);
-    if (!in->rows[0])
+    if (!HN_ZALLOC(ctx, in->rows[0], l->n * l->p))
         return ctx->code;
     for (int64_t i = 0; i < l->n; i++)
         for (int64_t k = l->start[i]; k < l->start[i + 1]; k++)
@@ -183,8 +182,7 @@ bool hn_import_is_unit(const float *rows, int64_t n, int64_t d) {
 
 static enum hn_code take_none(struct hn_context *ctx, const struct hn_import *o,
                               struct hn_import_input *in) {
-    in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
-    if (!in->labels)
+    if (!HN_ALLOC(ctx, in->labels, in->n))
         return ctx->code;
     for (int64_t i = 0; i < in->n; i++)
         in->labels[i] = -1;

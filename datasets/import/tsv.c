@@ -170,7 +170,7 @@ static enum hn_code read_rows(struct hn_context *ctx, const char *path,
     r.d = hn_max(1, r.cells.n - r.skip);
     if (r.d > DIM_MAX)
         return hn_line_fail(ctx, &r.cells.at, "holds more than 2^20 values");
-    if (!(r.value = hn_alloc(ctx, r.d, sizeof *r.value)))
+    if (!HN_ALLOC(ctx, r.value, r.d))
         return ctx->code;
     while (more && (want->rows < 1 || r.n < want->rows))
         if (take_row(ctx, &r, out) || next_row(ctx, &r.cells, &more))

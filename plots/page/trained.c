@@ -67,9 +67,7 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     if (!out->table)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "no training: results of `hardneg train` have one");
     out->first = hn_table_find(out->table, "learning_rate") + 1;
-    out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
-    out->scratch = hn_alloc(ctx, r->runs.rows, sizeof *out->scratch);
-    if (!out->setting || !out->scratch)
+    if (!HN_ALLOC(ctx, out->setting, r->runs.rows) || !HN_ALLOC(ctx, out->scratch, r->runs.rows))
         return ctx->code;
     if (out->first < 1 || hn_table_find(out->table, "cost_t") <= out->first)
         return hn_fail(ctx, HN_DATA,
