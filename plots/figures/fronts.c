@@ -121,6 +121,14 @@ static bool is_first(const struct view *v, int setting) {
     return v->g->setting[setting].league == v->league;
 }
 
+static void widen(struct view *v, const struct front *f) {
+    for (int i = 0; i < f->n; i++)
+        for (int q = 0; q < QUANTITIES; q++) {
+            v->lo[q] = fmin(v->lo[q], f->at[i].value[q]);
+            v->hi[q] = fmax(v->hi[q], f->at[i].value[q]);
+        }
+}
+
 static void find_ranges(struct view *v) {
     struct front *f = &v->front[0];
     for (int q = 0; q < QUANTITIES; q++) {
@@ -131,11 +139,7 @@ static void find_ranges(struct view *v) {
         for (int s = 0; s < v->g->settings; s++)
             if (is_first(v, s)) {
                 collect(v, d, v->g->setting[s].sampler, f);
-                for (int i = 0; i < f->n; i++)
-                    for (int q = 0; q < QUANTITIES; q++) {
-                        v->lo[q] = fmin(v->lo[q], f->at[i].value[q]);
-                        v->hi[q] = fmax(v->hi[q], f->at[i].value[q]);
-                    }
+                widen(v, f);
             }
 }
 

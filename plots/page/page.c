@@ -63,8 +63,9 @@ static void cut_intervals(struct hn_panel *panel) {
         struct hn_series *series = panel->series[s];
         bool of_x = panel->rows || series->look == HN_LOOK_ARMS;
         const struct hn_axis *axis = of_x ? &panel->x : &panel->y;
-        for (struct hn_datum *d = series->datum;
-             axis->min < axis->largest && d < series->datum + series->n; d++) {
+        bool bounded = axis->min < axis->largest;
+        for (int64_t i = 0; bounded && i < series->n; i++) {
+            struct hn_datum *d = &series->datum[i];
             d->lo = isnan(d->lo) ? NAN : fmax(d->lo, axis->min);
             d->hi = isnan(d->hi) ? NAN : fmin(d->hi, axis->largest);
         }
