@@ -36,10 +36,8 @@ enum hn_code hn_qrels_build(struct hn_context *ctx, struct hn_judgement *list, i
         return ctx->code;
     sort(list, other, count);
     hn_free(ctx, other);
-    out->start = hn_zalloc(ctx, n + 1, sizeof *out->start);
-    out->passage = hn_alloc(ctx, count, sizeof *out->passage);
-    out->grade = hn_alloc(ctx, count, sizeof *out->grade);
-    if (!out->start || !out->passage || !out->grade)
+    if (!HN_ZALLOC(ctx, out->start, n + 1) || !HN_ALLOC(ctx, out->passage, count) ||
+        !HN_ALLOC(ctx, out->grade, count))
         return ctx->code;
     for (int64_t i = 0; i < count; i++) {
         if (i + 1 < count && !before(&list[i], &list[i + 1]))

@@ -26,8 +26,7 @@ static enum hn_code read_column(struct hn_context *ctx, const struct hn_tudatase
     if (hn_text_open(ctx, folder, set->name, column->ending, &t))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    *value = hn_alloc(ctx, t.lines, sizeof **value);
-    if (!*value)
+    if (!HN_ALLOC(ctx, *value, t.lines))
         return ctx->code;
     for (; hn_text_line(&t); ++*n)
         if (t.at.number != *n + 1) // what comes after an empty line would be another's
@@ -70,9 +69,7 @@ static enum hn_code read_indicator(struct hn_context *ctx, const char *folder,
     if (hn_text_open(ctx, folder, out->name, "_graph_indicator.txt", &t))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    out->start = hn_alloc(ctx, t.lines + 1, sizeof *out->start);
-    out->number = hn_alloc(ctx, t.lines, sizeof *out->number);
-    if (!out->start || !out->number)
+    if (!HN_ALLOC(ctx, out->start, t.lines + 1) || !HN_ALLOC(ctx, out->number, t.lines))
         return ctx->code;
     for (; hn_text_line(&t); out->nodes++) {
         int64_t before = out->graphs > 0 ? out->number[out->graphs - 1] : 0;

@@ -9,9 +9,8 @@ enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *q
     *out = (struct hn_relevance){.group = group};
     if (!qrels->start)
         return HN_OK;
-    out->start = hn_zalloc(ctx, qrels->n + 1, sizeof *out->start);
-    out->key = hn_alloc(ctx, qrels->start[qrels->n], sizeof *out->key);
-    if (!out->start || !out->key)
+    if (!HN_ZALLOC(ctx, out->start, qrels->n + 1) ||
+        !HN_ALLOC(ctx, out->key, qrels->start[qrels->n]))
         return ctx->code;
     for (int64_t q = 0, n = 0; q < qrels->n; q++) {
         for (int64_t e = qrels->start[q]; e < qrels->start[q + 1]; e++)

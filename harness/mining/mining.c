@@ -127,10 +127,8 @@ static enum hn_code read_piece(struct hn_context *ctx, const struct work *w, str
         head.width < 0 || head.width > w->m->miner->o.n || !hn_mul(head.count, head.width, &size))
         return hn_cursor_fail(ctx);
     *found = (struct hn_mined){.count = head.count, .width = head.width, .counts = head.counts};
-    found->n = hn_alloc(ctx, head.count, sizeof *found->n);
-    found->id = hn_alloc(ctx, size, sizeof *found->id);
-    found->score = hn_alloc(ctx, size, sizeof *found->score);
-    if (!found->n || !found->id || !found->score)
+    if (!HN_ALLOC(ctx, found->n, head.count) || !HN_ALLOC(ctx, found->id, size) ||
+        !HN_ALLOC(ctx, found->score, size))
         return ctx->code;
     return hn_cursor_take(from, found->n, head.count * (int64_t)sizeof *found->n) &&
                    read_rows(from, found)
