@@ -10,8 +10,8 @@
 // Classes by label: of the items' own labels, or of each label of their sets.
 static enum hn_code classes_of(struct hn_context *ctx, const struct hn_snapshot *s,
                                struct hn_classes *out) {
-    const struct hn_label_sets *sets = hn_snapshot_label_sets(s);
-    const int32_t *label = hn_snapshot_labels(s);
+    const struct hn_label_sets *sets = s->info.label_sets;
+    const int32_t *label = s->info.labels;
     int64_t n = s->info.n, all = 0;
     if (!sets)
         return hn_classes_find(ctx, label, n, out);
@@ -44,11 +44,10 @@ static enum hn_code describe_classes(struct hn_context *ctx, const struct hn_sna
                                      struct hn_composition *out) {
     struct hn_classes sets = {0}, single = {0};
     HN_SCOPE(ctx);
-    if (hn_classes_find(ctx, hn_snapshot_labels(s), s->info.n, &sets) ||
-        classes_of(ctx, s, &single))
+    if (hn_classes_find(ctx, s->info.labels, s->info.n, &sets) || classes_of(ctx, s, &single))
         return ctx->code;
     out->labelled = sets.labelled;
-    out->same_class = hn_classes_chance(&sets, hn_snapshot_label_sets(s));
+    out->same_class = hn_classes_chance(&sets, s->info.label_sets);
     measure_sizes(&single, out);
     return HN_OK;
 }

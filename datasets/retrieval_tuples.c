@@ -93,12 +93,9 @@ static enum hn_code build(struct hn_context *ctx, const struct hn_retrieval_info
 
 // Fills in the parts of a file of items.
 static enum hn_code present(struct hn_context *ctx, struct hn_snapshot *s, int64_t n) {
-    s->labels = hn_alloc(ctx, n, sizeof *s->labels);
-    for (int64_t i = 0; s->labels && i < n; i++)
-        s->labels[i] = -1;
-    s->info.n = s->info.unlabelled = n;
+    s->info.n = n;
     s->info.has_view2 = s->info.has_tuples = true;
-    return s->labels ? HN_OK : ctx->code;
+    return hn_snapshot_unlabelled(ctx, s);
 }
 
 static enum hn_code open_tuples(struct hn_context *ctx, struct hn_retrieval *r) {

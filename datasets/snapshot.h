@@ -23,15 +23,19 @@ struct hn_snapshot_info {
     const char *layout;                 // "hardneg-snapshot" or "ann-benchmarks"
     const char *stored_sha256;          // attribute content_sha256, "" if absent
     int64_t n, d, steps;
-    const int64_t *step; // [steps], strictly increasing
-    int64_t classes;     // distinct labels other than -1
+    const int64_t *step;   // [steps], strictly increasing
+    const int32_t *labels; // [n]
+    // Of which these are numbers, and `classes` counts the labels in them; NULL: one label an item.
+    const struct hn_label_sets *label_sets;
+    int64_t classes; // distinct labels other than -1
     int64_t unlabelled;
     const char *const *label_name; // [n_label_names], may be NULL
     int64_t n_label_names;
-    bool several_labels;         // an item may have more than one: then `classes` counts labels
+    const int8_t *split;         // [n] or NULL
+    const int32_t *group;        // [n] or NULL
     bool normalized;             // attribute
     enum hn_zero_rows zero_rows; // attribute: whether rows may be zero
-    bool has_view1, has_view2, has_positive, has_split, has_graph, has_features, has_groups;
+    bool has_view1, has_view2, has_positive, has_graph, has_features;
     int64_t teacher_d; // dimensions of /teacher, 0 without one
     bool has_tuples;   // of queries and a corpus: items are the known pairs
     bool has_test;     // of ann-benchmarks: rows beside those of `train`, which are not read
@@ -57,15 +61,10 @@ int64_t hn_snapshot_step_index(const struct hn_snapshot_info *info, int64_t step
 HN_MUST_USE enum hn_code hn_snapshot_find_step(struct hn_context *ctx,
                                                const struct hn_snapshot_info *info,
                                                const char *what, int64_t step, int64_t *index);
-const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]
-// Of which these are numbers; NULL where an item has one label at most.
-const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s);
 // out[n]: /sample, the numbers of the items in the original data; 0, 1, ... where the file has
 // none.
 HN_MUST_USE enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s,
                                             int64_t *out);
-const int8_t *hn_snapshot_split(const struct hn_snapshot *s);   // [n] or NULL
-const int32_t *hn_snapshot_groups(const struct hn_snapshot *s); // [n] or NULL
 
 // Loads step number `index` (0-based position in the series): reads, checks and normalises rows.
 // NaN and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s

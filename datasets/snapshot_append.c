@@ -57,7 +57,7 @@ enum hn_code hn_writer_copy_steps(struct hn_context *ctx, struct hn_snapshot_wri
             if (x[which] && (i == 0 || s->series[which].steps > 1) &&
                 hn_data_read_step(ctx, s, &s->series[which], i, x[which]))
                 return ctx->code;
-        if (hn_snapshot_write_step(ctx, w, s->step[i], x[0], x[1], x[2]))
+        if (hn_snapshot_write_step(ctx, w, s->info.step[i], x[0], x[1], x[2]))
             return ctx->code;
     }
     return HN_OK;
@@ -82,11 +82,11 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .n = info->n,
                                           .d = info->d,
                                           .sample = sample,
-                                          .labels = s->labels,
-                                          .label_sets = hn_snapshot_label_sets(s),
+                                          .labels = info->labels,
+                                          .label_sets = info->label_sets,
                                           .label_name = info->label_name,
                                           .n_label_names = info->n_label_names,
-                                          .split = s->split,
+                                          .split = info->split,
                                           .view1 = info->has_view1,
                                           .view2 = info->has_view2,
                                           .normalized = info->normalized,

@@ -349,7 +349,7 @@ enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot 
     HN_SCOPE(ctx);
     char *position =
         hn_format(ctx, "%s: data set %s, step %lld (snapshot %lld of %lld),", s->path, data->path,
-                  (long long)s->step[index], (long long)index + 1, (long long)s->info.steps);
+                  (long long)s->info.step[index], (long long)index + 1, (long long)s->info.steps);
     if (!position || hn_data_read_step(ctx, s, data, data->steps > 1 ? index : 0, x))
         return ctx->code;
     return hn_unit_rows(ctx, x, data->rows, data->cols, data->zero_rows, position);

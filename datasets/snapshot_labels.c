@@ -19,7 +19,7 @@ static void check_names(struct hn_context *ctx, struct hn_snapshot *s, int64_t n
 static enum hn_code count_classes(struct hn_context *ctx, struct hn_snapshot *s) {
     struct hn_classes c;
     HN_SCOPE(ctx);
-    if (hn_classes_find(ctx, s->labels, s->info.n, &c))
+    if (hn_classes_find(ctx, s->info.labels, s->info.n, &c))
         return ctx->code;
     s->info.classes = c.n;
     s->info.unlabelled = s->info.n - c.labelled;
@@ -30,19 +30,19 @@ static enum hn_code count_classes(struct hn_context *ctx, struct hn_snapshot *s)
 // Copies count texts out of what H5Aread() delivered: pointers if size is 0, else fields of `size`.
 static enum hn_code copy_names(struct hn_context *ctx, struct hn_snapshot *s, const void *read,
                                int64_t count, size_t size) {
-    if (!HN_ZALLOC(ctx, s->label_name, count))
+    char **name;
+    if (!HN_ALLOC(ctx, name, count))
         return ctx->code;
-    s->n_names = count;
     for (int64_t i = 0; i < count; i++) {
         const char *text = size ? (const char *)read + (size_t)i * size : ((char *const *)read)[i];
         int length = text ? (int)strnlen(text, size ? size : NAME_BYTES_MAX) : 0;
-        s->label_name[i] = hn_format(ctx, "%.*s", length, text ? text : "");
-        if (!s->label_name[i])
+        name[i] = hn_format(ctx, "%.*s", length, text ? text : "");
+        if (!name[i])
             return ctx->code;
-        hn_snapshot_clean(s->label_name[i]);
+        hn_snapshot_clean(name[i]);
     }
     s->info.n_label_names = count;
-    s->info.label_name = (const char *const *)s->label_name;
+    s->info.label_name = (const char *const *)name;
     return HN_OK;
 }
 
@@ -92,31 +92,35 @@ static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot 
     return code;
 }
 
-static enum hn_code unlabelled(struct hn_context *ctx, struct hn_snapshot *s) {
-    if (!HN_ALLOC(ctx, s->labels, s->info.n))
+enum hn_code hn_snapshot_unlabelled(struct hn_context *ctx, struct hn_snapshot *s) {
+    int32_t *label;
+    if (!HN_ALLOC(ctx, label, s->info.n))
         return ctx->code;
-    memset(s->labels, -1, (size_t)s->info.n * sizeof *s->labels);
+    memset(label, -1, (size_t)s->info.n * sizeof *label);
+    s->info.labels = label;
     s->info.unlabelled = s->info.n;
     return HN_OK;
 }
 
-// Several labels an item: s->labels become numbers of their sets.
+// Several labels an item: its label becomes the number of their set.
 static enum hn_code read_sets(struct hn_context *ctx, struct hn_snapshot *s) {
     const struct hn_sparse_rows rows = {"/labels_csr/indptr", "/labels_csr/indices",
                                         (int64_t)INT32_MAX + 1};
     struct hn_graph given;
+    int32_t *label;
     enum hn_code code = hn_snapshot_read_rows(ctx, s, &rows, &given);
     if (code || !given.start)
         return code;
-    if (!HN_ALLOC(ctx, s->labels, s->info.n) ||
-        hn_label_sets_make(ctx, s->info.n, given.start, given.target, s->labels, &s->label_sets))
+    if (!HN_ALLOC(ctx, label, s->info.n) ||
+        hn_label_sets_make(ctx, s->info.n, given.start, given.target, label, &s->label_sets))
         return ctx->code;
     hn_graph_free(ctx, &given);
-    s->info.several_labels = true;
+    s->info.labels = label;
+    s->info.label_sets = &s->label_sets;
     s->info.classes = s->label_sets.classes;
     s->info.unlabelled = 0;
     for (int64_t i = 0; i < s->info.n; i++)
-        s->info.unlabelled += s->labels[i] < 0;
+        s->info.unlabelled += label[i] < 0;
     if (read_label_names(ctx, s, rows.indices))
         return ctx->code;
     check_names(ctx, s, (int64_t)s->label_sets.largest_label + 1);
@@ -126,20 +130,20 @@ static enum hn_code read_sets(struct hn_context *ctx, struct hn_snapshot *s) {
 enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
     const struct hn_snapshot_column column = {
         "/labels", "items", s->info.n, {-1, INT32_MAX, sizeof(int32_t)}};
-    int32_t *single;
+    const int32_t *single;
     if (hn_snapshot_read_column(ctx, s, &column, &single) || (!bare && read_sets(ctx, s)))
         return ctx->code;
-    if (single && s->labels)
+    if (single && s->info.labels)
         return hn_fail(ctx, HN_DATA,
                        "%s: there are both /labels and /labels_csr; keep the one that holds",
                        s->path);
     if (single) {
-        s->labels = single;
+        s->info.labels = single;
         return read_label_names(ctx, s, "/labels") ? ctx->code : count_classes(ctx, s);
     }
-    if (!s->labels && !bare)
+    if (!s->info.labels && !bare)
         return hn_fail(
             ctx, HN_DATA,
             "%s: there is no data set /labels; add it, with -1 for items without a label", s->path);
-    return s->labels ? HN_OK : unlabelled(ctx, s);
+    return s->info.labels ? HN_OK : hn_snapshot_unlabelled(ctx, s);
 }

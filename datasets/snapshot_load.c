@@ -54,11 +54,11 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
     const struct hn_snapshot_info *info = &s->info;
     *out = (struct hn_items){.n = info->n,
                              .d = info->d,
-                             .labels = s->labels,
-                             .label_sets = hn_snapshot_label_sets(s),
+                             .labels = info->labels,
+                             .label_sets = info->label_sets,
                              .graph = info->has_graph ? &s->graph : NULL,
                              .features = info->has_features ? &s->features : NULL,
-                             .group = s->group,
+                             .group = info->group,
                              .tuples = s->retrieval ? &s->retrieval->tuples : NULL,
                              .index = index};
     enum hn_code code = load_rows(ctx, s, 0, index, &out->x);
@@ -70,9 +70,9 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
         hn_items_free(ctx, out);
         return code;
     }
-    out->step = s->step[index];
+    out->step = info->step[index];
     if (info->steps > 1)
-        out->progress = (double)out->step / (double)s->step[info->steps - 1];
+        out->progress = (double)out->step / (double)info->step[info->steps - 1];
     return HN_OK;
 }
 

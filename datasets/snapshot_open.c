@@ -112,40 +112,37 @@ static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, b
 }
 
 enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
+    struct hn_snapshot_info *info = &s->info;
     // HDF5 reads what an int64 does not hold as INT64_MAX, which is therefore no step.
     const struct hn_snapshot_column column = {
-        "/step", "steps", s->info.steps, {0, INT64_MAX - 1, sizeof(int64_t)}};
-    if (!bare && hn_snapshot_read_column(ctx, s, &column, &s->step))
+        "/step", "steps", info->steps, {0, INT64_MAX - 1, sizeof(int64_t)}};
+    if (!bare && hn_snapshot_read_column(ctx, s, &column, &info->step))
         return ctx->code;
-    if (!s->step && s->info.steps > 1)
+    if (!info->step && info->steps > 1)
         return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it",
-                       s->path, (long long)s->info.steps);
-    if (!s->step && !HN_ZALLOC(ctx, s->step, 1))
+                       s->path, (long long)info->steps);
+    if (!info->step && !HN_ZALLOC(ctx, info->step, 1))
         return ctx->code;
-    for (int64_t i = 1; i < s->info.steps; i++)
-        if (s->step[i] <= s->step[i - 1])
+    for (int64_t i = 1; i < info->steps; i++)
+        if (info->step[i] <= info->step[i - 1])
             return hn_fail(ctx, HN_DATA,
                            "%s: data set /step does not increase: %lld at index %lld follows %lld; "
                            "store the steps in order, each once",
-                           s->path, (long long)s->step[i], (long long)i, (long long)s->step[i - 1]);
-    s->info.step = s->step;
+                           s->path, (long long)info->step[i], (long long)i,
+                           (long long)info->step[i - 1]);
     return HN_OK;
 }
 
 static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
     const struct hn_snapshot_column column = {
         "/split", "items", s->info.n, {-1, 2, sizeof(int8_t)}};
-    enum hn_code code = hn_snapshot_read_column(ctx, s, &column, &s->split);
-    s->info.has_split = s->split != NULL;
-    return code;
+    return hn_snapshot_read_column(ctx, s, &column, &s->info.split);
 }
 
 static enum hn_code read_groups(struct hn_context *ctx, struct hn_snapshot *s) {
     const struct hn_snapshot_column column = {
         "/group", "items", s->info.n, {0, INT32_MAX, sizeof(int32_t)}};
-    enum hn_code code = hn_snapshot_read_column(ctx, s, &column, &s->group);
-    s->info.has_groups = s->group != NULL;
-    return code;
+    return hn_snapshot_read_column(ctx, s, &column, &s->info.group);
 }
 
 // An item without a partner leaves the file without complete positives: it is then read as a file
@@ -323,10 +320,3 @@ enum hn_code hn_snapshot_find_step(struct hn_context *ctx, const struct hn_snaps
                    what, (long long)step, info->path, (long long)info->steps,
                    (long long)info->step[0], (long long)info->step[last]);
 }
-
-const int32_t *hn_snapshot_labels(const struct hn_snapshot *s) { return s->labels; }
-const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s) {
-    return s->info.several_labels ? &s->label_sets : NULL;
-}
-const int8_t *hn_snapshot_split(const struct hn_snapshot *s) { return s->split; }
-const int32_t *hn_snapshot_groups(const struct hn_snapshot *s) { return s->group; }

@@ -36,19 +36,13 @@ struct hn_snapshot {                // texts and arrays belong to it
     hid_t file;
     char *path;
     struct hn_data series[HN_SNAPSHOT_SERIES];    // embeddings (or train), view1, view2
-    int64_t *step;                                // [steps]
-    int32_t *labels;                              // [n]
-    struct hn_label_sets label_sets;              // of which they are numbers; n = 0: none
-    int8_t *split;                                // [n] or NULL
+    struct hn_label_sets label_sets;              // of info
     int32_t *partner;                             // [n] or NULL: every item has one
-    int32_t *group;                               // [n] or NULL
     struct hn_data teacher[HN_SNAPSHOT_TEACHERS]; // id < 0: none; one step, or all
     struct hn_graph graph;
     struct hn_features features;  // its arrays are the ones below
     struct hn_graph feature_rows; // of compressed rows
     float *feature_value;         // dense or of compressed rows, unit rows
-    char **label_name;            // [n_names] or NULL, also where info does not show them
-    int64_t n_names;
 };
 
 // Opens the data set `path` of s->file and checks what can be checked without reading values: hard
@@ -215,10 +209,12 @@ void hn_writer_rows(struct hn_snapshot_writer *w, const struct hn_row_series *s,
 void hn_writer_matrix(struct hn_snapshot_writer *w, const char *path, enum hn_float_type type,
                       enum hn_zero_rows zero_rows, const struct hn_matrix *x);
 
-// snapshot_labels.c: s->labels, s->label_sets and what info says of them. bare: a file of another
-// layout, which has none.
+// snapshot_labels.c: the labels, their sets and names. bare: a file of another layout, which has
+// none.
 HN_MUST_USE enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct hn_snapshot *s,
                                                  bool bare);
+// Label -1 for each of info.n items.
+HN_MUST_USE enum hn_code hn_snapshot_unlabelled(struct hn_context *ctx, struct hn_snapshot *s);
 
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);

@@ -33,15 +33,15 @@ static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
 static enum hn_code read_groups(struct hn_context *ctx, const struct hn_snapshot *s,
                                 struct hn_array *out) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    const int32_t *group = hn_snapshot_groups(s);
-    if (!group)
+    if (!info->group)
         return hn_fail(ctx, HN_DATA, "%s: has no groups (data set /group)", info->path);
     out->rank = 1;
     out->shape[0] = info->n;
-    out->integer = hn_alloc(ctx, info->n, sizeof *out->integer);
-    for (int64_t i = 0; out->integer && i < info->n; i++)
-        out->integer[i] = group[i];
-    return out->integer ? HN_OK : ctx->code;
+    if (!HN_ALLOC(ctx, out->integer, info->n))
+        return ctx->code;
+    for (int64_t i = 0; i < info->n; i++)
+        out->integer[i] = info->group[i];
+    return HN_OK;
 }
 
 static enum hn_code read_snapshot(struct hn_context *ctx, const char *path,

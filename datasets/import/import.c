@@ -245,14 +245,15 @@ static const int32_t *labels_of(const struct hn_label_sets *sets, const int32_t 
 }
 
 // True if row i has the labels that the file has.
-static bool same_labels(const struct hn_import_input *in, const struct hn_snapshot *s, int64_t i) {
+static bool same_labels(const struct hn_import_input *in, const struct hn_snapshot_info *info,
+                        int64_t i) {
     int64_t count, there;
     const int32_t *own =
         labels_of(in->several_labels ? &in->label_sets : NULL, &in->labels[i], &count);
-    const int32_t *other = labels_of(hn_snapshot_label_sets(s), &hn_snapshot_labels(s)[i], &there);
+    const int32_t *other = labels_of(info->label_sets, &info->labels[i], &there);
     bool same = count == there;
     for (int64_t k = 0; same && k < count; k++)
-        same = same_label(in, hn_snapshot_info(s), own[k], other[k]);
+        same = same_label(in, info, own[k], other[k]);
     return same;
 }
 
@@ -280,7 +281,7 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
     int32_t label = in->labels[row];
     long long number = hn_import_row(in, row);
     const char *from = o->labels.count > 0 ? o->labels.item[0] : in->from;
-    if (in->several_labels || info->several_labels)
+    if (in->several_labels || info->label_sets)
         return hn_fail(ctx, HN_DATA,
                        "%s: the labels of row %lld differ from those in %s; the items must be the "
                        "same, in the same order",
@@ -300,7 +301,6 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
 static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_import_input *in, const struct hn_snapshot *s) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    const int32_t *labels = hn_snapshot_labels(s);
     long long last = info->step[info->steps - 1];
     if (strcmp(info->layout, "hardneg-snapshot") != 0)
         return hn_fail(ctx, HN_USAGE, "%s: is in the layout %s and gets no steps; give another -o",
@@ -312,8 +312,8 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
                        in->from, (long long)in->n, (long long)in->d, o->output, (long long)info->n,
                        (long long)info->d);
     for (int64_t i = 0; in->labels && i < in->n; i++)
-        if (!same_labels(in, s, i))
-            return fail_label(ctx, o, in, info, i, labels[i]);
+        if (!same_labels(in, info, i))
+            return fail_label(ctx, o, in, info, i, info->labels[i]);
     if (o->step == INT64_MIN)
         return hn_fail(ctx, HN_USAGE,
                        "%s: exists, up to step %lld; give --step of the new rows, or "

@@ -24,7 +24,7 @@ static void print_labels(const struct hn_snapshot_info *info) {
     printf("%-14s %lld", "classes", (long long)info->classes);
     if (info->unlabelled > 0)
         printf(", %s unlabelled", hn_counted(info->unlabelled, "item").text);
-    if (info->several_labels)
+    if (info->label_sets)
         printf(", several an item");
     for (int64_t i = 0; i < info->n_label_names && i < NAMES_SHOWN; i++)
         printf("%s%s", i == 0 ? ": " : ", ", info->label_name[i]);
@@ -67,10 +67,10 @@ static void print_parts(const struct hn_snapshot_info *info) {
     const struct {
         const char *name;
         bool there;
-    } part[] = {{"view1", info->has_view1},       {"view2", info->has_view2},
-                {"positive", info->has_positive}, {"split", info->has_split},
-                {"graph", info->has_graph},       {"features", info->has_features},
-                {"group", info->has_groups}};
+    } part[] = {
+        {"view1", info->has_view1}, {"view2", info->has_view2}, {"positive", info->has_positive},
+        {"split", info->split},     {"graph", info->has_graph}, {"features", info->has_features},
+        {"group", info->group}};
     bool any = false;
     printf("%-14s", "also holds");
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
@@ -120,13 +120,13 @@ static json_t *describe(const struct hn_snapshot_info *i, const struct hn_compos
         "tool_version", i->tool_version, "content_sha256", i->stored_sha256, "items",
         (json_int_t)i->n, "dims", (json_int_t)i->d, "dtype", i->dtype, "normalized", i->normalized,
         "steps", numbers(i->step, i->steps), "classes", (json_int_t)i->classes, "unlabelled",
-        (json_int_t)i->unlabelled, "label_names", names(i), "several_labels", i->several_labels,
+        (json_int_t)i->unlabelled, "label_names", names(i), "several_labels", i->label_sets != NULL,
         "has", "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive, "split",
-        i->has_split, "graph", i->has_graph, "features", i->has_features, "group", i->has_groups,
-        "teacher", i->teacher_d > 0, "teacher_dims", (json_int_t)i->teacher_d, "class_sizes",
-        "smallest", (json_int_t)c->smallest, "median", c->median, "largest", (json_int_t)c->largest,
-        "largest_label", c->largest_label, "same_class_pairs", hn_json_real(c->same_class),
-        "equal_rows", (json_int_t)c->repeated);
+        i->split != NULL, "graph", i->has_graph, "features", i->has_features, "group",
+        i->group != NULL, "teacher", i->teacher_d > 0, "teacher_dims", (json_int_t)i->teacher_d,
+        "class_sizes", "smallest", (json_int_t)c->smallest, "median", c->median, "largest",
+        (json_int_t)c->largest, "largest_label", c->largest_label, "same_class_pairs",
+        hn_json_real(c->same_class), "equal_rows", (json_int_t)c->repeated);
 }
 
 static enum hn_code show_retrieval(struct hn_context *ctx, const struct hn_call *call) {

@@ -17,13 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s,
+static enum hn_code expected_ratio(struct hn_context *ctx, const struct hn_snapshot_info *info,
                                    struct hn_reproduce_data *data) {
     struct hn_classes classes;
     HN_SCOPE(ctx);
-    if (hn_classes_find(ctx, hn_snapshot_labels(s), data->info.n, &classes))
+    if (hn_classes_find(ctx, info->labels, info->n, &classes))
         return ctx->code;
-    data->fn_expected = hn_classes_chance(&classes, hn_snapshot_label_sets(s));
+    data->fn_expected = hn_classes_chance(&classes, info->label_sets);
     return HN_OK;
 }
 
@@ -42,7 +42,7 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path,
     free(real);
     if (out->step)
         memcpy(out->step, info->step, (size_t)info->steps * sizeof *out->step);
-    bool read = out->path && out->name && out->step && !expected_ratio(ctx, s, out);
+    bool read = out->path && out->name && out->step && !expected_ratio(ctx, info, out);
     hn_snapshot_close(ctx, s);
     return read ? HN_OK : ctx->code;
 }

@@ -119,6 +119,6 @@ enum hn_code hn_probe_write(struct hn_context *ctx, const struct hn_snapshot_inf
     synth.output = path;
     synth.tool_version = NULL; // no options, from here on
     synth.teacher_dim = info->teacher_d;
-    synth.groups = info->has_groups;
+    synth.groups = info->group != NULL;
     return hn_synth_write(ctx, &synth);
 }

@@ -398,7 +398,7 @@ struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                     .has_graph = info->has_graph,
                                     .has_features = info->has_features,
                                     .has_teacher = (info->teacher_d > 0),
-                                    .has_groups = info->has_groups};
+                                    .has_groups = info->group};
 }
 
 const char *hn_plan_missing(const struct hn_snapshot_info *info,

@@ -80,7 +80,7 @@ static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan_dat
     const char *missing = NULL;
     if (type->needs & HN_METRIC_NEEDS_LABELS && info->unlabelled == info->n)
         missing = "labels";
-    if (type->needs & HN_METRIC_NEEDS_CLASSES && info->several_labels)
+    if (type->needs & HN_METRIC_NEEDS_CLASSES && info->label_sets)
         missing = "one label an item";
     if (type->needs & HN_METRIC_NEEDS_POSITIVE && !positive)
         missing = "a second view";
@@ -181,8 +181,9 @@ static enum hn_code run_step(struct hn_context *ctx, const struct hn_item *item,
     struct hn_cell_state *state = env->state;
     const struct hn_items *items = state->items;
     char why[HN_MESSAGE_MAX] = "";
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[step->data].snapshot);
     struct hn_snapshot_env spec = {.items = items,
-                                   .split = hn_snapshot_split(plan->data[step->data].snapshot),
+                                   .split = info->split,
                                    .seed = (uint64_t)job->seed[0],
                                    .temperature = job->temperature,
                                    .n_temperatures = (int)job->n_temperatures};

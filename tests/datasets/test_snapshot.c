@@ -48,8 +48,8 @@ static void test_round_trip(void) {
             CU_ASSERT_TRUE(info->classes == 3 && info->unlabelled == N / 4 && info->steps == STEPS);
             CU_ASSERT_TRUE(info->n_label_names == 3 && info->normalized);
             CU_ASSERT_STRING_EQUAL(info->label_name[2], names[2]);
-            CU_ASSERT_EQUAL(hn_snapshot_labels(s)[5], 0);
-            CU_ASSERT_PTR_NULL(hn_snapshot_split(s));
+            CU_ASSERT_EQUAL(hn_snapshot_info(s)->labels[5], 0);
+            CU_ASSERT_PTR_NULL(hn_snapshot_info(s)->split);
             for (int64_t i = 0; i < STEPS; i++)
                 check_step(s, i);
             HN_CHECK(&ctx, hn_snapshot_validate(&ctx, s));
@@ -146,7 +146,7 @@ static void test_ann_benchmarks(void) {
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
     CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->layout, "ann-benchmarks");
     CU_ASSERT_TRUE(hn_snapshot_info(s)->classes == 0 && hn_snapshot_info(s)->unlabelled == N);
-    CU_ASSERT_EQUAL(hn_snapshot_labels(s)[N - 1], -1);
+    CU_ASSERT_EQUAL(hn_snapshot_info(s)->labels[N - 1], -1);
     hn_snapshot_close(&ctx, s);
     hn_free(&ctx, x);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -219,11 +219,11 @@ static void test_graph_and_split(void) {
     struct hn_items items;
     load_first(path, &s, &items);
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    CU_ASSERT_TRUE(info->has_graph && info->has_split && info->has_features && info->has_positive);
+    CU_ASSERT_TRUE(info->has_graph && info->split && info->has_features && info->has_positive);
     CU_ASSERT_PTR_NOT_NULL_FATAL(items.graph);
     CU_ASSERT_TRUE(items.graph->n == N && hn_graph_edges(items.graph) == N);
     CU_ASSERT_EQUAL(items.graph->target[items.graph->start[6]], 7);
-    CU_ASSERT_EQUAL(hn_snapshot_split(s)[3], 2);
+    CU_ASSERT_EQUAL(hn_snapshot_info(s)->split[3], 2);
     // Unit rows, but for the first, which is zero and stays so.
     CU_ASSERT_FATAL(items.features && items.features->p == 2 && items.features->dense.data);
     CU_ASSERT_DOUBLE_EQUAL(hn_row(&items.features->dense, 0)[1], 0, 0);

@@ -72,13 +72,13 @@ static void test_groups(void) {
     const char *path = good_file("groups.h5", HN_FLOAT32, 0);
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
     HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 0, &items));
-    CU_ASSERT_TRUE(!hn_snapshot_info(s)->has_groups && !items.group && !items.teacher.data);
+    CU_ASSERT_TRUE(!hn_snapshot_info(s)->group && !items.group && !items.teacher.data);
     hn_items_free(&ctx, &items);
     hn_snapshot_close(&ctx, s);
     put_groups(path, N, 2);
     HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
     HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 0, &items));
-    CU_ASSERT_TRUE_FATAL(hn_snapshot_info(s)->has_groups && items.group);
+    CU_ASSERT_TRUE_FATAL(hn_snapshot_info(s)->group && items.group);
     for (int i = 0; i < N; i++)
         CU_ASSERT_EQUAL(items.group[i], i % 3);
     hn_items_free(&ctx, &items);
@@ -137,7 +137,7 @@ static void test_carried(void) {
         HN_CHECK(&ctx, hn_snapshot_open(&ctx, turn == 2 ? next : path, &s));
         HN_CHECK(&ctx, hn_snapshot_digest_checked(&ctx, s, text[turn]));
         if (turn == 2) {
-            CU_ASSERT_TRUE(hn_snapshot_info(s)->has_groups);
+            CU_ASSERT_PTR_NOT_NULL(hn_snapshot_info(s)->group);
             hn_snapshot_close(&ctx, s);
             break;
         }

@@ -175,7 +175,7 @@ static void test_labels(void) {
     CU_ASSERT_TRUE(!info->has_view1 && !info->has_view2);
     CU_ASSERT_STRING_EQUAL(info->dtype, "float16");
     int64_t count[6] = {0}, sorted = 0;
-    const int32_t *labels = hn_snapshot_labels(s);
+    const int32_t *labels = hn_snapshot_info(s)->labels;
     for (int64_t i = 0; i < o.n; i++) {
         count[labels[i]]++;
         sorted += i > 0 && labels[i] >= labels[i - 1];
