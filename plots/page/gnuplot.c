@@ -78,43 +78,31 @@ static int wait_for(const struct hn_context *ctx, pid_t child, int *status) {
     }
 }
 
-// In a process group that Ctrl-C does not reach: it would leave half a picture, without an error.
-static int spawn(const posix_spawn_file_actions_t *actions, char **argv, char **environment,
-                 pid_t *child) {
-    posix_spawnattr_t own_group;
-    int failed = posix_spawnattr_init(&own_group);
-    if (failed)
-        return failed;
-    failed = posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
-    if (!failed)
-        failed = posix_spawnp(child, argv[0], actions, &own_group, argv, environment);
-    posix_spawnattr_destroy(&own_group);
-    return failed;
-}
-
-// Starts gnuplot in the folder and waits for it; its complaints go into a file there. Returns 0,
-// ETIMEDOUT, EINTR or errno for "could not be started", and the wait status.
-static int run_script(const struct hn_context *ctx, const char *folder, const char *id,
-                      char **environment, int *status) {
-    char script[128];
-    snprintf(script, sizeof script, "%s.gp", id);
-    char *argv[] = {"gnuplot", "-d", script, NULL};
+// Starts gnuplot in the folder, where its complaints go into a file, and in a process group that
+// Ctrl-C does not reach: it would leave half a picture, without an error. Returns 0 or errno.
+static int spawn(const char *folder, char **argv, char **environment, pid_t *child) {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t own_group;
     int failed = posix_spawn_file_actions_init(&actions);
     if (failed)
         return failed;
-    pid_t child;
-    failed = posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (!failed)
-        failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!failed)
-        failed = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_file,
-                                                  O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    fflush(stdout); // what gnuplot prints follows what has been printed
-    if (!failed)
-        failed = spawn(&actions, argv, environment, &child);
+    failed = posix_spawnattr_init(&own_group);
+    if (!failed) {
+        failed = posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
+        if (!failed)
+            failed = posix_spawn_file_actions_addchdir_np(&actions, folder);
+        if (!failed)
+            failed =
+                posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (!failed)
+            failed = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_file,
+                                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (!failed)
+            failed = posix_spawnp(child, argv[0], &actions, &own_group, argv, environment);
+        posix_spawnattr_destroy(&own_group);
+    }
     posix_spawn_file_actions_destroy(&actions);
-    return failed ? failed : wait_for(ctx, child, status);
+    return failed;
 }
 
 // The first lines of gnuplot's complaint, in one, without what fontconfig says about its cache.
@@ -135,7 +123,9 @@ static void read_complaint(const char *path, char *text, size_t size) {
 
 enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
                             const char *dir) {
-    char complaint[COMPLAINT_MAX];
+    char complaint[COMPLAINT_MAX], script[128];
+    char *argv[] = {"gnuplot", "-d", script, NULL};
+    pid_t child;
     int status = 0;
     if (hn_check_stop(ctx))
         return ctx->code;
@@ -143,7 +133,10 @@ enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const ch
     char **environment = errors ? clean_environment(ctx) : NULL;
     if (!environment)
         return ctx->code;
-    int failed = run_script(ctx, folder, id, environment, &status);
+    snprintf(script, sizeof script, "%s.gp", id);
+    fflush(stdout); // what gnuplot prints follows what has been printed
+    int failed = spawn(folder, argv, environment, &child);
+    failed = failed ? failed : wait_for(ctx, child, &status);
     read_complaint(errors, complaint, sizeof complaint);
     if (hn_check_stop(ctx)) // of a gnuplot that ended, too
         return ctx->code;
