@@ -118,21 +118,21 @@ static int find_key(const void *key, const void *cell) {
     return strcmp(key, ((const struct found *)cell)->key);
 }
 
-// The parts of what a merge needs to find rows in one of them.
-struct index {
-    struct hn_row_index timing, *table; // table[n_tables]
-};
+// Table i of those that belong to cells: the further ones, and /timing as the last.
+static const struct hn_table *table_at(const struct hn_results *r, int64_t i) {
+    return i < r->n_tables ? &r->table[i] : &r->timing;
+}
 
+// index[n_tables + 1]: where the rows of each cell are, in tables that belong to cells.
 static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
-                               struct index *x) {
-    if (!HN_ZALLOC(ctx, x->table, r->n_tables) ||
-        hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing))
+                               struct hn_row_index **index) {
+    if (!HN_ZALLOC(ctx, *index, r->n_tables + 1))
         return ctx->code;
-    for (int64_t i = 0; i < r->n_tables; i++) {
-        const struct hn_row_owner *owner = hn_row_owner(&r->table[i]);
+    for (int64_t i = 0; i <= r->n_tables; i++) {
+        const struct hn_row_owner *owner = hn_row_owner(table_at(r, i));
         const struct hn_table *cells = owner ? hn_results_table(r, owner->table) : NULL;
         int64_t rows = cells ? cells->rows : 0;
-        if (owner && hn_row_index(ctx, &r->table[i], owner->column, rows, &x->table[i]))
+        if (owner && hn_row_index(ctx, table_at(r, i), owner->column, rows, &(*index)[i]))
             return ctx->code;
     }
     return HN_OK;
@@ -155,24 +155,23 @@ static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
 }
 
 // Appends a table's rows of row `owner`, as those of `number`. even_empty: its columns in any case.
-static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r,
-                               const struct index *x, int64_t table, int64_t owner, int64_t number,
+static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r, int64_t table,
+                               const struct hn_row_index *index, int64_t owner, int64_t number,
                                bool even_empty, struct hn_results *out) {
-    const struct hn_row_index *index = &x->table[table];
-    const struct hn_table *from = &r->table[table];
+    const struct hn_table *from = table_at(r, table);
     int64_t n = index->start[owner + 1] - index->start[owner];
     if (n == 0 && !even_empty)
         return HN_OK;
-    struct hn_table *to = hn_results_need_table(ctx, out, from->name, NULL, 0);
+    struct hn_table *to =
+        from == &r->timing ? &out->timing : hn_results_need_table(ctx, out, from->name, NULL, 0);
     if (!to)
         return ctx->code;
     return copy_rows(ctx, to, from, index->row + index->start[owner], n, hn_row_owner(from)->column,
                      number);
 }
 
-// A row of /runs with its timings, after its histogram and batches, which are borrowed here.
-static enum hn_code append_run(struct hn_context *ctx, const struct hn_results *r,
-                               const struct index *x, int64_t row, int64_t number,
+// A row of /runs, after its histogram and batches, which are borrowed here.
+static enum hn_code append_run(struct hn_context *ctx, const struct hn_results *r, int64_t row,
                                struct hn_results *out) {
     const struct hn_results arrays = {
         .runs.rows = 1,
@@ -187,11 +186,8 @@ static enum hn_code append_run(struct hn_context *ctx, const struct hn_results *
         .order_run = r->order_run ? r->order_run + row : NULL,
         .order_split = r->order_split,
         .order_id = r->order_id};
-    const int64_t *timing = x->timing.start + row;
     return hn_results_append(ctx, out, &arrays) ||
-                   copy_rows(ctx, &out->runs, &r->runs, &row, 1, NULL, 0) ||
-                   copy_rows(ctx, &out->timing, &r->timing, x->timing.row + timing[0],
-                             timing[1] - timing[0], "run", number)
+                   copy_rows(ctx, &out->runs, &r->runs, &row, 1, NULL, 0)
                ? ctx->code
                : HN_OK;
 }
@@ -200,14 +196,14 @@ static enum hn_code append_run(struct hn_context *ctx, const struct hn_results *
 // `first` on, or a row of /tables/studies. As in the file of such a cell, the columns of /runs and
 // /timing come along in any case, and the table of a study where it has no rows.
 static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results *r,
-                                const struct index *x, enum hn_row_kind kind, int64_t first,
-                                struct hn_results *out) {
+                                const struct hn_row_index *index, enum hn_row_kind kind,
+                                int64_t first, struct hn_results *out) {
     const struct hn_table *cells = cells_of(r, kind), *there = cells_of(out, kind);
     const char *study = kind == HN_ROW_STUDY ? hn_table_text(cells, first, "study") : "";
     int64_t number = there ? there->rows : 0;
-    if (kind == HN_ROW_RUN ? append_run(ctx, r, x, first, number, out)
-                           : copy_rows(ctx, &out->runs, &r->runs, NULL, 0, NULL, 0) ||
-                                 copy_rows(ctx, &out->timing, &r->timing, NULL, 0, NULL, 0))
+    if ((kind == HN_ROW_RUN ? append_run(ctx, r, first, out)
+                            : copy_rows(ctx, &out->runs, &r->runs, NULL, 0, NULL, 0)) ||
+        copy_rows(ctx, &out->timing, &r->timing, NULL, 0, NULL, 0))
         return ctx->code;
     for (int64_t row = first; row == first || (row < cells->rows && goes_on(cells, kind, row));
          row++) {
@@ -215,10 +211,10 @@ static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results 
             kind == HN_ROW_RUN ? NULL : hn_results_need_table(ctx, out, cells->name, NULL, 0);
         if (kind != HN_ROW_RUN && (!to || copy_rows(ctx, to, cells, &row, 1, NULL, 0)))
             return ctx->code;
-        for (int64_t i = 0; i < r->n_tables; i++)
-            if (hn_row_owner(&r->table[i]) == &hn_row_owners[kind] &&
-                copy_owned(ctx, r, x, i, row, number + row - first,
-                           strcmp(r->table[i].name, study) == 0, out))
+        for (int64_t i = 0; i <= r->n_tables; i++)
+            if (hn_row_owner(table_at(r, i)) == &hn_row_owners[kind] &&
+                copy_owned(ctx, r, i, &index[i], row, number + row - first,
+                           strcmp(table_at(r, i)->name, study) == 0, out))
                 return ctx->code;
     }
     return HN_OK;
@@ -258,7 +254,7 @@ static int64_t keep_best(struct cells *all) {
 
 static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *part,
                                const struct hn_table *plan, const struct cells *all,
-                               const struct index *x, struct hn_results *out,
+                               struct hn_row_index *const *index, struct hn_results *out,
                                struct hn_merge_summary *summary) {
     for (int64_t i = 0; i < plan->rows; i++) {
         const struct found *found = bsearch(hn_table_text(plan, i, "run_key"), all->cell,
@@ -271,7 +267,7 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
             continue;
         }
         summary->failed += found->failed;
-        if (append_cell(ctx, &part[found->part], &x[found->part], found->kind, found->row, out))
+        if (append_cell(ctx, &part[found->part], index[found->part], found->kind, found->row, out))
             return ctx->code;
     }
     return HN_OK;
@@ -388,18 +384,18 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
     struct cells all;
     *summary = (struct hn_merge_summary){0};
     HN_SCOPE(ctx);
-    struct index *x = hn_zalloc(ctx, n, sizeof *x);
-    if (!x || (!mixed && check_programs(ctx, part, name, n)) || read_plan(ctx, &part[0], &plan) ||
-        check_plans(ctx, part, name, n, &plan) || list_all(ctx, part, n, &all) ||
-        check_overlaps(ctx, part, name, n, &all))
+    struct hn_row_index **index = hn_zalloc(ctx, n, sizeof *index);
+    if (!index || (!mixed && check_programs(ctx, part, name, n)) ||
+        read_plan(ctx, &part[0], &plan) || check_plans(ctx, part, name, n, &plan) ||
+        list_all(ctx, part, n, &all) || check_overlaps(ctx, part, name, n, &all))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        if (make_index(ctx, &part[i], &x[i]))
+        if (make_index(ctx, &part[i], &index[i]))
             return ctx->code;
     hn_own(ctx, scope.outer);
     summary->cells = plan.rows;
     summary->repeated = keep_best(&all);
-    return append_all(ctx, part, &plan, &all, x, out, summary) ||
+    return append_all(ctx, part, &plan, &all, index, out, summary) ||
                    describe(ctx, part, n, &plan, summary, out)
                ? ctx->code
                : HN_OK;
