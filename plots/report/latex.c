@@ -142,7 +142,7 @@ static int league_rows(struct rows *r, int64_t first) {
     int64_t *setting = r->ties.setting;
     r->ties.n = 0;
     for (int64_t s = 0; s < r->o->settings; s++) {
-        if (!hn_overview_same_league(r->o, first, s) || hn_overview_seeds(r->o, s) == 0)
+        if (r->o->league[first] != r->o->league[s] || r->o->seeds[s] == 0)
             continue;
         int at = r->ties.n++;
         for (; at > 0 && !(hardness_of(r, setting[at - 1]) >= hardness_of(r, s)); at--)
@@ -233,7 +233,7 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
 }
 
 static void put_head(FILE *tex, const struct rows *r) {
-    char columns[HN_GRID_AXES + WEIGHED + HN_HEADED_MAX + 8] = "l", common[512];
+    char common[512];
     hn_overview_common(r->o, common, sizeof common);
     fputs("% Last step; means over seeds with halves of 95 % intervals, of fewer than three over "
           "batches.\n% Differences to Uniform are paired by seed. From three seeds on, rows of a "

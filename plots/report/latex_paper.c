@@ -97,7 +97,7 @@ static enum hn_code put_words(struct paper *p) {
     hn_overview_common(&o, common, sizeof common);
     int64_t n = 0;
     for (int64_t s = 0; s < o.settings; s++)
-        n += o.last[s] && hn_overview_seeds(&o, s) > 0;
+        n += o.last[s] && o.seeds[s] > 0;
     hn_print(p->tex, hn_tex_text, "%s %s compared%s%s%s: Table~\\ref{tab:settings}",
              hn_counted(n, "setting").text, n == 1 ? "was" : "were", *common ? " (" : "", common,
              *common ? ")" : "");

@@ -43,13 +43,11 @@ static struct hn_mean excess(const struct league *p, int64_t s, const char *colu
 }
 
 static bool is_candidate(const struct league *p, int64_t s) {
-    return hn_overview_same_league(p->o, p->first, s) &&
+    return p->o->league[p->first] == p->o->league[s] &&
            isfinite(mean_of(p, s, p->hardness->column).mean);
 }
 
-static bool is_per_anchor(const struct league *p) {
-    return hn_overview_is_per_anchor(p->o, p->first);
-}
+static bool is_per_anchor(const struct league *p) { return p->o->per_anchor[p->first]; }
 
 static enum hn_within judge(const struct league *p, int64_t s, double budget) {
     struct hn_mean d = excess(p, s, "fn_ratio");
@@ -262,7 +260,7 @@ static void put_without(FILE *html, const struct league *p) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         int64_t seeds = mean_of(p, s, "fn_ratio").n, hard = mean_of(p, s, p->hardness->column).n;
-        if (!hn_overview_same_league(p->o, p->first, s) || hard >= seeds || n++ >= NAMED_MAX)
+        if (p->o->league[p->first] != p->o->league[s] || hard >= seeds || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
                  n == 1 ? "<p>In some seeds no batch had a true negative, so these have no "
@@ -299,7 +297,7 @@ static bool has_excess(const struct league *p, bool *batches) {
 }
 
 static void put_budgets(FILE *html, const struct league *p) {
-    int64_t seeds = hn_overview_seeds(p->o, p->uniform), before = -1;
+    int64_t seeds = p->o->seeds[p->uniform], before = -1;
     bool batches;
     if (!is_per_anchor(p)) {
         fputs(" <b>Uniform</b>: ", html);
@@ -346,8 +344,7 @@ static void put_hardest(FILE *html, const struct league *p, const char *why) {
 static bool has_no_true(const struct league *p) {
     bool any = false;
     for (int64_t s = 0; s < p->o->settings; s++)
-        any |=
-            hn_overview_same_league(p->o, p->first, s) && mean_of(p, s, "true_anchors").mean <= 0;
+        any |= p->o->league[p->first] == p->o->league[s] && mean_of(p, s, "true_anchors").mean <= 0;
     return any;
 }
 
@@ -382,7 +379,7 @@ static bool is_known(const struct hn_overview *o, int64_t s) {
     static const char *const names[] = {"dataset", "batch_size", NULL};
     for (int64_t k = 0; k < s; k++)
         if (o->last[k] && hn_rows_agree(&o->results->runs, o->first[k], o->first[s], names) &&
-            hn_overview_is_per_anchor(o, k) == hn_overview_is_per_anchor(o, s))
+            o->per_anchor[k] == o->per_anchor[s])
             return true;
     return false;
 }
@@ -397,7 +394,7 @@ static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_
         struct league p = {o, s, o->base[s], 1, hardness};
         for (int b = 0; b < BUDGETS; b++)
             p.budget[b] = fmax(margin, (double[BUDGETS]){0, 0.02, 0.1}[b]);
-        p.judged = p.uniform >= 0 && hn_overview_seeds(o, p.uniform) >= SEEDS_MIN;
+        p.judged = p.uniform >= 0 && o->seeds[p.uniform] >= SEEDS_MIN;
         p.compared = 0;
         for (int64_t k = 0; k < o->settings; k++)
             p.compared += k != p.uniform && is_candidate(&p, k);
@@ -429,7 +426,7 @@ static bool is_measured(const struct hn_overview *o) {
 static bool is_judged(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings; s++)
-        any |= o->base[s] >= 0 && o->base[s] != s && hn_overview_seeds(o, o->base[s]) >= SEEDS_MIN;
+        any |= o->base[s] >= 0 && o->base[s] != s && o->seeds[o->base[s]] >= SEEDS_MIN;
     return any;
 }
 

@@ -155,7 +155,7 @@ static enum hn_code count_shared(const struct many *m, int64_t *shared) {
     if (!key)
         return m->ctx->code;
     for (int64_t s = 0; s < o->settings; s++)
-        if (o->last[s] && hn_overview_seeds(o, s) > 0)
+        if (o->last[s] && o->seeds[s] > 0)
             compose_key(o, s, key[n++]);
     qsort(key, (size_t)n, sizeof *key, by_text);
     for (int64_t i = 1; i < n; i++)

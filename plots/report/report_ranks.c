@@ -70,7 +70,7 @@ static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
         return ctx->code;
     for (int64_t s = 0; s < n; s++) {
         k->of[s] = k->at[s] = -1;
-        if (hn_overview_seeds(k->o, s) > 0 && k->o->last[s])
+        if (k->o->seeds[s] > 0 && k->o->last[s])
             name_setting(k, s);
     }
     for (int64_t l = 0; l < k->labels; l++)
@@ -108,11 +108,11 @@ static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const stru
     for (int64_t s = 0; s < o->settings; s++) {
         bool first = k->of[s] >= 0;
         for (int64_t e = 0; e < s && first; e++)
-            first = k->of[e] < 0 || !hn_overview_same_league(o, e, s);
+            first = k->of[e] < 0 || o->league[e] != o->league[s];
         for (int64_t l = 0; l < k->labels; l++)
             value[l] = NAN;
         for (int64_t e = s; e < o->settings && first; e++)
-            if (k->of[e] >= 0 && hn_overview_same_league(o, e, s))
+            if (k->of[e] >= 0 && o->league[e] == o->league[s])
                 value[k->of[e]] = hn_overview_mean(o, e, by->column).mean;
         if (first)
             rank_league(k, by, value, k->at[s]);

@@ -43,7 +43,7 @@ static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t se
     hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
             hn_table_text(&o->results->runs, o->first[setting], "dataset_sha256"));
     hn_html(html, o->last[setting] ? " data-last>%s" : ">%s", sampler);
-    fputs(hn_overview_is_per_anchor(o, setting) ? "*" : "", html);
+    fputs(o->per_anchor[setting] ? "*" : "", html);
     put_values(html, o, setting, true, " ");
     fputs("<small>", html);
     put_values(html, o, setting, false, " ");
@@ -73,7 +73,7 @@ static void put_front(FILE *html, const struct hn_html_column *c, const void *of
 static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    return (struct hn_html_number){(double)hn_overview_seeds(row->o, row->setting)};
+    return (struct hn_html_number){(double)row->o->seeds[row->setting]};
 }
 
 static struct hn_html_number measured(const struct hn_html_column *c, const void *of) {
@@ -237,7 +237,7 @@ static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) 
 static int64_t same_seeds(const struct hn_overview *o) {
     int64_t same = -1;
     for (int64_t s = 0; s < o->settings; s++) {
-        int64_t n = hn_overview_seeds(o, s);
+        int64_t n = o->seeds[s];
         if (n > 0)
             same = same < 0 || same == n ? n : 0;
     }
@@ -292,7 +292,7 @@ static void put_shared(FILE *html, const struct hn_overview *o) {
 static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
     int64_t rows = 0;
     for (int64_t s = 0; s < t->o->settings; s++) {
-        if (hn_overview_seeds(t->o, s) == 0 || hn_overview_is_per_anchor(t->o, s) != per_anchor)
+        if (t->o->seeds[s] == 0 || t->o->per_anchor[s] != per_anchor)
             continue;
         hn_html_row(html, t->column, t->n, &(struct row){t->o, s, t->front});
         rows++;
@@ -304,7 +304,7 @@ static void put_table(FILE *html, const struct table *t) {
     char common[512], each[40] = "";
     int64_t same = same_seeds(t->o), rows = 0;
     for (int64_t s = 0; s < t->o->settings; s++)
-        rows += hn_overview_seeds(t->o, s) > 0;
+        rows += t->o->seeds[s] > 0;
     hn_overview_common(t->o, common, sizeof common);
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);

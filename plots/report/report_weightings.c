@@ -127,7 +127,7 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
                                          : " % of the loss is on false negatives. ",
           html);
     if (first && !is_judged(o, none, column))
-        hn_html_by_means(html, hn_overview_seeds(o, none), "what follows goes by means");
+        hn_html_by_means(html, o->seeds[none], "what follows goes by means");
     for (int sign = -1; sign <= 1; sign++)
         put_group(html, o, none, column, sign);
     put_apart(html, o, none, column, true);

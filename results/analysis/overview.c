@@ -100,8 +100,17 @@ static void find_settings(struct hn_overview *o, int64_t *of) {
             o->first[o->settings++] = cell;
         of[cell] = s;
     }
+}
+
+// With which others each setting is compared.
+static void find_leagues(struct hn_overview *o) {
     for (int64_t s = 0; s < o->settings; s++) {
-        o->base[s] = -1;
+        const struct hn_sampler_type *type = hn_sampler_find(hn_overview_sampler(o, s));
+        o->per_anchor[s] = type && type->flags & HN_SAMPLER_PER_ANCHOR;
+        o->base[s] = o->league[s] = -1;
+        for (int64_t k = 0; k <= s && o->league[s] < 0; k++)
+            if (o->per_anchor[k] == o->per_anchor[s] && agree(o, o->first[k], o->first[s], true))
+                o->league[s] = k;
         for (int64_t k = 0; k < o->settings && o->base[s] < 0; k++)
             if (hn_is_uniform(hn_overview_sampler(o, k),
                               hn_table_text(runs_of(o), o->first[k], "params")) &&
@@ -135,6 +144,7 @@ static enum hn_code sort_cells(struct hn_context *ctx, struct hn_overview *o, co
     for (int64_t i = 0; i < t->rows; i++) {
         o->row[i] = cell[i].row;
         o->start[cell[i].setting + 1] = i + 1;
+        o->seeds[cell[i].setting] += hn_overview_is_ok(o, cell[i].row);
     }
     return HN_OK;
 }
@@ -215,8 +225,7 @@ void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *
     for (int64_t s = 0; s < o->settings; s++) {
         front[s] = is_measured(o, s, hardness);
         for (int64_t k = 0; k < o->settings && front[s]; k++)
-            front[s] = k == s || !hn_overview_same_league(o, k, s) ||
-                       !is_measured(o, k, hardness) ||
+            front[s] = k == s || o->league[k] != o->league[s] || !is_measured(o, k, hardness) ||
                        !hn_beats(hn_told_apart(hn_overview_difference(o, k, s, "fn_ratio")),
                                  hn_told_apart(hn_overview_difference(o, k, s, hardness)));
     }
@@ -263,11 +272,13 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         !HN_ALLOC_ROWS(ctx, out->same, cells, r->runs.n_columns) ||
         !HN_ALLOC(ctx, out->first, cells) || !HN_ALLOC(ctx, out->base, cells) ||
         !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
-        !HN_ALLOC(ctx, scratch, cells) || !HN_ZALLOC(ctx, out->front, cells) ||
-        !HN_ZALLOC(ctx, out->last, cells))
+        !HN_ALLOC(ctx, out->league, cells) || !HN_ZALLOC(ctx, out->seeds, cells) ||
+        !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, scratch, cells) ||
+        !HN_ZALLOC(ctx, out->front, cells) || !HN_ZALLOC(ctx, out->last, cells))
         return ctx->code;
     find_identities(out, scratch);
     find_settings(out, scratch);
+    find_leagues(out);
     if (sort_cells(ctx, out, scratch))
         return ctx->code;
     hn_free(ctx, scratch);
@@ -279,16 +290,6 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
 
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
     return hn_table_text(runs_of(o), o->first[setting], "sampler");
-}
-
-bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting) {
-    const struct hn_sampler_type *type = hn_sampler_find(hn_overview_sampler(o, setting));
-    return type && type->flags & HN_SAMPLER_PER_ANCHOR;
-}
-
-bool hn_overview_same_league(const struct hn_overview *o, int64_t a, int64_t b) {
-    return hn_overview_is_per_anchor(o, a) == hn_overview_is_per_anchor(o, b) &&
-           agree(o, o->first[a], o->first[b], true);
 }
 
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
@@ -390,14 +391,6 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting) {
     return (struct hn_replicates){o->row + o->start[setting],
                                   o->start[setting + 1] - o->start[setting]};
-}
-
-int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting) {
-    struct hn_replicates cells = hn_overview_cells(o, setting);
-    int64_t n = 0;
-    for (int64_t i = 0; i < cells.n; i++)
-        n += hn_overview_is_ok(o, cells.row[i]);
-    return n;
 }
 
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column) {

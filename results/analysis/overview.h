@@ -26,9 +26,14 @@ struct hn_overview {
     int n_headed;
     int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
                            // sampler alone, -1 = none
-    bool *front;           // [settings] hn_overview_front() by the first measure of hardness
-    bool *last;            // [settings] its step is the last one of its file
-    int64_t *row, *start;  // [cells], [settings + 1]: see hn_overview_cells()
+    // [settings] The first setting that it is ranked with: they differ at most by sampler and
+    // options, and both have whole batches as negatives, or both negatives of each anchor.
+    int64_t *league;
+    int64_t *seeds;       // [settings] finished cells
+    bool *per_anchor;     // [settings] its sampler gives every anchor negatives of its own: `mined`
+    bool *front;          // [settings] hn_overview_front() by the first measure of hardness
+    bool *last;           // [settings] its step is the last one of its file
+    int64_t *row, *start; // [cells], [settings + 1]: see hn_overview_cells()
     int64_t settings, columns;
     struct hn_identity { // a column by which cells are told apart
         int column;
@@ -56,16 +61,9 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
-// True if two settings are ranked together: they differ at most by sampler and options, and both
-// have whole batches as negatives, or both negatives of each anchor.
-bool hn_overview_same_league(const struct hn_overview *o, int64_t a, int64_t b);
-// True if the sampler gives every anchor negatives of its own (`mined`).
-bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting);
 bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
 // All cells of a setting by seed, unfinished ones among them.
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting);
-// Finished cells: seeds.
-int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting);
 
 // A column's mean over finished cells; its difference to another setting's, paired by seed.
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);

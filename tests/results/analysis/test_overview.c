@@ -117,7 +117,7 @@ static void every_axis(void) {
     for (int i = 0; i < 6; i++)
         CU_ASSERT_STRING_EQUAL(o.axis[i].name, varies[i]);
     for (int64_t s = 0; s < o.settings; s++) {
-        CU_ASSERT_EQUAL(hn_overview_seeds(&o, s), 3);
+        CU_ASSERT_EQUAL(o.seeds[s], 3);
         CU_ASSERT_EQUAL(o.base[s], s - s % 4); // uniform comes first at every place
         CU_ASSERT_EQUAL(hn_overview_leads(&o, s), s < 3);
         CU_ASSERT_EQUAL(o.last[s], s / 24 % 2 == 1);
@@ -180,7 +180,7 @@ static void numbers(void) {
     put(&few, "ok");
     make(&o);
     CU_ASSERT_EQUAL(o.settings, 3);
-    CU_ASSERT_EQUAL(hn_overview_seeds(&o, 1), 3);
+    CU_ASSERT_EQUAL(o.seeds[1], 3);
     struct hn_mean m = hn_overview_mean(&o, 1, "fn_ratio");
     CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.22, 1e-12);
     // .20, .21, .25: deviation .0264575; seeds, not the batches of their intervals
@@ -313,7 +313,7 @@ static void front_by_intervals(void) {
     make(&o);
     for (int i = 0; i < 5; i++)
         CU_ASSERT_EQUAL(o.front[i], rows[i].front);
-    CU_ASSERT(hn_overview_is_per_anchor(&o, 4) && !hn_overview_is_per_anchor(&o, 3));
+    CU_ASSERT(o.per_anchor[4] && !o.per_anchor[3]);
     CU_ASSERT_EQUAL(o.base[4], 0); // its difference to Uniform is shown all the same
     end();
 }
