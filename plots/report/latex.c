@@ -74,9 +74,8 @@ static void put_digits(FILE *tex, int digits, double value) {
         fprintf(tex, "$%s$", text);
 }
 
-static void begin(FILE *tex, const char *columns) {
-    fprintf(tex, "%% \\usepackage{booktabs}\n\\begin{tabular}{%s}\n\\toprule\n", columns);
-}
+// Behind it stand a letter for each column, a brace and \toprule.
+static const char begin[] = "% \\usepackage{booktabs}\n\\begin{tabular}{";
 
 static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
 
@@ -150,13 +149,6 @@ static int league_rows(struct rows *r, int64_t first) {
         setting[at] = s;
     }
     return r->ties.n;
-}
-
-static bool is_first_of_league(const struct hn_overview *o, int64_t s) {
-    for (int64_t k = 0; k < s; k++)
-        if (hn_overview_same_league(o, k, s))
-            return false;
-    return o->last[s];
 }
 
 // Axes other than options, which the label has, and than the step, which is the last.
@@ -241,17 +233,14 @@ static void put_head(FILE *tex, const struct rows *r) {
           tex);
     if (*common)
         hn_print(tex, hn_tex_text, "%% All: %s\n", common);
+    fprintf(tex, "%sl", begin);
     for (int a = 0; a < r->o->axes; a++)
-        if (has_column(&r->o->axis[a]))
-            hn_append(columns, sizeof columns, "l");
+        fputs(has_column(&r->o->axis[a]) ? "l" : "", tex);
     for (int w = 0; w < WEIGHED; w++)
-        if (has_weighed(r, w))
-            hn_append(columns, sizeof columns, "r");
+        fputs(has_weighed(r, w) ? "r" : "", tex);
     for (int h = 0; h < r->o->n_headed; h++)
-        hn_append(columns, sizeof columns, "r");
-    hn_append(columns, sizeof columns, "rrrrlr");
-    begin(tex, columns);
-    fputs("Sampler", tex);
+        fputc('r', tex);
+    fputs("rrrrlr}\n\\toprule\nSampler", tex);
     for (int a = 0; a < r->o->axes; a++)
         if (has_column(&r->o->axis[a]))
             hn_print(tex, hn_tex_text, " & %s", r->o->axis[a].name);
@@ -274,7 +263,7 @@ static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overvie
         return ctx->code;
     put_head(tex, &r);
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!is_first_of_league(o, s) || league_rows(&r, s) == 0)
+        if (o->league[s] != s || !o->last[s] || league_rows(&r, s) == 0)
             continue;
         if (find_ties(ctx, &r.ties))
             return ctx->code;
@@ -334,7 +323,7 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
 
 static void put_problem(FILE *tex, const struct problem *p) {
     const struct hn_trained *t = p->t;
-    char text[TEXT], columns[TEXT] = "lr";
+    char text[TEXT];
     hn_trained_title(t, p->base, text, sizeof text);
     hn_print(
         tex, hn_tex_text,
@@ -343,11 +332,10 @@ static void put_problem(FILE *tex, const struct problem *p) {
         "t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter are not told "
         "apart.\n",
         text);
+    fprintf(tex, "%slr", begin);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c))
-        hn_append(columns, sizeof columns, "r");
-    hn_append(columns, sizeof columns, "rrl");
-    begin(tex, columns);
-    fputs("Setting & Seeds", tex);
+        fputc('r', tex);
+    fputs("rrl}\n\\toprule\nSetting & Seeds", tex);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
         const char *name = t->table->column[c].name;
         hn_print(tex, hn_tex_text, " & %s", name);
@@ -383,7 +371,7 @@ enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struct hn_results
 }
 
 void hn_latex_table(FILE *tex, const struct hn_table *t) {
-    fputs("% \\usepackage{booktabs}\n\\begin{tabular}{", tex);
+    fputs(begin, tex);
     for (int c = 0; c < t->n_columns; c++)
         fputc(t->column[c].kind == HN_COLUMN_TEXT ? 'l' : 'r', tex);
     fputs("}\n\\toprule\n", tex);
