@@ -1,5 +1,4 @@
 #include "core/bytes.h"
-#include "core/checksum.h"
 #include "core/files.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // Bytes in memory, and in files that begin with a line of text and end with a checksum
-// (core/checksum.h).
+// (core/files.h).
 #ifndef HN_CORE_BYTES_H
 #define HN_CORE_BYTES_H
 

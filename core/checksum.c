@@ -1,4 +1,3 @@
-#include "core/checksum.h"
 #include "core/digest.h"
 #include "core/files.h"
 

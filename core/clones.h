@@ -6,6 +6,9 @@
 #ifndef HN_CORE_CLONES_H
 #define HN_CORE_CLONES_H
 
+#include <stdint.h>
+#include <string.h>
+
 #if defined(__has_feature)
 #define HN_CLANG_SANITIZED                                                                         \
     (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                        \
@@ -27,5 +30,60 @@
 #else
 #define HN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
+
+// Sums in a fixed number of lanes, element j in lane j modulo their number, which compilers turn
+// into vectors: the same bits for any width of them.
+
+enum { HN_LANES = 16 };
+
+static inline double hn_add_lanes(double lane[HN_LANES]) {
+    for (int width = HN_LANES / 2; width > 0; width /= 2)
+        for (int l = 0; l < width; l++)
+            lane[l] += lane[l + width];
+    return lane[0];
+}
+
+static inline double hn_lane_sum(const double *v, int64_t n) {
+    double lane[HN_LANES] = {0};
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += v[j + l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += v[j];
+    return hn_add_lanes(lane);
+}
+
+static inline double hn_lane_dot(const double *v, const double *w, int64_t n) {
+    double lane[HN_LANES] = {0};
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += v[j + l] * w[j + l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += v[j] * w[j];
+    return hn_add_lanes(lane);
+}
+
+typedef float hn_lanes __attribute__((vector_size(HN_LANES * sizeof(float))));
+typedef int32_t hn_lane_masks __attribute__((vector_size(HN_LANES * sizeof(float))));
+
+// The largest of high and v[n]. In vectors by name: compilers take such maxima one by one.
+static inline float hn_lane_max(const float *v, int64_t n, float high) {
+    hn_lanes lane, next;
+    for (int l = 0; l < HN_LANES; l++)
+        lane[l] = high;
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES) {
+        memcpy(&next, v + j, sizeof next);
+        hn_lane_masks above = next > lane;
+        lane = (hn_lanes)(((hn_lane_masks)next & above) | ((hn_lane_masks)lane & ~above));
+    }
+    for (int l = 0; j < n; j++, l++)
+        lane[l] = v[j] > lane[l] ? v[j] : lane[l];
+    for (int l = 0; l < HN_LANES; l++)
+        high = lane[l] > high ? lane[l] : high;
+    return high;
+}
 
 #endif

@@ -2,7 +2,6 @@
 #ifndef HN_CORE_SLOWDOWN_H
 #define HN_CORE_SLOWDOWN_H
 
-#include "core/ranks.h"
 #include "core/stats.h"
 
 // The kind of samples of a pair. Repetitions of one process share its memory layout and the

@@ -47,7 +47,7 @@ HN_MUST_USE enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
 HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
                                       char **temporary);
 // Flushes and closes the file, syncs it, renames it to `path`, syncs the folder. Frees temporary.
-// with_checksum: with a checksum behind the end of the file (core/checksum.h). On failure the
+// with_checksum: with a checksum behind the end of the file (core/files.h). On failure the
 // temporary file is removed (HN_IO).
 HN_MUST_USE enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary,
                                       const char *path, bool with_checksum);

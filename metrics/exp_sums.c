@@ -1,7 +1,6 @@
 #include "metrics/exp_sums.h"
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "metrics/pairs.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 // statistics is interpolated as usual (type 7 of Hyndman and Fan 1996, as GSL and NumPy do), each
 // order statistic within the bin that holds it. Error: at most one bin, 2^-20 < 1e-6.
 #include "core/clones.h"
-#include "core/lanes.h"
 #include "metrics/metric.h"
 
 #include <math.h>

@@ -11,7 +11,6 @@
 // 2).
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "metrics/metric.h"
 
 #include <math.h>

@@ -30,7 +30,6 @@
 #include "metrics/weighting.h"
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "core/sweep/simd.h"
 #include "metrics/exp_sums.h"
 #include "metrics/pairs.h"

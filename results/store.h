@@ -89,7 +89,7 @@ HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct h
                                                 int64_t count, const int32_t *size,
                                                 const int32_t *id, int64_t batch_size);
 // Writes to a temporary name beside `path`, syncs, renames. HN_USAGE: not writable; HN_IO: failed.
-// The same content gives the same bytes, a checksum of them (core/checksum.h) behind them.
+// The same content gives the same bytes, a checksum of them (core/files.h) behind them.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                                           const char *path);
 // HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A child process

@@ -21,7 +21,6 @@
 #include "core/bitset.h"
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"
 

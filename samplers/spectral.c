@@ -17,7 +17,6 @@
 // both.
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "core/sweep/blas.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"

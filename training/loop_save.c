@@ -1,6 +1,5 @@
 // Checkpoints: everything that the next step depends on, in the machine's own bytes, then a
-// checksum (core/checksum.h). One list of fields serves writing and reading.
-#include "core/checksum.h"
+// checksum (core/files.h). One list of fields serves writing and reading.
 #include "core/files.h"
 #include "training/loop_private.h"
 

@@ -1,7 +1,6 @@
 // The portable path of the scans, and the choice among the paths. Lanes are added and compared in
 // the same order as on the paths for x86-64.
 #include "core/clones.h"
-#include "core/lanes.h"
 #include "core/sweep/simd_private.h"
 
 #include <math.h>

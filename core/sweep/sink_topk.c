@@ -8,7 +8,7 @@
 // (duplicates), they are scored exactly and cut to the k best.
 //
 // Rows do not start from nothing: a sample of the columns gives each a threshold that its k best
-// most likely reach (core/sweep/topk_start.h). A row of which too few do in the end is swept again,
+// most likely reach (core/sweep/screen.h). A row of which too few do in the end is swept again,
 // alone.
 //
 // Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
@@ -18,9 +18,9 @@
 // products, and thresholds are raised on the way. Rows are numbered as its positions, candidates as
 // rows of y.
 #include "core/sweep/product.h"
+#include "core/sweep/screen.h"
 #include "core/sweep/select.h"
 #include "core/sweep/sinks.h"
-#include "core/sweep/topk_start.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,6 +3,7 @@
 #ifndef HN_DATASETS_IMPORT_FORMAT_H
 #define HN_DATASETS_IMPORT_FORMAT_H
 
+#include "core/files.h"
 #include "datasets/import/source.h"
 
 // Arrays as files of other programs hold them.
@@ -136,5 +137,26 @@ HN_MUST_USE enum hn_code hn_columns_read(struct hn_context *ctx, const char *pat
 // True if a text is a whole number in its own decimal form ("7", "-1", not "07", "+7" or "7 "),
 // which is in the bits of *value; *above: beyond INT64_MAX, up to 2^64 - 1.
 bool hn_is_decimal(const char *text, int64_t *value, bool *above);
+
+// NumPy .npy files (format versions 1.0 to 3.0), in C or Fortran order: f2, f4, f8, i1 to i8, u1 to
+// u8, b1, texts (U, S) and V2, as which bfloat16 is saved, in either byte order.
+
+// Reads the header: rank and shape of *a, and the type of the values, at which s stands afterwards.
+// HN_DATA names file and what is wrong: magic, header, type.
+HN_MUST_USE enum hn_code hn_npy_head(struct hn_context *ctx, struct hn_source *s,
+                                     struct hn_array_type *type, struct hn_array *a);
+
+// Reads the values behind it, as hn_array_read().
+HN_MUST_USE enum hn_code hn_npy_values(struct hn_context *ctx, struct hn_source *s,
+                                       const struct hn_wanted *want, struct hn_array_type type,
+                                       struct hn_array *out);
+
+// Writes an array of int64, value[product of shape[rank]] in C order, to a file that has begun, and
+// commits it, or aborts it on failure (HN_IO). 1 <= rank <= HN_ARRAY_RANK_MAX.
+HN_MUST_USE enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
+                                      const int64_t *shape, const int64_t *value);
+// The same of double.
+HN_MUST_USE enum hn_code hn_npy_write_reals(struct hn_context *ctx, struct hn_new_file *file,
+                                            int rank, const int64_t *shape, const double *value);
 
 #endif

@@ -1,5 +1,5 @@
 // Writes NumPy files, format version 1.0.
-#include "datasets/import/npy.h"
+#include "datasets/import/format.h"
 
 #include <endian.h>
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 // NumPy's .npz: a zip archive of .npy files, read by libzip.
 #include "datasets/import/format.h"
-#include "datasets/import/npy.h"
 
 #include <string.h>
 #include <zip.h>

@@ -6,7 +6,7 @@
 // embeddings, which are to be used.
 #include "core/files.h"
 #include "core/sweep/blas.h"
-#include "datasets/import/npy.h"
+#include "datasets/import/format.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "harness/run/plan.h"

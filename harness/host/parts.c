@@ -1,5 +1,4 @@
 #include "harness/host/parts.h"
-#include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
 

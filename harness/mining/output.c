@@ -1,5 +1,5 @@
 #include "core/real_text.h"
-#include "datasets/import/npy.h"
+#include "datasets/import/format.h"
 #include "harness/mining/mining.h"
 
 #include <jansson.h>

@@ -8,7 +8,6 @@
 // sums and n over the negatives that the mask leaves; dloss/ds_j = 0 for the others.
 // At the clamp log Ng is a constant: dloss/ds_j = 0, dloss/ds+ = -q / tau.
 #include "core/clones.h"
-#include "core/lanes.h"
 #include "training/net/exp.h"
 #include "training/net/loss.h"
 

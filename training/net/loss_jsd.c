@@ -6,7 +6,6 @@
 // The largest |s| of `clip` counts as a constant.
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/lanes.h"
 #include "training/net/loss.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 // Turning rows: it is orthogonal, within its bound, and leaves columns about even. Limits that rows
 // start from.
 #include "core/random.h"
+#include "core/sweep/screen.h"
 #include "core/sweep/screen_private.h"
 #include "core/sweep/simd.h"
-#include "core/sweep/topk_start.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 // Top-k that starts from a sample of columns: the sample's size, and lists that stay exact, also
 // for rows that started from too much.
+#include "core/sweep/screen.h"
 #include "core/sweep/sinks.h"
-#include "core/sweep/topk_start.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

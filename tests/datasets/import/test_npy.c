@@ -1,7 +1,6 @@
 // NumPy files and 16-bit floats.
 #include "datasets/half.h"
 #include "datasets/import/format.h"
-#include "datasets/import/npy.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
