@@ -65,6 +65,7 @@ struct hn_h5_data {
     hsize_t dim[HN_H5_RANK_MAX]; // 1 beyond the rank; 0 where the rank is larger
     int64_t stored;              // bytes of the values in the file
     int filters, missing_filter; // the latter where the fault is HN_H5_FILTER
+    int deflate;                 // level, 0: not compressed so
     bool chunked;
     hsize_t chunk[HN_H5_RANK_MAX];
 };

@@ -40,10 +40,12 @@ static void look_at_shape(struct hn_h5_data *data) {
 static enum hn_h5_fault look_at_filters(hid_t list, struct hn_h5_data *data) {
     data->filters = H5Pget_nfilters(list);
     for (int i = 0; i < data->filters; i++) {
-        unsigned flags;
-        size_t n_values = 0;
+        unsigned flags, value = 0;
+        size_t n_values = 1;
         H5Z_filter_t filter =
-            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, 0, NULL, NULL);
+            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, &value, 0, NULL, NULL);
+        if (filter == H5Z_FILTER_DEFLATE && n_values >= 1)
+            data->deflate = (int)hn_min(value, 9);
         data->missing_filter = filter < 0 ? 0 : filter;
         if (filter < 0 || H5Zfilter_avail(filter) <= 0)
             return HN_H5_FILTER;

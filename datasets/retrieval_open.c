@@ -176,10 +176,7 @@ static enum hn_code read_groups(struct hn_context *ctx, struct hn_retrieval *r, 
                                               hn_retrieval_set_name[side],
                                               r->info.n[side],
                                               {0, INT64_MAX, sizeof(int64_t)}};
-    int64_t *group;
-    enum hn_code code = hn_snapshot_read_column(ctx, &r->base, &column, &group);
-    r->info.group[side] = group;
-    return code;
+    return hn_snapshot_read_column(ctx, &r->base, &column, &r->info.group[side]);
 }
 
 static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {

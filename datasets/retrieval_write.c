@@ -95,7 +95,7 @@ enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
         .data.rows = {{NULL, q->rows, q->cols, q->cols}, {NULL, p->rows, p->cols, p->cols}},
         .normalized = s->info.normalized && normalized,
         .type = q->type > p->type ? q->type : p->type,
-        .compress = hn_data_deflate(q->id)};
+        .compress = q->deflate};
     struct hn_snapshot_writer *w;
     if (begin_file(ctx, s->info.path, &spec, &w))
         return ctx->code;

@@ -1,22 +1,6 @@
 // A snapshot that goes on from another one: everything the other has, as stored; steps may follow.
 #include "datasets/snapshot_private.h"
 
-int hn_data_deflate(hid_t data) {
-    int level = 0;
-    hid_t list = H5Dget_create_plist(data);
-    int filters = H5Pget_nfilters(list);
-    for (int i = 0; i < filters; i++) {
-        unsigned flags, value = 0;
-        size_t n_values = 1;
-        H5Z_filter_t filter =
-            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, &value, 0, NULL, NULL);
-        if (filter == H5Z_FILTER_DEFLATE && n_values >= 1)
-            level = (int)(value < 9 ? value : 9);
-    }
-    hn_h5_close(list);
-    return level;
-}
-
 // Scales of the other file are not scales of this one.
 enum hn_code hn_writer_copy_others(struct hn_context *ctx, struct hn_snapshot_writer *w,
                                    const struct hn_snapshot *s) {
@@ -92,7 +76,7 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .normalized = info->normalized,
                                           .zero_rows = info->zero_rows,
                                           .type = type,
-                                          .compress = hn_data_deflate(s->series[0].id)};
+                                          .compress = s->series[0].deflate};
     struct hn_snapshot_writer *w;
     if (hn_snapshot_write_begin(ctx, path, &spec, &w))
         return ctx->code;

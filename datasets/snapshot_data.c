@@ -147,6 +147,7 @@ enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s, c
         code = ctx->code;
     if (code == HN_OK) {
         out->id = stored.id;
+        out->deflate = stored.deflate;
         stored.id = H5I_INVALID_HID;
     }
     hn_h5_data_close(&stored);

@@ -15,10 +15,9 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
                   {"tool_version", &info->tool_version},
                   {"content_sha256", &info->stored_sha256}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        char *text;
-        if (hn_snapshot_read_text(ctx, s->file, wanted[i].name, &text))
+        *wanted[i].text = hn_snapshot_read_text(ctx, s->file, wanted[i].name);
+        if (!*wanted[i].text)
             return ctx->code;
-        *wanted[i].text = text;
     }
     if (!info->stored_sha256[0] && H5Aexists(s->file, "content_sha256") > 0)
         return hn_fail(
@@ -33,10 +32,10 @@ enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snaps
 }
 
 static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, bool *bare) {
-    char *schema;
-    enum hn_code code = hn_snapshot_read_text(ctx, s->file, "schema", &schema);
-    if (code != HN_OK)
-        return code;
+    enum hn_code code = HN_OK;
+    char *schema = hn_snapshot_read_text(ctx, s->file, "schema");
+    if (!schema)
+        return ctx->code;
     int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
     *bare = !schema[0] && H5Lexists(s->file, "train", H5P_DEFAULT) > 0;
     s->info.has_test = *bare && H5Lexists(s->file, "test", H5P_DEFAULT) > 0;

@@ -23,6 +23,7 @@ struct hn_data {
     int rank;
     int64_t steps, rows, cols;
     int64_t block;               // rows that are best read at once: whole chunks, some MiB
+    int deflate;                 // level, 0: not compressed so
     enum hn_float_type type;     // FLOATS
     bool swapped;                // float16 in the byte order that is not the machine's
     enum hn_zero_rows zero_rows; // whether rows may be zero
@@ -51,8 +52,6 @@ struct hn_snapshot {                // texts and arrays belong to it
 HN_MUST_USE enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s,
                                       const char *path, enum hn_data_kind kind,
                                       struct hn_data *out);
-// Deflate level of a data set, 0 if it is not compressed so.
-int hn_data_deflate(hid_t data);
 void hn_data_close(struct hn_data *data); // of an absent one is fine
 
 // All values of a data set of rank 1, each in [lo, hi], into integers of `width` bytes (1, 4 or 8).
@@ -100,9 +99,8 @@ extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
 // True if a file is of queries and a corpus (datasets/retrieval.h).
 bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file);
 
-// Reads the attribute `name` into *text, printable ("" if absent).
-HN_MUST_USE enum hn_code hn_snapshot_read_text(struct hn_context *ctx, hid_t object,
-                                               const char *name, char **text);
+// The attribute `name`, printable, "" if absent; NULL: HN_MEMORY.
+HN_MUST_USE char *hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *name);
 // The texts of a data set, of which there must be n (n < 0: any number); none where it is absent.
 // They belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snapshot *s,

@@ -51,13 +51,11 @@ void hn_snapshot_clean(char *text) {
     }
 }
 
-enum hn_code hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *name,
-                                   char **text) {
-    *text = hn_h5_get_text(ctx, object, name, "");
-    if (!*text)
-        return ctx->code;
-    hn_snapshot_clean(*text);
-    return HN_OK;
+char *hn_snapshot_read_text(struct hn_context *ctx, hid_t object, const char *name) {
+    char *text = hn_h5_get_text(ctx, object, name, "");
+    if (text)
+        hn_snapshot_clean(text);
+    return text;
 }
 
 bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
