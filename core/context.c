@@ -1,6 +1,7 @@
 #define HN_CONTEXT_C
 #include "core/context.h"
 #include "core/cgroup.h"
+#include "core/random.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -82,14 +83,6 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
     ctx->notes.to(ctx->notes.data, text);
 }
 
-// FNV-1a; never 0.
-static uint64_t digest_of(const char *text) {
-    uint64_t h = 0xcbf29ce484222325;
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001b3;
-    return h ? h : 1;
-}
-
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     enum { SAID = sizeof ctx->said / sizeof ctx->said[0] };
     char text[HN_MESSAGE_MAX];
@@ -97,7 +90,7 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    uint64_t own = digest_of(text);
+    uint64_t own = hn_hash(text) | 1; // 0: none
     int i = 0;
     while (i < SAID && ctx->said[i] && ctx->said[i] != own)
         i++;

@@ -6,18 +6,17 @@
 
 enum { WORDS = 8 };
 
-// FNV-1a: purposes are a handful of fixed names, the hash only makes a number of them.
-static uint64_t hash_name(const char *name) {
+uint64_t hn_hash(const char *text) {
     uint64_t h = 14695981039346656037u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
     return h;
 }
 
 void hn_stream_open(struct hn_stream *s, uint64_t seed, const char *purpose, int64_t step,
                     int64_t epoch, int64_t index) {
     s->key[0] = seed;
-    s->key[1] = hash_name(purpose);
+    s->key[1] = hn_hash(purpose); // of a handful of fixed names
     s->counter[0] = 0;
     s->counter[1] = (uint64_t)index;
     s->counter[2] = (uint64_t)epoch;

@@ -6,6 +6,8 @@
 #include <gsl/gsl_rng.h>
 #include <stdint.h>
 
+uint64_t hn_hash(const char *text); // FNV-1a
+
 // A stream is a sequence of 32-bit words, named by (seed, purpose, step, epoch, index). The seed
 // and a hash of the purpose are the key; step, epoch and index are counter words: different names
 // give disjoint sequences, without any hashing of the numbers.

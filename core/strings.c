@@ -1,4 +1,5 @@
 #include "core/strings.h"
+#include "core/random.h"
 
 #include <string.h>
 
@@ -29,11 +30,9 @@ void hn_strings_free(struct hn_context *ctx, struct hn_strings *s) {
     memset(s, 0, sizeof *s);
 }
 
-// FNV-1a, its bits mixed once more: the slot is the low ones.
+// Bits are mixed once more: the slot is the low ones.
 static uint64_t hash_of(const char *text) {
-    uint64_t h = 0xcbf29ce484222325U;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3U;
+    uint64_t h = hn_hash(text);
     h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
     return h ^ (h >> 29);
 }
