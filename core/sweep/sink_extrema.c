@@ -14,9 +14,7 @@ static enum hn_code extrema_begin(struct hn_context *ctx, void *self,
                                   const struct hn_sweep_shape *shape) {
     struct hn_extrema *e = self;
     e->rows = shape->rows;
-    e->max = hn_alloc(ctx, shape->rows, sizeof *e->max);
-    e->min = e->max ? hn_alloc(ctx, shape->rows, sizeof *e->min) : NULL;
-    if (!e->min)
+    if (!HN_ALLOC(ctx, e->max, e->rows) || !HN_ALLOC(ctx, e->min, e->rows))
         return HN_MEMORY;
     clear(e);
     return HN_OK;
