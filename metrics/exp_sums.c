@@ -1,4 +1,3 @@
-#include "metrics/exp_sums.h"
 #include "core/clones.h"
 #include "core/exp.h"
 #include "metrics/pairs.h"

@@ -6,7 +6,6 @@
 // (Wang and Isola 2020; NS 5.2.) Both are the smaller the better. Uniformity is a log-sum-exp of
 // the sweep at temperature 1/4.
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
 //   mi_bound        = log N - loss_global, a lower bound on the mutual information of the views
 //                     (NS equation 12)
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 
 #include <math.h>
 

@@ -10,8 +10,8 @@
 // pairs of distinct items, as fn_ratio is, which it equals where all weights are equal. Anchors
 // without a negative have loss 0; those without a label, or without a labelled negative, are not in
 // the masses.
-#include "metrics/exp_sums.h"
 #include "metrics/metric.h"
+#include "metrics/pairs.h"
 
 #include <math.h>
 

@@ -6,7 +6,6 @@
 // are test x training, in a sweep of their own.
 #include "core/sweep/knn_lists.h"
 #include "metrics/metric.h"
-#include "metrics/split.h"
 
 #include <math.h>
 

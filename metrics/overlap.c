@@ -6,7 +6,6 @@
 //   5)
 #include "core/classes.h"
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 
 #include <math.h>
 

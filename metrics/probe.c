@@ -6,7 +6,6 @@
 // classes, without bound where each item has a label of its own.
 #include "metrics/linear_probe.h"
 #include "metrics/metric.h"
-#include "metrics/split.h"
 
 static const double strengths[] = {1, 10, 100};
 

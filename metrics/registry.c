@@ -1,7 +1,6 @@
 // The lists of metrics and studies: job files, `hardneg list`, result columns and tests read them.
 // A new one is one file and one line here.
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 
 #include <string.h>
 

@@ -1,4 +1,3 @@
-#include "metrics/snapshot_metric.h"
 #include "metrics/metric.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-#include "metrics/split.h"
 #include "core/classes.h"
 #include "core/random.h"
+#include "metrics/metric.h"
 
 #include <math.h>
 

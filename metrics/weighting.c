@@ -31,7 +31,6 @@
 #include "core/clones.h"
 #include "core/exp.h"
 #include "core/sweep/simd.h"
-#include "metrics/exp_sums.h"
 #include "metrics/pairs.h"
 
 #include <math.h>

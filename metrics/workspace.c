@@ -1,6 +1,6 @@
 #include "metrics/workspace.h"
 #include "core/clones.h"
-#include "metrics/exp_sums.h"
+#include "metrics/pairs.h"
 
 // Of tuples cosines are the products of x1 and x2.
 static enum hn_code open_rows(struct hn_context *ctx, const struct hn_items *items, int64_t rows,

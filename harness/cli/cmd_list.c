@@ -2,7 +2,6 @@
 #include "datasets/import/format.h"
 #include "harness/cli/command.h"
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 #include "metrics/studies/study.h"
 #include "plots/page/figure.h"
 #include "results/records.h"

@@ -5,7 +5,6 @@
 #include "core/digest.h"
 #include "harness/job/fields.h"
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 #include "metrics/studies/study.h"
 #include "samplers/sampler.h"
 

@@ -5,7 +5,6 @@
 #define HN_HARNESS_RUN_ITEM_H
 
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 #include "results/store.h"
 #include "samplers/sampler.h"
 

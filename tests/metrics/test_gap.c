@@ -1,6 +1,6 @@
 // The loss gap and its bounds: closed forms, limits, and inequalities for every single anchor.
 #include "core/sweep/sinks.h"
-#include "metrics/exp_sums.h"
+#include "metrics/pairs.h"
 #include "tests/measured.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "core/random.h"
 #include "metrics/linear_probe.h"
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
 #include "training/tasks/probe.h"

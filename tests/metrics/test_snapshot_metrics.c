@@ -1,6 +1,5 @@
 // Metrics that need no sampler, against naive versions in double and their limits.
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -1,6 +1,5 @@
 // Evaluation of embeddings by the metrics of snapshots: one definition of each.
 #include "metrics/metric.h"
-#include "metrics/snapshot_metric.h"
 #include "training/tasks/task.h"
 
 #include <math.h>
