@@ -1,4 +1,3 @@
-#include "datasets/composition.h"
 #include "core/classes.h"
 #include "core/digest.h"
 #include "datasets/snapshot_private.h"

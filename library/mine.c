@@ -2,7 +2,6 @@
 #include "retrieval/mine.h"
 #include "core/sweep/blas.h"
 #include "library/library_private.h"
-#include "retrieval/ranking.h"
 
 #include <math.h>
 #include <string.h>

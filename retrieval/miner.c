@@ -1,7 +1,6 @@
 // Data as a dialect of mining sees them, and the candidates of queries in them.
 #include "core/numbers.h"
 #include "retrieval/mine.h"
-#include "retrieval/ranking.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "retrieval/ranking.h"
 #include "core/sweep/knn_lists.h"
+#include "retrieval/mine.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

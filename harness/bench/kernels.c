@@ -7,7 +7,6 @@
 #include "metrics/global.h"
 #include "metrics/metric.h"
 #include "retrieval/mine.h"
-#include "retrieval/ranking.h"
 #include "samplers/gcbs_pairs.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef HN_HARNESS_CLI_SUMMARY_H
 #define HN_HARNESS_CLI_SUMMARY_H
 
-#include "datasets/composition.h"
+#include "datasets/snapshot.h"
 #include "harness/reproduce/reproduce.h"
 #include "harness/run/estimate.h"
 #include "results/store.h"

@@ -5,7 +5,6 @@
 #include "harness/host/host.h"
 #include "harness/mining/mining.h"
 #include "results/records.h"
-#include "retrieval/ranking.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 #include "harness/mining/mining.h"
 #include "core/parts.h"
 #include "harness/host/progress.h"
-#include "retrieval/ranking.h"
 
 enum {
     PART_MIN = 4096, // queries, for each part prepares the corpus anew

@@ -1,6 +1,6 @@
 // Class sizes, the share of pairs of one class, and equal rows, of files with classes of known
 // sizes.
-#include "datasets/composition.h"
+#include "datasets/snapshot.h"
 #include "tests/snapshot_fixture.h"
 
 static struct hn_composition composition_of(const struct hn_snapshot_spec *spec, const float *x) {

@@ -1,7 +1,7 @@
 // The cases that come with the specification of mining, to the id, and of metrics, to twelve
 // digits.
 #include "core/sweep/blas.h"
-#include "retrieval/ranking.h"
+#include "retrieval/mine.h"
 #include "tests/fixture.h"
 #include "tests/retrieval/mining_fixture.h"
 

@@ -14,7 +14,6 @@
 // CodeSearchNet's files are one.
 #include "datasets/import/collection.h"
 #include "retrieval/mine.h"
-#include "retrieval/ranking.h"
 #include "training/tasks/pairs_rank.h"
 #include "training/tasks/text_task.h"
 
