@@ -82,6 +82,8 @@ test_foreseen() {
     cp "$work/err" alone.txt
     expect "one of those who share is foreseen" 0 '1 of 1 cell' run -c knn.yaml -o no --dry-run --rows 1/2
     cp "$work/err" among.txt
+    expect "several settings of those who share are foreseen" 0 '3 of 3 cells' run -c knn.yaml -o no --dry-run --rows 1/2 \
+        --set 'samplers=[batchsampler: {graph: knn, K: [20, 50]}, uniform]'
     check "nothing was written" nothing_left no
     pycheck "memory of those who share" 'import re
 unit = {"KiB": 1, "MiB": 2**10, "GiB": 2**20}

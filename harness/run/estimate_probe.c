@@ -81,7 +81,9 @@ static enum hn_code open_parts(struct hn_context *ctx, struct trial *t) {
         return HN_OK;
     if (hn_file_parts_open(ctx, NULL, NULL, &t->parts))
         return ctx->code;
-    t->parts.folder = t->folder;
+    t->parts.folder = hn_format(ctx, "%s/parts", t->folder); // which goes with its parts
+    if (!t->parts.folder)
+        return ctx->code;
     t->parts.parts.count = t->out->sizes == 1 ? 0 : PARTS;
     hn_file_parts_begin(&t->parts, "a trial");
     ctx->parts = &t->parts.parts;
@@ -483,9 +485,8 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     if (job->batches)
         out->few = hn_min(BATCHES, job->batches);
     hn_probe_choose_sizes(ctx, plan, t.info, out);
-    out->probe = hn_zalloc(ctx, job->n_samplers * job->n_batch_sizes, sizeof *out->probe);
-    out->study = hn_zalloc(ctx, job->n_studies, sizeof *out->study);
-    if (!out->probe || !out->study)
+    if (!HN_ZALLOC(ctx, out->probe, job->n_samplers * job->n_batch_sizes) ||
+        !HN_ZALLOC(ctx, out->study, job->n_studies))
         return ctx->code;
     t.folder = hn_scratch_make(ctx);
     if (!t.folder)
