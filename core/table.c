@@ -134,6 +134,12 @@ enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t) {
     return hn_table_add_rows(ctx, t, 1);
 }
 
+bool hn_is_among(const char *name, const char *const *names) {
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
 int hn_table_find(const struct hn_table *t, const char *name) {
     for (int c = 0; c < t->n_columns; c++)
         if (*t->column[c].name == *name && strcmp(t->column[c].name, name) == 0)

@@ -83,6 +83,9 @@ void hn_table_free(struct hn_context *ctx, struct hn_table *t); // t may be zero
 // Appends a row, or n of them, of "", NaN and 0; the number of the last is t->rows - 1.
 HN_MUST_USE enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t);
 HN_MUST_USE enum hn_code hn_table_add_rows(struct hn_context *ctx, struct hn_table *t, int64_t n);
+// Names of columns, and whether one is among them.
+#define HN_COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
+bool hn_is_among(const char *name, const char *const *names);
 // Index of a column, or -1.
 int hn_table_find(const struct hn_table *t, const char *name);
 // Sets a cell by column name; HN_INTERNAL if there is no such column or it is of another kind.

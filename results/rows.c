@@ -117,10 +117,9 @@ static void pair_keys(struct key *a, int64_t *n_a, struct key *b, int64_t *n_b,
 
 // True if a column says which cell a row is, by its value and not by a hash or for people.
 static bool is_setting(const struct hn_column *column, const struct hn_table *other) {
-    static const char *const names[] = {"dataset_sha256", "step", "sampler", "study", "batches"};
-    bool named = column->role == HN_ROLE_SETTING && strcmp(column->name, "params") != 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        named |= strcmp(column->name, names[i]) == 0;
+    bool named = (column->role == HN_ROLE_SETTING && strcmp(column->name, "params") != 0) ||
+                 hn_is_among(column->name,
+                             HN_COLUMNS("dataset_sha256", "step", "sampler", "study", "batches"));
     return named && hn_table_find(other, column->name) >= 0;
 }
 

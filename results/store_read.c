@@ -98,13 +98,6 @@ static enum hn_code read_cells(const struct reader *r, const struct hn_h5_data *
     return HN_OK;
 }
 
-static bool among(const char *name, const char *const *list) {
-    for (; *list; list++)
-        if (strcmp(name, *list) == 0)
-            return true;
-    return false;
-}
-
 // The role of a column in files that were written before columns had one, by its name and unit.
 static enum hn_role old_role(const char *table, const struct hn_column *column) {
     static const char *const names[] = {
@@ -121,17 +114,18 @@ static enum hn_role old_role(const char *table, const struct hn_column *column) 
     static const char *const units[] = {"s", "ns", "GFLOP/s", NULL};
     static const char *const cells[] = {"runs", "snapshots", "studies", "timing", "training", NULL};
     static const char *const settings[] = {"temperature", "batch_size", "seed", NULL};
-    if (among(column->name, times))
+    if (hn_is_among(column->name, times))
         return HN_ROLE_TIME;
-    if (among(column->name, derived))
+    if (hn_is_among(column->name, derived))
         return HN_ROLE_DERIVED;
-    if (among(column->name, machine) || among(column->units, units))
+    if (hn_is_among(column->name, machine) || hn_is_among(column->units, units))
         return HN_ROLE_MACHINE;
-    if (among(column->name, names))
+    if (hn_is_among(column->name, names))
         return HN_ROLE_IDENTITY;
-    if (among(table, cells) && among(column->name, settings)) // else values of a study's rows
+    if (hn_is_among(table, cells) &&
+        hn_is_among(column->name, settings)) // else values of a study's rows
         return HN_ROLE_SETTING;
-    return among(column->name, binned) ? HN_ROLE_BINNED : HN_ROLE_AUTO;
+    return hn_is_among(column->name, binned) ? HN_ROLE_BINNED : HN_ROLE_AUTO;
 }
 
 // Samplers of a table that was read, by the names that they have now.

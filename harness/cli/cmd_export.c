@@ -95,11 +95,9 @@ static bool is_option(const struct hn_column *column) {
 // Names that data frames and SQL take as they are: an option, as `lambda` or `from`, has a prefix,
 // and `m` behind `M`, which SQL takes for the same, a number.
 static void put_name(FILE *out, const struct hn_table *t, int c) {
-    static const char *const reserved[] = {"order", "group", "from", "to", "by", NULL};
     const char *name = t->column[c].name;
-    bool word = false, twice = false;
-    for (int i = 0; reserved[i]; i++)
-        word |= strcmp(reserved[i], name) == 0;
+    bool word = hn_is_among(name, HN_COLUMNS("order", "group", "from", "to", "by"));
+    bool twice = false;
     for (int i = 0; i < c; i++)
         twice |= strcasecmp(t->column[i].name, name) == 0;
     fputs(is_option(&t->column[c]) ? "opt_" : word ? "col_" : "", out);
@@ -124,13 +122,9 @@ static void put_table(FILE *out, const struct hn_table *t) {
 
 // True for a column in which settings differ.
 static bool is_key(const struct hn_column *c) {
-    static const char *const keys[] = {"dataset",          "step",        "sampler",
-                                       "params",           "loss",        "weighting",
-                                       "weighting_params", "temperature", "batch_size"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(c->name, keys[i]) == 0)
-            return true;
-    return false;
+    return hn_is_among(c->name,
+                       HN_COLUMNS("dataset", "step", "sampler", "params", "loss", "weighting",
+                                  "weighting_params", "temperature", "batch_size"));
 }
 
 static bool is_measure(const struct hn_column *c) {

@@ -33,8 +33,6 @@ struct hn_figure {
     enum hn_code (*page)(const struct hn_results *r, struct hn_page *page);
 };
 
-#define HN_COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 extern const struct hn_figure *const hn_figures[]; // NULL-terminated
 const struct hn_figure *hn_figure_find(const char *id);
 const char *hn_figure_id(int64_t i); // of figure i; NULL behind the last

@@ -141,12 +141,8 @@ struct hn_mean hn_trained_at(const struct hn_trained *t, int64_t setting, const 
 
 // Columns of the loop, whatever is trained.
 static bool is_common(const char *name) {
-    static const char *const common[] = {"run",    "step",   "epoch",  "loss",   "learning_rate",
-                                         "cost_t", "cost_s", "cost_g", "cost_e", "builds"};
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        if (strcmp(common[i], name) == 0)
-            return true;
-    return false;
+    return hn_is_among(name, HN_COLUMNS("run", "step", "epoch", "loss", "learning_rate", "cost_t",
+                                        "cost_s", "cost_g", "cost_e", "builds"));
 }
 
 int hn_trained_next(const struct hn_trained *t, int64_t setting, int column) {

@@ -376,9 +376,10 @@ static void put_league(FILE *html, const struct league *p) {
 }
 
 static bool is_known(const struct hn_overview *o, int64_t s) {
-    static const char *const names[] = {"dataset", "batch_size", NULL};
     for (int64_t k = 0; k < s; k++)
-        if (o->last[k] && hn_rows_agree(&o->results->runs, o->first[k], o->first[s], names) &&
+        if (o->last[k] &&
+            hn_rows_agree(&o->results->runs, o->first[k], o->first[s],
+                          HN_COLUMNS("dataset", "batch_size")) &&
             o->per_anchor[k] == o->per_anchor[s])
             return true;
     return false;

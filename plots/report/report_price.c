@@ -136,13 +136,11 @@ static void put_front(FILE *html, const struct hn_html_column *c, const void *of
 
 // Candidates that a setting's own filter took; its name; and what was left.
 static int64_t own_filter(const struct hn_table *attrition, int64_t from) {
-    static const char *const shared[] = {"known", "self", "duplicate", "beyond n", "kept"};
+    static const char *const shared[] = {"known", "self", "duplicate", "beyond n", "kept", NULL};
     const char *setting = hn_table_text(attrition, from, "setting");
     for (int64_t row = from; row < attrition->rows; row++) {
-        bool own = strcmp(hn_table_text(attrition, row, "setting"), setting) == 0;
-        for (size_t k = 0; k < sizeof shared / sizeof *shared; k++)
-            own &= strcmp(hn_table_text(attrition, row, "filter"), shared[k]) != 0;
-        if (own)
+        bool its = strcmp(hn_table_text(attrition, row, "setting"), setting) == 0;
+        if (its && !hn_is_among(hn_table_text(attrition, row, "filter"), shared))
             return row;
     }
     return -1;

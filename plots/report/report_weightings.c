@@ -12,15 +12,12 @@ static const double clamped_max = 0.1;
 
 // "hcl beta=1": the weighting, and its options that vary.
 static void put_name(FILE *html, const struct hn_overview *o, int64_t s) {
-    static const char *const others[] = {"dataset", "step",        "loss",
-                                         "result",  "temperature", "batch_size"};
     char name[NAME], value[HN_TITLE_SIZE];
     hn_overview_value(o, s, "weighting", name, sizeof name);
     for (int a = 0; a < o->axes; a++) {
-        bool own =
-            strcmp(o->axis[a].column, "params") != 0 && strcmp(o->axis[a].name, "weighting") != 0;
-        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-            own &= strcmp(o->axis[a].name, others[k]) != 0;
+        bool own = strcmp(o->axis[a].column, "params") != 0 &&
+                   !hn_is_among(o->axis[a].name, HN_COLUMNS("weighting", "dataset", "step", "loss",
+                                                            "result", "temperature", "batch_size"));
         hn_overview_value(o, s, o->axis[a].name, value, sizeof value);
         if (own && *value)
             hn_append(name, sizeof name, " %s=%s", o->axis[a].name, value);
@@ -34,9 +31,9 @@ static bool is_weighting(const struct hn_overview *o, int64_t s, const char *nam
 
 // Settings that differ by their weighting alone.
 static bool is_beside(const struct hn_overview *o, int64_t a, int64_t b) {
-    static const char *const names[] = {"dataset",    "step",        "sampler", "params",
-                                        "batch_size", "temperature", "loss",    NULL};
-    return a != b && hn_rows_agree(&o->results->runs, o->first[a], o->first[b], names);
+    return a != b && hn_rows_agree(&o->results->runs, o->first[a], o->first[b],
+                                   HN_COLUMNS("dataset", "step", "sampler", "params", "batch_size",
+                                              "temperature", "loss"));
 }
 
 static bool is_clamped(const struct hn_overview *o, int64_t s) {

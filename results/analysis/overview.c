@@ -17,22 +17,15 @@ static const char *name_of(const struct hn_overview *o, int64_t i) {
     return runs_of(o)->column[o->identity[i].column].name;
 }
 
-static bool is_among(const char *name, const char *const *list) {
-    while (*list && strcmp(name, *list) != 0)
-        list++;
-    return *list != NULL;
-}
-
 // Texts of options, which are told one by one.
 static bool is_options(const char *name) {
-    static const char *const texts[] = {"params", "task_params", "weighting_params", NULL};
-    return is_among(name, texts);
+    return hn_is_among(name, HN_COLUMNS("params", "task_params", "weighting_params"));
 }
 
 static bool is_identity(const struct hn_column *column) {
-    static const char *const names[] = {"dataset", "dataset_sha256", "step", "sampler",
-                                        "loss",    "weighting",      NULL};
-    return is_among(column->name, names) || is_options(column->name) ||
+    return hn_is_among(column->name, HN_COLUMNS("dataset", "dataset_sha256", "step", "sampler",
+                                                "loss", "weighting")) ||
+           is_options(column->name) ||
            (column->role == HN_ROLE_SETTING && strcmp(column->name, "seed") != 0);
 }
 
