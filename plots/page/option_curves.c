@@ -11,9 +11,10 @@ enum { MAX_FACETS = 6 };
 // A sweep sorted out. Settings that differ by the option alone are of one kind, which is a curve;
 // of too many curves for a panel, panels have one value of a second option each.
 struct setting {
-    double x;    // its position on the axis; NaN = none
-    int kind;    // of all else
-    int ordered; // number i holds the i-th setting by x
+    const char *options; // "batch_size=64, K=100"
+    double x;            // its position on the axis; NaN = none
+    int kind;            // of all else
+    int ordered;         // number i holds the i-th setting by x
 };
 
 struct kind {
@@ -54,14 +55,12 @@ static void without(const char *text, const char *option, char *out, size_t size
     snprintf(out, size, "%.*s%s", before, text, end ? end + 2 : "");
 }
 
-static bool is_size(const char *option) { return strcmp(option, "batch_size") == 0; }
-
-static bool same_kind(const struct hn_setting *a, const struct hn_setting *b, const char *option) {
+static bool same_kind(const struct sorted *s, int a, int b) {
     char rest_a[512], rest_b[512];
-    without(a->params, option, rest_a, sizeof rest_a);
-    without(b->params, option, rest_b, sizeof rest_b);
-    return strcmp(a->sampler, b->sampler) == 0 && strcmp(rest_a, rest_b) == 0 &&
-           (is_size(option) || a->batch_size == b->batch_size);
+    without(s->setting[a].options, s->sweep->option, rest_a, sizeof rest_a);
+    without(s->setting[b].options, s->sweep->option, rest_b, sizeof rest_b);
+    return strcmp(s->g->setting[a].sampler, s->g->setting[b].sampler) == 0 &&
+           strcmp(rest_a, rest_b) == 0;
 }
 
 static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const struct hn_groups *g,
@@ -71,11 +70,14 @@ static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const str
         return ctx->code;
     for (int i = 0; i < g->settings; i++) {
         struct setting *own = &s->setting[i];
-        own->x = is_size(sweep->option) ? (double)g->setting[i].batch_size
-                                        : hn_option_number(g->setting[i].params, sweep->option);
+        const char *params = g->setting[i].params;
+        own->options = hn_format(ctx, "batch_size=%" PRId64 "%s%s", g->setting[i].batch_size,
+                                 *params ? ", " : "", params);
+        if (!own->options)
+            return ctx->code;
+        own->x = hn_option_number(own->options, sweep->option);
         own->kind = 0;
-        while (own->kind < s->kinds &&
-               !same_kind(&g->setting[i], &g->setting[s->kind[own->kind].first], sweep->option))
+        while (own->kind < s->kinds && !same_kind(s, i, s->kind[own->kind].first))
             own->kind++;
         if (own->kind == s->kinds)
             s->kind[s->kinds++].first = i;
@@ -109,14 +111,10 @@ static enum hn_code choose_curves(struct hn_context *ctx, struct sorted *s, int 
     return HN_OK;
 }
 
-// The value of an option, or the batch size, of a kind; false if it has none.
+// The value of an option of a kind; false if it has none.
 static bool value_of(const struct sorted *s, int kind, const char *option,
                      char value[HN_LABEL_SIZE]) {
-    const struct hn_setting *setting = setting_of(s, kind);
-    if (!is_size(option))
-        return hn_option_value(setting->params, option, value, HN_LABEL_SIZE);
-    snprintf(value, HN_LABEL_SIZE, "%" PRId64, setting->batch_size);
-    return true;
+    return hn_option_value(s->setting[s->kind[kind].first].options, option, value, HN_LABEL_SIZE);
 }
 
 // Counts the values, 2 to `max`, of an option of all curves, else 0; *curves: those of one value.
@@ -146,15 +144,12 @@ static int divides(const struct sorted *s, const char *option, int max, int *cur
 // The option with fewest values that leaves no more curves to a panel than fit, else fewest curves.
 static void choose_facet(struct sorted *s, int measures) {
     int max = (int)hn_min(HN_PAGE_PANELS / (measures * s->g->datasets), MAX_FACETS), curves,
-        min = s->drawn, fewest = max + 1;
-    struct hn_option_part part = {"batch_size", strlen("batch_size")};
-    const char *rest = setting_of(s, s->setting[0].kind)->params;
-    for (int k = 0; k < s->kinds; k++)
-        if (s->kind[k].drawn) {
-            rest = setting_of(s, k)->params;
-            break;
-        }
-    do {
+        min = s->drawn, fewest = max + 1, drawn = 0;
+    while (!s->kind[drawn].drawn)
+        drawn++;
+    const char *rest = s->setting[s->kind[drawn].first].options;
+    struct hn_option_part part;
+    while (hn_option_next(&rest, &part)) {
         char option[HN_LABEL_SIZE];
         snprintf(option, sizeof option, "%.*s", (int)part.length, part.text);
         option[strcspn(option, "=")] = '\0';
@@ -165,14 +160,16 @@ static void choose_facet(struct sorted *s, int measures) {
             fewest = values;
             snprintf(s->facet, sizeof s->facet, "%s", option);
         }
-    } while (hn_option_next(&rest, &part));
+    }
     for (int k = 0; *s->facet && k < s->kinds; k++)
         if (!value_of(s, k, s->facet, s->kind[k].facet))
             *s->kind[k].facet = '\0';
 }
 
 // As options stand in labels.
-static const char *in_label(const char *option) { return is_size(option) ? "B" : option; }
+static const char *in_label(const char *option) {
+    return strcmp(option, "batch_size") == 0 ? "B" : option;
+}
 
 // Labels of curves, and their numbers: a curve has the same line in all panels.
 static void name_curves(struct sorted *s) {
@@ -236,12 +233,13 @@ static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct
     }
 }
 
-// The setting that is drawn as a rule in panels with that value of their option; -1 = none.
+// The setting that is drawn as a rule in panels with that value of their option, which it may not
+// have; -1 = none.
 static int find_rule(const struct sorted *s, const char *facet) {
     for (int i = 0; s->sweep->rule && i < s->g->settings; i++) {
         bool its = strcmp(s->g->setting[i].sampler, s->sweep->rule) == 0;
         const char *own = s->kind[s->setting[i].kind].facet;
-        if (its && (!is_size(s->facet) || strcmp(own, facet) == 0))
+        if (its && (!*own || strcmp(own, facet) == 0))
             return i;
     }
     return -1;
