@@ -84,11 +84,10 @@ static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) 
 
 static enum hn_code take_chunk(struct hn_library_build *b, struct work *w) {
     int64_t rows = hn_min(CHUNK, w->rows), slots = rows * w->width, capacity = w->spec.env.capacity;
-    w->size = hn_alloc(&b->ctx, rows, sizeof *w->size);
-    w->id = hn_alloc(&b->ctx, slots, sizeof *w->id);
-    w->negatives = hn_alloc(&b->ctx, capacity ? slots : 0, sizeof *w->negatives);
-    w->negative = hn_alloc(&b->ctx, slots * capacity, sizeof *w->negative);
-    return w->size && w->id && w->negatives && w->negative ? HN_OK : b->ctx.code;
+    bool good = HN_ALLOC(&b->ctx, w->size, rows) && HN_ALLOC(&b->ctx, w->id, slots) &&
+                HN_ALLOC(&b->ctx, w->negatives, capacity ? slots : 0) &&
+                HN_ALLOC(&b->ctx, w->negative, slots * capacity);
+    return good ? HN_OK : b->ctx.code;
 }
 
 // Puts batches first .. first + count - 1 into the chunk.

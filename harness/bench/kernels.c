@@ -228,8 +228,7 @@ static int choose_metrics(const char *name, const struct hn_metric_type *one[2],
 static enum hn_code draw_batches(struct hn_context *ctx, int64_t n, int64_t batch_size,
                                  int32_t **ids) {
     int64_t wanted = BATCHES * batch_size;
-    *ids = hn_alloc(ctx, wanted + n, sizeof **ids);
-    if (!*ids)
+    if (!HN_ALLOC(ctx, *ids, wanted + n))
         return ctx->code;
     for (int64_t at = 0, epoch = 0; at < wanted; at += n - n % batch_size, epoch++)
         hn_permute(1, "bench.cell", 0, epoch, 0, *ids + at, n);

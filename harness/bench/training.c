@@ -234,10 +234,9 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_bench_training *
                                .epsilon = 1e-8,
                                .decay = r->decay,
                                .steps = 1000000};
-    b->m = hn_zalloc(ctx, b->task.weights.n, sizeof *b->m);
-    b->v = hn_zalloc(ctx, b->task.weights.n, sizeof *b->v);
-    b->id = hn_alloc(ctx, b->task.n, sizeof *b->id);
-    return b->m && b->v && b->id ? HN_OK : ctx->code;
+    bool good = HN_ZALLOC(ctx, b->m, b->task.weights.n) &&
+                HN_ZALLOC(ctx, b->v, b->task.weights.n) && HN_ALLOC(ctx, b->id, b->task.n);
+    return good ? HN_OK : ctx->code;
 }
 
 // The next batch of the permutation, which begins again at its end.

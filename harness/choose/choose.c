@@ -199,8 +199,7 @@ static enum hn_code check_steps(struct hn_context *ctx, struct work *w) {
     if (c->halving.best < 0 || c->plan.n_steps == 1)
         return HN_OK;
     look_at(&c->halving, at);
-    w->seconds = hn_zalloc(ctx, c->halving.arms, sizeof *w->seconds);
-    if (!w->seconds)
+    if (!HN_ZALLOC(ctx, w->seconds, c->halving.arms))
         return ctx->code;
     for (int64_t i = 1; i < c->plan.n_steps; i++)
         if (check_step(ctx, w, at))

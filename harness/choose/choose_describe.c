@@ -95,9 +95,7 @@ enum hn_code hn_choice_list(struct hn_context *ctx, const struct hn_chosen *c,
                             struct hn_choice_list *out) {
     const struct hn_halving *h = &c->halving;
     struct ranked *ranked = hn_alloc(ctx, h->arms, sizeof *ranked);
-    out->order = hn_alloc(ctx, h->arms, sizeof *out->order);
-    out->line = hn_alloc(ctx, h->arms, sizeof *out->line);
-    if (!ranked || !out->order || !out->line)
+    if (!ranked || !HN_ALLOC(ctx, out->order, h->arms) || !HN_ALLOC(ctx, out->line, h->arms))
         return ctx->code;
     for (int64_t i = 0; i < h->arms; i++) {
         ranked[i] = (struct ranked){h, i};

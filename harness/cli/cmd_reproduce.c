@@ -135,8 +135,7 @@ static enum hn_code choose(struct hn_context *ctx, struct work *w) {
     const struct hn_call *call = w->call;
     bool everything = w->p->list && call->n_args == 0 && !w->p->all && !w->p->training;
     const char **ids = hn_alloc(ctx, w->n_known, sizeof *ids);
-    w->entry = hn_alloc(ctx, w->n_known, sizeof *w->entry);
-    if (!ids || !w->entry)
+    if (!ids || !HN_ALLOC(ctx, w->entry, w->n_known))
         return ctx->code;
     for (int64_t i = 0; i < w->n_known; i++) {
         ids[i] = w->known[i]->id;
@@ -335,9 +334,9 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     bool measures = !w->p->results;
     if (!measures && hn_results_read(ctx, w->p->results, &given))
         return ctx->code;
-    w->outcome = hn_zalloc(ctx, w->entries, sizeof *w->outcome);
-    if (!w->outcome || (measures && (hn_cell_files_prepare(ctx, w->rep.folder) ||
-                                     hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries))))
+    if (!HN_ZALLOC(ctx, w->outcome, w->entries) ||
+        (measures && (hn_cell_files_prepare(ctx, w->rep.folder) ||
+                      hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries))))
         return ctx->code;
     for (int64_t i = 0; i < w->entries; i++)
         if (reproduce(ctx, w, w->entry[i], measures ? NULL : &given))

@@ -153,9 +153,8 @@ static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t e
 static enum hn_code take_lists(struct hn_context *ctx, struct work *w) {
     if (!hn_mul(w->p->epochs, w->items.n, &w->rows))
         return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
-    w->first = hn_zalloc(ctx, w->rows, sizeof *w->first);
-    w->count = hn_zalloc(ctx, w->rows, sizeof *w->count);
-    return w->first && w->count ? HN_OK : ctx->code;
+    bool good = HN_ZALLOC(ctx, w->first, w->rows) && HN_ZALLOC(ctx, w->count, w->rows);
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {

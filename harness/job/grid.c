@@ -83,8 +83,7 @@ static enum hn_code read_item(struct hn_context *ctx, const struct hn_registry *
     if (options->kind != HN_YAML_MAP)
         return hn_yaml_fail(ctx, options, "the options of %s are a mapping, not %s",
                             item->entry.name, hn_yaml_kind_name(options));
-    item->axis = hn_zalloc(ctx, options->count / 2, sizeof *item->axis);
-    if (!item->axis)
+    if (!HN_ZALLOC(ctx, item->axis, options->count / 2))
         return ctx->code;
     for (const struct hn_yaml *key = options->first; key; key = key->next->next)
         if (read_axis(ctx, registry, key, item))

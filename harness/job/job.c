@@ -93,9 +93,7 @@ static enum hn_code read_metrics(struct hn_context *ctx, const struct hn_yaml *v
         batch++;
     while (hn_snapshot_metrics[snapshot])
         snapshot++;
-    job->metric = hn_alloc(ctx, batch, sizeof *job->metric);
-    job->snapshot_metric = hn_alloc(ctx, snapshot, sizeof *job->snapshot_metric);
-    if (!job->metric || !job->snapshot_metric)
+    if (!HN_ALLOC(ctx, job->metric, batch) || !HN_ALLOC(ctx, job->snapshot_metric, snapshot))
         return ctx->code;
     for (; n > 0; n--, item = item->next)
         if (hn_yaml_is(item, "all") ? add_all(ctx, item, job) : add_metric(ctx, item, job))
@@ -228,8 +226,7 @@ static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_job
                                         .max = 1000000, .many = "cells"};
 
 static enum hn_code find_snapshots(struct hn_context *ctx, const char *path, struct hn_job *job) {
-    job->snapshot = hn_zalloc(ctx, job->n_snapshots, sizeof *job->snapshot);
-    if (!job->snapshot)
+    if (!HN_ZALLOC(ctx, job->snapshot, job->n_snapshots))
         return ctx->code;
     for (int64_t i = 0; i < job->n_snapshots; i++) {
         job->snapshot[i] = hn_path_beside(ctx, path, job->snapshot_written[i]);

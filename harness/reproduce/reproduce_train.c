@@ -365,11 +365,8 @@ struct left {
 static enum hn_code keep_left(struct hn_context *ctx, const char *folder,
                               const struct wanted_runs *all, struct left *out) {
     struct hn_train_plan *plan = &out->plan;
-    plan->run = hn_alloc(ctx, all->runs, sizeof *plan->run);
-    plan->item = hn_alloc(ctx, all->runs, sizeof *plan->item);
-    out->entry = hn_alloc(ctx, all->runs, sizeof *out->entry);
-    out->item = hn_zalloc(ctx, all->runs, sizeof *out->item);
-    if (!plan->run || !plan->item || !out->entry || !out->item)
+    if (!HN_ALLOC(ctx, plan->run, all->runs) || !HN_ALLOC(ctx, plan->item, all->runs) ||
+        !HN_ALLOC(ctx, out->entry, all->runs) || !HN_ZALLOC(ctx, out->item, all->runs))
         return ctx->code;
     for (int64_t i = 0; i < all->runs; i++) {
         struct hn_cell_status is;

@@ -246,8 +246,7 @@ static enum hn_code store_metrics(struct hn_context *ctx, struct hn_cell_work *w
                 return ctx->code;
     }
     struct hn_results *out = w->out;
-    out->batch_start = hn_zalloc(ctx, 2, sizeof *out->batch_start);
-    if (!out->batch_start)
+    if (!HN_ZALLOC(ctx, out->batch_start, 2))
         return ctx->code;
     out->kinds = arrays->histogram ? HN_PAIR_KINDS : 0;
     out->bins = arrays->bins;

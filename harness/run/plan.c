@@ -222,8 +222,7 @@ static enum hn_code lay_studies(struct hn_context *ctx, struct hn_plan *plan) {
     int64_t total;
     if (!hn_mul(plan->n_steps, plan->job->n_studies, &total))
         return hn_fail(ctx, HN_USAGE, "%s: too many studies", plan->job->path);
-    plan->study = hn_zalloc(ctx, total, sizeof *plan->study);
-    if (!plan->study)
+    if (!HN_ZALLOC(ctx, plan->study, total))
         return ctx->code;
     for (int64_t i = 0; i < plan->n_steps; i++)
         for (int32_t s = 0; s < (int32_t)plan->job->n_studies; s++) {
@@ -283,9 +282,7 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
                        "%s: the grid has %" PRId64 " cells, and --max-cells allows %" PRId64
                        ": shorten its lists, or allow more",
                        job->path, total, job->max_cells);
-    plan->cell = hn_zalloc(ctx, total, sizeof *plan->cell);
-    plan->step = hn_zalloc(ctx, steps, sizeof *plan->step);
-    if (!plan->cell || !plan->step)
+    if (!HN_ZALLOC(ctx, plan->cell, total) || !HN_ZALLOC(ctx, plan->step, steps))
         return ctx->code;
     for (int32_t i = 0; i < plan->n_data; i++) {
         const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[i].snapshot);
@@ -330,9 +327,7 @@ static void lay_turns(struct hn_plan *plan) {
 static enum hn_code lay_items(struct hn_context *ctx, struct hn_plan *plan) {
     int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
     int64_t all = plan->n_cells + steps + plan->n_studies;
-    plan->item = hn_zalloc(ctx, all, sizeof *plan->item);
-    plan->turn = hn_zalloc(ctx, all, sizeof *plan->turn);
-    if (!plan->item || !plan->turn)
+    if (!HN_ZALLOC(ctx, plan->item, all) || !HN_ZALLOC(ctx, plan->turn, all))
         return ctx->code;
     struct hn_item *item = plan->item;
     for (struct hn_cell *c = plan->cell; c < plan->cell + plan->n_cells; c++)

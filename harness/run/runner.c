@@ -388,10 +388,8 @@ enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
     if (hn_host_program(ctx))
         return ctx->code;
     HN_SCOPE(ctx);
-    w.todo = hn_alloc(ctx, run->n, sizeof *w.todo);
-    w.pending.item = hn_alloc(ctx, run->n, sizeof *w.pending.item);
-    w.pending.results = hn_zalloc(ctx, run->n, sizeof *w.pending.results);
-    if (!w.todo || !w.pending.item || !w.pending.results || prepare_all(&w))
+    if (!HN_ALLOC(ctx, w.todo, run->n) || !HN_ALLOC(ctx, w.pending.item, run->n) ||
+        !HN_ZALLOC(ctx, w.pending.results, run->n) || prepare_all(&w))
         return ctx->code;
     hn_own(ctx, scope.outer); // caches outlive the run
     enum hn_code code = run_all(&w);
