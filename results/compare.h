@@ -2,7 +2,7 @@
 #ifndef HN_RESULTS_COMPARE_H
 #define HN_RESULTS_COMPARE_H
 
-#include "core/slowdown.h"
+#include "core/stats.h"
 #include "core/table.h"
 #include "results/rows.h"
 #include "results/timing.h"

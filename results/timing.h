@@ -2,7 +2,7 @@
 #ifndef HN_RESULTS_TIMING_H
 #define HN_RESULTS_TIMING_H
 
-#include "core/slowdown.h"
+#include "core/stats.h"
 #include "results/store.h"
 
 enum hn_clock { HN_CLOCK_WALL, HN_CLOCK_PROCESSOR };

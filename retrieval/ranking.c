@@ -1,4 +1,4 @@
-#include "core/sweep/knn_lists.h"
+#include "core/sweep/sinks.h"
 #include "retrieval/mine.h"
 
 #include <gsl/gsl_sort.h>

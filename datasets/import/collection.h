@@ -3,7 +3,7 @@
 #ifndef HN_DATASETS_IMPORT_COLLECTION_H
 #define HN_DATASETS_IMPORT_COLLECTION_H
 
-#include "datasets/import/source.h"
+#include "datasets/import/format.h"
 #include "datasets/retrieval.h"
 #include "datasets/text.h"
 

@@ -10,7 +10,7 @@
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "harness/run/plan.h"
-#include "samplers/draw.h"
+#include "samplers/sampler.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "core/files.h"
 #include "datasets/cells.h"
-#include "datasets/import/source.h"
+#include "datasets/import/format.h"
 #include "harness/mining/price_work.h"
 
 #include <math.h>

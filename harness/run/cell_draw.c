@@ -1,6 +1,6 @@
 // Drawing and measuring the batches of a cell, and timing that.
 #include "harness/run/cells.h"
-#include "samplers/draw.h"
+#include "samplers/sampler.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // The batch around an anchor: epochs are drawn until one of their batches holds it.
 #include "core/random.h"
 #include "harness/sheet/sheet.h"
-#include "samplers/draw.h"
+#include "samplers/sampler.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 #include "core/real_text.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
-#include "samplers/draw.h"
 #include "samplers/proximity.h"
+#include "samplers/sampler.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Tests by ranks, correction for many, and the gate on times: SciPy's numbers, all orders counted,
 // and by simulation the false alarms and the power that docs/reference/compare.md states.
 #include "core/random.h"
-#include "core/slowdown.h"
+#include "core/stats.h"
 #include "tests/test.h"
 #include <gsl/gsl_randist.h>
 #include <math.h>
