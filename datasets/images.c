@@ -60,8 +60,6 @@ struct reader {
     const char *folder;
     const struct layout *layout;
     struct hn_images *out;
-    int64_t n; // images so far
-    void *owner;
 };
 
 static bool is_large(const struct layout *l) { return l->train_labels != NULL; }
@@ -96,11 +94,11 @@ static FILE *open_records(const struct reader *r, const char *name, int64_t reco
 // Space for so many images more; old ones stay.
 static enum hn_code grow(const struct reader *r, int64_t records) {
     struct hn_images *out = r->out;
-    void *outer = hn_own(r->ctx, r->owner);
-    uint8_t *image = hn_resize(r->ctx, out->image, (r->n + records) * HN_IMAGE_BYTES, 1);
+    void *outer = hn_own(r->ctx, r->out->memory);
+    uint8_t *image = hn_resize(r->ctx, out->image, (out->n + records) * HN_IMAGE_BYTES, 1);
     if (image)
         out->image = image;
-    int32_t *label = image ? hn_resize(r->ctx, out->label, r->n + records, sizeof *label) : NULL;
+    int32_t *label = image ? hn_resize(r->ctx, out->label, out->n + records, sizeof *label) : NULL;
     if (label)
         out->label = label;
     hn_own(r->ctx, outer);
@@ -141,8 +139,8 @@ static enum hn_code read_records(const struct reader *r, const char *path, FILE 
     size_t bytes = (size_t)record_bytes(l);
     uint8_t record[2 + LARGE_BYTES];
     for (int64_t i = 0; i < records; i++) {
-        uint8_t *image = r->out->image + (r->n + i) * HN_IMAGE_BYTES;
-        int32_t *label = &r->out->label[r->n + i];
+        uint8_t *image = r->out->image + (r->out->n + i) * HN_IMAGE_BYTES;
+        int32_t *label = &r->out->label[r->out->n + i];
         if (fread(record, 1, bytes, file) != bytes)
             return hn_fail(r->ctx, HN_DATA, "%s: record %lld cannot be read", path, (long long)i);
         *label = -1;
@@ -168,7 +166,7 @@ static enum hn_code read_labels(const struct reader *r, const char *name, int64_
         code = hn_fail(r->ctx, HN_DATA, "%s: holds %lld labels for %lld images; %s", path,
                        (long long)given, (long long)records, r->layout->remedy);
     for (int64_t i = 0; i < records && !code; i++)
-        code = take_label(r, path, i, fgetc(file), &r->out->label[r->n - records + i]);
+        code = take_label(r, path, i, fgetc(file), &r->out->label[r->out->n - records + i]);
     (void)fclose(file);
     return code;
 }
@@ -184,7 +182,7 @@ static enum hn_code append(struct reader *r, const char *name, const char *label
     enum hn_code code = grow(r, records);
     code = code ? code : read_records(r, path, file, records);
     (void)fclose(file);
-    r->n += records;
+    r->out->n += records;
     return !code && labels ? read_labels(r, labels, records) : code;
 }
 
@@ -249,7 +247,7 @@ static enum hn_code read_names(const struct reader *r) {
     HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/%s", r->folder, l->names);
     snprintf(what, sizeof what, "a file of at most %d bytes", NAMES_BYTES_MAX);
-    hn_own(ctx, r->owner);
+    hn_own(ctx, r->out->memory);
     char *text = path ? hn_input_text(ctx, path, NAMES_BYTES_MAX, what, l->remedy, &bytes) : NULL;
     return text && HN_ALLOC(ctx, r->out->label_name, l->classes) ? split_names(r, path, text)
                                                                  : ctx->code;
@@ -274,11 +272,12 @@ static enum hn_code find_layout(struct reader *r) {
 enum hn_code hn_images_read(struct hn_context *ctx, const char *folder, struct hn_images *out) {
     struct reader r = {.ctx = ctx, .folder = folder, .out = out};
     memset(out, 0, sizeof *out);
-    out->memory = r.owner = hn_alloc(ctx, 0, 1);
-    bool good = r.owner && !find_layout(&r) && !append_training(&r);
-    out->n = r.n;
+    out->memory = hn_alloc(ctx, 0, 1);
+    bool good = out->memory && !find_layout(&r) && !append_training(&r);
+    int64_t training = out->n;
     good = good && !append(&r, r.layout->test, r.layout->test_labels) && !read_names(&r);
-    out->test = r.n - out->n;
+    out->test = out->n - training;
+    out->n = training;
     if (good)
         return HN_OK;
     hn_images_free(ctx, out);
