@@ -7,35 +7,24 @@
 
 enum { FEATURES_MAX = 1 << 20 };
 
-// A name, and the number of what has it.
-struct named {
-    const char *name;
-    int64_t number;
-};
-
 // A folder in work. Names lie in the text of NAME.content.
 struct reader {
     const char *folder;
     struct hn_linqs *out;
-    struct hn_text nodes; // NAME.features or NAME.content
-    struct named *node;   // [n] by number, then by name; NULL: nodes are numbers
-    struct named *label;  // [n] of each node
-    int64_t stated;       // features, of a comment; 0: it does not say
+    struct hn_text nodes;   // NAME.features or NAME.content
+    struct hn_named *node;  // [n] by number, then by name; NULL: nodes are numbers
+    struct hn_named *label; // [n] of each node
+    int64_t stated;         // features, of a comment; 0: it does not say
 };
 
-static int by_name(const void *a, const void *b) {
-    const struct named *x = a, *y = b;
-    int names = strcmp(x->name, y->name);
-    return names ? names : (x->number > y->number) - (x->number < y->number);
-}
-
 static int is_name(const void *a, const void *b) {
-    return strcmp(a, ((const struct named *)b)->name);
+    return strcmp(a, ((const struct hn_named *)b)->text);
 }
 
 // The number of a document, or -1.
 static int64_t find_node(const struct reader *r, const char *name) {
-    const struct named *found = bsearch(name, r->node, (size_t)r->out->n, sizeof *r->node, is_name);
+    const struct hn_named *found =
+        bsearch(name, r->node, (size_t)r->out->n, sizeof *r->node, is_name);
     return found ? found->number : -1;
 }
 
@@ -113,11 +102,11 @@ static enum hn_code read_document(struct hn_context *ctx, struct reader *r) {
     if (features != out->p)
         return hn_line_fail(ctx, &t->at, "holds %lld features, but the first has %lld",
                             (long long)features, (long long)out->p);
-    r->node[out->n] = (struct named){hn_text_word(t), out->n};
+    r->node[out->n] = (struct hn_named){hn_text_word(t), out->n};
     for (int64_t k = 0; k < features; k++)
         if (read_feature(ctx, r, k, &at))
             return ctx->code;
-    r->label[out->n] = (struct named){hn_text_word(t), out->n};
+    r->label[out->n] = (struct hn_named){hn_text_word(t), out->n};
     out->start[++out->n] = at;
     return HN_OK;
 }
@@ -157,16 +146,16 @@ static enum hn_code read_nodes(struct hn_context *ctx, struct reader *r) {
 static enum hn_code number_names(struct hn_context *ctx, struct reader *r) {
     size_t n = (size_t)r->out->n;
     int32_t label = -1;
-    qsort(r->label, n, sizeof *r->label, by_name);
+    qsort(r->label, n, sizeof *r->label, hn_named_order);
     for (size_t i = 0; i < n; i++) {
-        label += i == 0 || strcmp(r->label[i].name, r->label[i - 1].name) != 0;
+        label += i == 0 || strcmp(r->label[i].text, r->label[i - 1].text) != 0;
         r->out->labels[r->label[i].number] = label;
     }
-    qsort(r->node, n, sizeof *r->node, by_name);
+    qsort(r->node, n, sizeof *r->node, hn_named_order);
     for (size_t i = 1; i < n; i++)
-        if (strcmp(r->node[i].name, r->node[i - 1].name) == 0)
+        if (strcmp(r->node[i].text, r->node[i - 1].text) == 0)
             return hn_fail(ctx, HN_DATA, "%s: document '%.40s' is there twice", r->nodes.at.path,
-                           r->node[i].name);
+                           r->node[i].text);
     return HN_OK;
 }
 

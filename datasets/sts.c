@@ -12,14 +12,9 @@ static const char *const relations[] = {[HN_STS_NEUTRAL] = "NEUTRAL",
                                         [HN_STS_ENTAILMENT] = "ENTAILMENT",
                                         [HN_STS_CONTRADICTION] = "CONTRADICTION"};
 
-// A sentence at a position among all that were read.
-struct position {
-    const char *text;
-    int64_t at;
-};
-
+// Sentences, numbered by their positions among all that were read.
 struct positions {
-    struct position *one;
+    struct hn_named *one;
     int64_t n, capacity;
 };
 
@@ -79,7 +74,7 @@ static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_cells *
     if (hn_grow(ctx, &positions->one, &positions->capacity, positions->n + 1,
                 sizeof *positions->one))
         return ctx->code;
-    positions->one[positions->n] = (struct position){text, positions->n};
+    positions->one[positions->n] = (struct hn_named){text, positions->n};
     positions->n++;
     return HN_OK;
 }
@@ -124,28 +119,22 @@ static enum hn_code read_set(struct hn_context *ctx, const char *folder, const c
                : hn_fail(ctx, HN_DATA, "%s: holds no pair below its first line", t.at.path);
 }
 
-static int by_text(const void *a, const void *b) {
-    const struct position *p = a, *q = b;
-    int order = strcmp(p->text, q->text);
-    return order ? order : (p->at > q->at) - (p->at < q->at);
-}
-
 // number[positions->n]: of the sentence at every position. Sorting, unlike hashing, is fast
 // whatever the sentences are.
 static enum hn_code number_sentences(struct hn_context *ctx, struct positions *positions,
                                      struct hn_sts *out, int32_t *number) {
     if (positions->n > INT32_MAX)
         return hn_fail(ctx, HN_DATA, "more than %d sentences: leave out some pairs", INT32_MAX);
-    struct position *one = positions->one;
+    struct hn_named *one = positions->one;
     if (!HN_ALLOC(ctx, out->sentence, positions->n))
         return ctx->code;
     for (int64_t i = 0; i < positions->n; i++)
         out->sentence[i] = one[i].text;
-    qsort(one, (size_t)positions->n, sizeof *one, by_text);
+    qsort(one, (size_t)positions->n, sizeof *one, hn_named_order);
     for (int64_t i = 0, first = 0; i < positions->n; i++) {
         if (strcmp(one[first].text, one[i].text) != 0)
             first = i;
-        number[one[i].at] = (int32_t)one[first].at; // where it appears first
+        number[one[i].number] = (int32_t)one[first].number; // where it appears first
     }
     for (int64_t at = 0; at < positions->n; at++) {
         bool is_first = number[at] == at;

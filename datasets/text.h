@@ -77,4 +77,11 @@ HN_MUST_USE enum hn_code hn_text_there(struct hn_context *ctx, const char *folde
 HN_MUST_USE enum hn_code hn_text_find(struct hn_context *ctx, const char *folder,
                                       const char *ending, bool optional, char **name);
 
+// A text and a number of it; for qsort(), by text, then number.
+struct hn_named {
+    const char *text;
+    int64_t number;
+};
+int hn_named_order(const void *a, const void *b);
+
 #endif

@@ -1,5 +1,6 @@
 // Labels and groups as integers or texts, which are numbered.
 #include "datasets/import/import_private.h"
+#include "datasets/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,32 +95,26 @@ static enum hn_code name_classes(struct hn_context *ctx, const char *path, const
     return check_names(ctx, path, in->n_names);
 }
 
-// A name and its position among the names.
-struct named {
-    const char *text;
-    int32_t number;
-};
-
 // out[a->shape[0]]. lists: whose entries these are, or NULL: rows'.
 static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import *o,
                                  const struct hn_array *a, const struct hn_label_lists *lists,
                                  struct hn_import_input *in, int32_t *out) {
     size_t m = (size_t)in->n_names;
     HN_SCOPE(ctx);
-    struct named *sorted = hn_alloc(ctx, in->n_names, sizeof *sorted);
+    struct hn_named *sorted = hn_alloc(ctx, in->n_names, sizeof *sorted);
     if (!sorted)
         return ctx->code;
     for (size_t i = 0; i < m; i++)
-        sorted[i] = (struct named){in->name[i], (int32_t)i};
+        sorted[i] = (struct hn_named){in->name[i], (int64_t)i};
     qsort(sorted, m, sizeof *sorted, by_text);
     for (int64_t i = 0; i < a->shape[0]; i++) {
         const char *text = a->text[i];
-        const struct named *found = bsearch(&text, sorted, m, sizeof *sorted, by_text);
+        const struct hn_named *found = bsearch(&text, sorted, m, sizeof *sorted, by_text);
         if (text[0] && !found)
             return hn_fail(ctx, HN_DATA, "%s: the label '%.60s' of row %lld is not in %s",
                            o->labels.item[0], text,
                            (long long)(lists ? hn_label_lists_item(lists, i) : i), o->label_names);
-        out[i] = text[0] ? found->number : -1;
+        out[i] = text[0] ? (int32_t)found->number : -1;
     }
     in->label_texts = true;
     return HN_OK;
@@ -228,18 +223,18 @@ static enum hn_code number_groups(struct hn_context *ctx, const struct hn_array 
                                   int32_t *group) {
     int64_t n = a->shape[0], m = 0;
     HN_SCOPE(ctx);
-    struct named *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    struct hn_named *sorted = hn_alloc(ctx, n, sizeof *sorted);
     if (!sorted)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         sorted[i].text = a->text[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_text);
     for (int64_t i = 0; i < n; i++)
-        sorted[i].number = (int32_t)(m += i > 0 && strcmp(sorted[i].text, sorted[i - 1].text) != 0);
+        sorted[i].number = m += i > 0 && strcmp(sorted[i].text, sorted[i - 1].text) != 0;
     for (int64_t i = 0; i < n; i++) {
-        const struct named *found =
+        const struct hn_named *found =
             bsearch(&a->text[i], sorted, (size_t)n, sizeof *sorted, by_text);
-        group[i] = found->number;
+        group[i] = (int32_t)found->number;
     }
     return HN_OK;
 }
