@@ -159,8 +159,7 @@ static enum hn_code read_scores(struct hn_context *ctx, struct hn_retrieval *r) 
                        "%s: data set /scores/score must have a value for each of the %lld "
                        "indices beside it",
                        s->path, (long long)g.start[g.n]);
-    else if (!(score = hn_alloc(ctx, data.rows, sizeof *score)) ||
-             hn_data_read_step(ctx, s, &data, 0, score))
+    else if (!HN_ALLOC(ctx, score, data.rows) || hn_data_read_step(ctx, s, &data, 0, score))
         code = ctx->code;
     for (int64_t e = 0; !code && e < data.rows; e++)
         if (!isfinite(score[e]))

@@ -56,7 +56,7 @@ static enum hn_code take_tuples(struct hn_context *ctx, const struct hn_qrels *q
                                 int32_t *const text[HN_SETS], struct hn_tuples *out) {
     int32_t *of[2 * HN_SETS];
     for (int k = 0; k < 2 * HN_SETS; k++)
-        if (!(of[k] = hn_alloc(ctx, out->n, sizeof **of)))
+        if (!HN_ALLOC(ctx, of[k], out->n))
             return ctx->code;
     for (int64_t q = 0, i = 0; q < qrels->n; q++)
         for (int64_t e = qrels->start[q]; e < qrels->start[q + 1]; e++) {
@@ -78,7 +78,7 @@ static enum hn_code build(struct hn_context *ctx, const struct hn_retrieval_info
                           struct hn_tuples *out) {
     int32_t *text[HN_SETS];
     for (int side = 0; side < HN_SETS; side++)
-        if (!(text[side] = hn_alloc(ctx, info->n[side], sizeof **text)))
+        if (!HN_ALLOC(ctx, text[side], info->n[side]))
             return ctx->code;
     *out = (struct hn_tuples){.n = count_relevant(&info->qrels)};
     out->texts = out->known.n = out->hidden.n = number_texts(ctx, info, text);

@@ -119,7 +119,7 @@ static enum hn_code read_graph_labels(struct hn_context *ctx, const char *folder
                                       struct hn_tudataset *out, int64_t *lines) {
     const struct column column = {"_graph_labels.txt", "label", INT64_MIN, INT64_MAX, one_class};
     int64_t *value;
-    if (!(out->label = hn_alloc(ctx, out->graphs, sizeof *out->label)))
+    if (!HN_ALLOC(ctx, out->label, out->graphs))
         return ctx->code;
     HN_SCOPE(ctx);
     if (read_of_graphs(ctx, out, folder, &column, &value, lines) ||
@@ -135,7 +135,7 @@ static enum hn_code read_node_labels(struct hn_context *ctx, const char *folder,
                                      struct hn_tudataset *out) {
     const struct column column = {"_node_labels.txt", "label", INT64_MIN, INT64_MAX, one_class};
     int64_t *value, n;
-    if (!(out->node_label = hn_alloc(ctx, out->nodes, sizeof *out->node_label)))
+    if (!HN_ALLOC(ctx, out->node_label, out->nodes))
         return ctx->code;
     HN_SCOPE(ctx);
     if (read_column(ctx, out, folder, &column, &value, &n))
@@ -148,7 +148,7 @@ static enum hn_code read_folds(struct hn_context *ctx, const char *folder, int64
                                struct hn_tudataset *out) {
     const struct column column = {"_folds.txt", "fold", 0, FOLDS_MAX, NULL};
     int64_t *value, lines;
-    if (!(out->fold = hn_alloc(ctx, out->graphs, sizeof *out->fold)))
+    if (!HN_ALLOC(ctx, out->fold, out->graphs))
         return ctx->code;
     HN_SCOPE(ctx);
     if (read_of_graphs(ctx, out, folder, &column, &value, &lines))

@@ -138,7 +138,7 @@ static enum hn_code evaluate_file(struct hn_context *ctx, struct work *w, const 
         return ctx->code;
     w->depth = w->deepest + w->self.max;
     int64_t part = hn_ranking_rows(n, p, w->depth);
-    if (!(w->value = hn_alloc(ctx, size, sizeof *w->value)))
+    if (!HN_ALLOC(ctx, w->value, size))
         return ctx->code;
     for (int64_t from = 0; from < n; from += part)
         if (add_part(ctx, w, from, hn_min(part, n - from)))
