@@ -157,9 +157,8 @@ enum hn_code hn_median_ratio(struct hn_context *ctx, struct hn_samples base, str
     if (base.n < 2 || now.n < 2 || base.n > INT32_MAX || now.n > INT32_MAX || isnan(out->mean))
         return HN_OK;
     HN_SCOPE(ctx);
-    double *scratch = hn_alloc(ctx, hn_max(base.n, now.n), sizeof *scratch);
-    double *ratio = hn_alloc(ctx, RESAMPLES, sizeof *ratio);
-    if (!scratch || !ratio)
+    double *scratch, *ratio;
+    if (!HN_ALLOC(ctx, scratch, hn_max(base.n, now.n)) || !HN_ALLOC(ctx, ratio, RESAMPLES))
         return ctx->code;
     struct hn_stream stream;
     hn_stream_open(&stream, 0, "slowdown.bootstrap", 0, 0, index);

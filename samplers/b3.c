@@ -78,9 +78,8 @@ static enum hn_code join(struct hn_context *ctx, const struct hn_sampler *self,
     const struct hn_knn_lists *knn = &state->knn;
     int64_t ranks = hn_max(0, knn->kept - params->p), edges = 0;
     HN_SCOPE(ctx);
-    int32_t *from = hn_alloc(ctx, self->n * ranks, sizeof *from);
-    int32_t *to = hn_alloc(ctx, self->n * ranks, sizeof *to);
-    if (!from || !to)
+    int32_t *from, *to;
+    if (!HN_ALLOC(ctx, from, self->n * ranks) || !HN_ALLOC(ctx, to, self->n * ranks))
         return ctx->code;
     for (int32_t i = 0; i < self->n; i++)
         for (int64_t r = params->p; r < knn->kept; r++) {
