@@ -368,17 +368,16 @@ void hn_plain_put(FILE *out, const char *text) {
 void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args) {
     for (const char *at = format; *at;) {
         char one[32]; // conversion
-        size_t length = *at == '%' ? 2 + strspn(at + 1, "+-# 0123456789.l") : strcspn(at, "%");
+        size_t length = *at == '%' ? 2 + strspn(at + 1, "+-# 0123456789.lzj") : strcspn(at, "%");
         snprintf(one, sizeof one, "%.*s", (int)length, at);
         char kind = at[length - 1];
         if (*at != '%' || kind == '%')
             fwrite(at, 1, *at == '%' ? 1 : length, out);
         else if (kind == 's')
             put(out, va_arg(args, const char *));
-        else if (strchr("di", kind) && strchr(one, 'l'))
-            fprintf(out, one, va_arg(args, int64_t));
-        else if (strchr("dic", kind))
-            fprintf(out, one, va_arg(args, int));
+        else if (strchr("diuxc", kind))
+            strpbrk(one, "lzj") ? fprintf(out, one, va_arg(args, int64_t)) // NOLINT: another type
+                                : fprintf(out, one, va_arg(args, int));
         else
             fprintf(out, one, va_arg(args, double));
         at += length;

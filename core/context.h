@@ -186,7 +186,7 @@ struct hn_counted hn_counted(int64_t n, const char *one);
 // Writes a text so that nothing in it is markup where it goes.
 typedef void hn_put(FILE *out, const char *text);
 void hn_plain_put(FILE *out, const char *text); // on a terminal: control characters become spaces
-// As vfprintf(), with every %s written by put(). Numbers: %d, %ld, %f, %g and their like, no '*'.
+// As vfprintf(), with every %s written by put(). Numbers: integers, %f, %g, no '*'.
 void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args);
 void hn_print(FILE *out, hn_put *put, const char *format, ...) HN_PRINTF(3, 4);
 

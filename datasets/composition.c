@@ -36,7 +36,8 @@ static void measure_sizes(struct hn_classes *c, struct hn_composition *out) {
         }
     gsl_sort_long(c->count, 1, (size_t)c->n);
     out->smallest = c->n ? c->count[0] : 0;
-    out->median = c->n ? 0.5 * (double)(c->count[(c->n - 1) / 2] + c->count[c->n / 2]) : 0;
+    int64_t low = (c->n - 1) / 2, high = c->n / 2; // one of an odd number
+    out->median = c->n ? 0.5 * (double)(c->count[low] + c->count[high]) : 0;
 }
 
 static enum hn_code describe_classes(struct hn_context *ctx, const struct hn_snapshot *s,

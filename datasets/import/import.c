@@ -54,7 +54,7 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
 static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *part, struct hn_import_input *in,
                               int which) {
-    struct hn_matrix m;
+    struct hn_matrix m = {0};
     if (part->count == 0)
         return HN_OK;
     if (hn_import_series(ctx, o, part, &m, &in->rows_named))
@@ -116,7 +116,7 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
         return ctx->code;
     if (o->linqs)
         return read_linqs(ctx, o->linqs, in) || hn_import_labels(ctx, o, in) ? ctx->code : HN_OK;
-    struct hn_matrix m;
+    struct hn_matrix m = {0};
     if (hn_import_series(ctx, o, &o->embeddings, &m, &in->rows_named))
         return ctx->code;
     in->rows[0] = (float *)m.data; // its own
