@@ -443,24 +443,13 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
     *out = (struct hn_comparison){
         .base = base, .now = now, .is_default = options->is_default, .verbose = options->verbose};
     struct work w = {ctx, options, out};
-    if (!(out->memory = hn_alloc(ctx, 0, 1)))
+    if (hn_compare_say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
+        open_lines(ctx, out) || compare_values(&w) ||
+        hn_compare_times(ctx, base, n_base, now, n_now, options, out))
         return ctx->code;
-    void *outer = hn_own(ctx, out->memory);
-    bool failed = hn_compare_say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
-                  open_lines(ctx, out) || compare_values(&w) ||
-                  hn_compare_times(ctx, base, n_base, now, n_now, options, out);
-    hn_own(ctx, outer);
     if (*out->left_out)
         hn_append(out->said_first, sizeof out->said_first,
                   "The older program of NEW does not know, so not judged:%s\n", out->left_out);
-    if (failed)
-        hn_comparison_free(ctx, out);
-    else
-        hn_compare_conclude(out, options);
-    return failed ? ctx->code : HN_OK;
-}
-
-void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c) {
-    hn_free(ctx, c->memory);
-    *c = (struct hn_comparison){0};
+    hn_compare_conclude(out, options);
+    return HN_OK;
 }

@@ -98,7 +98,6 @@ struct hn_comparison {
     const struct hn_results *base, *now;
     hn_row_default *is_default;
     bool verbose;
-    void *memory; // owns the rest
     struct hn_row_match match[HN_ROW_KINDS];
     int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
@@ -126,13 +125,13 @@ struct hn_comparison {
 // Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: the samples
 // are the medians of processes where there are several files, or rounds (`ab`), or both files hold
 // times of several processes, else the repetitions of the first process. The results are borrowed
-// for as long as `out` lives. HN_USAGE: a gate on what is in neither file.
+// for as long as `out` is used; what it allocates belongs to the owner. HN_USAGE: a gate on what is
+// in neither file.
 HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base,
                                     int64_t n_base, const struct hn_results *now, int64_t n_now,
                                     const struct hn_compare_options *options,
                                     struct hn_comparison *out);
-void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c); // zeroed is fine
-// The comparison of `now` with a baseline that is not there; `none` is empty. Nothing is owned.
+// The comparison of `now` with a baseline that is not there; `none` is empty.
 void hn_compare_nothing(const struct hn_results *none, const struct hn_results *now, bool allowed,
                         struct hn_comparison *out);
 // The table whose rows are the cells that the rows of a table, or an array, of BASE belong to.

@@ -116,11 +116,9 @@ static enum hn_code compare(struct hn_context *ctx, struct hn_fuzz_bytes *b,
                                                .is_default =
                                                    how & 128 ? hn_sampler_is_default : NULL};
     struct hn_comparison c = {0};
+    HN_SCOPE(ctx);
     enum hn_code code = hn_compare(ctx, base, 1, now, 1, &options, &c);
-    if (code == HN_OK)
-        code = print_comparison(ctx, &c);
-    hn_comparison_free(ctx, &c);
-    return code;
+    return code ? code : print_comparison(ctx, &c);
 }
 
 static enum hn_code merge(struct hn_context *ctx, const struct hn_results *a,

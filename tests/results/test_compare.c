@@ -74,10 +74,8 @@ static struct hn_comparison compared(const struct hn_results *a, const struct hn
 
 static enum hn_compare_end ends(const struct hn_results *a, const struct hn_results *b,
                                 const char *text) {
-    struct hn_comparison c = compared(a, b, text);
-    enum hn_compare_end end = c.end;
-    hn_comparison_free(&ctx, &c);
-    return end;
+    HN_SCOPE(&ctx);
+    return compared(a, b, text).end;
 }
 
 static void test_samples(void) {
@@ -114,12 +112,15 @@ static void test_ends(void) {
     CU_ASSERT_EQUAL(ends(&a, &part, NULL), HN_COMPARE_FAIL); // cells are missing
     CU_ASSERT_EQUAL(ends(&part, &a, NULL), HN_COMPARE_PASS); // cells came
     CU_ASSERT_EQUAL(ends(&a, &other, NULL), HN_COMPARE_NOTHING);
-    struct hn_comparison c = compared(&a, &slow, NULL);
-    CU_ASSERT_EQUAL(c.times_tested, ROWS + ROWS / 2);
-    CU_ASSERT_EQUAL(c.times_failed, 2); // cost_s and cost_g of one cell
-    for (int64_t i = 0; i < c.n_times; i++)
-        CU_ASSERT_EQUAL(c.time[i].verdict.slower, c.time[i].base_row == 4);
-    hn_comparison_free(&ctx, &c);
+    struct hn_comparison c;
+    {
+        HN_SCOPE(&ctx);
+        c = compared(&a, &slow, NULL);
+        CU_ASSERT_EQUAL(c.times_tested, ROWS + ROWS / 2);
+        CU_ASSERT_EQUAL(c.times_failed, 2); // cost_s and cost_g of one cell
+        for (int64_t i = 0; i < c.n_times; i++)
+            CU_ASSERT_EQUAL(c.time[i].verdict.slower, c.time[i].base_row == 4);
+    }
     fixture_must(hn_results_set_env(&ctx, &slow, "threads", "1"));
     CU_ASSERT_EQUAL(ends(&a, &slow, NULL), HN_COMPARE_PASS); // times are not gated then
     CU_ASSERT_EQUAL(ends(&a, &slow, "cost_g:5%"), HN_COMPARE_NOTHING);
@@ -148,11 +149,14 @@ static void test_differences(void) {
     CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+1"), HN_COMPARE_FAIL); // lost
     *ratio = was;
     b.runs.cells[dot].count[2]++; // one of 2^53 + 3: a double cannot tell
-    struct hn_comparison c = compared(&a, &b, NULL);
-    CU_ASSERT_EQUAL(c.failed, 1);
-    CU_ASSERT(c.n_changes == 1 && c.change[0].base_row == 2);
-    CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "n_dot");
-    hn_comparison_free(&ctx, &c);
+    struct hn_comparison c;
+    {
+        HN_SCOPE(&ctx);
+        c = compared(&a, &b, NULL);
+        CU_ASSERT_EQUAL(c.failed, 1);
+        CU_ASSERT(c.n_changes == 1 && c.change[0].base_row == 2);
+        CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "n_dot");
+    }
     b.runs.cells[dot].count[2]--;
     b.histogram[5 * 4 * FIXTURE_BINS + 7]++;
     CU_ASSERT_EQUAL(ends(&a, &b, "counters:0"), HN_COMPARE_FAIL);
@@ -220,22 +224,26 @@ static void test_rounds(void) {
     }
     struct hn_compare_options options = {0};
     struct hn_comparison c;
-    HN_CHECK(&ctx, hn_compare(&ctx, a, ROUNDS, b, ROUNDS, &options, &c));
-    CU_ASSERT(c.n_times == 3 && c.time[0].n_base == ROUNDS && c.times_failed == 1); // no build
-    hn_comparison_free(&ctx, &c);
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, hn_compare(&ctx, a, ROUNDS, b, ROUNDS, &options, &c));
+        CU_ASSERT(c.n_times == 3 && c.time[0].n_base == ROUNDS && c.times_failed == 1); // no build
+    }
     // Too few files come before the machine's noise, which falls on both sides of rounds.
     for (int i = 0; i < ROUNDS; i++) {
         fixture_must(hn_results_set_env(&ctx, &a[i], "sgemm_gflops", "100"));
         fixture_must(hn_results_set_env(&ctx, &b[i], "sgemm_gflops", "10"));
     }
-    HN_CHECK(&ctx, hn_compare(&ctx, a, 2, b, 2, &options, &c));
-    CU_ASSERT(c.comparable && c.shift > hn_compare_noise_max && c.times_tested == 0);
-    hn_comparison_free(&ctx, &c);
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, hn_compare(&ctx, a, 2, b, 2, &options, &c));
+        CU_ASSERT(c.comparable && c.shift > hn_compare_noise_max && c.times_tested == 0);
+    }
     for (int i = 0; i < 2; i++) {
         options.rounds = i == 1;
+        HN_SCOPE(&ctx);
         HN_CHECK(&ctx, hn_compare(&ctx, a, ROUNDS, b, ROUNDS, &options, &c));
         CU_ASSERT(c.comparable == options.rounds && c.times_failed == i);
-        hn_comparison_free(&ctx, &c);
     }
     for (int i = 0; i < ROUNDS; i++) {
         hn_results_free(&ctx, &a[i]);
@@ -315,20 +323,25 @@ static void test_studies(void) {
     struct hn_results a = studied(one), b = studied(two);
     CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_PASS);
     two[1].cells[hn_table_find(&two[1], "trials")].count[1]++;
-    struct hn_comparison c = compared(&a, &b, NULL);
-    CU_ASSERT(c.failed == 1 && c.matched == 2);
-    CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "trials");
-    CU_ASSERT_EQUAL(c.change[0].base_row, 1); // of `studies`
-    hn_comparison_free(&ctx, &c);
+    struct hn_comparison c;
+    {
+        HN_SCOPE(&ctx);
+        c = compared(&a, &b, NULL);
+        CU_ASSERT(c.failed == 1 && c.matched == 2);
+        CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "trials");
+        CU_ASSERT_EQUAL(c.change[0].base_row, 1); // of `studies`
+    }
     two[1].cells[hn_table_find(&two[1], "trials")].count[1]--;
     add_study(one, "cc", "ok", 1, 0.75);
     CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_FAIL); // missing
     add_study(two, "cc", "failed", 0, 0);
     a = studied(one);
     b = studied(two);
-    c = compared(&a, &b, NULL);
-    CU_ASSERT(c.failed == 1 && c.matched == 3); // its status, and not its rows besides
-    hn_comparison_free(&ctx, &c);
+    {
+        HN_SCOPE(&ctx);
+        c = compared(&a, &b, NULL);
+        CU_ASSERT(c.failed == 1 && c.matched == 3); // its status, and not its rows besides
+    }
     struct hn_table three[2] = {0}; // the order of the job
     add_study(three, "aa", "ok", 2, 0.25);
     add_study(three, "bb", "ok", 3, 0.5);
@@ -356,11 +369,11 @@ static void test_studies(void) {
 static enum hn_code compare_and_merge(const struct hn_results *a, const struct hn_results *b) {
     struct hn_compare_options options = {0};
     struct hn_comparison c;
+    HN_SCOPE(&ctx);
     enum hn_code code = hn_compare(&ctx, a, 1, b, 1, &options, &c);
     if (code)
         return code;
     CU_ASSERT_EQUAL(c.end, HN_COMPARE_FAIL);
-    hn_comparison_free(&ctx, &c);
     const struct hn_results part[] = {*a, *a};
     const char *const name[] = {"one", "two"};
     struct hn_results out = {0};

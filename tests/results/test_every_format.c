@@ -11,6 +11,7 @@ enum { ROWS = 8, SIZE = 1 << 16 };
 struct held {
     struct hn_results base, now;
     struct hn_comparison c;
+    void *memory; // of it
 };
 
 static void hold(struct hn_context *ctx, enum hn_compare_end end, struct held *h) {
@@ -21,12 +22,15 @@ static void hold(struct hn_context *ctx, enum hn_compare_end end, struct held *h
                               slower ? 1.5 : 1);
     if (slower)
         h->now.runs.cells[hn_table_find(&h->now.runs, "gap")].real[2] += 1;
+    h->memory = hn_alloc(ctx, 0, 1);
+    void *outer = hn_own(ctx, h->memory);
     HN_CHECK(ctx, hn_compare(ctx, &h->base, 1, &h->now, 1, &options, &h->c));
+    hn_own(ctx, outer);
     CU_ASSERT_EQUAL(h->c.end, end);
 }
 
 static void let_go(struct hn_context *ctx, struct held *h) {
-    hn_comparison_free(ctx, &h->c);
+    hn_free(ctx, h->memory);
     hn_results_free(ctx, &h->base);
     hn_results_free(ctx, &h->now);
     CU_ASSERT_EQUAL(ctx->memory.live, 0);

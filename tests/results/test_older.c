@@ -55,11 +55,13 @@ static void test_named_rows(void) {
         hn_context_init(&ctx, 1);
         struct hn_results a = made("15", cases[i].base, 0);
         struct hn_results b = made(cases[i].version, cases[i].now, cases[i].more);
-        HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
-        CU_ASSERT_EQUAL(c.end, cases[i].end);
-        const char *said = strstr(c.said_first, "not judged:");
-        CU_ASSERT_STRING_EQUAL(said ? said + strlen("not judged:") : "", cases[i].said);
-        hn_comparison_free(&ctx, &c);
+        {
+            HN_SCOPE(&ctx);
+            HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
+            CU_ASSERT_EQUAL(c.end, cases[i].end);
+            const char *said = strstr(c.said_first, "not judged:");
+            CU_ASSERT_STRING_EQUAL(said ? said + strlen("not judged:") : "", cases[i].said);
+        }
         hn_results_free(&ctx, &a);
         hn_results_free(&ctx, &b);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);

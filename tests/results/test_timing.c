@@ -95,10 +95,12 @@ static void test_compared(void) {
             fixture_must(hn_results_set_env(&ctx, &a, "sgemm_gflops", "100"));
             fixture_must(hn_results_set_env(&ctx, &b, "sgemm_gflops", cases[i].gflops));
         }
-        HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
-        CU_ASSERT(c.unit == cases[i].unit && c.times_failed == cases[i].failed);
-        CU_ASSERT_PTR_NOT_NULL(strstr(c.verdict, cases[i].says));
-        hn_comparison_free(&ctx, &c);
+        {
+            HN_SCOPE(&ctx);
+            HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
+            CU_ASSERT(c.unit == cases[i].unit && c.times_failed == cases[i].failed);
+            CU_ASSERT_PTR_NOT_NULL(strstr(c.verdict, cases[i].says));
+        }
         hn_results_free(&ctx, &a);
         hn_results_free(&ctx, &b);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
