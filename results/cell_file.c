@@ -48,12 +48,13 @@ static void *pass_array(struct stream *s, void *array, int64_t n, size_t size) {
     return array;
 }
 
-static int64_t *pass_splits(struct stream *s, int64_t *split, int64_t n) {
+// Splits of n ranges; how many elements these have.
+static int64_t pass_splits(struct stream *s, int64_t **split, int64_t n) {
     int64_t length = 0;
     check(s, hn_add(n, 1, &length));
-    split = pass_array(s, split, length, sizeof *split);
-    check(s, s->code || hn_store_rises(split, n));
-    return split;
+    *split = pass_array(s, *split, length, sizeof **split);
+    check(s, s->code || hn_store_rises(*split, n));
+    return s->code ? 0 : (*split)[n];
 }
 
 // The text itself, or where it stands in the bytes that are read.
@@ -170,8 +171,7 @@ static void pass_batches(struct stream *s, struct hn_results *r) {
     pass_count(s, &kept);
     if (s->code || !kept)
         return;
-    r->batch_start = pass_splits(s, r->batch_start, r->runs.rows);
-    int64_t n = s->code ? 0 : r->batch_start[r->runs.rows];
+    int64_t n = pass_splits(s, &r->batch_start, r->runs.rows);
     r->batch_fn_ratio = pass_array(s, r->batch_fn_ratio, n, sizeof *r->batch_fn_ratio);
     r->batch_cos_mean = pass_array(s, r->batch_cos_mean, n, sizeof *r->batch_cos_mean);
 }
@@ -181,10 +181,8 @@ static void pass_order(struct stream *s, struct hn_results *r) {
     pass_count(s, &kept);
     if (s->code || !kept)
         return;
-    r->order_run = pass_splits(s, r->order_run, r->runs.rows);
-    int64_t batches = s->code ? 0 : r->order_run[r->runs.rows];
-    r->order_split = pass_splits(s, r->order_split, batches);
-    int64_t ids = s->code ? 0 : r->order_split[batches];
+    int64_t batches = pass_splits(s, &r->order_run, r->runs.rows);
+    int64_t ids = pass_splits(s, &r->order_split, batches);
     r->order_id = pass_array(s, r->order_id, ids, sizeof *r->order_id);
 }
 

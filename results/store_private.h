@@ -15,8 +15,6 @@ enum { HN_STORE_VERSION = 1 };
 bool hn_store_rises(const int64_t *split, int64_t n);
 
 // Tables that stand at the root; every other table of a file stands in /tables.
-static inline bool hn_store_at_root(const char *name) {
-    return __builtin_strcmp(name, "snapshots") == 0 || __builtin_strcmp(name, "training") == 0;
-}
+#define HN_STORE_AT_ROOT HN_COLUMNS("snapshots", "training")
 
 #endif

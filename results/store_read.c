@@ -227,17 +227,16 @@ static enum hn_code read_named(const struct reader *r, hid_t parent, const char 
 
 static enum hn_code read_further(const struct reader *r, hid_t folder, const char *name,
                                  void *into) {
-    return hn_store_at_root(name) ? bad(r, "tables", name, "belongs to the root of the file")
-                                  : read_named(r, folder, name, into);
+    if (hn_is_among(name, HN_STORE_AT_ROOT))
+        return bad(r, "tables", name, "belongs to the root of the file");
+    return read_named(r, folder, name, into);
 }
 
 // The further tables of a file.
 static enum hn_code read_tables(const struct reader *r, struct hn_results *out) {
     hid_t folder;
-    static const char *const at_root[] = {"snapshots", "training"};
-    for (int i = 0; i < 2; i++)
-        if (H5Lexists(r->file, at_root[i], H5P_DEFAULT) > 0 &&
-            read_named(r, r->file, at_root[i], out))
+    for (const char *const *name = HN_STORE_AT_ROOT; *name; name++)
+        if (H5Lexists(r->file, *name, H5P_DEFAULT) > 0 && read_named(r, r->file, *name, out))
             return r->ctx->code;
     if (open_group(r, r->file, "tables", false, &folder))
         return r->ctx->code;

@@ -151,7 +151,7 @@ static void write_tables(struct writer *w, const struct hn_results *r) {
     hid_t folder = H5I_INVALID_HID;
     for (int64_t i = 0; !w->code && i < r->n_tables; i++) {
         const struct hn_table *t = &r->table[i];
-        bool at_root = hn_store_at_root(t->name);
+        bool at_root = hn_is_among(t->name, HN_STORE_AT_ROOT);
         if (!at_root && folder < 0)
             folder = create_group(w, w->file, "tables");
         if (!w->code && strchr(t->name, '/'))
