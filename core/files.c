@@ -73,6 +73,11 @@ static char *maker_of(struct hn_context *ctx, const char *path) {
     return hn_format(ctx, "%s%s%s-%ld-%lld", path, infix, mark, (long)getpid(), began(getpid()));
 }
 
+bool hn_ends_in(const char *name, const char *ending) {
+    size_t length = strlen(name), own = strlen(ending);
+    return length > own && strcmp(name + length - own, ending) == 0;
+}
+
 const char *hn_base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

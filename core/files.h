@@ -11,6 +11,8 @@
 
 // The part of a path after its last '/'.
 const char *hn_base_name(const char *path);
+// True if a name, of a file or of anything else, has that ending behind something.
+bool hn_ends_in(const char *name, const char *ending);
 // `path` as a process opens it if `file` names it: relative to that file's folder. Belongs to the
 // owner; NULL: out of memory.
 HN_MUST_USE char *hn_path_beside(struct hn_context *ctx, const char *file, const char *path);

@@ -254,18 +254,13 @@ static void write_order(struct writer *w, const struct hn_results *r) {
     hn_h5_close(runs, splits, position, group);
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t a = strlen(text), b = strlen(end);
-    return a >= b && strcmp(text + a - b, end) == 0;
-}
-
 // Goes by the name, so that a version "2.7" stays text where its successor "2.7.1" is.
 static bool names_number(const char *name) {
     static const char *const ends[] = {"_bytes", "_gflops", "_gbs", "_ns", "_s", "_dirty"};
     if (strncmp(name, "n_", 2) == 0 || strcmp(name, "threads") == 0)
         return true;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (ends_with(name, ends[i]))
+        if (hn_ends_in(name, ends[i]))
             return true;
     return false;
 }

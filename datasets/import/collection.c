@@ -1,13 +1,9 @@
 // Ids and texts of queries or passages.
 #include "datasets/import/collection.h"
+#include "core/files.h"
 
 #include <jansson.h>
 #include <string.h>
-
-static bool is_jsonl(const char *path) {
-    size_t length = strlen(path);
-    return length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-}
 
 static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, const char *id,
                            struct hn_collection *out) {
@@ -74,7 +70,8 @@ static enum hn_code read_lines(struct hn_context *ctx, const char *path,
     char *line;
     enum hn_code code = hn_lines_open(ctx, path, &l);
     while (!code && !(code = hn_lines_next(ctx, &l, &line)) && line)
-        code = is_jsonl(path) ? take_json(ctx, &l, line, out) : add_id(ctx, &l, line, out);
+        code =
+            hn_ends_in(path, ".jsonl") ? take_json(ctx, &l, line, out) : add_id(ctx, &l, line, out);
     hn_lines_close(&l);
     return code;
 }
@@ -100,7 +97,7 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     if (out->id.n != n)
         return hn_fail(ctx, HN_DATA, "%s: has %lld ids for the rows of %lld %s; they must agree%s",
                        path, (long long)out->id.n, (long long)n, what[side],
-                       out->id.n == n + 1 && !is_jsonl(path)
+                       out->id.n == n + 1 && !hn_ends_in(path, ".jsonl")
                            ? "; if the first line is a name, delete it"
                            : "");
     if (hn_string_index_open(ctx, &out->id, &out->index))

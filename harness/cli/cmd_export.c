@@ -128,9 +128,7 @@ static bool is_key(const struct hn_column *c) {
 }
 
 static bool is_measure(const struct hn_column *c) {
-    size_t length = strlen(c->name);
-    const char *end = length > 3 ? c->name + length - 3 : "";
-    if (strcmp(end, "_lo") == 0 || strcmp(end, "_hi") == 0) // ends of another's interval
+    if (hn_ends_in(c->name, "_lo") || hn_ends_in(c->name, "_hi")) // ends of another's interval
         return false;
     return c->kind == HN_COLUMN_REAL &&
            (c->role == HN_ROLE_QUALITY || c->role == HN_ROLE_BINNED || c->role == HN_ROLE_TIME);

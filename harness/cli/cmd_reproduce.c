@@ -93,8 +93,7 @@ static enum hn_code add_book(struct hn_context *ctx, struct work *w, const char 
 static enum hn_code read_books(struct hn_context *ctx, struct work *w) {
     const char *name;
     for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
-        size_t length = strlen(name);
-        bool claims = length > 5 && strcmp(name + length - 5, ".yaml") == 0 && !strchr(name, '/');
+        bool claims = hn_ends_in(name, ".yaml") && !strchr(name, '/');
         if (claims && add_book(ctx, w, name, hn_paper_text(name)))
             return ctx->code;
     }

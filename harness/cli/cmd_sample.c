@@ -61,11 +61,6 @@ static bool is_per_anchor(const struct work *w) {
     return w->chosen->type->flags & HN_SAMPLER_PER_ANCHOR;
 }
 
-static bool is_json(const char *path) {
-    size_t length = strlen(path);
-    return length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-}
-
 static enum hn_code check_params(struct hn_context *ctx, const struct sample_params *p) {
     if (!p->sampler)
         return hn_fail(ctx, HN_USAGE, "--sampler is missing: name one, e.g. --sampler knn");
@@ -75,7 +70,7 @@ static enum hn_code check_params(struct hn_context *ctx, const struct sample_par
 }
 
 static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
-    if (!is_per_anchor(w) && is_json(w->p->output))
+    if (!is_per_anchor(w) && hn_ends_in(w->p->output, ".jsonl"))
         return hn_fail(ctx, HN_USAGE, "%s: batches are written as .npy; give another name",
                        w->p->output);
     return hn_plan_check_sampler(ctx, hn_snapshot_info(w->snapshot), w->chosen, w->p->batch);
@@ -223,7 +218,7 @@ static enum hn_code write_json(struct hn_context *ctx, struct work *w) {
 static enum hn_code write_file(struct hn_context *ctx, struct work *w) {
     const int64_t shape[] = {w->batches, w->p->batch};
     if (is_per_anchor(w))
-        return is_json(w->p->output) ? write_json(ctx, w) : write_lists(ctx, w);
+        return hn_ends_in(w->p->output, ".jsonl") ? write_json(ctx, w) : write_lists(ctx, w);
     return hn_npy_write(ctx, &w->file, 2, shape, w->order);
 }
 

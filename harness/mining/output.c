@@ -9,18 +9,13 @@
 const char *const hn_mine_formats[] = {"auto",         "jsonl",        "trec", "triplet", "n-tuple",
                                        "labeled-pair", "labeled-list", "npy",  NULL};
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path), own = strlen(ending);
-    return length > own && strcmp(path + length - own, ending) == 0;
-}
-
 static enum hn_code find_format(struct hn_context *ctx, const char *path, const char *scores,
                                 enum hn_mine_format *format) {
     if (*format == HN_MINE_BY_NAME)
-        *format = ends_in(path, ".jsonl")                           ? HN_MINE_JSONL
-                  : ends_in(path, ".npy")                           ? HN_MINE_NPY
-                  : ends_in(path, ".run") || ends_in(path, ".trec") ? HN_MINE_TREC
-                                                                    : HN_MINE_BY_NAME;
+        *format = hn_ends_in(path, ".jsonl")                              ? HN_MINE_JSONL
+                  : hn_ends_in(path, ".npy")                              ? HN_MINE_NPY
+                  : hn_ends_in(path, ".run") || hn_ends_in(path, ".trec") ? HN_MINE_TREC
+                                                                          : HN_MINE_BY_NAME;
     if (*format == HN_MINE_BY_NAME)
         return hn_fail(ctx, HN_USAGE,
                        "%s: its name does not tell the format: end it in .jsonl, .trec or .npy, or "

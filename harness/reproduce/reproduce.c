@@ -67,10 +67,7 @@ static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, c
     return HN_OK;
 }
 
-static int wants_file(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    return length > 3 && strcmp(entry->d_name + length - 3, ".h5") == 0;
-}
+static int wants_file(const struct dirent *entry) { return hn_ends_in(entry->d_name, ".h5"); }
 
 // Imports a folder NAME with NAME.features in it, near the data, so that `ring` has features.
 // Removes an earlier import first: it may be of other data, and an import would append to it.

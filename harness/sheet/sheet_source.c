@@ -24,9 +24,8 @@ static enum hn_code read_order(struct hn_context *ctx, const char *path, int64_t
 
 static enum hn_code take_order(struct hn_context *ctx, const char *order, uint64_t seed, int64_t n,
                                struct hn_sheet_source *out) {
-    size_t length = strlen(order);
     bool views = strcmp(order, "views-mlp") == 0, cnn = strcmp(order, "cnn") == 0;
-    if (length > 4 && strcmp(order + length - 4, ".npy") == 0)
+    if (hn_ends_in(order, ".npy"))
         return read_order(ctx, order, n, &out->record);
     if (!views && !cnn && strcmp(order, "file") != 0)
         return hn_fail(ctx, HN_USAGE, "--order '%s' is not file, views-mlp, cnn or a .npy file",

@@ -1,4 +1,5 @@
 #include "plots/page/trained.h"
+#include "core/files.h"
 #include "plots/page/figure.h"
 #include "results/analysis/params.h"
 
@@ -204,14 +205,7 @@ struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int6
 }
 
 bool hn_trained_is_share(const char *column) {
-    static const char *const endings[] = {"_acc", "_spearman"};
-    size_t length = strlen(column);
-    for (int i = 0; i < 2; i++) {
-        size_t own = strlen(endings[i]);
-        if (length > own && strcmp(column + length - own, endings[i]) == 0)
-            return true;
-    }
-    return false;
+    return hn_ends_in(column, "_acc") || hn_ends_in(column, "_spearman");
 }
 
 // The options of `params` that `other` does not have likewise.
