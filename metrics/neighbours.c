@@ -2,7 +2,7 @@
 // weights exp(cos / 0.5) among its k = 200 nearest training items (Wu et al. 2018; the temperature
 // is that of the published accuracies of the CIFAR-10 series).
 //
-// Test and training items are those of the file's split, or drawn (metrics/split.h). The products
+// Test and training items are those of the file's split, or drawn (metrics/split.c). The products
 // are test x training, in a sweep of their own.
 #include "core/sweep/sinks.h"
 #include "metrics/metric.h"

@@ -1,6 +1,6 @@
 // Linear-probe accuracy of a step: multinomial logistic regression on the clean embeddings (unit
 // rows), fitted to the training items, C in {1, 10, 100} by validation, accuracy on the test items.
-// The parts are those of the file's split, or drawn (metrics/split.h); items of a validation part
+// The parts are those of the file's split, or drawn (metrics/split.c); items of a validation part
 // choose C, without one a tenth of the training items does. Classes of fewer than two training
 // items on average have no value: there is little to learn, and a fit takes time by items times
 // classes, without bound where each item has a label of its own.
