@@ -328,8 +328,7 @@ bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cel
 // An incomplete cell file is ignored.
 static enum hn_code list_file(struct hn_context *ctx, const char *folder, const char *name,
                               struct hn_cell_file_list *list) {
-    const char *dot = strrchr(name, '.');
-    if (!dot || strcmp(dot, SUFFIX) != 0)
+    if (!hn_ends_in(name, SUFFIX))
         return HN_OK;
     struct hn_bytes bytes;
     struct hn_cell_head head;

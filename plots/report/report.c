@@ -38,10 +38,6 @@ struct writer {
     char caption[HN_CAPTION_SIZE]; // of the figure drawn last
 };
 
-static bool is_training(const struct writer *w) {
-    return hn_results_table(w->results, "training") != NULL;
-}
-
 // True if there are cells of samplers, not only trainings.
 static bool has_cells(const struct writer *w) {
     const struct hn_table *runs = &w->results->runs;
@@ -89,7 +85,7 @@ static void put_head(const struct writer *w) {
                  {price, "settings", "Settings"},
                  {price, "attrition", "What the filters take"},
                  {has_cells(w), "samplers", "Samplers"},
-                 {is_training(w), "training", "Training"},
+                 {hn_html_is_training(w->results), "training", "Training"},
                  {!reproduced && !price, "figures", "Figures"},
                  {!price, "run", "What was run"},
                  {true, "provenance", "Provenance"},
@@ -258,7 +254,7 @@ static enum hn_code put_trainings(struct writer *w) {
 static bool is_wanted(const struct writer *w, const struct hn_figure *f) {
     const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
     if (f == &hn_accuracy)
-        return is_training(w) && w->of_entries == 0;
+        return hn_html_is_training(w->results) && w->of_entries == 0;
     return !ids || hn_html_is_tested(ids, f->id);
 }
 
@@ -291,7 +287,7 @@ static enum hn_code put_answer(struct writer *w) {
         hn_html_price_answer(w->html, w->results);
     else if (!w->finished)
         fputs("<p>No run is finished.</p>\n", w->html);
-    else if (is_training(w))
+    else if (hn_html_is_training(w->results))
         code = hn_html_training_answer(w->html, w->ctx, w->results);
     else
         hn_html_answer(w->html, &w->overview, w->report->margin);
@@ -301,9 +297,9 @@ static enum hn_code put_answer(struct writer *w) {
 
 // The figure that shows the answer.
 static enum hn_code put_first_figure(struct writer *w) {
-    w->shown = hn_html_is_price(w->results) ? hn_figure_find("price")
-               : is_training(w)             ? &hn_accuracy
-                                            : hn_figure_find("pareto");
+    w->shown = hn_html_is_price(w->results)      ? hn_figure_find("price")
+               : hn_html_is_training(w->results) ? &hn_accuracy
+                                                 : hn_figure_find("pareto");
     return try_figure(w, w->shown, NULL);
 }
 

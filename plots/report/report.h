@@ -107,6 +107,7 @@ HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
                                        const struct hn_overview *o);
 // Of results of `hardneg train`: opening and tables; nothing for others.
+bool hn_html_is_training(const struct hn_results *r);
 HN_MUST_USE enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
                                                  const struct hn_results *r);
 HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,

@@ -8,10 +8,6 @@
 
 enum { MAX_LISTED = 32 };
 
-static bool is_training(const struct hn_results *r) {
-    return hn_results_table(r, "training") != NULL;
-}
-
 // Different texts or numbers of a column, in the order of the file.
 struct distinct {
     char text[MAX_LISTED][HN_TITLE_SIZE];
@@ -19,22 +15,13 @@ struct distinct {
     bool more;
 };
 
-static void cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
-                      size_t size) {
-    double number = hn_table_real(t, row, column);
-    if (isnan(number))
-        snprintf(text, size, "%s", hn_table_text(t, row, column));
-    else
-        snprintf(text, size, "%.9g", number);
-}
-
 static void list_distinct(const struct hn_table *t, const char *column, const char *of_dataset,
                           struct distinct *d) {
     *d = (struct distinct){.n = 0};
     for (int64_t row = 0; row < t->rows; row++) {
         char text[HN_TITLE_SIZE];
         bool again = of_dataset && strcmp(hn_table_text(t, row, "dataset"), of_dataset) != 0;
-        cell_text(t, row, column, text, sizeof text);
+        hn_cell_text(t, row, column, text, sizeof text);
         for (int i = 0; i < d->n && !again; i++)
             again = strcmp(d->text[i], text) == 0;
         if (again || !*text)
@@ -63,7 +50,8 @@ static void put_datasets(FILE *html, const struct hn_results *r) {
     fprintf(html,
             "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
             "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
-            is_training(r) ? "Data" : "Snapshots", sized ? "<th scope=col class=n>Items</th>" : "");
+            hn_html_is_training(r) ? "Data" : "Snapshots",
+            sized ? "<th scope=col class=n>Items</th>" : "");
     for (int i = 0; i < names.n; i++) {
         list_distinct(runs, "step", names.text[i], &steps);
         list_distinct(runs, "dataset_sha256", names.text[i], &sums);
@@ -133,8 +121,8 @@ static void put_run(FILE *html, const struct hn_results *r) {
             hn_counted(runs->rows, "cell").text, hn_html_count(runs, "status", "ok", NULL),
             hn_html_count(runs, "status", "failed", NULL),
             hn_html_count(runs, "status", "not_applicable", NULL),
-            is_training(r) ? "training of a task with one sampler and weighting"
-                           : "sampler with its options on one step of one file");
+            hn_html_is_training(r) ? "training of a task with one sampler and weighting"
+                                   : "sampler with its options on one step of one file");
     put_datasets(html, r);
     put_settings(html, r);
     put_failures(html, r);
@@ -169,7 +157,7 @@ static void put_again(FILE *html, const struct hn_results *r) {
                 "<code>job.yaml</code>: <code>hardneg %s -c job.yaml -o again</code>. Paths in it "
                 "are relative to that file.</p>\n<details><summary>The job</summary>\n"
                 "<pre tabindex=0><code>%s</code></pre></details>\n",
-                is_training(r) ? "train" : "run", config);
+                hn_html_is_training(r) ? "train" : "run", config);
     else
         fputs("</p>\n", html);
     fputs("</details>\n", html);

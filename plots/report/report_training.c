@@ -318,6 +318,10 @@ static void put_problem(FILE *html, const struct problem *p) {
     fputs("</p>\n", html);
 }
 
+bool hn_html_is_training(const struct hn_results *r) {
+    return hn_results_table(r, "training") != NULL;
+}
+
 enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
                                      const struct hn_results *r) {
     struct hn_trained t;

@@ -298,16 +298,12 @@ void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text,
     }
 }
 
-// A column's text, or its number.
 static void put_value(const struct hn_table *t, int64_t cell, const char *column, char *text,
                       size_t size) {
-    double number = hn_table_real(t, cell, column);
     if (strcmp(column, "dataset") == 0)
         hn_dataset_title(hn_table_text(t, cell, column), text, size);
-    else if (isnan(number))
-        snprintf(text, size, "%s", hn_table_text(t, cell, column));
     else
-        snprintf(text, size, "%.9g", number);
+        hn_cell_text(t, cell, column, text, size);
 }
 
 void hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis, char *text,

@@ -31,6 +31,15 @@ bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *c
     return true;
 }
 
+void hn_cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
+                  size_t size) {
+    double number = hn_table_real(t, row, column);
+    if (isnan(number))
+        snprintf(text, size, "%s", hn_table_text(t, row, column));
+    else
+        snprintf(text, size, "%.9g", number);
+}
+
 void hn_dataset_title(const char *dataset, char *text, size_t size) {
     snprintf(text, size, "%s", hn_base_name(dataset));
     char *dot = strrchr(text, '.');

@@ -14,6 +14,9 @@ bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, co
 // True if two rows of any table have the same texts and numbers in these columns (NULL-terminated).
 bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
 
+// The text of a cell, or its number in nine digits.
+void hn_cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
+                  size_t size);
 // The name of a data set without folders and ending.
 void hn_dataset_title(const char *dataset, char *text, size_t size);
 
