@@ -166,7 +166,10 @@ static void test_differences(void) {
     CU_ASSERT_EQUAL(ends(&a, &b, "n_dot:0"), HN_COMPARE_PASS);
     struct hn_gate gate = parsed("fn_rato:0");
     struct hn_compare_options options = {.gate = &gate, .n_gates = 1};
-    HN_CHECK_FAILS(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c), HN_USAGE, "fn_ratio");
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK_FAILS(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c), HN_USAGE, "fn_ratio");
+    }
     hn_results_free(&ctx, &a);
     hn_results_free(&ctx, &b);
 }
