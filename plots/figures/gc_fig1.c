@@ -54,10 +54,12 @@ static double add_squares(struct hn_page *page, struct hn_series *s, const struc
         count[at]++;
         blocks = hn_table_real(m->t, row, "blocks_share");
     }
-    for (int64_t at = 0; at < m->side * m->side; at++)
+    for (int64_t at = 0; at < m->side * m->side; at++) {
+        int64_t x = at % m->side, y = at / m->side;
         if (count[at] > 0)
-            hn_series_add_sized(s, width * ((double)(at % m->side) + 0.5),
-                                width * ((double)(at / m->side) + 0.5), sum[at] / count[at]);
+            hn_series_add_sized(s, width * ((double)x + 0.5), width * ((double)y + 0.5),
+                                sum[at] / count[at]);
+    }
     return blocks;
 }
 
