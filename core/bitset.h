@@ -1,7 +1,6 @@
 // A set of ids as bits, for scratch that has to stay in the nearest cache. The caller clears the
 // marks that it has set, one by one, so that no call pays for all n.
-#ifndef HN_CORE_BITSET_H
-#define HN_CORE_BITSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ static inline void hn_bitset_add(uint64_t *marks, int32_t id) {
 static inline void hn_bitset_remove(uint64_t *marks, int32_t id) {
     marks[id >> 6] &= ~(UINT64_C(1) << (id & 63));
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Bytes in memory, and in files that begin with a line of text and end with a checksum
 // (core/files.h).
-#ifndef HN_CORE_BYTES_H
-#define HN_CORE_BYTES_H
+#pragma once
 
 #include "core/context.h"
 
@@ -28,5 +27,3 @@ HN_MUST_USE enum hn_code hn_bytes_write(struct hn_context *ctx, const char *path
 // The bytes between that line and the checksum. HN_DATA: no such file, another line, or damage.
 HN_MUST_USE enum hn_code hn_bytes_read(struct hn_context *ctx, const char *path, const char *line,
                                        struct hn_bytes *out);
-
-#endif

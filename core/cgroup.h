@@ -1,6 +1,5 @@
 // Limits of the control groups of Linux, under which containers and batch systems run a process.
-#ifndef HN_CORE_CGROUP_H
-#define HN_CORE_CGROUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ void hn_cgroup_walk(const struct hn_cgroup *where, const char *controller,
 double hn_cgroup_processors(const struct hn_cgroup *where);
 // So many of `processors` as they grant: whole ones, at least one.
 int hn_cgroup_threads(const struct hn_cgroup *where, int processors);
-
-#endif

@@ -1,6 +1,5 @@
 // The classes of labelled items. Labels below 0 stand for none.
-#ifndef HN_CORE_CLASSES_H
-#define HN_CORE_CLASSES_H
+#pragma once
 
 #include "core/context.h"
 
@@ -51,5 +50,3 @@ int32_t hn_classes_index(const struct hn_classes *c, int32_t label);
 // label, which is the false-negative ratio of batches drawn at random. NaN below two items. sets:
 // the label sets that the labels are numbers of, or NULL; then pairs that share a label count.
 double hn_classes_chance(const struct hn_classes *c, const struct hn_label_sets *sets);
-
-#endif

@@ -3,8 +3,7 @@
 // is the same for any vector width (elementwise work, or sums in a fixed number of lanes). Not for
 // exported functions, which Clang 14 would give another name.
 // Sanitizers instrument code that the loader would run before they are set up: no clones there.
-#ifndef HN_CORE_CLONES_H
-#define HN_CORE_CLONES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -85,5 +84,3 @@ static inline float hn_lane_max(const float *v, int64_t n, float high) {
         high = lane[l] > high ? lane[l] : high;
     return high;
 }
-
-#endif

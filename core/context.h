@@ -1,7 +1,6 @@
 // The argument of every function that can fail: an account of memory, the error message, the
 // number of threads, and the flag of an interrupt. There is no global state besides it.
-#ifndef HN_CORE_CONTEXT_H
-#define HN_CORE_CONTEXT_H
+#pragma once
 
 #include <signal.h>
 #include <stdarg.h>
@@ -199,5 +198,3 @@ static inline bool hn_add(int64_t a, int64_t b, int64_t *out) {
 }
 static inline int64_t hn_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t hn_max(int64_t a, int64_t b) { return a > b ? a : b; }
-
-#endif

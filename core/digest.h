@@ -1,8 +1,7 @@
 // SHA-256 (nettle) as lower-case hexadecimal text. Numbers that make up a key go in as spelt-out
 // text, so that a key depends neither on the layout of memory nor on the machine; long arrays of
 // data go in as bytes.
-#ifndef HN_CORE_DIGEST_H
-#define HN_CORE_DIGEST_H
+#pragma once
 
 #include <nettle/sha2.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void hn_digest_add_int(struct hn_digest *d, int64_t value);
 void hn_digest_add_ints(struct hn_digest *d, const int64_t *value, int64_t n); // n, then the values
 void hn_digest_add_real(struct hn_digest *d, double value); // the shortest text that reads back
 void hn_digest_end(struct hn_digest *d, char text[HN_DIGEST_TEXT]);
-
-#endif

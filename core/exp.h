@@ -1,8 +1,7 @@
 // exp() and its kin that compilers turn into vectors (core/clones.h), of which every operation is
 // one of IEEE 754: the same bits for any width of them. x = k ln 2 + r, |r| <= ln 2 / 2, and a
 // polynomial for e^r.
-#ifndef HN_CORE_EXP_H
-#define HN_CORE_EXP_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -120,5 +119,3 @@ static inline float hn_expf(float x) {
 void hn_exp_each(const float *s, int64_t n, double high, double rate, double *to);
 // s[j] becomes hn_expf(rate (s[j] - high)).
 void hn_expf_each(float *s, int64_t n, float high, float rate);
-
-#endif

@@ -3,8 +3,7 @@
 // "<path>.tmp-<mark>-<pid>-<start>-<end>", where the mark identifies this machine since it was
 // started and the numbering of processes (a container has its own), and <start> is when the process
 // began. Symbolic links are followed: the file that they lead to is replaced, and keeps its mode.
-#ifndef HN_CORE_FILES_H
-#define HN_CORE_FILES_H
+#pragma once
 
 #include "core/context.h"
 #include <stdio.h>
@@ -113,5 +112,3 @@ bool hn_checksum_fits(const char *bytes, int64_t size);
 // checksum fits; a block at a time.
 bool hn_checksum_begins(int fd, int64_t size, const char *text);
 enum { HN_CHECKSUM_BYTES = 85 }; // bytes of the checksum
-
-#endif

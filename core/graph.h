@@ -1,6 +1,5 @@
 // Sparse graphs in compressed rows, and the orderings of Cuthill and McKee.
-#ifndef HN_CORE_GRAPH_H
-#define HN_CORE_GRAPH_H
+#pragma once
 
 #include "core/context.h"
 
@@ -42,5 +41,3 @@ enum hn_root {
 HN_MUST_USE enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_graph *g,
                                                 const int32_t *item, enum hn_root root,
                                                 bool reverse, int32_t *order);
-
-#endif

@@ -1,6 +1,5 @@
 // Views of row-major float matrices, inner products, and unit rows.
-#ifndef HN_CORE_MATRIX_H
-#define HN_CORE_MATRIX_H
+#pragma once
 
 #include "core/context.h"
 
@@ -50,5 +49,3 @@ HN_MUST_USE enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int
 enum hn_zero_rows { HN_ZERO_ROWS_REFUSED, HN_ZERO_ROWS_KEPT };
 HN_MUST_USE enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
                                       enum hn_zero_rows zero, const char *what);
-
-#endif

@@ -1,6 +1,5 @@
 // Numbers in ascending order, each once.
-#ifndef HN_CORE_NUMBERS_H
-#define HN_CORE_NUMBERS_H
+#pragma once
 
 #include "core/context.h"
 
@@ -64,5 +63,3 @@ HN_MUST_USE static inline enum hn_code hn_numbers_rank(struct hn_context *ctx, c
     hn_free(ctx, sorted);
     return HN_OK;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Kinds of pairs of items, which histograms of cosine tell apart: by labels, or of tuples by
 // relevance.
-#ifndef HN_CORE_PAIRS_H
-#define HN_CORE_PAIRS_H
+#pragma once
 
 #include "core/classes.h"
 #include "core/qrels.h"
@@ -48,5 +47,3 @@ static inline bool hn_tuples_relevant(const struct hn_tuples *t, int32_t i, int3
 // incomplete.
 void hn_tuples_kinds(const struct hn_tuples *t, int32_t own, const int32_t *id, int64_t n,
                      uint8_t *kind);
-
-#endif

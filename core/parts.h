@@ -3,8 +3,7 @@
 // all. The cuts depend on sizes alone, and results are the same, bit for bit, for any number of
 // processes. A struct hn_parts (harness/host/parts.h) deals out the parts and stores the bytes; a
 // context without one computes everything itself.
-#ifndef HN_CORE_PARTS_H
-#define HN_CORE_PARTS_H
+#pragma once
 
 #include "core/bytes.h"
 #include "core/digest.h"
@@ -86,5 +85,3 @@ struct hn_parts_work {
 };
 // Computes what falls to this process, of ctx->parts, and takes in all. HN_WAITING: see above.
 HN_MUST_USE enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *work);
-
-#endif

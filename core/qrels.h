@@ -1,6 +1,5 @@
 // Which passages are relevant to which queries, as far as it is known.
-#ifndef HN_CORE_QRELS_H
-#define HN_CORE_QRELS_H
+#pragma once
 
 #include "core/context.h"
 
@@ -40,5 +39,3 @@ struct hn_qrels_summary {
     int64_t max;             // relevant passages of a query, at most
 };
 struct hn_qrels_summary hn_qrels_summarize(const struct hn_qrels *q);
-
-#endif

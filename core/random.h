@@ -1,7 +1,6 @@
 // Counter-based random streams: Philox4x64-10 of Random123 (Salmon et al., SC 2011), named by what
 // is drawn and never by the thread that draws.
-#ifndef HN_CORE_RANDOM_H
-#define HN_CORE_RANDOM_H
+#pragma once
 
 #include <gsl/gsl_rng.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void hn_permute(uint64_t seed, const char *purpose, int64_t step, int64_t epoch,
 // The same stream for gsl_ran_*: `gsl_rng r = hn_stream_gsl(&s);`. r borrows s and needs no free.
 extern const gsl_rng_type *const hn_stream_type;
 gsl_rng hn_stream_gsl(struct hn_stream *s);
-
-#endif

@@ -1,6 +1,5 @@
 // Text of a real number.
-#ifndef HN_CORE_REAL_TEXT_H
-#define HN_CORE_REAL_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ struct hn_rounded {
     char text[352]; // the longest double, and some digits
 };
 struct hn_rounded hn_rounded(double value, int digits, bool sign);
-
-#endif

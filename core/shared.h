@@ -1,6 +1,5 @@
 // Memory that this process shares with those it forks.
-#ifndef HN_CORE_SHARED_H
-#define HN_CORE_SHARED_H
+#pragma once
 
 #include "core/context.h"
 
@@ -8,5 +7,3 @@
 // the account of ctx->memory. To be freed by hn_shared_free() with the same size.
 HN_MUST_USE void *hn_shared_alloc(struct hn_context *ctx, int64_t bytes);
 void hn_shared_free(void *p, int64_t bytes); // p may be NULL
-
-#endif

@@ -1,6 +1,5 @@
 // Statistics that samplers, metrics and the harness share; GSL does the work where it can.
-#ifndef HN_CORE_STATS_H
-#define HN_CORE_STATS_H
+#pragma once
 
 #include "core/context.h"
 
@@ -107,5 +106,3 @@ HN_MUST_USE enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_sample
 
 // Quantile q of value[n] (sorted in place, NaN left out); NaN without any.
 double hn_quantile(double *value, int64_t n, double q);
-
-#endif

@@ -1,6 +1,5 @@
 // Many texts in one block of memory, and finding one of them.
-#ifndef HN_CORE_STRINGS_H
-#define HN_CORE_STRINGS_H
+#pragma once
 
 #include "core/context.h"
 
@@ -32,5 +31,3 @@ HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx,
                                               struct hn_string_index *out);
 // The index of the first equal text, or -1.
 int64_t hn_string_find(const struct hn_string_index *x, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 // A table: columns of text, real numbers or counts, as they are stored in a results file.
-#ifndef HN_CORE_TABLE_H
-#define HN_CORE_TABLE_H
+#pragma once
 
 #include "core/context.h"
 
@@ -123,5 +122,3 @@ double hn_table_real(const struct hn_table *t, int64_t row, const char *name); /
 // A number of a file as a whole one, cut; `otherwise` if it is NaN, or so large that its units are
 // lost.
 int64_t hn_whole(double value, int64_t otherwise);
-
-#endif

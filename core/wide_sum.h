@@ -1,8 +1,7 @@
 // Sums of positive doubles that do not depend on the order of their terms: fixed point, in digits
 // of 32 bits that may grow to 63, so that nothing is carried while terms are added, and sums of
 // parts are added digit by digit. Exact as long as no term has bits below the layout's lowest one.
-#ifndef HN_CORE_WIDE_SUM_H
-#define HN_CORE_WIDE_SUM_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ static inline void hn_wide_add(const struct hn_wide_layout *layout, int64_t *dig
     digit[1] += (int64_t)(low >> 32);
     digit[2] += (int64_t)high;
 }
-
-#endif

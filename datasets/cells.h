@@ -1,6 +1,5 @@
 // Lines of a text as cells: between tabs, commas, semicolons or blanks, in quotes as CSV has them.
-#ifndef HN_DATASETS_CELLS_H
-#define HN_DATASETS_CELLS_H
+#pragma once
 
 #include "datasets/text.h"
 
@@ -22,5 +21,3 @@ void hn_cells_begin(struct hn_cells *c, const char *path, char *text);
 HN_MUST_USE enum hn_code hn_cells_next(struct hn_context *ctx, struct hn_cells *c, bool *more);
 // Separators in the line at `text` that are not in quotes.
 int64_t hn_cells_count(const char *text, char separator);
-
-#endif

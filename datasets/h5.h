@@ -1,7 +1,6 @@
 // Over the HDF5 library, for snapshots and results: attributes, opening files that may be hostile
 // (h5.c), their data sets and texts (h5_data.c), writing groups and arrays (h5_write.c).
-#ifndef HN_DATASETS_H5_H
-#define HN_DATASETS_H5_H
+#pragma once
 
 #include "core/strings.h"
 #include <hdf5.h>
@@ -124,5 +123,3 @@ hid_t hn_h5_write_array(hid_t parent, const struct hn_h5_array *array);
 hid_t hn_h5_write_scale(hid_t parent, const struct hn_h5_array *array, const char *name);
 // Attribute of n texts.
 bool hn_h5_write_texts(hid_t object, const char *name, const char *const *text, int64_t n);
-
-#endif

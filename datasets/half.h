@@ -1,7 +1,6 @@
 // IEEE 754 binary16: exact conversion to float, and from float by rounding to nearest, ties to
 // even.
-#ifndef HN_DATASETS_HALF_H
-#define HN_DATASETS_HALF_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ float hn_half_to_float(uint16_t half);
 // infinities, NaN stays NaN.
 void hn_halves_to_floats(const uint16_t *from, int64_t n, float *to, int threads);
 void hn_halves_from_floats(const float *from, int64_t n, uint16_t *to, int threads);
-
-#endif

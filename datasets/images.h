@@ -7,8 +7,7 @@
 // second, of 100 classes, is taken. STL-10: train_X.bin, train_y.bin, test_X.bin, test_y.bin, and
 // unlabeled_X.bin and class_names.txt where they are there; planes of 96 columns of 96 bytes,
 // labels from 1. Its pictures become means of 3 x 3 pixels, so that all are of one size.
-#ifndef HN_DATASETS_IMAGES_H
-#define HN_DATASETS_IMAGES_H
+#pragma once
 
 #include "core/context.h"
 
@@ -31,5 +30,3 @@ struct hn_images {
 HN_MUST_USE enum hn_code hn_images_read(struct hn_context *ctx, const char *folder,
                                         struct hn_images *out);
 void hn_images_free(struct hn_context *ctx, struct hn_images *images); // zeroed is fine
-
-#endif

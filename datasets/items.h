@@ -1,7 +1,6 @@
 // One step of a snapshot, as samplers and metrics see it: unit rows, views, labels, a teacher's
 // rows, groups.
-#ifndef HN_DATASETS_ITEMS_H
-#define HN_DATASETS_ITEMS_H
+#pragma once
 
 #include "core/classes.h"
 #include "core/graph.h"
@@ -57,5 +56,3 @@ static inline bool hn_has_relation(const struct hn_items *items) {
 static inline const struct hn_matrix *hn_negative_rows(const struct hn_items *items) {
     return items->tuples ? &items->x2 : &items->x;
 }
-
-#endif

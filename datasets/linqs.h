@@ -13,8 +13,7 @@
 //                   line), its class; nodes are numbered as they stand, classes by name
 //   NAME.cites      two documents per line; those that NAME.content lacks are left out, with a note
 //   NAME.split      as above, documents by name
-#ifndef HN_DATASETS_LINQS_H
-#define HN_DATASETS_LINQS_H
+#pragma once
 
 #include "datasets/items.h"
 
@@ -35,5 +34,3 @@ struct hn_linqs {
 // HN_DATA names file and line and what is wrong. Memory is bounded by the sizes of the files.
 HN_MUST_USE enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder,
                                        struct hn_linqs *out);
-
-#endif

@@ -1,8 +1,7 @@
 // Snapshots of the kind `retrieval`: queries and a corpus of another size, embedded over one or
 // more steps, and which passages are relevant to which queries. Schema `hardneg-snapshot`, version
 // 2 (docs/reference/retrieval-file.md).
-#ifndef HN_DATASETS_RETRIEVAL_H
-#define HN_DATASETS_RETRIEVAL_H
+#pragma once
 
 #include "core/qrels.h"
 #include "core/strings.h"
@@ -94,5 +93,3 @@ HN_MUST_USE enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *
 HN_MUST_USE enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
                                              int64_t step, const struct hn_matrix rows[HN_SETS],
                                              bool normalized, const char *tool_version);
-
-#endif

@@ -1,6 +1,5 @@
 // Declarations that reading and writing snapshots of queries and a corpus share.
-#ifndef HN_DATASETS_RETRIEVAL_PRIVATE_H
-#define HN_DATASETS_RETRIEVAL_PRIVATE_H
+#pragma once
 
 #include "datasets/retrieval.h"
 #include "datasets/snapshot_private.h"
@@ -23,5 +22,3 @@ struct hn_retrieval {        // arrays belong to it
 // out[tuples x d]: the unit rows of the tuples' queries, or passages, shared as those of the side.
 HN_MUST_USE enum hn_code hn_tuples_rows(struct hn_context *ctx, struct hn_retrieval *r,
                                         enum hn_set side, int64_t index, struct hn_matrix *out);
-
-#endif

@@ -1,6 +1,5 @@
 // Snapshot files: labelled embedding series in HDF5, schema `hardneg-snapshot` version 1.
-#ifndef HN_DATASETS_SNAPSHOT_H
-#define HN_DATASETS_SNAPSHOT_H
+#pragma once
 
 #include "datasets/items.h"
 
@@ -167,5 +166,3 @@ struct hn_composition {
 // Reads the rows of the last step in blocks. HN_IO, HN_DATA: they cannot be read.
 HN_MUST_USE enum hn_code hn_composition_find(struct hn_context *ctx, struct hn_snapshot *s,
                                              struct hn_composition *out);
-
-#endif

@@ -1,7 +1,6 @@
 // An open file and its data sets, for the parts of the snapshot store. Files are not trusted:
 // nothing is allocated for an extent that the file cannot hold, and no link is followed.
-#ifndef HN_DATASETS_SNAPSHOT_PRIVATE_H
-#define HN_DATASETS_SNAPSHOT_PRIVATE_H
+#pragma once
 
 #include "core/strings.h"
 #include "datasets/h5.h"
@@ -216,5 +215,3 @@ HN_MUST_USE enum hn_code hn_snapshot_unlabelled(struct hn_context *ctx, struct h
 
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
-
-#endif

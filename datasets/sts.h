@@ -4,8 +4,7 @@
 //   set  subset  score  sentence1  sentence2  [entailment]
 //
 // score: 0 to 5. entailment: NEUTRAL, ENTAILMENT or CONTRADICTION. set and subset are not used.
-#ifndef HN_DATASETS_STS_H
-#define HN_DATASETS_STS_H
+#pragma once
 
 #include "core/context.h"
 
@@ -48,5 +47,3 @@ static inline char hn_sts_byte(char c) {
 // wrong. Memory is bounded by the sizes of the files.
 HN_MUST_USE enum hn_code hn_sts_read(struct hn_context *ctx, const char *folder,
                                      const char *const *names, struct hn_sts *out);
-
-#endif

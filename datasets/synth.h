@@ -1,6 +1,5 @@
 // Synthetic series: clusters on the sphere with super-classes, so that hard negatives exist.
-#ifndef HN_DATASETS_SYNTH_H
-#define HN_DATASETS_SYNTH_H
+#pragma once
 
 #include "core/options/option.h"
 
@@ -43,5 +42,3 @@ HN_MUST_USE enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_
                                         float *mean);
 // Shift of normal values along a class mean at position `index` of the series.
 float hn_synth_shift(const struct hn_synth *o, int64_t index);
-
-#endif

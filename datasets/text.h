@@ -1,7 +1,6 @@
 // Text files: opened, read whole, taken line by line and word by word; what is wrong is said with
 // file and line.
-#ifndef HN_DATASETS_TEXT_H
-#define HN_DATASETS_TEXT_H
+#pragma once
 
 #include "core/graph.h"
 
@@ -83,5 +82,3 @@ struct hn_named {
     int64_t number;
 };
 int hn_named_order(const void *a, const void *b);
-
-#endif

@@ -7,8 +7,7 @@
 //   NAME_node_labels.txt      optional, a line per node: any whole number
 //   NAME_folds.txt            optional, not of the official layout, a line per graph: the fold,
 //                             from 1, that tests it, 0 = none
-#ifndef HN_DATASETS_TUDATASET_H
-#define HN_DATASETS_TUDATASET_H
+#pragma once
 
 #include "core/graph.h"
 
@@ -31,5 +30,3 @@ struct hn_tudataset {
 // HN_DATA names file and line and what is wrong. Memory is bounded by the sizes of the files.
 HN_MUST_USE enum hn_code hn_tudataset_read(struct hn_context *ctx, const char *folder,
                                            struct hn_tudataset *out);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef HN_LIBRARY_PRIVATE_H
-#define HN_LIBRARY_PRIVATE_H
+#pragma once
 
 #include "harness/job/fields.h"
 #include "library/hardneg.h"
@@ -58,5 +57,3 @@ HN_MUST_USE enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **
 int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code);
 // HARDNEG_USAGE, with its message.
 int hn_library_no_handle(void);
-
-#endif

@@ -1,6 +1,5 @@
 // Quantities of all N x N pairs of the two views, from one sweep, with which batches are compared.
-#ifndef HN_METRICS_GLOBAL_H
-#define HN_METRICS_GLOBAL_H
+#pragma once
 
 #include "core/sweep/sinks.h"
 #include "datasets/items.h"
@@ -41,5 +40,3 @@ void hn_global_plan(const double *temperature, int n, struct hn_global_sinks *si
 HN_MUST_USE enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *items,
                                           const struct hn_global_sinks *sinks,
                                           struct hn_global *out);
-
-#endif

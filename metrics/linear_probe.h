@@ -1,7 +1,6 @@
 // Linear probe: multinomial logistic regression on frozen features, the strength of its penalty
 // chosen by validation.
-#ifndef HN_METRICS_LINEAR_PROBE_H
-#define HN_METRICS_LINEAR_PROBE_H
+#pragma once
 
 #include "core/matrix.h"
 
@@ -72,5 +71,3 @@ HN_MUST_USE enum hn_code hn_preconditioner_open(struct hn_context *ctx, const st
 // Each of the vector's classes rows of d + 1 numbers is multiplied by the inverse.
 void hn_preconditioner_apply(const struct hn_preconditioner *p, double *vector, int64_t classes);
 void hn_preconditioner_free(struct hn_context *ctx, struct hn_preconditioner *p);
-
-#endif

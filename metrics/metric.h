@@ -1,7 +1,6 @@
 // The metric type: one constant struct per metric, in a file named after its family, listed in
 // registry.c. A metric maps every batch to a record of doubles and reduces the records to columns.
-#ifndef HN_METRICS_METRIC_H
-#define HN_METRICS_METRIC_H
+#pragma once
 
 #include "core/stats.h"
 #include "core/table.h"
@@ -219,5 +218,3 @@ hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int 
                  enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,
                                           const struct hn_split *split, double *accuracy),
                  double *known, double *value);
-
-#endif

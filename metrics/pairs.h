@@ -1,6 +1,5 @@
 // The pairs of a batch (anchor, negative), as metrics see them.
-#ifndef HN_METRICS_PAIRS_H
-#define HN_METRICS_PAIRS_H
+#pragma once
 
 #include "core/pairs.h"
 
@@ -98,5 +97,3 @@ HN_MUST_USE struct hn_exp_sums_space *hn_exp_sums_open(struct hn_context *ctx, i
 void hn_exp_sums_begin(struct hn_exp_sums_space *space);
 // The sums of a batch's products, which must be there, at a rate. Borrowed, for this batch.
 const struct hn_exp_sums *hn_exp_sums(const struct hn_pairs *p, double rate, unsigned products);
-
-#endif

@@ -1,6 +1,5 @@
 // Losses (which negatives stand in the denominator) and weightings (how much each counts).
-#ifndef HN_METRICS_WEIGHTING_H
-#define HN_METRICS_WEIGHTING_H
+#pragma once
 
 #include "core/exp.h"
 #include "core/options/option.h"
@@ -157,5 +156,3 @@ struct hn_anchor_loss hn_anchor_loss_of(const struct hn_weighting_params *weight
 // True if a loss is to be had by sums at rates beta / tau and (beta + 1) / tau (struct
 // hn_exp_sums).
 bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau);
-
-#endif

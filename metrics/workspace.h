@@ -1,6 +1,5 @@
 // From ids to pairs: gathers the rows of a batch, multiplies them, and relates their labels.
-#ifndef HN_METRICS_WORKSPACE_H
-#define HN_METRICS_WORKSPACE_H
+#pragma once
 
 #include "core/sweep/packed.h"
 #include "metrics/metric.h"
@@ -40,5 +39,3 @@ struct hn_pairs hn_workspace_pairs(const struct hn_metric_env *env, const struct
                                    const struct hn_measure_lists *lists);
 // Adds products and kinds.
 void hn_workspace_fill(const struct hn_items *items, struct hn_workspace *w, struct hn_pairs *p);
-
-#endif

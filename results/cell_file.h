@@ -1,6 +1,5 @@
 // A file per finished cell, <folder>/cells/<run_key>.cell: a line, the results and a checksum.
-#ifndef HN_RESULTS_CELL_FILE_H
-#define HN_RESULTS_CELL_FILE_H
+#pragma once
 
 #include "core/bytes.h"
 #include "results/store.h"
@@ -39,5 +38,3 @@ HN_MUST_USE enum hn_code hn_cell_bytes_put(struct hn_context *ctx, struct hn_cel
 // Takes the head, and what follows unless results is NULL. HN_DATA: these are no such bytes.
 HN_MUST_USE enum hn_code hn_cell_bytes_take(struct hn_context *ctx, struct hn_cursor bytes,
                                             struct hn_cell_head *head, struct hn_results *results);
-
-#endif

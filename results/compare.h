@@ -1,6 +1,5 @@
 // Comparison of results by cell_key, kinds of values and gates (docs/reference/compare.md).
-#ifndef HN_RESULTS_COMPARE_H
-#define HN_RESULTS_COMPARE_H
+#pragma once
 
 #include "core/stats.h"
 #include "core/table.h"
@@ -174,5 +173,3 @@ struct hn_compare_format {
 #define HN_COMPARE_DECLARE(name) extern const struct hn_compare_format hn_compare_##name;
 HN_COMPARE_FORMATS(HN_COMPARE_DECLARE)
 extern const struct hn_compare_format *const hn_compare_formats[]; // NULL-terminated
-
-#endif

@@ -1,6 +1,5 @@
 // Functions that the output formats of `compare` share (compare_describe.c).
-#ifndef HN_RESULTS_COMPARE_PRIVATE_H
-#define HN_RESULTS_COMPARE_PRIVATE_H
+#pragma once
 
 #include "results/compare.h"
 #include "results/records.h"
@@ -41,5 +40,3 @@ int64_t hn_compare_same(const struct hn_comparison *c);
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base);
 // Prints the number of cells without a partner, and some of them (verbose: all).
 void hn_compare_print_missing(const struct hn_comparison *c, hn_put *put, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 // Joining the results of a job that was run in parts.
-#ifndef HN_RESULTS_MERGE_H
-#define HN_RESULTS_MERGE_H
+#pragma once
 
 #include "results/store.h"
 
@@ -21,5 +20,3 @@ struct hn_merge_summary {
 HN_MUST_USE enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
                                   const char *const *name, int64_t n, bool mixed,
                                   struct hn_results *out, struct hn_merge_summary *summary);
-
-#endif

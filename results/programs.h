@@ -1,7 +1,6 @@
 // Which programs made the rows of results. A program is named by its commit, and where its sources
 // had changes, or there is no commit, by a digest of itself: "31d4695f00ba+0c1d2e3f4a5b".
-#ifndef HN_RESULTS_PROGRAMS_H
-#define HN_RESULTS_PROGRAMS_H
+#pragma once
 
 #include "results/rows.h"
 
@@ -41,5 +40,3 @@ HN_MUST_USE enum hn_code hn_programs_add(struct hn_context *ctx, const struct hn
 void hn_programs_text(const struct hn_programs *p, char *text, size_t size);
 // Makes /env, before it is written, describe the programs of all rows, or the one that made them.
 HN_MUST_USE enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r);
-
-#endif

@@ -1,6 +1,5 @@
 // Records: JSON objects, printed as a document, an aligned table or one of Markdown.
-#ifndef HN_RESULTS_RECORDS_H
-#define HN_RESULTS_RECORDS_H
+#pragma once
 
 #include "core/table.h"
 
@@ -35,5 +34,3 @@ json_t *hn_table_json(const struct hn_table *t, int64_t row);
 // Prints a document, which it takes over, and a newline. HN_DATA: there is none (NULL), since a
 // text is not UTF-8 or memory is short. Whether `out` could be written is for its owner to see.
 HN_MUST_USE enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 // Finding rows of results tables: by a number that names a row of another table, and by their keys.
-#ifndef HN_RESULTS_ROWS_H
-#define HN_RESULTS_ROWS_H
+#pragma once
 
 #include "results/store.h"
 
@@ -36,5 +35,3 @@ HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_ta
 // is_default: for options that are left out; NULL: all are shown.
 void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
                   size_t size);
-
-#endif

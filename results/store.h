@@ -1,7 +1,6 @@
 // The results store: tables and arrays in HDF5, schema `hardneg-results` version 1. Results of one
 // cell are results like any other; merging is appending. Every file appears whole or not at all.
-#ifndef HN_RESULTS_STORE_H
-#define HN_RESULTS_STORE_H
+#pragma once
 
 #include "core/table.h"
 
@@ -99,5 +98,3 @@ HN_MUST_USE enum hn_code hn_results_read(struct hn_context *ctx, const char *pat
 // The same without that process.
 HN_MUST_USE enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path,
                                              struct hn_results *out);
-
-#endif

@@ -1,6 +1,5 @@
 // The schema `hardneg-results` version 1, for its writer and its readers.
-#ifndef HN_RESULTS_STORE_PRIVATE_H
-#define HN_RESULTS_STORE_PRIVATE_H
+#pragma once
 
 #include "datasets/h5.h"
 #include "results/store.h"
@@ -16,5 +15,3 @@ bool hn_store_rises(const int64_t *split, int64_t n);
 
 // Tables that stand at the root; every other table of a file stands in /tables.
 #define HN_STORE_AT_ROOT HN_COLUMNS("snapshots", "training")
-
-#endif

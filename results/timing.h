@@ -1,6 +1,5 @@
 // Samples of costs in the table /timing of results.
-#ifndef HN_RESULTS_TIMING_H
-#define HN_RESULTS_TIMING_H
+#pragma once
 
 #include "core/stats.h"
 #include "results/store.h"
@@ -33,5 +32,3 @@ HN_MUST_USE enum hn_code hn_time_calibration(struct hn_context *ctx, const struc
 // program made there, with a note, and of cells that are not in `to`, it adds none.
 HN_MUST_USE enum hn_code hn_time_add(struct hn_context *ctx, const struct hn_results *process,
                                      int64_t n, struct hn_results *to);
-
-#endif

@@ -1,6 +1,5 @@
 // Descriptions of a snapshot of queries and a corpus.
-#ifndef HN_RETRIEVAL_DESCRIBE_H
-#define HN_RETRIEVAL_DESCRIBE_H
+#pragma once
 
 #include "datasets/retrieval.h"
 
@@ -16,5 +15,3 @@ HN_MUST_USE enum hn_code hn_retrieval_table(struct hn_context *ctx,
                                             const struct hn_retrieval_info *info);
 HN_MUST_USE enum hn_code hn_retrieval_json(struct hn_context *ctx,
                                            const struct hn_retrieval_info *info, json_t **out);
-
-#endif

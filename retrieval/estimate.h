@@ -1,7 +1,6 @@
 // The share of false negatives where complete relevance is not known: from judged pairs, with the
 // help of a model, or by the ranks of the known positives alone. docs/reference/mining.md.
-#ifndef HN_RETRIEVAL_ESTIMATE_H
-#define HN_RETRIEVAL_ESTIMATE_H
+#pragma once
 
 #include "core/stats.h"
 #include "retrieval/mine.h"
@@ -166,5 +165,3 @@ HN_MUST_USE enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_m
 // About how many judged pairs it takes, in all, until the interval of a setting ends within max_fn,
 // if its share is as estimated; INFINITY: the share itself is above.
 double hn_price_pairs_needed(const struct hn_price *price, double max_fn);
-
-#endif

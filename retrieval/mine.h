@@ -1,7 +1,6 @@
 // Hard negatives of queries over a corpus: one contract, and the dialects of three tools as presets
 // of it. docs/reference/mining.md.
-#ifndef HN_RETRIEVAL_MINE_H
-#define HN_RETRIEVAL_MINE_H
+#pragma once
 
 #include "core/options/option.h"
 #include "datasets/retrieval.h"
@@ -318,5 +317,3 @@ HN_MUST_USE enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_m
         HN_INT_OPTION(type, prefix seed, "seed", "1", 0, INFINITY, "seed of the draws"),           \
             .metavar = "S"                                                                         \
     }
-
-#endif

@@ -1,6 +1,5 @@
 // Clusters of items, by k-means or in a graph, and batches that are some of them, or one.
-#ifndef HN_SAMPLERS_CLUSTERS_H
-#define HN_SAMPLERS_CLUSTERS_H
+#pragma once
 
 #include "samplers/sampler.h"
 
@@ -82,5 +81,3 @@ void hn_clusters_note(struct hn_context *ctx, int64_t cluster, const struct hn_s
 HN_MUST_USE enum hn_code hn_clusters_shuffle(struct hn_context *ctx, struct hn_sampler *self,
                                              const char *purpose, const struct hn_items *items,
                                              int64_t epoch, int64_t size, const int32_t *clustered);
-
-#endif

@@ -1,6 +1,5 @@
 // Pairs of items with a large product, packed while a sweep finds them, and the graph they make.
-#ifndef HN_SAMPLERS_GCBS_PAIRS_H
-#define HN_SAMPLERS_GCBS_PAIRS_H
+#pragma once
 
 #include "core/sweep/sweep.h"
 
@@ -39,5 +38,3 @@ void hn_close_pairs_free(struct hn_context *ctx, struct hn_close_pairs *p); // z
 HN_MUST_USE enum hn_code hn_close_pairs_graph(struct hn_context *ctx,
                                               const struct hn_close_pairs *p, int64_t n,
                                               struct hn_graph *out);
-
-#endif

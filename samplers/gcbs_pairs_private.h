@@ -1,6 +1,5 @@
 // Packed pairs, as gcbs_pairs.c writes and gcbs_pairs_graph.c reads them.
-#ifndef HN_SAMPLERS_GCBS_PAIRS_PRIVATE_H
-#define HN_SAMPLERS_GCBS_PAIRS_PRIVATE_H
+#pragma once
 
 #include "samplers/gcbs_pairs.h"
 
@@ -27,5 +26,3 @@ struct work {
     int64_t stored;        // pairs, sure ones
     int threads;
 };
-
-#endif

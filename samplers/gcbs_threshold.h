@@ -1,7 +1,6 @@
 // Every off-diagonal entry of S = X Y^T above a quantile of them all, without storing S (GC
 // section 5.1 and appendix E.1).
-#ifndef HN_SAMPLERS_GCBS_THRESHOLD_H
-#define HN_SAMPLERS_GCBS_THRESHOLD_H
+#pragma once
 
 #include "samplers/gcbs_pairs.h"
 #include "samplers/sampler.h"
@@ -53,5 +52,3 @@ HN_MUST_USE enum hn_code hn_threshold_reference(struct hn_context *ctx, const st
 // Entries of the n^2 - n that a build makes space for at a quantile, 2 <= n < 2^31.
 int64_t hn_threshold_capacity(int64_t n, double quantile);
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t); // zeroed is fine
-
-#endif

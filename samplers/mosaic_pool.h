@@ -4,8 +4,7 @@
 // Weights are multiples of HN_MOSAIC_STEP, so that sums of them in double are exact (as long as
 // they stay below 2^37): the same in whatever order they are taken, ties are ties, and a gain is
 // what the sum of weights rises by.
-#ifndef HN_SAMPLERS_MOSAIC_POOL_H
-#define HN_SAMPLERS_MOSAIC_POOL_H
+#pragma once
 
 #include "core/random.h"
 #include "core/sweep/select.h"
@@ -76,5 +75,3 @@ void hn_mosaic_arrange(const struct hn_context *ctx, const struct hn_mosaic *spe
 // HN_MEMORY.
 HN_MUST_USE enum hn_code hn_mosaic_group(struct hn_context *ctx, const struct hn_knn_lists *knn,
                                          int64_t group, int32_t *order);
-
-#endif

@@ -1,6 +1,5 @@
 // The batches of sentence-transformers' NoDuplicatesBatchSampler.
-#ifndef HN_SAMPLERS_NO_DUPLICATES_H
-#define HN_SAMPLERS_NO_DUPLICATES_H
+#pragma once
 
 #include "core/pairs.h"
 
@@ -12,5 +11,3 @@
 HN_MUST_USE enum hn_code hn_no_duplicates(struct hn_context *ctx, const struct hn_tuples *tuples,
                                           int32_t batch_size, int32_t *order, int64_t *start,
                                           int64_t *batches);
-
-#endif

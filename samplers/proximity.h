@@ -1,8 +1,7 @@
 // The proximity graph of BatchSampler (BS algorithm 2): M random candidates per item, the K most
 // similar kept. Neighbours come by descending exact similarity, ties by lower index; weights are
 // the exact similarities, rounded.
-#ifndef HN_SAMPLERS_PROXIMITY_H
-#define HN_SAMPLERS_PROXIMITY_H
+#pragma once
 
 #include "samplers/sampler.h"
 
@@ -50,5 +49,3 @@ HN_MUST_USE enum hn_code hn_proximity_deal(struct hn_context *ctx, const struct 
 // Share of the edges of `fresh` that `stale` holds too (same n); NaN if fresh has no edges.
 HN_MUST_USE enum hn_code hn_graph_overlap(struct hn_context *ctx, const struct hn_graph *fresh,
                                           const struct hn_graph *stale, double *share);
-
-#endif

@@ -1,6 +1,5 @@
 // The sampler type: one constant struct per sampler, at the end of its file, listed in registry.c.
-#ifndef HN_SAMPLERS_SAMPLER_H
-#define HN_SAMPLERS_SAMPLER_H
+#pragma once
 
 #include "core/options/option.h"
 #include "core/random.h"
@@ -286,5 +285,3 @@ HN_MUST_USE enum hn_code hn_batches_draw(struct hn_context *ctx, struct hn_sampl
 // if the sampler has no graph.
 HN_MUST_USE enum hn_code hn_sampler_overlap(struct hn_context *ctx, const struct hn_sampler *stale,
                                             const struct hn_items *items, double *share);
-
-#endif

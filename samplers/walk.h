@@ -1,6 +1,5 @@
 // Walks on a directed graph that collect a batch (BS algorithm 3 and table 6).
-#ifndef HN_SAMPLERS_WALK_H
-#define HN_SAMPLERS_WALK_H
+#pragma once
 
 #include "core/graph.h"
 #include "core/random.h"
@@ -58,5 +57,3 @@ void hn_walk_run_many(const struct hn_walk *walk, int count, const int32_t *star
 
 // The r-th item, in index order, that is not marked; there are more than r.
 int32_t hn_walk_unmarked(const uint64_t *marks, int64_t r);
-
-#endif

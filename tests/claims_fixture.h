@@ -1,6 +1,5 @@
 // Shared by the suites of verdicts: results made up row by row, and claims written as in a file.
-#ifndef HN_TESTS_CLAIMS_FIXTURE_H
-#define HN_TESTS_CLAIMS_FIXTURE_H
+#pragma once
 
 #include "core/random.h"
 #include "core/stats.h"
@@ -131,5 +130,3 @@ static inline void expect(const struct hn_results *r, const char *claim, enum hn
     "test: above, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}"
 #define KNN_BELOW                                                                                  \
     "test: below, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}"
-
-#endif

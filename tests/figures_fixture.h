@@ -1,6 +1,5 @@
 // A small results file, made up, from which every figure can be drawn.
-#ifndef HN_TESTS_FIGURES_FIXTURE_H
-#define HN_TESTS_FIGURES_FIXTURE_H
+#pragma once
 
 #include "results/store.h"
 #include <math.h>
@@ -347,5 +346,3 @@ static inline struct hn_results figures_results(struct hn_context *ctx) {
     figures_price(ctx, &r.table[11]);
     return r;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Data for tests: random unit rows, labelled clusters, scratch folders.
-#ifndef HN_TESTS_FIXTURE_H
-#define HN_TESTS_FIXTURE_H
+#pragma once
 
 #include "datasets/items.h"
 
@@ -30,5 +29,3 @@ int hn_fixture_run(const char *command, char *out, size_t size);
 // Path of a file of the shared real data (variable HN_SHARED, or ../shared beside the checkout), or
 // NULL if it is not there.
 const char *hn_fixture_shared(const char *file, char *path, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of graph classification: a small set of graphs, and the task on it.
-#ifndef HN_TESTS_GRAPH_FIXTURE_H
-#define HN_TESTS_GRAPH_FIXTURE_H
+#pragma once
 
 #include "tests/fixture.h"
 #include "tests/task_data.h"
@@ -62,5 +61,3 @@ static inline double loss_of(struct hn_context *ctx, struct hn_task *task) {
     HN_CHECK(ctx, task->type->step(ctx, task, &batch, &loss, NULL));
     return loss;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What the tests of job files share: a scratch folder, reading a text as a job, and a job with
 // every key.
-#ifndef HN_TESTS_JOB_FIXTURE_H
-#define HN_TESTS_JOB_FIXTURE_H
+#pragma once
 
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
@@ -108,5 +107,3 @@ static const char full_job[] =
     "timing: {reps: 21, warmup: 2, interleave: true}\n"
     "limits: {memory: 4GiB}\n"
     "figures: [bs-fig4]\n";
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of metrics: draws batches without any sampler, and measures them with every metric.
-#ifndef HN_TESTS_MEASURED_H
-#define HN_TESTS_MEASURED_H
+#pragma once
 
 #include "core/random.h"
 #include "metrics/metric.h"
@@ -146,5 +145,3 @@ static inline int column_place(const char *name) {
 static inline double column_of(const struct measured *m, const char *name) {
     return m->value[column_place(name)];
 }
-
-#endif

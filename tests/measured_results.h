@@ -1,7 +1,6 @@
 // Results as fixture_results() makes them, with costs, their samples, keys and a machine: for the
 // tests of comparisons.
-#ifndef HN_TESTS_MEASURED_RESULTS_H
-#define HN_TESTS_MEASURED_RESULTS_H
+#pragma once
 
 #include "tests/results_fixture.h"
 
@@ -50,5 +49,3 @@ static inline struct hn_results measured_results(struct hn_context *ctx, int fir
     }
     return r;
 }
-
-#endif

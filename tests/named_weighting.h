@@ -1,6 +1,5 @@
 // A weighting by its name: the program reads them through the registry of jobs.
-#ifndef HN_TESTS_NAMED_WEIGHTING_H
-#define HN_TESTS_NAMED_WEIGHTING_H
+#pragma once
 
 #include "metrics/weighting.h"
 
@@ -13,5 +12,3 @@ static inline const struct hn_weighting_type *named_weighting(const char *name) 
             return *w;
     return NULL;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of metrics: hands items, batches and columns to tests/oracle_metrics.py.
-#ifndef HN_TESTS_NUMPY_ORACLE_H
-#define HN_TESTS_NUMPY_ORACLE_H
+#pragma once
 
 #include "tests/measured.h"
 
@@ -68,5 +67,3 @@ static inline int run_numpy(const char *folder, const struct hn_items *items, co
         fprintf(stderr, "%s", out);
     return status;
 }
-
-#endif

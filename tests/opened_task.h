@@ -1,6 +1,5 @@
 // For tests of a task: opened with options, a loss of it.
-#ifndef HN_TESTS_OPENED_TASK_H
-#define HN_TESTS_OPENED_TASK_H
+#pragma once
 
 #include "tests/test.h"
 #include "training/tasks/task.h"
@@ -56,5 +55,3 @@ static inline double loss_of(struct hn_context *ctx, struct hn_task *task, const
     HN_CHECK(ctx, task->type->step(ctx, task, &batch, &loss, NULL));
     return loss;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the suites of runs: a folder with a small series and a job, run into that folder.
-#ifndef HN_TESTS_PLACE_FIXTURE_H
-#define HN_TESTS_PLACE_FIXTURE_H
+#pragma once
 
 #include "datasets/h5.h"
 #include "datasets/synth.h"
@@ -100,5 +99,3 @@ static inline void check_same_counts(const struct hn_results *a, const struct hn
     CU_ASSERT_EQUAL(memcmp(a->batch_fn_ratio, b->batch_fn_ratio, (size_t)batches * sizeof(double)),
                     0);
 }
-
-#endif

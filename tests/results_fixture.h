@@ -1,7 +1,6 @@
 // A results file as a run would leave it, made up: samplers x steps x seeds, for the tests of the
 // store and of the figures.
-#ifndef HN_TESTS_RESULTS_FIXTURE_H
-#define HN_TESTS_RESULTS_FIXTURE_H
+#pragma once
 
 #include "results/store.h"
 #include <math.h>
@@ -188,5 +187,3 @@ static inline struct hn_results fixture_results(struct hn_context *ctx, int firs
     fixture_tables(ctx, &r, first);
     return r;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Runs a plan and collects its results.
-#ifndef HN_TESTS_RUN_FIXTURE_H
-#define HN_TESTS_RUN_FIXTURE_H
+#pragma once
 
 #include "harness/run/cells.h"
 
@@ -38,5 +37,3 @@ static inline enum hn_code fixture_run_job(struct hn_context *ctx, const char *p
     hn_free(ctx, memory);
     return code;
 }
-
-#endif

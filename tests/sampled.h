@@ -1,7 +1,6 @@
 // For tests of samplers: a sampler opened by name with options as text, and all batches of an
 // epoch.
-#ifndef HN_TESTS_SAMPLED_H
-#define HN_TESTS_SAMPLED_H
+#pragma once
 
 #include "samplers/sampler.h"
 #include "tests/fixture.h"
@@ -189,5 +188,3 @@ static inline int32_t sampled_anchor_at(const struct sampled *s, int64_t p) {
 static inline int64_t sampled_places(const struct sampled *s) {
     return s->batches * s->sampler.batch_size;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // For suites whose tests share a context and a scratch folder.
-#ifndef HN_TESTS_SCRATCH_H
-#define HN_TESTS_SCRATCH_H
+#pragma once
 
 #include "datasets/h5.h"
 #include "tests/fixture.h"
@@ -40,5 +39,3 @@ static inline const char *put(const char *name, const char *text) {
     CU_ASSERT_EQUAL(fclose(f), 0);
     return path;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Gradients against central differences, for suites that are compiled for HN_REAL_DOUBLE.
-#ifndef HN_TESTS_SLOPES_FIXTURE_H
-#define HN_TESTS_SLOPES_FIXTURE_H
+#pragma once
 
 #include "core/random.h"
 #include "tests/test.h"
@@ -45,5 +44,3 @@ static inline void check_slopes(const char *what, double (*f)(void *), void *sel
     CU_ASSERT(off <= tolerance * max);
     CU_ASSERT(max > 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the suites of snapshot files: small files to start from, and ways to change them.
-#ifndef HN_TESTS_SNAPSHOT_FIXTURE_H
-#define HN_TESTS_SNAPSHOT_FIXTURE_H
+#pragma once
 
 #include "datasets/h5.h"
 #include "datasets/snapshot.h"
@@ -184,5 +183,3 @@ static inline int files_in_folder(void) {
     closedir(dir);
     return n;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the suites of the store of results: a context, a scratch folder, and bytes of files.
-#ifndef HN_TESTS_STORE_FIXTURE_H
-#define HN_TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include "results/store.h"
 #include "tests/results_fixture.h"
@@ -28,5 +27,3 @@ static inline void spill(const char *path, const char *bytes, long size) {
         abort();
     fclose(f);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of studies: a study run by name with options as text, its table in memory.
-#ifndef HN_TESTS_STUDIED_H
-#define HN_TESTS_STUDIED_H
+#pragma once
 
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
@@ -91,5 +90,3 @@ static inline bool studied_close(double a, double b) {
                     studied_b);                                                                    \
         CU_ASSERT(studied_close(studied_a, studied_b));                                            \
     } while (0)
-
-#endif

@@ -1,7 +1,6 @@
 // Small data for tests of tasks, in the files that tasks declare: documents, pictures, graphs,
 // sentences, functions.
-#ifndef HN_TESTS_TASK_DATA_H
-#define HN_TESTS_TASK_DATA_H
+#pragma once
 
 #include "core/random.h"
 #include "datasets/images.h"
@@ -200,5 +199,3 @@ static inline bool put_task_data(const char *declared, const char *folder) {
         }
     return false;
 }
-
-#endif

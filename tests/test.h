@@ -1,6 +1,5 @@
 // A suite is one executable: a table of tests run by CUnit, with a context for each.
-#ifndef HN_TESTS_TEST_H
-#define HN_TESTS_TEST_H
+#pragma once
 
 #include "core/context.h"
 #include <CUnit/CUnit.h>
@@ -45,5 +44,3 @@ void hn_test_entry(const char *name);
                     (ctx)->message, part);                                                         \
         CU_ASSERT_PTR_NOT_NULL(strstr((ctx)->message, part));                                      \
     } while (0)
-
-#endif

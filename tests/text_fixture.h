@@ -1,7 +1,6 @@
 // For tests of the task `text`: a few pairs of sentences, in which some sentences come again, and
 // the task on them.
-#ifndef HN_TESTS_TEXT_FIXTURE_H
-#define HN_TESTS_TEXT_FIXTURE_H
+#pragma once
 
 #include "tests/fixture.h"
 #include "tests/opened_task.h"
@@ -46,5 +45,3 @@ static inline enum hn_code open_text(struct hn_context *ctx, int64_t batch,
                                      struct opened *o) {
     return open_task(ctx, "text", folder, batch, objective, options, o);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of the training loop: a small graph of documents, and runs of the node task on it.
-#ifndef HN_TESTS_TRAINING_FIXTURE_H
-#define HN_TESTS_TRAINING_FIXTURE_H
+#pragma once
 
 #include "datasets/snapshot.h"
 #include "tests/fixture.h"
@@ -168,5 +167,3 @@ static const struct {
                 {"random-negatives", "n=7"}, {"ring", "space=embeddings n=4"},
                 {"hard-negative", "l=1"},    {"stratified", ""}};
 enum { SAMPLERS = sizeof samplers / sizeof samplers[0] };
-
-#endif

@@ -1,6 +1,5 @@
 // The training loop (BS algorithm 1): rebuild every t steps, draw a batch, step.
-#ifndef HN_TRAINING_LOOP_H
-#define HN_TRAINING_LOOP_H
+#pragma once
 
 #include "samplers/sampler.h"
 #include "training/net/optimiser.h"
@@ -82,5 +81,3 @@ HN_MUST_USE enum hn_code hn_training_table(struct hn_context *ctx, const struct 
 // Columns run, step, kind (same_label, different_label), bin_lo, bin_hi, count: histograms of the
 // cosines of all pairs of the embeddings that a run is evaluated on.
 HN_MUST_USE enum hn_code hn_cosines_table(struct hn_context *ctx, struct hn_table *table);
-
-#endif

@@ -1,7 +1,6 @@
 // Declarations that the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
 // (checkpoints), loop_series.c (snapshots), loop_diagnostics.c (numbers of some figures).
-#ifndef HN_TRAINING_LOOP_PRIVATE_H
-#define HN_TRAINING_LOOP_PRIVATE_H
+#pragma once
 
 #include "training/loop.h"
 
@@ -93,5 +92,3 @@ bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step);
 HN_MUST_USE enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop);
 // Joins the snapshots to <folder>/series.h5 and removes the parts.
 HN_MUST_USE enum hn_code hn_loop_series_finish(struct hn_context *ctx, struct hn_loop *loop);
-
-#endif

@@ -1,7 +1,6 @@
 // Option tables: a family (sampler, command, job file) states its options once; parsing, help,
 // error messages, canonical text and stored columns all come from the table.
-#ifndef HN_CORE_OPTIONS_OPTION_H
-#define HN_CORE_OPTIONS_OPTION_H
+#pragma once
 
 #include "core/context.h"
 #include <stdio.h>
@@ -130,5 +129,3 @@ HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn
 int hn_option_summary(const struct hn_option *option, char *buffer, size_t size);
 // The option part of a --help screen, aligned, at most 100 columns.
 void hn_options_help(const struct hn_option *table, FILE *out);
-
-#endif

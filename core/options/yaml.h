@@ -1,7 +1,6 @@
 // YAML as a tree in which every node knows its position, and overrides of it from the command line:
 // job files, training jobs and claim files are read through it.
-#ifndef HN_CORE_OPTIONS_YAML_H
-#define HN_CORE_OPTIONS_YAML_H
+#pragma once
 
 #include "core/options/option.h"
 
@@ -79,4 +78,3 @@ HN_MUST_USE enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *w
 // Overrides in a tree that was read.
 HN_MUST_USE enum hn_code hn_yaml_override(struct hn_context *ctx, const struct hn_text_list *set,
                                           struct hn_yaml *root);
-#endif

@@ -1,7 +1,6 @@
 // OpenBLAS and its LAPACK: loaded when it is wanted, which kernels it took, and the cure when it
 // took slow ones.
-#ifndef HN_CORE_SWEEP_BLAS_H
-#define HN_CORE_SWEEP_BLAS_H
+#pragma once
 
 #include "core/matrix.h"
 
@@ -52,5 +51,3 @@ void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count
 // not depend on the library. HN_INTERNAL if LAPACK fails (entries that are not finite).
 HN_MUST_USE enum hn_code hn_eigen_top(struct hn_context *ctx, double *a, int64_t n, int64_t keep,
                                       double *value, double *vector);
-
-#endif

@@ -1,7 +1,6 @@
 // Rows packed once for many products (core/sweep/product.h), where the processor has a product of
 // our own; elsewhere the library multiplies rows as they are. So callers need not know which it is.
-#ifndef HN_CORE_SWEEP_PACKED_H
-#define HN_CORE_SWEEP_PACKED_H
+#pragma once
 
 #include "core/sweep/product.h"
 
@@ -39,5 +38,3 @@ void hn_packed_multiply_own(const struct hn_packed *x, bool mirrored, float *s);
 // The same for one row, wherever it is: s[cols], and space for hn_panels() of columns.
 void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct hn_packed *y,
                             int64_t col0, int64_t cols, float *s);
-
-#endif

@@ -7,8 +7,7 @@
 // for bit, on every path with fused multiply-add, and S of X X^T is symmetric. Short chains keep
 // the bound on rounding low, and so the number of products that have to be computed again in
 // double.
-#ifndef HN_CORE_SWEEP_PRODUCT_H
-#define HN_CORE_SWEEP_PRODUCT_H
+#pragma once
 
 #include "core/matrix.h"
 
@@ -59,5 +58,3 @@ static inline int64_t hn_panels(int64_t rows) { return (rows + HN_PANEL - 1) / H
 
 // Packs rows [row0, row0 + rows) of x into hn_panels(rows) panels, one after the other.
 void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float *panels);
-
-#endif

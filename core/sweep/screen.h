@@ -12,8 +12,7 @@
 //
 // with Q the largest |u q| of all rows. Everything in it is measured, so it holds whatever the
 // rows, clipped ones included.
-#ifndef HN_CORE_SWEEP_SCREEN_H
-#define HN_CORE_SWEEP_SCREEN_H
+#pragma once
 
 #include "core/sweep/packed.h"
 #include "core/sweep/screen_kernel.h"
@@ -137,5 +136,3 @@ HN_MUST_USE enum hn_code hn_topk_guess(struct hn_context *ctx, const struct hn_p
 HN_MUST_USE enum hn_code hn_topk_guess_screened(struct hn_context *ctx,
                                                 const struct hn_screen *screen,
                                                 struct hn_topk_sample sample, float *threshold);
-
-#endif

@@ -7,8 +7,7 @@
 //   columns           a vector of columns, a word of each
 //   ready(b)          reads one
 //   add_products(sums, columns, row)   row: the same word again and again
-#ifndef HN_CORE_SWEEP_SCREEN_BODY_H
-#define HN_CORE_SWEEP_SCREEN_BODY_H
+#pragma once
 
 #include <string.h>
 
@@ -130,5 +129,3 @@ SCREEN static void find_sums(const int8_t *a, const int8_t *b, int64_t words,
                              int64_t stride) {
     square(a, b, words, rows, cols, NULL, sum, stride);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Products of small whole numbers for the screen (core/sweep/screen.h), 32 x 32 sums at a time,
 // from rows packed in panels. Sums are exact in 32 bits.
-#ifndef HN_CORE_SWEEP_SCREEN_KERNEL_H
-#define HN_CORE_SWEEP_SCREEN_KERNEL_H
+#pragma once
 
 #include "core/sweep/product.h"
 
@@ -57,5 +56,3 @@ bool hn_screen_runs_amx(void);
 #endif
 // vpdpbusd takes unsigned bytes on one side: numbers are raised by this.
 #define HN_SCREEN_RAISED 128
-
-#endif

@@ -1,6 +1,5 @@
 // Parts of the screen.
-#ifndef HN_CORE_SWEEP_SCREEN_PRIVATE_H
-#define HN_CORE_SWEEP_SCREEN_PRIVATE_H
+#pragma once
 
 #include "core/sweep/screen.h"
 
@@ -51,5 +50,3 @@ double hn_screen_time(const struct hn_screen_kernel *kernel, int64_t d, int64_t 
 // is wanted. Errors: HN_MEMORY.
 HN_MUST_USE enum hn_code hn_screen_pays(struct hn_context *ctx, const struct hn_screen *s,
                                         double share, bool *pays);
-
-#endif

@@ -1,6 +1,5 @@
 // Exact selection from approximately scored candidates.
-#ifndef HN_CORE_SWEEP_SELECT_H
-#define HN_CORE_SWEEP_SELECT_H
+#pragma once
 
 #include "core/matrix.h"
 
@@ -43,5 +42,3 @@ int64_t hn_select_floats(const float *score, const int32_t *id, int64_t n, int64
 // more; `low` is one that is known to be reached by all that matter. -INFINITY if fewer than k
 // reach it.
 float hn_select_limit(const float *value, int64_t n, int64_t k, float low);
-
-#endif

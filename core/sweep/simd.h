@@ -3,8 +3,7 @@
 //
 // Comparisons give the same on every path, bit for bit. Exponentials use fused multiply-add where
 // there is one, so that sums differ by rounding between paths (not between threads or runs).
-#ifndef HN_CORE_SWEEP_SIMD_H
-#define HN_CORE_SWEEP_SIMD_H
+#pragma once
 
 #include "core/matrix.h"
 
@@ -73,5 +72,3 @@ const struct hn_simd *hn_simd_best(void);
 // Paths by number, from portable (0) up; NULL where the processor or the build has none (tests).
 enum { HN_SCAN_PATHS = 3 };
 const struct hn_simd *hn_simd_path(int path);
-
-#endif

@@ -10,8 +10,7 @@
 //   DOUBLE_LANES            lanes of a sum whose terms are computed in double
 //
 // and loads, stores and comparisons; names for doubles end in _d.
-#ifndef HN_CORE_SWEEP_SIMD_BODY_H
-#define HN_CORE_SWEEP_SIMD_BODY_H
+#pragma once
 
 enum {
     LANES = 16,
@@ -370,5 +369,3 @@ SCAN static void dot_4(const float *const x[4], const float *const y[4], int64_t
 }
 
 const struct hn_simd SCAN_TABLE = HN_SIMD_TABLE(SCAN_NAME);
-
-#endif

@@ -1,6 +1,5 @@
 // The paths of core/sweep/simd.h, and the polynomial they share.
-#ifndef HN_CORE_SWEEP_SIMD_PRIVATE_H
-#define HN_CORE_SWEEP_SIMD_PRIVATE_H
+#pragma once
 
 #include "core/sweep/simd.h"
 
@@ -30,5 +29,3 @@ extern const struct hn_simd hn_simd_avx512;
         .widen = widen, .widen_each = widen_each, .powers = powers, .count = count,                \
         .rank = rank_values, .dot_exact_4 = dot_exact_4, .dot_4 = dot_4                            \
     }
-
-#endif

@@ -1,7 +1,6 @@
 // The sinks of the sweep. Each struct is filled with its inputs, added with hn_sweep_add(), and
 // after hn_sweep_run() holds its results, freed with its _free function (also after a failure).
-#ifndef HN_CORE_SWEEP_SINKS_H
-#define HN_CORE_SWEEP_SINKS_H
+#pragma once
 
 #include "core/classes.h"
 #include "core/sweep/sweep.h"
@@ -92,5 +91,3 @@ HN_MUST_USE enum hn_code hn_knn_lists_plan(struct hn_context *ctx, struct hn_knn
 HN_MUST_USE enum hn_code hn_knn_lists_run(struct hn_context *ctx, struct hn_knn_lists *knn,
                                           int64_t *n_dot);
 void hn_knn_lists_free(struct hn_context *ctx, struct hn_knn_lists *knn); // zeroed is fine
-
-#endif

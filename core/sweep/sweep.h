@@ -23,8 +23,7 @@
 //
 // Sinks see inner products only: temperature belongs to the sink, and the self (or positive) column
 // is left out by the spans a sink walks, not by masking.
-#ifndef HN_CORE_SWEEP_SWEEP_H
-#define HN_CORE_SWEEP_SWEEP_H
+#pragma once
 
 #include "core/graph.h"
 #include "core/matrix.h"
@@ -138,5 +137,3 @@ void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void 
 // (checked between tiles), HN_INTERNAL (matrices that do not fit each other, too many sinks).
 // After an error the sinks hold no results, but have to be freed.
 HN_MUST_USE enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep);
-
-#endif

@@ -1,7 +1,6 @@
 // Files about queries and passages: their ids and texts, judged pairs, pairs of texts. What is
 // wrong is said with file and line (HN_DATA).
-#ifndef HN_DATASETS_IMPORT_COLLECTION_H
-#define HN_DATASETS_IMPORT_COLLECTION_H
+#pragma once
 
 #include "datasets/import/format.h"
 #include "datasets/retrieval.h"
@@ -97,5 +96,3 @@ struct hn_pair_folder {
 // of being trained on. HN_DATA with file and line; nothing to train on, or to evaluate.
 HN_MUST_USE enum hn_code hn_pair_folder_read(struct hn_context *ctx, const char *folder,
                                              double held, struct hn_pair_folder *out);
-
-#endif

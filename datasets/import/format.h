@@ -1,7 +1,6 @@
 // The formats that embeddings and labels are read from. A new one is a file and a line of the list;
 // the options, `hardneg list formats`, the fuzz targets and the tests read it.
-#ifndef HN_DATASETS_IMPORT_FORMAT_H
-#define HN_DATASETS_IMPORT_FORMAT_H
+#pragma once
 
 #include "core/files.h"
 
@@ -194,5 +193,3 @@ HN_MUST_USE enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file
 // The same of double.
 HN_MUST_USE enum hn_code hn_npy_write_reals(struct hn_context *ctx, struct hn_new_file *file,
                                             int rank, const int64_t *shape, const double *value);
-
-#endif

@@ -1,7 +1,6 @@
 // Snapshots made of other files: arrays in any of the formats of datasets/import/format.h, and
 // LINQS folders.
-#ifndef HN_DATASETS_IMPORT_IMPORT_H
-#define HN_DATASETS_IMPORT_IMPORT_H
+#pragma once
 
 #include "core/matrix.h"
 #include "core/options/option.h"
@@ -57,5 +56,3 @@ struct hn_import_extras {
 HN_MUST_USE enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher,
                                           const char *group, const char *from, int64_t n,
                                           struct hn_import_extras *out);
-
-#endif

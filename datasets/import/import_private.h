@@ -1,5 +1,4 @@
-#ifndef HN_DATASETS_IMPORT_PRIVATE_H
-#define HN_DATASETS_IMPORT_PRIVATE_H
+#pragma once
 
 #include "core/matrix.h"
 #include "datasets/import/format.h"
@@ -93,5 +92,3 @@ int64_t hn_import_row(const struct hn_import_input *in, int64_t i);
 // Refuses rows without direction, named by that number, among those that a series wants (HN_DATA).
 HN_MUST_USE enum hn_code hn_import_check_kept(struct hn_context *ctx,
                                               const struct hn_import_input *in);
-
-#endif

@@ -1,6 +1,5 @@
 // The kernels of `hardneg bench`: what is timed, on what, and the time at the machine's ceiling.
-#ifndef HN_HARNESS_BENCH_BENCH_H
-#define HN_HARNESS_BENCH_BENCH_H
+#pragma once
 
 #include "datasets/items.h"
 #include "metrics/global.h"
@@ -69,5 +68,3 @@ HN_MUST_USE enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_ben
                                            const struct hn_bench_kernel *k,
                                            struct hn_bench_time *out);
 void hn_bench_training_free(struct hn_context *ctx, struct hn_bench_training *kept); // NULL is fine
-
-#endif

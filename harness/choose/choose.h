@@ -1,6 +1,5 @@
 // From a budget to a setting of a sampler: the cells of a grid, by successive halving.
-#ifndef HN_HARNESS_CHOOSE_CHOOSE_H
-#define HN_HARNESS_CHOOSE_CHOOSE_H
+#pragma once
 
 #include "harness/choose/halving.h"
 #include "harness/choose/measured.h"
@@ -99,5 +98,3 @@ struct hn_choice_work {
     int64_t full_units;
 };
 struct hn_choice_work hn_choice_work(const struct hn_chosen *c);
-
-#endif

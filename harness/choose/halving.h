@@ -26,8 +26,7 @@
 // The error of decisions by intervals is bounded: intervals are one-sided at error / (2 settings x
 // rungs), since in a rung the best setting takes part in at most 2 settings - 1 decisions (its own
 // budget; the budgets of leaders; its difference to each of them). A cut has no such bound.
-#ifndef HN_HARNESS_CHOOSE_HALVING_H
-#define HN_HARNESS_CHOOSE_HALVING_H
+#pragma once
 
 #include "core/stats.h"
 
@@ -139,5 +138,3 @@ bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm, en
 double hn_halving_together(const struct hn_halving *h);
 // Replicates of the intervals that are printed: seeds, where there are three.
 enum hn_replicate hn_halving_replicate(const struct hn_evidence *e);
-
-#endif

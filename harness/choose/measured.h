@@ -1,7 +1,6 @@
 // Measurements of a setting's batches: a metric that is in no registry, since its values are of
 // each batch and not columns; env->taker takes them.
-#ifndef HN_HARNESS_CHOOSE_MEASURED_H
-#define HN_HARNESS_CHOOSE_MEASURED_H
+#pragma once
 
 #include "harness/choose/halving.h"
 #include "metrics/metric.h"
@@ -44,5 +43,3 @@ void hn_measured_shares(const struct hn_measured_pairs *uniform,
 // A batch's numbers. share: NULL = from labels.
 struct hn_evidence_batch hn_measured_batch(const double *record, enum hn_goal goal,
                                            const double *share);
-
-#endif

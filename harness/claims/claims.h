@@ -1,8 +1,7 @@
 // Claims of the papers as data, and the verdicts on them (docs/reference/claims.md). A claim file
 // says which statistic of a results file is compared with what, at which steps and in which
 // direction; this is the interpreter of such files. It reads results and runs nothing.
-#ifndef HN_HARNESS_CLAIMS_CLAIMS_H
-#define HN_HARNESS_CLAIMS_CLAIMS_H
+#pragma once
 
 #include "core/options/yaml.h"
 #include "results/store.h"
@@ -240,5 +239,3 @@ struct json_t;
 // claims, which have their claim_parts, and of claim_levels.
 HN_MUST_USE enum hn_code
 hn_claims_json(struct hn_context *ctx, const struct hn_claim_outcome *outcome, struct json_t *list);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by harness/claims/claims_*.c only: rows become samples (claims_collect.c), samples become
 // the parts of a claim (claims_compare.c), parts become a verdict (claims_judge.c).
-#ifndef HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
-#define HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
+#pragma once
 
 #include "core/real_text.h"
 #include "harness/claims/claims.h"
@@ -61,5 +60,3 @@ HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct h
 // Of settings that are one, as an option was cut.
 extern const char hn_claim_alike[];
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why); // HN_OK
-
-#endif

@@ -1,6 +1,5 @@
 // Sub-commands: one constant struct per command at the end of its file, listed in commands.c.
-#ifndef HN_HARNESS_CLI_COMMAND_H
-#define HN_HARNESS_CLI_COMMAND_H
+#pragma once
 
 #include "core/options/option.h"
 #include "results/store.h"
@@ -117,5 +116,3 @@ extern const struct hn_command hn_cmd_run, hn_cmd_validate, hn_cmd_info, hn_cmd_
     hn_cmd_report, hn_cmd_compare, hn_cmd_export, hn_cmd_merge, hn_cmd_ab, hn_cmd_doctor,
     hn_cmd_reproduce, hn_cmd_train, hn_cmd_choose, hn_cmd_man, hn_cmd_completion, hn_cmd_mine,
     hn_cmd_evaluate, hn_cmd_price;
-
-#endif

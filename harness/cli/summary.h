@@ -1,6 +1,5 @@
 // Output of `run` and `train`: totals of a dry run, and tables when they are done.
-#ifndef HN_HARNESS_CLI_SUMMARY_H
-#define HN_HARNESS_CLI_SUMMARY_H
+#pragma once
 
 #include "datasets/snapshot.h"
 #include "harness/reproduce/reproduce.h"
@@ -40,5 +39,3 @@ HN_MUST_USE enum hn_code hn_print_summary(struct hn_context *ctx, const struct h
 // Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
 // paired difference to the first sampler with its standard error, and the untrained encoder.
 HN_MUST_USE enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *results);
-
-#endif

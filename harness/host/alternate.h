@@ -1,7 +1,6 @@
 // Runs other programs on a job: two in turn for `ab` and for the noise that `doctor` measures; and
 // further processes of this one (hn_this_program).
-#ifndef HN_HARNESS_HOST_ALTERNATE_H
-#define HN_HARNESS_HOST_ALTERNATE_H
+#pragma once
 
 #include "results/store.h"
 
@@ -38,5 +37,3 @@ HN_MUST_USE enum hn_code hn_alternate_program(struct hn_context *ctx, char *cons
 // or -1 if it could not be started.
 int hn_alternate_spawn(struct hn_context *ctx, const char *program, char *const *argv,
                        const char *errors);
-
-#endif

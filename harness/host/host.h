@@ -1,6 +1,5 @@
 // Provenance: what the program is and what it runs on, and the calibration of this run.
-#ifndef HN_HARNESS_HOST_HOST_H
-#define HN_HARNESS_HOST_HOST_H
+#pragma once
 
 #include "core/version.h"
 #include "results/programs.h"
@@ -65,5 +64,3 @@ void hn_instructions_open_event(struct hn_instructions *c, uint32_t type, uint64
 void hn_instructions_close(struct hn_instructions *c);
 // The count so far, of all threads; NaN where it is not counted or could not be read.
 double hn_instructions_read(const struct hn_instructions *c);
-
-#endif

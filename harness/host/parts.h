@@ -1,7 +1,6 @@
 // Work shared out to processes that see one folder: over the ranks of an MPI program, and parts of
 // long computations.
-#ifndef HN_HARNESS_HOST_PARTS_H
-#define HN_HARNESS_HOST_PARTS_H
+#pragma once
 
 #include "core/parts.h"
 #include "results/store.h"
@@ -107,5 +106,3 @@ HN_MUST_USE enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_fi
 void hn_file_parts_close(struct hn_context *ctx, struct hn_file_parts *p);
 // Removes all files of parts: nothing is left to be computed.
 void hn_file_parts_remove(struct hn_context *ctx, const struct hn_file_parts *p);
-
-#endif

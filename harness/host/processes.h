@@ -1,8 +1,7 @@
 // Independent items of work, done side by side by processes forked from this one: trainings of
 // small encoders leave most of a machine idle, whatever threads each of them gets. Processes, not
 // threads: each has a context, a memory account and libraries of its own.
-#ifndef HN_HARNESS_HOST_PROCESSES_H
-#define HN_HARNESS_HOST_PROCESSES_H
+#pragma once
 
 #include "core/context.h"
 
@@ -40,5 +39,3 @@ HN_MUST_USE enum hn_code hn_processes_run(struct hn_context *ctx, const struct h
 void hn_process_tell(struct hn_process *self, int64_t done, int64_t of);
 // Progress of an evaluation that it waits for; of = 0: it is over.
 void hn_process_tell_evaluation(struct hn_process *self, int64_t done, int64_t of);
-
-#endif

@@ -1,6 +1,5 @@
 // The progress line: rewritten in place on a terminal, a line a minute otherwise, none if quiet.
-#ifndef HN_HARNESS_HOST_PROGRESS_H
-#define HN_HARNESS_HOST_PROGRESS_H
+#pragma once
 
 #include "core/context.h"
 
@@ -26,5 +25,3 @@ void hn_progress_clear(struct hn_progress *p);
 // what may be NULL. Returns its length; cut to size - 1 bytes.
 int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
                      size_t size);
-
-#endif

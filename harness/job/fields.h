@@ -1,8 +1,7 @@
 // The keys of a mapping as a table, and their values: names of registries, lists and grids of
 // entries. Job files, training jobs and claim files are such tables: one reader, one check for what
 // is given twice and one text of what was read serve them all. No value comes twice in a list.
-#ifndef HN_HARNESS_JOB_FIELDS_H
-#define HN_HARNESS_JOB_FIELDS_H
+#pragma once
 
 #include "core/bytes.h"
 #include "core/options/yaml.h"
@@ -191,5 +190,3 @@ void hn_yaml_text_point(struct hn_yaml_text *t, const struct hn_registry *regist
 // the caller. quoted: names of entries and texts are always quoted.
 HN_MUST_USE enum hn_code hn_fields_text(struct hn_context *ctx, const struct hn_fields *table,
                                         const void *in, bool quoted, char **out);
-
-#endif

@@ -1,6 +1,5 @@
 // Job files (YAML): what to run on what. Errors name file, line and column, and the nearest name.
-#ifndef HN_HARNESS_JOB_JOB_H
-#define HN_HARNESS_JOB_JOB_H
+#pragma once
 
 #include "core/digest.h"
 #include "harness/job/fields.h"
@@ -91,5 +90,3 @@ HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path, c
 // HN_USAGE for lists that stand for more than one point. *out: to be freed; NULL after a failure.
 HN_MUST_USE enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
                                               struct hn_job_sampler **out);
-
-#endif

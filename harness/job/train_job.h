@@ -1,6 +1,5 @@
 // Job files of trainings (YAML): which encoders to train, with which samplers.
-#ifndef HN_HARNESS_JOB_TRAIN_JOB_H
-#define HN_HARNESS_JOB_TRAIN_JOB_H
+#pragma once
 
 #include "harness/job/job.h"
 #include "training/loop.h"
@@ -42,5 +41,3 @@ HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *p
 // read.
 HN_MUST_USE enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                              struct hn_train_job *job);
-
-#endif

@@ -1,7 +1,6 @@
 // Files of mined negatives, in the formats of those who train on them; and all queries mined in
 // parts: one after the other, or shared by processes (core/parts.h).
-#ifndef HN_HARNESS_MINING_MINING_H
-#define HN_HARNESS_MINING_MINING_H
+#pragma once
 
 #include "core/files.h"
 #include "retrieval/mine.h"
@@ -70,5 +69,3 @@ struct hn_mining {
 // Cuts the queries into parts that do not depend on who mines them. HN_WAITING: ctx->parts leaves
 // some to other processes, which have not mined them yet.
 HN_MUST_USE enum hn_code hn_mining_run(struct hn_context *ctx, struct hn_mining *m);
-
-#endif

@@ -1,6 +1,5 @@
 // The work of `hardneg price`, for its parts: settings priced, stored, and tried on known data.
-#ifndef HN_HARNESS_MINING_PRICE_WORK_H
-#define HN_HARNESS_MINING_PRICE_WORK_H
+#pragma once
 
 #include "core/options/option.h"
 #include "harness/mining/mining.h"
@@ -71,5 +70,3 @@ HN_MUST_USE enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_
 // Draws sheets, fills them in from /truth, and compares their estimates with it: w->price and
 // w->trial. HN_USAGE: so many pairs cannot be drawn.
 HN_MUST_USE enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w);
-
-#endif

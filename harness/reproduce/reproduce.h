@@ -1,7 +1,6 @@
 // Runs what the entries of the claim files need, and judges them (`hardneg reproduce`). What stays
 // allocated belongs to the owner of now (hn_own()): the command.
-#ifndef HN_HARNESS_REPRODUCE_REPRODUCE_H
-#define HN_HARNESS_REPRODUCE_REPRODUCE_H
+#pragma once
 
 #include "core/digest.h"
 #include "datasets/snapshot.h"
@@ -119,4 +118,3 @@ HN_MUST_USE enum hn_code hn_reproduce_job_open(struct hn_context *ctx,
                                                const struct hn_reproduce *rep,
                                                const struct hn_claim_job *job,
                                                struct hn_train_job *out, char **data);
-#endif

@@ -1,8 +1,7 @@
 // Running the items of a job: cells, steps and studies; and what those of one step share: its
 // embeddings, those it was built on, the quantities of all pairs of its two views, and a sampler
 // that is built. Kept until another is requested.
-#ifndef HN_HARNESS_RUN_CELLS_H
-#define HN_HARNESS_RUN_CELLS_H
+#pragma once
 
 #include "harness/host/host.h"
 #include "harness/run/plan.h"
@@ -124,5 +123,3 @@ struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
 // Adds a remark to the note column, once.
 HN_MUST_USE enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs,
                                           const char *text);
-
-#endif

@@ -6,8 +6,7 @@
 // grow with the power of n that the counters of work show, which are exact; bytes, which are exact
 // too, along a straight line in n or, where a sampler's type declares it (`entries`), in the number
 // of what it holds.
-#ifndef HN_HARNESS_RUN_ESTIMATE_H
-#define HN_HARNESS_RUN_ESTIMATE_H
+#pragma once
 
 #include "harness/run/plan.h"
 #include "harness/run/runner.h"
@@ -62,5 +61,3 @@ void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
 // limit; sets ctx->memory.mode. HN_USAGE: it does not fit the limit, or --filter matches nothing.
 HN_MUST_USE enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
                                         const struct hn_runner *run, bool list);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by harness/run/estimate*.c only: a job tried on small files, or on its own file where that
 // is small, and the costs found.
-#ifndef HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
-#define HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
+#pragma once
 
 #include "harness/run/cells.h"
 #include "harness/run/estimate.h"
@@ -75,5 +74,3 @@ bool hn_probe_same(struct hn_context *ctx, const struct hn_plan *plan,
                    const struct hn_snapshot_info *info, int64_t n,
                    const struct hn_job_sampler *sampler, const struct hn_job_study *study,
                    bool *all_fit);
-
-#endif

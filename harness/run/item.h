@@ -1,8 +1,7 @@
 // Work items: a cell (a sampler on a step with a seed), what needs no sampler at a step, a study,
 // and a training run are kinds of one type. Each has a result of its own, kept in a cell file under
 // its run_key. Planning, listing, running, resuming and collecting go over items alone.
-#ifndef HN_HARNESS_RUN_ITEM_H
-#define HN_HARNESS_RUN_ITEM_H
+#pragma once
 
 #include "metrics/metric.h"
 #include "results/store.h"
@@ -106,5 +105,3 @@ struct hn_registries {
 // own registries.
 HN_MUST_USE enum hn_code hn_columns_check(struct hn_context *ctx,
                                           const struct hn_registries *registries);
-
-#endif

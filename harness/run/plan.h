@@ -1,7 +1,6 @@
 // The plan: a job and its snapshot files become a list of cells, each with its keys, before
 // anything is computed.
-#ifndef HN_HARNESS_RUN_PLAN_H
-#define HN_HARNESS_RUN_PLAN_H
+#pragma once
 
 #include "core/digest.h"
 #include "datasets/snapshot.h"
@@ -111,5 +110,3 @@ HN_MUST_USE enum hn_code hn_plan_check_sampler(struct hn_context *ctx,
 // Names what the sampler needs and the file lacks ("labels"), or NULL.
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
                             const struct hn_sampler_type *type);
-
-#endif

@@ -1,8 +1,7 @@
 // The runner: executes work items, one after the other, each on all threads, side by side in
 // processes, or over the ranks of an MPI program; leaves a cell file for each that is finished; and
 // collects these into one results file.
-#ifndef HN_HARNESS_RUN_RUNNER_H
-#define HN_HARNESS_RUN_RUNNER_H
+#pragma once
 
 #include "harness/host/parts.h"
 #include "harness/run/item.h"
@@ -91,5 +90,3 @@ HN_MUST_USE enum hn_code hn_run_parse_filter(struct hn_context *ctx, const char 
 HN_MUST_USE enum hn_code hn_shares_tell(struct hn_context *ctx, const struct hn_file_parts *parts,
                                         const char *rows, int64_t begun_ns, bool quiet, bool all,
                                         struct hn_results *env);
-
-#endif

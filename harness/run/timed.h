@@ -1,6 +1,5 @@
 // Samplers timed on random rows: for `bench`, and for costs at sizes that no snapshot has.
-#ifndef HN_HARNESS_RUN_TIMED_H
-#define HN_HARNESS_RUN_TIMED_H
+#pragma once
 
 #include "harness/job/job.h"
 #include "samplers/sampler.h"
@@ -35,5 +34,3 @@ HN_MUST_USE enum hn_code hn_time_sampler(struct hn_context *ctx, const struct hn
 static inline double hn_seconds_since(int64_t begun) {
     return (double)(hn_wall_ns() - begun) * 1e-9;
 }
-
-#endif

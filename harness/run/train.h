@@ -1,6 +1,5 @@
 // `hardneg train`: the runs of a training job, and the tables of accuracies at the end.
-#ifndef HN_HARNESS_RUN_TRAIN_H
-#define HN_HARNESS_RUN_TRAIN_H
+#pragma once
 
 #include "harness/job/train_job.h"
 #include "harness/run/estimate.h"
@@ -64,5 +63,3 @@ struct hn_train_state {
     bool calibrate;                 // measure the sgemm rate before the first run
     double sgemm_gflops;            // of this machine at these threads, 0 = not measured
 };
-
-#endif

@@ -1,8 +1,7 @@
 // Contact sheets (BS figures 14, 15; PS figure 13; HC figure 12): an anchor, and of the batch that
 // each sampler puts around it the items that are most similar to it and some at random, as pictures
 // or as texts of one HTML page.
-#ifndef HN_HARNESS_SHEET_SHEET_H
-#define HN_HARNESS_SHEET_SHEET_H
+#pragma once
 
 #include "datasets/images.h"
 #include "datasets/items.h"
@@ -61,5 +60,3 @@ struct hn_sheet {
     int64_t batches;
 };
 void hn_sheet_write(FILE *html, const struct hn_sheet *sheet);
-
-#endif

@@ -1,6 +1,5 @@
 // Declarations that the two files of the study `lemmas` share.
-#ifndef HN_METRICS_STUDIES_LEMMAS_H
-#define HN_METRICS_STUDIES_LEMMAS_H
+#pragma once
 
 #include "core/random.h"
 #include "metrics/studies/study.h"
@@ -43,5 +42,3 @@ HN_MUST_USE enum hn_code hn_lemmas_clouds(struct hn_context *ctx, struct hn_lemm
                                           struct hn_table *table);
 HN_MUST_USE enum hn_code hn_lemmas_circle(struct hn_context *ctx, struct hn_lemmas *w,
                                           struct hn_table *table);
-
-#endif

@@ -2,8 +2,7 @@
 // and profiles that a single number per cell cannot hold. One constant struct per study, in a file
 // of its own (study_<name>.c), listed in registry.c. Unlike metrics they may use samplers: the
 // propositions are about the graphs and walks of these.
-#ifndef HN_METRICS_STUDIES_STUDY_H
-#define HN_METRICS_STUDIES_STUDY_H
+#pragma once
 
 #include "core/options/option.h"
 #include "core/table.h"
@@ -85,5 +84,3 @@ HN_MUST_USE enum hn_code hn_study_check_graph(struct hn_context *ctx, const void
                                               int64_t n);
 // As far as there are others to choose among n items.
 struct hn_study_graph hn_study_graph_of(const void *params, int64_t n);
-
-#endif

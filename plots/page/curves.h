@@ -1,6 +1,5 @@
 // Parts that many figures share: measures over steps and parameters, and published values.
-#ifndef HN_PLOTS_PAGE_CURVES_H
-#define HN_PLOTS_PAGE_CURVES_H
+#pragma once
 
 #include "plots/page/page.h"
 #include "plots/page/paper.h"
@@ -102,5 +101,3 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
 // Fills and finishes a page; HN_NOT_APPLICABLE where the file has no training.
 HN_MUST_USE enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
                                           const struct hn_training_curves *curves);
-
-#endif

@@ -1,6 +1,5 @@
 // The figure type: a constant struct at the end of a figure's file. It reads a result file alone.
-#ifndef HN_PLOTS_PAGE_FIGURE_H
-#define HN_PLOTS_PAGE_FIGURE_H
+#pragma once
 
 #include "results/store.h"
 #include <stdio.h>
@@ -106,5 +105,3 @@ void hn_tsv_real(FILE *tsv, double value);
 
 // The theme, as gnuplot commands (plots/page/theme.gp).
 extern const char hn_theme[];
-
-#endif

@@ -1,6 +1,5 @@
 // Rows of /runs by data set, temperature, step and setting: a panel each, a curve over steps.
-#ifndef HN_PLOTS_PAGE_GROUPS_H
-#define HN_PLOTS_PAGE_GROUPS_H
+#pragma once
 
 #include "plots/page/figure.h"
 #include "results/analysis/means.h"
@@ -120,4 +119,3 @@ void hn_league_title(const struct hn_groups *g, int league, char *text, size_t s
 // Title of the panel of a data set and temperature (-1: all); "" if it is the only one.
 void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, char *text,
                      size_t size);
-#endif

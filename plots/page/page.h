@@ -4,8 +4,7 @@
 //
 // Building never fails in the middle: what does not fit goes to a spare panel or series that is not
 // drawn, and a failed allocation is reported by hn_page_finish().
-#ifndef HN_PLOTS_PAGE_PAGE_H
-#define HN_PLOTS_PAGE_PAGE_H
+#pragma once
 
 #include "plots/page/groups.h"
 
@@ -152,5 +151,3 @@ struct hn_range {
 // Range of an axis over the data of a panel.
 struct hn_range hn_page_range(const struct hn_page *page, const struct hn_panel *panel,
                               bool vertical);
-
-#endif

@@ -1,6 +1,5 @@
 // A page between its parts: layout, gnuplot commands, words. Lengths in inches.
-#ifndef HN_PLOTS_PAGE_PAGE_PRIVATE_H
-#define HN_PLOTS_PAGE_PAGE_PRIVATE_H
+#pragma once
 
 #include "plots/page/page.h"
 
@@ -106,5 +105,3 @@ struct hn_texts {
 // a long one, up to the end of a word; then its beginning, since ends tell texts apart.
 void hn_text_shorten(const struct hn_texts *texts, int i, int letters, char *out, size_t size);
 double hn_disc_size(double size); // in gnuplot's units
-
-#endif

@@ -1,6 +1,5 @@
 // Published numbers, claims and the jobs that test them, part of the program: it needs no file.
-#ifndef HN_PLOTS_PAGE_PAPER_H
-#define HN_PLOTS_PAGE_PAPER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ const char *hn_published_text(const char *id); // "" if the paper prints none
 bool hn_published_next(const char **rest, struct hn_published *out);
 // The first number with this series and x; false if there is none.
 bool hn_paper_number(const char *id, const char *series, const char *x, struct hn_published *out);
-
-#endif

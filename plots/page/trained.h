@@ -1,7 +1,6 @@
 // Runs of `hardneg train` side by side, for terminal, report and curves: settings, their seeds,
 // accuracies at a step, and differences paired by seed.
-#ifndef HN_PLOTS_PAGE_TRAINED_H
-#define HN_PLOTS_PAGE_TRAINED_H
+#pragma once
 
 #include "results/analysis/means.h"
 
@@ -77,5 +76,3 @@ void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained
                      size_t size);
 // "views-mlp, temperature 0.2, batches of 256"
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *text, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Rows that share a letter are not told apart: the 95 % interval of their difference, paired by
 // seed, has 0 in it. Without such intervals (three seeds) there are no letters.
-#ifndef HN_PLOTS_REPORT_LATEX_H
-#define HN_PLOTS_REPORT_LATEX_H
+#pragma once
 
 #include "results/store.h"
 #include <stdio.h>
@@ -35,5 +34,3 @@ HN_MUST_USE enum hn_code hn_latex_paper(struct hn_context *ctx, const struct hn_
 // a letter in common if and only if they are tied; every row that ties with itself has one. False
 // if 52 letters are too few. letters[n] are bits, the lowest is "a".
 bool hn_tie_letters(int n, const bool *tied, uint64_t *letters);
-
-#endif

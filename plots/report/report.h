@@ -1,6 +1,5 @@
 // The report: one self-contained HTML page (inline pictures, no network) of a results file.
-#ifndef HN_PLOTS_REPORT_REPORT_H
-#define HN_PLOTS_REPORT_REPORT_H
+#pragma once
 
 #include "plots/page/figure.h"
 #include "results/analysis/overview.h"
@@ -121,5 +120,3 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r);
 void hn_html_price(FILE *html, const struct hn_results *r);
 // True if the table of identifiers has a verdict on this one.
 bool hn_html_is_tested(const struct hn_table *ids, const char *id);
-
-#endif

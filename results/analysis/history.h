@@ -1,6 +1,5 @@
 // A metric over past results: `compare --history DIR`.
-#ifndef HN_RESULTS_ANALYSIS_HISTORY_H
-#define HN_RESULTS_ANALYSIS_HISTORY_H
+#pragma once
 
 #include "results/store.h"
 
@@ -11,5 +10,3 @@
 // common; HN_USAGE: no such column.
 HN_MUST_USE enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder,
                                             const char *metric, struct hn_results *out);
-
-#endif

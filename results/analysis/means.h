@@ -1,7 +1,6 @@
 // Estimates from cells that differ by their seed alone. All that page, terminal, LaTeX, figures and
 // CSV say with a ± comes from here, so that the same cells give the same number everywhere.
-#ifndef HN_RESULTS_ANALYSIS_MEANS_H
-#define HN_RESULTS_ANALYSIS_MEANS_H
+#pragma once
 
 #include "results/store.h"
 
@@ -61,5 +60,3 @@ int64_t hn_judge_seeds(struct hn_mean difference, double margin);
 int hn_told_apart(struct hn_mean difference);
 // True if these differences (or signs) are better in one and no worse in the other: see fronts.
 bool hn_beats(double false_negatives, double hardness);
-
-#endif

@@ -1,7 +1,6 @@
 // /runs as a table of settings, which page, terminal and sentences go by: cells that differ by
 // their seed alone are one row, and every axis of the grid that varies is a column.
-#ifndef HN_RESULTS_ANALYSIS_OVERVIEW_H
-#define HN_RESULTS_ANALYSIS_OVERVIEW_H
+#pragma once
 
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
@@ -89,5 +88,3 @@ struct hn_candidate {
 };
 // Shows at most `max` of candidate[n], one of every sampler before a second of any. Their number.
 int64_t hn_choose_shown(struct hn_candidate *candidate, int64_t n, int64_t max);
-
-#endif

@@ -1,6 +1,5 @@
 // Options of samplers as results hold them: canonical text "K=100, M=500". And short names.
-#ifndef HN_RESULTS_ANALYSIS_PARAMS_H
-#define HN_RESULTS_ANALYSIS_PARAMS_H
+#pragma once
 
 #include "core/options/option.h"
 #include "core/table.h"
@@ -22,5 +21,3 @@ void hn_dataset_title(const char *dataset, char *text, size_t size);
 
 // True for the baseline: the sampler uniform, without an option that keeps tuples of a batch apart.
 bool hn_is_uniform(const char *sampler, const char *params);
-
-#endif

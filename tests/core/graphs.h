@@ -1,6 +1,5 @@
 // Graphs for the tests of graphs and of their orders.
-#ifndef HN_TESTS_GRAPHS_H
-#define HN_TESTS_GRAPHS_H
+#pragma once
 
 #include "core/graph.h"
 #include "core/random.h"
@@ -54,5 +53,3 @@ static inline struct hn_graph graph_of(const struct edges *e) {
 static inline int64_t degree(const struct hn_graph *g, int64_t v) {
     return g->start[v + 1] - g->start[v];
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A mutator for HDF5 files that goes through the library.
-#ifndef HN_TESTS_FUZZ_EDIT_H
-#define HN_TESTS_FUZZ_EDIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ size_t hn_fuzz_edit(uint8_t *data, size_t size, size_t max, unsigned seed,
 // Changes plain bytes, but into nothing on which HDF5 is known never to end.
 size_t hn_fuzz_damage(uint8_t *data, size_t size, size_t max,
                       size_t (*change)(uint8_t *, size_t, size_t));
-
-#endif

@@ -1,11 +1,8 @@
 // Calls of the library in any order, with any arguments that a caller may give by mistake.
-#ifndef HN_TESTS_FUZZ_LIBRARY_H
-#define HN_TESTS_FUZZ_LIBRARY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 // The bytes say which calls. Ends the process where one breaks a promise of library/hardneg.h.
 void hn_fuzz_library(const uint8_t *data, size_t size);
-
-#endif

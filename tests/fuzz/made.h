@@ -1,8 +1,7 @@
 // Results in memory, as a reader could have given them, out of bytes: rows and columns of results
 // that are there, with odd values in some places. No file and no HDF5 is on the way, so that what
 // works with results sees thousands of them a second.
-#ifndef HN_TESTS_FUZZ_MADE_H
-#define HN_TESTS_FUZZ_MADE_H
+#pragma once
 
 #include "results/store.h"
 
@@ -23,5 +22,3 @@ void hn_fuzz_made_free(struct hn_fuzz_made *made);
 
 // A text that must never come out as it is where it would be markup.
 #define HN_FUZZ_MARKUP "<script>evil"
-
-#endif

@@ -1,6 +1,5 @@
 // What the fuzz targets share: the promises that all readers keep, and files made of bytes.
-#ifndef HN_TESTS_FUZZ_PROMISE_H
-#define HN_TESTS_FUZZ_PROMISE_H
+#pragma once
 
 #include "core/context.h"
 
@@ -20,5 +19,3 @@ int hn_fuzz_memory(const uint8_t *data, size_t size, char path[HN_FUZZ_PATH]);
 // file with these bytes.
 void hn_fuzz_path(char path[HN_FUZZ_PATH], const char *ending);
 void hn_fuzz_put(const char *path, const uint8_t *data, size_t size);
-
-#endif

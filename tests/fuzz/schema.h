@@ -1,11 +1,8 @@
 // An HDF5 file whose objects, types, shapes and values are what the bytes say.
-#ifndef HN_TESTS_FUZZ_SCHEMA_H
-#define HN_TESTS_FUZZ_SCHEMA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 // Ends the process if the file cannot be written.
 void hn_fuzz_write_schema(const char *path, const uint8_t *data, size_t size);
-
-#endif

@@ -1,11 +1,8 @@
 // What is done with results that were read: compared, merged, drawn, written as pages and tables,
 // judged. The bytes say which of it, and of which results (tests/fuzz/made.h).
-#ifndef HN_TESTS_FUZZ_TABLES_H
-#define HN_TESTS_FUZZ_TABLES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 void hn_fuzz_tables(const uint8_t *data, size_t size);
-
-#endif

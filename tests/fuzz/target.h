@@ -1,8 +1,7 @@
 // Fuzz targets: each gives bytes to one reader, as the file that it would read, and ends the
 // process if the reader breaks a promise. One list; libFuzzer (tests/fuzz/run.sh) and the
 // regression test (tests/fuzz/test_fuzz.c) read it.
-#ifndef HN_TESTS_FUZZ_TARGET_H
-#define HN_TESTS_FUZZ_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ struct hn_fuzz_target {
 
 extern const struct hn_fuzz_target hn_fuzz_targets[]; // ends with a NULL name
 const struct hn_fuzz_target *hn_fuzz_find(const char *name);
-
-#endif

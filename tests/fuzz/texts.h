@@ -1,6 +1,5 @@
 // Readers of texts that users write: claims, training jobs, labels of an import, options.
-#ifndef HN_TESTS_FUZZ_TEXTS_H
-#define HN_TESTS_FUZZ_TEXTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ void hn_fuzz_train(const uint8_t *data, size_t size);
 void hn_fuzz_labels(const uint8_t *data, size_t size);
 // A sampler, a gate and the texts of a sheet's items, likewise.
 void hn_fuzz_words(const uint8_t *data, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of metrics.
-#ifndef HN_TESTS_COMPARED_H
-#define HN_TESTS_COMPARED_H
+#pragma once
 
 #include "core/stats.h"
 #include "tests/measured.h"
@@ -173,5 +172,3 @@ static inline void compare_with_oracle(struct hn_context *ctx, const struct hn_i
     measured_free(ctx, &m);
     hn_free(ctx, o.cosine);
 }
-
-#endif

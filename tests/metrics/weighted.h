@@ -1,6 +1,5 @@
 // Losses and weightings, evaluated directly.
-#ifndef HN_TESTS_WEIGHTED_H
-#define HN_TESTS_WEIGHTED_H
+#pragma once
 
 #include "tests/measured.h"
 #include "tests/named_weighting.h"
@@ -139,5 +138,3 @@ static inline void unlabel(struct hn_items *items, int32_t every) {
     for (int32_t i = 0; i < items->n; i += every)
         ((int32_t *)items->labels)[i] = -1;
 }
-
-#endif

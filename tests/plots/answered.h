@@ -1,6 +1,5 @@
 // Results made row by row, and the sentences that a page opens with on them.
-#ifndef HN_TESTS_PLOTS_ANSWERED_H
-#define HN_TESTS_PLOTS_ANSWERED_H
+#pragma once
 
 #include "plots/report/report.h"
 #include "tests/test.h"
@@ -119,5 +118,3 @@ static void put_sampler(const char *sampler, const double fn[3], const double ha
         put(&c);
     }
 }
-
-#endif

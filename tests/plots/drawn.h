@@ -1,6 +1,5 @@
 // What tests of figures read of the files that drawing leaves.
-#ifndef HN_TESTS_PLOTS_DRAWN_H
-#define HN_TESTS_PLOTS_DRAWN_H
+#pragma once
 
 #include "plots/page/figure.h"
 #include "tests/fixture.h"
@@ -67,5 +66,3 @@ static inline void no_warning(void *data, const char *note) {
     if (strstr(note, "gnuplot warns"))
         CU_FAIL("gnuplot warns of a figure");
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Small corpora for mining whose products are exact: rows of +-1/4 in 16 dimensions, so that scores
 // are multiples of 1/8 and many are equal.
-#ifndef HN_TESTS_RETRIEVAL_MINING_FIXTURE_H
-#define HN_TESTS_RETRIEVAL_MINING_FIXTURE_H
+#pragma once
 
 #include "core/random.h"
 #include "retrieval/mine.h"
@@ -93,5 +92,3 @@ static inline void mine_all(struct hn_context *ctx, const struct hn_retrieval_da
     HN_CHECK(ctx, hn_miner_pool(ctx, m, 0, data->rows[HN_QUERIES].rows, false, &pool));
     HN_CHECK(ctx, hn_miner_take(ctx, m, &pool, out));
 }
-
-#endif

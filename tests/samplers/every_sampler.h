@@ -1,6 +1,5 @@
 // Every sampler of the registry, and the template, with each of its choices.
-#ifndef HN_TESTS_EVERY_SAMPLER_H
-#define HN_TESTS_EVERY_SAMPLER_H
+#pragma once
 
 #include "datasets/snapshot.h"
 #include "tests/sampled.h"
@@ -123,5 +122,3 @@ static inline int all_cases(bool fit, bool views, struct sampler_case cases[CASE
     }
     return n;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The graph of GCBS by sorting everything in double.
-#ifndef HN_TESTS_GCBS_ORACLE_H
-#define HN_TESTS_GCBS_ORACLE_H
+#pragma once
 
 #include "samplers/gcbs_threshold.h"
 #include "tests/sampled.h"
@@ -57,5 +56,3 @@ static inline double naive_reference(const double *score, int64_t n, double q) {
     qsort(quantile, (size_t)chunks, sizeof *quantile, ascending);
     return (quantile[(chunks - 1) / 2] + quantile[chunks / 2]) / 2;
 }
-
-#endif

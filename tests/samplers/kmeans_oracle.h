@@ -1,6 +1,5 @@
 // Spherical k-means by the definition, with nothing but loops and in double.
-#ifndef HN_TESTS_KMEANS_ORACLE_H
-#define HN_TESTS_KMEANS_ORACLE_H
+#pragma once
 
 #include "tests/sampled.h"
 
@@ -82,5 +81,3 @@ static inline void naive_kmeans(const struct hn_matrix *x, uint64_t seed, const 
     if (centroids)
         memcpy(centroids, centroid, (size_t)(k * x->cols) * sizeof *centroid);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Proximity graphs for the tests of BatchSampler.
-#ifndef HN_TESTS_PROXIMITY_H
-#define HN_TESTS_PROXIMITY_H
+#pragma once
 
 #include "core/bitset.h"
 #include "datasets/snapshot.h"
@@ -11,5 +10,3 @@
 #include <stdlib.h>
 
 static const struct hn_sampler_type *batchsampler(void) { return hn_sampler_find("batchsampler"); }
-
-#endif

@@ -1,6 +1,5 @@
 // Proximity graphs of rows alone, for tests.
-#ifndef HN_TESTS_SAMPLERS_PROXIMITY_GRAPH_H
-#define HN_TESTS_SAMPLERS_PROXIMITY_GRAPH_H
+#pragma once
 
 #include "samplers/proximity.h"
 
@@ -14,5 +13,3 @@ static inline enum hn_code proximity_graph(struct hn_context *ctx,
     own.candidates = candidates;
     return hn_proximity_build(ctx, &items, &own, work, out);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The scratch of walks, freed by itself.
-#ifndef HN_TESTS_SAMPLERS_WALK_SCRATCH_H
-#define HN_TESTS_SAMPLERS_WALK_SCRATCH_H
+#pragma once
 
 #include "samplers/walk.h"
 
@@ -9,5 +8,3 @@ static inline void free_scratch(struct hn_context *ctx, struct hn_walk_scratch *
     for (int i = 0; i < 6; i++)
         hn_free(ctx, array[i]);
 }
-
-#endif

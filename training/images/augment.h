@@ -1,6 +1,5 @@
 // Augmentation of CIFAR-10 images for contrastive views (SimCLR's, cut to 32 x 32; RECIPES A).
-#ifndef HN_TRAINING_IMAGES_AUGMENT_H
-#define HN_TRAINING_IMAGES_AUGMENT_H
+#pragma once
 
 #include "core/random.h"
 #include "datasets/images.h"
@@ -41,5 +40,3 @@ void hn_plain_image(const uint8_t image[HN_IMAGE_BYTES], float out[HN_IMAGE_BYTE
 // NULL: HN_MEMORY.
 HN_MUST_USE int32_t *hn_image_order(struct hn_context *ctx, const struct hn_images *data, int64_t n,
                                     uint64_t seed, const char *purpose);
-
-#endif

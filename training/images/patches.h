@@ -2,8 +2,7 @@
 // Filters: 256 centroids of whitened 6 x 6 x 3 patches (Coates, Ng and Lee, AISTATS 2011: spherical
 // k-means on ZCA-whitened patches), a convolution with stride 2, two-sided rectification, means
 // over four quadrants: 2048 features; then standardised, PCA-whitened and cut to `keep`.
-#ifndef HN_TRAINING_IMAGES_PATCHES_H
-#define HN_TRAINING_IMAGES_PATCHES_H
+#pragma once
 
 #include "datasets/images.h"
 
@@ -48,5 +47,3 @@ HN_MUST_USE enum hn_code hn_patches_fit_projection(struct hn_context *ctx,
 // values for any number of threads. HN_INTERRUPTED.
 HN_MUST_USE enum hn_code hn_patches_run(struct hn_context *ctx, const struct hn_patches *p,
                                         const struct hn_image_source *images, float *out);
-
-#endif

@@ -2,8 +2,7 @@
 // training image, and the clean ones of training and test images. Made once, kept in a file whose
 // name and header hold a digest of all that it depends on, and mapped read-only: any number of
 // seeds, samplers and processes share it.
-#ifndef HN_TRAINING_IMAGES_VIEWS_H
-#define HN_TRAINING_IMAGES_VIEWS_H
+#pragma once
 
 #include "datasets/images.h"
 
@@ -39,5 +38,3 @@ struct hn_views {
 HN_MUST_USE enum hn_code hn_views_open(struct hn_context *ctx, const struct hn_views_spec *spec,
                                        struct hn_views *out);
 void hn_views_free(struct hn_context *ctx, struct hn_views *v); // zeroed is fine
-
-#endif

@@ -1,6 +1,5 @@
 // exp() of a parameter, which compilers turn into vectors.
-#ifndef HN_TRAINING_NET_EXP_H
-#define HN_TRAINING_NET_EXP_H
+#pragma once
 
 #include "core/exp.h"
 #include "training/net/real.h"
@@ -9,6 +8,4 @@
 static inline double hn_real_exp(double x) { return hn_exp(x); }
 #else
 static inline float hn_real_exp(float x) { return hn_expf(x); }
-#endif
-
 #endif

@@ -7,8 +7,7 @@
 // one network (two views) can be open at once.
 //
 // Gradients add up in weights->grad; results are the same bit for bit for any number of threads.
-#ifndef HN_TRAINING_NET_LAYER_H
-#define HN_TRAINING_NET_LAYER_H
+#pragma once
 
 #include "training/net/product.h"
 #include "training/net/sparse.h"
@@ -194,5 +193,3 @@ hn_real *hn_net_forward(struct hn_weights *weights, struct hn_tape *tape,
 // added to weights->grad, dx[rows x in] is filled unless NULL.
 void hn_net_backward(struct hn_weights *weights, struct hn_tape *tape, const struct hn_pass *pass,
                      hn_real *dy, hn_real *dx);
-
-#endif

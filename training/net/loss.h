@@ -6,8 +6,7 @@
 // The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
 // HCL, as in its code, and not through what a mask drops; the largest |score| of `clip` counts as a
 // constant, and a sum at its clamp has no gradient.
-#ifndef HN_TRAINING_NET_LOSS_H
-#define HN_TRAINING_NET_LOSS_H
+#pragma once
 
 #include "metrics/weighting.h"
 #include "training/net/product.h"
@@ -117,5 +116,3 @@ double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z,
 // logit, is overwritten. NaN without such rows.
 double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, const int32_t *label,
                              hn_real *dlogit);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // Before every step the copy follows the trained parameters, copy = rate copy + (1 - rate) value;
 // after it the keys of the batch replace the oldest of the queue.
-#ifndef HN_TRAINING_NET_MOMENTUM_H
-#define HN_TRAINING_NET_MOMENTUM_H
+#pragma once
 
 #include "training/net/layer.h"
 
@@ -35,5 +34,3 @@ const hn_real *hn_momentum_queue(const struct hn_momentum *m, const struct hn_we
 // key[n x d], n <= rows.
 void hn_momentum_push(const struct hn_momentum *m, struct hn_weights *weights, const hn_real *key,
                       int64_t n);
-
-#endif

@@ -1,8 +1,7 @@
 // Adam (Kingma and Ba 2015) with weight decay in the gradient (L2), and the learning-rate schedule.
 // Of parameters in rows (hn_weights.width) a step updates those rows alone that it touched, with
 // their moments ("lazy" Adam); the corrections are those of the step's number.
-#ifndef HN_TRAINING_NET_OPTIMISER_H
-#define HN_TRAINING_NET_OPTIMISER_H
+#pragma once
 
 #include "training/net/layer.h"
 
@@ -24,5 +23,3 @@ void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t
 // 0 again afterwards, while they are in the cache, and no row is touched.
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
                     hn_real *m, hn_real *v);
-
-#endif

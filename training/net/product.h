@@ -1,6 +1,5 @@
 // Matrix products of training.
-#ifndef HN_TRAINING_NET_PRODUCT_H
-#define HN_TRAINING_NET_PRODUCT_H
+#pragma once
 
 #include "training/net/real.h"
 
@@ -27,5 +26,3 @@ void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k
 // Sizes below 2^31.
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc);
-
-#endif

@@ -1,7 +1,6 @@
 // The number type of training. The layers and losses compile a second time with double, for the
 // tests that hold every gradient against central differences (Makefile: obj64).
-#ifndef HN_TRAINING_NET_REAL_H
-#define HN_TRAINING_NET_REAL_H
+#pragma once
 
 #include "core/context.h"
 
@@ -9,6 +8,4 @@
 typedef double hn_real;
 #else
 typedef float hn_real;
-#endif
-
 #endif

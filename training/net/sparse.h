@@ -1,6 +1,5 @@
 // Sparse matrices in compressed rows, and their products with dense ones.
-#ifndef HN_TRAINING_NET_SPARSE_H
-#define HN_TRAINING_NET_SPARSE_H
+#pragma once
 
 #include "training/net/real.h"
 
@@ -21,5 +20,3 @@ void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to);
 // in the order of its entries.
 void hn_sparse_times(int threads, const struct hn_sparse *s, const hn_real *x, int64_t ldx,
                      int64_t n, bool add, hn_real *y, int64_t ldy);
-
-#endif

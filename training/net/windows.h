@@ -5,8 +5,7 @@
 // factor has `rows` rows, of which those of a strip begin `pitch` behind those of the one before.
 // Every product is one chain, in order, of multiplications and additions (fused where the processor
 // has that), whatever the kernel.
-#ifndef HN_TRAINING_NET_WINDOWS_H
-#define HN_TRAINING_NET_WINDOWS_H
+#pragma once
 
 #include "training/net/real.h"
 
@@ -64,5 +63,3 @@ struct hn_window_kernel {
 // Kernels by number, from portable (0) up; NULL where the processor or the build has none (tests).
 enum { HN_WINDOW_KERNELS = 3 };
 const struct hn_window_kernel *hn_window_kernel(int number);
-
-#endif

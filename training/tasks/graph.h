@@ -1,7 +1,6 @@
 // Parts of the task `graph`: augmentations of small graphs (GraphCL: You et al. 2020, section 3.1;
 // RECIPES D), and what is known of graphs without an encoder, the reference for all encoders.
-#ifndef HN_TRAINING_TASKS_GRAPH_H
-#define HN_TRAINING_TASKS_GRAPH_H
+#pragma once
 
 #include "core/random.h"
 #include "datasets/tudataset.h"
@@ -70,5 +69,3 @@ HN_MUST_USE enum hn_code hn_graph_evaluate_alone(struct hn_context *ctx,
 // of the file, or one label where it has none. rounds >= 0.
 HN_MUST_USE enum hn_code hn_wl_kernel(struct hn_context *ctx, const struct hn_tudataset *data,
                                       int64_t rounds, double *kernel);
-
-#endif

@@ -1,7 +1,6 @@
 // Tasks of images: their files, an encoder that is trained on two views of every image of a batch,
 // their columns, and the hooks that they share. Their state begins with struct hn_image_net.
-#ifndef HN_TRAINING_TASKS_IMAGE_TASK_H
-#define HN_TRAINING_TASKS_IMAGE_TASK_H
+#pragma once
 
 #include "datasets/images.h"
 #include "training/net/momentum.h"
@@ -79,5 +78,3 @@ enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int vi
                             int64_t first, int64_t rows, float *z);
 enum hn_code hn_image_evaluate(struct hn_context *ctx, struct hn_task *task, int64_t step,
                                const float *z, double *value);
-
-#endif

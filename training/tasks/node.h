@@ -2,8 +2,7 @@
 // probability 1 - drop_edge, both directions together, adds self loops and normalises:
 // Ahat = D^-1 (A + I) (mean), D^-1/2 (A + I) D^-1/2 (GCN). Features are divided by their number per
 // node, and dropped with probability drop_feature, the rest scaled.
-#ifndef HN_TRAINING_TASKS_NODE_H
-#define HN_TRAINING_TASKS_NODE_H
+#pragma once
 
 #include "core/random.h"
 #include "datasets/linqs.h"
@@ -44,5 +43,3 @@ HN_MUST_USE enum hn_code hn_node_evaluate_alone(struct hn_context *ctx, const st
                                                 const struct hn_features *f,
                                                 const struct hn_evaluation *e,
                                                 struct hn_node_alone *out);
-
-#endif

@@ -1,6 +1,5 @@
 // MRR and recall of the task `pairs`: the ranks of queries' documents by their embeddings.
-#ifndef HN_TRAINING_TASKS_PAIRS_RANK_H
-#define HN_TRAINING_TASKS_PAIRS_RANK_H
+#pragma once
 
 #include "core/qrels.h"
 #include "training/net/sparse.h"
@@ -26,5 +25,3 @@ HN_MUST_USE enum hn_code hn_pairs_measure_bags(struct hn_context *ctx,
                                                const struct hn_pairs_ranked *r,
                                                const struct hn_sparse *q,
                                                const struct hn_sparse *p_t, double *value);
-
-#endif

@@ -1,6 +1,5 @@
 // Support-vector machine with folds: the evaluation of graph vectors (GraphCL; RECIPES D).
-#ifndef HN_TRAINING_TASKS_PROBE_H
-#define HN_TRAINING_TASKS_PROBE_H
+#pragma once
 
 #include "core/matrix.h"
 
@@ -36,5 +35,3 @@ struct hn_svm_probe {
 };
 // HN_DATA: a fold without items or training items, features that are not finite, too many items.
 HN_MUST_USE enum hn_code hn_svm_probe_run(struct hn_context *ctx, struct hn_svm_probe *probe);
-
-#endif

@@ -1,7 +1,6 @@
 // Positives drawn by label ("true positives", HC section 6.1): a random item of the anchor's class,
 // the anchor among them. Negatives know nothing of labels.
-#ifndef HN_TRAINING_TASKS_SAME_CLASS_H
-#define HN_TRAINING_TASKS_SAME_CLASS_H
+#pragma once
 
 #include "core/context.h"
 #include "core/random.h"
@@ -17,5 +16,3 @@ struct hn_same_class {
 HN_MUST_USE enum hn_code hn_same_class_open(struct hn_context *ctx, const int32_t *label, int64_t n,
                                             struct hn_same_class *out);
 int32_t hn_same_class_draw(const struct hn_same_class *s, struct hn_stream *stream, int32_t item);
-
-#endif

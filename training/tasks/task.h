@@ -1,8 +1,7 @@
 // The task type: what is trained on what. One constant struct per task, hn_<name>_task, at the end
 // of its file, and one line in the list of task.c. A task owns data and networks; the loop owns
 // sampler, optimiser and time.
-#ifndef HN_TRAINING_TASKS_TASK_H
-#define HN_TRAINING_TASKS_TASK_H
+#pragma once
 
 #include "core/digest.h"
 #include "core/options/option.h"
@@ -181,5 +180,3 @@ HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_eva
 // Mean cosine of pairs of different rows of z[n x d], which have unit length; NaN for fewer than
 // two.
 double hn_mean_cosine(int64_t n, int64_t d, const float *z);
-
-#endif

@@ -1,6 +1,5 @@
 // Items of the task `text`: pairs of a query and its key, some with a hard negative.
-#ifndef HN_TRAINING_TASKS_TEXT_ITEMS_H
-#define HN_TRAINING_TASKS_TEXT_ITEMS_H
+#pragma once
 
 #include "datasets/sts.h"
 #include "training/tasks/text_task.h"
@@ -36,5 +35,3 @@ HN_MUST_USE enum hn_code hn_text_items_pairs(struct hn_context *ctx, const struc
 // one number, from 0 in the order of their first sentence. Labels, so that false negatives are
 // counted: few pairs are annotated, and there are more than these.
 void hn_text_groups(const struct hn_sts *sts, int32_t *group);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Texts are numbered as in `features`. Texts from `apart` on have a table of embeddings of their
 // own. Embeddings are of the items' queries, then of the texts `behind`.
-#ifndef HN_TRAINING_TASKS_TEXT_TASK_H
-#define HN_TRAINING_TASKS_TEXT_TASK_H
+#pragma once
 
 #include "training/tasks/task.h"
 #include "training/text/text.h"
@@ -118,5 +117,3 @@ HN_MUST_USE enum hn_code hn_text_bags(struct hn_context *ctx, const struct hn_te
 HN_MUST_USE enum hn_code hn_text_svd(struct hn_context *ctx, const struct hn_text_features *f,
                                      const int32_t *fit, int64_t n, int64_t svd,
                                      const struct hn_sparse *bags, float *z);
-
-#endif

@@ -1,8 +1,7 @@
 // Accuracies of untrained encoders. Runs that differ in sampler, weighting or batch size begin with
 // the same weights: one evaluation at step 0 does for all of them. The list is in memory shared
 // with processes forked after it was opened; each of them may keep and find at any time.
-#ifndef HN_TRAINING_TASKS_UNTRAINED_H
-#define HN_TRAINING_TASKS_UNTRAINED_H
+#pragma once
 
 #include "core/context.h"
 
@@ -23,5 +22,3 @@ bool hn_untrained_find(const struct hn_untrained *u, const char *key, int n, dou
 // Keeps a copy, unless the list is full, missing, or `n` more than it can hold.
 void hn_untrained_keep(struct hn_untrained *u, const char *key, int n, const double *value);
 void hn_untrained_close(struct hn_untrained *u);
-
-#endif

@@ -9,8 +9,7 @@
 // tf: occurrences of a bucket in the sentence, df: sentences that have it. Words and the rest are
 // each scaled to length 1, then both together, or with `joint` at once. A sentence without a word
 // has the word "?".
-#ifndef HN_TRAINING_TEXT_TEXT_H
-#define HN_TRAINING_TEXT_TEXT_H
+#pragma once
 
 #include "datasets/sts.h"
 #include "training/net/sparse.h"
@@ -78,5 +77,3 @@ HN_MUST_USE enum hn_code hn_text_scores_sparse(struct hn_context *ctx, const str
 // (below 1e-6 of the largest) are zero. keep <= x->rows. The same bits for any number of threads.
 HN_MUST_USE enum hn_code hn_svd_right(struct hn_context *ctx, const struct hn_sparse *x,
                                       int64_t keep, hn_real *v);
-
-#endif

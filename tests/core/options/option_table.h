@@ -1,6 +1,5 @@
 // A table with an option of each kind.
-#ifndef HN_TESTS_OPTION_TABLE_H
-#define HN_TESTS_OPTION_TABLE_H
+#pragma once
 
 #include "core/options/option.h"
 #include "core/random.h"
@@ -59,5 +58,3 @@ static inline void closed(struct params *p) {
     hn_options_free(&ctx, table, p); // twice does no harm
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
-
-#endif

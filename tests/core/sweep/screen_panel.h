@@ -1,6 +1,5 @@
 // Reading the panels of the screen, for its tests.
-#ifndef HN_TESTS_CORE_SWEEP_SCREEN_PANEL_H
-#define HN_TESTS_CORE_SWEEP_SCREEN_PANEL_H
+#pragma once
 
 #include "core/sweep/screen_kernel.h"
 
@@ -15,5 +14,3 @@ static inline int32_t number(const int8_t *panel, int width, int64_t k, int64_t 
     memcpy(two, from, sizeof two);
     return width == 1 ? from[k % in_word] : two[k % in_word];
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A naive double-precision oracle of the sinks.
-#ifndef HN_TESTS_SINKS_ORACLE_H
-#define HN_TESTS_SINKS_ORACLE_H
+#pragma once
 
 #include "core/random.h"
 #include "core/stats.h"
@@ -215,5 +214,3 @@ static inline void check(const struct asked *a, double off) {
     free_bundle(&ctx, &cols);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Naive versions of the graphs that studies look at.
-#ifndef HN_TESTS_NAIVE_GRAPH_H
-#define HN_TESTS_NAIVE_GRAPH_H
+#pragma once
 
 #include "core/stats.h"
 #include "tests/sampled.h"
@@ -38,5 +37,3 @@ static inline bool is_text(const struct hn_table *t, int64_t row, const char *co
                            const char *text) {
     return strcmp(hn_table_text(t, row, column), text) == 0;
 }
-
-#endif

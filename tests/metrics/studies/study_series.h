@@ -1,6 +1,5 @@
 // Series of made-up items for studies.
-#ifndef HN_TESTS_STUDY_SERIES_H
-#define HN_TESTS_STUDY_SERIES_H
+#pragma once
 
 #include "core/random.h"
 #include "core/stats.h"
@@ -24,5 +23,3 @@ static inline void free_series(struct hn_context *ctx, struct studied_series *s)
     for (int i = 0; i < 4; i++)
         hn_fixture_items_free(ctx, &s->step[i]);
 }
-
-#endif
