@@ -298,6 +298,8 @@ static void write_tics(FILE *tsv, const char *name, const struct hn_axis *axis) 
     fputc('\n', tsv);
 }
 
+const char *hn_series_end(const struct hn_series *s) { return *s->end ? s->end : s->label; }
+
 static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct hn_series *s) {
     hn_print(tsv, hn_tsv_text, "\n\n# %s%s%s%s\n", panel->title,
              *panel->title && *hn_series_end(s) ? ": " : "", hn_series_end(s),
@@ -326,59 +328,4 @@ void hn_page_write_data(struct hn_page *page, FILE *tsv) {
                 fputc('\n', tsv);
             }
         }
-}
-
-enum { MAX_BANDS = 8 };
-
-bool hn_series_has_interval(const struct hn_series *s) {
-    for (int64_t i = 0; i < s->n; i++)
-        if (!isnan(s->datum[i].lo) && !isnan(s->datum[i].hi))
-            return true;
-    return false;
-}
-
-static bool is_curve(const struct hn_series *s) {
-    return (s->look == HN_LOOK_LINE || s->look == HN_LOOK_PLAIN) && s->n > 1;
-}
-
-bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s) {
-    int curves = 0;
-    for (int k = 0; k < panel->n_series; k++)
-        curves += is_curve(panel->series[k]);
-    return is_curve(s) && !panel->rows && curves <= MAX_BANDS;
-}
-
-static const char *intervals(const struct hn_page *page) {
-    bool bands = false, bars = false;
-    for (int p = 0; p < page->panels; p++)
-        for (int k = 0; k < page->panel[p].n_series; k++) {
-            const struct hn_series *s = page->panel[p].series[k];
-            bool band = hn_series_is_band(&page->panel[p], s), some = hn_series_has_interval(s);
-            bands |= band && some;
-            bars |= !band && some;
-        }
-    return bands && bars ? "Bands and bars are 95 % intervals."
-           : bands       ? "Bands are 95 % intervals."
-           : bars        ? "Bars are 95 % intervals."
-                         : "";
-}
-
-void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_CAPTION_SIZE]) {
-    struct hn_layout g;
-    hn_layout_make(page, &g);
-    const char *parts[] = {own, page->said, page->own_intervals ? "" : intervals(page), "",
-                           page->note};
-    char inset[HN_TITLE_SIZE + 32];
-    if (page->inset_says) {
-        snprintf(inset, sizeof inset, "%s: %s",
-                 g.inset       ? "Inset"
-                 : g.rows == 1 ? "Right"
-                               : "Last panel",
-                 page->inset_says);
-        parts[3] = inset;
-    }
-    *text = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (*parts[i])
-            hn_append(text, HN_CAPTION_SIZE, "%s%s", *text ? " " : "", parts[i]);
 }

@@ -33,8 +33,6 @@ static bool wants_end_labels(const struct hn_page *page) {
     return labelled > 0 && labelled <= HN_MAX_CURVES + 2;
 }
 
-const char *hn_series_end(const struct hn_series *s) { return *s->end ? s->end : s->label; }
-
 // Of several series with one label and line the one with marks stands in the key.
 static bool in_key(struct hn_key *key, const struct hn_series *s) {
     for (int i = 0; i < key->entries; i++)
