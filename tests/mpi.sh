@@ -165,7 +165,7 @@ make_shared() {
 told_shares() { # RANKS
     local lines=$1
     [ "$1" != 1 ] || lines=0
-    check "$1 ranks: what each did is said" test "$(grep -cE '^rank [0-9]+: [0-9]+ parts in .* written, .* read, [0-9]+ % waiting' err)" = "$lines"
+    check "$1 ranks: what each did is said" test "$(grep -cE '^rank [0-9]+: [0-9]+ parts? in .* written, .* read, [0-9]+ % waiting' err)" = "$lines"
     [ "$1" != 1 ] || check "one rank: what it did is said" complains '^rows ranks: [0-9]+ parts in .* written'
     [ "$1" = 1 ] || check "$1 ranks: and of all" complains "^$1 ranks: [0-9]+ parts, .* largest time of computing"
     pycheck "$1 ranks: counters of /env" 'import csv, h5py, sys
