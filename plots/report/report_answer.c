@@ -369,6 +369,8 @@ static void put_league(FILE *html, const struct league *p) {
               html);
     if (p->uniform < 0)
         put_hardest(html, p, "There is no Uniform in these results to compare with.");
+    else if (!is_per_anchor(p) && !is_candidate(p, p->uniform))
+        put_hardest(html, p, "Uniform had no true negative, so nothing is compared with it.");
     else if (!isfinite(mean_of(p, p->uniform, "fn_ratio").mean))
         put_hardest(html, p, "Without labels nothing is known of false negatives.");
     else

@@ -150,6 +150,11 @@ static void too_many_false(void) {
     cells[1] = at("mined", 1, 1, NAN);
     cells[1].anchors = 0;
     says(sentences_on(cells, 2), "no hardness: mined (1 of 1 seed).", "is the hardest");
+    struct cell small[] = {at("uniform", 1, 1, NAN), at("b3", 1, 0.9, 0.4)};
+    small[0].anchors = 0;
+    says(sentences_on(small, 2),
+         "Uniform had no true negative, so nothing is compared with it. <b>b3</b> is the hardest",
+         "At most");
 }
 
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
