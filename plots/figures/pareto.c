@@ -222,7 +222,8 @@ static struct box box_of(const struct point *point, int n, int without) {
     return b;
 }
 
-// Half of the points, if in less than a fifth of the area: the farthest are taken away one by one.
+// Finds a corner: half of the points, if they lie in less than a fifth of the area. The farthest
+// point is taken away until half are left.
 static bool find_corner(struct point *point, int n, struct box *corner) {
     const struct box all = box_of(point, n, -1);
     double width = all.x1 - all.x0, height = all.y1 - all.y0;

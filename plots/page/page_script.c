@@ -45,7 +45,8 @@ static void even_tics(FILE *gp, bool latex, const char *name, struct hn_range r,
     fputs(")\n", gp);
 }
 
-// At most `max` labels: 1, 2, 5, else decades. Exponents are as large as seven points of eight.
+// At most `max` labels: 1, 2, 5, else decades. Exponents are set
+// at seven eighths of the size.
 static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int max) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
     const struct log_tics t = find_log_tics(r);
