@@ -24,6 +24,18 @@ test_sheet() {
     for s in uniform knn batchsampler; do check "sheet: $s" grep -q "<h2>$s</h2>" t.html; done
     check "sheet: batches begun from the anchor" test "$(grep -c 'begun from the anchor' t.html)" = 2
     check "sheet: texts are escaped" grep -q 'of &#60;300&#62; &#38; more' t.html
+    check "sheet: headings" grep -q '<th scope=col>Label</th><th scope=col class=n>Cosine</th><th scope=col>Text</th>' t.html
+    pycheck "sheet: labels, cosines, and marks of false negatives" "
+import h5py, html, numpy as np, re
+f = h5py.File('s.h5'); x = f['embeddings'][-1].astype('f8'); y = f['labels'][:]; x /= np.linalg.norm(x, axis=1)[:, None]
+rows = re.findall('<tr( class=same)?><td>([^<]*)</td><td class=n>([^<]*)</td><td class=wrap>text number ([0-9]+) of', open('t.html').read())
+anchor = int(rows[0][3])
+assert rows[0][0] == '' and rows[0][2] == '\u2013' and len(rows) == 1 + 2 * 3 * 10, rows
+for same, label, cosine, item in rows[1:]:
+    i = int(item)
+    assert bool(same) == (y[i] == y[anchor]) and html.unescape(label) == f['labels'].attrs['label_names'][y[i]], (same, label, item)
+    assert abs(float(cosine) - x[i] @ x[anchor]) < .00501, (cosine, x[i] @ x[anchor])
+assert any(r[0] for r in rows) and not all(r[0] for r in rows)"
     expect "sheet on other threads" 0 '' sheet s.h5 --texts lines.txt -b 16 --threads 3 -o u.html -q
     check "sheet: the same page" cmp -s t.html u.html
     expect "sheet of one sampler" 0 '' sheet s.h5 --texts lines.txt -b 16 --anchor 7 --sampler uniform -o v.html

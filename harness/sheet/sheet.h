@@ -7,7 +7,8 @@
 #include "datasets/items.h"
 #include "harness/job/job.h"
 
-// Contents of the items: records of pictures, or texts. The images are to be freed.
+// Contents of the items: records of pictures, or texts. What is allocated belongs to the owner of
+// the time.
 struct hn_sheet_source {
     struct hn_images images;
     const int64_t *record;    // [n] of pictures; NULL: texts
@@ -48,15 +49,3 @@ HN_MUST_USE enum hn_code hn_sheet_draw(struct hn_context *ctx, const struct hn_j
                                        const struct hn_items *items, int32_t batch_size,
                                        uint64_t seed, int32_t anchor, int32_t max,
                                        struct hn_sheet_batch *out);
-
-struct hn_sheet {
-    const char *title; // of the snapshot
-    const struct hn_items *items;
-    const struct hn_sheet_source *source;
-    int32_t anchor, batch_size;
-    uint64_t seed;
-    struct hn_job_sampler *const *sampler; // [batches]
-    const struct hn_sheet_batch *batch;
-    int64_t batches;
-};
-void hn_sheet_write(FILE *html, const struct hn_sheet *sheet);

@@ -161,50 +161,8 @@ static void test_texts(void) {
     hn_fixture_remove(folder);
 }
 
-// A sheet of texts is a table with headings and names of labels; items with the anchor's label are
-// marked, the anchor has no cosine.
-static void test_page(void) {
-    enum { SHOWN = 2 };
-    static const char *const name[COLOURS] = {"zero", "one <1>"};
-    static const char *text[N];
-    struct hn_context ctx;
-    struct hn_job_sampler *uniform;
-    char *page = NULL, row[128];
-    size_t size;
-    int32_t similar[SHOWN] = {1, COLOURS},
-            some[SHOWN] = {1, 1}; // item 1 has another label than item 0
-    hn_context_init(&ctx, 1);
-    make_items();
-    for (int i = 0; i < N; i++)
-        text[i] = "some text";
-    HN_CHECK(&ctx, hn_job_parse_sampler(&ctx, "uniform", &uniform));
-    const struct hn_sheet_source source = {.text = text, .label = name, .labels = 2};
-    const struct hn_sheet_batch batch = {
-        .size = B, .shown = SHOWN, .similar = similar, .some = some, .same = NAN};
-    FILE *html = open_memstream(&page, &size);
-    hn_sheet_write(html, &(struct hn_sheet){.title = "s.h5",
-                                            .items = &items,
-                                            .source = &source,
-                                            .batch_size = B,
-                                            .sampler = &uniform,
-                                            .batch = &batch,
-                                            .batches = 1});
-    fclose(html);
-    CU_ASSERT(strstr(page, "<th scope=col>Label</th><th scope=col class=n>Cosine</th>"
-                           "<th scope=col>Text</th>") != NULL);
-    CU_ASSERT(strstr(page, "<tr><td>zero</td><td class=n>–</td><td class=wrap>some text</td>") !=
-              NULL);
-    snprintf(row, sizeof row, "<tr><td>one &#60;1&#62;</td><td class=n>%.2f</td>", cosine(0, 1));
-    CU_ASSERT(strstr(page, row) != NULL);
-    snprintf(row, sizeof row, "<tr class=same><td>zero</td><td class=n>%.2f</td>",
-             cosine(0, COLOURS));
-    CU_ASSERT(strstr(page, row) != NULL);
-    free(page);
-    hn_free(&ctx, uniform);
-}
-
 static const struct hn_test tests[] = {
     {"nearest", test_nearest},   {"uniform", test_uniform}, {"per_anchor", test_per_anchor},
-    {"pictures", test_pictures}, {"texts", test_texts},     {"page", test_page},
+    {"pictures", test_pictures}, {"texts", test_texts},
 };
 HN_TEST_MAIN("sheet", tests)
