@@ -6,7 +6,6 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
-#include "retrieval/describe.h"
 #include "retrieval/synth.h"
 
 #include <sys/stat.h>
@@ -172,7 +171,7 @@ static enum hn_code import_retrieval(struct hn_context *ctx, const struct hn_cal
         return HN_OK;
     if (hn_retrieval_open(ctx, o->output, &r))
         return ctx->code;
-    hn_retrieval_line(hn_retrieval_info(r), stderr);
+    hn_print_retrieval(hn_retrieval_info(r), stderr);
     hn_retrieval_close(ctx, r);
     return HN_OK;
 }

@@ -1,7 +1,7 @@
 // Output of `run` and `train`: totals of a dry run, and tables when they are done.
 #pragma once
 
-#include "datasets/snapshot.h"
+#include "datasets/retrieval.h"
 #include "harness/reproduce/reproduce.h"
 #include "harness/run/estimate.h"
 #include "results/store.h"
@@ -27,6 +27,9 @@ HN_MUST_USE enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_repro
 // equal rows, a line each; nothing where there is nothing to say.
 void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_composition *c,
                           FILE *out);
+// The same for queries and a corpus, on one line: sizes, judged pairs, queries without a relevant
+// passage.
+void hn_print_retrieval(const struct hn_retrieval_info *info, FILE *out);
 
 // The main numbers of every setting at one step, or at the last one of each file, on standard
 // output: means over seeds, so that a run says something before any figure is opened. A long table
