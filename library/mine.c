@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct hn_option options[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
-
 struct work {
     struct hn_context *ctx;
     struct hardneg_corpus in;
@@ -92,12 +90,12 @@ static enum hn_code take_data(struct work *w) {
 
 static enum hn_code read_options(struct work *w, const char *const *option,
                                  struct hn_mine_options *to) {
-    if (hn_options_init(w->ctx, options, to))
+    if (hn_options_init(w->ctx, hn_mine_table, to))
         return w->ctx->code;
     for (; option && option[0]; option += 2)
         if (!option[1])
             return hn_fail(w->ctx, HN_USAGE, "the option %s has no value", option[0]);
-        else if (hn_options_set(w->ctx, options, to, option[0], option[1]))
+        else if (hn_options_set(w->ctx, hn_mine_table, to, option[0], option[1]))
             return w->ctx->code;
     return HN_OK;
 }

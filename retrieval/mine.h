@@ -240,7 +240,8 @@ struct hn_mined {
 HN_MUST_USE enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
                                        const struct hn_pool *pool, struct hn_mined *out);
 
-// The options of mining as entries of an option table, of the command and of the library.
+// The options of mining as entries of an option table, and a table of them alone.
+extern const struct hn_option hn_mine_table[];
 
 // `type` holds a struct hn_mine_options: in its member m with prefix `m.`, or is one.
 #define HN_MINE_OPTIONS(type, prefix)                                                              \

@@ -13,6 +13,8 @@ const char *const hn_mine_take[] = {"auto", "top", "draw", NULL};
 const char *const hn_mine_fill[] = {"auto", "keep", "drop", "draw", NULL};
 const char *const hn_mine_positive[] = {"min", "max", "mean", NULL};
 
+const struct hn_option hn_mine_table[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
+
 // The first choice of all is "auto".
 static void choose(int *choice, int otherwise) {
     if (*choice == 0)

@@ -322,21 +322,16 @@ static enum hn_code rank(struct hn_context *ctx, const struct hn_bench *b) {
 static enum hn_code run_mining(struct hn_context *ctx, struct hn_bench *b,
                                const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     struct hn_retrieval_data data = {.rows = {b->queries, b->items.x}};
-    const struct hn_mine_options options = {.n = 10,
-                                            .depth = b->shape.K,
-                                            .min_rank = INT64_MIN,
-                                            .max_rank = INT64_MIN,
-                                            .seed = 1,
-                                            .absolute_margin = NAN,
-                                            .relative_margin = .05,
-                                            .max_score = NAN,
-                                            .min_score = NAN,
-                                            .guide = NAN};
+    struct hn_mine_options options;
     struct hn_miner miner;
     int64_t queries = b->shape.queries;
     HN_SCOPE(ctx);
-    if (make_qrels(ctx, queries, b->shape.n, &data.qrels) ||
-        hn_miner_open(ctx, &data, &options, "random rows", &miner))
+    if (hn_options_init(ctx, hn_mine_table, &options) ||
+        make_qrels(ctx, queries, b->shape.n, &data.qrels))
+        return ctx->code;
+    options.depth = b->shape.K;
+    options.relative_margin = .05;
+    if (hn_miner_open(ctx, &data, &options, "random rows", &miner))
         return ctx->code;
     int64_t begun = hn_wall_ns();
     enum hn_code code = k->argument == MINE ? mine(ctx, &miner, queries) : rank(ctx, b);

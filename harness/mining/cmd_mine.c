@@ -19,8 +19,6 @@ struct mine_params {
     int64_t step, threads, memory, wait;
 };
 
-static const struct hn_option settings_options[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
-
 static const struct hn_option mine_options[] = {
     HN_MINE_OPTIONS(struct mine_params, o.),
     {HN_INT_OPTION(struct mine_params, step, "step", NULL, 0, INFINITY,
@@ -74,7 +72,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
     if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
         hn_miner_open(ctx, &w->corpus.data, &p->o, path, &w->miner))
         return ctx->code;
-    char *options = hn_options_text(ctx, settings_options, &w->miner.o);
+    char *options = hn_options_text(ctx, hn_mine_table, &w->miner.o);
     w->mining.miner = &w->miner;
     w->mining.settings =
         options ? hn_format(ctx, "%s; step %lld; %s", options, (long long)p->step, hn_version)

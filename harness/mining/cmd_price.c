@@ -95,18 +95,12 @@ static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) 
 }
 
 static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
-    struct hn_mine_options o = {.n = w->p->n,
-                                .depth = w->p->depth,
-                                .min_rank = INT64_MIN,
-                                .max_rank = INT64_MIN,
-                                .seed = 1,
-                                .absolute_margin = NAN,
-                                .relative_margin = NAN,
-                                .max_score = NAN,
-                                .min_score = NAN,
-                                .guide = NAN};
-    if (hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus))
+    struct hn_mine_options o;
+    if (hn_options_init(ctx, hn_mine_table, &o) ||
+        hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus))
         return ctx->code;
+    o.n = w->p->n;
+    o.depth = w->p->depth;
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;
     if (hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) ||

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Results by sheet: [settings x sheets] each.
-struct found {
-    double *mean, *model, *lo, *hi;
-};
-
 static int by_pair(const void *a, const void *b) {
     const struct hn_judged_pair *x = a, *y = b;
     int32_t query = (x->at.query > y->at.query) - (x->at.query < y->at.query);
@@ -33,8 +28,10 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_price_work *w,
     return HN_OK;
 }
 
-static enum hn_code run_sheet(struct hn_context *ctx, const struct hn_price_work *w, int64_t sheet,
-                              const struct found *to) {
+// Adds a sheet to the sums in w->trial, and puts the ends of its intervals into lo and hi, both
+// [settings x sheets].
+static enum hn_code run_sheet(struct hn_context *ctx, struct hn_price_work *w, int64_t sheet,
+                              double *lo, double *hi) {
     struct hn_price price[HN_PRICES_MAX];
     struct hn_share_estimate estimate;
     int64_t n = w->p->sheet;
@@ -46,45 +43,28 @@ static enum hn_code run_sheet(struct hn_context *ctx, const struct hn_price_work
         hn_price_run(ctx, &w->miner, &w->pool, &estimate, w->setting, w->n, price))
         return ctx->code;
     for (int s = 0; s < w->n; s++) {
-        int64_t at = s * w->p->trials + sheet;
-        to->mean[at] = price[s].false_share.mean;
-        to->model[at] = price[s].model;
-        to->lo[at] = price[s].false_share.lo;
-        to->hi[at] = price[s].false_share.hi;
+        const struct hn_interval share = price[s].false_share;
+        struct hn_sheet_trial *t = &w->trial[s];
+        double truth = w->price[s].false_share.mean;
+        t->mean += share.mean;
+        t->error += (share.mean - truth) * (share.mean - truth);
+        t->model += (price[s].model - truth) * (price[s].model - truth);
+        t->holds += share.lo <= truth && truth <= share.hi;
+        lo[s * w->p->trials + sheet] = share.lo;
+        hi[s * w->p->trials + sheet] = share.hi;
     }
     return HN_OK;
 }
 
-static double root_error(const double *value, int64_t n, double truth) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (value[i] - truth) * (value[i] - truth);
-    return sqrt(sum / (double)n);
-}
-
-static void summarize(const struct found *f, int64_t n, double truth, struct hn_sheet_trial *out) {
-    double sum = 0, held = 0;
-    out->error = root_error(f->mean, n, truth);
-    out->model = root_error(f->model, n, truth);
-    for (int64_t i = 0; i < n; i++) {
-        sum += f->mean[i];
-        held += f->lo[i] <= truth && truth <= f->hi[i];
-    }
-    out->mean = sum / (double)n;
-    out->holds = isnan(truth) ? NAN : held / (double)n;
-    out->lo = hn_median(f->lo, n);
-    out->hi = hn_median(f->hi, n);
-}
-
-static enum hn_code run_sheets(struct hn_context *ctx, const struct hn_price_work *w,
-                               const struct found *to) {
+static enum hn_code run_sheets(struct hn_context *ctx, struct hn_price_work *w, double *lo,
+                               double *hi) {
     struct hn_progress progress;
     enum hn_code code = HN_OK;
     hn_progress_begin(&progress, w->p->trials, 0, w->quiet);
     progress.unit = "sheets";
     for (int64_t sheet = 0; sheet < w->p->trials && !code; sheet++) {
         hn_progress_show(&progress, "judging");
-        code = run_sheet(ctx, w, sheet, to);
+        code = run_sheet(ctx, w, sheet, lo, hi);
         progress.done++;
     }
     hn_progress_clear(&progress);
@@ -92,18 +72,20 @@ static enum hn_code run_sheets(struct hn_context *ctx, const struct hn_price_wor
 }
 
 enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w) {
-    int64_t n = w->p->trials, size = w->n * n;
+    int64_t n = w->p->trials;
     HN_SCOPE(ctx);
-    struct found all = {hn_alloc(ctx, size, sizeof(double)), hn_alloc(ctx, size, sizeof(double)),
-                        hn_alloc(ctx, size, sizeof(double)), hn_alloc(ctx, size, sizeof(double))};
-    if (!all.mean || !all.model || !all.lo || !all.hi ||
-        hn_price_run(ctx, &w->miner, &w->pool, NULL, w->setting, w->n, w->price) ||
-        run_sheets(ctx, w, &all))
+    double *lo = hn_alloc(ctx, w->n * n, sizeof *lo), *hi = hn_alloc(ctx, w->n * n, sizeof *hi);
+    if (!lo || !hi || hn_price_run(ctx, &w->miner, &w->pool, NULL, w->setting, w->n, w->price) ||
+        run_sheets(ctx, w, lo, hi))
         return ctx->code;
     for (int s = 0; s < w->n; s++) {
-        const struct found own = {all.mean + s * n, all.model + s * n, all.lo + s * n,
-                                  all.hi + s * n};
-        summarize(&own, n, w->price[s].false_share.mean, &w->trial[s]);
+        struct hn_sheet_trial *t = &w->trial[s];
+        t->mean /= (double)n;
+        t->error = sqrt(t->error / (double)n);
+        t->model = sqrt(t->model / (double)n);
+        t->holds = isnan(w->price[s].false_share.mean) ? NAN : t->holds / (double)n;
+        t->lo = hn_median(lo + s * n, n);
+        t->hi = hn_median(hi + s * n, n);
     }
     return HN_OK;
 }
