@@ -357,7 +357,7 @@ static json_t *new_row(const struct hn_trained *t, const struct hn_trained_row *
     char name[NAME + 1];
     snprintf(name, sizeof name, "%.*s", NAME, row->name);
     return json_pack("{s:o, s:I}", "name", hn_json_text(name), "seeds",
-                     (json_int_t)hn_trained_seeds(t, row->setting));
+                     (json_int_t)t->overview.seeds[row->setting]);
 }
 
 // Columns are those in which the base has values: results of several tasks have those of all.
@@ -468,7 +468,7 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
     struct hn_trained t;
     enum hn_code code = hn_trained_open(ctx, r, &t);
     for (int64_t k = 0; !code && k < t.settings; k++)
-        if (t.setting[k].base < 0) {
+        if (t.base[k] == k) {
             code = print_accuracies(ctx, &t, k);
             print_costs(&t, k);
         }

@@ -45,10 +45,10 @@ static void add_row(struct table *t, int64_t setting, bool untrained) {
 
 // Before training only the task and its options count.
 static bool untrained_is_new(const struct table *t, int64_t setting) {
-    const struct hn_trained_setting *all = t->trained->setting;
+    const struct hn_overview *all = &t->trained->overview;
     for (int i = 0; i < t->rows; i++)
         if (t->row[i].untrained &&
-            hn_rows_agree(&t->trained->results->runs, all[t->row[i].setting].run, all[setting].run,
+            hn_rows_agree(&all->results->runs, all->first[t->row[i].setting], all->first[setting],
                           HN_COLUMNS("task", "task_params")))
             return false;
     return true;
@@ -61,9 +61,10 @@ static void collect(struct table *t, int64_t first) {
     t->scale = hn_trained_is_share(t->column) ? 100 : 1;
     t->base = first;
     for (int64_t k = first; k < t->trained->settings; k++) {
-        if (strcmp(hn_trained_text(t->trained, k, "dataset"), t->dataset) != 0)
+        if (t->trained->base[k] < 0 ||
+            strcmp(hn_trained_text(t->trained, k, "dataset"), t->dataset) != 0)
             continue;
-        t->within |= t->trained->setting[k].base >= 0;
+        t->within |= t->trained->base[k] != k;
         if (untrained_is_new(t, k))
             add_row(t, k, true);
         add_row(t, k, false);
@@ -74,7 +75,7 @@ static void collect(struct table *t, int64_t first) {
 static int line_of(const struct table *t, const struct row *row) {
     return row->untrained
                ? 0
-               : hn_line_of_sampler(&t->trained->results->runs,
+               : hn_line_of_sampler(&t->trained->overview.results->runs,
                                     hn_trained_text(t->trained, row->setting, "sampler"));
 }
 
@@ -115,10 +116,7 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
 
 // Within a problem where there are several settings of one, else across them.
 static int64_t base_of(const struct table *t, int64_t setting) {
-    const struct hn_trained_setting *s = t->trained->setting;
-    if (!t->within)
-        return t->base;
-    return s[setting].base < 0 ? setting : s[setting].base;
+    return t->within ? t->trained->base[setting] : t->base;
 }
 
 static void difference_title(const struct table *t, char *title, size_t size) {
@@ -158,9 +156,10 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
 
 static bool is_first(const struct hn_trained *t, int64_t k) {
     for (int64_t j = 0; j < k; j++)
-        if (strcmp(hn_trained_text(t, j, "dataset"), hn_trained_text(t, k, "dataset")) == 0)
+        if (t->base[j] >= 0 &&
+            strcmp(hn_trained_text(t, j, "dataset"), hn_trained_text(t, k, "dataset")) == 0)
             return false;
-    return true;
+    return t->base[k] >= 0;
 }
 
 static void draw_table(struct hn_page *page, const struct hn_trained *trained, int64_t first) {

@@ -20,7 +20,7 @@ static void collect(const struct hn_trained *t, const struct hn_table *cosines, 
                     struct pairs *p) {
     *p = (struct pairs){.bins = 0};
     for (int64_t row = 0; row < cosines->rows; row++) {
-        if (!hn_trained_is_of(t, hn_whole(hn_table_real(cosines, row, "run"), -1), setting))
+        if (hn_overview_setting(&t->overview, cosines, row) != setting)
             continue;
         double low = hn_table_real(cosines, row, "bin_lo");
         double width = hn_table_real(cosines, row, "bin_hi") - low;

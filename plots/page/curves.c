@@ -238,10 +238,11 @@ static void draw_settings(struct hn_page *page, struct hn_panel *panel, const st
         char label[HN_LABEL_SIZE];
         if (!c->shown)
             continue;
-        int line = samplers == 1
-                       ? hn_line_ordered(number++, drawn)
-                       : hn_line_of_setting(hn_line_of_sampler(&t->results->runs, c->sampler),
-                                            (int)c->round);
+        int line =
+            samplers == 1
+                ? hn_line_ordered(number++, drawn)
+                : hn_line_of_setting(hn_line_of_sampler(&t->overview.results->runs, c->sampler),
+                                     (int)c->round);
         hn_trained_label(t, k, label, sizeof label);
         draw_trained(hn_panel_series(page, panel, label, HN_LOOK_LINE, line), t, k, column, steps);
         if (curves->beside)
@@ -264,8 +265,8 @@ static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *
     if (!candidate)
         return page->ctx->code;
     for (int64_t k = base; k < t->settings; k++)
-        if (hn_trained_is_beside(t, k, base) &&
-            (!curves->keep || curves->keep(&t->results->runs, t->setting[k].run))) {
+        if (t->base[k] == base &&
+            (!curves->keep || curves->keep(&t->overview.results->runs, t->overview.first[k]))) {
             candidate[k].sampler = hn_trained_text(t, k, "sampler");
             drawn++;
         }
@@ -299,7 +300,7 @@ enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
     steps.n = hn_distinct(t.table, "step", steps.at, MAX_STEPS);
     int problems = 0;
     for (int64_t k = 0; k < t.settings; k++) {
-        if (t.setting[k].base >= 0)
+        if (t.base[k] != k)
             continue;
         if (problems++ < HN_MAX_PANELS && draw_problem(page, &t, k, curves, &steps))
             return page->ctx->code;

@@ -2,21 +2,16 @@
 // accuracies at a step, and differences paired by seed.
 #pragma once
 
-#include "results/analysis/means.h"
-
-// Runs that differ by their seed alone.
-struct hn_trained_setting {
-    int64_t run;  // its first row of /runs
-    int64_t base; // first setting of the same problem, to compare with; -1: itself
-};
+#include "results/analysis/overview.h"
 
 struct hn_trained {
-    const struct hn_results *results; // borrowed
-    const struct hn_table *table;     // /training
-    int first;                        // of the task's own columns in it
-    struct hn_trained_setting *setting;
-    int64_t settings;
-    double *scratch; // [runs]
+    struct hn_overview overview;
+    const struct hn_table *table; // /training
+    int first;                    // of the task's own columns in it
+    int64_t settings;             // of the overview
+    int64_t *base;                // [settings] the first of its problem, to compare with; -1: it
+                                  // has no finished training
+    double *scratch;              // [runs]
 };
 
 // A step of the loop, or: the untrained encoder; the last evaluation of each run; none, for columns
@@ -35,15 +30,14 @@ enum {
 HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_trained *out);
 
-// True if a row of /runs belongs to the setting.
-bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);
-int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
 // A column of /runs that all runs of the setting have alike.
 const char *hn_trained_text(const struct hn_trained *t, int64_t setting, const char *column);
+// A run's value at a step, NaN without.
+double hn_trained_value(const struct hn_trained *t, int64_t run, const char *column, int64_t step);
 // A column at a step, over seeds.
 struct hn_mean hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
                              int64_t step);
-// The values behind it in the file's order, NaN for none; borrowed until the next call. How many.
+// The values behind it by seed; borrowed until the next call. How many.
 int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
                           int64_t step, const double **value);
 // The next of the task's columns after `column` (-1: the first) in which the setting has a value at
@@ -57,8 +51,6 @@ struct hn_mean hn_trained_difference(const struct hn_trained *t, int64_t setting
 // The last evaluation of each run minus its own value at a baseline's step.
 struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
                                const char *column);
-// True if the setting is the base or is compared with it.
-bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
 // The rows of a table of accuracies: the base before training, its baselines, settings beside it.
 struct hn_trained_row {
     int64_t base, setting,
@@ -68,11 +60,10 @@ struct hn_trained_row {
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
 // Columns <name>_acc are shares, <name>_spearman correlations, shown in per cent.
 bool hn_trained_is_share(const char *column);
-// "batchsampler K=100, M=500 hcl beta=1": what tells the setting from others of its base.
+// "batchsampler K=100, M=500 + hcl beta=1": sampler and weighting, and their options that vary.
 void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
-// The same among all settings of its data set: with the options of the task, temperature and batch
-// size in which they differ. untrained: of its encoder before training.
+// The same with all else that varies. untrained: of its encoder before training.
 void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *text,
                      size_t size);
-// "views-mlp, temperature 0.2, batches of 256"
+// Names its problem: "views-mlp, temperature 0.2, batches of 256", and what else varies.
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *text, size_t size);

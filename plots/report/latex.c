@@ -297,7 +297,7 @@ static struct hn_mean gain(const void *of, int64_t a, int64_t b, const char *col
 static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_trained_row *row) {
     const struct hn_trained *t = p->t;
     const char *column = p->ties.column;
-    hn_print(tex, hn_tex_text, "%s & %" PRId64, row->name, hn_trained_seeds(t, row->setting));
+    hn_print(tex, hn_tex_text, "%s & %" PRId64, row->name, t->overview.seeds[row->setting]);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
         const char *name = t->table->column[c].name;
         double scale = hn_trained_is_share(name) ? 100 : 1;
@@ -356,12 +356,12 @@ enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struct hn_results
         return ctx->code;
     for (int64_t base = 0; base < t.settings; base++) {
         struct problem p = {&t, base, {gain, &t, hn_trained_column(&t, base)}};
-        if (t.setting[base].base >= 0)
+        if (t.base[base] != base)
             continue;
         if (open_ties(ctx, t.settings, &p.ties))
             return ctx->code;
         for (int64_t k = 0; k < t.settings; k++)
-            if (hn_trained_is_beside(&t, k, base))
+            if (t.base[k] == base)
                 p.ties.setting[p.ties.n++] = k;
         if (find_ties(ctx, &p.ties))
             return ctx->code;

@@ -40,11 +40,7 @@ struct writer {
 
 // True if there are cells of samplers, not only trainings.
 static bool has_cells(const struct writer *w) {
-    const struct hn_table *runs = &w->results->runs;
-    for (int64_t row = 0; row < runs->rows; row++)
-        if (!*hn_table_text(runs, row, "task"))
-            return true;
-    return false;
+    return hn_table_row_with(&w->results->runs, "task", "") >= 0;
 }
 
 static bool is_reproduced(const struct writer *w) {

@@ -61,13 +61,12 @@ static enum hn_code add_accuracies(struct many *m, const struct hn_results *r, i
     enum hn_code code = hn_trained_open(m->ctx, r, &t);
     if (code)
         return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
-    for (int64_t k = 0; k < t.settings; k++) {
-        const double *value;
-        (void)hn_trained_values(&t, k, hn_trained_column(&t, k), HN_LAST_STEP, &value);
-        for (int64_t row = 0; row < r->runs.rows; row++)
-            if (hn_trained_is_of(&t, row, k) &&
-                hn_table_set_real(m->ctx, &m->joined.runs, first + row, "accuracy", *value++))
-                return m->ctx->code;
+    for (int64_t row = 0; row < r->runs.rows; row++) {
+        int64_t k = t.overview.of[row];
+        if (t.base[k] >= 0 &&
+            hn_table_set_real(m->ctx, &m->joined.runs, first + row, "accuracy",
+                              hn_trained_value(&t, row, hn_trained_column(&t, k), HN_LAST_STEP)))
+            return m->ctx->code;
     }
     return HN_OK;
 }

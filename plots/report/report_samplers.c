@@ -360,15 +360,6 @@ struct stage {
     int64_t setting, row; // a row of the table, whose filter it is
 };
 
-static bool is_of(const struct stage *s, int64_t row) {
-    double run = hn_table_real(s->t, row, "run");
-    struct hn_replicates cells = hn_overview_cells(s->o, s->setting);
-    for (int64_t i = 0; i < cells.n; i++)
-        if (fabs(run - (double)cells.row[i]) < 0.5)
-            return true;
-    return false;
-}
-
 static void put_stage_name(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct stage *s = of;
     (void)c;
@@ -384,19 +375,10 @@ static struct hn_html_number candidates(const struct hn_html_column *c, const vo
     const struct stage *s = of;
     double sum = 0;
     for (int64_t row = 0; row < s->t->rows; row++)
-        if (is_of(s, row) &&
+        if (hn_overview_setting(s->o, s->t, row) == s->setting &&
             strcmp(hn_table_text(s->t, row, "filter"), hn_table_text(s->t, s->row, "filter")) == 0)
             sum += hn_table_real(s->t, row, c->from);
     return (struct hn_html_number){sum, NAN, NAN};
-}
-
-// Its first finished cell, whose filters are those of all; -1: none.
-static int64_t first_ok(const struct hn_overview *o, int64_t setting) {
-    struct hn_replicates cells = hn_overview_cells(o, setting);
-    int64_t i = 0;
-    while (i < cells.n && !hn_overview_is_ok(o, cells.row[i]))
-        i++;
-    return i < cells.n ? cells.row[i] : -1;
 }
 
 void hn_html_attrition(FILE *html, const struct hn_overview *o) {
@@ -416,7 +398,7 @@ void hn_html_attrition(FILE *html, const struct hn_overview *o) {
     hn_html_heads(html, columns, N, 0);
     for (int64_t s = 0; s < o->settings; s++)
         for (int64_t row = 0; row < t->rows && o->last[s]; row++)
-            if (fabs(hn_table_real(t, row, "run") - (double)first_ok(o, s)) < 0.5)
+            if (fabs(hn_table_real(t, row, "run") - (double)o->first[s]) < 0.5)
                 hn_html_row(html, columns, N, &(struct stage){o, t, s, row});
     fputs("</tbody></table></div></details>\n", html);
 }

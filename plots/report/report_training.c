@@ -27,7 +27,7 @@ static void put_setting(FILE *html, const struct hn_html_column *c, const void *
 static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    return (struct hn_html_number){(double)hn_trained_seeds(row->t, row->of.setting)};
+    return (struct hn_html_number){(double)row->t->overview.seeds[row->of.setting]};
 }
 
 // Of one of the task's columns.
@@ -212,8 +212,7 @@ static bool is_improved(const struct problem *p, int64_t k) {
 static int64_t highest(const struct problem *p, bool improved) {
     int64_t best = -1;
     for (int64_t k = 0; k < p->t->settings; k++)
-        if (hn_trained_is_beside(p->t, k, p->base) && last_of(p, k).n > 0 &&
-            (!improved || is_improved(p, k)) &&
+        if (p->t->base[k] == p->base && last_of(p, k).n > 0 && (!improved || is_improved(p, k)) &&
             (best < 0 || last_of(p, k).mean > last_of(p, best).mean))
             best = k;
     return best;
@@ -223,10 +222,10 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
     char name[LABEL];
     int n = 0;
     for (int64_t k = 0; k < p->t->settings; k++) {
-        if (k == best || !hn_trained_is_beside(p->t, k, p->base))
+        if (k == best || p->t->base[k] != p->base)
             continue;
         struct hn_mean d = against(p, best, k);
-        if (d.n == 0 || fabs(d.mean) > d.half)
+        if (d.n == 0 || hn_told_apart(d) != 0)
             continue;
         hn_trained_label(p->t, k, name, sizeof name);
         if (n < MAX_TIES)
@@ -330,7 +329,7 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
     if (code)
         return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
     for (int64_t base = 0; base < t.settings; base++) {
-        if (t.setting[base].base >= 0 || problems++ >= MAX_PROBLEMS)
+        if (t.base[base] != base || problems++ >= MAX_PROBLEMS)
             continue;
         const char *column = hn_trained_column(&t, base);
         bool share = hn_trained_is_share(column);
@@ -340,9 +339,9 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
         p.value = (struct hn_html_amount){share ? "%" : "", scale, digits, false};
         p.difference = (struct hn_html_amount){share ? "points" : "", scale, digits, true};
         for (int64_t k = 0; k < t.settings; k++)
-            p.settings += hn_trained_is_beside(&t, k, base);
+            p.settings += t.base[k] == base;
         for (int64_t k = 0; k < t.settings; k++)
-            p.improved += hn_trained_is_beside(&t, k, base) && is_improved(&p, k);
+            p.improved += t.base[k] == base && is_improved(&p, k);
         put_problem(html, &p);
     }
     if (problems > MAX_PROBLEMS)
@@ -358,11 +357,11 @@ enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct h
         return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
     fputs("<section aria-labelledby=training><h2 id=training>Training</h2>\n", html);
     for (int64_t k = 0; k < t.settings && !code; k++)
-        if (t.setting[k].base < 0)
+        if (t.base[k] == k)
             code = put_accuracies(html, ctx, &t, k);
     fputs("<h3>Costs</h3>\n", html);
     for (int64_t k = 0; k < t.settings; k++)
-        if (t.setting[k].base < 0)
+        if (t.base[k] == k)
             put_costs(html, &t, k);
     fputs("</section>\n", html);
     return code;

@@ -195,24 +195,37 @@ static bool find_cell(const struct reader *d, struct hn_replicates cells, int64_
     return *i < cells.n;
 }
 
+// As hn_next_pair(), of cells with a value.
+static bool find_pair(const struct reader *d, struct hn_replicates a, struct hn_replicates b,
+                      int64_t *i, int64_t *k) {
+    while (find_cell(d, a, i) && find_cell(d, b, k)) {
+        double ahead = number(d, d->seed, a.row[*i]) - number(d, d->seed, b.row[*k]);
+        if (fabs(ahead) < 0.5)
+            return true;
+        *i += !(ahead > 0);
+        *k += !(ahead < 0);
+    }
+    return false;
+}
+
+bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_replicates b,
+                  int64_t *i, int64_t *k) {
+    struct reader d = open_reader(r, "seed");
+    return find_pair(&d, a, b, i, k);
+}
+
 struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
                                         struct hn_replicates b, const char *column) {
     struct reader d = open_reader(r, column);
     struct moments m = {.n = 0};
     struct ends batches = {0, 0};
-    int64_t i = 0, k = 0;
-    while (find_cell(&d, a, &i) && find_cell(&d, b, &k)) {
+    for (int64_t i = 0, k = 0; find_pair(&d, a, b, &i, &k); i++, k++) {
         int64_t one = a.row[i], other = b.row[k];
-        double ahead = number(&d, d.seed, one) - number(&d, d.seed, other);
-        if (fabs(ahead) < 0.5) {
-            add(&m, beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
-            if (m.n < FEWEST_SEEDS) {
-                pool(&batches, &d, one, false);
-                pool(&batches, &d, other, true);
-            }
+        add(&m, beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
+        if (m.n < FEWEST_SEEDS) {
+            pool(&batches, &d, one, false);
+            pool(&batches, &d, other, true);
         }
-        i += !(ahead >= 0.5);
-        k += !(ahead <= -0.5);
     }
     return mean_of(&m, batches);
 }

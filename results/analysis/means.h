@@ -37,6 +37,11 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
 struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
                                         struct hn_replicates b, const char *column);
 
+// Moves i and k on from where they are to finished cells a.row[i] and b.row[k] of one seed; false:
+// there are no more.
+bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_replicates b,
+                  int64_t *i, int64_t *k);
+
 // The same of values, one a seed or data set; NaN ones do not count.
 struct hn_mean hn_values_mean(const double *value, int64_t n);
 // Of Student's two-sided test that the mean is 0; NaN without an interval or a difference.

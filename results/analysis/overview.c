@@ -65,33 +65,41 @@ static int32_t value_at(const struct hn_overview *o, int64_t cell, int64_t i) {
     return i < 0 ? 0 : o->same[cell * o->columns + i];
 }
 
-static bool is_sampler_option(const struct hn_overview *o, const char *name) {
+// True for the column `owner`, the column of its options, and each of these.
+static bool belongs_to(const struct hn_overview *o, int64_t i, const char *owner,
+                       const char *options) {
+    const char *name = name_of(o, i);
     char value[HN_LABEL_SIZE];
-    int64_t params = identity_at(o, "params");
-    for (int64_t cell = 0; params >= 0 && cell < runs_of(o)->rows; cell++)
-        if (value_at(o, cell, params) == cell &&
-            hn_option_value(hn_table_text(runs_of(o), cell, "params"), name, value, sizeof value))
-            return true;
-    return false;
+    int64_t params = identity_at(o, options);
+    bool own = hn_is_among(name, HN_COLUMNS(owner, options));
+    for (int64_t cell = 0; params >= 0 && cell < runs_of(o)->rows && !own; cell++)
+        own = o->identity[i].values > 0 && value_at(o, cell, params) == cell &&
+              hn_option_value(hn_table_text(runs_of(o), cell, options), name, value, sizeof value);
+    return own;
 }
 
-static bool agree(const struct hn_overview *o, int64_t a, int64_t b, bool conditions_alone) {
+// True if two cells have the same in all columns up to that kind.
+static bool agree(const struct hn_overview *o, int64_t a, int64_t b, enum hn_identity_kind last) {
     for (int64_t i = 0; i < o->columns; i++)
-        if ((o->identity[i].condition || !conditions_alone) &&
-            value_at(o, a, i) != value_at(o, b, i))
+        if (o->identity[i].kind <= last && value_at(o, a, i) != value_at(o, b, i))
             return false;
     return true;
 }
 
-// Finds the setting of every cell: of[cells].
-static void find_settings(struct hn_overview *o, int64_t *of) {
+bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b) {
+    return agree(o, o->first[a], o->first[b], HN_OF_PROBLEM);
+}
+
+static void find_settings(struct hn_overview *o) {
     for (int64_t cell = 0; cell < runs_of(o)->rows; cell++) {
         int64_t s = 0;
-        while (s < o->settings && !agree(o, o->first[s], cell, false))
+        while (s < o->settings && !agree(o, o->first[s], cell, HN_OF_SAMPLER))
             s++;
         if (s == o->settings)
             o->first[o->settings++] = cell;
-        of[cell] = s;
+        else if (!hn_overview_is_ok(o, o->first[s]) && hn_overview_is_ok(o, cell))
+            o->first[s] = cell;
+        o->of[cell] = s;
     }
 }
 
@@ -102,12 +110,13 @@ static void find_leagues(struct hn_overview *o) {
         o->per_anchor[s] = type && type->flags & HN_SAMPLER_PER_ANCHOR;
         o->base[s] = o->league[s] = -1;
         for (int64_t k = 0; k <= s && o->league[s] < 0; k++)
-            if (o->per_anchor[k] == o->per_anchor[s] && agree(o, o->first[k], o->first[s], true))
+            if (o->per_anchor[k] == o->per_anchor[s] &&
+                agree(o, o->first[k], o->first[s], HN_OF_WEIGHTING))
                 o->league[s] = k;
         for (int64_t k = 0; k < o->settings && o->base[s] < 0; k++)
             if (hn_is_uniform(hn_overview_sampler(o, k),
                               hn_table_text(runs_of(o), o->first[k], "params")) &&
-                agree(o, o->first[s], o->first[k], true))
+                agree(o, o->first[s], o->first[k], HN_OF_WEIGHTING))
                 o->base[s] = k;
     }
 }
@@ -125,14 +134,14 @@ static int by_setting(const void *a, const void *b) {
 }
 
 // Puts the cells of each setting one behind the other, by seed.
-static enum hn_code sort_cells(struct hn_context *ctx, struct hn_overview *o, const int64_t *of) {
+static enum hn_code sort_cells(struct hn_context *ctx, struct hn_overview *o) {
     HN_SCOPE(ctx);
     const struct hn_table *t = runs_of(o);
     struct seeded *cell = hn_alloc(ctx, t->rows, sizeof *cell);
     if (!cell)
         return ctx->code;
     for (int64_t row = 0; row < t->rows; row++)
-        cell[row] = (struct seeded){hn_table_real(t, row, "seed"), of[row], row};
+        cell[row] = (struct seeded){hn_table_real(t, row, "seed"), o->of[row], row};
     qsort(cell, (size_t)t->rows, sizeof *cell, by_setting);
     for (int64_t i = 0; i < t->rows; i++) {
         o->row[i] = cell[i].row;
@@ -189,24 +198,25 @@ static void find_axes(struct hn_overview *o) {
             add_options(o, "params", "sampler");
         else if (strcmp(name, "task_params") == 0)
             add_options(o, "task_params", "task");
-        else if (o->identity[i].condition && o->identity[i].values > 1 && !is_options(name) &&
-                 strcmp(name, "dataset_sha256") != 0)
+        else if (o->identity[i].kind < HN_OF_SAMPLER && o->identity[i].values > 1 &&
+                 !is_options(name) && strcmp(name, "dataset_sha256") != 0)
             add_axis(o, name, strlen(name), name);
     }
 }
 
 static void find_identities(struct hn_overview *o, int64_t *seen) {
     const struct hn_table *t = runs_of(o);
+    bool trainings = hn_table_row_with(t, "task", "") < 0; // whose steps are those that were done
     for (int c = 0; c < t->n_columns; c++)
         if (is_identity(&t->column[c]))
             o->identity[o->columns++] = (struct hn_identity){.column = c};
     for (int64_t i = 0; i < o->columns; i++)
         number_values(o, i, seen);
-    for (int64_t i = 0; i < o->columns; i++) {
-        const char *name = name_of(o, i);
-        o->identity[i].condition = strcmp(name, "sampler") != 0 && strcmp(name, "params") != 0 &&
-                                   !(o->identity[i].values > 0 && is_sampler_option(o, name));
-    }
+    for (int64_t i = 0; i < o->columns; i++)
+        o->identity[i].kind = trainings && strcmp(name_of(o, i), "step") == 0     ? HN_OUTCOME
+                              : belongs_to(o, i, "sampler", "params")             ? HN_OF_SAMPLER
+                              : belongs_to(o, i, "weighting", "weighting_params") ? HN_OF_WEIGHTING
+                                                                                  : HN_OF_PROBLEM;
 }
 
 static bool is_measured(const struct hn_overview *o, int64_t s, const char *hardness) {
@@ -268,21 +278,19 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     *out = (struct hn_overview){.results = r};
     if (cells == 0)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no cell");
-    int64_t *scratch;
     if (!HN_ZALLOC(ctx, out->identity, r->runs.n_columns) ||
         !HN_ALLOC_ROWS(ctx, out->same, cells, r->runs.n_columns) ||
         !HN_ALLOC(ctx, out->first, cells) || !HN_ALLOC(ctx, out->base, cells) ||
         !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
         !HN_ALLOC(ctx, out->league, cells) || !HN_ZALLOC(ctx, out->seeds, cells) ||
-        !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, scratch, cells) ||
+        !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, out->of, cells) ||
         !HN_ZALLOC(ctx, out->front, cells) || !HN_ZALLOC(ctx, out->last, cells))
         return ctx->code;
-    find_identities(out, scratch);
-    find_settings(out, scratch);
+    find_identities(out, out->of); // as scratch space, until settings are found
+    find_settings(out);
     find_leagues(out);
-    if (sort_cells(ctx, out, scratch))
+    if (sort_cells(ctx, out))
         return ctx->code;
-    hn_free(ctx, scratch);
     find_axes(out);
     find_headed(out);
     hn_overview_front(out, hn_hardness_measure(r, 0)->column, out->front);
@@ -352,8 +360,8 @@ void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
     for (int64_t i = 0; i < o->columns; i++) {
         const char *name = name_of(o, i);
         int64_t cell = 0;
-        if (!o->identity[i].condition || o->identity[i].values != 1 || is_options(name) ||
-            strcmp(name, "dataset_sha256") == 0)
+        if (o->identity[i].kind == HN_OF_SAMPLER || o->identity[i].values != 1 ||
+            is_options(name) || strcmp(name, "dataset_sha256") == 0)
             continue;
         while (!applies(t, o->identity[i].column, cell))
             cell++;
@@ -383,6 +391,11 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
         if (value_at(o, o->first[s], sampler) == value_at(o, o->first[setting], sampler))
             return false;
     return true;
+}
+
+int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row) {
+    int64_t cell = hn_whole(hn_table_real(t, row, "run"), -1);
+    return cell >= 0 && cell < runs_of(o)->rows ? o->of[cell] : -1;
 }
 
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting) {

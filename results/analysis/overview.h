@@ -23,8 +23,8 @@ struct hn_overview {
     // Columns of /runs with a heading and a value, of metrics that tables do not name.
     const struct hn_column *headed[HN_HEADED_MAX];
     int n_headed;
-    int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
-                           // sampler alone, -1 = none
+    int64_t *first, *base; // [settings] its first finished cell, else its first; the setting
+                           // `uniform` that differs by the sampler alone, -1 = none
     // [settings] The first setting that it is ranked with: they differ at most by sampler and
     // options, and both have whole batches as negatives, or both negatives of each anchor.
     int64_t *league;
@@ -33,10 +33,13 @@ struct hn_overview {
     bool *front;          // [settings] hn_overview_front() by the first measure of hardness
     bool *last;           // [settings] its step is the last one of its file
     int64_t *row, *start; // [cells], [settings + 1]: see hn_overview_cells()
+    int64_t *of;          // [cells] the setting of each
     int64_t settings, columns;
     struct hn_identity { // a column by which cells are told apart
         int column;
-        bool condition; // says where and how is measured, not by which sampler
+        // Of where and how is measured, but for the next two; the columns `weighting` and `sampler`
+        // and their options; no identity, but known of each cell: the steps that a training did.
+        enum hn_identity_kind { HN_OF_PROBLEM, HN_OF_WEIGHTING, HN_OF_SAMPLER, HN_OUTCOME } kind;
         int64_t values; // different ones, "" and NaN aside
     } * identity;       // [columns]
     int32_t *same;      // [cells x columns] first cell with the same value
@@ -60,7 +63,11 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
+// True if they differ at most by sampler, weighting and the options of both.
+bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b);
 bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
+// The setting of the cell to which a row of a further table belongs, by its column `run`; -1: none.
+int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row);
 // All cells of a setting by seed, unfinished ones among them.
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting);
 

@@ -382,6 +382,45 @@ static void values(void) {
     CU_ASSERT(isnan(hn_values_mean(value + 1, 1).mean));
 }
 
+// Trainings of one problem differ by sampler and weighting alone, those of other epochs are
+// another. A failed one, which did fewer steps, belongs to its setting.
+static void trainings(void) {
+    static const struct hn_column own[] = {
+        {"task", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+        {"weighting_params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+        {"epochs", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING}};
+    static const int problem[] = {0, 0, 0, 3};
+    struct hn_overview o;
+    begin();
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, own, 3));
+    for (int i = 0; i < 8; i++) {
+        bool failed = i == 2, weighted = i / 2 == 2;
+        put(&(struct cell){.dataset = "a",
+                           .sampler = i / 2 == 1 ? "knn" : "uniform",
+                           .params = "",
+                           .weighting = weighted ? "hcl" : "none",
+                           .step = failed ? 0 : 100,
+                           .seed = i % 2,
+                           .m = NAN,
+                           .beta = weighted ? 1 : NAN},
+            failed ? "failed" : "ok");
+        HN_CHECK(&ctx, HN_TABLE_SET(&ctx, &results.runs, i, HN_TEXT_VALUE("task", "views-mlp"),
+                                    HN_TEXT_VALUE("weighting_params",
+                                                  weighted ? "beta=1, form=equation" : ""),
+                                    HN_INT_VALUE("epochs", i / 2 == 3 ? 2 : 1)));
+    }
+    make(&o);
+    CU_ASSERT_EQUAL_FATAL(o.settings, 4);
+    for (int s = 0; s < 4; s++) {
+        CU_ASSERT_EQUAL(o.seeds[s], s == 1 ? 1 : 2);
+        CU_ASSERT_EQUAL(o.first[s], s == 1 ? 3 : 2 * s);
+        for (int k = 0; k < 4; k++)
+            CU_ASSERT_EQUAL(hn_overview_same_problem(&o, s, k), problem[s] == problem[k]);
+    }
+    CU_ASSERT(hn_overview_varies(&o, "epochs") && !hn_overview_varies(&o, "step"));
+    end();
+}
+
 // Equal settings do not beat each other.
 static void beaten(void) {
     CU_ASSERT(hn_beats(-0.1, 0) && hn_beats(0, 0.1) && hn_beats(-1, 1));
@@ -399,6 +438,7 @@ static const struct hn_test tests[] = {
     {"front", front},
     {"front_by_intervals", front_by_intervals},
     {"judged", judged},
+    {"trainings", trainings},
     {"without_rows_or_memory", without_rows_or_memory},
 };
 HN_TEST_MAIN("overview", tests)
