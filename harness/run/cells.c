@@ -40,7 +40,8 @@ static void drop_draw(struct hn_context *ctx, struct hn_cell_cache *cache) {
     cache->draw = (struct hn_kept_draw){0};
 }
 
-static void drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
+void hn_cache_drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
+    drop_draw(ctx, cache);
     if (cache->kept)
         hn_sampler_close(ctx, &cache->built.sampler);
     cache->kept = false;
@@ -49,8 +50,7 @@ static void drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
 void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache) {
     if (!cache)
         return;
-    drop_draw(ctx, cache);
-    drop_sampler(ctx, cache);
+    hn_cache_drop_sampler(ctx, cache);
     for (int i = 0; i < SLOTS; i++)
         if (cache->slot[i].full)
             hn_items_free(ctx, &cache->slot[i].items);
@@ -63,8 +63,7 @@ enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan, 
                             const struct hn_items **items) {
     struct slot *s = &cache->slot[slot];
     if (!s->full || s->data != data || s->index != index) {
-        drop_draw(ctx, cache); // both borrow items
-        drop_sampler(ctx, cache);
+        hn_cache_drop_sampler(ctx, cache); // which borrows items
         if (s->full)
             hn_items_free(ctx, &s->items);
         s->full = false;
@@ -123,18 +122,15 @@ bool hn_cell_draws_same(const struct hn_cell *a, const struct hn_cell *b) {
 bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *out) {
     int setting;
-    bool same = cache->kept && hn_cell_draws_same(&cache->built_for, cell);
-    bool drawn = same && hn_cache_find_draw(cache, cell, &setting);
-    if (!drawn)
-        drop_draw(ctx, cache);
-    if (!same) {
-        drop_sampler(ctx, cache);
+    if (!cache->kept || !hn_cell_draws_same(&cache->built_for, cell)) {
+        hn_cache_drop_sampler(ctx, cache);
         return false;
     }
     *out = cache->built;
     cache->kept = false;
-    if (drawn)
+    if (hn_cache_find_draw(cache, cell, &setting))
         return true;
+    drop_draw(ctx, cache);
     struct hn_sampler *s = &out->sampler;
     s->sampling = (struct hn_work){0};
     s->epoch = s->batches = s->stalls = 0;
@@ -145,7 +141,6 @@ bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
 
 void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *kept) {
-    drop_sampler(ctx, cache);
     if (!cache->share) {
         hn_sampler_close(ctx, &kept->sampler);
         return;

@@ -14,6 +14,8 @@ struct hn_cell_cache;
 // alone: see hn_plan_shares().
 HN_MUST_USE struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx, bool shares);
 void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache); // NULL is fine
+// Closes the sampler that is kept, and what was drawn from it.
+void hn_cache_drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache);
 
 // The items of a step: slot 0 for the one that is judged, 1 for the one that is built on. Borrowed
 // until the next call for the same slot.

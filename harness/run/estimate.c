@@ -22,186 +22,134 @@ int64_t hn_estimate_bytes(const double *at, const int64_t *bytes, int sizes, dou
     return whole_bytes(fmax(fmax(y0, y1), y1 + slope * (n - at[1])));
 }
 
-// Growth of something that took `value` at the largest size, as the counters grow.
-static double grow(const struct hn_probe_file *file, const double *counter, double otherwise,
-                   double n) {
+// Seconds of a phase at n. They grow with the power of n that its counter shows; without one a
+// build, or what has no sampler, with all pairs of items or with the items, whichever is closer to
+// the times. Of what grows with all pairs some grows with the items: lists of neighbours are kept,
+// and their pages cleared. Short trials tell the two apart roughly, so that no more than three
+// quarters are taken for the latter.
+static double phase_seconds(const struct hn_probe_file *file, const struct hn_probe *p,
+                            enum hn_probe_phase phase, double n) {
+    const double *seconds = p->seconds[phase], *counter = p->counter[phase];
+    double all = seconds[file->sizes - 1], pairs = all, power = phase == HN_PROBE_EPOCH;
     if (file->sizes == 1)
-        return 1;
-    double from = (double)file->n[0], to = (double)file->n[HN_PROBE_SIZES - 1], power = otherwise;
-    if (counter && counter[0] > 0 && counter[HN_PROBE_SIZES - 1] > 0)
-        power = log(counter[HN_PROBE_SIZES - 1] / counter[0]) / log(to / from);
-    return pow(n / to, fmax(0, fmin(2, power)));
-}
-
-// A build of n items: some of it grows with its inner products, and the rest, where these are those
-// of all pairs, with the items: lists of neighbours are kept, and their pages cleared. Short trials
-// tell the two apart roughly, so that no more than three quarters are taken for the rest.
-static double build_seconds(const struct hn_probe_file *file, const struct hn_probe *p, double n) {
-    int last = file->sizes - 1;
-    double all = p->build.seconds[last], pairs = all;
-    if (last > 0 && p->dot_build[0] > 0) {
-        double items = (double)file->n[last] / (double)file->n[0];
-        double dots = p->dot_build[last] / p->dot_build[0];
-        if (dots > items * sqrt(items))
-            pairs = (all - p->build.seconds[0] * items) / (1 - items / dots);
-    }
+        return all;
+    double to = (double)file->n[1], more = to / (double)file->n[0];
+    if (counter[0] > 0 && counter[1] > 0)
+        power = fmax(0, fmin(2, log(counter[1] / counter[0]) / log(more)));
+    else if (phase == HN_PROBE_BUILD)
+        power = seconds[1] > seconds[0] * more * sqrt(more) ? 2 : 1;
+    if (power > 1.5)
+        pairs = (all - seconds[0] * more) / (1 - pow(more, 1 - power));
     pairs = fmax(all / 4, fmin(all, pairs));
-    return pairs * grow(file, p->dot_build, 1, n) + (all - pairs) * n / (double)file->n[last];
-}
-
-// Of what is swept: all pairs, if the times say that it is not just every item.
-static double grow_swept(const struct hn_probe_file *file, const double *seconds, double n) {
-    if (file->sizes == 1)
-        return 1;
-    int last = HN_PROBE_SIZES - 1;
-    double from = (double)file->n[0], to = (double)file->n[last];
-    bool pairs = seconds[last] * from > seconds[0] * to * sqrt(to / from);
-    return pairs ? n / to * (n / to) : n / to;
+    return pairs * pow(n / to, power) + (all - pairs) * n / to;
 }
 
 struct asked {
     const struct hn_context *ctx;
     const struct hn_plan *plan;
-    const struct hn_probe_file *file;
+    const struct hn_runner *run;
+    struct hn_probe_file *file;
     const struct hn_snapshot_info *info;
-    const struct hn_job_sampler *sampler; // of the cell
-    const struct hn_job_sampler *tried;   // the one that stands for it
-    double held;                          // bytes of results so far
+    double held; // bytes of results so far
 };
 
-// Bytes at the job's number of items. sampler: of what that one builds; NULL: of anything else.
-static int64_t at_n(const struct asked *a, const struct hn_job_sampler *sampler,
-                    const int64_t *bytes) {
+// Bytes at the job's number of items. cell: of its sampler; NULL: of anything else.
+static int64_t at_n(const struct asked *a, const struct hn_cell *cell, const int64_t *bytes) {
+    const struct hn_job *job = a->plan->job;
+    const struct hn_job_sampler *s = cell ? &job->sampler[cell->sampler] : NULL;
     double at[HN_PROBE_SIZES], n = (double)a->info->n;
-    for (int i = 0; i < HN_PROBE_SIZES; i++)
+    for (int i = 0; i < a->file->sizes; i++)
         at[i] = (double)a->file->n[i];
-    if (sampler && sampler->type->entries) {
+    if (s && s->type->entries) {
+        const void *tried = job->sampler[hn_probe_tries(job, cell->sampler)].params;
         for (int i = 0; i < a->file->sizes; i++)
-            at[i] = sampler->type->entries(a->ctx, a->tried->params, a->file->n[i]);
-        n = sampler->type->entries(a->ctx, sampler->params, a->info->n);
+            at[i] = s->type->entries(a->ctx, tried, a->file->n[i]);
+        n = s->type->entries(a->ctx, s->params, a->info->n);
     }
     return hn_estimate_bytes(at, bytes, a->file->sizes, n);
 }
 
-static int64_t tiles_bytes(const struct hn_context *ctx, const struct hn_probe_file *file) {
-    if (file->sizes == 1)
-        return 0; // as tried
-    return hn_bytes_mul(ctx->threads, (int64_t)TILE_ROWS * TILE_ROWS * (int64_t)sizeof(float));
+// Bytes of what is there beside an item: `matrices` steps, the quantities of all pairs, and tiles.
+static int64_t beside_bytes(const struct asked *a, int64_t matrices) {
+    int64_t tile = (int64_t)TILE_ROWS * TILE_ROWS * (int64_t)sizeof(float);
+    int64_t tiles = a->file->sizes == 1 ? 0 : hn_bytes_mul(a->ctx->threads, tile); // as tried
+    return hn_bytes_add(hn_bytes_mul(hn_step_bytes(a->info), matrices),
+                        hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles));
 }
 
-// per_epoch: batches.
-static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
-                           const struct hn_probe *p, double batches, double per_epoch, bool stale) {
+// draws: it is the first of the cells that draw the same.
+static void estimate_cell(struct asked *a, const struct hn_cell *cell, const struct hn_probe *p,
+                          bool draws, struct hn_estimate_item *out) {
     const struct hn_job *job = a->plan->job;
-    double n = (double)a->info->n, drawn = 0;
-    bool first = cell->temperature <= job->temperature[0] &&
-                 cell->temperature >= job->temperature[0] && cell->loss == job->loss[0] &&
-                 cell->weighting == 0;
-    if (first || !hn_plan_shares(job)) {
-        double build = build_seconds(a->file, p, n);
-        double epoch = p->epoch * grow(a->file, p->edge, 1, n);
-        double next = p->next * grow(a->file, p->dot_batch, 0, n);
-        bool again = job->timing.reps > 1 || job->timing.warmup > 0;
-        double rounds = again ? (double)(job->timing.reps + job->timing.warmup) : 0;
-        drawn = build * (stale ? 2 : 1) + ceil(batches / per_epoch) * epoch + batches * next +
-                rounds * (build + epoch + 16 * next);
-    }
-    return drawn + batches * p->measure + p->fixed + a->file->store;
-}
-
-static void estimate_cell(struct asked *a, const struct hn_cell *cell,
-                          struct hn_estimate_item *out) {
-    const struct hn_job *job = a->plan->job;
-    int64_t size = 0;
-    while (size < job->n_batch_sizes - 1 && job->batch_size[size] != cell->batch_size)
-        size++;
-    const struct hn_probe *p = &a->file->probe[cell->sampler * job->n_batch_sizes + size];
     const struct hn_sampler_type *type = job->sampler[cell->sampler].type;
-    bool lacking = hn_plan_missing(a->info, type) != NULL;
-    a->tried = &job->sampler[p->sampler];
-    *out = (struct hn_estimate_item){.known = lacking || (p->known && p->applies),
-                                     .seconds = a->file->store};
-    a->held += (double)p->held_bytes;
-    if (a->file->sizes == 1 && p->known && !p->applies)
-        out->known = true; // seen on the file itself
-    if (!out->known)
-        out->bytes = hn_step_bytes(a->info);
-    if (lacking || !p->known || !p->applies || a->file->sizes == 0)
-        return;
     bool stale = type->graph && cell->build_index != cell->step_index;
     double per_epoch =
         fmax(1, p->epoch_batches) * (double)hn_batches_per_epoch(a->info->n, cell->batch_size);
     double batches = job->batches ? (double)job->batches : per_epoch * (double)job->epochs;
     double more = fmax(0, batches - (double)a->file->few);
-    out->seconds = cell_seconds(a, cell, p, batches, per_epoch, stale);
+    bool again = job->timing.reps > 1 || job->timing.warmup > 0;
+    double rounds = again ? (double)(job->timing.reps + job->timing.warmup) : 0;
+    const double times[] = {rounds + 1 + stale, rounds + ceil(batches / per_epoch),
+                            rounds * 16 + batches};
+    out->seconds += p->fixed + batches * p->measure;
+    for (enum hn_probe_phase k = HN_PROBE_BUILD; k < HN_PROBE_PHASES && draws; k++)
+        out->seconds += times[k] * phase_seconds(a->file, p, k, (double)a->info->n);
     a->held += more * p->held_batch_bytes;
-    // The cell's tables are there before its sampler; the steps of a stale one are both built on.
-    int64_t build = hn_bytes_add(at_n(a, a->sampler, p->build.bytes), p->table_bytes);
-    int64_t drawn =
-        hn_bytes_add(at_n(a, a->sampler, p->cell_bytes), whole_bytes(more * p->batch_bytes));
-    int64_t need = stale ? hn_bytes_add(hn_bytes_add(build, drawn), hn_step_bytes(a->info))
-                         : hn_max(build, drawn);
-    out->bytes = hn_bytes_add(
-        hn_bytes_add(need, hn_step_bytes(a->info)),
-        hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles_bytes(a->ctx, a->file)));
-}
-
-// Estimate of a sweep, with the items of a step, `matrices` of them at a time. times: its
-// repetitions.
-static void estimate_swept(const struct asked *a, const struct hn_probe_cost *cost, double times,
-                           int64_t matrices, struct hn_estimate_item *out) {
-    const struct hn_probe_file *file = a->file;
-    *out = (struct hn_estimate_item){.known = file->sizes > 0,
-                                     .bytes = hn_bytes_mul(hn_step_bytes(a->info), matrices)};
-    if (!out->known)
-        return;
-    out->seconds = cost->seconds[file->sizes - 1] * times *
-                   grow_swept(file, cost->seconds, (double)a->info->n);
-    out->bytes = hn_bytes_add(out->bytes,
-                              hn_bytes_add(at_n(a, NULL, cost->bytes), tiles_bytes(a->ctx, file)));
-}
-
-// Adds the work that the items of a step share.
-static void add_shared(const struct asked *a, struct hn_estimate_item *out) {
-    struct hn_estimate_item shared;
-    estimate_swept(a, &a->file->global, 1, 1, &shared);
-    if (shared.known)
-        out->seconds += shared.seconds +
-                        a->file->load * (double)a->info->n / (double)a->file->n[a->file->sizes - 1];
-    out->bytes = hn_max(out->bytes, shared.bytes);
-}
-
-static void estimate_step(const struct asked *a, struct hn_estimate_item *out) {
-    estimate_swept(a, &a->file->step, 1, 1, out);
-    out->known = out->known && !a->file->step_late;
-    out->seconds = out->known ? out->seconds + a->file->store : 0;
+    int64_t build = at_n(a, cell, p->build_bytes);
+    int64_t drawn = hn_bytes_add(at_n(a, cell, p->bytes), whole_bytes(more * p->batch_bytes));
+    // The steps of a stale graph are both built on.
+    int64_t need = stale ? hn_bytes_add(build, drawn) : hn_max(build, drawn);
+    out->bytes = hn_bytes_add(need, beside_bytes(a, 1 + stale));
 }
 
 // Steps of the series up to that of a study.
-static int64_t series_of(const struct hn_plan *plan, const struct hn_plan_study *cell) {
-    const struct hn_plan_step *own = &plan->step[cell->step];
+static int64_t series_of(const struct hn_plan *plan, const struct hn_plan_step *own) {
     int64_t n = 0;
     for (int64_t i = 0; i < plan->n_steps; i++)
         n += plan->step[i].data == own->data && plan->step[i].step_index <= own->step_index;
     return n;
 }
 
-static void estimate_study(struct asked *a, const struct hn_plan_study *cell,
+// A step or a study, whose seeds and steps each take as long as those that were tried.
+static void estimate_swept(struct asked *a, const struct hn_item *item, const struct hn_probe *p,
                            struct hn_estimate_item *out) {
-    const struct hn_probe_file *file = a->file;
-    const struct hn_probe_study *p = &file->study[cell->study];
-    unsigned uses = a->plan->job->study[cell->study].type->uses;
-    *out = (struct hn_estimate_item){.known = file->sizes > 0 && p->known};
-    if (!out->known)
+    const struct hn_plan_study *cell = item->kind == &hn_item_study ? item->of : NULL;
+    unsigned uses = cell ? a->plan->job->study[cell->study].type->uses : 0;
+    int64_t series = uses & HN_STUDY_SERIES ? series_of(a->plan, item->step) : 1;
+    double times = uses & HN_STUDY_SEEDS ? (double)a->plan->job->n_seeds : 1;
+    if (uses & HN_STUDY_SERIES && a->file->sizes == 1)
+        times /= (double)a->info->steps; // a trial of all of them
+    times *= (double)series;
+    out->seconds = times * phase_seconds(a->file, p, HN_PROBE_BUILD, (double)a->info->n);
+    out->bytes = hn_bytes_add(at_n(a, NULL, p->bytes), beside_bytes(a, series > 1 ? 2 : 1));
+    a->held += (double)p->held_bytes * (times - 1);
+}
+
+// Adds the work that the items of a step share.
+static void add_shared(const struct asked *a, struct hn_estimate_item *out) {
+    double n = (double)a->info->n;
+    if (a->file->sizes > 0)
+        out->seconds += phase_seconds(a->file, &a->file->global, HN_PROBE_BUILD, n) +
+                        a->file->load * n / (double)a->file->n[a->file->sizes - 1];
+}
+
+static void estimate_item(struct asked *a, const struct hn_item *item, bool draws,
+                          struct hn_estimate_item *out) {
+    const struct hn_job *job = a->plan->job;
+    const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
+    const struct hn_probe *p = hn_probe_of(a->file, job, item);
+    bool lacking = cell && hn_plan_missing(a->info, job->sampler[cell->sampler].type);
+    bool tried = a->file->sizes > 0 && p->tried == a->file->sizes;
+    *out = (struct hn_estimate_item){.known = lacking || tried, .bytes = hn_step_bytes(a->info)};
+    if (lacking || a->file->sizes == 0)
         return;
-    int64_t series = uses & HN_STUDY_SERIES ? series_of(a->plan, cell) : 1;
-    double tried = uses & HN_STUDY_SERIES ? (double)p->series : 1;
-    double times = (double)series / tried;
-    if (uses & HN_STUDY_SEEDS)
-        times *= (double)a->plan->job->n_seeds;
-    a->held += (double)p->held_bytes * times;
-    estimate_swept(a, &p->cost, times, series > 1 ? 2 : 1, out);
-    out->seconds += p->store * times;
+    a->held += (double)p->held_bytes;
+    if (cell)
+        estimate_cell(a, cell, p, draws, out);
+    else
+        estimate_swept(a, item, p, out);
+    if (!tried)
+        out->seconds = 0;
 }
 
 static int64_t resident_bytes(void) {
@@ -214,26 +162,25 @@ static int64_t resident_bytes(void) {
     return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }
 
-// All items of a file: the results of those that the run does not want are merged, too.
-static void estimate_data(struct asked *a, int64_t data, const struct hn_runner *run,
-                          struct hn_estimate *e) {
+// All items of a file, in turn: the results of those that the run does not want are merged, too.
+static void estimate_data(struct asked *a, int64_t data, struct hn_estimate *e) {
     char label[HN_ITEM_LABEL];
     const struct hn_plan_step *shared = NULL;
+    const struct hn_cell *drawn = NULL;
     for (int64_t i = 0; i < a->plan->n_items; i++) {
-        const struct hn_item *item = &a->plan->item[i];
+        const struct hn_item *item = &a->plan->item[a->plan->turn[i]];
+        struct hn_estimate_item *out = &e->item[a->plan->turn[i]];
         const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
-        a->sampler = cell ? &a->plan->job->sampler[cell->sampler] : NULL;
         if (item->step->data != data)
             continue;
-        if (cell)
-            estimate_cell(a, cell, &e->item[i]);
-        else if (item->kind == &hn_item_study)
-            estimate_study(a, item->of, &e->item[i]);
-        else
-            estimate_step(a, &e->item[i]);
-        if (item->kind != &hn_item_study && item->step != shared &&
-            hn_run_wants(run, item, label)) {
-            add_shared(a, &e->item[i]);
+        bool same =
+            cell && drawn && hn_plan_shares(a->plan->job) && hn_cell_draws_same(cell, drawn);
+        estimate_item(a, item, !same, out);
+        if (!hn_run_wants(a->run, item, label))
+            continue;
+        drawn = cell;
+        if (item->kind != &hn_item_study && item->step != shared) {
+            add_shared(a, out);
             shared = item->step;
         }
     }
@@ -264,7 +211,7 @@ static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, doub
 static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, struct hn_estimate *out) {
     struct hn_probe_file file;
-    struct asked asked = {.ctx = ctx, .plan = plan, .file = &file};
+    struct asked asked = {.ctx = ctx, .plan = plan, .run = run, .file = &file};
     int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
     HN_SCOPE(ctx);
     for (int64_t i = 0; i < plan->n_data; i++) {
@@ -272,7 +219,7 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
         if (hn_probe_file(ctx, plan, i, run && run->parts, now + share, &file))
             return ctx->code;
         asked.info = hn_snapshot_info(plan->data[i].snapshot);
-        estimate_data(&asked, i, run, out);
+        estimate_data(&asked, i, out);
     }
     sum_up(plan, run, asked.held, out);
     return HN_OK;

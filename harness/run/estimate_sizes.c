@@ -16,9 +16,11 @@ enum {
     SETTINGS_MAX = 64      // samplers with their options that are tried, or a few more
 };
 
-bool hn_probe_tries(const struct hn_job *job, int64_t sampler) {
+int64_t hn_probe_tries(const struct hn_job *job, int64_t sampler) {
     int64_t stride = (job->n_samplers * job->n_batch_sizes + SETTINGS_MAX - 1) / SETTINGS_MAX;
-    return sampler % stride == 0 || job->sampler[sampler].type != job->sampler[sampler - 1].type;
+    while (sampler % stride != 0 && job->sampler[sampler].type == job->sampler[sampler - 1].type)
+        sampler--;
+    return sampler;
 }
 
 static void count_note(void *data, const char *text) {
