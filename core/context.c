@@ -87,6 +87,8 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     enum { SAID = sizeof ctx->said / sizeof ctx->said[0] };
     char text[HN_MESSAGE_MAX];
     va_list args;
+    if (!ctx->notes.to)
+        return; // not said
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);

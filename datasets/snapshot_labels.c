@@ -10,8 +10,8 @@ enum { NAME_BYTES_MAX = 4096 };
 static void check_names(struct hn_context *ctx, struct hn_snapshot *s, int64_t needed) {
     if (!s->info.label_name || s->info.n_label_names >= needed)
         return;
-    hn_note(ctx, "%s: label_names has %lld names but labels go up to %lld; names are not used",
-            s->path, (long long)s->info.n_label_names, (long long)needed - 1);
+    hn_note_once(ctx, "%s: label_names has %lld names but labels go up to %lld; names are not used",
+                 s->path, (long long)s->info.n_label_names, (long long)needed - 1);
     s->info.label_name = NULL;
     s->info.n_label_names = 0;
 }

@@ -166,8 +166,9 @@ static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s)
     if (alone == 0)
         return HN_OK;
     if (!s->info.has_view2)
-        hn_note(ctx, "%s: /positive names no partner for %lld of %lld items: taken as no positive",
-                s->path, (long long)alone, (long long)n);
+        hn_note_once(ctx,
+                     "%s: /positive names no partner for %lld of %lld items: taken as no positive",
+                     s->path, (long long)alone, (long long)n);
     hn_free(ctx, s->partner);
     s->partner = NULL;
     return HN_OK;
@@ -277,8 +278,8 @@ static void note_packing(struct hn_context *ctx, const struct hn_snapshot *s) {
     double values = (double)info->steps * (double)info->n * (double)info->d * sizeof(float) / mib *
                     (1 + info->has_view1 + info->has_view2);
     if (values > min && values > usual * packed)
-        hn_note(ctx, "%s: holds %.0f MiB of values in %.1f MiB; reading them takes a while",
-                s->path, values, packed);
+        hn_note_once(ctx, "%s: holds %.0f MiB of values in %.1f MiB; reading them takes a while",
+                     s->path, values, packed);
 }
 
 enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {

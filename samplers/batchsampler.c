@@ -59,10 +59,10 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                      params->m, others);
     if (!knn && params->candidates == HN_CANDIDATES_DEALT && params->m < others &&
         params->tile > params->m / TILE_SHARE)
-        hn_note(ctx,
-                "tile = %" PRId64 " is above a tenth of M = %" PRId64
-                ": items of a tile share so much that in-degrees of the graph may change",
-                params->tile, params->m);
+        hn_note_once(ctx,
+                     "tile = %" PRId64 " is above a tenth of M = %" PRId64
+                     ": items of a tile share so much that in-degrees of the graph may change",
+                     params->tile, params->m);
     if (params->k > others)
         hn_note_once(ctx, "K = %" PRId64 " taken as %" PRId64 ": an item has no more others",
                      params->k, others);

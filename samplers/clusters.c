@@ -24,13 +24,14 @@ enum hn_code hn_space_rows(struct hn_context *ctx, const struct hn_sampler *self
 void hn_clusters_note(struct hn_context *ctx, int64_t cluster, const struct hn_sampler_plan *plan) {
     int64_t size = plan->batch_size;
     if (cluster > size)
-        hn_note(ctx, "cluster = %lld taken as %lld: a batch holds no more", (long long)cluster,
-                (long long)size);
+        hn_note_once(ctx, "cluster = %lld taken as %lld: a batch holds no more", (long long)cluster,
+                     (long long)size);
     else if (size % cluster != 0)
-        hn_note(ctx,
-                "cluster = %lld does not divide the batch size, %lld: some clusters are cut over "
-                "two batches",
-                (long long)cluster, (long long)size);
+        hn_note_once(
+            ctx,
+            "cluster = %lld does not divide the batch size, %lld: some clusters are cut over "
+            "two batches",
+            (long long)cluster, (long long)size);
 }
 
 enum hn_code hn_clusters_shuffle(struct hn_context *ctx, struct hn_sampler *self,

@@ -49,9 +49,9 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     int64_t l = ((const struct params *)p)->l, size = plan->batch_size;
     enum hn_code code = check_l(ctx, l, size);
     if (!code && size % (1 + l) != 0)
-        hn_note(ctx,
-                "1 + l = %lld does not divide the batch size %lld: some anchors get more than l",
-                (long long)(1 + l), (long long)size);
+        hn_note_once(
+            ctx, "1 + l = %lld does not divide the batch size %lld: some anchors get more than l",
+            (long long)(1 + l), (long long)size);
     return code;
 }
 

@@ -68,8 +68,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        "do not have (score: hard needs none)",
                        params->score == EASY ? "easy" : "learnable");
     if (llround(plan->batch_size / (1 - params->ratio)) > plan->n)
-        hn_note(ctx, "jest chooses from all %lld items: B / (1 - ratio) is more",
-                (long long)plan->n);
+        hn_note_once(ctx, "jest chooses from all %lld items: B / (1 - ratio) is more",
+                     (long long)plan->n);
     return HN_OK;
 }
 

@@ -79,8 +79,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        "ring needs raw features, which the items do not have (space: embeddings "
                        "needs none)");
     if (capacity(params, plan->n) == 0)
-        hn_note(ctx, "no item lies between lo = %g and hi = %g percent of %lld", params->lo,
-                params->hi, (long long)plan->n - 1);
+        hn_note_once(ctx, "no item lies between lo = %g and hi = %g percent of %lld", params->lo,
+                     params->hi, (long long)plan->n - 1);
     return HN_OK;
 }
 

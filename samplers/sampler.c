@@ -173,7 +173,8 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
 void hn_sampler_limit(struct hn_context *ctx, const char *option, int64_t value, int64_t max,
                       const char *why) {
     if (value > max)
-        hn_note(ctx, "%s = %lld taken as %lld: %s", option, (long long)value, (long long)max, why);
+        hn_note_once(ctx, "%s = %lld taken as %lld: %s", option, (long long)value, (long long)max,
+                     why);
 }
 
 int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self) {

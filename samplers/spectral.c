@@ -71,13 +71,14 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     int64_t k = clusters_of(params, plan->n, plan->batch_size);
     int64_t m = k * plan->batch_size, groups = plan->n / m;
     if (k < params->clusters)
-        hn_note(ctx, "clusters = %lld taken as %lld: a group has at most %d items",
-                (long long)params->clusters, (long long)k, MAX_ITEMS);
+        hn_note_once(ctx, "clusters = %lld taken as %lld: a group has at most %d items",
+                     (long long)params->clusters, (long long)k, MAX_ITEMS);
     if (groups * m * m * m > long_work)
-        hn_note(ctx,
-                "spectral begins each epoch with the eigenvectors of %lld groups of %lld items, "
-                "however few batches are drawn: this takes long",
-                (long long)groups, (long long)m);
+        hn_note_once(
+            ctx,
+            "spectral begins each epoch with the eigenvectors of %lld groups of %lld items, "
+            "however few batches are drawn: this takes long",
+            (long long)groups, (long long)m);
     return HN_OK;
 }
 

@@ -156,6 +156,7 @@ test_wrong_input() {
     run choose five.h5 -b 2 --seeds 2
     check "settings that do not fit are named" complains 'left out: .*hard-negative: .*l: 3.*l: 7'
     check "a note of several settings is told" complains 'note: chunks = '
+    check "and one of a setting whose fit was tried before" complains 'note: M = 250 taken as 5'
     check "once" eval '[ -z "$(sort "$work/err" | uniq -d)" ]'
     expect "choose without a file" 2 'argument' choose
     expect "choose: missing file" 3 'none\.h5' choose none.h5

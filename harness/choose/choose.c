@@ -265,10 +265,11 @@ static enum hn_code open_halving(struct hn_context *ctx, const struct hn_choose_
     return c->halving.arm && c->reason && c->seconds ? HN_OK : ctx->code;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spec,
-                        struct hn_chosen *c) {
+enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                       struct hn_chosen *c) {
     struct work w = {.spec = spec, .out = c};
     int64_t reference;
+    *c = (struct hn_chosen){.halving = {.best = -1}};
     if (hn_choose_job(ctx, spec, &c->job, &reference) || hn_plan_make(ctx, &c->job, &c->plan) ||
         open_halving(ctx, spec, reference, c))
         return ctx->code;
@@ -283,29 +284,5 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
     bool ready = w.state.cache && (c->labelled || isnan(spec->prior) || w.share);
     enum hn_code code = ready ? measure_all(ctx, &w) : ctx->code;
     hn_cell_cache_close(ctx, w.state.cache);
-    return code;
-}
-
-struct hearer {
-    struct hn_context *ctx;
-    struct hn_notes to;
-};
-
-// Settings share notes, and are planned again with those at the edge of the budget.
-static void hear_once(void *data, const char *note) {
-    const struct hearer *h = data;
-    const struct hn_notes own = h->ctx->notes;
-    h->ctx->notes = h->to;
-    hn_note_once(h->ctx, "%s", note);
-    h->ctx->notes = own;
-}
-
-enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec,
-                       struct hn_chosen *out) {
-    struct hearer hearer = {ctx, ctx->notes};
-    *out = (struct hn_chosen){.halving = {.best = -1}};
-    ctx->notes = (struct hn_notes){hear_once, &hearer};
-    enum hn_code code = run(ctx, spec, out);
-    ctx->notes = hearer.to;
     return code;
 }

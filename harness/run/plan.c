@@ -120,11 +120,6 @@ static int64_t index_wanted(const struct hn_job *job, const struct hn_snapshot_i
 static void note_ages(struct hn_context *ctx, const struct hn_job *job,
                       const struct hn_plan_data *data, const struct hn_job_sampler *sampler) {
     const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
-    for (const struct hn_job_sampler *before = job->sampler; before < sampler; before++)
-        if (before->type == sampler->type &&
-            hn_sampler_interval(before->type, before->params) ==
-                hn_sampler_interval(sampler->type, sampler->params))
-            return;
     int64_t t = hn_sampler_interval(sampler->type, sampler->params),
             steps = steps_wanted(job, info), older = 0, oldest = 0;
     for (int64_t i = 0; i < steps; i++) {
@@ -134,11 +129,11 @@ static void note_ages(struct hn_context *ctx, const struct hn_job *job,
         oldest = hn_max(oldest, age);
     }
     if (older)
-        hn_note(ctx,
-                "%s with t = %" PRId64 " on %s: graphs of %" PRId64 " of %" PRId64
-                " steps are built on an earlier snapshot, up to %" PRId64
-                " steps older (t: 1 builds each on its own)",
-                sampler->type->name, t, data->name, older, steps, oldest);
+        hn_note_once(ctx,
+                     "%s with t = %" PRId64 " on %s: graphs of %" PRId64 " of %" PRId64
+                     " steps are built on an earlier snapshot, up to %" PRId64
+                     " steps older (t: 1 builds each on its own)",
+                     sampler->type->name, t, data->name, older, steps, oldest);
 }
 
 // A cell_key begins with what is measured: on which step.
