@@ -41,81 +41,71 @@ char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *giv
                  : hn_strdup(ctx, name);
 }
 
-static enum hn_code find_figure(struct hn_context *ctx, const char *id,
-                                const struct hn_figure **out) {
+static enum hn_code check_figure(struct hn_context *ctx, const char *id) {
     const char *names[64];
     int64_t n = 0;
     for (; hn_figures[n] && n < 64; n++)
         names[n] = hn_figures[n]->id;
-    int64_t found = hn_name_find(ctx, "figure", id, names, n, "; hardneg list figures names them");
-    *out = found < 0 ? NULL : hn_figures[found];
-    return found < 0 ? ctx->code : HN_OK;
+    bool known =
+        hn_name_find(ctx, "figure", id, names, n, "; hardneg list figures names them") >= 0;
+    return known ? HN_OK : ctx->code;
 }
 
-struct plotting {
-    struct hn_context *ctx;
-    const struct hn_call *call;
-    const struct plot_params *params;
-    const struct hn_results *results;
-    const char *folder;
-    struct hn_failed_figures failed;
-};
-
-static enum hn_code draw(const struct plotting *p, const struct hn_figure *figure) {
-    const char *term = terms[p->params->term], *ending = hn_picture_ending(term);
-    struct hn_picture as = {term, p->params->style, hn_medium(p->params->medium),
-                            (int)hn_given(p->params->columns, 0)};
-    enum hn_code code = hn_figure_draw(p->ctx, figure, p->results, p->folder, as);
-    if (code == HN_OK && ending && !p->call->quiet)
-        printf("%s/%s.%s\n", p->folder, figure->id, ending);
-    return code;
-}
-
-static enum hn_code draw_named(struct plotting *p) {
-    const struct hn_figure *figure;
-    for (int64_t i = 0; i < p->params->figure.count; i++)
-        if (find_figure(p->ctx, p->params->figure.item[i], &figure))
-            return p->ctx->code;
-    for (int64_t i = 0; i < p->params->figure.count; i++) {
-        figure = hn_figure_find(p->params->figure.item[i]);
-        enum hn_code code = draw(p, figure);
-        // It was asked for by name, so that its absence is an error.
-        if (code == HN_NOT_APPLICABLE)
-            return hn_fail(p->ctx, HN_DATA, "figure %s cannot be drawn: %s", figure->id,
-                           p->ctx->message);
-        if (code && !hn_figure_failed(p->ctx, code, figure, &p->failed))
+enum hn_code hn_figures_draw(struct hn_context *ctx, const struct hn_results *r,
+                             const struct hn_figures_wanted *want, int *drawn) {
+    struct hn_failed_figures failed = {.n = 0};
+    const struct hn_figure *f;
+    const char *ending = hn_picture_ending(want->as.term);
+    char left_out[512] = "";
+    *drawn = 0;
+    for (int64_t i = 0; i < want->n || want->n == 0; i++) {
+        if (!(f = want->n ? hn_figure_find(want->id[i]) : hn_figures[i]))
+            break;
+        enum hn_code code = hn_figure_draw(ctx, f, r, want->folder, want->as);
+        if (code == HN_OK && ending && want->paths)
+            fprintf(want->paths, "%s/%s.%s\n", want->folder, f->id, ending);
+        *drawn += code == HN_OK;
+        bool cannot = code == HN_NOT_APPLICABLE || (code == HN_DATA && want->n == 0);
+        if (cannot && want->n > 0)
+            return hn_fail(ctx, HN_DATA, "figure %s cannot be drawn: %s", f->id, ctx->message);
+        if (cannot && want->brief)
+            hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", f->id);
+        else if (cannot)
+            hn_note(ctx, "figure %s is left out: %s", f->id, ctx->message);
+        else if (code && !hn_figure_failed(ctx, code, f, &failed))
             return code;
     }
-    return hn_figures_end(p->ctx, &p->failed);
-}
-
-static enum hn_code draw_all(struct plotting *p, const char *file) {
-    int drawn = 0;
-    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
-        enum hn_code code = draw(p, *f);
-        if (code == HN_NOT_APPLICABLE || code == HN_DATA)
-            hn_note(p->ctx, "figure %s is left out: %s", (*f)->id, p->ctx->message);
-        else if (code && !hn_figure_failed(p->ctx, code, *f, &p->failed))
-            return code;
-        drawn += code == HN_OK;
-    }
-    if (drawn > 0 || p->failed.n > 0)
-        return hn_figures_end(p->ctx, &p->failed);
-    return hn_fail(p->ctx, HN_DATA, "%s: no figure can be drawn from it; --figure ID says why",
-                   file);
+    if (*left_out)
+        hn_note(ctx, "figures that need other runs are left out (hardneg plot says why): %s",
+                left_out);
+    return hn_figures_end(ctx, &failed);
 }
 
 static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call) {
-    struct plot_params *own = call->params;
+    const struct plot_params *own = call->params;
     struct hn_results results = {0};
+    int drawn;
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "figures") : NULL;
     if (!folder || hn_results_read(ctx, file, &results) || hn_folder_make(ctx, folder))
         return ctx->code;
     if (own->columns != INT64_MIN && own->medium == 0)
         return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
-    struct plotting p = {ctx, call, own, &results, folder};
-    return own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
+    for (int64_t i = 0; i < own->figure.count; i++)
+        if (check_figure(ctx, own->figure.item[i]))
+            return ctx->code;
+    const struct hn_figures_wanted want = {.id = own->figure.item,
+                                           .n = own->figure.count,
+                                           .folder = folder,
+                                           .as = {terms[own->term], own->style,
+                                                  hn_medium(own->medium),
+                                                  (int)hn_given(own->columns, 0)},
+                                           .paths = call->quiet ? NULL : stdout};
+    if (hn_figures_draw(ctx, &results, &want, &drawn))
+        return ctx->code;
+    return drawn ? HN_OK
+                 : hn_fail(ctx, HN_DATA, "%s: no figure can be drawn from it; --figure ID says why",
+                           file);
 }
 
 static bool has_column(const struct hn_column *column, int n, const char *name) {

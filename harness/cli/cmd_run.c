@@ -87,40 +87,15 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
 
 enum { PLAN_MIN = 1 << 26 }; // bytes that planning may always take
 
-// Every figure that the results allow; the others in one note.
-static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r, const char *folder,
-                             const char *term, struct hn_failed_figures *failed) {
-    char left_out[512] = "";
-    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
-        enum hn_code code = hn_figure_draw(ctx, *f, r, folder, (struct hn_picture){term});
-        if (code == HN_NOT_APPLICABLE || code == HN_DATA)
-            hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", (*f)->id);
-        else if (code && !hn_figure_failed(ctx, code, *f, failed))
-            return code;
-    }
-    if (*left_out)
-        hn_note(ctx, "figures that need other runs are left out (hardneg plot says why): %s",
-                left_out);
-    return HN_OK;
-}
-
 static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *job,
                                  const struct hn_results *r, const char *folder, const char *term) {
-    if (!job->figures_all && job->n_figures == 0)
-        return HN_OK;
     char *figures = hn_format(ctx, "%s/figures", folder);
-    if (!figures || hn_folder_make(ctx, figures))
-        return ctx->code;
-    struct hn_failed_figures failed = {.n = 0};
-    if (job->figures_all && draw_all(ctx, r, figures, term, &failed))
-        return ctx->code;
-    for (int64_t i = 0; i < job->n_figures; i++) {
-        const struct hn_figure *figure = hn_figure_find(job->figure[i]);
-        enum hn_code code = hn_figure_draw(ctx, figure, r, figures, (struct hn_picture){term});
-        if (code && !hn_figure_failed(ctx, code, figure, &failed))
-            return code;
-    }
-    return hn_figures_end(ctx, &failed);
+    const struct hn_figures_wanted want = {
+        .id = job->figure, .n = job->n_figures, .folder = figures, .as = {term}, .brief = true};
+    int drawn;
+    return !figures || hn_folder_make(ctx, figures) || hn_figures_draw(ctx, r, &want, &drawn)
+               ? ctx->code
+               : HN_OK;
 }
 
 // The words of process number i of timing.processes: those of this command, with a folder of its

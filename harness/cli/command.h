@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/options/option.h"
+#include "plots/page/figure.h"
 #include "results/store.h"
 
 #include <math.h>
@@ -93,6 +94,19 @@ HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *arg
 // caller.
 HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,
                                    const char *name);
+
+// Figures by their identifiers, or (n = 0) all that the results allow.
+struct hn_figures_wanted {
+    char *const *id; // [n]
+    int64_t n;
+    const char *folder; // for them, which is there
+    struct hn_picture as;
+    bool brief;  // those that the results do not allow in one note, else each with the reason
+    FILE *paths; // gets the paths of the pictures; NULL = none
+};
+// *drawn: how many were. HN_DATA: one that was named cannot be.
+HN_MUST_USE enum hn_code hn_figures_draw(struct hn_context *ctx, const struct hn_results *r,
+                                         const struct hn_figures_wanted *want, int *drawn);
 
 // Checks that the metrics of a job give what its named figures need; HN_USAGE names what to add.
 struct hn_job;
