@@ -6,7 +6,6 @@
 #include "plots/report/report.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 struct report_params {
     char *output;
@@ -83,26 +82,11 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
                : HN_OK;
 }
 
-static bool have_same_bytes(FILE *a, FILE *b) {
-    char x[1 << 13], y[sizeof x];
-    size_t n;
-    do {
-        n = fread(x, 1, sizeof x, a);
-        if (fread(y, 1, sizeof y, b) != n || memcmp(x, y, n) != 0)
-            return false;
-    } while (n > 0);
-    return true;
-}
-
-// True if two paths lead to one file, or to copies of it.
-static bool is_same_file(const char *a, const char *b) {
-    struct stat x, y;
-    if (hn_same_file(a, b))
-        return true;
-    if (stat(a, &x) != 0 || stat(b, &y) != 0)
-        return false;
+static bool have_same_bytes(const char *a, const char *b) {
     FILE *one = fopen(a, "rb"), *other = fopen(b, "rb");
-    bool same = one && other && x.st_size == y.st_size && have_same_bytes(one, other);
+    bool same = one && other;
+    for (int c = 0; same && c != EOF;)
+        same = (c = getc_unlocked(one)) == getc_unlocked(other);
     if (one)
         fclose(one);
     if (other)
@@ -128,7 +112,8 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
             return ctx->code;
         report[i] = (struct hn_report_of){&results[i], paths->name, paths->file};
         for (int k = 0; k < i; k++)
-            if (is_same_file(report[k].file, report[i].file))
+            if (hn_same_file(report[k].file, report[i].file) ||
+                have_same_bytes(report[k].file, report[i].file))
                 return hn_fail(ctx, HN_USAGE, "%s is named twice%s%s", report[k].file,
                                strcmp(report[k].file, report[i].file) ? ", also as " : "",
                                strcmp(report[k].file, report[i].file) ? report[i].file : "");
