@@ -17,19 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum hn_code expected_ratio(struct hn_context *ctx, const struct hn_snapshot_info *info,
-                                   struct hn_reproduce_data *data) {
-    struct hn_classes classes;
-    HN_SCOPE(ctx);
-    if (hn_classes_find(ctx, info->labels, info->n, &classes))
-        return ctx->code;
-    data->fn_expected = hn_classes_chance(&classes, info->label_sets);
-    return HN_OK;
-}
-
 static enum hn_code open_file(struct hn_context *ctx, const char *path,
                               struct hn_reproduce_data *out) {
     struct hn_snapshot *s;
+    struct hn_classes classes;
     if (hn_snapshot_open(ctx, path, &s))
         return ctx->code;
     char *real = realpath(path, NULL);
@@ -42,7 +33,10 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path,
     free(real);
     if (out->step)
         memcpy(out->step, info->step, (size_t)info->steps * sizeof *out->step);
-    bool read = out->path && out->name && out->step && !expected_ratio(ctx, info, out);
+    bool read = out->path && out->name && out->step &&
+                !hn_classes_find(ctx, info->labels, info->n, &classes);
+    if (read)
+        out->fn_expected = hn_classes_chance(&classes, info->label_sets);
     hn_snapshot_close(ctx, s);
     return read ? HN_OK : ctx->code;
 }

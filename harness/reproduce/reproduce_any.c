@@ -16,11 +16,6 @@ struct folders {
     int64_t n;
 };
 
-static const char *last_part(const char *name) {
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 static bool is_pattern(const struct hn_claim_job *job) {
     return job->n_data == 1 && strchr(job->data[0], '*');
 }
@@ -31,7 +26,7 @@ static bool is_named(const struct hn_claim_entry *const *known, int64_t n, const
         for (int64_t j = 0; j < known[i]->jobs; j++)
             for (int64_t k = 0; k < known[i]->job[j].n_data; k++)
                 if (!known[i]->job[j].any &&
-                    strcmp(last_part(known[i]->job[j].data[k]), folder) == 0)
+                    strcmp(hn_base_name(known[i]->job[j].data[k]), folder) == 0)
                     return true;
     return false;
 }
@@ -87,7 +82,7 @@ static enum hn_code find_folders(struct hn_context *ctx, const char *root, const
         scan(ctx, root, "", pattern, known, n_known, all))
         return ctx->code;
     char *real = realpath(root, NULL);
-    const char *name = real ? last_part(real) : "";
+    const char *name = real ? hn_base_name(real) : "";
     enum hn_code code =
         *name && !is_named(known, n_known, name) ? add(ctx, root, pattern, name, all) : HN_OK;
     free(real);

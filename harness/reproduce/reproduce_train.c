@@ -43,10 +43,8 @@ int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim
 
 char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
     char list[1024] = "";
-    size_t used = 0;
-    for (int64_t s = first; s < first + n && used < sizeof list; s++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
-                                 s > first ? ", " : "", s);
+    for (int64_t s = first; s < first + n; s++)
+        hn_append(list, sizeof list, "%s%" PRId64, s > first ? ", " : "", s);
     return hn_format(ctx, "seeds=[%s]", list);
 }
 
@@ -231,13 +229,17 @@ enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep
 
 enum { UNTRAINED_CAPACITY = 4096, JOBS_MAX = 512 };
 
-// All runs that entries of trainings want, each once, whichever of them want it.
+// A run that entries of trainings want.
+struct wanted_run {
+    struct hn_item item;
+    bool alone;          // an entry judges its costs
+    int64_t first, last; // numbers of the first and the last entry that want it
+};
+
+// All of them, each once, whichever entries want it.
 struct wanted_runs {
-    struct hn_item *item; // [runs]
-    bool *alone;          // [runs] an entry judges its costs
-    int64_t *first;       // [runs] number of the first entry that wants it,
-    int64_t *last;        // [runs] and of the last
-    int64_t runs;
+    struct wanted_run *run; // [runs]
+    int64_t runs, capacity;
     int64_t *of_entry; // [entries] runs of each
     char *data;        // folder of links to the data of all jobs; NULL: there are no jobs
     struct hn_train_job job[JOBS_MAX];
@@ -263,31 +265,21 @@ static bool judges_costs(const struct hn_claim_entry *entry) {
     return found;
 }
 
-static enum hn_code add_capacity(struct hn_context *ctx, int64_t n, struct wanted_runs *all) {
-    bool good = (all->item = hn_resize(ctx, all->item, n, sizeof *all->item)) &&
-                (all->alone = hn_resize(ctx, all->alone, n, sizeof *all->alone)) &&
-                (all->first = hn_resize(ctx, all->first, n, sizeof *all->first)) &&
-                (all->last = hn_resize(ctx, all->last, n, sizeof *all->last));
-    return good ? HN_OK : ctx->code;
-}
-
 static enum hn_code add_runs(struct hn_context *ctx, struct wanted_runs *all,
                              const struct hn_train_plan *plan, bool alone, int64_t entry) {
-    if (add_capacity(ctx, all->runs + plan->n, all))
+    if (hn_grow(ctx, &all->run, &all->capacity, all->runs + plan->n, sizeof *all->run))
         return ctx->code;
     for (int64_t i = 0; i < plan->n; i++) {
-        int64_t same = 0;
-        while (same < all->runs && strcmp(all->item[same].run_key, plan->item[i].run_key) != 0)
-            same++;
-        if (same == all->runs) {
-            all->alone[same] = false;
-            all->first[same] = entry;
-            all->last[same] = -1;
-            all->item[all->runs++] = plan->item[i];
+        struct wanted_run *run = all->run, *end = all->run + all->runs;
+        while (run < end && strcmp(run->item.run_key, plan->item[i].run_key) != 0)
+            run++;
+        if (run == end) {
+            *run = (struct wanted_run){.item = plan->item[i], .first = entry, .last = -1};
+            all->runs++;
         }
-        all->alone[same] |= alone;
-        all->of_entry[entry] += all->last[same] != entry;
-        all->last[same] = entry;
+        run->alone |= alone;
+        all->of_entry[entry] += run->last != entry;
+        run->last = entry;
     }
     return HN_OK;
 }
@@ -330,10 +322,13 @@ static enum hn_code train_listed(struct hn_context *ctx, struct hn_reproduce *re
     struct hn_train_state state = {.data = all->data, .untrained = &rep->untrained};
     struct hn_run_summary summary;
     int64_t kept = 0;
+    struct hn_item *item = hn_alloc(ctx, all->runs, sizeof *item);
+    if (!item)
+        return ctx->code;
     for (int64_t i = 0; i < all->runs; i++)
-        if (!all->alone[i])
-            all->item[kept++] = all->item[i];
-    struct hn_runner run = runner_of(rep, all->item, kept, &state);
+        if (!all->run[i].alone)
+            item[kept++] = all->run[i].item;
+    struct hn_runner run = runner_of(rep, item, kept, &state);
     run.processes = hn_processes_fit(ctx, kept, rep->workers);
     if (run.processes <= 1)
         return HN_OK;
@@ -370,14 +365,15 @@ static enum hn_code keep_left(struct hn_context *ctx, const char *folder,
         return ctx->code;
     for (int64_t i = 0; i < all->runs; i++) {
         struct hn_cell_status is;
-        if (hn_cell_file_state(ctx, folder, all->item[i].run_key, &is))
+        const struct wanted_run *wanted = &all->run[i];
+        if (hn_cell_file_state(ctx, folder, wanted->item.run_key, &is))
             return ctx->code;
         if (is.present && !is.failed)
             continue;
-        const struct hn_train_run *run = all->item[i].of;
+        const struct hn_train_run *run = wanted->item.of;
         plan->run[plan->n] = *run;
-        plan->item[plan->n] = all->item[i];
-        out->entry[plan->n++] = all->first[i];
+        plan->item[plan->n] = wanted->item;
+        out->entry[plan->n++] = wanted->first;
     }
     return HN_OK;
 }
