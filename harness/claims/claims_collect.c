@@ -41,8 +41,7 @@ struct gather {
     struct hn_context *ctx;
     const struct hn_collect *what;
     const struct hn_table *table;
-    struct view value, with, beside, beside_with, along, step, dataset, seed, status, error, lo, hi,
-        batches;
+    struct view value, with, beside, beside_with, along, step, dataset, seed, status, error, lo, hi;
     struct group_column group[EACH_MAX + 2];
     int groups;
     struct wanted wanted[FILTERS_MAX];
@@ -260,7 +259,6 @@ static bool find_columns(struct gather *g) {
     g->seed = look(r, g->table, "seed");
     g->status = look(r, g->table, "status");
     g->error = look(r, g->table, "error");
-    g->batches = look(r, g->table, "batches");
     if (!w->side->with) {
         snprintf(g->bound[0], sizeof g->bound[0], "%s_lo", w->side->column);
         g->lo = look(r, g->table, g->bound[0]);
@@ -445,8 +443,7 @@ static enum hn_code add_sample(struct gather *g, int64_t row) {
                             .value = value,
                             .beside = beside,
                             .lo = factor * real_at(g->table, g->lo, row),
-                            .hi = factor * real_at(g->table, g->hi, row),
-                            .batches = real_at(g->table, g->batches, row)};
+                            .hi = factor * real_at(g->table, g->hi, row)};
     set_replicate(w->results, borrowed_text(g->table, g->dataset, row),
                   real_at(g->table, g->seed, row), s);
     out->replicated |= s->kind == HN_BY_ENCODER;

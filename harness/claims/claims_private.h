@@ -16,7 +16,6 @@ struct hn_sample {
     enum hn_claim_replicates kind;
     double along, value, lo, hi; // lo, hi: of the column's own interval, NaN without
     double beside;               // the second side in the same row (bound)
-    double batches;
 };
 
 struct hn_claim_samples {
