@@ -173,45 +173,40 @@ enum hn_code hn_choose_job(struct hn_context *ctx, const struct hn_choose_spec *
 // Settings between two of the grid of which one is within the budget of false negatives and the
 // other is not.
 
-enum { LINE = 1024, THIRDS = 3 };
+enum { THIRDS = 3 };
 
 // An option in which two settings of a sampler differ, alone: "alpha" from 0.5 to 0.2.
 struct step {
     int64_t within, over; // settings
-    double from, to;      // of the option: of `within` and of `over`
-    int at, length;       // of its value in the text of `within`
-    double hardness;      // of `within`
+    const struct hn_option *option;
+    double from, to; // its value: of `within` and of `over`
+    double hardness; // of `within`
 };
 
-// NAN if the text is not a number.
-static double number_of(const char *text, size_t length) {
+// The value of an option as text, and as a number, NAN if it is not one.
+static double value_of(const struct hn_option *option, const void *params, char text[TEXT]) {
     char *end;
+    *text = '\0';
+    hn_option_text(option, params, text, TEXT);
     double value = strtod(text, &end);
-    return length > 0 && end == text + length ? value : NAN;
+    return *text && !*end ? value : NAN;
 }
 
-// True if two canonical texts, "K=100, M=500", differ in one number alone, which is put into *s.
-static bool differ_in_one(const char *a, const char *b, struct step *s) {
-    const char *begin = a;
-    struct hn_option_part x, y;
-    for (bool found = false;;) {
-        bool one = hn_option_next(&a, &x), other = hn_option_next(&b, &y);
-        if (!one || !other)
-            return one == other && found;
-        if (x.length == y.length && memcmp(x.text, y.text, x.length) == 0)
+// True if two points of a sampler differ in one number alone, which is put into *s.
+static bool differ_in_one(const struct hn_job_sampler *a, const struct hn_job_sampler *b,
+                          struct step *s) {
+    char one[TEXT], other[TEXT];
+    for (const struct hn_option *o = a->type->options; o->name; o++) {
+        double from = value_of(o, a->params, one), to = value_of(o, b->params, other);
+        if (strcmp(one, other) == 0)
             continue;
-        const char *equals = memchr(x.text, '=', x.length);
-        size_t name = equals ? (size_t)(equals + 1 - x.text) : 0;
-        if (found || name == 0 || name > y.length || memcmp(x.text, y.text, name) != 0)
+        if (s->option || isnan(from) || isnan(to))
             return false;
-        s->at = (int)(x.text + name - begin);
-        s->length = (int)(x.length - name);
-        s->from = number_of(x.text + name, x.length - name);
-        s->to = number_of(y.text + name, y.length - name);
-        if (isnan(s->from) || isnan(s->to))
-            return false;
-        found = true;
+        s->option = o;
+        s->from = from;
+        s->to = to;
     }
+    return s->option;
 }
 
 static double hardness_of(const struct hn_arm *arm) {
@@ -231,7 +226,7 @@ static bool find_step(const struct hn_halving *h, const struct hn_job *job, int6
         struct step s = {.within = i, .over = over, .hardness = hardness_of(&h->arm[i])};
         if (job->sampler[i].type != job->sampler[over].type || h->arm[i].fate == HN_ARM_FAILED ||
             !hn_halving_within(h, &h->arm[i]) ||
-            !differ_in_one(job->sampler[i].text, job->sampler[over].text, &s))
+            !differ_in_one(&job->sampler[i], &job->sampler[over], &s))
             continue;
         if (!found || fabs(s.to - s.from) < fabs(out->to - out->from))
             *out = s;
@@ -248,21 +243,6 @@ static int by_hardness(const void *a, const void *b) {
     return (x->over > y->over) - (x->over < y->over);
 }
 
-// "{mosaic: {pool: 2500, lambda: 0.6}}", a number of thirds of the way; integers stay integers.
-static void write_between(const struct hn_job_sampler *within, const struct step *s, int thirds,
-                          char line[LINE]) {
-    double value = s->from + (s->to - s->from) * thirds / THIRDS;
-    bool whole = fmod(s->from, 1) == 0 && fmod(s->to, 1) == 0 && fabs(s->to - s->from) >= THIRDS;
-    const char *rest = within->text + s->at + s->length;
-    snprintf(line, LINE, "{%s: {", within->type->name);
-    for (const char *c = within->text; c < within->text + s->at; c++)
-        hn_append(line, LINE, *c == '=' ? ": " : "%c", *c);
-    hn_append(line, LINE, whole ? "%.0f" : "%.2g", value);
-    for (; *rest; rest++)
-        hn_append(line, LINE, *rest == '=' ? ": " : "%c", *rest);
-    hn_append(line, LINE, "}}");
-}
-
 static bool is_there(const struct hn_job *job, const struct hn_job_sampler *s) {
     for (int64_t i = 0; i < job->n_samplers; i++)
         if (job->sampler[i].type == s->type && strcmp(job->sampler[i].text, s->text) == 0)
@@ -270,15 +250,24 @@ static bool is_there(const struct hn_job *job, const struct hn_job_sampler *s) {
     return false;
 }
 
+// The point that is a number of thirds of the way; integers stay integers.
 static enum hn_code add_between(struct hn_context *ctx, struct hn_job *job, const struct step *s,
                                 int thirds) {
-    char line[LINE];
-    struct hn_job_sampler *between;
-    write_between(&job->sampler[s->within], s, thirds, line);
-    if (hn_job_parse_sampler(ctx, line, &between))
+    char text[64];
+    struct hn_job_sampler between = job->sampler[s->within];
+    size_t size = between.type->params_size;
+    double value = s->from + (s->to - s->from) * thirds / THIRDS;
+    bool whole = fmod(s->from, 1) == 0 && fmod(s->to, 1) == 0 && fabs(s->to - s->from) >= THIRDS;
+    snprintf(text, sizeof text, whole ? "%.0f" : "%.2g", value);
+    between.params = hn_alloc(ctx, 1, size);
+    if (!between.params)
         return ctx->code;
-    if (!is_there(job, between))
-        job->sampler[job->n_samplers++] = *between;
+    memcpy(between.params, job->sampler[s->within].params, size);
+    if (hn_option_set(ctx, s->option, between.params, text) ||
+        !(between.text = hn_options_text(ctx, between.type->options, between.params)))
+        return ctx->code;
+    if (!is_there(job, &between))
+        job->sampler[job->n_samplers++] = between;
     return HN_OK;
 }
 
