@@ -135,7 +135,7 @@ static enum hn_code measure(struct hn_library_build *b, struct work *w, double *
     if (read_how(b, w) || check_ids(b, w) || take_chunk(b, w))
         return ctx->code;
     if (hn_has_positive(&b->items)) {
-        if (hn_global_compute(ctx, &b->items, env->temperature, &w->global, &dot))
+        if (hn_global_compute(ctx, &b->items, &env->temperature, 1, &w->global, &dot))
             return ctx->code;
         env->global = &w->global;
     }
@@ -143,7 +143,7 @@ static enum hn_code measure(struct hn_library_build *b, struct work *w, double *
     if (!code)
         code = measure_rows(b, w, m);
     if (!code)
-        code = hn_measure_finish(ctx, m, value, &arrays, b->note);
+        code = hn_measure_finish(ctx, m, 0, value, &arrays, b->note);
     hn_measure_close(ctx, m);
     hn_cell_arrays_free(ctx, &arrays);
     return code;

@@ -60,9 +60,9 @@ enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *ite
     return HN_OK;
 }
 
-enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items *items,
-                                   const double *temperature, int n, struct hn_global *out,
-                                   int64_t *n_dot) {
+enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
+                               const double *temperature, int n, struct hn_global *out,
+                               int64_t *n_dot) {
     memset(out, 0, (size_t)n * sizeof *out);
     *n_dot = 0;
     if (!hn_has_positive(items))
@@ -81,11 +81,6 @@ enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items
     for (int t = 0; code && t < n; t++)
         hn_global_free(ctx, &out[t]);
     return code;
-}
-
-enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
-                               double temperature, struct hn_global *out, int64_t *n_dot) {
-    return hn_global_compute_all(ctx, items, &temperature, 1, out, n_dot);
 }
 
 void hn_global_free(struct hn_context *ctx, struct hn_global *g) {

@@ -16,20 +16,17 @@ struct hn_global {
     float *positive; // [n] s_ii, rounded to float
 };
 
-// items must have positives; HN_USAGE for a temperature that hn_lse_sink refuses (below 0.003).
-// n_dot gets the inner products of the sweep, and one per positive. After a failure *out is zeroed.
+// out[n] for temperature[n], in one sweep. items must have positives; HN_USAGE for a temperature
+// that hn_lse_sink refuses (below 0.003). n_dot gets the inner products of the sweep, and one per
+// positive. After a failure out is zeroed.
 HN_MUST_USE enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
-                                           double temperature, struct hn_global *out,
+                                           const double *temperature, int n, struct hn_global *out,
                                            int64_t *n_dot);
-// The same for temperature[n] at once, in one sweep: out[n].
-HN_MUST_USE enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items *items,
-                                               const double *temperature, int n,
-                                               struct hn_global *out, int64_t *n_dot);
 void hn_global_free(struct hn_context *ctx, struct hn_global *g); // zeroed is fine
 
-// The same for several temperatures, in a sweep over (x1, x2) that others share: _plan adds the
-// sinks to it, _finish takes the results after it ran. Zeroed before; what the sinks allocate is
-// the owner's that the sweep ran under. temperature[n] is borrowed until then.
+// The same in a sweep over (x1, x2) that others share: _plan adds the sinks to it, _finish takes
+// the results after it ran. Zeroed before; what the sinks allocate is the owner's that the sweep
+// ran under. temperature[n] is borrowed until then.
 struct hn_global_sinks {
     struct hn_lse row, col;
     struct hn_extrema extrema;

@@ -314,8 +314,8 @@ static void explain(const struct hn_measure *m, const struct setting *s, char *w
             add_reason(why, s->slot[i].type->name, ": weighting none only");
 }
 
-enum hn_code hn_measure_finish_at(struct hn_context *ctx, struct hn_measure *m, int setting,
-                                  double *value, struct hn_cell_arrays *arrays, char *why) {
+enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, int setting,
+                               double *value, struct hn_cell_arrays *arrays, char *why) {
     const struct setting *s = &m->setting[setting];
     explain(m, s, why);
     enum hn_code code = take_arrays(ctx, m->done, arrays);
@@ -331,11 +331,6 @@ enum hn_code hn_measure_finish_at(struct hn_context *ctx, struct hn_measure *m, 
     if (code)
         hn_cell_arrays_free(ctx, arrays);
     return code;
-}
-
-enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, double *value,
-                               struct hn_cell_arrays *arrays, char *why) {
-    return hn_measure_finish_at(ctx, m, 0, value, arrays, why);
 }
 
 void hn_measure_close(struct hn_context *ctx, struct hn_measure *m) { hn_free(ctx, m); }

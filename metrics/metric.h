@@ -130,16 +130,13 @@ struct hn_measure_lists {
 HN_MUST_USE enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_measure *m,
                                             int64_t epoch, int32_t count, const int32_t *size,
                                             const int32_t *ids, struct hn_measure_lists lists);
-// value: the columns of all metrics one after the other (hn_measure_columns); arrays filled, owned
-// by the caller (hn_cell_arrays_free). `why` [HN_MESSAGE_MAX] gets the reasons for NaN, joined by
-// "; "
-// ("no positive", "no labels", "gap: weighting none only"), or "".
+// The settings are finished in any order, once each. value: the columns of all metrics one after
+// the other (hn_measure_columns); arrays filled, owned by the caller (hn_cell_arrays_free). `why`
+// [HN_MESSAGE_MAX] gets the reasons for NaN, joined by "; " ("no positive", "no labels",
+// "gap: weighting none only"), or "".
 HN_MUST_USE enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m,
-                                           double *value, struct hn_cell_arrays *arrays, char *why);
-// Of any of the settings, in any order, once each.
-HN_MUST_USE enum hn_code hn_measure_finish_at(struct hn_context *ctx, struct hn_measure *m,
-                                              int setting, double *value,
-                                              struct hn_cell_arrays *arrays, char *why);
+                                           int setting, double *value,
+                                           struct hn_cell_arrays *arrays, char *why);
 void hn_measure_close(struct hn_context *ctx, struct hn_measure *m); // NULL is fine
 void hn_cell_arrays_free(struct hn_context *ctx, struct hn_cell_arrays *arrays);
 // Total columns of a set of metrics.

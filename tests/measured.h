@@ -91,7 +91,7 @@ static inline enum hn_code measure_into(struct hn_context *ctx, const struct hn_
                                   d->ids + (int64_t)b * d->batch_size);
     }
     if (!code)
-        code = hn_measure_finish(ctx, m, out->value, &out->arrays, out->why);
+        code = hn_measure_finish(ctx, m, 0, out->value, &out->arrays, out->why);
     hn_measure_close(ctx, m);
     return code;
 }
@@ -105,7 +105,7 @@ static inline enum hn_code try_measure(struct hn_context *ctx, const struct hn_i
     memset(out, 0, sizeof *out);
     enum hn_code code = HN_OK;
     if (hn_has_positive(items))
-        code = hn_global_compute(ctx, items, temperature, &global, &n_dot);
+        code = hn_global_compute(ctx, items, &temperature, 1, &global, &n_dot);
     struct hn_measure_spec spec = {.metrics = hn_metrics,
                                    .n_metrics = metrics_count(),
                                    .env = {.items = items,

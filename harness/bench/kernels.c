@@ -99,7 +99,7 @@ static enum hn_code run_loss(struct hn_context *ctx, struct hn_bench *b,
     struct hn_global global;
     int64_t dots;
     int64_t begun = hn_wall_ns();
-    if (hn_global_compute(ctx, &b->items, k->argument, &global, &dots))
+    if (hn_global_compute(ctx, &b->items, &k->argument, 1, &global, &dots))
         return ctx->code;
     out->seconds = hn_seconds_since(begun);
     out->ideal = hn_bench_flop_seconds(b, dots);
@@ -247,7 +247,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, const struct hn_meas
         code = hn_measure_batches(ctx, m, 0, (int32_t)hn_min(CHUNK, BATCHES - b), size,
                                   ids + b * spec->env.batch_size);
     if (!code)
-        code = hn_measure_finish(ctx, m, value, &arrays, why);
+        code = hn_measure_finish(ctx, m, 0, value, &arrays, why);
     hn_cell_arrays_free(ctx, &arrays);
     hn_measure_close(ctx, m);
     return code;
@@ -262,7 +262,7 @@ static enum hn_code run_cell(struct hn_context *ctx, struct hn_bench *b,
     int64_t batch_size = hn_min(b->shape.batch, b->shape.n), dots;
     unsigned needs = hn_measure_needs(metrics, n);
     if (needs & HN_METRIC_NEEDS_GLOBAL && !b->global.n &&
-        hn_global_compute(ctx, &b->items, temperature, &b->global, &dots))
+        hn_global_compute(ctx, &b->items, &temperature, 1, &b->global, &dots))
         return ctx->code;
     HN_SCOPE(ctx);
     int32_t *ids;

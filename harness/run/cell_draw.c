@@ -283,7 +283,7 @@ static enum hn_code finish(struct hn_context *ctx, struct hn_cell_work *w,
     double *value =
         hn_alloc(ctx, hn_measure_columns(job->metric, (int)job->n_metrics), sizeof *value);
     hn_own(ctx, scope.outer);
-    bool done = value && !hn_measure_finish_at(ctx, measure, setting, value, &arrays, why) &&
+    bool done = value && !hn_measure_finish(ctx, measure, setting, value, &arrays, why) &&
                 !store_metrics(ctx, w, value, &arrays, why);
     enum hn_code code = done ? HN_OK : ctx->code;
     hn_cell_arrays_free(ctx, &arrays);

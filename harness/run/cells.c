@@ -101,7 +101,7 @@ enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,
         const int n = (int)plan->job->n_temperatures;
         int64_t n_dot;
         struct hn_global *all = hn_alloc(ctx, n, sizeof *all);
-        if (!all || hn_global_compute_all(ctx, items, plan->job->temperature, n, all, &n_dot)) {
+        if (!all || hn_global_compute(ctx, items, plan->job->temperature, n, all, &n_dot)) {
             hn_free(ctx, all);
             return ctx->code;
         }

@@ -180,7 +180,7 @@ static enum hn_code measure(struct hn_context *ctx, struct work *w, struct hn_ta
         struct hn_global global;
         int64_t n_dot;
         w->tau = env->temperature[t];
-        if (hn_global_compute(ctx, env->items, w->tau, &global, &n_dot))
+        if (hn_global_compute(ctx, env->items, &w->tau, 1, &global, &n_dot))
             return ctx->code;
         for (int64_t i = 0; i < w->n; i++)
             w->positive[i] = (double)global.positive[i];

@@ -91,7 +91,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
     if (code == HN_OK)
         code = draw_batches(ctx, w, s, measure, &b);
     if (code == HN_OK)
-        code = hn_measure_finish(ctx, measure, w->value, &arrays, why);
+        code = hn_measure_finish(ctx, measure, 0, w->value, &arrays, why);
     return code;
 }
 

@@ -88,7 +88,7 @@ static void check_every_anchor(struct hn_context *ctx, const struct hn_items *it
     const struct hn_metric_type *const list[] = {&type};
     struct hn_global global;
     int64_t n_dot;
-    HN_CHECK(ctx, hn_global_compute(ctx, items, tau, &global, &n_dot));
+    HN_CHECK(ctx, hn_global_compute(ctx, items, &tau, 1, &global, &n_dot));
     struct hn_measure_spec spec = {.metrics = list,
                                    .n_metrics = 1,
                                    .env = {.items = items,
@@ -306,7 +306,7 @@ static void last_bits_do_not_break_bounds(void) {
     struct hn_global global;
     int64_t n_dot;
     double tau = 0.01, value[MEASURED_MAX];
-    HN_CHECK(&ctx, hn_global_compute(&ctx, &items, tau, &global, &n_dot));
+    HN_CHECK(&ctx, hn_global_compute(&ctx, &items, &tau, 1, &global, &n_dot));
     struct hn_metric_env env = {.items = &items,
                                 .global = &global,
                                 .temperature = tau,
@@ -348,7 +348,7 @@ static void global_agrees_with_definition(void) {
     struct hn_global g;
     int64_t n_dot;
     double tau = 0.07, off = hn_dot_bound(16);
-    HN_CHECK(&ctx, hn_global_compute(&ctx, &items, tau, &g, &n_dot));
+    HN_CHECK(&ctx, hn_global_compute(&ctx, &items, &tau, 1, &g, &n_dot));
     CU_ASSERT_EQUAL(g.n, N);
     for (int64_t i = 0; i < N; i++) {
         double row = 0, col = 0, max = -2;
@@ -378,13 +378,14 @@ static void impossible_settings_are_refused(void) {
     int64_t n_dot;
     static const double bad[] = {0, -0.5, 0.002, INFINITY, NAN};
     for (int k = 0; k < 5; k++) {
-        HN_CHECK_FAILS(&ctx, hn_global_compute(&ctx, &items, bad[k], &g, &n_dot), HN_USAGE,
+        HN_CHECK_FAILS(&ctx, hn_global_compute(&ctx, &items, &bad[k], 1, &g, &n_dot), HN_USAGE,
                        "temperature");
         CU_ASSERT(!g.lse_row && !g.lse_col && !g.max_row && !g.positive);
     }
     const float *x2 = items.x2.data;
     items.x2.data = NULL;
-    HN_CHECK_FAILS(&ctx, hn_global_compute(&ctx, &items, 0.5, &g, &n_dot), HN_INTERNAL, "positive");
+    HN_CHECK_FAILS(&ctx, hn_global_compute(&ctx, &items, &(double){0.5}, 1, &g, &n_dot),
+                   HN_INTERNAL, "positive");
     items.x2.data = x2;
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);

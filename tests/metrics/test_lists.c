@@ -49,7 +49,7 @@ static enum hn_code try_lists(struct hn_context *ctx, const struct hn_items *ite
     memset(out, 0, sizeof *out);
     enum hn_code code = HN_OK;
     if (hn_has_positive(items))
-        code = hn_global_compute(ctx, items, tau, &global, &n_dot);
+        code = hn_global_compute(ctx, items, &tau, 1, &global, &n_dot);
     struct hn_measure_spec spec = {.metrics = hn_metrics,
                                    .n_metrics = metrics_count(),
                                    .env = {.items = items,
@@ -65,7 +65,7 @@ static enum hn_code try_lists(struct hn_context *ctx, const struct hn_items *ite
     if (!code)
         code = hn_measure_anchors(ctx, m, 0, d->count, d->size, d->ids, lists);
     if (!code)
-        code = hn_measure_finish(ctx, m, out->value, &out->arrays, out->why);
+        code = hn_measure_finish(ctx, m, 0, out->value, &out->arrays, out->why);
     hn_measure_close(ctx, m);
     hn_global_free(ctx, &global);
     return code;

@@ -272,7 +272,7 @@ static void bad_settings_are_refused(void) {
     HN_CHECK_FAILS(&ctx, hn_measure_begin(&ctx, &spec, &m), HN_INTERNAL, "global loss");
     struct hn_global global;
     int64_t n_dot;
-    HN_CHECK(&ctx, hn_global_compute(&ctx, &items, 0.25, &global, &n_dot));
+    HN_CHECK(&ctx, hn_global_compute(&ctx, &items, &(double){0.25}, 1, &global, &n_dot));
     CU_ASSERT(n_dot >= 110 && n_dot <= 110 + 100); // 10 x 10 and 10 positives; padding is allowed
     spec.env.global = &global;
     HN_CHECK_FAILS(&ctx, hn_measure_begin(&ctx, &spec, &m), HN_INTERNAL, "temperature 0.5");
@@ -393,7 +393,7 @@ static void calls_do_not_matter(void) {
         int32_t step = k == 0 ? 12 : 1;
         for (int32_t b = 0; b < 12; b += step)
             HN_CHECK(&ctx, hn_measure_batches(&ctx, m, 0, step, d.size + b, d.ids + 16 * b));
-        HN_CHECK(&ctx, hn_measure_finish(&ctx, m, out[k].value, &out[k].arrays, out[k].why));
+        HN_CHECK(&ctx, hn_measure_finish(&ctx, m, 0, out[k].value, &out[k].arrays, out[k].why));
         hn_measure_close(&ctx, m);
     }
     CU_ASSERT_EQUAL(out[0].arrays.batches, 12);

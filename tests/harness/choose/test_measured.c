@@ -39,7 +39,7 @@ static void measure_records(struct hn_context *ctx, const struct hn_items *items
         id[i] = i * 7 % N;
     HN_CHECK(ctx, hn_measure_begin(ctx, &spec, &m));
     HN_CHECK(ctx, hn_measure_batches(ctx, m, 0, BATCHES, size, id));
-    HN_CHECK(ctx, hn_measure_finish(ctx, m, NULL, &arrays, why));
+    HN_CHECK(ctx, hn_measure_finish(ctx, m, 0, NULL, &arrays, why));
     hn_cell_arrays_free(ctx, &arrays);
     hn_measure_close(ctx, m);
 }
