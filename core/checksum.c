@@ -30,31 +30,15 @@ static bool digest_file(int fd, int64_t bytes, char text[HN_DIGEST_TEXT]) {
     return true;
 }
 
-static bool append(int fd, int64_t at, const char *text, size_t size) {
-    while (size > 0) {
-        ssize_t n = pwrite(fd, text, size, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text += n;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path) {
-    char checksum[CHECKSUM + 1], digest[HN_DIGEST_TEXT];
+    char digest[HN_DIGEST_TEXT];
     struct stat about;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    bool good = fd >= 0 && fstat(fd, &about) == 0 && digest_file(fd, about.st_size, digest);
-    if (good) {
-        (void)snprintf(checksum, sizeof checksum, "%s%s\n", word, digest);
-        good = append(fd, about.st_size, checksum, CHECKSUM);
-    }
+    FILE *file = fopen(path, "r+e");
+    bool good = file && fstat(fileno(file), &about) == 0 &&
+                digest_file(fileno(file), about.st_size, digest) && !fseek(file, 0, SEEK_END) &&
+                fprintf(file, "%s%s\n", word, digest) == CHECKSUM;
     int reason = errno;
-    if (fd >= 0 && close(fd) != 0 && good) {
+    if (file && fclose(file) != 0 && good) {
         good = false;
         reason = errno;
     }
