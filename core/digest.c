@@ -1,7 +1,9 @@
 #include "core/digest.h"
 #include "core/real_text.h"
 
+#include <endian.h>
 #include <inttypes.h>
+#include <nettle/base16.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,11 +14,8 @@ void hn_digest_add(struct hn_digest *d, const void *data, size_t bytes) {
 }
 
 void hn_digest_add_text(struct hn_digest *d, const char *text) {
-    uint64_t length = strlen(text);
-    uint8_t little[8];
-    for (int i = 0; i < 8; i++)
-        little[i] = (uint8_t)(length >> (8 * i));
-    hn_digest_add(d, little, sizeof little);
+    uint64_t length = strlen(text), little = htole64(length);
+    hn_digest_add(d, &little, sizeof little);
     hn_digest_add(d, text, length);
 }
 
@@ -39,12 +38,8 @@ void hn_digest_add_real(struct hn_digest *d, double value) {
 }
 
 void hn_digest_end(struct hn_digest *d, char text[HN_DIGEST_TEXT]) {
-    static const char digit[] = "0123456789abcdef";
     uint8_t sum[SHA256_DIGEST_SIZE];
     sha256_digest(&d->sha, sizeof sum, sum);
-    for (int i = 0; i < SHA256_DIGEST_SIZE; i++) {
-        text[2 * i] = digit[sum[i] >> 4];
-        text[2 * i + 1] = digit[sum[i] & 15];
-    }
+    base16_encode_update(text, sizeof sum, sum);
     text[HN_DIGEST_TEXT - 1] = '\0';
 }
