@@ -20,9 +20,9 @@ struct hn_qrels {
     int32_t *grade;   // [start[n]]
 };
 
-// From judgements in any order, which are sorted in place. Where a pair is given twice, the last
-// grade counts. Queries and passages are below n and 2^31.
-HN_MUST_USE enum hn_code hn_qrels_build(struct hn_context *ctx, struct hn_judgement *list,
+// From judgements in any order. Where a pair is given twice, the last grade counts. Queries and
+// passages are below n and 2^31.
+HN_MUST_USE enum hn_code hn_qrels_build(struct hn_context *ctx, const struct hn_judgement *list,
                                         int64_t count, int64_t n, struct hn_qrels *out);
 // The position of a pair, or -1.
 int64_t hn_qrels_find(const struct hn_qrels *q, int64_t query, int32_t passage);
