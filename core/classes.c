@@ -1,13 +1,9 @@
 #include "core/classes.h"
+#include "core/numbers.h"
 
+#include <gsl/gsl_sort_int.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label, int64_t items,
                              struct hn_classes *out) {
@@ -17,7 +13,7 @@ enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label, int64
         return ctx->code;
     if (items > 0)
         memcpy(out->label, label, (size_t)items * sizeof *label);
-    qsort(out->label, (size_t)items, sizeof *label, ascending);
+    gsl_sort_int(out->label, 1, (size_t)items);
     for (int64_t i = 0; i < items; i++) {
         int32_t next = out->label[i];
         if (next < 0)
@@ -33,8 +29,7 @@ enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label, int64
 }
 
 int32_t hn_classes_index(const struct hn_classes *c, int32_t label) {
-    const int32_t *found = bsearch(&label, c->label, (size_t)c->n, sizeof label, ascending);
-    return found ? (int32_t)(found - c->label) : -1;
+    return (int32_t)hn_indices_find(c->label, 0, c->n, label);
 }
 
 double hn_classes_chance(const struct hn_classes *c, const struct hn_label_sets *sets) {
