@@ -21,7 +21,6 @@ struct hn_label_sets {
 HN_MUST_USE enum hn_code hn_label_sets_make(struct hn_context *ctx, int64_t n, const int64_t *start,
                                             const int32_t *label, int32_t *set,
                                             struct hn_label_sets *out);
-void hn_label_sets_free(struct hn_context *ctx, struct hn_label_sets *sets); // may be zeroed
 
 // For sets whose masks have a bit in common.
 bool hn_label_sets_meet(const struct hn_label_sets *sets, int32_t a, int32_t b);

@@ -87,13 +87,6 @@ enum hn_code hn_label_sets_make(struct hn_context *ctx, int64_t n, const int64_t
     return HN_OK;
 }
 
-void hn_label_sets_free(struct hn_context *ctx, struct hn_label_sets *sets) {
-    hn_free(ctx, sets->start);
-    hn_free(ctx, sets->label);
-    hn_free(ctx, sets->mask);
-    *sets = (struct hn_label_sets){.n = 0};
-}
-
 bool hn_label_sets_meet(const struct hn_label_sets *sets, int32_t a, int32_t b) {
     int64_t i = sets->start[a], j = sets->start[b];
     while (i < sets->start[a + 1] && j < sets->start[b + 1]) {

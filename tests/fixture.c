@@ -71,6 +71,13 @@ void hn_fixture_items_free(struct hn_context *ctx, struct hn_items *items) {
     memset(items, 0, sizeof *items);
 }
 
+void hn_fixture_label_sets_free(struct hn_context *ctx, struct hn_label_sets *sets) {
+    hn_free(ctx, sets->start);
+    hn_free(ctx, sets->label);
+    hn_free(ctx, sets->mask);
+    *sets = (struct hn_label_sets){.n = 0};
+}
+
 void hn_fixture_repeat(struct hn_items *items, int64_t distinct) {
     const int64_t d = items->d;
     float *rows[] = {(float *)items->x.data, (float *)items->x1.data, (float *)items->x2.data};

@@ -11,6 +11,8 @@ float *hn_fixture_rows(struct hn_context *ctx, int64_t n, int64_t d, uint64_t se
 struct hn_items hn_fixture_items(struct hn_context *ctx, int64_t n, int64_t d, int classes,
                                  bool views, uint64_t seed);
 void hn_fixture_items_free(struct hn_context *ctx, struct hn_items *items);
+void hn_fixture_label_sets_free(struct hn_context *ctx,
+                                struct hn_label_sets *sets); // may be zeroed
 // Changes of such items. Rows from `distinct` on become copies of those before, in turn, and so do
 // their views. Rows come so close to the first one that floats hardly tell their products apart:
 // x_0 + near x_i, of unit length. They get a teacher of d columns.

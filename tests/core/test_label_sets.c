@@ -1,6 +1,7 @@
 // Items with several labels, against every pair of labels.
 #include "core/classes.h"
 #include "core/pairs.h"
+#include "tests/fixture.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -85,10 +86,10 @@ static void test_numbers(void) {
     CU_ASSERT_EQUAL(set[2], -1);
     CU_ASSERT_TRUE(hn_same_label(&sets, set[0], set[3]) && hn_same_label(&sets, set[4], set[0]));
     CU_ASSERT_FALSE(hn_same_label(&sets, set[3], set[4]) || hn_same_label(&sets, set[0], -1));
-    hn_label_sets_free(&ctx, &sets);
+    hn_fixture_label_sets_free(&ctx, &sets);
     HN_CHECK(&ctx, hn_label_sets_make(&ctx, 0, start, label, set, &sets));
     CU_ASSERT_EQUAL(sets.n, 0);
-    hn_label_sets_free(&ctx, &sets);
+    hn_fixture_label_sets_free(&ctx, &sets);
     // One label an item.
     CU_ASSERT_TRUE(hn_same_label(NULL, 4, 4) && !hn_same_label(NULL, 4, 5));
     CU_ASSERT_FALSE(hn_same_label(NULL, 4, -1));
@@ -119,7 +120,7 @@ static void kinds_of_pairs(void) {
                                                  : HN_PAIR_TRUE_NEGATIVE);
             }
         }
-    hn_label_sets_free(&ctx, &sets);
+    hn_fixture_label_sets_free(&ctx, &sets);
 }
 
 static const struct hn_test tests[] = {

@@ -91,7 +91,7 @@ static void test_several_labels(void) {
     double apart = 2 * 14 * 13; // {0} and {1} alone share no label
     CU_ASSERT_DOUBLE_EQUAL(c.same_class, 1 - apart / (40.0 * 39), 1e-12);
     hn_free(&ctx, x);
-    hn_label_sets_free(&ctx, &sets);
+    hn_fixture_label_sets_free(&ctx, &sets);
 }
 
 static const struct hn_test tests[] = {

@@ -299,7 +299,7 @@ static void test_no_pair_of_a_label(void) {
             HN_CHECK(&ctx, hn_snapshot_measure(&ctx, metric, 1, &of, &out));
             CU_ASSERT_EQUAL(out.n_dot > 0, pair);
             CU_ASSERT_EQUAL(isfinite(value[0]), pair);
-            hn_label_sets_free(&ctx, &sets);
+            hn_fixture_label_sets_free(&ctx, &sets);
         }
     items.label_sets = NULL;
     hn_fixture_items_free(&ctx, &items);

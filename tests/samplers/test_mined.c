@@ -141,7 +141,7 @@ static void test_exclusions(void) {
                        HN_NOT_APPLICABLE, "excludes labels needs labels");
         items.labels = single;
         items.label_sets = NULL;
-        hn_label_sets_free(&ctx, &sets);
+        hn_fixture_label_sets_free(&ctx, &sets);
         hn_fixture_items_free(&ctx, &items);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
