@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+extern const char hn_version[]; // of the program and of the library
+
 #define HN_MUST_USE __attribute__((warn_unused_result))
 #define HN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 

@@ -1,3 +1,3 @@
-#include "core/version.h"
+#include "core/context.h"
 
 const char hn_version[] = "0.1.0";

@@ -4,7 +4,6 @@
 // build holds the handle's lock.
 #include "core/sweep/blas.h"
 #include "core/sweep/screen.h"
-#include "core/version.h"
 #include "library/library_private.h"
 
 #include <sched.h>

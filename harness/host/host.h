@@ -1,7 +1,6 @@
 // Provenance: what the program is and what it runs on, and the calibration of this run.
 #pragma once
 
-#include "core/version.h"
 #include "results/programs.h"
 
 // The program that runs: its commit, and where its sources had changes or there is no commit, a

@@ -1,6 +1,5 @@
 // `hardneg mine`: hard negatives of queries over a corpus, and where candidates were lost.
 #include "core/sweep/blas.h"
-#include "core/version.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "harness/mining/mining.h"

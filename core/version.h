@@ -1,4 +1,0 @@
-// Version of the program and of the library.
-#pragma once
-
-extern const char hn_version[];
