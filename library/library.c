@@ -264,11 +264,15 @@ enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out) {
     return HN_OK;
 }
 
-int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code) {
+int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code, bool keep) {
     int found = HARDNEG_USAGE;
     if (lock(h)) {
-        found = keep_texts(h, code, b ? b->ctx.message : "not enough memory for a call",
-                           b ? b->note : "");
+        found = keep_texts(h, code, b ? b->ctx.message : "not enough memory", b ? b->note : "");
+        if (keep && !code) {
+            struct hn_library_build *old = h->built;
+            h->built = b;
+            b = old;
+        }
         unlock(h);
     } else
         found = fail_lost(h);
@@ -277,24 +281,9 @@ int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code co
 }
 
 int hardneg_build(hardneg *h, const struct hardneg_items *items) {
-    struct hn_library_build *b = NULL, *old = NULL;
+    struct hn_library_build *b = NULL;
     if (!h)
         return hn_library_no_handle();
     enum hn_code code = hn_library_aside(h, &b);
-    if (!code)
-        code = make_build(h, b, items);
-    if (!lock(h)) {
-        free_build(b);
-        return fail_lost(h);
-    }
-    if (!code) {
-        old = h->built;
-        h->built = b;
-    } else
-        old = b;
-    int found =
-        keep_texts(h, code, b ? b->ctx.message : "not enough memory for a build", b ? b->note : "");
-    unlock(h);
-    free_build(old);
-    return found;
+    return hn_library_end_aside(h, b, code ? code : make_build(h, b, items), true);
 }

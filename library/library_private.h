@@ -52,8 +52,9 @@ HN_MUST_USE struct hn_library_build *hn_library_enter(hardneg *h, int *code);
 // Keeps message and note of the call. Returns the code that the caller gets.
 int hn_library_leave(hardneg *h, enum hn_code code);
 // For calls that need no build: one made aside, with the limits of the handle, that other threads
-// do not wait for; and its end. h is not NULL. Returns the code that the caller gets.
+// do not wait for; and its end, after which it is the handle's (keep, if all went well) or gone. h
+// is not NULL. Returns the code that the caller gets.
 HN_MUST_USE enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out);
-int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code);
+int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code, bool keep);
 // HARDNEG_USAGE, with its message.
 int hn_library_no_handle(void);

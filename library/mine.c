@@ -174,5 +174,5 @@ int hardneg_mine(hardneg *h, const struct hardneg_corpus *corpus, const char *co
         struct work w = {.ctx = &b->ctx};
         code = mine(&w, corpus, option, negative, score, out);
     }
-    return hn_library_end_aside(h, b, code);
+    return hn_library_end_aside(h, b, code, false);
 }
