@@ -89,34 +89,34 @@ static void find_far(const struct hn_candidates *c, double *mean, double *deviat
     *deviation = n > 1 ? sqrt(square / (double)n) : 0;
 }
 
-// By query: how many negatives, how many of them false (or expected to be), the sum of their
+// Of a query: how many negatives, how many of them false (or expected to be), the sum of their
 // hardness, and the probability that a row of a sheet is one of them.
-struct columns {
-    double *count, *wrong, *hard, *drawn;
-    bool *inside; // [verdicts] whether the pair is a negative
+struct line {
+    double count, wrong, hard, drawn;
 };
+enum { FIELDS = sizeof(struct line) / sizeof(double) };
 
 // Adds the expected false negatives among the negatives chosen[n] of a row.
-static void expect_row(const struct hn_share_estimate *e, const struct columns *to, int64_t row,
-                       const int32_t *chosen, int64_t n) {
+// inside[verdicts]: whether the pair is one of them.
+static void expect_row(const struct hn_share_estimate *e, int64_t row, const int32_t *chosen,
+                       int64_t n, struct line *to, bool *inside) {
     int64_t at = row * e->population->pool->width;
-    double wrong = 0, drawn = 0;
+    to->wrong = to->drawn = 0;
     for (int64_t k = 0; k < n; k++) {
-        wrong += e->predicted[at + chosen[k]];
-        drawn += hn_population_probability(e->population, e->population->rank[at + chosen[k]]);
+        to->wrong += e->predicted[at + chosen[k]];
+        to->drawn += hn_population_probability(e->population, e->population->rank[at + chosen[k]]);
     }
     for (int64_t v = e->start[row], k = 0; v < e->start[row + 1]; v++) {
         while (k < n && chosen[k] < e->verdict[v].at.position)
             k++;
-        to->inside[v] = k < n && chosen[k] == e->verdict[v].at.position;
+        inside[v] = k < n && chosen[k] == e->verdict[v].at.position;
     }
-    to->wrong[row] = wrong;
-    to->drawn[row] = drawn;
 }
 
+// to[queries] and inside[verdicts]; e: NULL = by what is known to be relevant.
 static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f,
                                const struct hn_pool *pool, const struct hn_share_estimate *e,
-                               const struct columns *to, struct hn_attrition *attrition) {
+                               struct line *to, bool *inside, struct hn_attrition *attrition) {
     HN_SCOPE(ctx);
     int64_t width = pool->width;
     uint8_t *left = hn_alloc(ctx, ctx->threads * width, 1);
@@ -131,18 +131,16 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
              i++) {
             const struct hn_candidates c = hn_pool_row(pool, i);
             int32_t *chosen = scratch + t * width;
-            double mean, deviation, wrong = 0, hard = 0;
+            double mean, deviation;
             int64_t n = hn_filter_row(f, &c, left + t * width, draw + t * width, chosen, &own);
             find_far(&c, &mean, &deviation);
+            to[i] = (struct line){.count = (double)n};
             for (int64_t k = 0; k < n; k++) {
-                wrong += (c.flags[chosen[k]] & HN_IS_HIDDEN) != 0;
-                hard += deviation > 0 ? (c.score[chosen[k]] - mean) / deviation : 0;
+                to[i].wrong += (c.flags[chosen[k]] & HN_IS_HIDDEN) != 0;
+                to[i].hard += deviation > 0 ? (c.score[chosen[k]] - mean) / deviation : 0;
             }
-            to->count[i] = (double)n;
-            to->wrong[i] = wrong;
-            to->hard[i] = hard;
             if (e)
-                expect_row(e, to, i, chosen, n);
+                expect_row(e, i, chosen, n, &to[i], inside);
         }
 #pragma omp critical(hn_price)
         hn_attrition_add(attrition, &own);
@@ -163,8 +161,8 @@ static void mark_front(struct hn_price *p, int n) {
 
 // If no negative is false the ratio's interval is a point: the upper end is then the share with
 // which none of so many would be false once in forty times.
-static struct hn_interval false_share(const struct columns *to, int64_t rows, double negatives) {
-    struct hn_interval share = hn_ratio_interval(to->wrong, to->count, 1, rows, 0.95);
+static struct hn_interval false_share(const struct line *to, int64_t rows, double negatives) {
+    struct hn_interval share = hn_ratio_interval(&to->wrong, &to->count, FIELDS, rows, 0.95);
     if (share.mean == 0)
         return (struct hn_interval){0, 0, 1 - pow(0.025, 1 / negatives)};
     share.lo = fmax(share.lo, 0);
@@ -174,12 +172,12 @@ static struct hn_interval false_share(const struct columns *to, int64_t rows, do
 
 static double between(double low, double x, double high) { return fmin(fmax(x, low), high); }
 
-static struct hn_interval expected_share(struct hn_share_estimate *e, const struct columns *to,
-                                         int64_t rows, struct hn_price *p) {
-    struct hn_mined_pairs mined = {.negatives = (double)p->negatives, .inside = to->inside};
+static struct hn_interval expected_share(struct hn_share_estimate *e, const struct line *to,
+                                         const bool *inside, int64_t rows, struct hn_price *p) {
+    struct hn_mined_pairs mined = {.negatives = (double)p->negatives, .inside = inside};
     for (int64_t i = 0; i < rows; i++) {
-        mined.predicted += to->wrong[i];
-        mined.probability += to->drawn[i];
+        mined.predicted += to[i].wrong;
+        mined.probability += to[i].drawn;
     }
     p->drawn = mined.probability;
     if (p->negatives == 0)
@@ -194,16 +192,17 @@ static struct hn_interval expected_share(struct hn_share_estimate *e, const stru
     return share;
 }
 
-static struct hn_price price_of(const struct columns *to, int64_t rows, int64_t wanted) {
+static struct hn_price price_of(const struct line *to, int64_t rows, int64_t wanted) {
     double negatives = 0, fewer = 0, none = 0;
     for (int64_t i = 0; i < rows; i++) {
-        negatives += to->count[i];
-        fewer += to->count[i] < (double)wanted;
-        none += to->count[i] == 0;
+        negatives += to[i].count;
+        fewer += to[i].count < (double)wanted;
+        none += to[i].count == 0;
     }
     return (struct hn_price){.negatives = (int64_t)negatives,
                              .false_share = {NAN, NAN, NAN},
-                             .hardness = hn_ratio_interval(to->hard, to->count, 1, rows, 0.95),
+                             .hardness =
+                                 hn_ratio_interval(&to->hard, &to->count, FIELDS, rows, 0.95),
                              .fewer = fewer / (double)rows,
                              .none = none / (double)rows,
                              .model = NAN,
@@ -215,24 +214,22 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
                           const struct hn_price_setting *setting, int n, struct hn_price *out) {
     HN_SCOPE(ctx);
     int64_t rows = pool->count;
-    const struct columns to = {
-        hn_alloc(ctx, rows, sizeof(double)), hn_alloc(ctx, rows, sizeof(double)),
-        hn_alloc(ctx, rows, sizeof(double)), hn_alloc(ctx, rows, sizeof(double)),
-        hn_alloc(ctx, estimate ? estimate->verdicts : 0, sizeof(bool))};
-    if (!to.count || !to.wrong || !to.hard || !to.drawn || !to.inside)
+    struct line *to = hn_alloc(ctx, rows, sizeof *to);
+    bool *inside = hn_alloc(ctx, estimate ? estimate->verdicts : 0, sizeof *inside);
+    if (!to || !inside)
         return ctx->code;
     for (int s = 0; s < n; s++) {
         const struct hn_filter f = filter_of(m, &setting[s]);
         struct hn_attrition attrition = {{0}};
-        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, estimate, &to, &attrition))
+        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, estimate, to, inside, &attrition))
             return ctx->code;
-        out[s] = price_of(&to, rows, f.n);
+        out[s] = price_of(to, rows, f.n);
         out[s].attrition = attrition;
         out[s].setting = setting[s];
         if (estimate)
-            out[s].false_share = expected_share(estimate, &to, rows, &out[s]);
+            out[s].false_share = expected_share(estimate, to, inside, rows, &out[s]);
         else if (m->truth.start)
-            out[s].false_share = false_share(&to, rows, (double)out[s].negatives);
+            out[s].false_share = false_share(to, rows, (double)out[s].negatives);
     }
     mark_front(out, n);
     return HN_OK;
@@ -251,18 +248,20 @@ int hn_price_recommend(const struct hn_price *price, int n, double max_fn, doubl
     return best;
 }
 
-// Adds to value[rows], times sign, what each query adds to the mean hardness of a setting, as the
-// ratio estimate has it: their mean is that of the setting.
-static enum hn_code add_hardness(struct hn_context *ctx, const struct hn_miner *m,
-                                 const struct hn_pool *pool, const struct columns *to,
-                                 const struct hn_price *price, double sign, double *value) {
+// The part of each query in the mean hardness of a setting into value[rows], as the ratio estimate
+// has it: their mean is that of the setting.
+static enum hn_code find_hardness(struct hn_context *ctx, const struct hn_miner *m,
+                                  const struct hn_pool *pool, const struct hn_price *price,
+                                  double *value) {
     const struct hn_filter f = filter_of(m, &price->setting);
     struct hn_attrition unused = {{0}};
-    if (price_rows(ctx, &f, pool, NULL, to, &unused))
+    HN_SCOPE(ctx);
+    struct line *to = hn_alloc(ctx, pool->count, sizeof *to);
+    if (!to || hn_check_stop(ctx) || price_rows(ctx, &f, pool, NULL, to, NULL, &unused))
         return ctx->code;
     double mean = price->hardness.mean, each = (double)price->negatives / (double)pool->count;
     for (int64_t i = 0; i < pool->count; i++)
-        value[i] += sign * (mean + (to->hard[i] - mean * to->count[i]) / each);
+        value[i] = mean + (to[i].hard - mean * to[i].count) / each;
     return HN_OK;
 }
 
@@ -271,21 +270,18 @@ enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_miner *m,
                            int best, double max_fn, double max_none, bool *tie) {
     HN_SCOPE(ctx);
     int64_t rows = pool->count;
-    const struct columns to = {.count = hn_alloc(ctx, rows, sizeof(double)),
-                               .wrong = hn_alloc(ctx, rows, sizeof(double)),
-                               .hard = hn_alloc(ctx, rows, sizeof(double))};
-    double *difference = hn_alloc(ctx, rows, sizeof(double));
-    if (!to.count || !to.wrong || !to.hard || !difference)
+    double *own = hn_alloc(ctx, rows, sizeof *own), *other = hn_alloc(ctx, rows, sizeof *other);
+    if (!own || !other || find_hardness(ctx, m, pool, &price[best], own))
         return ctx->code;
     for (int i = 0; i < n; i++) {
-        tie[i] = false;
-        if (i == best || !is_within(&price[i], max_fn, max_none))
+        tie[i] = i != best && is_within(&price[i], max_fn, max_none);
+        if (!tie[i])
             continue;
-        memset(difference, 0, (size_t)rows * sizeof *difference);
-        if (hn_check_stop(ctx) || add_hardness(ctx, m, pool, &to, &price[best], 1, difference) ||
-            add_hardness(ctx, m, pool, &to, &price[i], -1, difference))
+        if (find_hardness(ctx, m, pool, &price[i], other))
             return ctx->code;
-        tie[i] = !(hn_mean_interval(difference, 1, rows, 0.95).lo > 0);
+        for (int64_t q = 0; q < rows; q++)
+            other[q] = own[q] - other[q];
+        tie[i] = !(hn_mean_interval(other, 1, rows, 0.95).lo > 0);
     }
     return HN_OK;
 }
