@@ -54,6 +54,10 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
     HN_SIZE_OPTION(type, memory, "memory", NULL, 0, INFINITY,                                      \
                    "maximum memory for data, e.g. 4GiB" more),                                     \
         .metavar = "SIZE"
+#define HN_STEP_OPTION(type)                                                                       \
+    HN_INT_OPTION(type, step, "step", NULL, 0, INFINITY,                                           \
+                  "step of the series (default: the last)"),                                       \
+        .letter = 's', .metavar = "STEP"
 #define HN_JOB_SEED_OPTION(type)                                                                   \
     HN_INT_OPTION(type, seed, "seed", NULL, 0, INFINITY, "short for --set seeds=S"), .metavar = "S"
 #define HN_WORKERS_OPTION(type, what)                                                              \

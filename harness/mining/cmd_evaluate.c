@@ -35,9 +35,7 @@ static const struct hn_option evaluate_options[] = {
                       "leave out the passage that is the query itself, unless it is relevant: by "
                       "text, id (as BEIR does), both, or none"),
      .metavar = "BY"},
-    {HN_INT_OPTION(struct evaluate_params, step, "step", NULL, 0, INFINITY,
-                   "step of the series (default: the last)"),
-     .letter = 's', .metavar = "STEP"},
+    {HN_STEP_OPTION(struct evaluate_params)},
     {HN_THREADS_OPTION(struct evaluate_params, "; the values do not depend on them")},
     {HN_MEMORY_OPTION(struct evaluate_params, " (default: what the machine has)")},
     {0},

@@ -20,9 +20,7 @@ struct mine_params {
 
 static const struct hn_option mine_options[] = {
     HN_MINE_OPTIONS(struct mine_params, o.),
-    {HN_INT_OPTION(struct mine_params, step, "step", NULL, 0, INFINITY,
-                   "step of the series (default: the last)"),
-     .letter = 's', .metavar = "STEP"},
+    {HN_STEP_OPTION(struct mine_params)},
     {HN_CHOICE_OPTION(struct mine_params, format, "format", "auto", hn_mine_formats,
                       "format of the file; auto: by its name (.jsonl, .trec, .npy)"),
      .metavar = "FORMAT"},

@@ -250,8 +250,7 @@ static const struct hn_option sheet_options[] = {
             "item of the snapshot (default: the one that the first batch of knn and "
             "batchsampler begins with)"),
      .metavar = "ITEM"},
-    {OPTION(INT, step, "step", NULL, 0, INFINITY, "step of the series (default: the last)"),
-     .letter = 's', .metavar = "STEP"},
+    {HN_STEP_OPTION(struct sheet_params)},
     {OPTION(INT, batch, "batch-size", "256", 2, INT32_MAX, "items of a batch"), .letter = 'b',
      .metavar = "B"},
     {OPTION(COUNT, top, "top", "10", 1, 1000, "items shown of a batch")},
