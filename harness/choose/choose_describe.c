@@ -48,9 +48,10 @@ static json_t *setting(const struct hn_chosen *c, int64_t i, const char *line) {
         "{s:s, s:o, s:s, s:i, s:b, s:b, s:b, s:b, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o}",
         "sampler", c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i),
-        "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "open",
-        arm->open, "refined", i >= c->grid, "reference", i == c->halving.reference, "seeds",
-        (json_int_t)e->seeds, "batches", (json_int_t)e->batches, "fn_ratio",
+        "rung", arm->rung, "tied", arm->standing == HN_ARM_TIED, "edge", arm->edge, "rival",
+        arm->standing == HN_ARM_RIVAL, "open", arm->standing == HN_ARM_OPEN, "refined",
+        i >= c->grid, "reference", i == c->halving.reference, "seeds", (json_int_t)e->seeds,
+        "batches", (json_int_t)e->batches, "fn_ratio",
         interval(hn_choice_false(e, hn_choice_alone)), "hardness",
         interval(hn_choice_hard(e, hn_choice_alone)), "over_uniform", interval(arm->over_reference),
         "behind", interval(arm->behind), "seconds", hn_json_real(hn_evidence_seconds(e)), "dots",
@@ -70,7 +71,7 @@ static int rank_of(const struct ranked *p) {
     const struct hn_arm *arm = &p->h->arm[p->arm];
     if (p->arm == p->h->best)
         return 0;
-    return arm->tied || arm->rival ? 1 : ranks[arm->fate];
+    return arm->standing == HN_ARM_TIED || arm->standing == HN_ARM_RIVAL ? 1 : ranks[arm->fate];
 }
 
 // The smaller, the earlier among those of a rank.

@@ -51,13 +51,12 @@ static const char *outcome(const struct print *p, int64_t i) {
                                         [HN_ARM_COSTLY] = "over --max-cost",
                                         [HN_ARM_SOFTER] = "less hard",
                                         [HN_ARM_CUT] = "cut, less hard"};
+    static const char *const standings[] = {[HN_ARM_TIED] = "tied with the choice",
+                                            [HN_ARM_RIVAL] = "borderline, above the budget",
+                                            [HN_ARM_OPEN] = "not determined"};
     const struct hn_arm *arm = &p->h->arm[i];
-    if (arm->tied)
-        return "tied with the choice";
-    if (arm->rival)
-        return "borderline, above the budget";
-    if (arm->open)
-        return "not determined";
+    if (arm->standing)
+        return standings[arm->standing];
     if (i == p->h->best)
         return "chosen";
     return arm->fate == HN_ARM_CUT && false_of(p, i, hn_choice_alone).mean > p->budget
@@ -146,24 +145,19 @@ static void print_cost(const struct print *p, int64_t i) {
         fprintf(p->out, " (%.2g %% of a step)", 100 * seconds / step);
 }
 
-static bool is_tied(const struct hn_arm *arm) { return arm->tied; }
-static bool is_rival(const struct hn_arm *arm) { return arm->rival; }
-static bool is_open(const struct hn_arm *arm) { return arm->open; }
-
-// The settings of which it is true, after `before`; how many.
-static int print_such(const struct print *p, bool (*is)(const struct hn_arm *arm),
-                      const char *before) {
+// The settings that stand so, after `before`; how many.
+static int print_such(const struct print *p, enum hn_arm_standing standing, const char *before) {
     char name[128], fn[48];
     int n = 0;
     for (int64_t k = 0; k < p->h->arms; k++) {
         int64_t i = p->list.order[k];
-        if (!is(&p->h->arm[i]))
+        if (p->h->arm[i].standing != standing)
             continue;
         put_name(name, sizeof name, p, i);
         put_false(fn, sizeof fn, p, i, p->together);
         if (n++ < TIES)
             fprintf(p->out, "%s%s", n == 1 ? before : ", ", name);
-        if (n <= TIES && p->h->arm[i].rival)
+        if (n <= TIES && standing == HN_ARM_RIVAL)
             fprintf(p->out, " (%s %%)", fn);
     }
     if (n > TIES)
@@ -174,7 +168,7 @@ static int print_such(const struct print *p, bool (*is)(const struct hn_arm *arm
 }
 
 static int print_rivals(const struct print *p) {
-    return print_such(p, is_rival,
+    return print_such(p, HN_ARM_RIVAL,
                       p->h->best >= 0 ? " Also consider, with borderline false negatives: "
                                       : " Borderline: ");
 }
@@ -275,9 +269,9 @@ static void print_answer(const struct print *p) {
     print_false(p, best);
     print_cost(p, best);
     fputc('.', p->out);
-    print_such(p, is_tied, " Tied with it: ");
+    print_such(p, HN_ARM_TIED, " Tied with it: ");
     print_rivals(p);
-    print_such(p, is_open, " Not determined, for lack of seeds: ");
+    print_such(p, HN_ARM_OPEN, " Not determined, for lack of seeds: ");
     print_together(p);
 }
 

@@ -324,7 +324,7 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
     struct hn_arm *arm = &h->arm[i];
     const struct hn_evidence *e = &arm->evidence;
     enum hn_replicate by = hn_halving_replicate(e);
-    bool open =
+    bool counts =
         i != h->best && i != h->reference && (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT);
     arm->behind = (struct hn_interval){NAN, NAN, NAN};
     arm->edge = arm->fate != HN_ARM_FAILED && hn_halving_on_edge(h, arm, by);
@@ -335,40 +335,31 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
         hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level, &arm->behind))
         return ctx->code;
     bool within = hn_halving_within(h, arm) && h->best >= 0, edge = may_be_within(h, arm, by);
-    open = open && (within || edge) && !(arm->behind.lo > 0);
     struct hn_interval fn = hn_evidence_false(e, by, printed_level);
     bool known = !has_budget(h) || fn.hi - fn.lo <= 2 * HN_HALVING_KNOWN;
     bool close = h->best < 0 || arm->behind.hi <= HN_HALVING_TIED * gain;
-    arm->tied = open && within && known && close;
-    arm->rival = open && edge && known && close;
-    arm->open = open && !arm->tied && !arm->rival;
+    if (!counts || !(within || edge) || arm->behind.lo > 0)
+        arm->standing = HN_ARM_BEHIND;
+    else
+        arm->standing = !known || !close ? HN_ARM_OPEN : within ? HN_ARM_TIED : HN_ARM_RIVAL;
     return HN_OK;
 }
 
 static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) {
-    h->best_over = (struct hn_interval){0, 0, 0};
+    struct hn_interval over = {0, 0, 0};
+    h->best_over = over;
     if (h->best >= 0) {
         const struct hn_evidence *e = &h->arm[h->best].evidence;
-        if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, hn_halving_replicate(e),
-                                   hn_halving_together(h), &h->best_over))
+        const struct hn_evidence *reference = &h->arm[h->reference].evidence;
+        if (hn_evidence_difference(ctx, e, reference, hn_halving_replicate(e),
+                                   hn_halving_together(h), &h->best_over) ||
+            hn_evidence_difference(ctx, e, reference, decides(e->seeds), level_of(h), &over))
             return ctx->code;
     }
+    h->harder = h->best != h->reference && over.lo > 0;
     for (int64_t i = 0; i < h->arms; i++)
         if (hold_one(ctx, h, i, h->best_over.mean))
             return ctx->code;
-    return HN_OK;
-}
-
-static enum hn_code hold_against_reference(struct hn_context *ctx, struct hn_halving *h) {
-    struct hn_interval over;
-    h->harder = false;
-    if (h->best < 0 || h->best == h->reference)
-        return HN_OK;
-    const struct hn_evidence *best = &h->arm[h->best].evidence;
-    if (hn_evidence_difference(ctx, best, &h->arm[h->reference].evidence, decides(best->seeds),
-                               level_of(h), &over))
-        return ctx->code;
-    h->harder = over.lo > 0;
     return HN_OK;
 }
 
@@ -388,5 +379,5 @@ enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h) {
             break;
     }
     find_best(h);
-    return hold_against_reference(ctx, h) ? ctx->code : hold_together(ctx, h);
+    return hold_together(ctx, h);
 }

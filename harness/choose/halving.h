@@ -82,15 +82,18 @@ enum hn_arm_fate {
     HN_ARM_CUT
 };
 
+// Standing of a setting beside the choice. Tied: within the budget; rival: on its edge, above it.
+// Both have nearly all of the choice's hardness over the reference (HN_HALVING_TIED) by the upper
+// end of `behind`, and false negatives that are known within HN_HALVING_KNOWN. Open: not less hard,
+// and known less well.
+enum hn_arm_standing { HN_ARM_BEHIND, HN_ARM_TIED, HN_ARM_RIVAL, HN_ARM_OPEN };
+
 struct hn_arm {
     struct hn_evidence evidence;
     enum hn_arm_fate fate;
     int rung; // from 1, that ruled it out; 0 = none did
     // Of the end:
-    // tied: within the budget; rival: on its edge, above it. Both have nearly all of the choice's
-    // hardness over the reference (HN_HALVING_TIED) by the upper end of `behind`, and false
-    // negatives that are known within HN_HALVING_KNOWN. open: not less hard, and known less well.
-    bool tied, rival, open;
+    enum hn_arm_standing standing;
     bool edge;                         // its false negatives are on the edge of the budget
     struct hn_interval behind;         // hardness of the choice less its own, 95 %
     struct hn_interval over_reference; // its own less the reference's, 95 %

@@ -100,7 +100,7 @@ static struct tally simulate(struct world *w, double error) {
         t.dropped += arm[1].fate == HN_ARM_SOFTER || arm[1].fate == HN_ARM_FALSE;
         t.cut += arm[1].fate == HN_ARM_CUT;
         t.harder += h.harder;
-        t.listed += arm[0].tied || arm[0].rival || arm[0].open;
+        t.listed += arm[0].standing != HN_ARM_BEHIND;
         t.units += h.units;
         t.max = hn_max(t.max, h.units);
         t.max_dots = fmax(t.max_dots, h.dots);
@@ -110,7 +110,7 @@ static struct tally simulate(struct world *w, double error) {
                                     hn_halving_replicate(&arm[h.best].evidence), 0.95);
         bool good = h.best >= 0 && w->hard[h.best] >= w->hard[1] - (hard.hi - hard.lo) / 2;
         t.poor += !good;
-        t.lost += h.best != 1 && !arm[1].rival;
+        t.lost += h.best != 1 && arm[1].standing != HN_ARM_RIVAL;
         free_arms(&ctx, arm);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -322,7 +322,7 @@ static void test_time_is_a_budget(void) {
     CU_ASSERT_EQUAL(arm[1].rung, 1);
     CU_ASSERT_NOT_EQUAL(h.best, 10);
     CU_ASSERT(h.best > 10 && h.best < 14);
-    CU_ASSERT_FALSE(arm[10].tied);
+    CU_ASSERT(arm[10].standing != HN_ARM_TIED);
     free_arms(&ctx, arm);
 }
 
@@ -388,7 +388,7 @@ static void test_twins_are_tied(void) {
     struct hn_halving h = make_halving(arm, &w, 0.05);
     run_once(&ctx, &h);
     CU_ASSERT(h.best == 1 || h.best == 10);
-    CU_ASSERT(arm[h.best == 1 ? 10 : 1].tied);
+    CU_ASSERT_EQUAL(arm[h.best == 1 ? 10 : 1].standing, HN_ARM_TIED);
     CU_ASSERT_EQUAL(arm[1].evidence.seeds, SEEDS);
     free_arms(&ctx, arm);
 }
