@@ -18,7 +18,7 @@ void hn_attrition_add(struct hn_attrition *to, const struct hn_attrition *from) 
 
 // A row in work.
 struct row {
-    const struct hn_filter *f;
+    const struct hn_mine_options *o;
     const struct hn_candidates *c;
     uint8_t *left;
     struct hn_attrition *a;
@@ -45,8 +45,8 @@ static void drop_marked(struct row *r, enum hn_stage stage, uint8_t flag) {
 static void drop_ranks(struct row *r) {
     int64_t rank = 0;
     for (int64_t i = 0; i < r->c->n; i++) {
-        rank += r->f->rank_of == HN_RANK_RAW || r->left[i];
-        if (r->left[i] && (rank < r->f->min_rank || rank > r->f->max_rank))
+        rank += r->o->rank_of == HN_RANK_RAW || r->left[i];
+        if (r->left[i] && (rank < r->o->min_rank || rank > r->o->max_rank))
             drop(r, HN_STAGE_RANK, i);
     }
 }
@@ -54,23 +54,23 @@ static void drop_ranks(struct row *r) {
 // True if a score passes a stage; bounds themselves do. In float every step is rounded, as torch
 // does it.
 static bool passes(const struct row *r, enum hn_stage stage, int64_t i) {
-    const struct hn_filter *f = r->f;
+    const struct hn_mine_options *o = r->o;
     double s = hn_candidate_score(r->c, i), p = r->c->positive;
-    if (f->single) {
-        float a = (float)f->absolute_margin, m = (float)f->relative_margin, t = (float)s,
+    if (o->preset == HN_PRESET_SENTENCE_TRANSFORMERS) {
+        float a = (float)o->absolute_margin, m = (float)o->relative_margin, t = (float)s,
               b = (float)p;
         switch (stage) {
         case HN_STAGE_ABSOLUTE: return t + a <= b;
         case HN_STAGE_RELATIVE: return t <= b - fabsf(b) * m;
-        case HN_STAGE_MAX: return t <= (float)f->max_score;
-        default: return t >= (float)f->min_score;
+        case HN_STAGE_MAX: return t <= (float)o->max_score;
+        default: return t >= (float)o->min_score;
         }
     }
     switch (stage) {
-    case HN_STAGE_ABSOLUTE: return s + f->absolute_margin <= p;
-    case HN_STAGE_RELATIVE: return s <= p - fabs(p) * f->relative_margin;
-    case HN_STAGE_MAX: return s <= f->max_score;
-    default: return s >= f->min_score;
+    case HN_STAGE_ABSOLUTE: return s + o->absolute_margin <= p;
+    case HN_STAGE_RELATIVE: return s <= p - fabs(p) * o->relative_margin;
+    case HN_STAGE_MAX: return s <= o->max_score;
+    default: return s >= o->min_score;
     }
 }
 
@@ -103,49 +103,49 @@ static void drop_scores(struct row *r, enum hn_stage stage, double bound) {
 }
 
 static void drop_guided(struct row *r) {
-    for (int64_t i = 0; i < r->c->n && !isnan(r->f->guide); i++)
-        if (r->left[i] && !(r->c->guide[i] <= r->c->guide_positive - r->f->guide))
+    for (int64_t i = 0; i < r->c->n && !isnan(r->o->guide); i++)
+        if (r->left[i] && !(r->c->guide[i] <= r->c->guide_positive - r->o->guide))
             drop(r, HN_STAGE_GUIDE, i);
 }
 
 // Marks n of the survivors, which are in survivor[m], at random.
 static void draw(const struct row *r, int32_t *survivor, int64_t m) {
     struct hn_stream stream;
-    hn_stream_open(&stream, r->f->seed, "mine.draw", 0, 0, r->c->query);
-    for (int64_t k = 0; k < r->f->n; k++)
+    hn_stream_open(&stream, (uint64_t)r->o->seed, "mine.draw", 0, 0, r->c->query);
+    for (int64_t k = 0; k < r->o->n; k++)
         r->left[hn_stream_take(&stream, survivor, k, m)] = 2;
 }
 
-int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, uint8_t *left,
+int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidates *c, uint8_t *left,
                       int32_t *draw_scratch, int32_t *chosen, struct hn_attrition *attrition) {
-    struct row r = {f, c, left, attrition};
+    struct row r = {o, c, left, attrition};
     int64_t m = 0, kept = 0;
     memset(left, 1, (size_t)c->n);
-    if (f->known)
+    if (!o->include_positives)
         drop_marked(&r, HN_STAGE_KNOWN, HN_IS_KNOWN);
-    if (f->self)
+    if (o->self != HN_SELF_NONE)
         drop_marked(&r, HN_STAGE_SELF, HN_IS_SELF);
-    if (f->duplicates)
+    if (o->equal_texts == HN_EQUAL_FILTER)
         drop_marked(&r, HN_STAGE_DUPLICATE, HN_IS_DUPLICATE);
-    if (f->rank_of != HN_RANK_SURVIVORS)
+    if (o->rank_of != HN_RANK_SURVIVORS)
         drop_ranks(&r);
-    drop_scores(&r, HN_STAGE_ABSOLUTE, f->absolute_margin);
-    drop_scores(&r, HN_STAGE_RELATIVE, f->relative_margin);
-    drop_scores(&r, HN_STAGE_MAX, f->max_score);
-    drop_scores(&r, HN_STAGE_MIN, f->min_score);
+    drop_scores(&r, HN_STAGE_ABSOLUTE, o->absolute_margin);
+    drop_scores(&r, HN_STAGE_RELATIVE, o->relative_margin);
+    drop_scores(&r, HN_STAGE_MAX, o->max_score);
+    drop_scores(&r, HN_STAGE_MIN, o->min_score);
     drop_guided(&r);
-    if (f->rank_of == HN_RANK_SURVIVORS)
+    if (o->rank_of == HN_RANK_SURVIVORS)
         drop_ranks(&r);
     for (int64_t i = 0; i < c->n; i++)
         if (left[i])
             draw_scratch[m++] = (int32_t)i;
-    bool choose = f->draw && m > f->n;
+    bool choose = o->take == HN_TAKE_DRAW && m > o->n;
     if (choose)
         draw(&r, draw_scratch, m);
     for (int64_t i = 0; i < c->n; i++) {
         if (!left[i])
             continue;
-        bool taken = choose ? left[i] == 2 : kept < f->n;
+        bool taken = choose ? left[i] == 2 : kept < o->n;
         count(&r, taken ? HN_STAGE_KEPT : HN_STAGE_BEYOND, i);
         if (taken)
             chosen[kept++] = (int32_t)i;

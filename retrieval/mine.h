@@ -85,17 +85,25 @@ static inline bool hn_is_self(const struct hn_selves *s, int64_t query, int64_t 
 // The candidates that ranks count: those left before it, all of them, or those that pass all
 // filters.
 enum hn_rank_of { HN_RANK_DEFAULT, HN_RANK_CANDIDATES, HN_RANK_RAW, HN_RANK_SURVIVORS };
+enum hn_mine_preset {
+    HN_PRESET_NONE,
+    HN_PRESET_SENTENCE_TRANSFORMERS,
+    HN_PRESET_FLAGEMBEDDING,
+    HN_PRESET_TEVATRON
+};
+// Choices whose first is left to the preset.
+enum hn_score_by { HN_BY_DEFAULT, HN_BY_MODEL, HN_BY_TEACHER, HN_BY_LISTED };
+enum hn_equal_texts { HN_EQUAL_DEFAULT, HN_EQUAL_FILTER, HN_EQUAL_MERGE, HN_EQUAL_APART };
+enum hn_fill { HN_FILL_DEFAULT, HN_FILL_KEEP, HN_FILL_DROP, HN_FILL_DRAW };
+enum hn_take { HN_TAKE_DEFAULT, HN_TAKE_TOP, HN_TAKE_DRAW };
+enum hn_positive { HN_POSITIVE_MIN, HN_POSITIVE_MAX, HN_POSITIVE_MEAN };
 
-// Numbers that are NaN, and bounds of ranks that reach over all, do not filter.
-struct hn_filter {
-    int64_t n;                  // negatives wanted
-    int64_t min_rank, max_rank; // from 1, inclusive
-    enum hn_rank_of rank_of;
+// As options: unset integers are INT64_MIN, unset numbers NaN, which do not filter.
+struct hn_mine_options {
+    int preset, rank_of, filter_by, rank_by, equal_texts, self, take, fill, positive; // the enums
+    int64_t n, depth, min_rank, max_rank, seed;
     double absolute_margin, relative_margin, max_score, min_score, guide;
-    bool known, self, duplicates; // whether these are dropped
-    bool single;                  // scores are compared as floats
-    bool draw;                    // n at random in place of the best n
-    uint64_t seed;
+    bool include_positives;
 };
 
 // Flags of a candidate.
@@ -141,31 +149,11 @@ struct hn_attrition {
 };
 void hn_attrition_add(struct hn_attrition *to, const struct hn_attrition *from);
 
-// Indices in c->id of the negatives into chosen[max(n, 1) or more], ascending; returns their
-// number. left[c->n] and draw[c->n] are scratch. Adds to *attrition.
-int64_t hn_filter_row(const struct hn_filter *f, const struct hn_candidates *c, uint8_t *left,
+// By resolved options: indices in c->id of the negatives into chosen[max(n, 1) or more], ascending;
+// returns their number. left[c->n] and draw[c->n] are scratch. Adds to *attrition.
+int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidates *c, uint8_t *left,
                       int32_t *draw, int32_t *chosen, struct hn_attrition *attrition);
 
-enum hn_mine_preset {
-    HN_PRESET_NONE,
-    HN_PRESET_SENTENCE_TRANSFORMERS,
-    HN_PRESET_FLAGEMBEDDING,
-    HN_PRESET_TEVATRON
-};
-// Choices whose first is left to the preset.
-enum hn_score_by { HN_BY_DEFAULT, HN_BY_MODEL, HN_BY_TEACHER, HN_BY_LISTED };
-enum hn_equal_texts { HN_EQUAL_DEFAULT, HN_EQUAL_FILTER, HN_EQUAL_MERGE, HN_EQUAL_APART };
-enum hn_fill { HN_FILL_DEFAULT, HN_FILL_KEEP, HN_FILL_DROP, HN_FILL_DRAW };
-enum hn_take { HN_TAKE_DEFAULT, HN_TAKE_TOP, HN_TAKE_DRAW };
-enum hn_positive { HN_POSITIVE_MIN, HN_POSITIVE_MAX, HN_POSITIVE_MEAN };
-
-// As options: unset integers are INT64_MIN, unset numbers NaN.
-struct hn_mine_options {
-    int preset, rank_of, filter_by, rank_by, equal_texts, self, take, fill, positive; // the enums
-    int64_t n, depth, min_rank, max_rank, seed;
-    double absolute_margin, relative_margin, max_score, min_score, guide;
-    bool include_positives;
-};
 extern const char *const hn_mine_presets[],
     *const hn_mine_rank_of[], *const hn_mine_score_by[], *const hn_mine_equal_texts[],
                                                              *const hn_mine_self[],
@@ -177,8 +165,6 @@ extern const char *const hn_mine_presets[],
 // open is filled in. HN_USAGE: a window with fewer ranks than negatives are wanted, and the like.
 HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o,
                                          int64_t max);
-// The filter that resolved options stand for.
-struct hn_filter hn_mine_filter(const struct hn_mine_options *o);
 
 // Data as the dialect sees them: with HN_EQUAL_MERGE a passage for each text, the first, and what
 // is relevant to a query is so to all of its text. What it allocates belongs to the owner of the

@@ -95,21 +95,3 @@ enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, 
                        (long long)o->min_rank, (long long)o->max_rank, (long long)o->n);
     return HN_OK;
 }
-
-struct hn_filter hn_mine_filter(const struct hn_mine_options *o) {
-    return (struct hn_filter){.n = o->n,
-                              .min_rank = o->min_rank,
-                              .max_rank = o->max_rank,
-                              .rank_of = (enum hn_rank_of)o->rank_of,
-                              .absolute_margin = o->absolute_margin,
-                              .relative_margin = o->relative_margin,
-                              .max_score = o->max_score,
-                              .min_score = o->min_score,
-                              .guide = o->guide,
-                              .known = !o->include_positives,
-                              .self = o->self != HN_SELF_NONE,
-                              .duplicates = o->equal_texts == HN_EQUAL_FILTER,
-                              .single = o->preset == HN_PRESET_SENTENCE_TRANSFORMERS,
-                              .draw = o->take == HN_TAKE_DRAW,
-                              .seed = (uint64_t)o->seed};
-}

@@ -56,20 +56,21 @@ int hn_price_settings(const struct hn_miner *m, const struct hn_pool *pool, doub
     return pool->guide ? add(out, n, HN_PRICE_GUIDE, guides, COUNT(guides)) : n;
 }
 
-static struct hn_filter filter_of(const struct hn_miner *m, const struct hn_price_setting *s) {
-    struct hn_filter f = hn_mine_filter(&m->o);
-    f.guide = NAN; // the miner's makes the pool score it
+static struct hn_mine_options options_of(const struct hn_miner *m,
+                                         const struct hn_price_setting *s) {
+    struct hn_mine_options o = m->o;
+    o.guide = NAN; // the miner's makes the pool score it
     if (s->family == HN_PRICE_RANK)
-        f.min_rank = (int64_t)s->value;
+        o.min_rank = (int64_t)s->value;
     else if (s->family == HN_PRICE_RELATIVE)
-        f.relative_margin = s->value;
+        o.relative_margin = s->value;
     else if (s->family == HN_PRICE_ABSOLUTE)
-        f.absolute_margin = s->value;
+        o.absolute_margin = s->value;
     else if (s->family == HN_PRICE_CEILING)
-        f.max_score = s->value;
+        o.max_score = s->value;
     else
-        f.guide = s->value;
-    return f;
+        o.guide = s->value;
+    return o;
 }
 
 // Mean and deviation of the scores of a query's far candidates.
@@ -114,7 +115,7 @@ static void expect_row(const struct hn_share_estimate *e, int64_t row, const int
 }
 
 // to[queries] and inside[verdicts]; e: NULL = by what is known to be relevant.
-static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f,
+static enum hn_code price_rows(struct hn_context *ctx, const struct hn_mine_options *o,
                                const struct hn_pool *pool, const struct hn_share_estimate *e,
                                struct line *to, bool *inside, struct hn_attrition *attrition) {
     HN_SCOPE(ctx);
@@ -132,7 +133,7 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_filter *f
             const struct hn_candidates c = hn_pool_row(pool, i);
             int32_t *chosen = scratch + t * width;
             double mean, deviation;
-            int64_t n = hn_filter_row(f, &c, left + t * width, draw + t * width, chosen, &own);
+            int64_t n = hn_filter_row(o, &c, left + t * width, draw + t * width, chosen, &own);
             find_far(&c, &mean, &deviation);
             to[i] = (struct line){.count = (double)n};
             for (int64_t k = 0; k < n; k++) {
@@ -219,11 +220,11 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
     if (!to || !inside)
         return ctx->code;
     for (int s = 0; s < n; s++) {
-        const struct hn_filter f = filter_of(m, &setting[s]);
+        const struct hn_mine_options o = options_of(m, &setting[s]);
         struct hn_attrition attrition = {{0}};
-        if (hn_check_stop(ctx) || price_rows(ctx, &f, pool, estimate, to, inside, &attrition))
+        if (hn_check_stop(ctx) || price_rows(ctx, &o, pool, estimate, to, inside, &attrition))
             return ctx->code;
-        out[s] = price_of(to, rows, f.n);
+        out[s] = price_of(to, rows, o.n);
         out[s].attrition = attrition;
         out[s].setting = setting[s];
         if (estimate)
@@ -253,11 +254,11 @@ int hn_price_recommend(const struct hn_price *price, int n, double max_fn, doubl
 static enum hn_code find_hardness(struct hn_context *ctx, const struct hn_miner *m,
                                   const struct hn_pool *pool, const struct hn_price *price,
                                   double *value) {
-    const struct hn_filter f = filter_of(m, &price->setting);
+    const struct hn_mine_options o = options_of(m, &price->setting);
     struct hn_attrition unused = {{0}};
     HN_SCOPE(ctx);
     struct line *to = hn_alloc(ctx, pool->count, sizeof *to);
-    if (!to || hn_check_stop(ctx) || price_rows(ctx, &f, pool, NULL, to, NULL, &unused))
+    if (!to || hn_check_stop(ctx) || price_rows(ctx, &o, pool, NULL, to, NULL, &unused))
         return ctx->code;
     double mean = price->hardness.mean, each = (double)price->negatives / (double)pool->count;
     for (int64_t i = 0; i < pool->count; i++)

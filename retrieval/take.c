@@ -53,25 +53,24 @@ static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, double
     return n;
 }
 
-static void take_row(const struct hn_miner *m, const struct hn_filter *f,
-                     const struct hn_pool *pool, int64_t row, struct scratch *s,
-                     const struct hn_mined *out) {
+static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64_t row,
+                     struct scratch *s, const struct hn_mined *out) {
     const struct hn_candidates c = hn_pool_row(pool, row);
     int32_t *id = out->id + row * out->width;
     double *score = out->score + row * out->width;
-    int64_t n = hn_filter_row(f, &c, s->left, s->draw, s->chosen, &s->counts.attrition);
+    int64_t n = hn_filter_row(&m->o, &c, s->left, s->draw, s->chosen, &s->counts.attrition);
     for (int64_t k = 0; k < n; k++) {
         id[k] = c.id[s->chosen[k]];
         score[k] = hn_candidate_score(&c, s->chosen[k]);
     }
-    s->counts.fewer += n < f->n;
+    s->counts.fewer += n < m->o.n;
     s->counts.none += n == 0;
-    if (n < f->n && m->o.fill == HN_FILL_DRAW) {
+    if (n < m->o.n && m->o.fill == HN_FILL_DRAW) {
         int64_t all = fill(m, c.query, id, score, n);
         s->counts.drawn += all - n;
         n = all;
     }
-    if (n < f->n && m->o.fill == HN_FILL_DROP)
+    if (n < m->o.n && m->o.fill == HN_FILL_DROP)
         n = 0;
     for (int64_t k = 0; m->passage && k < n; k++)
         id[k] = m->passage[id[k]];
@@ -89,7 +88,6 @@ void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts 
 
 enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
                            const struct hn_pool *pool, struct hn_mined *out) {
-    const struct hn_filter f = hn_mine_filter(&m->o);
     int64_t size, width = pool->width;
     out->count = pool->count;
     out->width = m->o.fill == HN_FILL_DRAW ? m->o.n : hn_min(m->o.n, width);
@@ -111,7 +109,7 @@ enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
     for (int t = 0; t < ctx->threads; t++)
         for (int64_t i = pool->count * t / ctx->threads; i < pool->count * (t + 1) / ctx->threads;
              i++)
-            take_row(m, &f, pool, i, &s[t], out);
+            take_row(m, pool, i, &s[t], out);
     for (int t = 0; t < ctx->threads; t++)
         hn_mine_counts_add(&out->counts, &s[t].counts);
     return HN_OK;
