@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/random.h"
 #include "harness/bench/bench.h"
+#include "harness/job/fields.h"
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 
@@ -23,7 +24,6 @@ struct hn_bench_training {
     bool open; // the task
     char *folder;
     struct hn_task task;
-    void *params;
     struct hn_adam adam;
     hn_real *m, *v;
     int32_t *id;
@@ -165,8 +165,7 @@ static const struct data_file functions[] = {
 // As the jobs train-cifar10, train-cnn, train-cora, train-imdb-binary, train-text-graph and
 // train-pairs have them.
 static const struct recipe {
-    const char *task;
-    const char *options; // as in a job, without data
+    const char *task; // as in a job, without data
     const struct data_file *file;
     int64_t batch_size;
     enum hn_objective loss;
@@ -174,16 +173,13 @@ static const struct recipe {
     bool outside;
     int steps; // in a repetition
 } recipes[] = {
-    [HN_BENCH_VIEWS] = {"views-mlp", "n=600, views=2, dim=512", images, 256, HN_OBJECTIVE_NTXENT,
-                        0.2, 0.001, 1e-6, false, 20},
-    [HN_BENCH_CNN] = {"cnn", "n=600", images, 256, HN_OBJECTIVE_NTXENT, 0.2, 0.003, 0, false, 1},
-    [HN_BENCH_NODE] = {"node", "", documents, 0, HN_OBJECTIVE_OTHER_VIEW, 0.5, 0.001, 0.001, false,
-                       1},
-    [HN_BENCH_GRAPH] = {"graph", "", graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
-    [HN_BENCH_TEXT] = {"text", "", sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false,
-                       100},
-    [HN_BENCH_PAIRS] = {"pairs", "", functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.003, 0, false,
-                        20},
+    [HN_BENCH_VIEWS] = {"{views-mlp: {n: 600, views: 2, dim: 512}}", images, 256,
+                        HN_OBJECTIVE_NTXENT, 0.2, 0.001, 1e-6, false, 20},
+    [HN_BENCH_CNN] = {"{cnn: {n: 600}}", images, 256, HN_OBJECTIVE_NTXENT, 0.2, 0.003, 0, false, 1},
+    [HN_BENCH_NODE] = {"node", documents, 0, HN_OBJECTIVE_OTHER_VIEW, 0.5, 0.001, 0.001, false, 1},
+    [HN_BENCH_GRAPH] = {"graph", graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
+    [HN_BENCH_TEXT] = {"text", sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false, 100},
+    [HN_BENCH_PAIRS] = {"pairs", functions, 64, HN_OBJECTIVE_BOTH_WAYS, 0.05, 0.003, 0, false, 20},
 };
 
 static enum hn_code write_file(struct hn_context *ctx, const char *folder,
@@ -209,23 +205,18 @@ static enum hn_code write_data(struct hn_context *ctx, struct hn_bench_training 
 
 static enum hn_code open_task(struct hn_context *ctx, struct hn_bench_training *b) {
     const struct recipe *r = &recipes[b->recipe];
-    const struct hn_task_type *type = hn_task_find(r->task);
+    struct hn_point *task;
     struct hn_task_setting setting = {
         .data = b->folder,
         .cache = b->folder,
         .seed = 1,
         .batch_size = r->batch_size,
         .loss = {.objective = r->loss, .temperature = r->temperature, .outside = r->outside}};
-    b->params = hn_zalloc(ctx, (int64_t)type->params_size, 1);
-    if (!b->params || hn_options_init(ctx, type->options, b->params) ||
-        hn_options_set(ctx, type->options, b->params, "data", b->folder))
+    if (hn_grid_read_one(ctx, &hn_task_registry, "", r->task, &task))
         return ctx->code;
-    char value[16];
-    for (const struct hn_option *o = type->options; o->name; o++)
-        if (hn_option_value(r->options, o->name, value, sizeof value) &&
-            hn_option_set(ctx, o, b->params, value))
-            return ctx->code;
-    if (hn_task_open(ctx, type, b->params, &setting, &b->task))
+    const struct hn_task_type *type = task->type;
+    if (hn_options_set(ctx, type->options, task->params, "data", b->folder) ||
+        hn_task_open(ctx, type, task->params, &setting, &b->task))
         return ctx->code;
     b->open = true;
     b->adam = (struct hn_adam){.rate = r->rate,
