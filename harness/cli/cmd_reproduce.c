@@ -385,8 +385,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                    .replicates = p->replicates,
                                    .workers = (int)hn_given(p->workers, 0),
                                    .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
-                                   .quiet = call->quiet,
-                                   .verbose = call->verbose};
+                                   .quiet = call->quiet};
     bool failed = read_books(ctx, w) || choose(ctx, w) ||
                   (p->list      ? list_entries
                    : p->dry_run ? foresee

@@ -74,10 +74,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
     w->mining.settings =
         options ? hn_format(ctx, "%s; step %lld; %s", options, (long long)p->step, hn_version)
                 : NULL;
-    w->file.queries = w->corpus.info->n[HN_QUERIES];
-    w->file.id = w->corpus.data.id;
     w->file.miner = &w->miner;
-    w->file.n = w->miner.o.n;
     return !w->mining.settings || (w->mining.file && read_texts(ctx, w)) ? ctx->code : HN_OK;
 }
 

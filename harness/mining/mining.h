@@ -37,10 +37,8 @@ struct hn_mine_output {
     enum hn_mine_format format;
     struct hn_new_file file, scores; // scores: of format npy, where asked for
     // To be set before anything is added:
-    const struct hn_strings *id;     // [HN_SETS]
     struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them
     const struct hn_miner *miner;
-    int64_t queries, n; // of a row: negatives wanted
     // Private:
     int64_t *ids;     // [queries x n] of format npy
     double *score;    // likewise, NULL: not asked for

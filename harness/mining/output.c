@@ -48,7 +48,7 @@ struct line {
 };
 
 static const char *id_of(const struct line *l, enum hn_set side, int64_t i) {
-    return hn_string(&l->out->id[side], i);
+    return hn_string(&l->out->miner->data.id[side], i);
 }
 
 // The text of an item, or its id where texts are not known.
@@ -136,7 +136,7 @@ static json_t *tuple(const struct line *l, int64_t p) {
 
 // As sentence-transformers does it: of queries with all negatives alone.
 static enum hn_code put_tuples(struct hn_context *ctx, const struct line *l) {
-    for (int64_t p = 0; p < l->positives && l->n == l->out->n; p++)
+    for (int64_t p = 0; p < l->positives; p++)
         if (put(ctx, l, tuple(l, p)))
             return ctx->code;
     return HN_OK;
@@ -160,7 +160,7 @@ static enum hn_code put_pairs(struct hn_context *ctx, const struct line *l) {
 }
 
 static enum hn_code put_lists(struct hn_context *ctx, const struct line *l) {
-    for (int64_t p = 0; p < l->positives && l->n > 0; p++) {
+    for (int64_t p = 0; p < l->positives; p++) {
         json_t *passages = names(l, l->id, l->n, text_of), *labels = json_array();
         bool good = passages &&
                     !json_array_insert_new(passages, 0,
@@ -196,8 +196,8 @@ static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
 }
 
 static void put_indices(const struct line *l) {
-    int64_t at = l->query * l->out->n;
-    for (int64_t k = 0; k < l->out->n; k++) {
+    int64_t n = l->out->miner->o.n, at = l->query * n;
+    for (int64_t k = 0; k < n; k++) {
         l->out->ids[at + k] = k < l->n ? l->id[k] : -1;
         if (l->out->score)
             l->out->score[at + k] = k < l->n ? l->score[k] : NAN;
@@ -210,7 +210,7 @@ static bool has_line(const struct line *l) {
     case HN_MINE_NPY:
     case HN_MINE_TREC: return true;
     case HN_MINE_PAIR: return l->positives + l->n > 0;
-    case HN_MINE_N_TUPLE: return l->positives > 0 && l->n == l->out->n;
+    case HN_MINE_N_TUPLE: return l->positives > 0 && l->n == l->out->miner->o.n;
     default: return l->positives > 0 && l->n > 0;
     }
 }
@@ -233,7 +233,7 @@ static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
 
 static enum hn_code make_arrays(struct hn_context *ctx, struct hn_mine_output *out) {
     int64_t size;
-    if (!hn_mul(out->queries, out->n, &size))
+    if (!hn_mul(out->miner->data.rows[HN_QUERIES].rows, out->miner->o.n, &size))
         return hn_fail(ctx, HN_MEMORY, "the negatives of all queries are too many");
     out->ids = hn_alloc(ctx, size, sizeof *out->ids);
     if (out->ids && out->scores.out)
@@ -268,7 +268,8 @@ enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *o
 
 enum hn_code hn_mine_output_end(struct hn_context *ctx, struct hn_mine_output *out,
                                 enum hn_code code) {
-    const int64_t shape[] = {out->queries, out->n};
+    const struct hn_miner *m = out->miner; // NULL: nothing was mined
+    const int64_t shape[] = {m ? m->data.rows[HN_QUERIES].rows : 0, m ? m->o.n : 0};
     if (code == HN_OK && out->scores.out)
         code = hn_npy_write_reals(ctx, &out->scores, 2, shape, out->score);
     else

@@ -29,7 +29,7 @@ struct hn_reproduce {
     bool replicates;  // the snapshots are encoders of one family, trained alike with other seeds
     int workers;      // trainings at the same time; 0 = as hn_processes_fit() says
     const char *term; // of the figures; NULL = none
-    bool quiet, verbose;
+    bool quiet;
     // Filled by the functions below.
     struct hn_reproduce_data *file; // [files]
     int64_t files, file_capacity;
