@@ -1,6 +1,7 @@
-// Estimates of a training job: every setting is trained for some steps on its data, and its times
-// are carried on to all of its steps, builds and evaluations. A setting for which there was no time
-// gets the times of the most similar one that was tried.
+// Estimates of a training job: every setting is trained for some steps on its
+// data, and its times are carried on to all of its steps, builds and
+// evaluations. A setting for which there was no time gets the times of the most
+// similar one that was tried.
 #include "core/files.h"
 #include "harness/run/timed.h"
 #include "harness/run/train.h"
@@ -24,8 +25,8 @@ struct trial {
 
 // Costs of a setting, in seconds.
 struct costs {
-    double open, evaluation, step, build;
-    int64_t evaluations, steps, builds;
+    double open, evaluation, step, build; // NaN evaluation: none
+    int64_t steps, builds;                // of the whole training
     int64_t bytes;
     bool failed;
     bool unready; // the time was over before its data were
@@ -71,19 +72,16 @@ static bool same_setting(const struct hn_train_run *a, const struct hn_train_run
            a->batch_size == b->batch_size;
 }
 
-static void fill(const struct trial *t, const struct hn_run_spec *spec, double all,
-                 struct costs *out) {
+static void fill(const struct trial *t, double all, struct costs *out) {
     const struct hn_run_times *m = &t->times;
     double step = m->cost_t + m->cost_s, build = m->builds > 0 ? m->cost_g + m->cost_e : 0;
     double tried = step * (double)m->steps + build * (double)m->builds;
-    int64_t middle = spec->evaluate > 0 ? (t->steps - 1) / spec->evaluate : 0;
     out->evaluation = t->evaluation;
     out->open = fmax(0, all - tried - (isnan(t->evaluation) ? 0 : t->evaluation));
     out->step = step;
     out->build = build;
     out->steps = t->steps;
     out->builds = m->every > 0 ? (t->steps + m->every - 1) / m->every : 1;
-    out->evaluations = middle + 1;
 }
 
 static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
@@ -106,28 +104,14 @@ static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
     if (code && (code != HN_INTERRUPTED || hn_stop_asked(ctx)))
         return code;
     if (t->steps > 0)
-        fill(t, &spec, hn_seconds_since(begun), out);
+        fill(t, hn_seconds_since(begun), out);
     out->unready = code && t->evaluating == 0 && t->steps == 0;
     out->bytes = atomic_load(&ctx->memory.peak) - live;
     return HN_OK;
 }
 
-// Seconds of an evaluation of the run's task, or else of another one of its kind, where one was
-// seen.
-static double find_evaluation(const struct hn_train_plan *plan, const struct costs *costs,
-                              int64_t run) {
-    double found = NAN;
-    for (int64_t i = 0; i < plan->n; i++) {
-        bool same = same_task(&plan->run[i], &plan->run[run]);
-        if (costs[i].evaluation > 0 && same)
-            return costs[i].evaluation;
-        if (costs[i].evaluation > 0 && plan->run[i].task->type == plan->run[run].task->type)
-            found = costs[i].evaluation;
-    }
-    return found;
-}
-
-// Values of the untrained encoder are shared by the runs of a key: the first one evaluates.
+// Values of the untrained encoder are shared by the runs of a key: the first
+// one evaluates.
 static bool evaluates_untrained(const struct hn_train_plan *plan, int64_t run) {
     int64_t i = 0;
     while (strcmp(plan->run[i].untrained_key, plan->run[run].untrained_key) != 0)
@@ -135,30 +119,37 @@ static bool evaluates_untrained(const struct hn_train_plan *plan, int64_t run) {
     return i == run;
 }
 
-// The index of the trial that says most of a run: of its setting, of its task with its sampler, of
-// its task, of its kind of task; -1: none, or its setting failed.
-static int64_t find_trial(const struct hn_train_plan *plan, const struct costs *costs,
-                          int64_t run) {
-    const struct hn_train_run *own = &plan->run[run];
+// The likeness of two runs, of which one is tried; 0: the trial says nothing of the other.
+enum { SAME_TASK = 5, SAME_SETTING = 9 };
+static int likeness(const struct hn_train_run *a, const struct hn_train_run *b) {
+    if (a->task->type != b->task->type)
+        return 0;
+    if (same_setting(a, b))
+        return SAME_SETTING;
+    return 1 + 4 * same_task(a, b) + 2 * (a->batch_size == b->batch_size) +
+           (a->sampler->type == b->sampler->type);
+}
+
+// The index of the trial that says most of a run, or of its evaluation; -1:
+// none, or its setting failed.
+static int64_t find_trial(const struct hn_train_plan *plan, const struct costs *costs, int64_t run,
+                          bool evaluation) {
     int64_t best = -1;
-    int best_likeness = 0;
+    int max = 0;
     for (int64_t i = 0; i < plan->n; i++) {
-        const struct hn_train_run *r = &plan->run[i];
-        if (!(costs[i].steps > 0 || costs[i].failed) || r->task->type != own->task->type)
-            continue;
-        int likeness = 1 + 4 * same_task(r, own) + 2 * (r->batch_size == own->batch_size) +
-                       (r->sampler->type == own->sampler->type);
-        if (same_setting(r, own))
-            return costs[i].failed ? -1 : i;
-        if (!costs[i].failed && likeness > best_likeness) {
-            best_likeness = likeness;
+        int alike = likeness(&plan->run[i], &plan->run[run]);
+        if (alike == SAME_SETTING && costs[i].failed)
+            return -1;
+        if (alike > max && (evaluation ? costs[i].evaluation > 0 : costs[i].steps > 0)) {
+            max = alike;
             best = i;
         }
     }
     return best;
 }
 
-// Steps of a run by those of another one of its kind: epochs have as many as there are batches.
+// Steps of a run by those of another one of its kind: epochs have as many as
+// there are batches.
 static double carried_steps(const struct hn_train_run *run, const struct hn_train_run *tried,
                             double steps) {
     const struct hn_run_spec *n = &run->job->run, *m = &tried->job->run;
@@ -172,44 +163,41 @@ static double carried_steps(const struct hn_train_run *run, const struct hn_trai
 
 static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const struct costs *costs,
                                         int64_t run) {
-    int64_t tried = find_trial(plan, costs, run);
-    if (tried < 0)
+    int64_t tried = find_trial(plan, costs, run, false);
+    int64_t evaluated = find_trial(plan, costs, run, true);
+    if (tried < 0 || evaluated < 0)
         return (struct hn_estimate_item){.known = false};
     const struct hn_train_run *own = &plan->run[run], *other = &plan->run[tried];
     const struct costs *c = &costs[tried];
-    double steps = (double)c->steps, longer = 1;
-    double evaluations = (double)c->evaluations;
-    if (!same_setting(own, other)) {
-        int64_t every = own->job->run.evaluate;
-        steps = carried_steps(own, other, steps);
-        evaluations = 1 + (every > 0 ? floor((steps - 1) / (double)every) : 0);
-        if (own->batch_size > 0 && other->batch_size > 0)
-            longer = (double)own->batch_size / (double)other->batch_size;
-    }
-    evaluations += evaluates_untrained(plan, run);
+    double steps = carried_steps(own, other, (double)c->steps);
+    double every = own->job->run.evaluate > 0 ? (double)own->job->run.evaluate : INFINITY;
+    double evaluations = 1 + floor((steps - 1) / every) + evaluates_untrained(plan, run);
+    double longer = own->batch_size > 0 && other->batch_size > 0
+                        ? (double)own->batch_size / (double)other->batch_size
+                        : 1;
     double seconds = c->open + c->step * steps * longer +
                      c->build * (double)c->builds * steps / (double)c->steps +
-                     evaluations * find_evaluation(plan, costs, run);
-    return (struct hn_estimate_item){!isnan(seconds), seconds, c->bytes};
+                     evaluations * costs[evaluated].evaluation;
+    return (struct hn_estimate_item){true, seconds, c->bytes};
 }
 
 static bool was_tried(const struct hn_train_plan *plan, const struct costs *costs, int64_t run,
-                      bool task) {
+                      int alike) {
     for (int64_t i = 0; i < plan->n; i++)
         if ((costs[i].steps > 0 || costs[i].failed) &&
-            (task ? same_task : same_setting)(&plan->run[i], &plan->run[run]))
+            likeness(&plan->run[i], &plan->run[run]) >= alike)
             return true;
     return false;
 }
 
-// The first setting of every task, or all of them.
+// Tries every run to which none is so much alike that was tried.
 static enum hn_code try_some(struct trial *t, const struct hn_train_plan *plan,
-                             const struct hn_runner *run, const struct hn_item_env *env, bool tasks,
+                             const struct hn_runner *run, const struct hn_item_env *env, int alike,
                              struct costs *costs) {
     char label[HN_ITEM_LABEL];
     for (int64_t i = 0; i < plan->n && hn_wall_ns() < t->end; i++) {
         const struct hn_item *item = &plan->item[i];
-        if (!hn_run_wants(run, item, label) || was_tried(plan, costs, i, tasks))
+        if (!hn_run_wants(run, item, label) || was_tried(plan, costs, i, alike))
             continue;
         enum hn_code code = try_run(t, &plan->run[i], env, &costs[i]);
         costs[i].failed = code != HN_OK;
@@ -218,7 +206,8 @@ static enum hn_code try_some(struct trial *t, const struct hn_train_plan *plan,
         if (code)
             hn_note(t->ctx, "fails: %s: %s", label, t->ctx->message);
         if (costs[i].unready)
-            hn_note(t->ctx, "the time was over while data were made ready, which a run does once: "
+            hn_note(t->ctx, "the time was over while data were made ready, which a run does "
+                            "once: "
                             "to have times, give the output folder of an earlier run as --cache");
     }
     return HN_OK;
@@ -251,8 +240,8 @@ enum hn_code hn_train_estimate(struct hn_context *ctx, const struct hn_train_pla
     if (!costs || !scratch || hn_untrained_open(ctx, plan->n, &untrained))
         return ctx->code;
     const struct hn_item_env env = {.state = &state, .folder = scratch, .quiet = true};
-    enum hn_code code = try_some(&trial, plan, run, &env, true, costs);
-    code = code ? code : try_some(&trial, plan, run, &env, false, costs);
+    enum hn_code code = try_some(&trial, plan, run, &env, SAME_TASK, costs);
+    code = code ? code : try_some(&trial, plan, run, &env, SAME_SETTING, costs);
     hn_untrained_close(&untrained);
     hn_scratch_remove(ctx, scratch);
     for (int64_t i = 0; i < plan->n && !code; i++)
