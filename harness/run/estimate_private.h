@@ -56,9 +56,8 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
 // Writes a synthetic file of n items like that of `info`.
 HN_MUST_USE enum hn_code hn_probe_write(struct hn_context *ctx, const struct hn_snapshot_info *info,
                                         int64_t n, char *path);
-// True if planning says the same of a sampler or a study (the other is NULL) at n items as it has
-// at the job's. *all_fit becomes false if it refuses the sampler at either.
+// True if planning notes the same of a sampler or a study (the other is NULL) at n items as at the
+// job's, and refuses it at neither.
 bool hn_probe_same(struct hn_context *ctx, const struct hn_plan *plan,
                    const struct hn_snapshot_info *info, int64_t n,
-                   const struct hn_job_sampler *sampler, const struct hn_job_study *study,
-                   bool *all_fit);
+                   const struct hn_job_sampler *sampler, const struct hn_job_study *study);

@@ -276,7 +276,7 @@ static bool is_tried(struct hn_context *ctx, const struct trial *t, const struct
     const struct hn_job *job = &t->job;
     const struct hn_job_sampler *sampler = NULL;
     const struct hn_job_study *study = NULL;
-    bool fit, tried = item->step == t->step;
+    bool tried = item->step == t->step;
     if (item->kind == &hn_item_cell) {
         const struct hn_cell *cell = item->of;
         int64_t position = cell - t->small.cell - t->step->first_cell;
@@ -287,7 +287,7 @@ static bool is_tried(struct hn_context *ctx, const struct trial *t, const struct
         study = &job->study[((const struct hn_plan_study *)item->of)->study];
     }
     return tried && hn_probe_of(t->out, job, item)->tried == t->size &&
-           hn_probe_same(ctx, t->plan, t->info, t->items->n, sampler, study, &fit);
+           hn_probe_same(ctx, t->plan, t->info, t->items->n, sampler, study);
 }
 
 static enum hn_code try_items(struct hn_context *ctx, struct trial *t) {

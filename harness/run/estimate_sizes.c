@@ -28,52 +28,44 @@ static void count_note(void *data, const char *text) {
     ++*(int *)data;
 }
 
-// Planning fits n items or refuses them, and notes a number of things.
-struct answer {
-    bool fits;
-    int notes;
-};
-
-static struct answer ask(struct hn_context *ctx, const struct hn_plan *plan,
-                         const struct hn_snapshot_info *info, int64_t n,
-                         const struct hn_job_sampler *sampler, const struct hn_job_study *study) {
-    struct answer answer = {true, 0};
+// Things that planning notes of a sampler or a study (the other is NULL) at n items; -1: it refuses
+// it.
+static int count_notes(struct hn_context *ctx, const struct hn_plan *plan,
+                       const struct hn_snapshot_info *info, int64_t n,
+                       const struct hn_job_sampler *sampler, const struct hn_job_study *study) {
+    int notes = 0;
+    bool fits = true;
     const struct hn_notes said = ctx->notes;
-    ctx->notes = (struct hn_notes){count_note, &answer.notes};
+    ctx->notes = (struct hn_notes){count_note, &notes};
     if (study && study->type->check)
-        answer.fits = !study->type->check(ctx, study->params, n);
+        fits = !study->type->check(ctx, study->params, n);
     for (int64_t b = 0; sampler && b < plan->job->n_batch_sizes; b++) {
         struct hn_sampler_plan shape =
             hn_plan_sampler_plan(info, (int32_t)plan->job->batch_size[b]);
         shape.n = n;
         enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
-        answer.fits = answer.fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
+        fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
     }
     ctx->notes = said;
     ctx->message[0] = '\0';
-    return answer;
+    return fits ? notes : -1;
 }
 
 bool hn_probe_same(struct hn_context *ctx, const struct hn_plan *plan,
                    const struct hn_snapshot_info *info, int64_t n,
-                   const struct hn_job_sampler *sampler, const struct hn_job_study *study,
-                   bool *all_fit) {
-    struct answer job = ask(ctx, plan, info, info->n, sampler, study);
-    struct answer trial = ask(ctx, plan, info, n, sampler, study);
-    bool fits = job.fits && trial.fits;
-    *all_fit = *all_fit && (fits || study);
-    return fits && job.notes == trial.notes;
+                   const struct hn_job_sampler *sampler, const struct hn_job_study *study) {
+    int notes = count_notes(ctx, plan, info, info->n, sampler, study);
+    return notes >= 0 && notes == count_notes(ctx, plan, info, n, sampler, study);
 }
 
-static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
+static bool all_same(struct hn_context *ctx, const struct hn_plan *plan,
+                     const struct hn_snapshot_info *info, int64_t n) {
     const struct hn_job *job = plan->job;
     bool same = true;
-    *all_fit = true;
-    for (int64_t s = 0; s < job->n_samplers; s++)
-        same = hn_probe_same(ctx, plan, info, n, &job->sampler[s], NULL, all_fit) && same;
-    for (int64_t s = 0; s < job->n_studies; s++)
-        same = hn_probe_same(ctx, plan, info, n, NULL, &job->study[s], all_fit) && same;
+    for (int64_t s = 0; s < job->n_samplers && same; s++)
+        same = hn_probe_same(ctx, plan, info, n, &job->sampler[s], NULL);
+    for (int64_t s = 0; s < job->n_studies && same; s++)
+        same = hn_probe_same(ctx, plan, info, n, NULL, &job->study[s]);
     return same;
 }
 
@@ -92,10 +84,11 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
         n = hn_max(n, BATCHES * plan->job->batch_size[b]);
     if (may_screen(ctx, info, info->n) && !may_screen(ctx, info, n))
         n = hn_max(n, ctx->memory.mode == HN_MEMORY_ANY ? SCREENED : SCREENED_BANDS);
-    bool fit = true;
-    while (n < info->n && n < TRIED_MAX && !all_same_regime(ctx, plan, info, n, &fit))
+    while (n < info->n && n < TRIED_MAX && !all_same(ctx, plan, info, n))
         n *= 2;
-    (void)all_same_regime(ctx, plan, info, n, &fit);
+    bool fit = true;
+    for (int64_t s = 0; s < plan->job->n_samplers; s++)
+        fit = fit && count_notes(ctx, plan, info, n, &plan->job->sampler[s], NULL) >= 0;
     if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MAX))
         out->sizes = 1;
     else if (fit && n <= TRIED_MAX && 2 * n * info->d <= VALUES_MAX)
