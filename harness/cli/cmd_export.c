@@ -139,13 +139,8 @@ static const char *against(const struct hn_mean *d) {
     return isnan(d->lo) ? "" : d->lo > 0 ? "more" : d->hi < 0 ? "less" : "not determined";
 }
 
-static struct hn_mean to_uniform(const struct hn_overview *o, int64_t s, const char *name) {
-    bool has = o->base[s] >= 0 && o->base[s] != s;
-    return has ? hn_overview_difference(o, s, o->base[s], name) : hn_no_mean;
-}
-
 static void put_measure(FILE *out, const struct hn_overview *o, int64_t s, const char *name) {
-    struct hn_mean mean = hn_overview_mean(o, s, name), d = to_uniform(o, s, name);
+    struct hn_mean mean = hn_overview_mean(o, s, name), d = hn_overview_to_uniform(o, s, name);
     const double values[] = {mean.mean, mean.lo, mean.hi, d.mean, d.lo, d.hi};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         fputc(',', out);
@@ -158,7 +153,7 @@ static void put_measure(FILE *out, const struct hn_overview *o, int64_t s, const
 static const char *no_more(const struct hn_overview *o, int64_t s) {
     static const char *const words[] = {
         [HN_UNDETERMINED] = "not determined", [HN_WITHIN] = "yes", [HN_BEYOND] = "no"};
-    struct hn_mean d = to_uniform(o, s, "fn_ratio");
+    struct hn_mean d = hn_overview_to_uniform(o, s, "fn_ratio");
     return isnan(d.mean) ? "" : words[hn_judge(d, HN_MARGIN)];
 }
 

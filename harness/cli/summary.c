@@ -46,12 +46,8 @@ enum {
 static double value_of(const struct hn_overview *o, int64_t s, const char *key) {
     char name[32];
     const char *minus = strstr(key, " minus"), *half = strstr(key, " half");
-    struct hn_mean mean = hn_no_mean;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(key, " "), key);
-    if (!minus)
-        mean = hn_overview_mean(o, s, name);
-    else if (o->base[s] >= 0 && o->base[s] != s)
-        mean = hn_overview_difference(o, s, o->base[s], name);
+    struct hn_mean mean = (minus ? hn_overview_to_uniform : hn_overview_mean)(o, s, name);
     return half ? mean.half : mean.mean;
 }
 
@@ -61,7 +57,7 @@ static void put_error(const struct hn_results *r, const struct hn_overview *o, i
     char error[256] = "";
     struct hn_replicates cells = hn_overview_cells(o, s);
     for (int64_t i = 0; i < cells.n; i++)
-        if (!hn_overview_is_ok(o, cells.row[i]))
+        if (!hn_row_is_ok(&r->runs, cells.row[i]))
             snprintf(error, sizeof error, "%s: %s", hn_table_text(&r->runs, cells.row[i], "status"),
                      hn_table_text(&r->runs, cells.row[i], "error"));
     json_object_set_new(row, "error", hn_json_text(error));

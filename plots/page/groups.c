@@ -22,8 +22,7 @@ static bool find_value(const struct hn_table *runs, struct hn_choice choice,
 
 static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice choice,
                    const char *value) {
-    const char *status = hn_table_text(runs, row, "status");
-    if (*status && strcmp(status, "ok") != 0)
+    if (!hn_row_is_ok(runs, row))
         return false;
     if (choice.wanted && isnan(hn_table_real(runs, row, choice.wanted)))
         return false;

@@ -189,7 +189,7 @@ static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
 
 static void put_setting(FILE *tex, const struct rows *r, int i) {
     const struct ties *ties = &r->ties;
-    int64_t s = ties->setting[i], base = r->o->base[s];
+    int64_t s = ties->setting[i];
     char text[TEXT];
     hn_overview_label(r->o, s, text, sizeof text);
     hn_tex_text(tex, text);
@@ -206,9 +206,8 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
     } measure[] = {{"fn_ratio", 2, 100}, {NULL, 4, 1}};
     for (int m = 0; m < 2; m++) {
         const char *column = measure[m].column ? measure[m].column : r->hardness->column;
-        struct hn_mean own = hn_overview_mean(r->o, s, column), d = hn_no_mean;
-        if (base >= 0 && base != s)
-            d = hn_overview_difference(r->o, s, base, column);
+        struct hn_mean own = hn_overview_mean(r->o, s, column);
+        struct hn_mean d = hn_overview_to_uniform(r->o, s, column);
         double scale = measure[m].scale;
         put_number(tex, measure[m].digits, false, scale * own.mean, scale * own.half);
         put_number(tex, measure[m].digits, true, scale * d.mean, scale * d.half);

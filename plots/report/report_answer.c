@@ -39,7 +39,7 @@ static struct hn_mean difference(const struct league *p, int64_t s, int64_t to,
 
 // To Uniform.
 static struct hn_mean excess(const struct league *p, int64_t s, const char *column) {
-    return p->uniform < 0 || s == p->uniform ? hn_no_mean : difference(p, s, p->uniform, column);
+    return hn_mean_among(hn_overview_to_uniform(p->o, s, column), p->compared);
 }
 
 static bool is_candidate(const struct league *p, int64_t s) {

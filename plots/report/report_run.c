@@ -95,15 +95,15 @@ static void put_failures(FILE *html, const struct hn_results *r) {
     const struct hn_table *runs = &r->runs;
     int listed = 0;
     for (int64_t row = 0; row < runs->rows; row++) {
-        const char *status = hn_table_text(runs, row, "status");
-        if (!*status || strcmp(status, "ok") == 0)
+        if (hn_row_is_ok(runs, row))
             continue;
         if (listed++ >= MAX_LISTED)
             continue;
         if (listed == 1)
             fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", html);
         hn_html(html, "<li>%s, step %.0f (%s): %s</li>\n", hn_table_text(runs, row, "sampler"),
-                hn_table_real(runs, row, "step"), status, hn_table_text(runs, row, "error"));
+                hn_table_real(runs, row, "step"), hn_table_text(runs, row, "status"),
+                hn_table_text(runs, row, "error"));
     }
     if (listed > MAX_LISTED)
         fprintf(html, "<li>and %d more; column <code>error</code> of /runs has them</li>\n",

@@ -84,10 +84,7 @@ static struct hn_html_number measured(const struct hn_html_column *c, const void
 
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    int64_t base = row->o->base[row->setting];
-    struct hn_mean m = hn_no_mean;
-    if (base >= 0 && base != row->setting)
-        m = hn_overview_difference(row->o, row->setting, base, c->from);
+    struct hn_mean m = hn_overview_to_uniform(row->o, row->setting, c->from);
     return (struct hn_html_number){m.mean, m.half};
 }
 

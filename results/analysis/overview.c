@@ -8,11 +8,6 @@
 
 static const struct hn_table *runs_of(const struct hn_overview *o) { return &o->results->runs; }
 
-bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell) {
-    const char *status = hn_table_text(runs_of(o), cell, "status");
-    return !*status || strcmp(status, "ok") == 0;
-}
-
 static const char *name_of(const struct hn_overview *o, int64_t i) {
     return runs_of(o)->column[o->identity[i].column].name;
 }
@@ -97,7 +92,7 @@ static void find_settings(struct hn_overview *o) {
             s++;
         if (s == o->settings)
             o->first[o->settings++] = cell;
-        else if (!hn_overview_is_ok(o, o->first[s]) && hn_overview_is_ok(o, cell))
+        else if (!hn_row_is_ok(runs_of(o), o->first[s]) && hn_row_is_ok(runs_of(o), cell))
             o->first[s] = cell;
         o->of[cell] = s;
     }
@@ -146,7 +141,7 @@ static enum hn_code sort_cells(struct hn_context *ctx, struct hn_overview *o) {
     for (int64_t i = 0; i < t->rows; i++) {
         o->row[i] = cell[i].row;
         o->start[cell[i].setting + 1] = i + 1;
-        o->seeds[cell[i].setting] += hn_overview_is_ok(o, cell[i].row);
+        o->seeds[cell[i].setting] += hn_row_is_ok(t, cell[i].row);
     }
     return HN_OK;
 }
@@ -411,6 +406,13 @@ struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setti
                                       const char *column) {
     return hn_replicates_difference(o->results, hn_overview_cells(o, setting),
                                     hn_overview_cells(o, base), column);
+}
+
+struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setting,
+                                      const char *column) {
+    int64_t base = o->base[setting];
+    return base < 0 || base == setting ? hn_no_mean
+                                       : hn_overview_difference(o, setting, base, column);
 }
 
 static bool is_measured_somewhere(const struct hn_results *r, const char *column) {

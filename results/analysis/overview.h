@@ -65,7 +65,6 @@ const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
 // True if they differ at most by sampler, weighting and the options of both.
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b);
-bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
 // The setting of the cell to which a row of a further table belongs, by its column `run`; -1: none.
 int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row);
 // All cells of a setting by seed, unfinished ones among them.
@@ -74,6 +73,9 @@ struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t sett
 // A column's mean over finished cells; its difference to another setting's, paired by seed.
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
+                                      const char *column);
+// To its base, hn_no_mean for Uniform itself and without one.
+struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setting,
                                       const char *column);
 // A measure of hardness.
 struct hn_hardness {

@@ -14,6 +14,11 @@ double hn_option_number(const char *params, const char *option) {
     return end > value && *end == '\0' ? number : NAN;
 }
 
+bool hn_row_is_ok(const struct hn_table *runs, int64_t row) {
+    const char *status = hn_table_text(runs, row, "status");
+    return !*status || strcmp(status, "ok") == 0;
+}
+
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
     char own[HN_LABEL_SIZE];
     return hn_option_value(hn_table_text(runs, row, "params"), option, own, sizeof own) &&

@@ -8,6 +8,8 @@ enum { HN_LABEL_SIZE = 64, HN_TITLE_SIZE = 320 }; // a title holds the name of a
 
 // The number of an option, NaN if it is not there or not a number ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
+// True if a row of /runs is of a finished cell.
+bool hn_row_is_ok(const struct hn_table *runs, int64_t row);
 // True if a row of /runs has the option with this value.
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
 // True if two rows of any table have the same texts and numbers in these columns (NULL-terminated).
