@@ -8,33 +8,22 @@
 enum { MAX_BUILDS = 6 };
 
 struct ages {
-    const struct hn_table *table;
+    struct hn_results results;  // whose cells are the rows of the table
+    int64_t *row;               // [rows]
     double build[64], step[64]; // steps, increasing
     int builds, steps;
 };
 
-// Mean over seeds of the rows with a graph of step `build` judged on `step`, of the first settings.
-static double mean_of(const struct ages *a, double build, double step, const char *column,
-                      double *half) {
-    const struct hn_table *t = a->table;
-    char lo[32], hi[32];
-    double sum = 0, squares = 0;
-    int n = 0;
-    snprintf(lo, sizeof lo, "%s_lo", column);
-    snprintf(hi, sizeof hi, "%s_hi", column);
-    for (int64_t row = 0; row < t->rows; row++) {
-        double value = hn_table_real(t, row, column);
-        bool same = strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0;
-        if (!same || isnan(value) || fabs(hn_table_real(t, row, "build_step") - build) > 0.5 ||
-            fabs(hn_table_real(t, row, "step") - step) > 0.5)
-            continue;
-        double own = 0.5 * (hn_table_real(t, row, hi) - hn_table_real(t, row, lo));
-        sum += value;
-        squares += own * own;
-        n++;
-    }
-    *half = n ? sqrt(squares) / n : NAN;
-    return n ? sum / n : NAN;
+// Over seeds: the rows with a graph of step `build` judged on `step`, of the first data set.
+static struct hn_mean mean_of(const struct ages *a, double build, double step, const char *column) {
+    const struct hn_table *t = &a->results.runs;
+    int64_t n = 0;
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0 &&
+            fabs(hn_table_real(t, row, "build_step") - build) < 0.5 &&
+            fabs(hn_table_real(t, row, "step") - step) < 0.5)
+            a->row[n++] = row;
+    return hn_replicates_mean(&a->results, (struct hn_replicates){a->row, n}, column);
 }
 
 static void draw_measure(struct hn_page *page, const struct ages *a,
@@ -54,8 +43,8 @@ static void draw_measure(struct hn_page *page, const struct ages *a,
             hn_panel_series(page, panel, label, HN_LOOK_LINE,
                             hn_line_ordered(b, (int)hn_min(a->builds, MAX_BUILDS)));
         for (int i = 0; i < a->steps; i++) {
-            double half, mean = mean_of(a, a->build[b], a->step[i], m->column, &half);
-            hn_series_add_interval(s, i, m->scale * mean, m->scale * half);
+            struct hn_mean mean = mean_of(a, a->build[b], a->step[i], m->column);
+            hn_series_add_interval(s, i, m->scale * mean.mean, m->scale * mean.half);
         }
     }
 }
@@ -65,12 +54,15 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         {"cos_mean", "mean in-batch cosine", 1, false, -1, 1},
         {"fn_ratio", "false-negative ratio (%)", 100, true, 0, 100},
         {"graph_overlap", "edges that still hold (%)", 100, true, 0, 100}};
-    struct ages a = {.table = hn_results_table(r, "staleness")};
-    a.builds = hn_distinct(a.table, "build_step", a.build, 64);
-    a.steps = hn_distinct(a.table, "step", a.step, 64);
+    const struct hn_table *t = hn_results_table(r, "staleness");
+    struct ages a = {.results = {.runs = *t}, .row = hn_alloc(page->ctx, t->rows, sizeof *a.row)};
+    if (!a.row)
+        return page->ctx->code;
+    a.builds = hn_distinct(t, "build_step", a.build, 64);
+    a.steps = hn_distinct(t, "step", a.step, 64);
     for (int i = 0; i < 3; i++)
         draw_measure(page, &a, &measure[i]);
-    hn_page_first_dataset(page, a.table);
+    hn_page_first_dataset(page, t);
     return hn_page_finish(page, "the table of stale graphs is empty");
 }
 

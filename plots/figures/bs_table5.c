@@ -105,7 +105,7 @@ static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
         struct row *row = new_row(rows, "");
         if (!row)
             return HN_OK;
-        const struct hn_where where = {0, 0, i, hn_last_step(&g, 0, 0, i, "cost_s")};
+        const struct hn_where where = {0, 0, i, hn_last_step(&g, 0, "cost_s")};
         snprintf(row->label, sizeof row->label, "%s", g.setting[i].label);
         row->line = hn_sampler_line(&g, i);
         for (int c = 0; c < SHARE; c++)

@@ -12,11 +12,8 @@ static const struct {
 static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t step) {
     char title[HN_TITLE_SIZE];
     snprintf(title, sizeof title, "step %" PRId64, g->step[step]);
-    struct hn_panel *panel = hn_page_panel(page, title, "nats", "");
-    panel->rows = true;
+    struct hn_panel *panel = hn_panel_of_rows(page, g, title, "nats");
     panel->x.zero = true;
-    for (int i = 0; i < g->settings; i++)
-        hn_axis_tic(page, &panel->y, i, g->setting[i].label);
     for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
         struct hn_series *s =
             hn_panel_series(page, panel, values[v].label, HN_LOOK_MARKS, hn_line_number((int)v));

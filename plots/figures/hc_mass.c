@@ -18,20 +18,15 @@ static double option(const struct hn_table *runs, int64_t row, const char *name)
 static double mean_at(const struct hn_groups *g, int setting, double beta, double tau,
                       const char *column) {
     const struct hn_table *runs = &g->results->runs;
-    double sum = 0;
-    int n = 0;
+    int64_t n = 0;
     for (int64_t row = 0; row < runs->rows; row++) {
         const struct hn_position *p = &g->position[row];
-        double value = hn_table_real(runs, row, column);
-        if (p->setting != setting || p->dataset < 0 || p->temperature < 0 ||
-            p->step != g->steps - 1 || isnan(value) ||
-            fabs(option(runs, row, "beta") - beta) > 1e-9 ||
-            fabs(option(runs, row, "tau_plus") - tau) > 1e-9)
-            continue;
-        sum += value;
-        n++;
+        if (p->setting == setting && p->dataset >= 0 && p->temperature >= 0 &&
+            p->step == g->steps - 1 && fabs(option(runs, row, "beta") - beta) < 1e-9 &&
+            fabs(option(runs, row, "tau_plus") - tau) < 1e-9)
+            g->row[n++] = row;
     }
-    return n ? sum / n : NAN;
+    return hn_replicates_mean(g->results, (struct hn_replicates){g->row, n}, column).mean;
 }
 
 // The next larger value of a weighting's option among the rows, INFINITY if there is none.

@@ -34,8 +34,8 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
             if (next < 0)
                 break;
             last = middle;
-            int64_t step = hn_last_step(g, 0, 0, next, m->column);
-            struct hn_mean mean = hn_groups_mean(g, (struct hn_where){0, 0, next, step}, m->column);
+            const struct hn_where where = {0, 0, next, hn_last_step(g, 0, m->column)};
+            struct hn_mean mean = hn_groups_mean(g, where, m->column);
             hn_series_add_interval(s, middle, m->scale * mean.mean, m->scale * mean.half);
         }
     }

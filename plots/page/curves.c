@@ -28,16 +28,6 @@ bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row) {
            hn_keep_proximity_walks(runs, row);
 }
 
-int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
-                     const char *column) {
-    for (int64_t step = g->steps - 1; step >= 0; step--) {
-        struct hn_where where = {dataset, temperature, setting, step};
-        if (!isnan(hn_groups_mean(g, where, column).mean))
-            return step;
-    }
-    return -1;
-}
-
 enum { MAX_DOTS = 40, MAX_BATCHES = 4096 };
 
 static const double *kept_by_batch(const struct hn_results *r, const char *column) {
@@ -84,6 +74,15 @@ static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct h
     axis->hi = (double)(g->steps - 1) + margin;
 }
 
+struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *g,
+                                  const char *title, const char *measure) {
+    struct hn_panel *panel = hn_page_panel(page, title, measure, "");
+    panel->rows = true;
+    for (int s = 0; s < g->settings; s++)
+        hn_axis_tic(page, &panel->y, s, g->setting[s].label);
+    return panel;
+}
+
 // Over steps, or, of a single step, a row for every setting.
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
                                       const char *title, const char *measure) {
@@ -92,11 +91,7 @@ struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_grou
         set_steps(page, &panel->x, g);
         return panel;
     }
-    struct hn_panel *panel = hn_page_panel(page, title, measure, "");
-    panel->rows = true;
-    for (int s = 0; s < g->settings; s++)
-        hn_axis_tic(page, &panel->y, s, g->setting[s].label);
-    return panel;
+    return hn_panel_of_rows(page, g, title, measure);
 }
 
 struct hn_axis *hn_measure_axis(struct hn_panel *panel) {
@@ -171,8 +166,7 @@ void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
     hn_page_left_out(page, g);
 }
 
-// The data set's last step at which a setting has a value in the column; -1: none.
-static int64_t last_step_of(const struct hn_groups *g, int dataset, const char *column) {
+int64_t hn_last_step(const struct hn_groups *g, int dataset, const char *column) {
     int64_t last = -1;
     for (int64_t i = 0; i < g->results->runs.rows; i++)
         if (g->position[i].dataset == dataset && g->position[i].step > last &&
@@ -183,7 +177,7 @@ static int64_t last_step_of(const struct hn_groups *g, int dataset, const char *
 
 struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int setting,
                                  const char *column) {
-    struct hn_where where = {dataset, 0, setting, last_step_of(g, dataset, column)};
+    struct hn_where where = {dataset, 0, setting, hn_last_step(g, dataset, column)};
     for (; where.step >= 0 && where.temperature < g->temperatures; where.temperature++)
         if (!isnan(hn_groups_mean(g, where, column).mean))
             return where;

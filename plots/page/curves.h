@@ -19,6 +19,8 @@ extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 // with; a value with half of its interval (NaN = none) at a step or row.
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
                                       const char *title, const char *measure);
+struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *g,
+                                  const char *title, const char *measure);
 struct hn_axis *hn_measure_axis(struct hn_panel *panel);
 void hn_axis_of_measure(struct hn_axis *axis, const struct hn_curve_value *measure);
 struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
@@ -61,9 +63,8 @@ bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
 struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int setting,
                                  const char *column);
 
-// Index of the last step at which a setting has a value in the column; -1 if none.
-int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
-                     const char *column);
+// Index of the data set's last step at which any setting has a value in the column; -1 if none.
+int64_t hn_last_step(const struct hn_groups *g, int dataset, const char *column);
 
 extern const char *const hn_distributions_columns[]; // that these figures need
 

@@ -172,12 +172,9 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
     snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "",
              g->step[where.step]);
     struct hn_panel *panel =
-        hn_page_panel(page, title, part == COSINES ? "cosine of pairs" : hn_curve_fn.title, "");
-    panel->rows = true;
+        hn_panel_of_rows(page, g, title, part == COSINES ? "cosine of pairs" : hn_curve_fn.title);
     hn_axis_of_measure(&panel->x, part == COSINES ? &hn_curve_cos : &hn_curve_fn);
     panel->x.zero = false;
-    for (int s = 0; s < g->settings; s++)
-        hn_axis_tic(page, &panel->y, s, g->setting[s].label);
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
         struct hn_series *s = hn_setting_curve(page, panel, g, where.setting);
         struct hn_mean ratio = hn_groups_mean(g, where, "fn_ratio");
@@ -189,20 +186,11 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
     }
 }
 
-// Of that data set: series may be of different length.
-static int64_t last_step(const struct hn_groups *g, int dataset) {
-    int64_t last = 0;
-    for (int64_t row = 0; row < g->results->runs.rows; row++)
-        if (g->position[row].setting >= 0 && g->position[row].dataset == dataset)
-            last = g->position[row].step > last ? g->position[row].step : last;
-    return last;
-}
-
 // Too many settings for curves, or one step: a row each, at the first and the last step.
 static void draw_many(struct hn_page *page, const struct hn_groups *g) {
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         struct hn_where where = {dataset, 0, 0, 0};
-        int64_t last = last_step(g, dataset);
+        int64_t last = hn_last_step(g, dataset, "step"); // series may be of different length
         if (g->steps > 1)
             draw_rows(page, g, where, COSINES);
         where.step = last;
