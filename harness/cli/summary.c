@@ -336,10 +336,9 @@ static const struct hn_record_column name_column = {"name", "mean +- half of 95 
 static const struct hn_record_column seeds_column = {"seeds", "seeds", .width = 5};
 
 // "78.10 +- 0.99"; shares in percent.
-static json_t *moments(struct hn_mean m, bool share) {
+static json_t *moments(struct hn_mean m, double scale) {
     char text[64];
-    double scale = share ? 100 : 1;
-    int digits = share ? 2 : 3;
+    int digits = scale > 1 ? 2 : 3;
     if (isnan(m.mean))
         return json_null();
     if (isnan(m.half))
@@ -363,13 +362,13 @@ static json_t *values_row(const struct hn_trained *t, const struct hn_trained_ro
         const char *column = t->table->column[c].name;
         json_object_set_new(
             row, column,
-            moments(hn_trained_at(t, of->setting, column, of->step), hn_trained_is_share(column)));
+            moments(hn_trained_at(t, of->setting, column, of->step), hn_trained_scale(column)));
     }
     const char *first = hn_trained_column(t, of->base);
     if (of->step == HN_LAST_STEP)
-        json_object_set_new(row, "best",
-                            moments(hn_trained_at(t, of->setting, first, HN_BEST_STEP),
-                                    hn_trained_is_share(first)));
+        json_object_set_new(
+            row, "best",
+            moments(hn_trained_at(t, of->setting, first, HN_BEST_STEP), hn_trained_scale(first)));
     return row;
 }
 
@@ -377,7 +376,7 @@ static json_t *values_row(const struct hn_trained *t, const struct hn_trained_ro
 static void add_difference(const struct hn_trained *t, int64_t setting, int64_t base, json_t *row) {
     const char *column = hn_trained_column(t, base);
     struct hn_mean d = hn_trained_difference(t, setting, base, column);
-    double scale = hn_trained_is_share(column) ? 100 : 1;
+    double scale = hn_trained_scale(column);
     char text[448];
     if (isnan(d.mean))
         return;

@@ -58,7 +58,7 @@ static bool untrained_is_new(const struct table *t, int64_t setting) {
 static void collect(struct table *t, int64_t first) {
     t->dataset = hn_trained_text(t->trained, first, "dataset");
     t->column = hn_trained_column(t->trained, first);
-    t->scale = hn_trained_is_share(t->column) ? 100 : 1;
+    t->scale = hn_trained_scale(t->column);
     t->base = first;
     for (int64_t k = first; k < t->trained->settings; k++) {
         if (t->trained->base[k] < 0 ||
@@ -90,7 +90,7 @@ static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct
 // Seeds are small dots below their mean, equal ones below each other.
 static void draw_accuracies(struct hn_page *page, const struct table *t) {
     char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
-    hn_training_axis(t->column, hn_trained_is_share(t->column) ? "%" : NULL, axis, sizeof axis);
+    hn_training_axis(t->column, NULL, axis, sizeof axis);
     hn_dataset_title(t->dataset, title, sizeof title);
     struct hn_panel *panel = hn_page_panel(page, title, axis, "");
     panel->rows = true;

@@ -200,17 +200,17 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
                  {"probe_acc", "accuracy of a probe"},
                  {"svm_acc", "accuracy of an SVM"},
                  {"loss", "training loss"}};
-    const char *name = column;
+    const char *name = column, *of = unit ? unit : hn_trained_scale(column) > 1 ? "%" : NULL;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].column, column) == 0)
             name = known[i].title;
-    snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
+    snprintf(title, size, of ? "%s (%s)" : "%s", name, of);
 }
 
 // As a curve with intervals, or as a thin one without.
 static void draw_trained(struct hn_series *s, const struct hn_trained *t, int64_t k,
                          const char *column, const struct steps *steps) {
-    double scale = hn_trained_is_share(column) ? 100 : 1;
+    double scale = hn_trained_scale(column);
     for (int i = 0; i < steps->n; i++) {
         struct hn_mean m = hn_trained_at(t, k, column, hn_whole(steps->at[i], -1));
         double half = s->look == HN_LOOK_THIN ? NAN : m.half;
@@ -270,13 +270,9 @@ static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *
         return HN_OK;
     (void)hn_choose_shown(candidate, t->settings, HN_MAX_CURVES);
     hn_trained_title(t, base, title, sizeof title);
-    hn_training_axis(column,
-                     curves->unit                  ? curves->unit
-                     : hn_trained_is_share(column) ? "%"
-                                                   : NULL,
-                     axis, sizeof axis);
+    hn_training_axis(column, curves->unit, axis, sizeof axis);
     struct hn_panel *panel = hn_page_panel(page, title, "training step", axis);
-    double scale = hn_trained_is_share(column) ? 100 : 1;
+    double scale = hn_trained_scale(column);
     panel->y.largest = scale > 1 ? 100 : 0;
     if (curves->untrained)
         hn_series_add(hn_panel_series(page, panel, "untrained encoder", HN_LOOK_RULE, 0), 0,

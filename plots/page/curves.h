@@ -97,7 +97,7 @@ struct hn_training_curves {
     const char *beside; // a second column, as dotted lines of the same colours; NULL: none
 };
 
-// "kNN accuracy of z (%)"; unit may be NULL.
+// "kNN accuracy of z (%)"; unit: as above.
 void hn_training_axis(const char *column, const char *unit, char *title, size_t size);
 // Fills and finishes a page; HN_NOT_APPLICABLE where the file has no training.
 HN_MUST_USE enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,

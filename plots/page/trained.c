@@ -160,8 +160,8 @@ struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int6
     return hn_values_mean(t->scratch, cells.n);
 }
 
-bool hn_trained_is_share(const char *column) {
-    return hn_ends_in(column, "_acc") || hn_ends_in(column, "_spearman");
+double hn_trained_scale(const char *column) {
+    return hn_ends_in(column, "_acc") || hn_ends_in(column, "_spearman") ? 100 : 1;
 }
 
 // The value of an axis that is an option of the setting's weighting.

@@ -58,8 +58,9 @@ struct hn_trained_row {
     char name[96];
 };
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
-// Columns <name>_acc are shares, <name>_spearman correlations, shown in per cent.
-bool hn_trained_is_share(const char *column);
+// Scale of a column as it is shown: 100 for shares <name>_acc and correlations <name>_spearman,
+// else 1. cent; 1.
+double hn_trained_scale(const char *column);
 // "batchsampler K=100, M=500 + hcl beta=1": sampler and weighting, and their options that vary.
 void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
 // The same with all else that varies. untrained: of its encoder before training.

@@ -299,7 +299,7 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
     hn_print(tex, hn_tex_text, "%s & %" PRId64, row->name, t->overview.seeds[row->setting]);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
         const char *name = t->table->column[c].name;
-        double scale = hn_trained_is_share(name) ? 100 : 1;
+        double scale = hn_trained_scale(name);
         struct hn_mean m = hn_trained_at(t, row->setting, name, row->step);
         put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.half);
     }
@@ -307,7 +307,7 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
     struct hn_mean d = hn_no_mean;
     if (last && row->setting != p->base)
         d = hn_trained_difference(t, row->setting, p->base, column);
-    double scale = hn_trained_is_share(column) ? 100 : 1;
+    double scale = hn_trained_scale(column);
     put_number(tex, 2, true, scale * d.mean, scale * d.half);
     if (hn_mean_p(d) < 0.0005)
         fputs(" & $<0.001$", tex);
@@ -338,7 +338,7 @@ static void put_problem(FILE *tex, const struct problem *p) {
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
         const char *name = t->table->column[c].name;
         hn_print(tex, hn_tex_text, " & %s", name);
-        fputs(hn_trained_is_share(name) ? " (\\%)" : "", tex);
+        fputs(hn_trained_scale(name) > 1 ? " (\\%)" : "", tex);
     }
     hn_trained_label(t, p->base, text, sizeof text);
     hn_print(tex, hn_tex_text, " & %s $-$ %s & $p$ & Ties \\\\\n\\midrule\n", p->ties.column, text);

@@ -91,6 +91,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
                                    int64_t base) {
     int n = 0;
     const char *first = hn_trained_column(t, base);
+    double scale = hn_trained_scale(first);
     char name[LABEL], top[LABEL], minus[2 * LABEL],
         (*title)[LABEL] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
     struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 5, sizeof *column);
@@ -98,31 +99,22 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
         return ctx->code;
     column[n++] = (struct hn_html_column)SETTING;
     column[n++] = (struct hn_html_column)SEEDS;
-    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c), n++) {
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
         const struct hn_column *of = &t->table->column[c];
-        char *named = title[c];
-        bool share = hn_trained_is_share(of->name);
-        snprintf(named, LABEL, "%s%s", of->name, share ? " (%)" : "");
-        column[n] = (struct hn_html_column){
-            named, of->long_name, of->name, HN_HTML_PLUS_MINUS("%.3f"), 1, accuracy};
-        if (share)
-            column[n] = (struct hn_html_column){
-                named, of->long_name, of->name, HN_HTML_PLUS_MINUS("%.2f"), 100, accuracy};
+        double its = hn_trained_scale(of->name);
+        const char *format = its > 1 ? "%.2f" : "%.3f";
+        snprintf(title[c], LABEL, "%s%s", of->name, its > 1 ? " (%)" : "");
+        column[n++] = (struct hn_html_column){
+            title[c], of->long_name, of->name, HN_HTML_PLUS_MINUS(format), its, accuracy};
     }
     static const char best_of[] =
         "largest of a run's evaluations: an optimistic number, which some papers report";
-    snprintf(top, sizeof top, "best %s%s", first, hn_trained_is_share(first) ? " (%)" : "");
-    column[n++] = (struct hn_html_column){
-        top, best_of, first, HN_HTML_PLUS_MINUS("%.2f"), hn_trained_is_share(first) ? 100 : 1,
-        best};
+    snprintf(top, sizeof top, "best %s%s", first, scale > 1 ? " (%)" : "");
+    column[n++] =
+        (struct hn_html_column){top, best_of, first, HN_HTML_PLUS_MINUS("%.2f"), scale, best};
     hn_trained_label(t, base, name, sizeof name);
     snprintf(minus, sizeof minus, "%s minus %s", first, name);
-    column[n++] = (struct hn_html_column){.title = minus,
-                                          .from = first,
-                                          .format = "%+.2f",
-                                          .more = "%.2f",
-                                          .scale = hn_trained_is_share(first) ? 100 : 1,
-                                          .number = difference};
+    column[n++] = (struct hn_html_column){minus, NULL, first, "%+.2f", "%.2f", scale, difference};
     column[n++] =
         (struct hn_html_column){"p", "of a paired t test", first, "%.3f", .number = p_value};
     put_table(
@@ -183,29 +175,29 @@ static struct hn_mean against(const struct problem *p, int64_t a, int64_t b) {
     return hn_mean_among(hn_trained_difference(p->t, a, b, p->column), p->settings);
 }
 
-// The baseline from which the setting is least clearly apart, with its row; false: there is none.
-static bool closest_baseline(const struct problem *p, int64_t k, struct hn_trained_row *closest) {
+// The gain over the baseline that is the closest to the setting, with its row; none if
+// no baseline was evaluated.
+static struct hn_mean closest_gain(const struct problem *p, int64_t k,
+                                   struct hn_trained_row *closest) {
     struct hn_trained_row row = {.base = p->base, .setting = -1};
+    struct hn_mean gained = hn_no_mean;
     double min = INFINITY;
     while (hn_trained_next_row(p->t, &row) && row.step != HN_LAST_STEP) {
         struct hn_mean d = gain(p, k, row.step);
         double lo = d.mean - (isfinite(d.half) ? d.half : 0);
         if (lo < min) {
             min = lo;
+            gained = d;
             *closest = row;
         }
     }
-    return min < INFINITY;
+    return gained;
 }
 
-// True if training with the setting improved on a baseline.
-static bool is_above(const struct problem *p, int64_t k, int64_t step) {
-    return gain(p, k, step).lo > 0;
-}
-
+// True if training with the setting improved on every baseline.
 static bool is_improved(const struct problem *p, int64_t k) {
     struct hn_trained_row closest;
-    return closest_baseline(p, k, &closest) && is_above(p, k, closest.step);
+    return closest_gain(p, k, &closest).lo > 0;
 }
 
 // The setting with the highest mean: of all, or of those that improved; -1: none has a value.
@@ -278,8 +270,8 @@ static void put_problem(FILE *html, const struct problem *p) {
     hn_trained_title(p->t, p->base, title, sizeof title);
     hn_html(html, "<p>%s: ", title);
     int64_t seeds = last_of(p, best).n;
-    bool baseline = closest_baseline(p, best, &row);
-    struct hn_mean d = baseline ? gain(p, best, row.step) : hn_no_mean;
+    struct hn_mean d = closest_gain(p, best, &row);
+    bool baseline = d.n > 0;
     double baseline_mean = baseline ? hn_trained_at(p->t, p->base, p->column, row.step).mean : NAN;
     if (!isfinite(last_of(p, best).half) || (baseline && !isfinite(d.half))) {
         put_undecided(html, p, best, seeds);
@@ -290,7 +282,7 @@ static void put_problem(FILE *html, const struct problem *p) {
         put_best(html, p, best);
     } else if (p->improved == 0) {
         fputs(
-            is_above(p, best, HN_UNTRAINED)
+            gain(p, best, HN_UNTRAINED).lo > 0
                 ? "training improves on the untrained encoder, but no setting is shown to improve "
                   "on every baseline. The highest mean, "
                 : "no setting is shown to improve on every baseline. The highest mean, ",
@@ -332,12 +324,11 @@ enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
         if (t.base[base] != base || problems++ >= MAX_PROBLEMS)
             continue;
         const char *column = hn_trained_column(&t, base);
-        bool share = hn_trained_is_share(column);
-        double scale = share ? 100 : 1;
-        int digits = share ? 2 : 3;
+        double scale = hn_trained_scale(column);
+        bool share = scale > 1;
         struct problem p = {.t = &t, .base = base, .column = column};
-        p.value = (struct hn_html_amount){share ? "%" : "", scale, digits, false};
-        p.difference = (struct hn_html_amount){share ? "points" : "", scale, digits, true};
+        p.value = (struct hn_html_amount){share ? "%" : "", scale, share ? 2 : 3, false};
+        p.difference = (struct hn_html_amount){share ? "points" : "", scale, share ? 2 : 3, true};
         for (int64_t k = 0; k < t.settings; k++)
             p.settings += t.base[k] == base;
         for (int64_t k = 0; k < t.settings; k++)
