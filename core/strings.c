@@ -1,6 +1,6 @@
 #include "core/strings.h"
-#include "core/random.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum hn_code hn_strings_add(struct hn_context *ctx, struct hn_strings *s, const char *text) {
@@ -30,34 +30,33 @@ void hn_strings_free(struct hn_context *ctx, struct hn_strings *s) {
     memset(s, 0, sizeof *s);
 }
 
-// Bits are mixed once more: the slot is the low ones.
-static uint64_t hash_of(const char *text) {
-    uint64_t h = hn_hash(text);
-    h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
-    return h ^ (h >> 29);
+static int by_text(const void *a, const void *b) {
+    const struct hn_named *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-// The slot of an equal text, or the empty one where it belongs.
-static int64_t *slot_of(const struct hn_string_index *x, const char *text) {
-    uint64_t mask = (uint64_t)x->slots - 1, k = hash_of(text) & mask;
-    while (x->slot[k] && strcmp(hn_string(x->strings, x->slot[k] - 1), text) != 0)
-        k = (k + 1) & mask;
-    return &x->slot[k];
+void hn_named_sort(struct hn_named *named, int64_t n) {
+    qsort(named, (size_t)n, sizeof *named, by_text);
+}
+
+int64_t hn_named_find(const struct hn_named *named, int64_t n, const char *text) {
+    int64_t lo = 0, hi = n;
+    while (lo < hi) {
+        int64_t middle = lo + (hi - lo) / 2;
+        bool below = strcmp(named[middle].text, text) < 0;
+        *(below ? &lo : &hi) = middle + below;
+    }
+    return lo < n && strcmp(named[lo].text, text) == 0 ? named[lo].number : -1;
 }
 
 enum hn_code hn_string_index_open(struct hn_context *ctx, const struct hn_strings *strings,
                                   struct hn_string_index *out) {
-    *out = (struct hn_string_index){.strings = strings, .slots = 16};
-    while (out->slots < 2 * strings->n)
-        out->slots *= 2;
-    out->slot = hn_zalloc(ctx, out->slots, sizeof *out->slot);
-    for (int64_t i = 0; out->slot && i < strings->n; i++) {
-        int64_t *slot = slot_of(out, hn_string(strings, i));
-        *slot = *slot ? *slot : i + 1;
-    }
-    return out->slot ? HN_OK : ctx->code;
-}
-
-int64_t hn_string_find(const struct hn_string_index *x, const char *text) {
-    return *slot_of(x, text) - 1;
+    *out = (struct hn_string_index){hn_alloc(ctx, strings->n, sizeof *out->named), strings->n};
+    for (int64_t i = 0; out->named && i < strings->n; i++)
+        out->named[i] = (struct hn_named){hn_string(strings, i), i};
+    if (!out->named)
+        return ctx->code;
+    hn_named_sort(out->named, out->n);
+    return HN_OK;
 }

@@ -20,14 +20,25 @@ HN_MUST_USE enum hn_code hn_strings_add(struct hn_context *ctx, struct hn_string
 HN_MUST_USE enum hn_code hn_strings_count(struct hn_context *ctx, struct hn_strings *s, int64_t n);
 void hn_strings_free(struct hn_context *ctx, struct hn_strings *s); // zeroed is fine
 
-// Which text has which index: a hash table over distinct texts.
+// A text, borrowed, and a number of it.
+struct hn_named {
+    const char *text;
+    int64_t number;
+};
+// By text, then number. Sorting, unlike hashing, is fast whatever the texts are.
+void hn_named_sort(struct hn_named *named, int64_t n);
+// The number of the first of the sorted named[n] with this text, or -1.
+int64_t hn_named_find(const struct hn_named *named, int64_t n, const char *text);
+
+// Which text has which index. The strings are complete.
 struct hn_string_index {
-    const struct hn_strings *strings; // borrowed
-    int64_t *slot;                    // index + 1 of a text, 0: empty
-    int64_t slots;                    // a power of two
+    struct hn_named *named; // [n] sorted
+    int64_t n;
 };
 HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx,
                                               const struct hn_strings *strings,
                                               struct hn_string_index *out);
 // The index of the first equal text, or -1.
-int64_t hn_string_find(const struct hn_string_index *x, const char *text);
+static inline int64_t hn_string_find(const struct hn_string_index *x, const char *text) {
+    return hn_named_find(x->named, x->n, text);
+}

@@ -17,17 +17,6 @@ struct reader {
     int64_t stated;         // features, of a comment; 0: it does not say
 };
 
-static int is_name(const void *a, const void *b) {
-    return strcmp(a, ((const struct hn_named *)b)->text);
-}
-
-// The number of a document, or -1.
-static int64_t find_node(const struct reader *r, const char *name) {
-    const struct hn_named *found =
-        bsearch(name, r->node, (size_t)r->out->n, sizeof *r->node, is_name);
-    return found ? found->number : -1;
-}
-
 // features=P of a comment, if it is there.
 static void read_comment(struct reader *r) {
     const char *found = strstr(r->nodes.word, "features=");
@@ -144,15 +133,15 @@ static enum hn_code read_nodes(struct hn_context *ctx, struct reader *r) {
 
 // Classes are numbered from 0 in the order of their names.
 static enum hn_code number_names(struct hn_context *ctx, struct reader *r) {
-    size_t n = (size_t)r->out->n;
+    int64_t n = r->out->n;
     int32_t label = -1;
-    qsort(r->label, n, sizeof *r->label, hn_named_order);
-    for (size_t i = 0; i < n; i++) {
+    hn_named_sort(r->label, n);
+    for (int64_t i = 0; i < n; i++) {
         label += i == 0 || strcmp(r->label[i].text, r->label[i - 1].text) != 0;
         r->out->labels[r->label[i].number] = label;
     }
-    qsort(r->node, n, sizeof *r->node, hn_named_order);
-    for (size_t i = 1; i < n; i++)
+    hn_named_sort(r->node, n);
+    for (int64_t i = 1; i < n; i++)
         if (strcmp(r->node[i].text, r->node[i - 1].text) == 0)
             return hn_fail(ctx, HN_DATA, "%s: document '%.40s' is there twice", r->nodes.at.path,
                            r->node[i].text);
@@ -176,7 +165,7 @@ static enum hn_code read_cites(struct hn_context *ctx, const struct reader *r) {
             return hn_line_fail(ctx, &t.at, "wants two documents");
         if (hn_text_end(ctx, &t))
             return ctx->code;
-        int64_t a = find_node(r, u), b = find_node(r, v);
+        int64_t a = hn_named_find(r->node, out->n, u), b = hn_named_find(r->node, out->n, v);
         unknown += a < 0 || b < 0;
         if (a < 0 || b < 0)
             continue;
@@ -209,7 +198,7 @@ static enum hn_code read_node(struct hn_context *ctx, struct hn_text *t, const s
     if (!r->node)
         return hn_text_number(ctx, t, "node", 0, r->out->n - 1, node);
     const char *name = hn_text_word(t);
-    *node = find_node(r, name);
+    *node = hn_named_find(r->node, r->out->n, name);
     return *node >= 0 ? HN_OK
                       : hn_line_fail(ctx, &t->at, "document '%.40s' is not in %s.content", name,
                                      r->out->name);

@@ -119,8 +119,7 @@ static enum hn_code read_set(struct hn_context *ctx, const char *folder, const c
                : hn_fail(ctx, HN_DATA, "%s: holds no pair below its first line", t.at.path);
 }
 
-// number[positions->n]: of the sentence at every position. Sorting, unlike hashing, is fast
-// whatever the sentences are.
+// number[positions->n]: of the sentence at every position.
 static enum hn_code number_sentences(struct hn_context *ctx, struct positions *positions,
                                      struct hn_sts *out, int32_t *number) {
     if (positions->n > INT32_MAX)
@@ -130,7 +129,7 @@ static enum hn_code number_sentences(struct hn_context *ctx, struct positions *p
         return ctx->code;
     for (int64_t i = 0; i < positions->n; i++)
         out->sentence[i] = one[i].text;
-    qsort(one, (size_t)positions->n, sizeof *one, hn_named_order);
+    hn_named_sort(one, positions->n);
     for (int64_t i = 0, first = 0; i < positions->n; i++) {
         if (strcmp(one[first].text, one[i].text) != 0)
             first = i;

@@ -198,9 +198,3 @@ enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char
     globfree(&found);
     return code;
 }
-
-int hn_named_order(const void *a, const void *b) {
-    const struct hn_named *x = a, *y = b;
-    int order = strcmp(x->text, y->text);
-    return order ? order : (x->number > y->number) - (x->number < y->number);
-}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/graph.h"
+#include "core/strings.h"
 
 #include <stdio.h>
 
@@ -75,10 +76,3 @@ HN_MUST_USE enum hn_code hn_text_there(struct hn_context *ctx, const char *folde
 // it is `optional`.
 HN_MUST_USE enum hn_code hn_text_find(struct hn_context *ctx, const char *folder,
                                       const char *ending, bool optional, char **name);
-
-// A text and a number of it; for qsort(), by text, then number.
-struct hn_named {
-    const char *text;
-    int64_t number;
-};
-int hn_named_order(const void *a, const void *b);

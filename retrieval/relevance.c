@@ -37,7 +37,7 @@ static enum hn_code find_ids(struct hn_context *ctx, const struct hn_strings *q,
         return ctx->code;
     for (int64_t i = 0; i < q->n; i++)
         passage[i] = hn_string_find(&index, hn_string(q, i));
-    hn_free(ctx, index.slot);
+    hn_free(ctx, index.named);
     return HN_OK;
 }
 

@@ -3,12 +3,7 @@
 #include "datasets/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 // Names that are read otherwise than they were written could not be told apart, or found again.
 static enum hn_code check_texts(struct hn_context *ctx, const char *path,
@@ -85,13 +80,17 @@ static enum hn_code name_classes(struct hn_context *ctx, const char *path, const
     int64_t n = a->shape[0], m = 0;
     if (!HN_ALLOC(ctx, in->name, n) || check_texts(ctx, path, a))
         return ctx->code;
+    HN_SCOPE(ctx);
+    struct hn_named *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
     for (int64_t i = 0; i < n; i++)
         if (a->text[i][0])
-            in->name[m++] = a->text[i];
-    qsort(in->name, (size_t)m, sizeof *in->name, by_text);
+            sorted[m++] = (struct hn_named){a->text[i], i};
+    hn_named_sort(sorted, m);
     for (int64_t i = 0; i < m; i++)
-        if (i == 0 || strcmp(in->name[i], in->name[in->n_names - 1]) != 0)
-            in->name[in->n_names++] = in->name[i];
+        if (i == 0 || strcmp(sorted[i].text, sorted[i - 1].text) != 0)
+            in->name[in->n_names++] = sorted[i].text;
     return check_names(ctx, path, in->n_names);
 }
 
@@ -99,22 +98,20 @@ static enum hn_code name_classes(struct hn_context *ctx, const char *path, const
 static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import *o,
                                  const struct hn_array *a, const struct hn_label_lists *lists,
                                  struct hn_import_input *in, int32_t *out) {
-    size_t m = (size_t)in->n_names;
     HN_SCOPE(ctx);
     struct hn_named *sorted = hn_alloc(ctx, in->n_names, sizeof *sorted);
     if (!sorted)
         return ctx->code;
-    for (size_t i = 0; i < m; i++)
-        sorted[i] = (struct hn_named){in->name[i], (int64_t)i};
-    qsort(sorted, m, sizeof *sorted, by_text);
+    for (int64_t i = 0; i < in->n_names; i++)
+        sorted[i] = (struct hn_named){in->name[i], i};
+    hn_named_sort(sorted, in->n_names);
     for (int64_t i = 0; i < a->shape[0]; i++) {
         const char *text = a->text[i];
-        const struct hn_named *found = bsearch(&text, sorted, m, sizeof *sorted, by_text);
-        if (text[0] && !found)
+        out[i] = text[0] ? (int32_t)hn_named_find(sorted, in->n_names, text) : -1;
+        if (text[0] && out[i] < 0)
             return hn_fail(ctx, HN_DATA, "%s: the label '%.60s' of row %lld is not in %s",
                            o->labels.item[0], text,
                            (long long)(lists ? hn_label_lists_item(lists, i) : i), o->label_names);
-        out[i] = text[0] ? (int32_t)found->number : -1;
     }
     in->label_texts = true;
     return HN_OK;
@@ -227,15 +224,12 @@ static enum hn_code number_groups(struct hn_context *ctx, const struct hn_array 
     if (!sorted)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        sorted[i].text = a->text[i];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_text);
+        sorted[i] = (struct hn_named){a->text[i], 0};
+    hn_named_sort(sorted, n);
     for (int64_t i = 0; i < n; i++)
         sorted[i].number = m += i > 0 && strcmp(sorted[i].text, sorted[i - 1].text) != 0;
-    for (int64_t i = 0; i < n; i++) {
-        const struct hn_named *found =
-            bsearch(&a->text[i], sorted, (size_t)n, sizeof *sorted, by_text);
-        group[i] = (int32_t)found->number;
-    }
+    for (int64_t i = 0; i < n; i++)
+        group[i] = (int32_t)hn_named_find(sorted, n, a->text[i]);
     return HN_OK;
 }
 

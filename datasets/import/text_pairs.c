@@ -156,7 +156,7 @@ static enum hn_code number(struct hn_context *ctx, struct work *w, enum hn_set s
             return ctx->code;
         (*first)[text->n - 1] = i;
     }
-    hn_free(ctx, index.slot);
+    hn_free(ctx, index.named);
     return HN_OK;
 }
 
