@@ -54,7 +54,7 @@ static size_t cell_size(enum hn_column_kind kind) {
                                     : sizeof(int64_t);
 }
 
-static void blank(enum hn_column_kind kind, union hn_cells cells, int64_t from, int64_t to) {
+static void blank(enum hn_column_kind kind, union hn_column_cells cells, int64_t from, int64_t to) {
     for (int64_t row = from; row < to; row++) {
         if (kind == HN_COLUMN_TEXT)
             cells.text[row] = (char *)no_text;
@@ -70,7 +70,7 @@ static enum hn_code widen(struct hn_context *ctx, struct hn_table *t) {
     if (!column)
         return ctx->code;
     t->column = column;
-    union hn_cells *cells = hn_resize(ctx, t->cells, t->n_columns + 1, sizeof *cells);
+    union hn_column_cells *cells = hn_resize(ctx, t->cells, t->n_columns + 1, sizeof *cells);
     if (!cells)
         return ctx->code;
     t->cells = cells;
@@ -225,8 +225,8 @@ static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
 
 // row[n]: of `from`; NULL: its first n.
 static enum hn_code copy_cells(struct hn_context *ctx, const struct hn_table *t,
-                               enum hn_column_kind kind, union hn_cells to, int64_t at,
-                               union hn_cells from, const int64_t *row, int64_t n) {
+                               enum hn_column_kind kind, union hn_column_cells to, int64_t at,
+                               union hn_column_cells from, const int64_t *row, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         int64_t k = row ? row[i] : i;
         if (kind != HN_COLUMN_TEXT) // numbers of either kind
@@ -283,7 +283,7 @@ enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,
 }
 
 bool hn_table_cells_equal(const struct hn_table *t, int column, int64_t a, int64_t b) {
-    const union hn_cells *cells = &t->cells[column];
+    const union hn_column_cells *cells = &t->cells[column];
     if (t->column[column].kind == HN_COLUMN_TEXT)
         return strcmp(cells->text[a], cells->text[b]) == 0;
     if (t->column[column].kind == HN_COLUMN_INT)

@@ -42,7 +42,7 @@ struct hn_table {
     int64_t rows, capacity;
     int n_columns;
     struct hn_column *column; // [n_columns], strings owned
-    union hn_cells {
+    union hn_column_cells {
         char **text;
         double *real;
         int64_t *count;

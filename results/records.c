@@ -143,7 +143,7 @@ json_t *hn_json_text(const char *text) {
 json_t *hn_table_json(const struct hn_table *t, int64_t row) {
     json_t *object = json_object();
     for (int c = 0; c < t->n_columns; c++) {
-        const union hn_cells *cells = &t->cells[c];
+        const union hn_column_cells *cells = &t->cells[c];
         enum hn_column_kind kind = t->column[c].kind;
         json_object_set_new(object, t->column[c].name,
                             kind == HN_COLUMN_TEXT   ? hn_json_text(cells->text[row])

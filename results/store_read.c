@@ -87,7 +87,7 @@ static enum hn_code read_texts(const struct reader *r, const struct hn_h5_data *
 static enum hn_code read_cells(const struct reader *r, const struct hn_h5_data *s,
                                struct hn_table *t, const char *name) {
     int c = hn_table_find(t, name);
-    union hn_cells *cells = &t->cells[c];
+    union hn_column_cells *cells = &t->cells[c];
     if (t->column[c].kind == HN_COLUMN_TEXT)
         return read_texts(r, s, t, name);
     bool real = t->column[c].kind == HN_COLUMN_REAL;

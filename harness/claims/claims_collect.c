@@ -117,7 +117,7 @@ static double real_at(const struct hn_table *t, struct view v, int64_t row) {
     if (at < 0)
         return NAN;
     if (v.column >= 0) {
-        const union hn_cells *cells = &v.table->cells[v.column];
+        const union hn_column_cells *cells = &v.table->cells[v.column];
         switch (v.table->column[v.column].kind) {
         case HN_COLUMN_REAL: value = cells->real[at]; break;
         case HN_COLUMN_INT: value = (double)cells->count[at]; break;

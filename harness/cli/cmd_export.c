@@ -64,7 +64,7 @@ static void put_real(FILE *out, double value) {
 
 // Numbers in the shortest form that reads back equal; NaN as nothing.
 static void put_cell(FILE *out, const struct hn_table *t, int c, int64_t row) {
-    const union hn_cells *cells = &t->cells[c];
+    const union hn_column_cells *cells = &t->cells[c];
     if (t->column[c].kind == HN_COLUMN_TEXT)
         put_text(out, cells->text[row] ? cells->text[row] : "");
     else if (t->column[c].kind == HN_COLUMN_INT)

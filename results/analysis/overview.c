@@ -25,7 +25,7 @@ static bool is_identity(const struct hn_column *column) {
 }
 
 static bool applies(const struct hn_table *t, int column, int64_t cell) {
-    const union hn_cells *cells = &t->cells[column];
+    const union hn_column_cells *cells = &t->cells[column];
     return t->column[column].kind == HN_COLUMN_TEXT   ? *cells->text[cell] != '\0'
            : t->column[column].kind == HN_COLUMN_REAL ? !isnan(cells->real[cell])
                                                       : true;

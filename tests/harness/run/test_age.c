@@ -111,7 +111,7 @@ static bool same_values(const struct hn_table *a, const struct hn_table *b, int6
         if (column->kind == HN_COLUMN_TEXT || column->role < HN_ROLE_COUNTER ||
             column->role > HN_ROLE_BINNED)
             continue;
-        const union hn_cells *x = &a->cells[c], *y = &b->cells[c];
+        const union hn_column_cells *x = &a->cells[c], *y = &b->cells[c];
         same &= column->kind == HN_COLUMN_INT
                     ? x->count[row] == y->count[row]
                     : memcmp(&x->real[row], &y->real[row], sizeof(double)) == 0;

@@ -27,7 +27,7 @@ static bool same_cells(const struct hn_table *a, const struct hn_table *b) {
         return false;
     for (int c = 0; c < a->n_columns; c++)
         for (int64_t r = 0; r < a->rows; r++) {
-            const union hn_cells *x = &a->cells[c], *y = &b->cells[c];
+            const union hn_column_cells *x = &a->cells[c], *y = &b->cells[c];
             if (a->column[c].kind == HN_COLUMN_TEXT ? strcmp(x->text[r], y->text[r]) != 0
                                                     : memcmp(&x->count[r], &y->count[r], 8) != 0)
                 return false;
