@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -474,14 +473,8 @@ char *hn_scratch_make(struct hn_context *ctx) {
     return folder;
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk) {
-    (void)about, (void)kind, (void)walk;
-    (void)remove(path);
-    return 0;
-}
-
 void hn_scratch_remove(struct hn_context *ctx, char *folder) {
     if (folder)
-        (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        remove_folder(AT_FDCWD, folder, LEVELS);
     hn_free(ctx, folder);
 }
