@@ -104,111 +104,24 @@ static void drop_repeats(struct hn_graph *g) {
     g->start[g->n] = kept;
 }
 
-// True if edges come by row, then by column, each once: as a sweep collects them.
-static bool in_order(int64_t m, const int32_t *from, const int32_t *to) {
-    for (int64_t e = 1; e < m; e++)
-        if (from[e] < from[e - 1] || (from[e] == from[e - 1] && to[e] <= to[e - 1]))
-            return false;
-    return true;
-}
-
-// Union of two ascending lists without `self`, to out[na + nb]; its size. No branch depends on
-// which is smaller: it would be guessed wrong half the time.
-static int64_t merge(const int32_t *a, int64_t na, const int32_t *b, int64_t nb, int32_t self,
-                     int32_t *out) {
-    int64_t i = 0, j = 0, n = 0;
-    while (i < na && j < nb) {
-        int32_t x = a[i], y = b[j];
-        out[n] = x < y ? x : y;
-        n += out[n] != self;
-        i += x <= y;
-        j += y <= x;
-    }
-    for (; i < na; i++) {
-        out[n] = a[i];
-        n += out[n] != self;
-    }
-    for (; j < nb; j++) {
-        out[n] = b[j];
-        n += out[n] != self;
-    }
-    return n;
-}
-
-// Rows of merged entries, with gaps between them, moved together. start[v + 1] holds the size of
-// row v, which begins at ahead[v] + behind[v].
-static void close_gaps(struct hn_graph *g, const int64_t *ahead, const int64_t *behind) {
-    int64_t kept = 0;
-    for (int64_t v = 0; v < g->n; v++) {
-        int64_t size = g->start[v + 1];
-        memmove(g->target + kept, g->target + ahead[v] + behind[v],
-                (size_t)size * sizeof *g->target);
-        g->start[v] = kept;
-        kept += size;
-    }
-    g->start[g->n] = kept;
-}
-
-// Edges in order: row v of the result is the union of row v of the edges (ahead) and of row v of
-// their transpose (behind), which comes out in order too.
-static enum hn_code symmetric_in_order(struct hn_context *ctx, int64_t m, const int32_t *from,
-                                       const int32_t *to, struct hn_graph *out) {
-    int64_t n = out->n, both;
-    if (!hn_mul(m, 2, &both) || !HN_ALLOC(ctx, out->target, both))
-        return HN_MEMORY;
-    HN_SCOPE(ctx);
-    int64_t *ahead = hn_zalloc(ctx, n + 1, sizeof *ahead);
-    int64_t *behind = hn_zalloc(ctx, n + 2, sizeof *behind);
-    int32_t *back = hn_alloc(ctx, m, sizeof *back);
-    if (!ahead || !behind || !back)
-        return HN_MEMORY;
-    int64_t *next = behind + 1; // next[v] ends as behind[v + 1]
-    for (int64_t e = 0; e < m; e++) {
-        ahead[from[e] + 1]++;
-        next[to[e] + 1]++;
-    }
-    for (int64_t v = 0; v < n; v++) {
-        ahead[v + 1] += ahead[v];
-        next[v + 1] += next[v];
-    }
-    for (int64_t e = 0; e < m; e++)
-        back[next[to[e]]++] = from[e];
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
-    for (int64_t v = 0; v < n; v++)
-        out->start[v + 1] =
-            merge(to + ahead[v], ahead[v + 1] - ahead[v], back + behind[v],
-                  behind[v + 1] - behind[v], (int32_t)v, out->target + ahead[v] + behind[v]);
-    close_gaps(out, ahead, behind);
-    return HN_OK;
-}
-
-// Edges in any order, repeats among them.
-static enum hn_code symmetric_in_any(struct hn_context *ctx, int64_t m, const int32_t *from,
-                                     const int32_t *to, struct hn_graph *out) {
-    count_rows(out, m, from, to);
-    int64_t entries = out->start[out->n];
-    if (!HN_ALLOC(ctx, out->target, entries))
-        return HN_MEMORY;
-    HN_SCOPE(ctx);
-    int64_t *next = hn_alloc(ctx, out->n, sizeof *next);
-    int32_t *entry = hn_alloc(ctx, entries, sizeof *entry);
-    if (!next || !entry)
-        return HN_MEMORY;
-    scatter(out, m, from, to, next, entry);
-    transpose(out, entry, next);
-    drop_repeats(out);
-    return HN_OK;
-}
-
 enum hn_code hn_graph_symmetric(struct hn_context *ctx, int64_t n, int64_t m, const int32_t *from,
                                 const int32_t *to, struct hn_graph *out) {
     *out = (struct hn_graph){.n = n};
     if (check_nodes(ctx, n) || check_edges(ctx, n, m, from, to) ||
         !HN_ALLOC(ctx, out->start, n + 1))
         return ctx->code;
-    enum hn_code code =
-        (in_order(m, from, to) ? symmetric_in_order : symmetric_in_any)(ctx, m, from, to, out);
-    if (code)
+    count_rows(out, m, from, to);
+    int64_t entries = out->start[n];
+    bool good = HN_ALLOC(ctx, out->target, entries);
+    HN_SCOPE(ctx);
+    int64_t *next = good ? hn_alloc(ctx, n, sizeof *next) : NULL;
+    int32_t *entry = next ? hn_alloc(ctx, entries, sizeof *entry) : NULL;
+    if (!entry) {
         hn_graph_free(ctx, out);
-    return code;
+        return ctx->code;
+    }
+    scatter(out, m, from, to, next, entry);
+    transpose(out, entry, next);
+    drop_repeats(out);
+    return HN_OK;
 }

@@ -48,34 +48,6 @@ static void test_symmetric_does_not_depend_on_edge_order(void) {
     edges_free(&f);
 }
 
-// Edges by row and column, each once, take another way to the same graph.
-static void test_symmetric_of_ordered_edges(void) {
-    enum { N = 40 };
-    struct hn_stream s;
-    hn_context_init(&ctx, 1);
-    hn_stream_open(&s, 3, "test.graph", 0, 0, 0);
-    for (uint32_t share = 0; share <= 8; share += 2) {
-        struct edges e = edges_of(N, N * N), f = edges_of(N, N * N);
-        for (int64_t k = 0; k < N * N; k++) // self loops too
-            if (hn_stream_below(&s, 8) < share)
-                join(&e, k / N, k % N);
-        for (int64_t k = e.m - 1; k >= 0; k--)
-            join(&f, e.from[k], e.to[k]);
-        struct hn_graph b = graph_of(&f);
-        for (ctx.threads = 1; ctx.threads <= 3; ctx.threads++) {
-            struct hn_graph a = graph_of(&e);
-            CU_ASSERT_EQUAL_FATAL(hn_graph_edges(&a), hn_graph_edges(&b));
-            CU_ASSERT(!memcmp(a.start, b.start, (N + 1) * sizeof *a.start));
-            CU_ASSERT(!memcmp(a.target, b.target, (size_t)a.start[N] * sizeof *a.target));
-            hn_graph_free(&ctx, &a);
-        }
-        hn_graph_free(&ctx, &b);
-        edges_free(&e);
-        edges_free(&f);
-    }
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
 static void test_bad_graphs(void) {
     struct hn_graph g;
     int32_t from[2] = {0, 1}, to[2] = {1, 3};
@@ -146,7 +118,6 @@ static void test_out_of_memory(void) {
 static const struct hn_test tests[] = {
     {"symmetric against matrix", test_symmetric_against_matrix},
     {"symmetric does not depend on edge order", test_symmetric_does_not_depend_on_edge_order},
-    {"symmetric of ordered edges", test_symmetric_of_ordered_edges},
     {"bad graphs", test_bad_graphs},
     {"regular", test_regular},
     {"out of memory", test_out_of_memory},
