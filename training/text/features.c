@@ -1,3 +1,4 @@
+#include "core/numbers.h"
 #include "training/text/text.h"
 
 #include <math.h>
@@ -20,14 +21,14 @@ int32_t hn_text_bucket(uint32_t hash, int bits) {
 // Occurrences while they are collected: bucket in the upper half, position of the word in the
 // lower.
 struct list {
-    uint64_t *one;
+    int64_t *one;
     int64_t n, capacity;
 };
 
 static enum hn_code add(struct hn_context *ctx, struct list *list, int32_t bucket, int32_t word) {
     if (hn_grow(ctx, &list->one, &list->capacity, list->n + 1, sizeof *list->one))
         return ctx->code;
-    list->one[list->n++] = (uint64_t)bucket << 32 | (uint32_t)word;
+    list->one[list->n++] = (int64_t)bucket << 32 | word;
     return HN_OK;
 }
 
@@ -35,8 +36,6 @@ static enum hn_code add(struct hn_context *ctx, struct list *list, int32_t bucke
 struct work {
     const struct hn_text_rules *rules;
     struct list list;
-    uint64_t *scratch; // [capacity]
-    int64_t capacity;
     char *marked;
     int64_t n;      // bytes of '<' and the word so far
     char *pair;     // the word before, ' ', this one
@@ -111,23 +110,6 @@ static enum hn_code add_sentence(struct hn_context *ctx, struct work *w, const c
     return add_word(ctx, w);
 }
 
-// By bucket, digit by digit; words ascend already. Needs as much scratch.
-static void sort(uint64_t *one, uint64_t *scratch, int64_t n) {
-    enum { DIGIT = 9, DIGITS = 1 << DIGIT };
-    for (int shift = 32; shift < 32 + 2 * DIGIT; shift += DIGIT) {
-        int64_t start[DIGITS + 1] = {0};
-        for (int64_t i = 0; i < n; i++)
-            start[1 + (one[i] >> shift) % DIGITS]++;
-        for (int d = 0; d < DIGITS; d++)
-            start[d + 1] += start[d];
-        for (int64_t i = 0; i < n; i++)
-            scratch[start[(one[i] >> shift) % DIGITS]++] = one[i];
-        uint64_t *sorted = scratch;
-        scratch = one;
-        one = sorted;
-    }
-}
-
 static enum hn_code collect(struct hn_context *ctx, const char *const *sentence,
                             struct hn_text_features *f, struct work *w) {
     size_t longest = 0;
@@ -148,9 +130,8 @@ static enum hn_code collect(struct hn_context *ctx, const char *const *sentence,
         f->start[s + 1] = list->n;
         f->max = hn_max(f->max, list->n - f->start[s]);
         f->max_words = hn_max(f->max_words, f->words[s]);
-        if (hn_grow(ctx, &w->scratch, &w->capacity, f->max, sizeof *w->scratch))
-            return ctx->code;
-        sort(list->one + f->start[s], w->scratch, list->n - f->start[s]);
+        qsort(list->one + f->start[s], (size_t)(list->n - f->start[s]), sizeof *list->one,
+              hn_numbers_order);
     }
     return HN_OK;
 }
