@@ -93,8 +93,8 @@ enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
     out->width = m->o.fill == HN_FILL_DRAW ? m->o.n : hn_min(m->o.n, width);
     if (!hn_mul(out->count, out->width, &size))
         return hn_fail(ctx, HN_MEMORY, "the negatives of all queries are too many");
-    out->id = hn_alloc(ctx, size, sizeof *out->id);
-    out->score = hn_alloc(ctx, size, sizeof *out->score);
+    out->id = hn_zalloc(ctx, size, sizeof *out->id); // rows with fewer end in zeros
+    out->score = hn_zalloc(ctx, size, sizeof *out->score);
     out->n = hn_alloc(ctx, out->count, sizeof *out->n);
     HN_SCOPE(ctx);
     struct scratch *s = hn_zalloc(ctx, ctx->threads, sizeof *s);

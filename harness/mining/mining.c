@@ -41,7 +41,8 @@ static int64_t piece_size(const struct hn_context *ctx, const struct work *w) {
                                   : hn_max(PIECE_MIN, hn_min(rows, left / 2 / (CANDIDATE * depth)));
 }
 
-// A piece as bytes: this, then of each query its number of negatives, and these with their scores.
+// A piece as bytes: this, then of each query its number of negatives, those of all, and their
+// scores.
 struct head {
     int64_t count, width;
     struct hn_mine_counts counts;
@@ -50,16 +51,13 @@ struct head {
 static enum hn_code put_piece(struct hn_context *ctx, struct hn_bytes *out,
                               const struct hn_mined *found) {
     const struct head head = {found->count, found->width, found->counts};
-    if (hn_bytes_append(ctx, out, &head, sizeof head) ||
-        hn_bytes_append(ctx, out, found->n, found->count * (int64_t)sizeof *found->n))
-        return ctx->code;
-    for (int64_t i = 0; i < found->count; i++) {
-        int64_t at = i * found->width, kept = found->n[i];
-        if (hn_bytes_append(ctx, out, found->id + at, kept * (int64_t)sizeof *found->id) ||
-            hn_bytes_append(ctx, out, found->score + at, kept * (int64_t)sizeof *found->score))
-            return ctx->code;
-    }
-    return HN_OK;
+    int64_t size = found->count * found->width;
+    return hn_bytes_append(ctx, out, &head, sizeof head) ||
+                   hn_bytes_append(ctx, out, found->n, found->count * (int64_t)sizeof *found->n) ||
+                   hn_bytes_append(ctx, out, found->id, size * (int64_t)sizeof *found->id) ||
+                   hn_bytes_append(ctx, out, found->score, size * (int64_t)sizeof *found->score)
+               ? ctx->code
+               : HN_OK;
 }
 
 static enum hn_code write_piece(struct hn_context *ctx, const struct work *w, int64_t from,
@@ -106,17 +104,6 @@ static enum hn_code compute_part(struct hn_context *ctx, void *data, int64_t par
     return mine_range(ctx, w, part_from(w, part), part_from(w, part + 1), bytes);
 }
 
-static bool read_rows(struct hn_cursor *from, struct hn_mined *out) {
-    for (int64_t i = 0; i < out->count; i++) {
-        int64_t at = i * out->width, kept = out->n[i];
-        if (kept < 0 || kept > out->width ||
-            !hn_cursor_take(from, out->id + at, kept * (int64_t)sizeof *out->id) ||
-            !hn_cursor_take(from, out->score + at, kept * (int64_t)sizeof *out->score))
-            return false;
-    }
-    return true;
-}
-
 // The next piece, of `max` queries or fewer.
 static enum hn_code read_piece(struct hn_context *ctx, const struct work *w, struct hn_cursor *from,
                                int64_t max, struct hn_mined *found) {
@@ -129,10 +116,12 @@ static enum hn_code read_piece(struct hn_context *ctx, const struct work *w, str
     if (!HN_ALLOC(ctx, found->n, head.count) || !HN_ALLOC(ctx, found->id, size) ||
         !HN_ALLOC(ctx, found->score, size))
         return ctx->code;
-    return hn_cursor_take(from, found->n, head.count * (int64_t)sizeof *found->n) &&
-                   read_rows(from, found)
-               ? HN_OK
-               : hn_cursor_fail(ctx);
+    bool good = hn_cursor_take(from, found->n, head.count * (int64_t)sizeof *found->n) &&
+                hn_cursor_take(from, found->id, size * (int64_t)sizeof *found->id) &&
+                hn_cursor_take(from, found->score, size * (int64_t)sizeof *found->score);
+    for (int64_t i = 0; good && i < head.count; i++)
+        good = found->n[i] >= 0 && found->n[i] <= head.width;
+    return good ? HN_OK : hn_cursor_fail(ctx);
 }
 
 static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
@@ -155,7 +144,7 @@ static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
 static enum hn_code mine_shared(struct hn_context *ctx, struct work *w) {
     const struct hn_retrieval_data *data = &w->m->miner->data;
     struct hn_digest key;
-    hn_parts_key(&key, "mine", &data->rows[HN_QUERIES], &data->rows[HN_CORPUS]);
+    hn_parts_key(&key, "mined rows", &data->rows[HN_QUERIES], &data->rows[HN_CORPUS]);
     hn_digest_add_text(&key, w->m->settings);
     const struct hn_parts_work work = {.key = &key,
                                        .parts = w->parts,
