@@ -47,12 +47,12 @@ struct work {
     struct hn_items items;
     struct hn_sampler sampler;
     struct hn_new_file file;
-    int64_t batches, short_batches;
-    int64_t *order;   // [batches x p->batch]; of per-anchor samplers NULL
-    int64_t distinct; // items in it, or among the negatives
+    int64_t batches, short_batches, capacity; // of `order`, or else of `negative`
+    int64_t *order;                           // [batches x p->batch]; of per-anchor samplers NULL
+    int64_t distinct;                         // items in it, or among the negatives
     // Negatives of per-anchor samplers: of row r, anchor r % n of epoch r / n, there are count[r]
     // from negative[first[r]] on.
-    int64_t rows, pairs, capacity, longest, without;
+    int64_t rows, pairs, longest, without;
     int64_t *first;
     int32_t *count, *negative;
 };
@@ -121,10 +121,7 @@ static enum hn_code ensure_capacity(struct hn_context *ctx, struct work *w, int6
         return HN_OK;
     if (!hn_add(w->batches, batches, &total) || !hn_mul(total, w->p->batch, &total))
         return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
-    int64_t *longer = hn_resize(ctx, w->order, total, sizeof *w->order);
-    if (longer)
-        w->order = longer;
-    return longer ? HN_OK : ctx->code;
+    return hn_grow(ctx, &w->order, &w->capacity, total, sizeof *w->order);
 }
 
 static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
