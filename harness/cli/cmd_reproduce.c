@@ -57,14 +57,10 @@ static const struct hn_option reproduce_options[] = {
     {0},
 };
 
-enum { BOOKS_MAX = 32 };
-
 struct work {
     const struct hn_call *call;
     const struct reproduce_params *p;
-    struct hn_claim_book book[BOOKS_MAX];
-    int64_t books;
-    const struct hn_claim_entry **known; // [n_known] of all books
+    const struct hn_claim_entry **known; // [n_known] of all claim files
     const struct hn_claim_entry **entry; // [entries <= n_known] asked for
     int64_t n_known, known_capacity, entries;
     struct hn_reproduce rep;
@@ -78,15 +74,12 @@ struct work {
 
 static enum hn_code add_book(struct hn_context *ctx, struct work *w, const char *name,
                              const char *text) {
-    if (w->books == BOOKS_MAX)
-        return hn_fail(ctx, HN_USAGE, "more than %d claim files", BOOKS_MAX);
-    if (hn_claims_read(ctx, name, text, &w->book[w->books]))
+    struct hn_claim_book book;
+    if (hn_claims_read(ctx, name, text, &book) ||
+        hn_grow(ctx, &w->known, &w->known_capacity, w->n_known + book.entries, sizeof *w->known))
         return ctx->code;
-    const struct hn_claim_book *book = &w->book[w->books++];
-    if (hn_grow(ctx, &w->known, &w->known_capacity, w->n_known + book->entries, sizeof *w->known))
-        return ctx->code;
-    for (int64_t i = 0; i < book->entries; i++)
-        w->known[w->n_known++] = &book->entry[i];
+    for (int64_t i = 0; i < book.entries; i++)
+        w->known[w->n_known++] = &book.entry[i];
     return HN_OK;
 }
 
@@ -97,7 +90,7 @@ static enum hn_code read_books(struct hn_context *ctx, struct work *w) {
         if (claims && add_book(ctx, w, name, hn_paper_text(name)))
             return ctx->code;
     }
-    for (int64_t i = 0; i < w->p->claims.count && i < BOOKS_MAX; i++)
+    for (int64_t i = 0; i < w->p->claims.count; i++)
         if (add_book(ctx, w, w->p->claims.item[i], NULL))
             return ctx->code;
     return hn_reproduce_expand(ctx, &w->rep, w->known, w->n_known);
