@@ -47,7 +47,7 @@ struct work {
     struct hn_items items;
     struct hn_sampler sampler;
     struct hn_new_file file;
-    int64_t batches, short_batches, capacity; // of `order`, or else of `negative`
+    int64_t batches, short_batches, capacity; // of `order` in batches, or else of `negative`
     int64_t *order;                           // [batches x p->batch]; of per-anchor samplers NULL
     int64_t distinct;                         // items in it, or among the negatives
     // Negatives of per-anchor samplers: of row r, anchor r % n of epoch r / n, there are count[r]
@@ -114,21 +114,12 @@ static enum hn_code append_lists(struct hn_context *ctx, struct work *w, int64_t
     return HN_OK;
 }
 
-// Space for the batches of one more epoch; that for lists is there.
-static enum hn_code ensure_capacity(struct hn_context *ctx, struct work *w, int64_t batches) {
-    int64_t total;
-    if (is_per_anchor(w))
-        return HN_OK;
-    if (!hn_add(w->batches, batches, &total) || !hn_mul(total, w->p->batch, &total))
-        return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
-    return hn_grow(ctx, &w->order, &w->capacity, total, sizeof *w->order);
-}
-
 static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
                                struct hn_batches *b) {
     int64_t batches;
     if (hn_sampler_epoch(ctx, &w->sampler, &w->items, epoch, &batches) ||
-        ensure_capacity(ctx, w, batches))
+        (!is_per_anchor(w) && hn_grow(ctx, &w->order, &w->capacity, w->batches + batches,
+                                      (size_t)w->p->batch * sizeof *w->order)))
         return ctx->code;
     for (b->first = 0; b->first < batches; b->first += b->count) {
         if (hn_batches_draw(ctx, &w->sampler, batches - b->first, b))
@@ -142,19 +133,14 @@ static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t e
     return HN_OK;
 }
 
-static enum hn_code take_lists(struct hn_context *ctx, struct work *w) {
-    if (!hn_mul(w->p->epochs, w->items.n, &w->rows))
-        return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
-    bool good = HN_ZALLOC(ctx, w->first, w->rows) && HN_ZALLOC(ctx, w->count, w->rows);
-    return good ? HN_OK : ctx->code;
-}
-
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
     const struct hn_sampler_type *type = w->chosen->type;
     struct hn_batches b;
-    if (hn_sampler_make(ctx, type, w->chosen->params, &w->items, (int32_t)w->p->batch,
+    w->rows = is_per_anchor(w) ? w->p->epochs * w->items.n : 0;
+    if (!HN_ZALLOC(ctx, w->first, w->rows) || !HN_ZALLOC(ctx, w->count, w->rows) ||
+        hn_sampler_make(ctx, type, w->chosen->params, &w->items, (int32_t)w->p->batch,
                         (uint64_t)w->p->seed, &w->sampler) ||
-        (is_per_anchor(w) && take_lists(ctx, w)) || hn_batches_open(ctx, &w->sampler, CHUNK, &b))
+        hn_batches_open(ctx, &w->sampler, CHUNK, &b))
         return ctx->code;
     for (int64_t epoch = 0; epoch < w->p->epochs; epoch++)
         if (draw_epoch(ctx, w, epoch, &b))
@@ -179,13 +165,10 @@ static enum hn_code count_distinct(struct hn_context *ctx, struct work *w) {
 // Lists as an array, as long as the longest one.
 static enum hn_code write_lists(struct hn_context *ctx, struct work *w) {
     const int64_t shape[] = {w->rows, w->longest};
-    int64_t size;
-    if (!hn_mul(w->rows, w->longest, &size))
-        return hn_fail(ctx, HN_MEMORY, "%s: the array is too large; write .jsonl", w->p->output);
-    int64_t *value = hn_alloc(ctx, size, sizeof *value);
+    int64_t *value = hn_alloc(ctx, w->rows, (size_t)w->longest * sizeof *value);
     if (!value)
         return hn_fail_in(ctx, "%s: .jsonl takes less", w->p->output);
-    for (int64_t i = 0; i < size; i++) {
+    for (int64_t i = 0; i < w->rows * w->longest; i++) {
         int64_t row = i / w->longest, k = i % w->longest;
         value[i] = k < w->count[row] ? w->negative[w->first[row] + k] : -1;
     }
