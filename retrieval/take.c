@@ -88,13 +88,12 @@ void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts 
 
 enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
                            const struct hn_pool *pool, struct hn_mined *out) {
-    int64_t size, width = pool->width;
+    int64_t width = pool->width;
     out->count = pool->count;
     out->width = m->o.fill == HN_FILL_DRAW ? m->o.n : hn_min(m->o.n, width);
-    if (!hn_mul(out->count, out->width, &size))
-        return hn_fail(ctx, HN_MEMORY, "the negatives of all queries are too many");
-    out->id = hn_zalloc(ctx, size, sizeof *out->id); // rows with fewer end in zeros
-    out->score = hn_zalloc(ctx, size, sizeof *out->score);
+    // Rows with fewer end in zeros.
+    out->id = hn_zalloc(ctx, out->count, (size_t)out->width * sizeof *out->id);
+    out->score = hn_zalloc(ctx, out->count, (size_t)out->width * sizeof *out->score);
     out->n = hn_alloc(ctx, out->count, sizeof *out->n);
     HN_SCOPE(ctx);
     struct scratch *s = hn_zalloc(ctx, ctx->threads, sizeof *s);

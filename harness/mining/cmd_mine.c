@@ -92,10 +92,6 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
     return w->mining.file ? hn_mine_output_end(ctx, &w->file, code) : code;
 }
 
-static double share_of(int64_t part, int64_t all) {
-    return all > 0 ? (double)part / (double)all : NAN;
-}
-
 static json_t *attrition_list(const struct work *w) {
     bool truth = w->miner.truth.start != NULL;
     const struct hn_attrition *a = &w->mining.counts.attrition;
@@ -120,7 +116,8 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
     const struct hn_attrition *a = &c->attrition;
     int64_t queries = w->corpus.info->n[HN_QUERIES];
     bool truth = w->miner.truth.start != NULL;
-    double share = truth ? share_of(a->hidden[HN_STAGE_KEPT], a->all[HN_STAGE_KEPT]) : NAN;
+    double kept = (double)a->all[HN_STAGE_KEPT]; // share: NaN where none are
+    double share = truth ? (double)a->hidden[HN_STAGE_KEPT] / kept : NAN;
     json_t *list = attrition_list(w);
     if (json)
         return hn_json_print(ctx,

@@ -232,13 +232,10 @@ static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
 }
 
 static enum hn_code make_arrays(struct hn_context *ctx, struct hn_mine_output *out) {
-    int64_t size;
-    if (!hn_mul(out->miner->data.rows[HN_QUERIES].rows, out->miner->o.n, &size))
-        return hn_fail(ctx, HN_MEMORY, "the negatives of all queries are too many");
-    out->ids = hn_alloc(ctx, size, sizeof *out->ids);
-    if (out->ids && out->scores.out)
-        out->score = hn_alloc(ctx, size, sizeof *out->score);
-    return out->ids && (out->score || !out->scores.out) ? HN_OK : ctx->code;
+    int64_t queries = out->miner->data.rows[HN_QUERIES].rows, n = out->miner->o.n;
+    bool good = HN_ALLOC_ROWS(ctx, out->ids, queries, n) &&
+                (!out->scores.out || HN_ALLOC_ROWS(ctx, out->score, queries, n));
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *out, int64_t from,
