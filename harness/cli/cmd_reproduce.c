@@ -209,13 +209,11 @@ static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct h
 static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct hn_results *r,
                                   const char *format, const char *id) {
     char *path = hn_format(ctx, format, w->rep.folder, id);
-    if (!path || hn_results_set(ctx, r, "argv", w->call->line) ||
-        hn_results_set(ctx, r, "status", "complete"))
-        return ctx->code;
-    for (int64_t i = 0; i < w->rep.env.n_env; i++)
-        if (hn_results_set_env(ctx, r, w->rep.env.env[i].name, w->rep.env.env[i].value))
-            return ctx->code;
-    return hn_results_write(ctx, r, path);
+    return !path || hn_results_set(ctx, r, "argv", w->call->line) ||
+                   hn_results_describe(ctx, r, "complete", &w->rep.env) ||
+                   hn_results_write(ctx, r, path)
+               ? ctx->code
+               : HN_OK;
 }
 
 // A figure that cannot be drawn takes no verdict away.
@@ -224,7 +222,7 @@ static void draw_one(struct hn_context *ctx, const struct work *w, const struct 
     char *folder = hn_format(ctx, "%s/figures", w->rep.folder);
     enum hn_code code = folder ? hn_folder_make(ctx, folder) : ctx->code;
     if (!code)
-        code = hn_figure_draw(ctx, figure, r, folder, (struct hn_picture){w->rep.term});
+        code = hn_figure_draw(ctx, figure, r, folder, (struct hn_picture){terms[w->p->term]});
     if (code && (must || code != HN_NOT_APPLICABLE))
         hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
 }
@@ -233,7 +231,7 @@ static void draw_one(struct hn_context *ctx, const struct work *w, const struct 
 static void draw(struct hn_context *ctx, const struct work *w, const struct hn_claim_entry *entry,
                  const struct hn_results *r) {
     const struct hn_figure *own = hn_figure_find(entry->id);
-    if (!w->rep.term)
+    if (strcmp(terms[w->p->term], "none") == 0)
         return;
     if (own)
         draw_one(ctx, w, own, r, true);
@@ -377,7 +375,6 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                    .seeds = hn_given(p->seeds, 0),
                                    .replicates = p->replicates,
                                    .workers = (int)hn_given(p->workers, 0),
-                                   .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
                                    .quiet = call->quiet};
     bool failed = read_books(ctx, w) || choose(ctx, w) ||
                   (p->list      ? list_entries

@@ -25,10 +25,9 @@ struct hn_reproduce {
     const char *data;   // folder or file of snapshots
     bool data_optional; // data may be missing: then there are no snapshots
     enum hn_effort effort;
-    int64_t seeds;    // 1 .. seeds; 0 = as the effort says
-    bool replicates;  // the snapshots are encoders of one family, trained alike with other seeds
-    int workers;      // trainings at the same time; 0 = as hn_processes_fit() says
-    const char *term; // of the figures; NULL = none
+    int64_t seeds;   // 1 .. seeds; 0 = as the effort says
+    bool replicates; // the snapshots are encoders of one family, trained alike with other seeds
+    int workers;     // trainings at the same time; 0 = as hn_processes_fit() says
     bool quiet;
     // Filled by the functions below.
     struct hn_reproduce_data *file; // [files]
@@ -67,13 +66,13 @@ HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                             const struct hn_claim_entry *entry,
                                             struct hn_results *out, char *why);
-// Trains the runs of all entries side by side , before they are
+// Trains the runs of all entries side by side, before they are
 // judged one by one, except runs whose costs an entry judges, which need the machine to themselves,
 // and jobs that cannot be read. Like hn_processes_run(), call it before any parallel region.
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
-// Estimate of an entry of trainings .
+// Estimate of an entry of trainings.
 struct hn_foreseen {
     const struct hn_claim_entry *entry;
     int64_t runs;    // including those that it shares with entries before it
