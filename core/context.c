@@ -84,7 +84,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
 }
 
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
-    enum { SAID = sizeof ctx->said / sizeof ctx->said[0] };
+    enum { SAID = sizeof ctx->notes.said / sizeof ctx->notes.said[0] };
     char text[HN_MESSAGE_MAX];
     va_list args;
     if (!ctx->notes.to)
@@ -94,12 +94,12 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     va_end(args);
     uint64_t own = hn_hash(text) | 1; // 0: none
     int i = 0;
-    while (i < SAID && ctx->said[i] && ctx->said[i] != own)
+    while (i < SAID && ctx->notes.said[i] && ctx->notes.said[i] != own)
         i++;
-    if (i < SAID && ctx->said[i] == own)
+    if (i < SAID && ctx->notes.said[i] == own)
         return;
     if (i < SAID)
-        ctx->said[i] = own;
+        ctx->notes.said[i] = own;
     hn_note(ctx, "%s", text);
 }
 

@@ -61,6 +61,7 @@ const char *hn_memory_remedy(const struct hn_memory *memory);
 struct hn_notes {
     void (*to)(void *data, const char *text); // NULL = dropped
     void *data;                               // borrowed
+    uint64_t said[16]; // digests of what hn_note_once() told this callback; 0 = none
 };
 
 struct hn_parts;
@@ -76,7 +77,6 @@ struct hn_context {
     const struct hn_parts *parts; // who computes which part of long computations (core/parts.h);
                                   // NULL: this process, all. Borrowed
     struct hn_notes notes;
-    uint64_t said[16];            // digests of what hn_note_once() said; 0 = none
     char program[48];             // which program this is, once it was asked for; "": not yet
     enum hn_code code;            // of the last failure
     char message[HN_MESSAGE_MAX]; // one sentence: file, position, remedy
@@ -104,7 +104,7 @@ static inline enum hn_code hn_failure(const struct hn_context *ctx) {
 }
 // Tells the user something that is not a failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
-// The same, but for what this context, or that of a process above, has said before: of data that
+// The same, but for what this callback, or that of a process above, was told before: of data that
 // are read many times.
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // Callback for notes that keeps the last one in text[HN_MESSAGE_MAX].

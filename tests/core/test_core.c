@@ -438,6 +438,24 @@ static void test_map(void) {
     (void)fclose(file);
 }
 
+// A note is told once to each callback: what the terminal has said is news to a cell's results.
+static void test_note_once(void) {
+    struct hn_context ctx;
+    char terminal[HN_MESSAGE_MAX] = "", cell[HN_MESSAGE_MAX] = "";
+    hn_context_init(&ctx, 1);
+    ctx.notes = (struct hn_notes){hn_keep_note, terminal};
+    hn_note_once(&ctx, "M taken as %d", 9);
+    CU_ASSERT_STRING_EQUAL(terminal, "M taken as 9");
+    terminal[0] = '\0';
+    const struct hn_notes said = ctx.notes;
+    ctx.notes = (struct hn_notes){hn_keep_note, cell};
+    hn_note_once(&ctx, "M taken as %d", 9);
+    CU_ASSERT_STRING_EQUAL(cell, "M taken as 9");
+    ctx.notes = said;
+    hn_note_once(&ctx, "M taken as %d", 9);
+    CU_ASSERT_STRING_EQUAL(terminal, "");
+}
+
 static const struct hn_test tests[] = {
     {"counted", test_counted},
     {"mapped files", test_map},
@@ -448,6 +466,7 @@ static const struct hn_test tests[] = {
     {"zeroed and kept", test_zeroed_and_kept},
     {"growing arrays", test_growing},
     {"messages stay whole", test_messages_stay_whole},
+    {"a note once", test_note_once},
     {"exit codes", test_exit_codes},
     {"stop flag", test_stop_flag},
     {"dot products", test_dot_products},
