@@ -7,27 +7,15 @@
 
 const char *const hn_goals[] = {"hardness", "p99", "hardest", "lme", NULL};
 
-struct state {
-    bool labelled; // the file knows classes
-};
-
-static enum hn_code open_state(struct hn_context *ctx, void *self,
-                               const struct hn_metric_env *env) {
-    (void)ctx;
-    struct state *s = self;
-    s->labelled = hn_has_relation(env->items);
-    return HN_OK;
-}
-
 // True if a pair of this kind counts for hardness.
-static bool counts(const struct state *s, uint8_t kind) {
-    return !s->labelled || kind == HN_PAIR_TRUE_NEGATIVE;
+static bool counts(bool labelled, uint8_t kind) {
+    return !labelled || kind == HN_PAIR_TRUE_NEGATIVE;
 }
 
 // The pairs of anchor a with the items behind it. Exponentials are of v - 1, so that none
 // overflows.
-static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t a,
-                        double temperature, double *record) {
+static void count_pairs(bool labelled, const struct hn_pairs *p, int32_t a, double temperature,
+                        double *record) {
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, true, run);
     for (int r = 0; r < 2; r++)
@@ -37,7 +25,7 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
             record[HN_MEASURED_COUNTS + hn_cosine_bin(v, HN_HISTOGRAM_BINS)] += 1;
             record[HN_MEASURED_LABELLED] += kind != HN_PAIR_UNLABELLED;
             record[HN_MEASURED_SAME] += kind == HN_PAIR_FALSE_NEGATIVE;
-            if (!counts(s, kind))
+            if (!counts(labelled, kind))
                 continue;
             record[HN_MEASURED_HARD + HN_GOAL_MEAN] += (double)v;
             record[HN_MEASURED_HARD + HN_GOAL_LME] += hn_exp(((double)v - 1) / temperature);
@@ -45,14 +33,13 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
         }
 }
 
-static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_t a,
-                         double *record) {
+static void find_hardest(bool labelled, const struct hn_pairs *p, int32_t a, double *record) {
     struct hn_run run[2];
     float high = -INFINITY;
     (void)hn_pairs_runs(p, a, false, run);
     for (int r = 0; r < 2; r++)
         for (int32_t b = 0; b < run[r].count; b++)
-            if (counts(s, run[r].kind[b]) && run[r].cosine[b] > high)
+            if (counts(labelled, run[r].kind[b]) && run[r].cosine[b] > high)
                 high = run[r].cosine[b];
     if (!isfinite(high))
         return;
@@ -62,16 +49,16 @@ static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
-    (void)thread;
-    const struct state *s = self;
+    (void)self, (void)thread;
+    bool labelled = hn_has_relation(env->items);
     for (int32_t a = 0; a < p->n; a++) {
-        count_pairs(s, p, a, env->temperature, record);
-        find_hardest(s, p, a, record);
+        count_pairs(labelled, p, a, env->temperature, record);
+        find_hardest(labelled, p, a, record);
     }
     double pairs = record[HN_MEASURED_COUNTED + HN_GOAL_MEAN];
     if (pairs > 0) {
         record[HN_MEASURED_HARD + HN_GOAL_P99] =
-            hn_pairs_percentile(p, s->labelled, (uint64_t)pairs, 0.99);
+            hn_pairs_percentile(p, labelled, (uint64_t)pairs, 0.99);
         record[HN_MEASURED_COUNTED + HN_GOAL_P99] = 1;
         double *lme = &record[HN_MEASURED_HARD + HN_GOAL_LME];
         *lme = 1 + env->temperature * log(*lme / pairs);
@@ -92,8 +79,6 @@ const struct hn_metric_type hn_measured_metric = {
     .summary = "False negatives and hardness of each batch",
     .source = "docs/guide/choosing.md",
     .record_size = HN_MEASURED_SIZE,
-    .state_size = sizeof(struct state),
-    .open = open_state,
     .batch = batch,
     .finish = finish,
 };
