@@ -333,10 +333,7 @@ static enum hn_code bench(struct hn_context *ctx, struct work *w) {
         failed = hn_json_print(ctx, json_pack("{s:O}", "kernels", w->rows), stdout);
     json_decref(w->rows);
     hn_bench_training_free(ctx, w->bench.training);
-    if (w->snapshot) {
-        hn_items_free(ctx, &w->bench.items);
-        hn_snapshot_close(ctx, w->snapshot);
-    }
+    hn_snapshot_close(ctx, w->snapshot);
     return failed ? ctx->code : HN_OK;
 }
 

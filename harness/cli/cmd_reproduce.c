@@ -298,7 +298,6 @@ static enum hn_code tell_changes(struct hn_context *ctx, const struct work *w) {
     if (hn_results_read(ctx, w->p->against, &earlier))
         return ctx->code;
     hn_claims_print_changes(w->outcome, w->outcomes, &earlier, w->p->against);
-    hn_results_free(ctx, &earlier);
     return HN_OK;
 }
 

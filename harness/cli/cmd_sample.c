@@ -158,7 +158,6 @@ static enum hn_code count_distinct(struct hn_context *ctx, struct work *w) {
             w->distinct++;
         }
     }
-    hn_free(ctx, seen);
     return seen ? HN_OK : ctx->code;
 }
 

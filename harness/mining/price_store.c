@@ -80,11 +80,8 @@ static enum hn_code add_attrition(struct hn_context *ctx, const struct hn_price_
 static enum hn_code fill(struct hn_context *ctx, const struct hn_price_work *w, const char *argv,
                          struct hn_results *out) {
     struct hn_results env = {0};
-    enum hn_code code = hn_host_describe(ctx, &env, false);
-    if (!code)
-        code = hn_results_describe(ctx, out, "complete", &env);
-    hn_results_free(ctx, &env);
-    if (code || hn_results_set(ctx, out, "argv", argv))
+    if (hn_host_describe(ctx, &env, false) || hn_results_describe(ctx, out, "complete", &env) ||
+        hn_results_set(ctx, out, "argv", argv))
         return ctx->code;
     for (int i = 0; i < w->n; i++)
         if (add_setting(ctx, w, &w->price[i], out) || add_attrition(ctx, w, &w->price[i], out))
@@ -95,9 +92,6 @@ static enum hn_code fill(struct hn_context *ctx, const struct hn_price_work *w, 
 enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_price_work *w,
                             const char *argv) {
     struct hn_results out = {0};
-    enum hn_code code = fill(ctx, w, argv, &out);
-    if (!code)
-        code = hn_results_write(ctx, &out, w->p->output);
-    hn_results_free(ctx, &out);
-    return code;
+    return fill(ctx, w, argv, &out) || hn_results_write(ctx, &out, w->p->output) ? ctx->code
+                                                                                 : HN_OK;
 }
