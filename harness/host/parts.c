@@ -56,14 +56,19 @@ static void tell_foreign(struct hn_context *ctx, const char *parent, const char 
         (void)closedir(opened);
 }
 
-static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, const char *key) {
-    char sum[HN_DIGEST_TEXT];
+// Of what is computed, or shared, of the data.
+static void make_sum(const struct hn_file_parts *p, const char *key, char sum[HN_DIGEST_TEXT]) {
     struct hn_digest digest;
     hn_digest_begin(&digest);
     hn_digest_add_text(&digest, p->scope);
     hn_digest_add_text(&digest, key);
     hn_digest_add_int(&digest, hn_results_code_version);
     hn_digest_end(&digest, sum);
+}
+
+static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, const char *key) {
+    char sum[HN_DIGEST_TEXT];
+    make_sum(p, key, sum);
     forget(ctx, p);
     p->path = hn_format(ctx, "%s/%.*s.%s", p->folder, NAME, sum, ctx->program);
     p->name = hn_format(ctx, "hardneg parts 1: %s of %s", sum, ctx->program);
@@ -263,17 +268,11 @@ static const void *share(struct hn_context *ctx, void *self, const char *name, i
     if ((p->of == 1 && hn_ranks_count(p->ranks) == 1) || n < SHARED_MIN)
         return hn_parts_own(ctx, n, fill);
     char sum[HN_DIGEST_TEXT];
-    struct hn_digest digest;
-    hn_digest_begin(&digest);
-    hn_digest_add_text(&digest, p->scope);
-    hn_digest_add_text(&digest, name);
-    hn_digest_add_int(&digest, hn_results_code_version);
-    hn_digest_add_text(&digest, ctx->program);
-    hn_digest_end(&digest, sum);
+    make_sum(p, name, sum);
     HN_SCOPE(ctx);
     char *folder = hn_format(ctx, "%s/rows", p->folder);
-    char *path = hn_format(ctx, "%s/rows/%s", p->folder, sum);
-    char *line = hn_format(ctx, "hardneg rows 1: %s\n", sum);
+    char *path = hn_format(ctx, "%s/rows/%s.%s", p->folder, sum, ctx->program);
+    char *line = hn_format(ctx, "hardneg rows 1: %s of %s\n", sum, ctx->program);
     const struct shared s = {path, line, n, fill};
     if (!folder || !path || !line || hn_folder_make(ctx, folder))
         return NULL;
