@@ -13,7 +13,7 @@ static inline enum hn_code fixture_run_plan(struct hn_context *ctx, const struct
     struct hn_cell_state state = {.instructions = counter};
     run.folder = folder;
     run.quiet = true;
-    enum hn_code code = hn_plan_run(ctx, plan, &run, &state, summary);
+    enum hn_code code = hn_run_cells(ctx, &run, &state, summary);
     return code ? code : hn_run_collect(ctx, &run, results, summary);
 }
 

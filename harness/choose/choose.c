@@ -223,7 +223,7 @@ static enum hn_code refine(struct hn_context *ctx, struct work *w) {
     hn_cell_cache_close(ctx, w->state.cache); // it borrows from the plan
     w->state.cache = NULL;
     hn_plan_free(ctx, &c->plan);
-    if (hn_plan_make(ctx, &c->job, &c->plan) || !(w->state.cache = hn_cell_cache_open(ctx, false)))
+    if (hn_plan_make(ctx, &c->job, &c->plan) || !(w->state.cache = hn_cell_cache_open(ctx)))
         return ctx->code;
     h->arms = c->job.n_samplers;
     h->arm[h->best].fate = HN_ARM_LEFT;
@@ -278,7 +278,7 @@ enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec
     c->step = c->plan.step[0].number;
     w.taker = (struct hn_metric_taker){&w, take_records};
     w.state.taker = &w.taker;
-    w.state.cache = hn_cell_cache_open(ctx, false);
+    w.state.cache = hn_cell_cache_open(ctx);
     if (!c->labelled && !isnan(spec->prior))
         w.share = hn_zalloc(ctx, c->grid + HN_CHOOSE_REFINED, HN_HISTOGRAM_BINS * sizeof *w.share);
     bool ready = w.state.cache && (c->labelled || isnan(spec->prior) || w.share);

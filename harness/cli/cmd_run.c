@@ -225,7 +225,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
     int64_t begun = hn_wall_ns();
     atomic_store(&ctx->memory.peak, atomic_load(&ctx->memory.live)); // not the calibration's
-    if (hn_plan_run(ctx, plan, run, &state, &summary))
+    if (hn_run_cells(ctx, run, &state, &summary))
         return ctx->code;
     if (p->rows && hn_shares_tell(ctx, &p->parts, p->rows, begun, call->quiet, call->verbose, &env))
         return ctx->code;

@@ -319,7 +319,7 @@ static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep,
     struct hn_runner run = hn_plan_runner(&plan);
     run.folder = rep->folder;
     run.quiet = rep->quiet;
-    enum hn_code code = hn_plan_run(ctx, &plan, &run, &state, &summary);
+    enum hn_code code = hn_run_cells(ctx, &run, &state, &summary);
     if (code == HN_OK)
         code = hn_run_collect(ctx, &run, &part, &summary);
     if (code == HN_OK) {

@@ -101,11 +101,11 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
     return add_sample(ctx, w, "build", w->rep, 0, w->build);
 }
 
-// Kept for the next cell, unless something went wrong.
+// Kept for the next cell where it may share it, unless something went wrong.
 static void leave_sampler(struct hn_context *ctx, struct hn_cell_work *w, enum hn_code code) {
-    struct hn_kept_sampler kept = {w->sampler, w->build};
-    if (w->share && code == HN_OK)
-        hn_cache_keep_sampler(ctx, w->share, w->cell, &kept);
+    const struct hn_kept_sampler kept = {w->sampler, w->build};
+    if (w->share && code == HN_OK && hn_plan_shares(w->plan->job))
+        hn_cache_keep_sampler(w->share, w->cell, &kept);
     else
         hn_sampler_close(ctx, &w->sampler);
 }

@@ -13,17 +13,14 @@ struct hn_cell_cache {
     int n_global;
     int32_t global_data;
     int64_t global_index;
-    bool share, kept;
+    bool kept;
     struct hn_kept_sampler built; // if kept
     struct hn_cell built_for;
     struct hn_kept_draw draw; // measure = NULL: none
 };
 
-struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx, bool shares) {
-    struct hn_cell_cache *cache = hn_zalloc(ctx, 1, sizeof *cache);
-    if (cache)
-        cache->share = shares;
-    return cache;
+struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx) {
+    return hn_zalloc(ctx, 1, sizeof(struct hn_cell_cache));
 }
 
 static void drop_global(struct hn_context *ctx, struct hn_cell_cache *cache) {
@@ -139,12 +136,8 @@ bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
     return true;
 }
 
-void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
-                           const struct hn_cell *cell, struct hn_kept_sampler *kept) {
-    if (!cache->share) {
-        hn_sampler_close(ctx, &kept->sampler);
-        return;
-    }
+void hn_cache_keep_sampler(struct hn_cell_cache *cache, const struct hn_cell *cell,
+                           const struct hn_kept_sampler *kept) {
     cache->built = *kept;
     cache->built_for = *cell;
     cache->kept = true;
@@ -173,10 +166,9 @@ struct hn_runner hn_plan_runner(const struct hn_plan *plan) {
                               .end_index = plan->n_cells};
 }
 
-enum hn_code hn_plan_run(struct hn_context *ctx, const struct hn_plan *plan,
-                         struct hn_runner *runner, struct hn_cell_state *state,
-                         struct hn_run_summary *summary) {
-    state->cache = hn_cell_cache_open(ctx, hn_plan_shares(plan->job));
+enum hn_code hn_run_cells(struct hn_context *ctx, struct hn_runner *runner,
+                          struct hn_cell_state *state, struct hn_run_summary *summary) {
+    state->cache = hn_cell_cache_open(ctx);
     if (!state->cache)
         return ctx->code;
     runner->state = state;

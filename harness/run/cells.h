@@ -10,9 +10,7 @@
 #include "samplers/sampler.h"
 
 struct hn_cell_cache;
-// shares: builds are shared by the cells of a step that differ in temperature, loss or weighting
-// alone: see hn_plan_shares().
-HN_MUST_USE struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx, bool shares);
+HN_MUST_USE struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx);
 void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache); // NULL is fine
 // Closes the sampler that is kept, and what was drawn from it.
 void hn_cache_drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache);
@@ -51,9 +49,9 @@ struct hn_kept_sampler {
 // have been requested before.
 bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *out);
-// Takes the sampler over for the cells that follow, or closes it where nothing is shared.
-void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
-                           const struct hn_cell *cell, struct hn_kept_sampler *kept);
+// Takes the sampler over for the cells that follow; the one before was taken.
+void hn_cache_keep_sampler(struct hn_cell_cache *cache, const struct hn_cell *cell,
+                           const struct hn_kept_sampler *kept);
 
 // Batches that were drawn from the kept sampler and measured for several cells at once, which
 // differ in temperature, loss or weighting alone.
@@ -87,9 +85,8 @@ struct hn_cell_state {
 // A runner over the plan's items, to be filled in: folder, filter, part ...
 struct hn_runner hn_plan_runner(const struct hn_plan *plan);
 // As hn_run_items(), with a cache of its own in the state.
-HN_MUST_USE enum hn_code hn_plan_run(struct hn_context *ctx, const struct hn_plan *plan,
-                                     struct hn_runner *runner, struct hn_cell_state *state,
-                                     struct hn_run_summary *summary);
+HN_MUST_USE enum hn_code hn_run_cells(struct hn_context *ctx, struct hn_runner *runner,
+                                      struct hn_cell_state *state, struct hn_run_summary *summary);
 
 // Batches of a cell's first epoch, by its table of times; NaN without.
 double hn_epoch_batches(const struct hn_table *timing);

@@ -84,7 +84,7 @@ static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
         t->small.cell[i].build_index = t->small.cell[i].step_index;
     t->step = &t->small.step[t->small.n_steps - 1];
     int64_t begun = hn_wall_ns();
-    t->state.cache = hn_cell_cache_open(ctx, false);
+    t->state.cache = hn_cell_cache_open(ctx);
     if (!t->state.cache ||
         hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &t->items))
         return ctx->code;

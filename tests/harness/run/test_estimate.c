@@ -112,7 +112,7 @@ static int64_t run_job(struct bench *b, const struct hn_plan *plan, bool in_part
     run.quiet = true;
     run.parts = in_parts ? &parts : NULL;
     atomic_store(&b->ctx.memory.peak, 0);
-    HN_CHECK(&b->ctx, hn_plan_run(&b->ctx, plan, &run, &state, &summary));
+    HN_CHECK(&b->ctx, hn_run_cells(&b->ctx, &run, &state, &summary));
     struct hn_results results = {0};
     HN_CHECK(&b->ctx, hn_run_collect(&b->ctx, &run, &results, &summary));
     CU_ASSERT_EQUAL(summary.failed, 0);
