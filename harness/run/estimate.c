@@ -102,20 +102,12 @@ static void estimate_cell(struct asked *a, const struct hn_cell *cell, const str
     out->bytes = hn_bytes_add(need, beside_bytes(a, 1 + stale));
 }
 
-// Steps of the series up to that of a study.
-static int64_t series_of(const struct hn_plan *plan, const struct hn_plan_step *own) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < plan->n_steps; i++)
-        n += plan->step[i].data == own->data && plan->step[i].step_index <= own->step_index;
-    return n;
-}
-
 // A step or a study, whose seeds and steps each take as long as those that were tried.
 static void estimate_swept(struct asked *a, const struct hn_item *item, const struct hn_probe *p,
                            struct hn_estimate_item *out) {
     const struct hn_plan_study *cell = item->kind == &hn_item_study ? item->of : NULL;
     unsigned uses = cell ? a->plan->job->study[cell->study].type->uses : 0;
-    int64_t series = uses & HN_STUDY_SERIES ? series_of(a->plan, item->step) : 1;
+    int64_t series = uses & HN_STUDY_SERIES ? hn_plan_series(a->plan, item->step) : 1;
     double times = uses & HN_STUDY_SEEDS ? (double)a->plan->job->n_seeds : 1;
     if (uses & HN_STUDY_SERIES && a->file->sizes == 1)
         times /= (double)a->info->steps; // a trial of all of them

@@ -81,6 +81,8 @@ extern const struct hn_item_kind hn_item_cell, hn_item_step, hn_item_study;
 
 // The file of a job's item.
 const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item);
+// Steps of its file that the job wants, up to this one, itself included.
+int64_t hn_plan_series(const struct hn_plan *plan, const struct hn_plan_step *step);
 // For its `begin`: hn_item_add_row() with file and step.
 HN_MUST_USE enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
                                          struct hn_table *t);

@@ -49,6 +49,13 @@ const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item) {
     return &((const struct hn_plan *)item->plan)->data[item->step->data];
 }
 
+int64_t hn_plan_series(const struct hn_plan *plan, const struct hn_plan_step *step) {
+    int64_t n = 0;
+    for (const struct hn_plan_step *s = plan->step; s < plan->step + plan->n_steps; s++)
+        n += s->data == step->data && s->step_index <= step->step_index;
+    return n;
+}
+
 enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
                              struct hn_table *t) {
     const struct hn_plan_data *data = hn_plan_data_of(item);

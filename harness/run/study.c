@@ -11,29 +11,17 @@ struct series {
     struct hn_cell_cache *cache;
 };
 
-static bool is_wanted(const struct series *s, int64_t index) {
-    for (int64_t i = 0; i < s->plan->n_steps; i++)
-        if (s->plan->step[i].data == s->step->data && s->plan->step[i].step_index == index)
-            return true;
-    return false;
-}
-
-static int64_t count_earlier(const struct series *s) {
-    int64_t n = 0;
-    for (int64_t index = 0; index < s->step->step_index; index++)
-        n += is_wanted(s, index);
-    return n;
-}
-
 // Earlier steps in ascending order, however the job lists them.
 static enum hn_code load(struct hn_context *ctx, void *self, int64_t number,
                          const struct hn_items **items) {
     const struct series *s = self;
-    for (int64_t index = 0; index < s->step->step_index; index++) {
-        if (!is_wanted(s, index) || number-- > 0)
+    for (int64_t i = 0; i < s->plan->n_steps; i++) {
+        const struct hn_plan_step *step = &s->plan->step[i];
+        if (step->data != s->step->data || hn_plan_series(s->plan, step) != number + 1)
             continue;
         void *outer = hn_own(ctx, NULL); // the cache outlives the study
-        enum hn_code code = hn_cache_items(ctx, s->plan, s->step->data, index, 1, s->cache, items);
+        enum hn_code code =
+            hn_cache_items(ctx, s->plan, step->data, step->step_index, 1, s->cache, items);
         hn_own(ctx, outer);
         return code;
     }
@@ -105,7 +93,7 @@ static enum hn_code run_study(struct hn_context *ctx, const struct hn_item *item
                                      .n_batch_sizes = job->n_batch_sizes,
                                      .seed = job->seed,
                                      .n_seeds = job->n_seeds,
-                                     .n_steps = 1 + count_earlier(&series),
+                                     .n_steps = hn_plan_series(plan, item->step),
                                      .load = load,
                                      .series = &series};
     struct hn_table *table = &out->table[1];
