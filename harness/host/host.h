@@ -24,6 +24,7 @@ HN_MUST_USE enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *
 int64_t hn_host_memory(void);
 // The part of it that programs may still take, without others being moved out.
 int64_t hn_host_memory_free(void);
+int64_t hn_host_resident(void); // bytes of this process
 // Sets the limit of ctx->memory: `asked` bytes (0: none), or what the control group still grants,
 // if that is less; of `processes` that begin together in one group each has its share.
 void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes);

@@ -50,7 +50,7 @@ static int64_t number(const char *folder, const char *file, const char *key, int
     int64_t value;
     if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path)
         return otherwise;
-    hn_host_file_value(path, key, " ", text, sizeof text);
+    hn_host_file_value(path, key, " \t", text, sizeof text);
     return sscanf(text, "%" SCNd64, &value) == 1 ? value : otherwise;
 }
 
@@ -117,6 +117,8 @@ int64_t hn_host_memory_free(void) {
     int64_t kib = number("/proc", "meminfo", "MemAvailable:", INT64_MAX >> 10);
     return hn_min(kib << 10, own_group().free);
 }
+
+int64_t hn_host_resident(void) { return number("/proc/self", "status", "VmRSS:", 0) << 10; }
 
 void hn_host_limit_memory(struct hn_context *ctx, int64_t asked, int processes) {
     struct hn_group_memory group = own_group();

@@ -2,6 +2,8 @@
 // take no time and would flatter both.
 #include "harness/host/progress.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -31,13 +33,12 @@ void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bo
     p->shown_ns = p->terminal ? p->begun_ns - second_ns : p->begun_ns;
 }
 
-// "0:27", "12:05", "3:00:00".
-static int duration_text(double seconds, char *buffer, size_t size) {
-    int64_t s = (int64_t)(seconds + 0.5);
-    int h = (int)hn_min(s / 3600, 99999), m = (int)(s / 60 % 60), rest = (int)(s % 60);
-    if (h > 0)
-        return snprintf(buffer, size, "%d:%02d:%02d", h, m, rest);
-    return snprintf(buffer, size, "%d:%02d", m, rest);
+int hn_clock_text(double seconds, char *buffer, size_t size) {
+    int64_t s = (int64_t)fmin(seconds + 0.5, 9e15);
+    if (s < 3600)
+        return snprintf(buffer, size, "%" PRId64 ":%02" PRId64, s / 60, s % 60);
+    return snprintf(buffer, size, "%" PRId64 ":%02" PRId64 ":%02" PRId64, s / 3600, s / 60 % 60,
+                    s % 60);
 }
 
 int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
@@ -53,7 +54,7 @@ int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_
     if (p->done > 0 && elapsed > 0) {
         double rate = (double)p->done / elapsed;
         char left[32];
-        duration_text((double)(p->total - ended) / rate, left, sizeof left);
+        hn_clock_text((double)(p->total - ended) / rate, left, sizeof left);
         if (rate >= 0.1)
             hn_append(buffer, size, ", %.1f %s/s, %s left", rate, unit, left);
         else

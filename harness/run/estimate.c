@@ -1,8 +1,9 @@
 // Carrying what trial cells took on to the numbers of the job.
+#include "harness/host/host.h"
+#include "harness/host/progress.h"
 #include "harness/run/estimate_private.h"
 
 #include <math.h>
-#include <unistd.h>
 
 enum { TILE_ROWS = 544 }; // of the sweep's largest tile, which small files do not reach
 
@@ -144,16 +145,6 @@ static void estimate_item(struct asked *a, const struct hn_item *item, bool draw
         out->seconds = 0;
 }
 
-static int64_t resident_bytes(void) {
-    long long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lld %lld", &pages, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return (int64_t)resident * sysconf(_SC_PAGESIZE);
-}
-
 // All items of a file, in turn: the results of those that the run does not want are merged, too.
 static void estimate_data(struct asked *a, int64_t data, struct hn_estimate *e) {
     char label[HN_ITEM_LABEL];
@@ -221,8 +212,8 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
                               const struct hn_runner *run, struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
     ctx->memory.limit = 0;
-    *out =
-        (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
+    *out = (struct hn_estimate){.live = atomic_load(&ctx->memory.live),
+                                .resident = hn_host_resident()};
     out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
     enum hn_code code = out->item ? try_all(ctx, plan, run, out) : ctx->code;
     ctx->memory.limit = limit;
@@ -251,8 +242,5 @@ int hn_seconds_text(double seconds, char *buffer, size_t size) {
         return snprintf(buffer, size, "%.0f ms", seconds * 1e3);
     if (seconds < 59.95)
         return snprintf(buffer, size, seconds < 9.95 ? "%.1f s" : "%.0f s", seconds);
-    long long s = (long long)fmin(seconds + 0.5, 9e15);
-    if (s < 3600)
-        return snprintf(buffer, size, "%lld:%02lld", s / 60, s % 60);
-    return snprintf(buffer, size, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+    return hn_clock_text(seconds, buffer, size);
 }
