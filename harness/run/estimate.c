@@ -55,7 +55,7 @@ struct asked {
 };
 
 // Bytes at the job's number of items. cell: of its sampler; NULL: of anything else.
-static int64_t at_n(const struct asked *a, const struct hn_cell *cell, const int64_t *bytes) {
+static double at_n(const struct asked *a, const struct hn_cell *cell, const int64_t *bytes) {
     const struct hn_job *job = a->plan->job;
     const struct hn_job_sampler *s = cell ? &job->sampler[cell->sampler] : NULL;
     double at[HN_PROBE_SIZES], n = (double)a->info->n;
@@ -67,15 +67,15 @@ static int64_t at_n(const struct asked *a, const struct hn_cell *cell, const int
             at[i] = s->type->entries(a->ctx, tried, a->file->n[i]);
         n = s->type->entries(a->ctx, s->params, a->info->n);
     }
-    return hn_estimate_bytes(at, bytes, a->file->sizes, n);
+    return (double)hn_estimate_bytes(at, bytes, a->file->sizes, n);
 }
 
 // Bytes of what is there beside an item: `matrices` steps, the quantities of all pairs, and tiles.
-static int64_t beside_bytes(const struct asked *a, int64_t matrices) {
-    int64_t tile = (int64_t)TILE_ROWS * TILE_ROWS * (int64_t)sizeof(float);
-    int64_t tiles = a->file->sizes == 1 ? 0 : hn_bytes_mul(a->ctx->threads, tile); // as tried
-    return hn_bytes_add(hn_bytes_mul(hn_step_bytes(a->info), matrices),
-                        hn_bytes_add(at_n(a, NULL, a->file->global.bytes), tiles));
+static double beside_bytes(const struct asked *a, int64_t matrices) {
+    double tile = (double)TILE_ROWS * TILE_ROWS * sizeof(float);
+    double tiles = a->file->sizes == 1 ? 0 : a->ctx->threads * tile; // as tried
+    return (double)matrices * (double)hn_step_bytes(a->info) +
+           at_n(a, NULL, a->file->global.bytes) + tiles;
 }
 
 // draws: it is the first of the cells that draw the same.
@@ -96,11 +96,11 @@ static void estimate_cell(struct asked *a, const struct hn_cell *cell, const str
     for (enum hn_probe_phase k = HN_PROBE_BUILD; k < HN_PROBE_PHASES && draws; k++)
         out->seconds += times[k] * phase_seconds(a->file, p, k, (double)a->info->n);
     a->held += more * p->held_batch_bytes;
-    int64_t build = at_n(a, cell, p->build_bytes);
-    int64_t drawn = hn_bytes_add(at_n(a, cell, p->bytes), whole_bytes(more * p->batch_bytes));
+    double build = at_n(a, cell, p->build_bytes);
+    double drawn = at_n(a, cell, p->bytes) + fmax(0, more * p->batch_bytes);
     // The steps of a stale graph are both built on.
-    int64_t need = stale ? hn_bytes_add(build, drawn) : hn_max(build, drawn);
-    out->bytes = hn_bytes_add(need, beside_bytes(a, 1 + stale));
+    out->bytes =
+        whole_bytes((stale ? build + drawn : fmax(build, drawn)) + beside_bytes(a, 1 + stale));
 }
 
 // A step or a study, whose seeds and steps each take as long as those that were tried.
@@ -114,7 +114,7 @@ static void estimate_swept(struct asked *a, const struct hn_item *item, const st
         times /= (double)a->info->steps; // a trial of all of them
     times *= (double)series;
     out->seconds = times * phase_seconds(a->file, p, HN_PROBE_BUILD, (double)a->info->n);
-    out->bytes = hn_bytes_add(at_n(a, NULL, p->bytes), beside_bytes(a, series > 1 ? 2 : 1));
+    out->bytes = whole_bytes(at_n(a, NULL, p->bytes) + beside_bytes(a, series > 1 ? 2 : 1));
     a->held += (double)p->held_bytes * (times - 1);
 }
 
@@ -173,13 +173,13 @@ static void estimate_data(struct asked *a, int64_t data, struct hn_estimate *e) 
 // wait for their timing, and once more when merged.
 static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, double held,
                    struct hn_estimate *e) {
-    int64_t all = hn_bytes_add(whole_bytes(merged * held), e->live);
+    int64_t all = whole_bytes(merged * held + (double)e->live);
     char label[HN_ITEM_LABEL];
     for (int64_t i = 0; i < plan->n_items; i++) {
         struct hn_estimate_item *item = &e->item[i];
         if (!hn_run_wants(run, &plan->item[i], label))
             continue;
-        item->bytes = hn_bytes_add(item->bytes, e->live);
+        item->bytes = whole_bytes((double)item->bytes + (double)e->live);
         if (plan->item[i].kind != &hn_item_step)
             item->bytes = hn_max(item->bytes, all);
         e->seconds += item->seconds;
@@ -189,6 +189,7 @@ static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, doub
             snprintf(e->largest, sizeof e->largest, "%s", label);
         }
     }
+    e->resident = whole_bytes((double)e->resident + (double)e->bytes - (double)e->live);
 }
 
 static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,

@@ -26,7 +26,7 @@ struct hn_estimate {
     char largest[HN_MESSAGE_MAX];  // label of what needs them
     int64_t unknown;               // items
     int64_t live;                  // bytes allocated before the run
-    int64_t resident;              // of the process before the run, all of it: VmRSS
+    int64_t resident; // with all that is resident of the process before the run in place of `live`
 };
 
 enum { HN_ESTIMATE_SECONDS = 20 }; // that trying the cells may take
@@ -41,11 +41,7 @@ void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
 // at[1]; not below bytes[0] and bytes[1]; INT64_MAX where it is beyond that. sizes = 1: bytes[0].
 // at: numbers of items, or of the entries that a sampler holds.
 int64_t hn_estimate_bytes(const double *at, const int64_t *bytes, int sizes, double n);
-// Sum and product of sizes that stop at INT64_MAX; negative sizes count as none.
-static inline int64_t hn_bytes_add(int64_t a, int64_t b) {
-    int64_t sum;
-    return hn_add(hn_max(a, 0), hn_max(b, 0), &sum) ? sum : INT64_MAX;
-}
+// Product of sizes that stops at INT64_MAX; negative sizes count as none.
 static inline int64_t hn_bytes_mul(int64_t a, int64_t b) {
     int64_t product;
     return hn_mul(hn_max(a, 0), hn_max(b, 0), &product) ? product : INT64_MAX;

@@ -113,25 +113,28 @@ static int64_t begin_peak(struct hn_context *ctx, const struct trial *t) {
 
 // A run of an item.
 struct run {
-    double seconds;      // without its timed phases, but its result stored and read again
-    int64_t bytes, held; // peak, and what its result takes
+    double phase[HN_PROBE_PHASES]; // seconds of each once
+    double rest;                   // of all else, its result stored and read again
+    int64_t bytes, held;           // peak, and what its result takes
     struct hn_results results;
 };
 
-// Samples of a phase, NULL: of all.
-struct phase {
-    double seconds, samples, batches;
-};
-
-static struct phase sum_phase(const struct hn_table *timing, const char *name) {
-    struct phase p = {0};
-    for (int64_t r = 0; r < timing->rows; r++)
-        if (!name || strcmp(hn_table_text(timing, r, "phase"), name) == 0) {
-            p.seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
-            p.samples++;
-            p.batches += hn_table_real(timing, r, "batches");
-        }
-    return p;
+// Takes the phases out of the seconds of the whole.
+static void take_phases(const struct hn_table *timing, struct run *run) {
+    static const char *const name[] = {"build", "epoch", "next"};
+    double times[HN_PROBE_PHASES] = {0};
+    memset(run->phase, 0, sizeof run->phase);
+    for (int64_t r = 0; r < timing->rows; r++) {
+        int k = 0;
+        while (strcmp(hn_table_text(timing, r, "phase"), name[k]) != 0)
+            k++;
+        double seconds = hn_table_real(timing, r, "wall_ns") * 1e-9;
+        run->phase[k] += seconds;
+        run->rest -= seconds;
+        times[k] += k == HN_PROBE_NEXT ? hn_table_real(timing, r, "batches") : 1;
+    }
+    for (int k = 0; k < HN_PROBE_PHASES; k++)
+        run->phase[k] /= fmax(1, times[k]);
 }
 
 // Runs the item of a turn, with the cells after it that draw the same.
@@ -154,7 +157,8 @@ static enum hn_code run_item(struct hn_context *ctx, struct trial *t, int64_t tu
     if (code || hn_cell_file_write(ctx, t->folder, item->run_key, &run->results) ||
         hn_cell_file_read(ctx, t->folder, item->run_key, &again))
         return ctx->code;
-    run->seconds = hn_seconds_since(begun) - sum_phase(&run->results.timing, NULL).seconds;
+    run->rest = hn_seconds_since(begun);
+    take_phases(&run->results.timing, run);
     hn_results_free(ctx, &again);
     return HN_OK;
 }
@@ -188,16 +192,6 @@ static enum hn_code try_build(struct hn_context *ctx, const struct trial *t,
     return code;
 }
 
-// Seconds of each phase once.
-static void keep_phases(const struct trial *t, const struct run *run, struct hn_probe *p) {
-    static const char *const name[] = {"build", "epoch", "next"};
-    for (enum hn_probe_phase k = HN_PROBE_BUILD; k < HN_PROBE_PHASES; k++) {
-        struct phase sum = sum_phase(&run->results.timing, name[k]);
-        double times = k == HN_PROBE_NEXT ? sum.batches : sum.samples;
-        p->seconds[k][t->size] = sum.seconds / fmax(1, times);
-    }
-}
-
 static void keep_counters(const struct trial *t, const struct hn_cell *cell, const struct run *few,
                           struct hn_probe *p) {
     const struct hn_table *runs = &few->results.runs;
@@ -224,23 +218,25 @@ static int64_t count_together(const struct hn_job *job) {
                  : hn_min(HN_DRAW_CELLS, job->n_temperatures * job->n_losses * job->n_weightings);
 }
 
-// A cell of few batches again, as the first run warmed up, and one of more.
-static enum hn_code time_batches(struct hn_context *ctx, struct trial *t, int64_t turn,
-                                 struct run *few, struct run *many, struct hn_probe *p) {
+// Tries a cell further: its build, few batches again, as the first run warmed up, and more.
+static enum hn_code try_cell(struct hn_context *ctx, struct trial *t, int64_t turn, struct run *few,
+                             struct run *many, struct hn_probe *p) {
     const struct hn_cell *cell = t->small.item[t->small.turn[turn]].of;
     int64_t batches = t->out->few, more = more_batches(t, cell->batch_size);
-    double first = few->seconds;
-    if (run_item(ctx, t, turn, batches, few) ||
+    double first = few->rest;
+    keep_counters(t, cell, few, p);
+    if (try_build(ctx, t, cell, few, p) || run_item(ctx, t, turn, batches, few) ||
         (more > 0 && run_item(ctx, t, turn, batches + more, many)))
         return ctx->code;
-    keep_phases(t, more > 0 ? many : few, p);
-    double seconds = fmin(first, few->seconds), each = seconds / (double)batches;
+    for (int k = 0; k < HN_PROBE_PHASES; k++)
+        p->seconds[k][t->size] = more > 0 ? many->phase[k] : few->phase[k];
+    double rest = fmin(first, few->rest), each = rest / (double)batches;
     if (more > 0) {
-        each = fmax(0, many->seconds - seconds) / (double)more;
+        each = fmax(0, many->rest - rest) / (double)more;
         p->batch_bytes = (double)(many->bytes - few->bytes) / (double)more;
         p->held_batch_bytes = (double)(many->held - few->held) / (double)more;
     }
-    p->fixed = fmax(0, seconds - each * (double)batches);
+    p->fixed = fmax(0, rest - each * (double)batches);
     p->measure = each / (double)count_together(&t->job);
     return HN_OK;
 }
@@ -252,17 +248,12 @@ static enum hn_code try_item(struct hn_context *ctx, struct trial *t, int64_t tu
     const char *status = "";
     enum hn_code code = run_item(ctx, t, turn, t->out->few, &few);
     p->bytes[t->size] = few.bytes; // seen, even if it came to no end
-    p->seconds[HN_PROBE_BUILD][t->size] = few.seconds;
+    p->seconds[HN_PROBE_BUILD][t->size] = few.rest;
     if (!code && !(code = measure_held(ctx, &few.results, &p->held_bytes)))
         status = hn_cell_file_text(&few.results, "status");
     bool ok = strcmp(status, "ok") == 0, none = strcmp(status, "not_applicable") == 0;
-    if (ok && item->kind == &hn_item_cell) {
-        keep_phases(t, &few, p);
-        keep_counters(t, item->of, &few, p);
-        code = try_build(ctx, t, item->of, &few, p);
-        if (!code && t->size == t->out->sizes - 1)
-            code = time_batches(ctx, t, turn, &few, &many, p);
-    }
+    if (ok && item->kind == &hn_item_cell)
+        code = try_cell(ctx, t, turn, &few, &many, p);
     // One that does not apply to a synthetic file may apply to the job's.
     p->tried += !code && (ok || (none && t->out->sizes == 1));
     hn_results_free(ctx, &few.results);

@@ -23,7 +23,7 @@ static void print_total(const struct hn_estimate *e, int64_t shown, int64_t all,
         snprintf(not_run, sizeof not_run, ", %" PRId64 " of them not applicable", idle);
     hn_seconds_text(e->seconds, time, sizeof time);
     hn_bytes_text(e->bytes, memory, sizeof memory);
-    hn_bytes_text(hn_bytes_add(e->bytes - e->live, e->resident), resident, sizeof resident);
+    hn_bytes_text(e->resident, resident, sizeof resident);
     fprintf(stderr, "%" PRId64 " of %s%s, %s %s and %s of data (%s resident)%s\n", shown,
             hn_counted(all, "cell").text, not_run, e->unknown ? "more than" : "about", time, memory,
             resident,

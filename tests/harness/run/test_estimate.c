@@ -17,9 +17,6 @@ static void test_sizes_stop(void) {
     CU_ASSERT_EQUAL(hn_bytes_mul(hn_bytes_mul(n, n), 4), INT64_MAX);
     CU_ASSERT_EQUAL(hn_bytes_mul(0, INT64_MAX), 0);
     CU_ASSERT_EQUAL(hn_bytes_mul(-5, n), 0);
-    CU_ASSERT_EQUAL(hn_bytes_add(INT64_MAX, 1), INT64_MAX);
-    CU_ASSERT_EQUAL(hn_bytes_add(INT64_MAX - 1, 1), INT64_MAX);
-    CU_ASSERT_EQUAL(hn_bytes_add(n, -3), n);
 }
 
 static void check_close(int64_t got, double wanted) {
