@@ -312,7 +312,7 @@ static enum hn_code find_global(struct hn_context *ctx, struct trial *t) {
 
 // Opens the trial's data, finds what all cells share, and tries the items.
 static enum hn_code try_size(struct hn_context *ctx, struct trial *t) {
-    begin_share(ctx, t);
+    ctx->deadline = t->end;
     enum hn_code code = open_trial(ctx, t) || find_global(ctx, t) ? ctx->code : HN_OK;
     bool late = end_share(ctx, &code);
     if (!code && !late)
