@@ -44,10 +44,10 @@ enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type
     return hn_table_add_columns(ctx, table, last_columns, LAST);
 }
 
-static void tell_evaluated(void *data, int64_t done, int64_t of) {
+static void tell_evaluation(void *data, int64_t done, int64_t of) {
     const struct hn_loop *loop = data;
-    if (loop->watch && loop->watch->evaluated)
-        loop->watch->evaluated(loop->watch->data, loop->step, done, of);
+    if (loop->watch && loop->watch->evaluation)
+        loop->watch->evaluation(loop->watch->data, loop->step, done, of);
 }
 
 // Of losses with several positives.
@@ -128,7 +128,7 @@ static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *
         hn_task_open(ctx, spec->task, spec->task_params, &spec->setting, &loop->task) ||
         count_epochs(ctx, loop) || hn_draw_open(ctx, loop))
         return ctx->code;
-    loop->task.watch = (struct hn_task_watch){tell_evaluated, loop};
+    loop->task.watch = (struct hn_task_watch){tell_evaluation, loop};
     const struct hn_task *task = &loop->task;
     bool stored = spec->embeddings == HN_EMBEDDINGS_STORED;
     int64_t size;
@@ -175,22 +175,17 @@ static enum hn_code add_row(struct hn_context *ctx, struct hn_loop *loop, const 
     return HN_OK;
 }
 
-static void tell_evaluation(const struct hn_loop *loop, bool over) {
-    if (loop->watch && loop->watch->evaluation)
-        loop->watch->evaluation(loop->watch->data, loop->step, over);
-}
-
 // value[n_columns] of the weights of now.
 static enum hn_code evaluate_now(struct hn_context *ctx, struct hn_loop *loop, double *value) {
     struct hn_task *task = &loop->task;
     for (int i = 0; i < task->type->n_columns; i++)
         value[i] = NAN;
-    tell_evaluation(loop, false);
+    tell_evaluation(loop, 0, 1);
     if (hn_task_embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
         task->type->evaluate(ctx, task, loop->step, loop->z, value) ||
         (loop->spec->cosines && hn_loop_overlap(ctx, loop)))
         return ctx->code;
-    tell_evaluation(loop, true);
+    tell_evaluation(loop, 0, 0);
     return HN_OK;
 }
 

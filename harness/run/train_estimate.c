@@ -32,12 +32,12 @@ struct costs {
     bool unready; // the time was over before its data were
 };
 
-static void evaluating(void *data, int64_t step, bool over) {
+static void evaluating(void *data, int64_t step, int64_t done, int64_t of) {
     (void)step;
     struct trial *t = data;
-    if (over)
+    if (of == 0)
         t->evaluation = hn_seconds_since(t->evaluating);
-    else
+    else if (of == 1 && done == 0)
         t->evaluating = hn_wall_ns();
 }
 

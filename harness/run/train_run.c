@@ -230,24 +230,16 @@ static void watch_step(void *data, int64_t done, int64_t steps, double loss, dou
 }
 
 // Some evaluations take longer than the training (a support vector machine of many graphs).
-static void watch_evaluation(void *data, int64_t step, bool over) {
+static void watch_evaluation(void *data, int64_t step, int64_t done, int64_t of) {
     struct watch *w = data;
-    char text[512];
-    snprintf(text, sizeof text, "evaluating at step %" PRId64 ", %s", step, w->label);
-    if (w->worker)
-        hn_process_tell_evaluation(w->worker, 0, !over);
-    if (!over)
-        hn_progress_show(&w->progress, text);
-}
-
-static void watch_evaluated(void *data, int64_t step, int64_t done, int64_t of) {
-    struct watch *w = data;
-    char text[512];
+    char text[512], share[16] = "";
     if (w->worker)
         hn_process_tell_evaluation(w->worker, done, of);
-    snprintf(text, sizeof text, "evaluating at step %" PRId64 ", %d %%, %s", step,
-             (int)(100 * done / of), w->label);
-    hn_progress_show(&w->progress, text);
+    if (of > 1)
+        snprintf(share, sizeof share, " %d %%,", (int)(100 * done / of));
+    snprintf(text, sizeof text, "evaluating at step %" PRId64 ",%s %s", step, share, w->label);
+    if (of > 0)
+        hn_progress_show(&w->progress, text);
 }
 
 // Before the first run that trains. The best of some: a floor is what the machine can do, and other
@@ -274,7 +266,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
     char text[HN_ITEM_LABEL];
     struct hn_run_spec spec = hn_train_spec(run, env, folder);
     struct watch watch = {.label = text, .worker = env->worker, .loss = NAN};
-    const struct hn_run_watch watcher = {watch_step, watch_evaluation, watch_evaluated, &watch};
+    const struct hn_run_watch watcher = {watch_step, watch_evaluation, &watch};
     struct hn_run_times times = {0};
     bool cosines = run->job->cosines;
     char seed[32];
