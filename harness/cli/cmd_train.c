@@ -48,22 +48,18 @@ static const struct hn_option train_options[] = {
     {0},
 };
 
-// item: NULL where nothing is known.
 static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
                       const struct hn_estimate_item *item, int workers) {
     int64_t shown = 0, bytes = 0, unknown = 0;
     double seconds = 0;
     for (int64_t i = 0; i < run->n; i++) {
         char label[HN_ITEM_LABEL];
-        struct hn_estimate_item one = {.known = false};
         if (!hn_run_wants(run, &run->item[i], label))
             continue;
-        if (item)
-            one = item[i];
-        hn_print_estimate(&one, label);
-        seconds += one.known ? one.seconds : 0;
-        bytes = hn_max(bytes, one.bytes);
-        unknown += !one.known;
+        hn_print_estimate(&item[i], label);
+        seconds += item[i].seconds;
+        bytes = hn_max(bytes, item[i].bytes);
+        unknown += !item[i].known;
         shown++;
     }
     (void)fflush(stdout); // the total comes last where both go to one file
@@ -147,7 +143,7 @@ static enum hn_code foresee(struct hn_context *ctx, const struct train_params *p
         return code;
     if (code)
         hn_note(ctx, "not yet: %s", ctx->message);
-    list_runs(ctx, run, code ? NULL : item, (int)hn_given(p->workers, 0));
+    list_runs(ctx, run, item, (int)hn_given(p->workers, 0));
     return HN_OK;
 }
 

@@ -25,11 +25,11 @@ struct trial {
 
 // Costs of a setting, in seconds.
 struct costs {
-    double open, evaluation, step, build; // NaN evaluation: none
-    int64_t steps, builds;                // of the whole training
+    double open, step, builds; // builds: all of the training
+    double evaluation;         // NaN: none
+    int64_t steps;             // of the whole training
     int64_t bytes;
     bool failed;
-    bool unready; // the time was over before its data were
 };
 
 static void evaluating(void *data, int64_t step, int64_t done, int64_t of) {
@@ -79,9 +79,8 @@ static void fill(const struct trial *t, double all, struct costs *out) {
     out->evaluation = t->evaluation;
     out->open = fmax(0, all - tried - (isnan(t->evaluation) ? 0 : t->evaluation));
     out->step = step;
-    out->build = build;
     out->steps = t->steps;
-    out->builds = m->every > 0 ? (t->steps + m->every - 1) / m->every : 1;
+    out->builds = build * (double)(m->every > 0 ? (t->steps + m->every - 1) / m->every : 1);
 }
 
 static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
@@ -105,7 +104,9 @@ static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
         return code;
     if (t->steps > 0)
         fill(t, hn_seconds_since(begun), out);
-    out->unready = code && t->evaluating == 0 && t->steps == 0;
+    if (code && t->evaluating == 0 && t->steps == 0)
+        hn_note(ctx, "the time was over while data were made ready, which a run does once: "
+                     "to have times, give the output folder of an earlier run as --cache");
     out->bytes = atomic_load(&ctx->memory.peak) - live;
     return HN_OK;
 }
@@ -175,8 +176,7 @@ static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const 
     double longer = own->batch_size > 0 && other->batch_size > 0
                         ? (double)own->batch_size / (double)other->batch_size
                         : 1;
-    double seconds = c->open + c->step * steps * longer +
-                     c->build * (double)c->builds * steps / (double)c->steps +
+    double seconds = c->open + c->step * steps * longer + c->builds * steps / (double)c->steps +
                      evaluations * costs[evaluated].evaluation;
     return (struct hn_estimate_item){true, seconds, c->bytes};
 }
@@ -205,10 +205,6 @@ static enum hn_code try_some(struct trial *t, const struct hn_train_plan *plan,
             return code;
         if (code)
             hn_note(t->ctx, "fails: %s: %s", label, t->ctx->message);
-        if (costs[i].unready)
-            hn_note(t->ctx, "the time was over while data were made ready, which a run does "
-                            "once: "
-                            "to have times, give the output folder of an earlier run as --cache");
     }
     return HN_OK;
 }
