@@ -16,6 +16,7 @@
 // Our deviation: GraphCL's code changes one of the two copies and leaves the other as it is.
 #include "training/tasks/graph.h"
 
+#include <gsl/gsl_sort_int.h>
 #include <math.h>
 #include <string.h>
 
@@ -187,16 +188,6 @@ static void init(struct hn_task *task) {
     hn_net_init(&s->local, &task->weights, task->setting.seed + 1);
 }
 
-static void sort_entries(int32_t *index, int64_t n) {
-    for (int64_t i = 1; i < n; i++) {
-        int32_t own = index[i];
-        int64_t at = i;
-        for (; at > 0 && index[at - 1] > own; at--)
-            index[at] = index[at - 1];
-        index[at] = own;
-    }
-}
-
 // Rows of A + I of the graph in work, from row `first` on, each ascending.
 static void add_rows(struct hn_sparse *a, const struct hn_graph_view *one, int64_t first) {
     int64_t *start = a->start + first; // the start of row i + 1 counts up to its position
@@ -220,7 +211,7 @@ static void add_rows(struct hn_sparse *a, const struct hn_graph_view *one, int64
         a->index[start[one->to[e] + 1]++] = (int32_t)(first + one->from[e]);
     }
     for (int32_t i = 0; i < one->n; i++)
-        sort_entries(a->index + start[i], start[i + 1] - start[i]);
+        gsl_sort_int(a->index + start[i], 1, (size_t)(start[i + 1] - start[i]));
     for (int64_t k = base; k < at; k++)
         a->value[k] = 1;
 }
