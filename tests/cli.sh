@@ -280,6 +280,8 @@ test_foreseen() {
     expect "a figure of a column" 2 'figure bs-fig6 needs fn_ratio: add fn_ratio to metrics' \
         run -c needs.yaml -o needs --set 'figures=[bs-fig6]' --set 'metrics=[hardness]'
     expect "with its metric" 0 '1 of 1 cell' run -c needs.yaml -o needs --dry-run --set 'metrics=[fn_ratio, hardness, histogram]'
+    expect "a figure that its cells cannot give" 3 'figure bs-fig5 cannot be drawn: no finished run' \
+        run -c needs.yaml -o needs --set 'metrics=[fn_ratio, hardness, histogram]' --set 'figures=[bs-fig5]'
 }
 
 test_replacing() {
