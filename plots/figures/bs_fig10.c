@@ -32,11 +32,11 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
     struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
     struct hn_where where = {0, 0, 0, step};
-    hn_series_density(hn_panel_series(page, panel, "negatives", HN_LOOK_AREA, hn_line_number(0)), g,
-                      where, &(struct hn_density){1, g->results->kinds, 4, 0.002});
+    hn_series_density(hn_panel_series(page, panel, "negatives", HN_LOOK_AREA, hn_line_number(0)),
+                      hn_groups_bins(page, g, where, 1, g->results->kinds), 4, 0.002);
     hn_series_density(
-        hn_panel_series(page, panel, "positives (two views)", HN_LOOK_AREA, hn_line_number(1)), g,
-        where, &(struct hn_density){0, 1, 4, 0.002});
+        hn_panel_series(page, panel, "positives (two views)", HN_LOOK_AREA, hn_line_number(1)),
+        hn_groups_bins(page, g, where, 0, 1), 4, 0.002);
 }
 
 static bool has_positives(const struct hn_results *r) {

@@ -1,8 +1,7 @@
 // HC figure 5 (and 8 to 10): cosines of same-label and of different-label pairs after training, a
 // panel per objective. Our deviation: the paper overlays pairs of objectives; here the two kinds of
 // pairs lie over each other, and the area that they share stands in the title.
-#include "plots/page/page.h"
-#include "plots/page/trained.h"
+#include "plots/page/curves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,20 +40,6 @@ static double overlap(const struct pairs *p) {
     return sum;
 }
 
-static void add_density(struct hn_series *s, const struct pairs *p, int kind) {
-    double width = 2.0 / p->bins, peak = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int b = 0; b + MERGE <= p->bins; b += MERGE) {
-            double sum = 0;
-            for (int j = b; j < b + MERGE; j++)
-                sum += p->count[kind][j];
-            peak = fmax(peak, sum);
-            if (pass == 1 && sum > 0.002 * peak)
-                hn_series_add(s, -1 + width * (b + 0.5 * MERGE),
-                              sum / (p->sum[kind] * width * MERGE));
-        }
-}
-
 static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64_t setting,
                          const struct pairs *p) {
     char label[HN_LABEL_SIZE], title[HN_TITLE_SIZE];
@@ -62,9 +47,11 @@ static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64
     snprintf(title, sizeof title, "%.60s, overlap %.3f", label, overlap(p));
     struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
-    add_density(hn_panel_series(page, panel, "different labels", HN_LOOK_AREA, hn_line_number(0)),
-                p, 0);
-    add_density(hn_panel_series(page, panel, "same label", HN_LOOK_AREA, hn_line_number(1)), p, 1);
+    for (int kind = 0; kind < KINDS; kind++)
+        hn_series_density(hn_panel_series(page, panel, kind ? "same label" : "different labels",
+                                          HN_LOOK_AREA, hn_line_number(kind)),
+                          (struct hn_bins){p->count[kind], p->bins, -1, 2.0 / p->bins}, MERGE,
+                          0.002);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {

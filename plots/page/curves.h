@@ -68,14 +68,17 @@ int64_t hn_last_step(const struct hn_groups *g, int dataset, const char *column)
 
 extern const char *const hn_distributions_columns[]; // that these figures need
 
-// The histograms of all seeds added up, as a density over the cosine.
-struct hn_density {
-    int64_t from, to; // kinds of pairs [from, to); 0 = positives
-    int64_t merge;    // bins drawn as one
-    double cut;       // bins below this share of the peak are left out
+struct hn_bins {
+    const double *count; // [n] pairs, whose cosines begin at lo
+    int64_t n;           // 0: no memory
+    double lo, width;    // of a bin
 };
-void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
-                       const struct hn_density *what);
+// The pairs of kinds [from, to) of all seeds; 0 = positives. It belongs to the owner.
+struct hn_bins hn_groups_bins(struct hn_page *page, const struct hn_groups *g,
+                              struct hn_where where, int64_t from, int64_t to);
+// As a density over the cosine, `merge` bins as one; those below the share `cut` of the peak are
+// left out.
+void hn_series_density(struct hn_series *s, struct hn_bins of, int64_t merge, double cut);
 // Step number i of n that are spread evenly over those of the groups.
 int64_t hn_shown_step(const struct hn_groups *g, int64_t i, int64_t n);
 

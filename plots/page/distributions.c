@@ -32,27 +32,35 @@ static double bin_width(const struct hn_results *r) {
     return (r->bin_hi - r->bin_lo) / (double)r->bins;
 }
 
-void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
-                       const struct hn_density *what) {
+struct hn_bins hn_groups_bins(struct hn_page *page, const struct hn_groups *g,
+                              struct hn_where where, int64_t from, int64_t to) {
     const struct hn_results *r = g->results;
     struct hn_replicates rows = hn_groups_rows(g, where, "step");
-    double width = bin_width(r) * (double)what->merge, total = 0, peak = 0;
+    double *count = hn_zalloc(page->ctx, r->bins, sizeof *count);
+    if (!count)
+        page->code = page->ctx->code;
+    for (int64_t i = 0; i < rows.n; i++)
+        for (int64_t kind = from; kind < to; kind++)
+            for (int64_t b = 0; b < r->bins && count; b++)
+                count[b] += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + b];
+    return (struct hn_bins){count, count ? r->bins : 0, r->bin_lo, bin_width(r)};
+}
+
+void hn_series_density(struct hn_series *s, struct hn_bins of, int64_t merge, double cut) {
+    double width = of.width * (double)merge, total = 0, peak = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (int64_t b = 0; b < r->bins; b += what->merge) {
-            double sum = 0;
-            for (int64_t i = 0; i < rows.n; i++)
-                for (int64_t kind = what->from; kind < hn_min(what->to, r->kinds); kind++)
-                    for (int64_t j = b; j < hn_min(b + what->merge, r->bins); j++)
-                        sum += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + j];
+        for (int64_t b = 0; b < of.n; b += merge) {
+            double sum = 0, left = of.lo + of.width * (double)b;
+            for (int64_t j = b; j < hn_min(b + merge, of.n); j++)
+                sum += of.count[j];
             total += pass == 0 ? sum : 0;
             peak = fmax(peak, sum);
-            if (pass == 0 || total <= 0 || sum < what->cut * peak)
+            if (pass == 0 || total <= 0 || sum < cut * peak)
                 continue;
-            double left = r->bin_lo + bin_width(r) * (double)b;
             if (b == 0 && sum > 0) // no pair lies beyond the ends: the curve comes down there
                 hn_series_add(s, left, 0);
             hn_series_add(s, left + 0.5 * width, sum / (total * width));
-            if (b + what->merge >= r->bins && sum > 0)
+            if (b + merge >= of.n && sum > 0)
                 hn_series_add(s, left + width, 0);
         }
 }
@@ -90,8 +98,9 @@ static void draw_densities(struct densities *d, int dataset) {
         for (int s = 0; s < g->settings; s++)
             hn_series_density(hn_panel_series(d->page, panel, g->setting[s].label, HN_LOOK_PLAIN,
                                               g->setting[s].line),
-                              g, (struct hn_where){dataset, 0, s, step},
-                              &(struct hn_density){.from = 1, .to = INT64_MAX, .merge = d->merge});
+                              hn_groups_bins(d->page, g, (struct hn_where){dataset, 0, s, step}, 1,
+                                             g->results->kinds),
+                              d->merge, 0);
     }
 }
 
@@ -143,22 +152,16 @@ static void choose_range(struct densities *d) {
     }
 }
 
-// Of the pairs that are not positives: the cosine below which a share of them lies.
-static double quantile(const struct hn_groups *g, struct hn_where where, double share) {
-    const struct hn_results *r = g->results;
-    struct hn_replicates rows = hn_groups_rows(g, where, "step");
+// The cosine below which a share of the pairs lies.
+static double quantile(struct hn_bins of, double share) {
     double total = 0, below = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t b = 0; b < r->bins; b++) {
-            double sum = 0;
-            for (int64_t i = 0; i < rows.n; i++)
-                for (int64_t kind = 1; kind < r->kinds; kind++)
-                    sum += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + b];
-            total += pass == 0 ? sum : 0;
-            if (pass == 1 && sum > 0 && below + sum >= share * total)
-                return r->bin_lo + bin_width(r) * ((double)b + (share * total - below) / sum);
-            below += pass == 1 ? sum : 0;
-        }
+    for (int64_t b = 0; b < of.n; b++)
+        total += of.count[b];
+    for (int64_t b = 0; b < of.n; b++) {
+        if (of.count[b] > 0 && below + of.count[b] >= share * total)
+            return of.lo + of.width * ((double)b + (share * total - below) / of.count[b]);
+        below += of.count[b];
+    }
     return NAN;
 }
 
@@ -178,11 +181,13 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
         struct hn_series *s = hn_setting_curve(page, panel, g, where.setting);
         struct hn_mean ratio = hn_groups_mean(g, where, "fn_ratio");
-        if (part == RATIO)
+        if (part == RATIO) {
             hn_series_add_row(s, 100 * ratio.mean, where.setting, 100 * ratio.half);
-        else
-            hn_series_add_span(s, quantile(g, where, 0.5), where.setting, quantile(g, where, 0.05),
-                               quantile(g, where, 0.95));
+            continue;
+        }
+        struct hn_bins of = hn_groups_bins(page, g, where, 1, g->results->kinds);
+        hn_series_add_span(s, quantile(of, 0.5), where.setting, quantile(of, 0.05),
+                           quantile(of, 0.95));
     }
 }
 
