@@ -55,7 +55,7 @@ static int64_t identity_at(const struct hn_overview *o, const char *name) {
     return -1;
 }
 
-// A number that two cells share where they have the same value.
+// The first cell with the same value.
 static int32_t value_at(const struct hn_overview *o, int64_t cell, int64_t i) {
     return i < 0 ? 0 : o->same[cell * o->columns + i];
 }
@@ -175,11 +175,9 @@ static void add_options(struct hn_overview *o, const char *column, const char *o
     const struct hn_table *t = runs_of(o);
     int64_t i = identity_at(o, column), owner = identity_at(o, of);
     for (int64_t cell = 0; i >= 0 && cell < t->rows; cell++) {
-        int64_t other = 0;
+        int64_t other = value_at(o, cell, owner);
         if (value_at(o, cell, i) != cell)
             continue;
-        while (value_at(o, other, owner) != value_at(o, cell, owner))
-            other++;
         const char *params = hn_table_text(t, cell, column), *its = hn_table_text(t, other, column);
         add_options_beyond(o, params, its, column);
         add_options_beyond(o, its, params, column);
@@ -237,22 +235,17 @@ void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *
     }
 }
 
-static enum hn_code find_last(struct hn_context *ctx, struct hn_overview *o) {
+static void find_last(struct hn_overview *o) {
+    const struct hn_table *t = runs_of(o);
     int64_t dataset = identity_at(o, "dataset");
-    HN_SCOPE(ctx);
-    double *newest = hn_alloc(ctx, runs_of(o)->rows, sizeof *newest);
-    if (!newest)
-        return ctx->code;
-    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++)
-        newest[cell] = -INFINITY;
-    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++) {
-        double *of_file = &newest[value_at(o, cell, dataset)];
-        *of_file = fmax(*of_file, hn_table_real(runs_of(o), cell, "step"));
+    for (int64_t s = 0; s < o->settings; s++) {
+        double step = hn_table_real(t, o->first[s], "step");
+        int32_t file = value_at(o, o->first[s], dataset);
+        o->last[s] = true;
+        for (int64_t cell = 0; cell < t->rows && o->last[s]; cell++)
+            o->last[s] =
+                value_at(o, cell, dataset) != file || !(hn_table_real(t, cell, "step") > step);
     }
-    for (int64_t s = 0; s < o->settings; s++)
-        o->last[s] = !(hn_table_real(runs_of(o), o->first[s], "step") <
-                       newest[value_at(o, o->first[s], dataset)]);
-    return HN_OK;
 }
 
 static void find_headed(struct hn_overview *o) {
@@ -289,7 +282,8 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     find_axes(out);
     find_headed(out);
     hn_overview_front(out, hn_hardness_measure(r, 0)->column, out->front);
-    return find_last(ctx, out);
+    find_last(out);
+    return HN_OK;
 }
 
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
@@ -381,11 +375,7 @@ void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text
 }
 
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
-    int64_t sampler = identity_at(o, "sampler");
-    for (int64_t s = 0; s < setting; s++)
-        if (value_at(o, o->first[s], sampler) == value_at(o, o->first[setting], sampler))
-            return false;
-    return true;
+    return o->of[value_at(o, o->first[setting], identity_at(o, "sampler"))] == setting;
 }
 
 int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *t, int64_t row) {
