@@ -57,12 +57,10 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop1");
-    int64_t first = 0;
-    while (first < t->rows && strcmp(hn_table_text(t, first, "by"), "similarity") != 0)
-        first++;
+    int64_t first = hn_table_row_with(t, "by", "similarity");
     double step[MAX_STEPS];
     int steps = hn_distinct(t, "step", step, MAX_STEPS);
-    for (int i = 0; i < steps && first < t->rows; i++)
+    for (int i = 0; i < steps && first >= 0; i++)
         draw_step(page, t, first, step[i]);
     hn_page_first_dataset(page, t);
     page->share_y = true;

@@ -65,7 +65,6 @@ static double add_squares(struct hn_page *page, struct hn_series *s, const struc
 
 // Axes count items, or cells in results that do not say how many items there are.
 static void draw_order(struct hn_page *page, const struct map *m, int which) {
-    char title[HN_TITLE_SIZE];
     bool counted = m->items >= m->cells;
     double width = (counted ? m->items / m->cells : 1) * (double)m->across;
     const char *what = counted ? "item, in order" : "item, in order (cell)";
@@ -77,8 +76,8 @@ static void draw_order(struct hn_page *page, const struct map *m, int which) {
     panel->y.lo = panel->x.hi, panel->y.hi = 0; // the first row above
     if (counted)
         draw_blocks(panel, hn_table_real(m->t, 0, "batch_size"), m->items);
-    snprintf(title, sizeof title, "%s, %.1f %% in blocks", orders[which].title, 100 * blocks);
-    snprintf(panel->title, sizeof panel->title, "%s", title);
+    snprintf(panel->title, sizeof panel->title, "%s, %.1f %% in blocks", orders[which].title,
+             100 * blocks);
 }
 
 static struct map map_of(const struct hn_table *t, double study) {

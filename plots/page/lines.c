@@ -33,21 +33,14 @@ static int registered(const char *sampler) {
     return number;
 }
 
-static bool is_first(const struct hn_table *runs, int64_t row) {
-    const char *own = hn_table_text(runs, row, "sampler");
-    int64_t first = 0;
-    while (strcmp(hn_table_text(runs, first, "sampler"), own) != 0)
-        first++;
-    return first == row;
-}
-
 int hn_line_of_sampler(const struct hn_table *runs, const char *sampler) {
     int number = registered(sampler), before = 0;
     for (int64_t row = 0; !hn_samplers[number] && row < runs->rows; row++) {
         const char *other = hn_table_text(runs, row, "sampler");
         if (strcmp(other, sampler) == 0)
             return hn_line_number(number - 1 + before);
-        before += !hn_samplers[registered(other)] && is_first(runs, row);
+        bool first = hn_table_row_with(runs, "sampler", other) == row;
+        before += first && !hn_samplers[registered(other)];
     }
     return number == 0 ? with_style(HN_LINE_UNIFORM, 0) : hn_line_number(number - 1);
 }

@@ -146,18 +146,14 @@ static int64_t own_filter(const struct hn_table *attrition, int64_t from) {
     return -1;
 }
 
+// wanted: NULL for all rows.
 static void put_rows(FILE *html, const struct hn_table *t, const struct hn_html_column *columns,
                      int n, bool (*wanted)(const struct hn_table *t, int64_t row)) {
     hn_html_heads(html, columns, n, n);
     for (int64_t row = 0; row < t->rows; row++)
-        if (wanted(t, row))
+        if (!wanted || wanted(t, row))
             hn_html_row(html, columns, n, &(struct hn_html_cells){t, row});
     fputs("</tbody></table></div>\n", html);
-}
-
-static bool every(const struct hn_table *t, int64_t row) {
-    (void)t, (void)row;
-    return true;
 }
 
 // Filters that are alike in all settings come once, with the first.
@@ -191,7 +187,7 @@ void hn_html_price(FILE *html, const struct hn_results *r) {
                           *attrition = hn_results_table(r, "price_attrition");
     hn_html_fold(html, "settings", "Settings", true);
     fputs("<div class=scroll role=region tabindex=0 aria-label=Settings><table>\n", html);
-    put_rows(html, t, settings, sizeof settings / sizeof *settings, every);
+    put_rows(html, t, settings, sizeof settings / sizeof *settings, NULL);
     fputs("</details>\n", html);
     if (!attrition || attrition->rows == 0)
         return;
