@@ -248,14 +248,18 @@ static void find_last(struct hn_overview *o) {
     }
 }
 
+static bool is_measured_somewhere(const struct hn_results *r, const char *column) {
+    for (int64_t cell = 0; cell < r->runs.rows; cell++)
+        if (hn_cell_has(r, cell, column))
+            return true;
+    return false;
+}
+
 static void find_headed(struct hn_overview *o) {
     const struct hn_table *runs = runs_of(o);
     for (int c = 0; c < runs->n_columns && o->n_headed < HN_HEADED_MAX; c++) {
         const struct hn_column *column = &runs->column[c];
-        bool any = false;
-        for (int64_t cell = 0; cell < runs->rows && *column->heading && !any; cell++)
-            any = hn_cell_has(o->results, cell, column->name);
-        if (any)
+        if (*column->heading && is_measured_somewhere(o->results, column->name))
             o->headed[o->n_headed++] = column;
     }
 }
@@ -403,13 +407,6 @@ struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setti
     int64_t base = o->base[setting];
     return base < 0 || base == setting ? hn_no_mean
                                        : hn_overview_difference(o, setting, base, column);
-}
-
-static bool is_measured_somewhere(const struct hn_results *r, const char *column) {
-    for (int64_t cell = 0; cell < r->runs.rows; cell++)
-        if (hn_cell_has(r, cell, column))
-            return true;
-    return false;
 }
 
 const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i) {
