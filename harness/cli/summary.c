@@ -442,7 +442,7 @@ static void print_costs(const struct hn_trained *t, int64_t base) {
         for (int c = 2; columns[c].heading; c++)
             json_object_set_new(
                 row, columns[c].key,
-                hn_json_real(hn_trained_at(t, of.setting, columns[c].key, HN_OF_RUNS).mean));
+                hn_json_real(hn_overview_mean(&t->overview, of.setting, columns[c].key).mean));
         json_array_append_new(rows, row);
     }
     printf("\n");

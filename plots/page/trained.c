@@ -77,8 +77,6 @@ double hn_trained_value(const struct hn_trained *t, int64_t run, const char *col
     char name[64];
     double value = NAN, last = -1;
     int b = baseline_of(step);
-    if (step == HN_OF_RUNS)
-        return hn_table_real(runs_of(t), run, column);
     snprintf(name, sizeof name, "%s%s", b < BASELINES ? baselines[b].prefix : "", column);
     step = b < BASELINES ? HN_UNTRAINED : step;
     for (int64_t i = 0; i < t->table->rows; i++) {

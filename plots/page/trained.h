@@ -14,16 +14,15 @@ struct hn_trained {
     double *scratch;              // [runs]
 };
 
-// A step of the loop, or: the untrained encoder; the last evaluation of each run; none, for columns
-// of /runs; the largest value of each run's evaluations after training began, as a paper may have
-// reported it; and what stands beside an encoder (trained.c), whose rows those of settings follow.
+// A step of the loop, or: the untrained encoder; the last evaluation of each run; the largest value
+// of each run's evaluations after training began, as a paper may have reported it; and what stands
+// beside an encoder (trained.c), whose rows those of settings follow.
 enum {
     HN_UNTRAINED,
     HN_LAST_STEP = -1,
-    HN_OF_RUNS = -2,
-    HN_BEST_STEP = -3,
-    HN_FIRST_REFERENCE = -4,
-    HN_LAST_REFERENCE = -8
+    HN_BEST_STEP = -2,
+    HN_FIRST_REFERENCE = -3,
+    HN_LAST_REFERENCE = -7
 };
 
 // HN_NOT_APPLICABLE if the file has no finished training. What it allocates belongs to the owner.

@@ -63,7 +63,7 @@ static struct hn_html_number p_value(const struct hn_html_column *c, const void 
 static struct hn_html_number cost(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     return (struct hn_html_number){
-        hn_trained_at(row->t, row->of.setting, c->from, HN_OF_RUNS).mean};
+        hn_overview_mean(&row->t->overview, row->of.setting, c->from).mean};
 }
 
 #define SETTING                                                                                    \
