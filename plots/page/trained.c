@@ -13,10 +13,6 @@ const char *hn_trained_text(const struct hn_trained *t, int64_t setting, const c
     return hn_table_text(runs_of(t), t->overview.first[setting], column);
 }
 
-static double number_of(const struct hn_trained *t, int64_t setting, const char *column) {
-    return hn_table_real(runs_of(t), t->overview.first[setting], column);
-}
-
 // False: no training is finished.
 static bool find_bases(struct hn_trained *t) {
     const struct hn_overview *o = &t->overview;
@@ -239,10 +235,11 @@ void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained
 
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *title, size_t size) {
     char options[64] = "";
-    double batch = number_of(t, setting, "batch_size");
+    int64_t run = t->overview.first[setting];
+    double batch = hn_table_real(runs_of(t), run, "batch_size");
     add_axes(t, setting, true, HN_COLUMNS(NULL), options, sizeof options);
     snprintf(title, size, "%s%s, temperature %g, ", hn_trained_text(t, setting, "task"),
-             options + (*options == ','), number_of(t, setting, "temperature"));
+             options + (*options == ','), hn_table_real(runs_of(t), run, "temperature"));
     hn_append(title, size, batch > 0 ? "batches of %.0f" : "all items in a batch", batch);
     add_axes(t, setting, false, HN_COLUMNS("temperature", "batch_size"), title, size);
 }
