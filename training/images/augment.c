@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = HN_IMAGE_SIDE, PLANE = SIDE * SIDE, CHANNELS = 3 };
+enum { SIDE = HN_IMAGE_SIDE, PLANE = SIDE * SIDE, CHANNELS = 3, LANES = 16, BRIGHTEST = 255 };
 static const float channel_mean[CHANNELS] = {0.4914F, 0.4822F, 0.4465F};
-static const float channel_deviation[CHANNELS] = {0.2023F, 0.1994F, 0.2010F};
+static const float per_deviation[CHANNELS] = {1 / 0.2023F, 1 / 0.1994F, 1 / 0.2010F};
 static const double grey_weight[CHANNELS] = {0.299, 0.587, 0.114};
 
 static double draw_between(struct hn_stream *stream, double lo, double hi) {
@@ -43,30 +43,24 @@ struct axis {
     float weight[SIDE];
 };
 
-// x in units of pixels, pixel centres at whole numbers, mirrored at -1/2 and SIDE - 1/2.
-static double reflect(double x) {
-    double period = fmod(fabs(x + 0.5), 2 * SIDE);
-    return (period > SIDE ? 2 * SIDE - period : period) - 0.5;
-}
-
 static void place_samples(double centre, double width, bool flip, struct axis *out) {
     for (int k = 0; k < SIDE; k++) {
         double along = ((flip ? SIDE - 1 - k : k) + 0.5) / SIDE - 0.5;
-        double at = fmin(fmax(reflect((centre + width * along) * SIDE - 0.5), 0), SIDE - 1);
+        double at = fmin(fmax((centre + width * along) * SIDE - 0.5, 0), SIDE - 1);
         out->from[k] = (int32_t)at;
         out->to[k] = out->from[k] + (out->from[k] < SIDE - 1);
         out->weight[k] = (float)(at - out->from[k]);
     }
 }
 
-// Rows of a plane, in [0, 1], from two rows of it each.
+// Rows of a plane from two rows of it each.
 HN_CLONES
 static void sample_rows(const uint8_t *plane, const struct axis *y, float *out) {
     for (int i = 0; i < SIDE; i++) {
         const uint8_t *upper = plane + y->from[i] * SIDE, *lower = plane + y->to[i] * SIDE;
         for (int k = 0; k < SIDE; k++)
             out[i * SIDE + k] =
-                ((float)upper[k] + y->weight[i] * ((float)lower[k] - (float)upper[k])) / 255.0F;
+                (float)upper[k] + y->weight[i] * ((float)lower[k] - (float)upper[k]);
     }
 }
 
@@ -79,7 +73,7 @@ static void sample_columns(const float *column, const struct axis *x, float *out
     }
 }
 
-// One plane of the crop, in [0, 1]. Columns are rows of the transpose.
+// One plane of the crop. Columns are rows of the transpose.
 static void sample_plane(const uint8_t *plane, const struct axis *x, const struct axis *y,
                          float *out) {
     float turned[PLANE], sampled[PLANE];
@@ -89,13 +83,15 @@ static void sample_plane(const uint8_t *plane, const struct axis *x, const struc
     hn_transpose(sampled, SIDE, SIDE, SIDE, out, SIDE);
 }
 
+HN_CLONES
 static double mean_grey(const float *planes) {
-    double sum = 0, channel[CHANNELS] = {0};
-    for (int k = 0; k < PLANE; k++)
-        for (int c = 0; c < CHANNELS; c++)
-            channel[c] += (double)planes[c * PLANE + k];
+    double sum = 0, lane[LANES] = {0};
     for (int c = 0; c < CHANNELS; c++)
-        sum += grey_weight[c] * channel[c];
+        for (int k = 0; k < PLANE; k += LANES)
+            for (int j = 0; j < LANES; j++)
+                lane[j] += grey_weight[c] * (double)planes[c * PLANE + k + j];
+    for (int j = 0; j < LANES; j++)
+        sum += lane[j];
     return sum / PLANE;
 }
 
@@ -112,15 +108,15 @@ static double colour_matrix(const struct hn_augmentation *a, const float *planes
                             double m[CHANNELS][CHANNELS]) {
     double offset = 0, saturate[CHANNELS][CHANNELS], turn[CHANNELS][CHANNELS],
            grey[CHANNELS][CHANNELS];
-    const double angle = 2 * M_PI * a->hue, s = a->saturation;
+    const double angle = 2 * M_PI * a->hue, along = cos(angle), across = sin(angle) / sqrt(3);
+    const double s = a->saturation;
     for (int i = 0; i < CHANNELS; i++)
         for (int j = 0; j < CHANNELS; j++) {
             double cross = i == j ? 0 : (j - i + CHANNELS) % CHANNELS == 1 ? -1 : 1;
             m[i][j] = i == j;
             grey[i][j] = grey_weight[j];
             saturate[i][j] = s * (i == j) + (1 - s) * grey_weight[j];
-            turn[i][j] =
-                cos(angle) * (i == j) + (1 - cos(angle)) / 3 + sin(angle) / sqrt(3) * cross;
+            turn[i][j] = along * (i == j) + (1 - along) / 3 + across * cross;
         }
     if (a->jitter) {
         for (int i = 0; i < CHANNELS; i++)
@@ -134,9 +130,14 @@ static double colour_matrix(const struct hn_augmentation *a, const float *planes
     return offset;
 }
 
-static float clamp_unit(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
+static inline float clamp_unit(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
-// Colours, clamping, normalisation, and channels last.
+// v in [0, 1].
+static inline float normalise(float v, int channel) {
+    return (v - channel_mean[channel]) * per_deviation[channel];
+}
+
+// Colours, which m takes to [0, 1], clamping, normalisation, and channels last.
 HN_CLONES
 static void finish(const float *planes, const float m[CHANNELS][CHANNELS], float offset,
                    float *out) {
@@ -144,7 +145,7 @@ static void finish(const float *planes, const float m[CHANNELS][CHANNELS], float
         for (int c = 0; c < CHANNELS; c++) {
             float v = m[c][0] * planes[k] + m[c][1] * planes[PLANE + k] +
                       m[c][2] * planes[2 * PLANE + k] + offset;
-            out[k * CHANNELS + c] = (clamp_unit(v) - channel_mean[c]) / channel_deviation[c];
+            out[k * CHANNELS + c] = normalise(clamp_unit(v), c);
         }
 }
 
@@ -160,8 +161,8 @@ void hn_augment_apply(const struct hn_augmentation *a, const uint8_t image[HN_IM
     double offset = colour_matrix(a, planes, m);
     for (int i = 0; i < CHANNELS; i++)
         for (int j = 0; j < CHANNELS; j++)
-            rounded[i][j] = (float)m[i][j];
-    finish(planes, rounded, (float)offset, out);
+            rounded[i][j] = (float)(m[i][j] / BRIGHTEST);
+    finish(planes, rounded, (float)(offset / BRIGHTEST), out);
 }
 
 void hn_augment_image(const uint8_t image[HN_IMAGE_BYTES], struct hn_stream *stream,
@@ -174,8 +175,7 @@ void hn_augment_image(const uint8_t image[HN_IMAGE_BYTES], struct hn_stream *str
 void hn_plain_image(const uint8_t image[HN_IMAGE_BYTES], float out[HN_IMAGE_BYTES]) {
     for (int c = 0; c < CHANNELS; c++)
         for (int k = 0; k < PLANE; k++)
-            out[k * CHANNELS + c] =
-                ((float)image[c * PLANE + k] / 255.0F - channel_mean[c]) / channel_deviation[c];
+            out[k * CHANNELS + c] = normalise((float)image[c * PLANE + k] / BRIGHTEST, c);
 }
 
 int32_t *hn_image_order(struct hn_context *ctx, const struct hn_images *data, int64_t n,

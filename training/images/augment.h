@@ -5,7 +5,7 @@
 #include "datasets/images.h"
 
 // Augmentation of one image, drawn by hn_augment_draw(). The crop is a rectangle in units of the
-// image; samples outside of the image are reflected at its border.
+// image and lies in it; beyond the outermost pixels' centres it has their colours.
 struct hn_augmentation {
     double width, height; // of the crop, 1 = the image
     double x, y;          // its centre
