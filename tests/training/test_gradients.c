@@ -221,6 +221,22 @@ static void test_norms_beside_convolutions(void) {
     }
 }
 
+// Average pools apply the batch norm before them, of their channels alone, and none after them.
+static void test_norms_beside_pools(void) {
+    for (int kind = 0; kind < 8; kind++) {
+        struct probe *p = open_probe(4 * 2 * 3);
+        const struct hn_layer_spec after = {.channels = kind & 1 ? 0 : 3};
+        p->pass.training = kind & 4;
+        add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 4 * 2 * 3});
+        add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = kind & 2 ? 0 : 3});
+        add(p, &hn_layer_average_pool,
+            (struct hn_layer_spec){.height = 4, .width = 2, .channels = 3, .kernel = 2});
+        add(p, &hn_layer_batch_norm, after);
+        add(p, &hn_layer_elu, (struct hn_layer_spec){0});
+        check_probe(p, "batch norms beside pools");
+    }
+}
+
 static void test_encoders(void) {
     struct probe *p = open_probe(9); // recipe C
     add(p, &hn_layer_sparse_linear, (struct hn_layer_spec){.out = 6});
@@ -329,6 +345,7 @@ static const struct hn_test tests[] = {
     {"every_layer", test_every_layer},
     {"batch_norm_modes", test_batch_norm_modes},
     {"batch_norm_long", test_batch_norm_long},
+    {"norms beside pools", test_norms_beside_pools},
     {"convolutions", test_convolutions},
     {"norms beside convolutions", test_norms_beside_convolutions},
     {"encoders", test_encoders},

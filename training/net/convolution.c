@@ -7,12 +7,14 @@
 // whose distance from the padded corner leaves the same remainders when divided by the stride have
 // the same part of the kernel, flipped, over the same window of dy.
 //
-// The parts of a pass (hn_part) are dealt to a fixed number of groups, each with buffers and weight
-// gradients of its own; these are added in the order of groups. What a batch norm beside sums over
-// images is summed while they are in a near cache.
+// The parts of a pass (hn_part) are dealt to a fixed number of groups, each with weight gradients
+// of its own; these are added in the order of groups. A thread computes its groups one after the
+// other in buffers that stay in a near cache, where what a batch norm beside sums over images is
+// summed, too.
 #include "training/net/layer.h"
 #include "training/net/windows.h"
 
+#include <omp.h>
 #include <string.h>
 
 enum { GROUPS = 8, CHUNK = HN_PART_ROWS, ALIGNED = 16 }; // CHUNK: images at once
@@ -28,15 +30,16 @@ struct shape {
     int64_t window, params;
     int64_t panels;          // numbers of the packed weights, which all groups read
     int64_t x_size, dy_size; // numbers of a chunk
-    int64_t group;           // numbers of a group's buffers: x, dy, gradient of the weights
+    int64_t group;           // numbers of a thread's buffers, x and dy, and a group's gradient
 };
 
-static hn_real *group_of(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
-    return run->work + shape->panels + g * shape->group;
+// Of this thread, of which there are not more than groups.
+static hn_real *buffers_of(const struct hn_layer_run *run, const struct shape *shape) {
+    return run->work + shape->panels + omp_get_thread_num() * shape->group;
 }
 
 static hn_real *gradient_of(const struct hn_layer_run *run, const struct shape *shape, int64_t g) {
-    return group_of(run, shape, g) + shape->x_size + shape->dy_size;
+    return run->work + shape->panels + g * shape->group + shape->x_size + shape->dy_size;
 }
 
 static int64_t aligned(int64_t n) { return (n + ALIGNED - 1) / ALIGNED * ALIGNED; }
@@ -149,19 +152,9 @@ static void multiply(const struct windows *w, const hn_real *panels, struct hn_p
         }
 }
 
-// x of `images` images from image i on: in `to` where a batch norm is applied to it, or where
-// `slack` is read and nothing follows; else where it is.
-static struct windows load_x(const struct hn_layer_run *run, const struct shape *shape, int64_t i,
-                             int64_t images, bool slack, hn_real *to) {
-    int64_t n = images * run->layer->in;
-    const hn_real *x = run->x + i * run->layer->in;
-    if (run->before.wide > 0)
-        hn_norm_forward(&run->before, x, n, to);
-    else if (slack && (run->rows - i) * run->layer->in - n < HN_WINDOW_SLACK)
-        memcpy(to, x, (size_t)n * sizeof *to);
-    else
-        to = (hn_real *)x;
-    return (struct windows){shape->y, shape->x, run->layer->spec.channels, images, to};
+static struct windows windows_of(const struct hn_layer *l, const struct shape *shape,
+                                 int64_t images, hn_real *x) {
+    return (struct windows){shape->y, shape->x, l->spec.channels, images, x};
 }
 
 // Positions of y, dy or their copies.
@@ -173,13 +166,16 @@ static struct hn_positions outputs(const struct hn_layer *l, const struct shape 
 static void forward_part(const struct hn_layer_run *run, const struct shape *shape, int64_t p) {
     const struct hn_layer *l = run->layer;
     const hn_real *bias = run->param + shape->window * l->spec.out;
-    hn_real *x = group_of(run, shape, p % GROUPS);
     int64_t first, rows = hn_part(run->rows, p, &first), out = l->spec.out;
     hn_real *all = run->y + first * l->out;
     for (int64_t i = 0; i < rows; i += CHUNK) {
         int64_t images = hn_min(CHUNK, rows - i);
-        hn_real *y = all + i * l->out;
-        const struct windows windows = load_x(run, shape, first + i, images, false, x);
+        hn_real *x = (hn_real *)run->x + (first + i) * l->in, *y = all + i * l->out;
+        if (run->before.wide > 0) {
+            hn_norm_forward(&run->before, x, images * l->in, buffers_of(run, shape));
+            x = buffers_of(run, shape);
+        }
+        const struct windows windows = windows_of(l, shape, images, x);
         multiply(&windows, run->work, outputs(l, shape, y), out, NULL);
         for (int64_t k = 0; k < images * l->out && l->spec.bias; k += out)
             for (int64_t j = 0; j < out; j++)
@@ -261,28 +257,31 @@ static void spread(const struct hn_layer_run *run, const struct shape *shape, in
     }
 }
 
+// Of a chunk, dx comes before x, since what is summed of both is summed as x is normalised.
 static void backward_part(const struct hn_layer_run *run, const struct shape *shape, int64_t p,
                           const hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
     int64_t first, rows = hn_part(run->rows, p, &first), out = l->spec.out;
-    hn_real *x = group_of(run, shape, p % GROUPS), *by = x + shape->x_size;
+    hn_real *x = buffers_of(run, shape), *by = x + shape->x_size;
     hn_real *grad = gradient_of(run, shape, p % GROUPS);
     for (int64_t i = first; i < first + rows; i += CHUNK) {
         int64_t images = hn_min(CHUNK, first + rows - i), n = images * l->out;
-        const struct windows windows = load_x(run, shape, i, images, true, x);
+        int64_t at = i * l->in, n_x = images * l->in;
         if (run->after.wide > 0)
             hn_norm_backward(&run->after, run->y + i * l->out, dy + i * l->out, n, by);
         else
             memcpy(by, dy + i * l->out, (size_t)n * sizeof *by);
+        if (dx)
+            spread(run, shape, images, by, dx + at);
+        if (run->before.wide > 0)
+            hn_norm_sum_back(&run->before, p, i == first, run->x + at, dx + at, n_x, x);
+        else
+            memcpy(x, run->x + at, (size_t)n_x * sizeof *x);
+        const struct windows windows = windows_of(l, shape, images, x);
         multiply(&windows, NULL, outputs(l, shape, by), out, grad);
         for (int64_t k = 0; k < n && l->spec.bias; k += out)
             for (int64_t j = 0; j < out; j++)
                 grad[shape->window * out + j] += by[k + j];
-        if (dx)
-            spread(run, shape, images, by, dx + i * l->in);
-        if (run->before.wide > 0)
-            hn_norm_sum_back(&run->before, p, i == first, run->x + i * l->in, dx + i * l->in,
-                             images * l->in);
     }
 }
 

@@ -132,11 +132,11 @@ void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t n, hn
 void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t n,
                       hn_real *dx);
 // The sums of part p: of all its x[n], about shift[norm->wide]; of dy, to which more may be added
-// unless it is the `first` of them.
+// unless it is the `first` of them; y[n] is that of hn_norm_forward().
 void hn_norm_sum(const struct hn_norm *norm, int64_t p, const hn_real *shift, const hn_real *x,
                  int64_t n);
 void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const hn_real *x,
-                      const hn_real *dy, int64_t n);
+                      const hn_real *dy, int64_t n, hn_real *y);
 
 #define HN_LAYER_DECLARE(name) extern const struct hn_layer_type hn_layer_##name;
 HN_LAYERS(HN_LAYER_DECLARE)

@@ -99,8 +99,9 @@ static bool applied(const struct hn_net *net, int i, int j) {
     if (i < 0 || i >= net->n || j < 0 || j >= net->n || !net->layer[j].type->applies_norms)
         return false;
     const struct hn_layer_spec *s = &net->layer[j].spec;
-    return net->layer[i].type == &hn_layer_batch_norm &&
-           net->layer[i].spec.channels == (i < j ? s->channels : s->out);
+    int64_t channels = i < j ? s->channels : s->out; // 0: none, as those that a pool gives
+    return net->layer[i].type == &hn_layer_batch_norm && channels > 0 &&
+           net->layer[i].spec.channels == channels;
 }
 
 static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net, int64_t rows,
