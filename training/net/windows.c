@@ -10,6 +10,7 @@
 enum { POSITIONS = HN_WINDOW_POSITIONS, PANEL = HN_WINDOW_PANEL };
 enum { NUMBERS = HN_WINDOW_NUMBERS, FEW = HN_WINDOW_FEW };
 enum { BLOCK = 256, NEAR = 288 }; // positions; rows of a panel that stay in the nearest cache
+enum { AHEAD = 2048 }; // numbers from a row of y to one that is written soon, which is asked for
 
 #define LANES(BITS) ((BITS) / 8 / (int)sizeof(hn_real))
 #define VECTOR(BITS)                                                                               \
@@ -25,6 +26,9 @@ enum { BLOCK = 256, NEAR = 288 }; // positions; rows of a panel that stay in the
     const hn_real *x##i = row[i].x + from;                                                         \
     hn_real *y##i = row[i].y + column;
 #define START(i, BITS) vector_##BITS left##i = {0}, right##i = {0};
+#define FETCH(i, BITS)                                                                             \
+    __builtin_prefetch(y##i + AHEAD, 1);                                                           \
+    __builtin_prefetch(y##i + AHEAD + LANES(BITS), 1);
 #define LOAD(i, BITS)                                                                              \
     left##i = *(const vector_##BITS *)y##i;                                                        \
     right##i = *(const vector_##BITS *)(y##i + LANES(BITS));
@@ -63,6 +67,8 @@ enum { BLOCK = 256, NEAR = 288 }; // positions; rows of a panel that stay in the
         ROWS_##M(FROM, BITS) ROWS_##M(START, BITS);                                                \
         if (from > 0) {                                                                            \
             ROWS_##M(LOAD, BITS)                                                                   \
+        } else {                                                                                   \
+            ROWS_##M(FETCH, BITS)                                                                  \
         }                                                                                          \
         for (int64_t s = 0; s < w.strips; s++) {                                                   \
             const hn_real *b = panel + s * w.pitch * PANEL;                                        \
