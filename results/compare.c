@@ -440,16 +440,19 @@ static enum hn_code open_lines(struct hn_context *ctx, struct hn_comparison *c) 
 enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
                         const struct hn_results *now, int64_t n_now,
                         const struct hn_compare_options *options, struct hn_comparison *out) {
-    *out = (struct hn_comparison){
-        .base = base, .now = now, .is_default = options->is_default, .verbose = options->verbose};
+    *out = (struct hn_comparison){.base = base,
+                                  .now = now,
+                                  .is_default = options->is_default,
+                                  .verbose = options->verbose,
+                                  .said_first = ""};
     struct work w = {ctx, options, out};
     if (hn_compare_say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
         open_lines(ctx, out) || compare_values(&w) ||
         hn_compare_times(ctx, base, n_base, now, n_now, options, out))
         return ctx->code;
     if (*out->left_out)
-        hn_append(out->said_first, sizeof out->said_first,
-                  "The older program of NEW does not know, so not judged:%s\n", out->left_out);
+        hn_compare_say(ctx, out, "The older program of NEW does not know, so not judged:%s\n",
+                       out->left_out);
     hn_compare_conclude(out, options);
-    return HN_OK;
+    return out->said_first ? HN_OK : ctx->code;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { NAMED = 5 }; // cells without a partner that are named
@@ -216,35 +217,43 @@ void hn_compare_print_missing(const struct hn_comparison *c, hn_put *put, FILE *
     print_labels(c, false, put, out);
 }
 
+void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char *format, ...) {
+    char line[HN_COMPARE_SAID];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    c->said_first = c->said_first ? hn_format(ctx, "%s%s", c->said_first, line) : NULL;
+}
+
 enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {
-    enum { SIZE = sizeof c->said_first };
     struct hn_results_changes changes;
     struct hn_programs programs = {0};
     char text[512];
     int was = hn_results_version(c->base), is = hn_results_version(c->now);
     hn_results_changes(c->base, c->now, &changes);
     if (was && is && was != is)
-        hn_append(c->said_first, SIZE,
-                  "Numbers changed between: BASE is of results version %d, NEW of %d.\n", was, is);
+        hn_compare_say(ctx, c,
+                       "Numbers changed between: BASE is of results version %d, NEW of %d.\n", was,
+                       is);
     else if (was != is)
-        hn_append(c->said_first, SIZE,
-                  "%s is from before files said their results version, %s of version %d. Numbers "
-                  "changed up to there:\n",
-                  was ? "NEW" : "BASE", was ? "BASE" : "NEW", was ? was : is);
+        hn_compare_say(
+            ctx, c,
+            "%s is from before files said their results version, %s of version %d. Numbers "
+            "changed up to there:\n",
+            was ? "NEW" : "BASE", was ? "BASE" : "NEW", was ? was : is);
     for (int64_t i = 0; i < changes.n; i++)
-        hn_append(c->said_first, SIZE, "- version %d: %s\n", changes.first[i].version,
-                  changes.first[i].what);
+        hn_compare_say(ctx, c, "- version %d: %s\n", changes.first[i].version,
+                       changes.first[i].what);
     if (was != is)
-        hn_append(c->said_first, SIZE,
-                  "Differences may be these changes: make BASE again with the program of NEW.\n");
+        hn_compare_say(
+            ctx, c, "Differences may be these changes: make BASE again with the program of NEW.\n");
     if (hn_programs_add(ctx, c->now, &programs))
         return ctx->code;
     hn_programs_text(&programs, text, sizeof text);
     if (programs.n > 1)
-        hn_append(c->said_first, SIZE, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n,
-                  text);
+        hn_compare_say(ctx, c, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n, text);
     else if (programs.n == 1 && *ctx->program && strcmp(text, ctx->program) != 0)
-        hn_append(c->said_first, SIZE, "NEW was made by program %s, and this is %s.\n", text,
-                  ctx->program);
-    return HN_OK;
+        hn_compare_say(ctx, c, "NEW was made by program %s, and this is %s.\n", text, ctx->program);
+    return c->said_first ? HN_OK : ctx->code;
 }

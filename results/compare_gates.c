@@ -264,6 +264,7 @@ void hn_compare_nothing(const struct hn_results *none, const struct hn_results *
     *out = (struct hn_comparison){.base = none,
                                   .now = now,
                                   .floor = NAN,
+                                  .said_first = "",
                                   .end = allowed ? HN_COMPARE_ALLOWED : HN_COMPARE_NOTHING};
     snprintf(out->why_not, sizeof out->why_not, "there is no baseline");
     say(out, "NOTHING COMPARED: there is no baseline yet%s",
