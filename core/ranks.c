@@ -123,29 +123,15 @@ enum hn_code hn_mann_whitney(struct hn_context *ctx, struct hn_samples x, struct
     return HN_OK;
 }
 
-// rank[n]: of value[n], from 1. False if there is one value only.
-static bool average_ranks(const double *value, int64_t n, size_t *order, double *rank) {
-    int64_t end, groups = 0;
-    gsl_sort_index(order, value, 1, (size_t)n);
-    for (int64_t first = 0; first < n; first = end, groups++) {
-        for (end = first + 1; end < n && value[order[end]] <= value[order[first]];)
-            end++;
-        for (int64_t i = first; i < end; i++)
-            rank[order[i]] = 0.5 * (double)(first + 1 + end);
-    }
-    return groups > 1;
-}
-
 enum hn_code hn_spearman(struct hn_context *ctx, const double *x, const double *y, int64_t n,
                          double *rho) {
-    HN_SCOPE(ctx);
-    size_t *order = hn_alloc(ctx, n, sizeof *order);
-    double *rank_x = hn_alloc(ctx, n, sizeof *rank_x), *rank_y = hn_alloc(ctx, n, sizeof *rank_y);
     *rho = NAN;
-    if (!order || !rank_x || !rank_y)
-        return HN_MEMORY;
-    if (average_ranks(x, n, order, rank_x) && average_ranks(y, n, order, rank_y))
-        *rho = gsl_stats_correlation(rank_x, 1, rank_y, 1, (size_t)n);
+    HN_SCOPE(ctx);
+    double *ranks = hn_alloc(ctx, n, 2 * sizeof *ranks);
+    if (!ranks)
+        return ctx->code;
+    if (n > 1)
+        *rho = gsl_stats_spearman(x, 1, y, 1, (size_t)n, ranks);
     return HN_OK;
 }
 
