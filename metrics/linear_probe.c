@@ -1,8 +1,8 @@
-// Multinomial logistic regression by L-BFGS (Liu and Nocedal 1989; Nocedal and Wright, Numerical
-// Optimization, 2nd ed., algorithm 7.4) with an Armijo line search, on the objective divided by
+// Multinomial logistic regression by memoryless BFGS (Shanno 1978; Nocedal and Wright, Numerical
+// Optimization, 2nd ed., section 7.2) with an Armijo line search, on the objective divided by
 // C n, so that the gradient norm at which to stop does not depend on the number of rows. The
-// recursion begins with the inverse of a bound of the second derivatives
-// (preconditioner.c): an eighth of the steps on an encoder's features.
+// update begins with the inverse of a bound of the second derivatives (preconditioner.c): an eighth
+// of the steps on an encoder's features. With it, ten steps remembered are hardly better than one.
 //
 // Rows are cut into at most PARTS parts for any number of threads; a part passes block by block
 // through two matrix products, scores and gradient, and the parts are added in order in double: so
@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MEMORY = 10, PARTS = 32, BLOCK = 256, ITERATIONS = 1000, HALVINGS = 30, HELD_OUT = 10 };
+enum { PARTS = 32, BLOCK = 256, ITERATIONS = 1000, HALVINGS = 30, HELD_OUT = 10 };
 static const double sufficient = 1e-4, rounding = 1e-7, default_tolerance = 1e-5;
 
 // A fit in work. Vectors have `size` = classes x (d + 1) doubles.
@@ -34,11 +34,9 @@ struct fit {
     double *part_bias;    // [parts x classes]
     double part_loss[PARTS];
     double *point, *gradient, *trial, *trial_gradient, *direction;
-    double *s, *y;  // [MEMORY x size]
-    double *scaled; // [size]
+    double *s, *y, *scaled; // the last step, and that of the gradient
+    double curvature;       // s y; 0: there is no step to learn from
     struct hn_preconditioner scale;
-    double curvature[MEMORY];
-    int kept, newest;
 };
 
 static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
@@ -57,7 +55,7 @@ static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
                 HN_ALLOC(ctx, f->score, f->parts * BLOCK * f->classes) &&
                 HN_ALLOC(ctx, f->part_gradient, f->parts * features) &&
                 HN_ALLOC(ctx, f->part_bias, f->parts * f->classes) &&
-                HN_ALLOC(ctx, f->s, MEMORY * f->size) && HN_ALLOC(ctx, f->y, MEMORY * f->size);
+                HN_ZALLOC(ctx, f->s, f->size) && HN_ZALLOC(ctx, f->y, f->size);
     return good ? hn_preconditioner_open(ctx, &f->data->x, share * (1 - share), f->penalty,
                                          &f->scale)
                 : ctx->code;
@@ -162,48 +160,35 @@ static double largest_entry(const double *a, int64_t n) {
     return largest;
 }
 
-// direction = -H gradient by the two-loop recursion.
+// direction = -H gradient, where H is the scaled preconditioner, updated by the last step.
 static void take_direction(struct fit *f) {
-    double alpha[MEMORY], *q = f->direction;
+    double *q = f->direction, curvature = f->curvature;
     for (int64_t i = 0; i < f->size; i++)
         q[i] = -f->gradient[i];
-    for (int k = 0; k < f->kept; k++) {
-        int at = (f->newest - k + MEMORY) % MEMORY;
-        alpha[at] = inner(f->s + at * f->size, q, f->size) / f->curvature[at];
-        add_scaled(q, -alpha[at], f->y + at * f->size, f->size);
-    }
+    double alpha = curvature > 0 ? inner(f->s, q, f->size) / curvature : 0;
+    add_scaled(q, -alpha, f->y, f->size);
     hn_preconditioner_apply(&f->scale, q, f->classes);
-    if (f->kept > 0) {
-        const double *y = f->y + f->newest * f->size;
-        memcpy(f->scaled, y, (size_t)f->size * sizeof *f->scaled);
-        hn_preconditioner_apply(&f->scale, f->scaled, f->classes);
-        double scale = f->curvature[f->newest] / inner(y, f->scaled, f->size);
-        for (int64_t i = 0; i < f->size; i++)
-            q[i] *= scale;
-    }
-    for (int k = f->kept - 1; k >= 0; k--) {
-        int at = (f->newest - k + MEMORY) % MEMORY;
-        double beta = inner(f->y + at * f->size, q, f->size) / f->curvature[at];
-        add_scaled(q, alpha[at] - beta, f->s + at * f->size, f->size);
-    }
+    if (!(curvature > 0))
+        return;
+    memcpy(f->scaled, f->y, (size_t)f->size * sizeof *f->scaled);
+    hn_preconditioner_apply(&f->scale, f->scaled, f->classes);
+    double scale = curvature / inner(f->y, f->scaled, f->size);
+    for (int64_t i = 0; i < f->size; i++)
+        q[i] *= scale;
+    add_scaled(q, alpha - inner(f->y, q, f->size) / curvature, f->s, f->size);
 }
 
-// Remembers the step from point to trial, if it tells of curvature, and takes it.
+// Takes the step from point to trial, and remembers it if it tells of curvature.
 static void take_step(struct fit *f) {
-    int at = (f->newest + 1) % MEMORY;
-    double *s = f->s + at * f->size, *y = f->y + at * f->size;
     for (int64_t i = 0; i < f->size; i++) {
-        s[i] = f->trial[i] - f->point[i];
-        y[i] = f->trial_gradient[i] - f->gradient[i];
+        f->s[i] = f->trial[i] - f->point[i];
+        f->y[i] = f->trial_gradient[i] - f->gradient[i];
     }
     memcpy(f->point, f->trial, (size_t)f->size * sizeof *f->point);
     memcpy(f->gradient, f->trial_gradient, (size_t)f->size * sizeof *f->gradient);
-    double curvature = inner(s, y, f->size);
-    if (curvature <= 1e-12 * inner(y, y, f->size))
-        return;
-    f->curvature[at] = curvature;
-    f->newest = at;
-    f->kept += f->kept < MEMORY;
+    f->curvature = inner(f->s, f->y, f->size);
+    if (f->curvature <= 1e-12 * inner(f->y, f->y, f->size))
+        f->curvature = 0;
 }
 
 // True if the trial point will do: the objective fell enough (Armijo), or, where its fall drowns in
@@ -219,7 +204,7 @@ static bool falls(const struct fit *f, double value, double there, double step, 
 // Goes along the direction as far as that; false if it does not fall.
 static bool search(struct hn_context *ctx, struct fit *f, double *value) {
     double slope = inner(f->direction, f->gradient, f->size);
-    bool scaled = f->kept > 0 || f->scale.factor;
+    bool scaled = f->curvature > 0 || f->scale.factor;
     double step = scaled ? 1 : fmin(1, 1 / sqrt(inner(f->gradient, f->gradient, f->size)));
     for (int k = 0; k < HALVINGS && slope < 0; k++, step /= 2) {
         memcpy(f->trial, f->point, (size_t)f->size * sizeof *f->trial);
@@ -272,10 +257,7 @@ enum hn_code hn_logistic_fit(struct hn_context *ctx, const struct hn_labelled *d
                              struct hn_logistic *model) {
     if (check_data(ctx, data, classes))
         return ctx->code;
-    struct fit f = {.data = data,
-                    .classes = classes,
-                    .penalty = 1 / (c * (double)data->x.rows),
-                    .newest = MEMORY - 1};
+    struct fit f = {.data = data, .classes = classes, .penalty = 1 / (c * (double)data->x.rows)};
     HN_SCOPE(ctx);
     if (fit_open(ctx, &f))
         return ctx->code;
