@@ -202,12 +202,12 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_ker
     return code;
 }
 
-// On one thread, whatever --threads says: goals for training are of one core.
+// On one thread unless --threads says more, as goals for training are of one core.
 static enum hn_code run_training(struct hn_context *ctx, const struct hn_bench_kernel *k,
                                  struct work *w) {
     struct hn_bench_shape shape = w->bench.shape;
     int threads = ctx->threads;
-    ctx->threads = 1;
+    ctx->threads = (int)hn_given(w->p->threads, 1);
     w->bench.shape.dim = TRAINING_DIM;
     enum hn_code code = run_kernel(ctx, k, w);
     ctx->threads = threads;
@@ -378,9 +378,9 @@ const struct hn_command hn_cmd_bench = {
         "given per batch and has no ceiling. `table` runs the rows of docs/notes/performance.md at "
         "their own sizes, up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the "
         "proximity graph at three sizes: its time per item is to be the same. `train` (not part of "
-        "`all`) is a step of training on one thread, on made-up data of the recipes' shapes "
-        "(`train-node`: an epoch), beside what its matrix products would take (`train-text`, "
-        "`train-pairs`: what reading and writing the rows of its table would).",
+        "`all`) is a step of training, on one thread unless --threads says more, on made-up data "
+        "of the recipes' shapes (`train-node`: an epoch), beside what its matrix products would "
+        "take (`train-text`, `train-pairs`: what reading and writing the rows of its table would).",
     .examples = "hardneg bench knn loss --n 20000 --dim 768 --json\n"
                 "mpirun -n 4 hardneg bench knn gcbs --n 200000 --mpi -o /shared/folder",
     .options = bench_options,
