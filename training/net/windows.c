@@ -114,7 +114,7 @@ VECTOR(256)
 AVX2 inline vector_256 add_256(float x, vector_256 b, vector_256 sum) {
     return _mm256_fmadd_ps(_mm256_set1_ps(x), b, sum);
 }
-KERNEL(AVX2, 256, 4, 6)
+KERNEL(AVX2, 256, 6, 6)
 static const struct hn_window_kernel avx2 = {"AVX2", multiply_256, correlate_256};
 
 VECTOR(512)
@@ -147,7 +147,7 @@ static const struct hn_window_kernel *best(void) {
 // The positions of a grid a block at a time, so that both sides stay in the nearest cache.
 struct walk {
     struct hn_grid grid, at; // at: the next position
-    struct hn_window_row row[BLOCK];
+    struct hn_window_row row[BLOCK + POSITIONS];
     int64_t n;
 };
 
@@ -186,7 +186,7 @@ static void multiply_panel(const struct hn_window_kernel *kernel, const struct w
         struct hn_window_row row[POSITIONS];
         for (int64_t i = 0; i < POSITIONS; i++)
             row[i] = (struct hn_window_row){walk->row[p + i].x, tile[i]};
-        kernel->multiply(row, POSITIONS, window, 0, panel, 0);
+        kernel->multiply(row, hn_min(POSITIONS, walk->n - p), window, 0, panel, 0);
         for (int64_t i = 0; i < hn_min(POSITIONS, walk->n - p); i++)
             memcpy(walk->row[p + i].y + first, tile[i], (size_t)columns * sizeof **tile);
     }

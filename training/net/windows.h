@@ -47,7 +47,7 @@ struct hn_window_row {
     hn_real *y;
 };
 // Rows of a tile: positions of a product; numbers of a window in a correlation, and the fewest.
-enum { HN_WINDOW_POSITIONS = 8, HN_WINDOW_NUMBERS = 12, HN_WINDOW_FEW = 4 };
+enum { HN_WINDOW_POSITIONS = 24, HN_WINDOW_NUMBERS = 12, HN_WINDOW_FEW = 4 };
 struct hn_window_kernel {
     const char *name;
     // row[i].y[column + j] = <window from number `from` at row[i].x, column j of one panel>, or,
