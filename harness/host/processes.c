@@ -109,7 +109,8 @@ static void be_worker(struct hn_context *ctx, struct pool *p, int number, pid_t 
     signal(SIGHUP, SIG_IGN);
     struct own_line own = {ctx->notes, p->progress.terminal};
     // cppcheck-suppress autoVariables ; this function does not return
-    ctx->notes = (struct hn_notes){note_on_own_line, &own};
+    ctx->notes.to = note_on_own_line; // which tells the same reader: what it was told stays told
+    ctx->notes.data = &own;
     ctx->stop = &p->shared->stop;
     ctx->threads = (int)hn_max(ctx->threads / p->w->processes, 1);
     ctx->memory.limit /= p->w->processes;
