@@ -31,6 +31,7 @@ test_help() {
     expect "unknown option" 2 'threads' run -c j.yaml --thraeds 2
     expect "option without value" 2 '.' run -c
     expect "superfluous argument" 2 'argument' info a.h5 b.h5
+    expect "usage of several lines" 2 "unexpected argument 'x.npy'; usage: hardneg import --embeddings .* -o FILE \(--help has more\)$" import x.npy
     expect "list of what is not there" 2 'samplers' list sampler
     for what in samplers losses weightings metrics tasks figures formats; do
         expect "list $what" 0 '' list $what

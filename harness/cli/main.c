@@ -168,10 +168,13 @@ static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command 
         return ctx->code;
     if (call->n_args >= command->min_args && call->n_args <= command->max_args)
         return hn_command_run(ctx, command, call);
+    // A message is one line.
+    const char *usage = command->usage, *more = strchr(usage, '\n') ? " (--help has more)" : "";
+    int length = (int)strcspn(usage, "\n");
     if (call->n_args < command->min_args)
-        return hn_fail(ctx, HN_USAGE, "missing argument; usage: %s", command->usage);
-    return hn_fail(ctx, HN_USAGE, "unexpected argument '%s'; usage: %s",
-                   call->args[command->max_args], command->usage);
+        return hn_fail(ctx, HN_USAGE, "missing argument; usage: %.*s%s", length, usage, more);
+    return hn_fail(ctx, HN_USAGE, "unexpected argument '%s'; usage: %.*s%s",
+                   call->args[command->max_args], length, usage, more);
 }
 
 static char *command_line(struct hn_context *ctx, int argc, char **argv) {
