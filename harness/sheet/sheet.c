@@ -420,7 +420,7 @@ static enum hn_code draw_sampler(struct hn_context *ctx, const struct work *w, c
                                  FILE *html) {
     const struct sheet_params *p = w->p;
     struct hn_job_sampler *sampler;
-    struct hn_sheet_batch batch;
+    struct hn_sheet_batch batch = {0};
     if (hn_job_parse_sampler(ctx, text, &sampler) ||
         hn_plan_check_sampler(ctx, w->info, sampler, p->batch) ||
         hn_sheet_draw(ctx, sampler, &w->items, (int32_t)p->batch, (uint64_t)p->seed, w->anchor,
