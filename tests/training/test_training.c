@@ -207,11 +207,11 @@ struct size {
     int64_t m, n, k;
 };
 
-// One product, on 1, 2, 3 and 5 threads; rows of c lie apart, and what lies between stays. Factors
+// One product, on so many threads; rows of c lie apart, and what lies between stays. Factors
 // end where their arrays do.
 static void check_product(struct hn_context *ctx, struct size s, struct hn_factor a,
                           struct hn_factor b, bool add) {
-    static const int threads[] = {1, 2, 3, 5};
+    static const int threads[] = {1, 2, 3, 5, 6, 16};
     HN_SCOPE(ctx);
     const int64_t ldc = s.n + 2;
     float *want = hn_alloc(ctx, s.m * ldc, sizeof *want), *c = hn_alloc(ctx, s.m * ldc, sizeof *c);

@@ -1,6 +1,7 @@
 // Products in tiles (core/sweep/product.h). Of b, HN_CHAIN x COLUMNS at a time are packed in panels
-// as wide as a tile, by all threads for all. Rows of a are read where they lie: a tile's stay in
-// the first cache while they meet one panel after the other.
+// as wide as a tile. Rows of a are read where they lie: a tile's stay in the first cache while they
+// meet one panel after the other. Every thread packs what it needs for its part of c: copying takes
+// less time than fetching what another core has just written.
 #include "training/net/product.h"
 #include "core/clones.h"
 #include "core/sweep/product.h"
@@ -169,27 +170,42 @@ static void multiply_rows(const struct job *job, const struct block *block, int6
     }
 }
 
-static void wait_for_others(int threads) {
-    if (threads > 1) {
-#pragma omp barrier
-    }
-}
-
-// One thread's share.
-static void multiply(const struct job *job, hn_real *packed, int thread, int threads) {
-    const int64_t width = job->kernel.cols;
-    const int64_t first = job->m * thread / threads, last = job->m * (thread + 1) / threads;
+static void multiply(const struct job *job) {
+    _Alignas(64) hn_real packed[HN_CHAIN * COLUMNS];
     for (int64_t j = 0; j < job->n; j += COLUMNS)
         for (int64_t k = 0; k == 0 || k < job->k; k += HN_CHAIN) {
             const struct block block = {k, hn_min(HN_CHAIN, job->k - k), j,
                                         hn_min(COLUMNS, job->n - j), packed};
-            for (int64_t p = thread; p * width < block.cols; p += threads)
-                pack_panel(job, &block, p * width);
-            wait_for_others(threads);
-            for (int64_t i = first; i < last; i += GROUP)
-                multiply_rows(job, &block, i, hn_min(GROUP, last - i));
-            wait_for_others(threads);
+            for (int64_t p = 0; p < block.cols; p += job->kernel.cols)
+                pack_panel(job, &block, p);
+            for (int64_t i = 0; i < job->m; i += GROUP)
+                multiply_rows(job, &block, i, hn_min(GROUP, job->m - i));
         }
+}
+
+// Into how many parts, of `threads`, the rows of c are cut: so that the shorter side of a part is
+// longest, since what is copied grows with the sides, and what is computed with their product.
+static int parts_down(const struct job *job, int threads) {
+    int best = threads;
+    for (int down = threads - 1; down > 0; down--)
+        if (threads % down == 0 && hn_min(job->m / down, job->n / (threads / down)) >
+                                       hn_min(job->m / best, job->n / (threads / best)))
+            best = down;
+    return best;
+}
+
+static struct job part_of(const struct job *job, int thread, int threads) {
+    struct job part = *job;
+    const int down = parts_down(job, threads), across = threads / down, i = thread % down,
+              j = thread / down;
+    const int64_t width = job->kernel.cols, panels = (job->n + width - 1) / width;
+    const int64_t row = job->m * i / down, col = panels * j / across * width;
+    part.m = job->m * (i + 1) / down - row;
+    part.n = hn_min(panels * (j + 1) / across * width, job->n) - col;
+    part.a.data += row * (job->a.transposed ? 1 : job->a.stride);
+    part.b.data += col * (job->b.transposed ? job->b.stride : 1);
+    part.c += row * job->ldc + col;
+    return part;
 }
 
 void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k) {
@@ -200,11 +216,14 @@ void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc) {
     const struct job job = {best_kernel(), a, b, m, n, k, add, c, ldc};
-    _Alignas(64) hn_real packed[HN_CHAIN * COLUMNS];
     hn_count_product(workers, m, n, k);
-    if (workers.threads == 1 || m * n * k < SMALL)
-        multiply(&job, packed, 0, 1);
-    else
+    if (workers.threads == 1 || m * n * k < SMALL) {
+        multiply(&job);
+        return;
+    }
 #pragma omp parallel num_threads(workers.threads)
-        multiply(&job, packed, omp_get_thread_num(), omp_get_num_threads());
+    {
+        const struct job part = part_of(&job, omp_get_thread_num(), omp_get_num_threads());
+        multiply(&part);
+    }
 }
