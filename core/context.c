@@ -41,12 +41,17 @@ static void put_message(char message[HN_MESSAGE_MAX], const char *text) {
     message[i] = '\0';
 }
 
+static void write_text(char text[HN_MESSAGE_MAX], const char *fmt, va_list args) {
+    text[0] = '\0';
+    hn_vappend(text, HN_MESSAGE_MAX, fmt, args);
+}
+
 enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...) {
     // Built aside: an argument may be the old message.
     char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    write_text(text, fmt, args);
     va_end(args);
     put_message(ctx->message, text);
     ctx->code = code;
@@ -57,16 +62,9 @@ enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) {
     char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    int used = vsnprintf(text, sizeof text, fmt, args);
+    write_text(text, fmt, args);
     va_end(args);
-    if (used < 0)
-        return ctx->code;
-    size_t capacity = sizeof text - 1;
-    size_t at = (size_t)used < capacity ? (size_t)used : capacity;
-    text[at] = '\0';
-    strncat(text, ": ", capacity - at);
-    at = strlen(text);
-    strncat(text, ctx->message, capacity - at);
+    hn_append(text, sizeof text, ": %s", ctx->message);
     put_message(ctx->message, text);
     return ctx->code;
 }
@@ -77,7 +75,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
     char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    write_text(text, fmt, args);
     va_end(args);
     put_message(text, text);
     ctx->notes.to(ctx->notes.data, text);
@@ -90,7 +88,7 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     if (!ctx->notes.to)
         return; // not said
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    write_text(text, fmt, args);
     va_end(args);
     uint64_t own = hn_hash(text) | 1; // 0: none
     int i = 0;
@@ -103,7 +101,7 @@ void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
     hn_note(ctx, "%s", text);
 }
 
-void hn_keep_note(void *text, const char *note) { snprintf(text, HN_MESSAGE_MAX, "%s", note); }
+void hn_keep_note(void *text, const char *note) { hn_put_text(text, HN_MESSAGE_MAX, "%s", note); }
 
 enum hn_code hn_check_stop(struct hn_context *ctx) {
     return hn_stop_asked(ctx) ? hn_fail(ctx, HN_INTERRUPTED, "interrupted") : HN_OK;
@@ -319,12 +317,10 @@ char *hn_strdup(struct hn_context *ctx, const char *text) {
     return copy ? memcpy(copy, text, (size_t)length) : NULL;
 }
 
-char *hn_format(struct hn_context *ctx, const char *fmt, ...) {
-    va_list args, again;
-    va_start(args, fmt);
+char *hn_vformat(struct hn_context *ctx, const char *fmt, va_list args) {
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
     char *text = length < 0 ? NULL : hn_alloc(ctx, (int64_t)length + 1, 1);
     if (text)
         vsnprintf(text, (size_t)length + 1, fmt, again);
@@ -332,11 +328,38 @@ char *hn_format(struct hn_context *ctx, const char *fmt, ...) {
     return text;
 }
 
-void hn_append(char *text, size_t size, const char *fmt, ...) {
-    size_t used = strlen(text);
+char *hn_format(struct hn_context *ctx, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text + used, size - used, fmt, args);
+    char *text = hn_vformat(ctx, fmt, args);
+    va_end(args);
+    return text;
+}
+
+void hn_vappend(char *text, size_t size, const char *fmt, va_list args) {
+    static const char more[] = "...";
+    size_t used = strlen(text);
+    int length = vsnprintf(text + used, size - used, fmt, args);
+    if (length < 0 || (size_t)length < size - used || size < sizeof more)
+        return;
+    size_t at = size - sizeof more;
+    while (at > 0 && ((unsigned char)text[at] & 0xC0U) == 0x80U) // no part of a character
+        at--;
+    memcpy(text + at, more, sizeof more);
+}
+
+void hn_append(char *text, size_t size, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    hn_vappend(text, size, fmt, args);
+    va_end(args);
+}
+
+void hn_put_text(char *text, size_t size, const char *fmt, ...) {
+    va_list args;
+    text[0] = '\0';
+    va_start(args, fmt);
+    hn_vappend(text, size, fmt, args);
     va_end(args);
 }
 

@@ -176,9 +176,13 @@ void hn_scope_end(struct hn_scope *scope);
 
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+HN_MUST_USE char *hn_vformat(struct hn_context *ctx, const char *fmt, va_list args) HN_PRINTF(2, 0);
 
-// Puts a text behind the one in text[size]; what does not fit is cut.
+// Puts a text behind the one in text[size], or in its place; where it does not fit, whole
+// characters (UTF-8) and "..." are left.
 void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
+void hn_vappend(char *text, size_t size, const char *fmt, va_list args) HN_PRINTF(3, 0);
+void hn_put_text(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
 // "1 cell", "2 cells", "2 queries": a number with what it counts.
 struct hn_counted {
     char text[64];

@@ -11,10 +11,10 @@ static const int64_t bytes_max = (int64_t)1 << 30;
 static const char blanks[] = " \t,";
 
 enum hn_code hn_line_fail(struct hn_context *ctx, const struct hn_line *at, const char *fmt, ...) {
-    char text[HN_MESSAGE_MAX];
+    char text[HN_MESSAGE_MAX] = "";
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
+    hn_vappend(text, sizeof text, fmt, args);
     va_end(args);
     return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", at->path, (long long)at->number, text);
 }

@@ -37,10 +37,10 @@ static void print_position(const struct hn_yaml_origin *origin, int64_t line, in
 }
 
 enum hn_code hn_yaml_fail(struct hn_context *ctx, const struct hn_yaml *at, const char *fmt, ...) {
-    char text[HN_MESSAGE_MAX];
+    char text[HN_MESSAGE_MAX] = "";
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    hn_vappend(text, sizeof text, fmt, args);
     va_end(args);
     hn_fail(ctx, HN_USAGE, "%s", text);
     return hn_yaml_fail_in(ctx, at);
@@ -78,7 +78,7 @@ enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *
     if (meant)
         return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (did you mean '%s'?)", what, clip, at->text,
                             meant);
-    char known[512] = "";
+    char known[HN_MESSAGE_MAX] = "";
     for (int64_t i = 0; i < names->n; i++)
         hn_append(known, sizeof known, "%s%s", i ? ", " : "", names->name[i]);
     return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (known: %s)", what, clip, at->text, known);

@@ -178,17 +178,16 @@ static const char *member_value(const struct hn_claim_side *side, int64_t member
 }
 
 void hn_side_label(const struct hn_claim_side *side, int64_t member, char *text, size_t size) {
-    size_t used = 0;
     *text = '\0';
-    for (int64_t i = 0; i < side->filters && used < size; i++)
+    for (int64_t i = 0; i < side->filters; i++)
         if (side->filter[i].values > 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
-                                     side->filter[i].column, member_value(side, member, i));
+            hn_append(text, size, "%s%s %s", *text ? ", " : "", side->filter[i].column,
+                      member_value(side, member, i));
 }
 
 static void lacks(struct gather *g, const char *column) {
-    snprintf(g->out->why, sizeof g->out->why, "column '%s' is missing from table '%s'", column,
-             g->table->name);
+    hn_put_text(g->out->why, sizeof g->out->why, "column '%s' is missing from table '%s'", column,
+                g->table->name);
 }
 
 // A required column; false and the reason if there is none.
@@ -342,15 +341,14 @@ static double expression(const struct gather *g, const struct hn_claim_side *sid
 // "step 400, M 500": what names the row's group, the data set left out; and the same of what the
 // other side has too, the data set included.
 static void name_group(const struct gather *g, int64_t row, struct hn_sample *s) {
-    size_t used = 0, matched = 0;
     for (int i = 0; i < g->groups; i++) {
         char text[96];
         text_at(g->table, g->group[i].view, row, text, sizeof text);
-        if (strcmp(g->group[i].name, "dataset") != 0 && used < sizeof s->group)
-            used += (size_t)snprintf(s->group + used, sizeof s->group - used, "%s%s %s",
-                                     used ? ", " : "", g->group[i].name, text);
-        if (g->group[i].shared && matched < sizeof s->match)
-            matched += (size_t)snprintf(s->match + matched, sizeof s->match - matched, "%s|", text);
+        if (strcmp(g->group[i].name, "dataset") != 0)
+            hn_append(s->group, sizeof s->group, "%s%s %s", *s->group ? ", " : "", g->group[i].name,
+                      text);
+        if (g->group[i].shared)
+            hn_append(s->match, sizeof s->match, "%s|", text);
     }
 }
 
@@ -454,20 +452,19 @@ static enum hn_code add_sample(struct gather *g, int64_t row) {
 // Why nothing was found: what the rows were to be.
 static void say_why(struct gather *g) {
     char rows[200] = "";
-    size_t used = 0;
-    for (int i = 0; i < g->wants && used < sizeof rows; i++)
-        used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%s %s", i ? ", " : " with ",
-                                 g->wanted[i].column, g->wanted[i].value);
+    for (int i = 0; i < g->wants; i++)
+        hn_append(rows, sizeof rows, "%s%s %s", i ? ", " : " with ", g->wanted[i].column,
+                  g->wanted[i].value);
     if (g->failed > 0)
-        snprintf(g->out->why, sizeof g->out->why, "the rows%s have no result: %.100s", rows,
-                 g->reason);
+        hn_put_text(g->out->why, sizeof g->out->why, "the rows%s have no result: %.100s", rows,
+                    g->reason);
     else if (g->passed > 0)
-        snprintf(g->out->why, sizeof g->out->why,
-                 "%s is NaN in the rows%s: column 'note' of the results says why",
-                 g->what->side->column, rows);
+        hn_put_text(g->out->why, sizeof g->out->why,
+                    "%s is NaN in the rows%s: column 'note' of the results says why",
+                    g->what->side->column, rows);
     else
-        snprintf(g->out->why, sizeof g->out->why, "table '%s' has no rows%s%s", g->table->name,
-                 rows, g->what->steps == HN_STEPS_TRAINED ? " at a step above 0" : "");
+        hn_put_text(g->out->why, sizeof g->out->why, "table '%s' has no rows%s%s", g->table->name,
+                    rows, g->what->steps == HN_STEPS_TRAINED ? " at a step above 0" : "");
 }
 
 enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
@@ -477,7 +474,7 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
     g.table = hn_results_table(what->results, what->side->table);
     g.lo = g.hi = g.along = g.beside = no_view;
     if (!g.table || g.table->n_columns == 0) {
-        snprintf(out->why, sizeof out->why, "the results have no table '%s'", what->side->table);
+        hn_put_text(out->why, sizeof out->why, "the results have no table '%s'", what->side->table);
         return HN_OK;
     }
     if (!find_columns(&g))

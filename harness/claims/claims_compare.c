@@ -29,7 +29,7 @@ struct judge {
 
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why) {
     out->verdict = HN_NOT_TESTED;
-    snprintf(out->reason, sizeof out->reason, "%s", why);
+    hn_put_text(out->reason, sizeof out->reason, "%s", why);
     return HN_OK;
 }
 
@@ -81,8 +81,8 @@ static void fill_part(struct judge *j, struct hn_claim_part *part, const struct 
 static void name_part(struct hn_claim_part *part, const char *group, const char *left,
                       const char *right) {
     const char *against = !*right ? "" : *group || *left ? " against " : "against ";
-    snprintf(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group, *group && *left ? ", " : "",
-             left, against, right);
+    hn_put_text(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group,
+                *group && *left ? ", " : "", left, against, right);
 }
 
 static enum hn_code begin_pairs(struct judge *j, int64_t max) {
@@ -176,10 +176,10 @@ static bool repeated(const struct hn_claim_samples *s, int64_t at, int64_t i) {
 
 static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
     char why[480];
-    snprintf(why, sizeof why,
-             "several rows of %s, %s have the same seed: the results hold more settings than the "
-             "claim tells apart",
-             s->dataset, *s->group ? s->group : "one group");
+    hn_put_text(why, sizeof why,
+                "several rows of %s, %s have the same seed: the results hold more settings than "
+                "the claim tells apart",
+                s->dataset, *s->group ? s->group : "one group");
     return hn_claim_not_tested(j->out, why);
 }
 
@@ -350,7 +350,7 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s
     }
     char name[96];
     int digits = floor(from) < from || floor(to) < to ? 4 : 17; // shares, or steps and sizes
-    snprintf(name, sizeof name, "%s %.*g to %.*g", j->claim->along, digits, from, digits, to);
+    hn_put_text(name, sizeof name, "%s %.*g to %.*g", j->claim->along, digits, from, digits, to);
     if (strcmp(j->claim->along, "step") == 0)
         j->pairs.step = hn_whole(to, -1);
     return end_pairs(j, name, "");
@@ -370,7 +370,7 @@ static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *
     if (j->out->parts > 0 || j->out->verdict == HN_NOT_TESTED)
         return HN_OK;
     char why[160];
-    snprintf(why, sizeof why, "the results have a single value of '%.60s'", j->claim->along);
+    hn_put_text(why, sizeof why, "the results have a single value of '%.60s'", j->claim->along);
     return hn_claim_not_tested(j->out, j->out->alike ? hn_claim_alike : why);
 }
 

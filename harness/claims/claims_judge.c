@@ -326,10 +326,11 @@ static void say(const struct hn_claim_part *p, struct hn_claim_result *out) {
     out->verdict = HN_INCONCLUSIVE;
     out->needed = p->needed;
     out->p_holds = out->p_fails = 1;
-    snprintf(out->reason, sizeof out->reason,
-             "assay insensitive: at %s training does not beat no training: %.4g against %.4g, "
-             "difference %.3g [%.3g, %.3g] over %lld trained encoders",
-             p->dataset, p->left, p->right, p->difference, p->lo, p->hi, (long long)p->replicates);
+    hn_put_text(out->reason, sizeof out->reason,
+                "assay insensitive: at %s training does not beat no training: %.4g against %.4g, "
+                "difference %.3g [%.3g, %.3g] over %lld trained encoders",
+                p->dataset, p->left, p->right, p->difference, p->lo, p->hi,
+                (long long)p->replicates);
 }
 
 // The columns by which settings differ, so that each is compared with itself untrained alone.

@@ -21,10 +21,10 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     if (cell->loss != HN_LOSS_NTXENT)
         snprintf(loss, sizeof loss, " %s", hn_losses[cell->loss].name);
     if (*weighting->text)
-        snprintf(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
-    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64,
-             hn_plan_data_of(item)->name, item->step->number, sampler->type->name, sampler->text,
-             cell->batch_size, cell->temperature, loss, weights, cell->seed);
+        hn_put_text(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
+    hn_put_text(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64,
+                hn_plan_data_of(item)->name, item->step->number, sampler->type->name, sampler->text,
+                cell->batch_size, cell->temperature, loss, weights, cell->seed);
 }
 
 // Checks the sampler against the data; note: what it says of them.

@@ -32,8 +32,8 @@ static void label_study(const struct hn_item *item, char *text, size_t size) {
     const struct hn_plan *plan = item->plan;
     const struct hn_plan_study *cell = item->of;
     const struct hn_job_study *study = &plan->job->study[cell->study];
-    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", hn_plan_data_of(item)->name,
-             item->step->number, study->type->name, study->text);
+    hn_put_text(text, size, "%s step %" PRId64 " study %s {%s}", hn_plan_data_of(item)->name,
+                item->step->number, study->type->name, study->text);
 }
 
 // Two tables and nothing else: the row of the cell, and the study's own, without rows.
@@ -115,8 +115,8 @@ const struct hn_item_kind hn_item_study = {.label = label_study,
                                            .own_failure = hn_item_fails_alone};
 
 static void label_step(const struct hn_item *item, char *text, size_t size) {
-    snprintf(text, size, "%s step %" PRId64 " without a sampler", hn_plan_data_of(item)->name,
-             item->step->number);
+    hn_put_text(text, size, "%s step %" PRId64 " without a sampler", hn_plan_data_of(item)->name,
+                item->step->number);
 }
 
 // A table `snapshots` and its rows, and nothing else.

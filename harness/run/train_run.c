@@ -115,11 +115,11 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     if (run->batch_size > 0)
         snprintf(batch, sizeof batch, "%" PRId64, run->batch_size);
     if (*run->weighting->text)
-        snprintf(weights, sizeof weights, " %s {%s}", run->weighting->type->name,
-                 run->weighting->text);
-    snprintf(text, size, "%s {%s} %s {%s} %s%s B=%s tau=%g seed %" PRId64, run->task->type->name,
-             run->task->text, run->sampler->type->name, run->sampler->text,
-             hn_objectives[run->loss].name, weights, batch, run->temperature, run->seed);
+        hn_put_text(weights, sizeof weights, " %s {%s}", run->weighting->type->name,
+                    run->weighting->text);
+    hn_put_text(text, size, "%s {%s} %s {%s} %s%s B=%s tau=%g seed %" PRId64, run->task->type->name,
+                run->task->text, run->sampler->type->name, run->sampler->text,
+                hn_objectives[run->loss].name, weights, batch, run->temperature, run->seed);
 }
 
 static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
@@ -215,8 +215,8 @@ static void watch_step(void *data, int64_t done, int64_t steps, double loss, dou
     if (w->worker)
         hn_process_tell(w->worker, done, steps);
     w->loss = isnan(w->loss) ? loss : 0.95 * w->loss + 0.05 * loss;
-    snprintf(text, sizeof text, "loss %.4f, accuracy %.1f %%, %s", w->loss, 100 * accuracy,
-             w->label);
+    hn_put_text(text, sizeof text, "loss %.4f, accuracy %.1f %%, %s", w->loss, 100 * accuracy,
+                w->label);
     if (w->progress.total > 0) {
         hn_progress_step(&w->progress, false, text);
         return;
@@ -237,7 +237,7 @@ static void watch_evaluation(void *data, int64_t step, int64_t done, int64_t of)
         hn_process_tell_evaluation(w->worker, done, of);
     if (of > 1)
         snprintf(share, sizeof share, " %d %%,", (int)(100 * done / of));
-    snprintf(text, sizeof text, "evaluating at step %" PRId64 ",%s %s", step, share, w->label);
+    hn_put_text(text, sizeof text, "evaluating at step %" PRId64 ",%s %s", step, share, w->label);
     if (of > 0)
         hn_progress_show(&w->progress, text);
 }

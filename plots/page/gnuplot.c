@@ -108,14 +108,13 @@ static int spawn(const char *folder, char **argv, char **environment, pid_t *chi
 // The first lines of gnuplot's complaint, in one, without what fontconfig says about its cache.
 static void read_complaint(const char *path, char *text, size_t size) {
     char line[256];
-    size_t used = 0;
     text[0] = '\0';
     FILE *f = fopen(path, "r");
-    while (f && used + 1 < size && fgets(line, sizeof line, f)) {
+    while (f && fgets(line, sizeof line, f)) {
         char *start = line + strspn(line, " \t^\n");
         start[strcspn(start, "\n")] = '\0';
         if (*start && strncmp(start, "Fontconfig ", 11) != 0)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", start);
+            hn_append(text, size, "%s%s", *text ? "; " : "", start);
     }
     if (f)
         fclose(f);

@@ -12,14 +12,11 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
 }
 
 void hn_page_add(char text[HN_CAPTION_SIZE], const char *fmt, ...) {
-    size_t used = strlen(text);
     va_list args;
-    if (used + 2 >= HN_CAPTION_SIZE)
-        return;
-    if (used)
-        text[used++] = ' ';
+    if (*text)
+        hn_append(text, HN_CAPTION_SIZE, " ");
     va_start(args, fmt);
-    vsnprintf(text + used, HN_CAPTION_SIZE - used, fmt, args);
+    hn_vappend(text, HN_CAPTION_SIZE, fmt, args);
     va_end(args);
 }
 

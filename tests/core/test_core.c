@@ -1,4 +1,4 @@
-// Context (allocation, messages), inner products, unit rows, digests, the choice of BLAS kernels.
+// Context (allocation), inner products, unit rows, digests, the choice of BLAS kernels.
 #include "core/digest.h"
 #include "core/matrix.h"
 #include "core/parts.h"
@@ -94,30 +94,6 @@ static void test_growing(void) {
     CU_ASSERT_PTR_NOT_NULL(number);
     hn_free(&ctx, number);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
-static void test_messages_stay_whole(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    CU_ASSERT_EQUAL(hn_fail(&ctx, HN_DATA, "row %d", 7), HN_DATA);
-    CU_ASSERT_EQUAL(hn_fail_in(&ctx, "file"), HN_DATA);
-    CU_ASSERT_STRING_EQUAL(ctx.message, "file: row 7");
-    hn_fail(&ctx, HN_DATA, "again: %s", ctx.message);
-    CU_ASSERT_STRING_EQUAL(ctx.message, "again: file: row 7");
-    hn_fail(&ctx, HN_DATA, "%s", "a\x1b[2J\n\x7f\xc3\xa9"); // what no terminal is to get
-    CU_ASSERT_STRING_EQUAL(ctx.message, "a?[2J??\xc3\xa9");
-    hn_fail_in(&ctx, "b\a");
-    CU_ASSERT_STRING_EQUAL(ctx.message, "b?: a?[2J??\xc3\xa9");
-    for (int i = 0; i < 500; i++)
-        hn_fail_in(&ctx, "some folder");
-    CU_ASSERT_EQUAL(strlen(ctx.message), HN_MESSAGE_MAX - 1);
-}
-
-static void test_exit_codes(void) {
-    CU_ASSERT_EQUAL(hn_exit_code(HN_DATA), 3);
-    CU_ASSERT_EQUAL(hn_exit_code(HN_MEMORY), 70);
-    CU_ASSERT_EQUAL(hn_exit_code(HN_INTERRUPTED), 130);
-    CU_ASSERT_EQUAL(hn_exit_code(HN_NOT_APPLICABLE), 4);
 }
 
 static void test_stop_flag(void) {
@@ -390,18 +366,6 @@ static void test_scope(void) {
 }
 
 // Bytes of a file: shared until they are written, owned and counted like others.
-static void test_counted(void) {
-    CU_ASSERT_STRING_EQUAL(hn_counted(1, "cell").text, "1 cell");
-    CU_ASSERT_STRING_EQUAL(hn_counted(0, "cell").text, "0 cells");
-    CU_ASSERT_STRING_EQUAL(hn_counted(-2, "judged pair").text, "-2 judged pairs");
-    CU_ASSERT_STRING_EQUAL(hn_counted(1, "query").text, "1 query");
-    CU_ASSERT_STRING_EQUAL(hn_counted(7, "query").text, "7 queries");
-    CU_ASSERT_STRING_EQUAL(hn_counted(2, "key").text, "2 keys");
-    CU_ASSERT_STRING_EQUAL(hn_counted(2, "batch").text, "2 batches");
-    CU_ASSERT_STRING_EQUAL(hn_counted(2, "epoch").text, "2 epochs");
-    CU_ASSERT_STRING_EQUAL(hn_counted(2, "class").text, "2 classes");
-}
-
 static void test_map(void) {
     enum { BYTES = 5000 };
     struct hn_context ctx;
@@ -438,26 +402,7 @@ static void test_map(void) {
     (void)fclose(file);
 }
 
-// A note is told once to each callback: what the terminal has said is news to a cell's results.
-static void test_note_once(void) {
-    struct hn_context ctx;
-    char terminal[HN_MESSAGE_MAX] = "", cell[HN_MESSAGE_MAX] = "";
-    hn_context_init(&ctx, 1);
-    ctx.notes = (struct hn_notes){hn_keep_note, terminal};
-    hn_note_once(&ctx, "M taken as %d", 9);
-    CU_ASSERT_STRING_EQUAL(terminal, "M taken as 9");
-    terminal[0] = '\0';
-    const struct hn_notes said = ctx.notes;
-    ctx.notes = (struct hn_notes){hn_keep_note, cell};
-    hn_note_once(&ctx, "M taken as %d", 9);
-    CU_ASSERT_STRING_EQUAL(cell, "M taken as 9");
-    ctx.notes = said;
-    hn_note_once(&ctx, "M taken as %d", 9);
-    CU_ASSERT_STRING_EQUAL(terminal, "");
-}
-
 static const struct hn_test tests[] = {
-    {"counted", test_counted},
     {"mapped files", test_map},
     {"owner", test_owner},
     {"scope", test_scope},
@@ -465,9 +410,6 @@ static const struct hn_test tests[] = {
     {"memory refuses", test_memory_refuses},
     {"zeroed and kept", test_zeroed_and_kept},
     {"growing arrays", test_growing},
-    {"messages stay whole", test_messages_stay_whole},
-    {"a note once", test_note_once},
-    {"exit codes", test_exit_codes},
     {"stop flag", test_stop_flag},
     {"dot products", test_dot_products},
     {"sum in lanes", test_sum},
