@@ -116,7 +116,7 @@ struct hn_comparison {
     double shift;                // of the machine, by its calibrations: comes on top
     double floor; // the largest that a test went by, be it of the user; 0: nothing was tested
     enum hn_compare_end end;
-    char left_out[512];     // columns, names of rows and tables that an older NEW does not know
+    char left_out[4096];    // columns, names of rows and tables that an older NEW does not know
     const char *said_first; // lines about the files themselves: versions, programs; "": nothing
     char verdict[512];      // one line
 };

@@ -58,10 +58,10 @@ void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_
     hn_compare_label(c, line->table, line->base_row, label);
     if (hn_compare_has_amount(line)) {
         amount_text(line->from, line->to, amount, sizeof amount);
-        snprintf(text, HN_COMPARE_TEXT, "%s (%.9g -> %.9g) %s", amount, line->from, line->to,
-                 label);
+        hn_put_text(text, HN_COMPARE_TEXT, "%s (%.9g -> %.9g) %s", amount, line->from, line->to,
+                    label);
     } else
-        snprintf(text, HN_COMPARE_TEXT, "differs: %s", label);
+        hn_put_text(text, HN_COMPARE_TEXT, "differs: %s", label);
 }
 
 static double percent(double ratio) { return 100 * (ratio - 1); }
@@ -73,8 +73,8 @@ void hn_compare_describe_time(const struct hn_comparison *c, const struct hn_com
     if (!isnan(t->ratio.lo))
         snprintf(interval, sizeof interval, " [%+.1f, %+.1f]", percent(t->ratio.lo),
                  percent(t->ratio.hi));
-    snprintf(text, HN_COMPARE_TEXT, "%+.1f %%%s (%.3g s -> %.3g s) %s", percent(t->ratio.mean),
-             interval, t->from, t->to, label);
+    hn_put_text(text, HN_COMPARE_TEXT, "%+.1f %%%s (%.3g s -> %.3g s) %s", percent(t->ratio.mean),
+                interval, t->from, t->to, label);
 }
 
 struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which) {
@@ -101,7 +101,7 @@ static void describe_untested(const struct hn_comparison *c, const struct hn_com
                               char *text, size_t size) {
     text[0] = '\0';
     if (!c->comparable)
-        snprintf(text, size, "shown, not gated: %s", c->why_not);
+        hn_put_text(text, size, "shown, not gated: %s", c->why_not);
     else if (t->tested == 0 && !t->worst->gated)
         snprintf(text, size, "shown: no gate was given for it");
     else if (t->noisy > 0)
@@ -218,12 +218,11 @@ void hn_compare_print_missing(const struct hn_comparison *c, hn_put *put, FILE *
 }
 
 void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char *format, ...) {
-    char line[HN_COMPARE_SAID];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    const char *line = hn_vformat(ctx, format, args);
     va_end(args);
-    c->said_first = c->said_first ? hn_format(ctx, "%s%s", c->said_first, line) : NULL;
+    c->said_first = c->said_first && line ? hn_format(ctx, "%s%s", c->said_first, line) : NULL;
 }
 
 enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {

@@ -6,9 +6,7 @@
 
 enum { HN_COMPARE_LABEL = 320, HN_COMPARE_TEXT = HN_COMPARE_LABEL + 128, HN_COMPARE_COSTS = 2 };
 
-enum { HN_COMPARE_SAID = 1024 };
-// Adds a line, of fewer than HN_COMPARE_SAID bytes, to c->said_first, which lack of memory makes
-// NULL.
+// Adds a line to c->said_first, which lack of memory makes NULL.
 void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char *format, ...)
     HN_PRINTF(3, 4);
 // Says changes of numbers between the versions, and the programs of NEW.

@@ -331,7 +331,7 @@ static int by_name(const void *a, const void *b) {
 static enum hn_code unknown_option(struct hn_context *ctx, const struct hn_option *table,
                                    const char *name) {
     const char *names[NAMES_MAX];
-    char known[LIST_MAX] = "";
+    char known[HN_MESSAGE_MAX] = "";
     int n = 0;
     for (const struct hn_option *o = table; o->name && n < NAMES_MAX; o++)
         names[n++] = o->name;

@@ -219,7 +219,7 @@ static bool fits(const struct hn_wanted *want, const struct hn_entry *e, bool st
 static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
                               const struct hn_wanted *want, const struct hn_entry *entry, int64_t n,
                               int64_t found) {
-    char names[256] = "";
+    char names[HN_MESSAGE_MAX] = "";
     for (int64_t i = 0; i < n; i++)
         hn_append(names, sizeof names, "%s%.60s", i ? ", " : "", entry[i].name);
     if (want->name)

@@ -48,7 +48,7 @@ static enum hn_code drop_unfit(struct hn_context *ctx, const struct hn_snapshot_
                                struct hn_job *job) {
     struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[0]);
     const struct hn_notes said = ctx->notes;
-    char left_out[512] = "";
+    char left_out[HN_MESSAGE_MAX] = "";
     int64_t kept = 0;
     ctx->notes.to = NULL; // planning tells of those that are kept
     for (int64_t i = 0; i < job->n_samplers; i++) {

@@ -195,7 +195,7 @@ static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results
 
 static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r, const char *path,
                              const char *name) {
-    char all[512] = "runs, timing";
+    char all[HN_MESSAGE_MAX] = "runs, timing";
     for (int64_t i = 0; i < r->n_tables; i++)
         hn_append(all, sizeof all, ", %s", r->table[i].name);
     return hn_fail(ctx, HN_USAGE, "%s has no table %.100s; there are %s", path, name, all);

@@ -56,7 +56,7 @@ enum hn_code hn_figures_draw(struct hn_context *ctx, const struct hn_results *r,
     struct hn_failed_figures failed = {.n = 0};
     const struct hn_figure *f;
     const char *ending = hn_picture_ending(want->as.term);
-    char left_out[512] = "";
+    char left_out[HN_MESSAGE_MAX] = "";
     *drawn = 0;
     for (int64_t i = 0; i < want->n || want->n == 0; i++) {
         if (!(f = want->n ? hn_figure_find(want->id[i]) : hn_figures[i]))

@@ -102,7 +102,7 @@ enum { MANY_ITEMS = 100000 };
 static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
                        const struct hn_runner *run, const struct hn_estimate *estimate) {
     const struct hn_job *job = plan->job;
-    char names[256] = "", time[32], label[HN_ITEM_LABEL];
+    char names[HN_MESSAGE_MAX] = "", time[32], label[HN_ITEM_LABEL];
     double seconds = 0;
     int64_t n = 0;
     bool known = true, positive = false;

@@ -81,7 +81,7 @@ HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_
 
 // Figures that gnuplot failed on; others are still drawn. Zeroed: none failed.
 struct hn_failed_figures {
-    char first[HN_MESSAGE_MAX], names[512];
+    char first[HN_MESSAGE_MAX], names[HN_MESSAGE_MAX];
     int n;
 };
 // True if gnuplot failed on the figure, whose name is then kept.

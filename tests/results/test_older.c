@@ -68,6 +68,28 @@ static void test_named_rows(void) {
     }
 }
 
-static const struct hn_test tests[] = {{"named rows", test_named_rows}};
+// However many there are, all are named.
+static void test_many_rows(void) {
+    static const char names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const struct hn_compare_options options = {0};
+    struct hn_comparison c;
+    char wanted[16];
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made("15", names, 0), b = made("14", "a", 0);
+    {
+        HN_SCOPE(&ctx);
+        HN_CHECK(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c));
+        CU_ASSERT_PTR_NULL(strstr(c.said_first, "filters.a;"));
+        for (const char *name = names + 1; *name; name++) {
+            (void)snprintf(wanted, sizeof wanted, " filters.%c;", *name);
+            CU_ASSERT_PTR_NOT_NULL(strstr(c.said_first, wanted));
+        }
+    }
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+}
+
+static const struct hn_test tests[] = {{"named rows", test_named_rows},
+                                       {"many rows", test_many_rows}};
 
 HN_TEST_MAIN("older", tests)
