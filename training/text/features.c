@@ -220,14 +220,15 @@ void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const b
                      int32_t first_bucket, struct hn_sparse *x) {
     int64_t k = x->start[x->rows], first = k;
     for (int64_t at = f->start[sentence]; at < f->start[sentence + 1]; at++) {
-        if (left_out && left_out[f->word[at]])
-            continue;
+        // Written whether or not it counts: no processor foresees which words are left out.
+        bool out = left_out && left_out[f->word[at]];
         int32_t column = first_bucket + f->bucket[at];
         if (k > first && x->index[k - 1] == column) {
-            x->value[k - 1] += f->weight[at];
+            x->value[k - 1] += out ? 0 : f->weight[at];
         } else {
             x->index[k] = column;
-            x->value[k++] = f->weight[at];
+            x->value[k] = f->weight[at];
+            k += !out;
         }
     }
     x->start[++x->rows] = k;
