@@ -298,9 +298,10 @@ static void test_adam(void) {
     }
 }
 
-// Rows that a step touched are updated as they would be alone, others and their moments stay.
+// Rows that a step touched are updated as they would be alone, as is what follows the table; other
+// rows and their moments stay.
 static void test_adam_rows(void) {
-    enum { TABLE_ROWS = 5, TABLE_COLUMNS = 3, ALL = TABLE_ROWS * TABLE_COLUMNS };
+    enum { TABLE_ROWS = 5, TABLE_COLUMNS = 3, MORE = 2, ALL = TABLE_ROWS * TABLE_COLUMNS + MORE };
     const struct hn_adam adam = {.rate = 0.1,
                                  .beta1 = 0.9,
                                  .beta2 = 0.999,
@@ -308,8 +309,8 @@ static void test_adam_rows(void) {
                                  .schedule = HN_RATE_LINEAR,
                                  .steps = 4};
     struct hn_context ctx;
-    hn_real m[ALL] = {0}, v[ALL] = {0}, kept[3][ALL], one[3][TABLE_COLUMNS];
-    struct hn_weights w = {.n = ALL, .width = TABLE_COLUMNS};
+    hn_real m[ALL] = {0}, v[ALL] = {0}, kept[3][ALL], one[3][ALL];
+    struct hn_weights w = {.n = ALL, .table = TABLE_ROWS, .width = TABLE_COLUMNS};
     hn_context_init(&ctx, 2);
     HN_SCOPE(&ctx);
     HN_CHECK(&ctx, hn_weights_open(&ctx, &w));
@@ -321,22 +322,26 @@ static void test_adam_rows(void) {
             CU_ASSERT_EQUAL(w.grad[i], 0);
         w.touched[w.n_touched++] = 4;
         w.touched[w.n_touched++] = (int32_t)step;
-        for (int64_t k = 0; k < 2; k++)
-            fill(w.grad + w.touched[k] * TABLE_COLUMNS, TABLE_COLUMNS, 41 + step + k);
+        const int64_t first[] = {4 * TABLE_COLUMNS, step * TABLE_COLUMNS, ALL - MORE};
+        const int64_t grads[] = {0, TABLE_COLUMNS, ALL - MORE};
+        const int64_t count[] = {TABLE_COLUMNS, TABLE_COLUMNS, MORE};
         const hn_real *now[3] = {w.value, m, v};
         for (int k = 0; k < 3; k++) {
             memcpy(kept[k], now[k], sizeof kept[k]);
-            memcpy(one[k], now[k] + 4 * TABLE_COLUMNS, sizeof one[k]);
+            memcpy(one[k], now[k], sizeof one[k]);
         }
-        hn_adam_step(&adam, 1, step, TABLE_COLUMNS, w.grad + 4 * TABLE_COLUMNS, one[0], one[1],
-                     one[2]);
+        for (int k = 0; k < 3; k++) {
+            int64_t at = first[k];
+            fill(w.grad + grads[k], count[k], 41 + step + k);
+            hn_adam_step(&adam, 1, step, count[k], w.grad + grads[k], one[0] + at, one[1] + at,
+                         one[2] + at);
+        }
         hn_adam_update(&adam, 2, step, &w, m, v);
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < ALL; i++) {
-                int row = i / TABLE_COLUMNS, column = i % TABLE_COLUMNS;
-                if (row == 4)
-                    CU_ASSERT_EQUAL(now[k][i], one[k][column]);
-                CU_ASSERT((row == 4 || row == step) == (now[k][i] != kept[k][i]));
+                int row = i / TABLE_COLUMNS;
+                CU_ASSERT_EQUAL(now[k][i], one[k][i]);
+                CU_ASSERT((row >= 4 || row == step) == (now[k][i] != kept[k][i]));
             }
     }
 }

@@ -19,10 +19,10 @@ struct hn_weights {
     hn_real *grad;        // [n]
     hn_real *running;     // [n_running] running means and variances of batch norms
 
-    // Set before hn_weights_open(), > 0: all parameters are rows of so many numbers, as those of a
-    // large table are, and a step has gradients of the rows that it names here alone.
-    int64_t width;
-    int32_t *touched; // [n / width] rows, each once
+    // Set before hn_weights_open(), > 0: the first parameters are a large table, and a step has
+    // gradients of the rows alone that it names here: row k of grad is that of row touched[k].
+    int64_t table, width;
+    int32_t *touched; // [table] rows, each once
     int64_t n_touched;
 };
 

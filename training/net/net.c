@@ -51,17 +51,15 @@ enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net, struct 
 }
 
 enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *w) {
-    int64_t rows = w->width > 0 ? w->n / w->width : 0;
     bool good = HN_ZALLOC(ctx, w->value, w->n) && HN_ZALLOC(ctx, w->grad, w->n) &&
-                HN_ZALLOC(ctx, w->running, w->n_running) && HN_ALLOC(ctx, w->touched, rows);
+                HN_ZALLOC(ctx, w->running, w->n_running) && HN_ALLOC(ctx, w->touched, w->table);
     return good ? HN_OK : HN_MEMORY;
 }
 
 void hn_weights_clear(struct hn_weights *w) {
-    if (w->width == 0)
-        memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
-    for (int64_t k = 0; k < w->n_touched; k++)
-        memset(w->grad + w->touched[k] * w->width, 0, (size_t)w->width * sizeof *w->grad);
+    int64_t table = w->table * w->width;
+    memset(w->grad, 0, (size_t)(w->n_touched * w->width) * sizeof *w->grad);
+    memset(w->grad + table, 0, (size_t)(w->n - table) * sizeof *w->grad);
     w->n_touched = 0;
 }
 

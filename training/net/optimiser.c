@@ -67,18 +67,17 @@ static void fetch_row(const hn_real *x, int64_t n) {
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
                     hn_real *m, hn_real *v) {
     const struct rule rule = rule_of(adam, step);
-    if (w->width == 0) {
-        hn_adam_step(adam, threads, step, w->n, w->grad, w->value, m, v);
-        return;
-    }
+    const int64_t table = w->table * w->width;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t k = 0; k < w->n_touched; k++) {
-        hn_real *const array[] = {w->grad, w->value, m, v};
+        hn_real *const array[] = {w->value, m, v}, *grad = w->grad + k * w->width;
         int64_t at = w->touched[k] * w->width;
-        for (int a = 0; a < 4 && k + 1 < w->n_touched; a++)
+        for (int a = 0; a < 3 && k + 1 < w->n_touched; a++)
             fetch_row(array[a] + w->touched[k + 1] * w->width, w->width);
-        update(rule, w->width, w->grad + at, w->value + at, m + at, v + at);
-        memset(w->grad + at, 0, (size_t)w->width * sizeof *w->grad);
+        update(rule, w->width, grad, w->value + at, m + at, v + at);
+        memset(grad, 0, (size_t)w->width * sizeof *grad);
     }
     w->n_touched = 0;
+    hn_adam_step(adam, threads, step, w->n - table, w->grad + table, w->value + table, m + table,
+                 v + table);
 }

@@ -1,6 +1,6 @@
 // Adam (Kingma and Ba 2015) with weight decay in the gradient (L2), and the learning-rate schedule.
-// Of parameters in rows (hn_weights.width) a step updates those rows alone that it touched, with
-// their moments ("lazy" Adam); the corrections are those of the step's number.
+// Of a table (hn_weights.table) a step updates the rows alone that it touched, with their moments
+// ("lazy" Adam); the corrections are those of the step's number.
 #pragma once
 
 #include "training/net/layer.h"
@@ -19,7 +19,7 @@ double hn_adam_rate(const struct hn_adam *adam, int64_t step);
 // One update of value[n] with first and second moments m, v [n] (zero before step 0).
 void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n,
                   const hn_real *grad, hn_real *value, hn_real *m, hn_real *v);
-// One update of all parameters of w, by w->grad; m, v [w->n]. Of parameters in rows, gradients are
-// 0 again afterwards, while they are in the cache, and no row is touched.
+// One update of all parameters of w, by w->grad; m, v [w->n]. A table's gradients are 0
+// again afterwards, while they are in the cache, and no row is touched.
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
                     hn_real *m, hn_real *v);

@@ -8,8 +8,9 @@
 static enum hn_code build(struct hn_context *ctx, struct hn_text_net *net, struct hn_weights *w,
                           const struct hn_text_net_spec *spec) {
     struct hn_net *e = &net->encoder;
+    w->table = spec->tables * HN_TEXT_BUCKETS;
     w->width = spec->hidden ? spec->hidden : spec->out;
-    hn_net_begin(e, spec->tables * HN_TEXT_BUCKETS);
+    hn_net_begin(e, w->table);
     if (hn_net_add(ctx, e, w, &hn_layer_sparse_linear, (struct hn_layer_spec){.out = w->width}) ||
         (spec->hidden &&
          hn_net_add(ctx, e, w, &hn_layer_linear, (struct hn_layer_spec){.out = spec->out})) ||
@@ -33,7 +34,9 @@ enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_featu
         hn_tape_open(ctx, &net->encoder, rows, true, &net->tape) ||
         hn_loss_open(ctx, spec->objective, spec->batch, 2 * spec->batch, spec->out, &net->loss))
         return ctx->code;
-    return HN_ALLOC(ctx, net->dz, numbers) ? HN_OK : ctx->code;
+    bool good = HN_ALLOC(ctx, net->dz, numbers) && HN_ALLOC(ctx, net->number, entries) &&
+                HN_ZALLOC(ctx, net->number_of, net->encoder.in);
+    return good ? HN_OK : ctx->code;
 }
 
 void hn_text_net_clear(struct hn_text_net *net) {
@@ -48,6 +51,23 @@ const hn_real *hn_text_net_embed(struct hn_text_net *net, struct hn_weights *wei
     return hn_net_forward(weights, &net->tape, &own, NULL, net->x.rows);
 }
 
+// The columns of x become touched rows, in the order of their first entries, and those of x_t.
+static void transpose(struct hn_text_net *net, struct hn_weights *w) {
+    struct hn_sparse numbered = net->x;
+    numbered.index = net->number;
+    for (int64_t k = 0; k < net->x.start[net->x.rows]; k++) {
+        int32_t column = net->x.index[k], *number = &net->number_of[column];
+        if (*number >= w->n_touched || w->touched[*number] != column) {
+            *number = (int32_t)w->n_touched;
+            w->touched[w->n_touched++] = column;
+        }
+        net->number[k] = *number;
+    }
+    numbered.cols = net->x_t.rows = w->n_touched;
+    net->x_t.cols = net->x.rows;
+    hn_sparse_transpose(&numbered, &net->x_t);
+}
+
 double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
                         const struct hn_pass *pass, const struct hn_loss_spec *spec,
                         const struct hn_loss_lists *lists, int64_t n, const hn_real **z) {
@@ -56,14 +76,10 @@ double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
     *z = hn_text_net_embed(net, weights, pass);
     double loss = hn_loss_pairs(pass->workers, spec, lists, n, d, *z, *z + keys, net->dz,
                                 net->dz + keys, &net->loss);
-    net->x_t.cols = net->x.rows;
-    hn_sparse_transpose(&net->x, &net->x_t);
+    transpose(net, weights);
     own.input = &net->x;
     own.input_t = &net->x_t;
     hn_net_backward(weights, &net->tape, &own, net->dz, NULL);
-    for (int32_t row = 0; row < weights->n / weights->width; row++)
-        if (row >= net->x_t.rows || net->x_t.start[row + 1] > net->x_t.start[row])
-            weights->touched[weights->n_touched++] = row;
     return loss;
 }
 

@@ -21,7 +21,10 @@ enum { HN_TEXT_ROWS = 256 }; // sentences embedded at once
 struct hn_text_net {
     struct hn_net encoder;
     struct hn_tape tape;
-    struct hn_sparse x, x_t; // bags of the rows of a pass
+    struct hn_sparse x;   // bags of the rows of a pass
+    struct hn_sparse x_t; // its transpose: row k is that of weights->touched[k]
+    int32_t *number;      // of each entry of x its row of x_t
+    int32_t *number_of;   // [encoder.in] row of x_t of each column that was touched
     struct hn_loss_work loss;
     hn_real *dz; // [rows x d]
 };
