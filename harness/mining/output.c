@@ -1,6 +1,7 @@
 #include "core/real_text.h"
 #include "datasets/import/format.h"
 #include "harness/mining/mining.h"
+#include "results/records.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -63,29 +64,40 @@ static int32_t positive_of(const struct line *l, int64_t k) {
 
 // Writes a line; a failure to write is reported when the file is committed.
 static enum hn_code put(struct hn_context *ctx, const struct line *l, json_t *object) {
-    if (!object)
-        return hn_fail(ctx, HN_MEMORY, "no memory for the line of query %s",
-                       id_of(l, HN_QUERIES, l->query));
-    (void)!json_dumpf(object, l->out->file.out, JSON_COMPACT);
+    FILE *out = l->out->file.out;
+    bool good = object && (json_dumpf(object, out, JSON_COMPACT) == 0 || ferror(out));
     json_decref(object);
-    (void)fputc('\n', l->out->file.out);
-    return HN_OK;
+    (void)fputc('\n', out);
+    return good ? HN_OK
+                : hn_fail(ctx, HN_MEMORY, "no memory for the line of query %s",
+                          id_of(l, HN_QUERIES, l->query));
+}
+
+// A list that is whole, else NULL.
+static json_t *whole(json_t *list, bool good) {
+    if (!good) {
+        json_decref(list);
+        list = NULL;
+    }
+    return list;
 }
 
 // A list of n passages.
 static json_t *names(const struct line *l, const int32_t *id, int64_t n,
                      const char *(*name)(const struct line *, enum hn_set, int64_t)) {
     json_t *list = json_array();
-    for (int64_t k = 0; k < n; k++)
-        json_array_append_new(list, json_string(name(l, HN_CORPUS, id[k])));
-    return list;
+    bool good = list;
+    for (int64_t k = 0; k < n && good; k++)
+        good = !json_array_append_new(list, json_string(name(l, HN_CORPUS, id[k])));
+    return whole(list, good);
 }
 
 static json_t *numbers(const double *value, int64_t n) {
     json_t *list = json_array();
-    for (int64_t k = 0; k < n; k++)
-        json_array_append_new(list, isfinite(value[k]) ? json_real(value[k]) : json_null());
-    return list;
+    bool good = list;
+    for (int64_t k = 0; k < n && good; k++)
+        good = !json_array_append_new(list, hn_json_real(value[k]));
+    return whole(list, good);
 }
 
 static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
@@ -165,15 +177,11 @@ static enum hn_code put_lists(struct hn_context *ctx, const struct line *l) {
         bool good = passages &&
                     !json_array_insert_new(passages, 0,
                                            json_string(text_of(l, HN_CORPUS, positive_of(l, p))));
-        for (int64_t k = 0; k <= l->n; k++)
-            json_array_append_new(labels, json_integer(k == 0));
-        if (!good) {
-            json_decref(passages);
-            passages = NULL;
-        }
+        for (int64_t k = 0; k <= l->n && good; k++)
+            good = !json_array_append_new(labels, json_integer(k == 0));
         if (put(ctx, l,
                 json_pack("{s:s, s:o, s:o}", "query", text_of(l, HN_QUERIES, l->query), "passages",
-                          passages, "labels", labels)))
+                          whole(passages, good), "labels", labels)))
             return ctx->code;
     }
     return HN_OK;
