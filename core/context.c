@@ -385,6 +385,20 @@ static int64_t clock_ns(clockid_t clock) {
 int64_t hn_wall_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 int64_t hn_cpu_ns(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
+int hn_utf8_length(const unsigned char *s) {
+    int n = s[0] < 0x80                    ? 1
+            : s[0] >= 0xC2 && s[0] <= 0xDF ? 2
+            : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
+            : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                           : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xC0U) != 0x80U)
+            return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] > 0x9F, beyond = s[0] == 0xF4 && s[1] > 0x8F;
+    return overlong || surrogate || beyond ? 0 : n;
+}
+
 void hn_plain_put(FILE *out, const char *text) {
     for (; *text; text++)
         fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);

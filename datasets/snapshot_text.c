@@ -3,39 +3,22 @@
 
 #include <string.h>
 
-// Length of the UTF-8 character at text, 0 if it is invalid.
-static size_t utf8_length(const unsigned char *text) {
-    unsigned char c = text[0];
-    if (c < 0x80)
-        return 1;
-    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4)
-        return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
-        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
-// Likewise, 0 if it is a control character.
-static size_t character(const unsigned char *text) {
+// Length of the UTF-8 character at text, 0 if it is invalid or a control character.
+static int character(const unsigned char *text) {
     unsigned char c = text[0];
     bool control = (c < 0x20 && c != '\n') || c == 0x7f || (c == 0xc2 && text[1] < 0xa0);
-    return control ? 0 : utf8_length(text);
+    return control ? 0 : hn_utf8_length(text);
 }
 
 bool hn_snapshot_is_utf8(const char *text) {
-    size_t length = 1;
+    int length = 1;
     for (; *text && length > 0; text += length)
-        length = utf8_length((const unsigned char *)text);
+        length = hn_utf8_length((const unsigned char *)text);
     return length > 0;
 }
 
 bool hn_snapshot_keeps_text(const char *text) {
-    size_t length = 1;
+    int length = 1;
     for (; *text && length > 0; text += length)
         length = character((const unsigned char *)text);
     return length > 0;
@@ -44,10 +27,10 @@ bool hn_snapshot_keeps_text(const char *text) {
 // Texts go to terminals and into JSON: what is not printable UTF-8 becomes '?'.
 void hn_snapshot_clean(char *text) {
     while (*text) {
-        size_t length = character((const unsigned char *)text);
+        int length = character((const unsigned char *)text);
         if (length == 0)
             *text = '?';
-        text += hn_max(1, (int64_t)length);
+        text += hn_max(1, length);
     }
 }
 

@@ -136,8 +136,20 @@ void hn_records_markdown(const struct hn_record_column *column, const json_t *re
 json_t *hn_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 json_t *hn_json_text(const char *text) {
+    char *clean = NULL;
+    size_t size;
     json_t *string = json_string(text);
-    return string ? string : json_string("?");
+    FILE *out = string ? NULL : open_memstream(&clean, &size);
+    if (!out)
+        return string;
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int n = hn_utf8_length(s);
+        fwrite(n > 0 ? (const char *)s : "\xEF\xBF\xBD", 1, n > 0 ? (size_t)n : 3, out);
+        s += n > 0 ? n : 1;
+    }
+    string = fclose(out) ? NULL : json_string(clean);
+    free(clean);
+    return string;
 }
 
 json_t *hn_table_json(const struct hn_table *t, int64_t row) {
@@ -157,8 +169,7 @@ enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out) 
     bool good = document && (json_dumpf(document, out, JSON_INDENT(2)) == 0 || ferror(out));
     json_decref(document);
     if (!good)
-        return hn_fail(ctx, HN_DATA,
-                       "no JSON: a file name or another text is not UTF-8, or memory is short");
+        return hn_fail(ctx, HN_MEMORY, "out of memory for the JSON document");
     fputc('\n', out);
     return HN_OK;
 }

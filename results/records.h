@@ -26,11 +26,11 @@ void hn_wrapped_print(const char *text, int indent, FILE *out);
 // A text in which nothing is markup.
 void hn_markdown_put(FILE *out, const char *text);
 
-// Values: null for what is not finite, "?" for what is not UTF-8.
+// Values: null for what is not finite, U+FFFD for bytes that are not UTF-8.
 json_t *hn_json_real(double value);
 json_t *hn_json_text(const char *text);
 // A row of a table: an object of its cells by the names of their columns.
 json_t *hn_table_json(const struct hn_table *t, int64_t row);
-// Prints a document, which it takes over, and a newline. HN_DATA: there is none (NULL), since a
-// text is not UTF-8 or memory is short. Whether `out` could be written is for its owner to see.
+// Prints a document, which it takes over, and a newline. HN_MEMORY: there is none (NULL), or its
+// text takes too much. Whether `out` could be written is for its owner to see.
 HN_MUST_USE enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out);

@@ -33,6 +33,9 @@ mkdir empty
 reproduce --list --data empty
 check "an item without conditions" says_of bs-prop1 'lacks data .*needs a snapshot file; empty has none'
 check "theorems on graphs of their own need no snapshot" says_of bs-theorem1 'bs-theorem1 ready'
+mkdir "$(printf 'e\377')"
+reproduce --list --data "$(printf 'e\377')"
+check "a folder whose name is not UTF-8" says_of bs-prop1 'lacks data .*needs a snapshot file'
 reproduce --list --ready --data empty
 check "--ready" says_of hc-theorems 'hc-theorems ready'
 check "--ready names nothing else" eval '! grep -q "lacks data\|needs data" out'

@@ -272,9 +272,10 @@ static enum hn_code print_json(struct hn_context *ctx, const struct checkup *c) 
     json_t *list = json_array();
     for (int i = 0; i < c->n; i++) {
         const struct check *check = &c->check[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", check->name, "state",
-                                              state[check->state], "text", check->text, "advice",
-                                              check->advice));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:o, s:o}", "name", check->name, "state",
+                                        state[check->state], "text", hn_json_text(check->text),
+                                        "advice", hn_json_text(check->advice)));
     }
     return hn_json_print(ctx,
                          json_pack("{s:s, s:i, s:o, s:o}", "schema", "hardneg-doctor",

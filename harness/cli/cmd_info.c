@@ -131,11 +131,11 @@ static json_t *names(const struct hn_snapshot_info *info) {
 
 static json_t *describe(const struct hn_snapshot_info *i, const struct hn_composition *c) {
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
+        "{s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
         "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:f, s:I, s:i}, s:o, s:I}",
-        "file", i->path, "layout", i->layout, "title", i->about.title, "source", i->about.source,
-        "license", i->about.license, "encoder", i->about.encoder, "created", i->created,
-        "tool_version", i->tool_version, "content_sha256", i->stored_sha256, "items",
+        "file", hn_json_text(i->path), "layout", i->layout, "title", i->about.title, "source",
+        i->about.source, "license", i->about.license, "encoder", i->about.encoder, "created",
+        i->created, "tool_version", i->tool_version, "content_sha256", i->stored_sha256, "items",
         (json_int_t)i->n, "dims", (json_int_t)i->d, "dtype", i->dtype, "normalized", i->normalized,
         "steps", numbers(i->step, i->steps), "classes", (json_int_t)i->classes, "unlabelled",
         (json_int_t)i->unlabelled, "label_names", names(i), "several_labels", i->label_sets != NULL,
@@ -237,11 +237,11 @@ static json_t *describe_retrieval(const struct hn_retrieval_info *info,
                                   const int64_t equal[HN_SETS]) {
     const struct hn_snapshot_info *f = info->file;
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:I, "
+        "{s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:I, "
         "s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:b}",
-        "file", f->path, "kind", "retrieval", "title", f->about.title, "source", f->about.source,
-        "license", f->about.license, "encoder", f->about.encoder, "created", f->created,
-        "tool_version", f->tool_version, "content_sha256", f->stored_sha256, "queries",
+        "file", hn_json_text(f->path), "kind", "retrieval", "title", f->about.title, "source",
+        f->about.source, "license", f->about.license, "encoder", f->about.encoder, "created",
+        f->created, "tool_version", f->tool_version, "content_sha256", f->stored_sha256, "queries",
         (json_int_t)info->n[HN_QUERIES], "passages", (json_int_t)info->n[HN_CORPUS], "dims",
         (json_int_t)f->d, "dtype", f->dtype, "normalized", f->normalized, "steps",
         (json_int_t)f->steps, "qrels", qrels_object(&info->qrels), "truth",
@@ -324,11 +324,11 @@ static void print_valid(const struct hn_snapshot_info *info) {
 }
 
 static json_t *describe_valid(const struct hn_snapshot_info *i) {
-    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}", "file", i->path, "valid",
-                     1, "items", (json_int_t)i->n, "dims", (json_int_t)i->d, "steps",
-                     (json_int_t)i->steps, "classes", (json_int_t)i->classes, "unlabelled",
-                     (json_int_t)i->unlabelled, "dtype", i->dtype, "view1", i->has_view1, "view2",
-                     i->has_view2);
+    return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}", "file",
+                     hn_json_text(i->path), "valid", 1, "items", (json_int_t)i->n, "dims",
+                     (json_int_t)i->d, "steps", (json_int_t)i->steps, "classes",
+                     (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "dtype",
+                     i->dtype, "view1", i->has_view1, "view2", i->has_view2);
 }
 
 static enum hn_code validate_retrieval(struct hn_context *ctx, const char *path, bool quiet,
@@ -341,10 +341,10 @@ static enum hn_code validate_retrieval(struct hn_context *ctx, const char *path,
     if (code == HN_OK && files)
         json_array_append_new(
             files,
-            json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:s}", "file", path, "valid", 1, "kind",
-                      "retrieval", "queries", (json_int_t)i->n[HN_QUERIES], "passages",
-                      (json_int_t)i->n[HN_CORPUS], "dims", (json_int_t)i->file->d, "steps",
-                      (json_int_t)i->file->steps, "dtype", i->file->dtype));
+            json_pack("{s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:s}", "file", hn_json_text(path),
+                      "valid", 1, "kind", "retrieval", "queries", (json_int_t)i->n[HN_QUERIES],
+                      "passages", (json_int_t)i->n[HN_CORPUS], "dims", (json_int_t)i->file->d,
+                      "steps", (json_int_t)i->file->steps, "dtype", i->file->dtype));
     else if (code == HN_OK && !quiet) {
         printf("valid: ");
         hn_print_retrieval(i, stdout);
@@ -385,8 +385,9 @@ static enum hn_code validate_all(struct hn_context *ctx, bool quiet, int n, cons
         if (code != HN_OK)
             fprintf(stderr, "hardneg validate: %s\n", ctx->message);
         if (code != HN_OK && files)
-            json_array_append_new(files, json_pack("{s:s, s:b, s:s}", "file", path[i], "valid", 0,
-                                                   "error", ctx->message));
+            json_array_append_new(files,
+                                  json_pack("{s:o, s:b, s:o}", "file", hn_json_text(path[i]),
+                                            "valid", 0, "error", hn_json_text(ctx->message)));
         ctx->message[0] = 0; // said already
         first = first == HN_OK ? code : first;
     }
@@ -398,8 +399,7 @@ static enum hn_code run_validate(struct hn_context *ctx, const struct hn_call *c
         return validate_all(ctx, call->quiet, call->n_args, call->args, NULL);
     json_t *files = json_array();
     enum hn_code code = validate_all(ctx, true, call->n_args, call->args, files);
-    bool all =
-        json_array_size(files) == (size_t)call->n_args; // a record that is not UTF-8 is left out
+    bool all = json_array_size(files) == (size_t)call->n_args; // memory for every record
     if (all || code != HN_INTERRUPTED) {
         enum hn_code printed =
             hn_json_print(ctx, all ? json_pack("{s:O}", "files", files) : NULL, stdout);

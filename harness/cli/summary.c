@@ -270,13 +270,13 @@ static json_t *listed_row(const struct hn_listed *l, const char *why) {
     const struct hn_claim_entry *e = l->entry;
     char coverage[1024];
     describe_coverage(l, coverage, sizeof coverage);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id, "coverage",
-                     coverage, "here",
-                     l->meant->kind == HN_KIND_LISTED ? "-"
-                     : *why                           ? "lacks data"
-                                                      : "ready",
-                     "paper", e->paper, "title", e->title, "source", e->source, "kind",
-                     hn_claim_kinds[e->kind], "claims", (json_int_t)e->claims, "missing", why);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "id", e->id, "coverage", coverage, "here",
+        l->meant->kind == HN_KIND_LISTED ? "-"
+        : *why                           ? "lacks data"
+                                         : "ready",
+        "paper", e->paper, "title", e->title, "source", e->source, "kind", hn_claim_kinds[e->kind],
+        "claims", (json_int_t)e->claims, "missing", hn_json_text(why));
 }
 
 static const char *text_of(const json_t *row, const char *key) {

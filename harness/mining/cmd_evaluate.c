@@ -172,9 +172,9 @@ static enum hn_code print_values(struct hn_context *ctx, const struct work *w, b
     json_t *rows = rows_of(w);
     if (json)
         return hn_json_print(ctx,
-                             json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "file",
-                                       w->corpus.info->file->path, "by", w->by, "convention",
-                                       convention_names[w->p->convention], "self",
+                             json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "file",
+                                       hn_json_text(w->corpus.info->file->path), "by", w->by,
+                                       "convention", convention_names[w->p->convention], "self",
                                        hn_mine_self[w->p->self + 1], "queries",
                                        (json_int_t)w->queries, "queries_left_out",
                                        (json_int_t)w->left_out, "queries_own_text",

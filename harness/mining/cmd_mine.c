@@ -121,9 +121,9 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
     json_t *list = attrition_list(w);
     if (json)
         return hn_json_print(ctx,
-                             json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
-                                       w->p->output, "queries", (json_int_t)queries, "wanted",
-                                       (json_int_t)w->miner.o.n, "negatives",
+                             json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
+                                       hn_json_text(w->p->output), "queries", (json_int_t)queries,
+                                       "wanted", (json_int_t)w->miner.o.n, "negatives",
                                        (json_int_t)c->negatives, "queries_with_fewer",
                                        (json_int_t)c->fewer, "queries_with_none",
                                        (json_int_t)c->none, "drawn_to_fill", (json_int_t)c->drawn,

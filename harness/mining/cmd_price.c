@@ -228,10 +228,10 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_w
     if (json)
         return hn_json_print(
             ctx,
-            json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
-                      w->corpus.info->file->path, "by", w->by, "judged", (json_int_t)w->sheets.n,
-                      "queries", (json_int_t)w->corpus.info->n[HN_QUERIES], "negatives",
-                      (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
+            json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
+                      hn_json_text(w->corpus.info->file->path), "by", w->by, "judged",
+                      (json_int_t)w->sheets.n, "queries", (json_int_t)w->corpus.info->n[HN_QUERIES],
+                      "negatives", (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
                       "recommended",
                       w->recommended < 0 ? "" : hn_price_name(&w->price[w->recommended]).text,
                       "ties", ties_of(w), "pairs_wanted", more, "settings", rows),
@@ -274,9 +274,10 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_w
     }
     if (json)
         return hn_json_print(ctx,
-                             json_pack("{s:s, s:I, s:I, s:o}", "file", w->corpus.info->file->path,
-                                       "sheets", (json_int_t)w->p->trials, "pairs",
-                                       (json_int_t)w->p->sheet, "settings", rows),
+                             json_pack("{s:o, s:I, s:I, s:o}", "file",
+                                       hn_json_text(w->corpus.info->file->path), "sheets",
+                                       (json_int_t)w->p->trials, "pairs", (json_int_t)w->p->sheet,
+                                       "settings", rows),
                              stdout);
     printf("%s: estimates from %s of %s, filled in from /truth. error: root mean "
            "square of estimate - truth; of model: of its predictions alone; 95 %% from, to: "
@@ -308,8 +309,8 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_price_
 static enum hn_code print_sheet(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
     if (json)
         return hn_json_print(ctx,
-                             json_pack("{s:s, s:I, s:I}", "file", w->p->output, "pairs",
-                                       (json_int_t)w->p->sheet, "of",
+                             json_pack("{s:o, s:I, s:I}", "file", hn_json_text(w->p->output),
+                                       "pairs", (json_int_t)w->p->sheet, "of",
                                        (json_int_t)w->population.pairs),
                              stdout);
     printf("%s: %s of %lld. Write 1 into the column relevant if the passage answers the "

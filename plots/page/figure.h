@@ -91,8 +91,6 @@ bool hn_figure_failed(const struct hn_context *ctx, enum hn_code code,
 HN_MUST_USE enum hn_code hn_figures_end(struct hn_context *ctx,
                                         const struct hn_failed_figures *failed);
 
-// Length of the UTF-8 character at s, 0 if there is none (RFC 3629).
-int hn_utf8_length(const unsigned char *s);
 // For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
 // backticks, dollar signs, newlines, marks of enhanced text); what is not UTF-8 becomes '?'.
 void hn_gp_string(FILE *gp, const char *text);

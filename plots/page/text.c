@@ -4,20 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-int hn_utf8_length(const unsigned char *s) {
-    int n = s[0] < 0x80                    ? 1
-            : s[0] >= 0xC2 && s[0] <= 0xDF ? 2
-            : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
-            : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                           : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xC0U) != 0x80U)
-            return 0;
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool surrogate = s[0] == 0xED && s[1] > 0x9F, beyond = s[0] == 0xF4 && s[1] > 0x8F;
-    return overlong || surrogate || beyond ? 0 : n;
-}
-
 // Letters and digits are written as they are. Other ASCII characters become octal escapes, which
 // gnuplot resolves after it has looked for backticks and macros; those that mean something in
 // enhanced text get a backslash, which itself is escaped.
