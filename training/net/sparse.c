@@ -37,17 +37,18 @@ enum { LANES = 8, GROUP = 8, AHEAD = 6 }; // AHEAD: entries whose rows of x are 
 typedef hn_real lanes
     __attribute__((vector_size(LANES * sizeof(hn_real)), aligned(sizeof(hn_real)), may_alias));
 
-// The entries [n] of a row times groups x LANES columns of x, added to y.
+// The entries [n] of a row times groups x LANES columns of x, added to y. Those of the rows below
+// follow, up to entry `last`: their rows of x are fetched ahead too.
 static inline __attribute__((always_inline)) void add_block(const int32_t *index,
                                                             const hn_real *value, int64_t n,
-                                                            const hn_real *x, int64_t ldx,
-                                                            int groups, hn_real *y) {
+                                                            int64_t last, const hn_real *x,
+                                                            int64_t ldx, int groups, hn_real *y) {
     lanes sum[GROUP];
     for (int g = 0; g < groups; g++)
         sum[g] = ((const lanes *)y)[g];
     for (int64_t k = 0; k < n; k++) {
         const lanes *row = (const lanes *)(x + index[k] * ldx);
-        const lanes *later = (const lanes *)(x + index[hn_min(k + AHEAD, n - 1)] * ldx);
+        const lanes *later = (const lanes *)(x + index[hn_min(k + AHEAD, last)] * ldx);
         for (int g = 0; g < groups; g += 2)
             __builtin_prefetch(later + g);
         for (int g = 0; g < groups; g++)
@@ -63,10 +64,11 @@ static void add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int6
     const int32_t *index = s->index + s->start[i];
     const hn_real *value = s->value + s->start[i];
     int64_t entries = s->start[i + 1] - s->start[i], j = 0;
+    int64_t last = s->start[s->rows] - 1 - s->start[i];
     for (; j + GROUP * LANES <= n; j += GROUP * LANES)
-        add_block(index, value, entries, x + j, ldx, GROUP, y + j);
+        add_block(index, value, entries, last, x + j, ldx, GROUP, y + j);
     for (; j + LANES <= n; j += LANES)
-        add_block(index, value, entries, x + j, ldx, 1, y + j);
+        add_block(index, value, entries, last, x + j, ldx, 1, y + j);
     for (; j < n; j++) {
         hn_real sum = y[j];
         for (int64_t k = 0; k < entries; k++)
