@@ -123,7 +123,7 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
     struct state *s = task->state;
     const struct params *p = task->params;
     int64_t n = s->data.n;
-    if (hn_node_view_open(ctx, &s->data, &view->of) ||
+    if (hn_node_view_open(ctx, &s->edges, &view->of) ||
         hn_tape_open(ctx, &s->encoder, n, true, &view->tape) ||
         hn_tape_open(ctx, &s->to_unit, n, true, &view->unit) ||
         (s->head.n > 0 && hn_tape_open(ctx, &s->head, n, true, &view->head)))
@@ -288,8 +288,11 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     struct state *s = task->state;
     const hn_real *z[2] = {NULL, NULL};
     bool supervised = batch->loss.objective == HN_OBJECTIVE_SUPERVISED;
-    for (int i = 0; i < (supervised ? 1 : 2); i++) {
+    const int views = supervised ? 1 : 2;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int i = 0; i < views; i++)
         draw_view(task, i + 1, "node.view", batch->step, &s->view[i]);
+    for (int i = 0; i < views; i++) {
         s->view[i].pass.training = true;
         z[i] = encode(task, &s->view[i]);
     }
@@ -302,7 +305,7 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     else
         *loss = pair_loss(ctx, task, batch, z[0], z[1]);
     bool siamese = batch->loss.objective == HN_OBJECTIVE_SIAMESE;
-    for (int i = 0; i < (supervised ? 1 : 2); i++) {
+    for (int i = 0; i < views; i++) {
         struct view *v = &s->view[i];
         if (!siamese) // its gradients are of raw embeddings already
             hn_net_backward(&task->weights, &v->unit, &v->pass, v->dz, v->draw);

@@ -11,26 +11,27 @@
 
 enum hn_node_norm { HN_NODE_MEAN, HN_NODE_GCN, HN_NODE_MLP }; // MLP: without Ahat
 
-// The undirected edges of a graph, and scratch for the views of one thread.
+// The undirected edges of a graph.
 struct hn_node_edges {
     const struct hn_linqs *data; // borrowed
     int64_t edges;
-    int32_t *edge;   // [entries of the graph] number of the undirected edge
-    bool *kept;      // [edges] by the last view
-    double *inverse; // [n] of degrees
+    int32_t *edge; // [entries of the graph] number of the undirected edge
 };
 HN_MUST_USE enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *data,
-                                            struct hn_node_edges *out);
+                                            struct hn_node_edges *e);
 
 // Features X [n x p] and Ahat [n x n] of a view, and their transposes.
 struct hn_node_view {
     struct hn_sparse input, input_t, mean, mean_t;
+    bool *kept;      // [edges]
+    double *inverse; // [n] of degrees
 };
-HN_MUST_USE enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,
+HN_MUST_USE enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_node_edges *e,
                                            struct hn_node_view *out);
 
-// Draws a view. Where both rates are 0 it is the graph as it is, and the stream is not used.
-void hn_node_augment(struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
+// Draws a view; threads may draw one each. Where both rates are 0 it is the graph as it is, and the
+// stream is not used.
+void hn_node_augment(const struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
                      double drop_feature, struct hn_stream *stream, struct hn_node_view *view);
 
 // Accuracies by the linear probe, on unit rows: of features as they are, and of their mean over a

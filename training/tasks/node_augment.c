@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-static enum hn_code number_edges(struct hn_context *ctx, struct hn_node_edges *e) {
-    const struct hn_graph *g = &e->data->graph;
+enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *data,
+                                struct hn_node_edges *e) {
+    const struct hn_graph *g = &data->graph;
+    *e = (struct hn_node_edges){.data = data};
     e->edge = hn_alloc(ctx, hn_graph_edges(g), sizeof *e->edge);
     HN_SCOPE(ctx);
     int64_t *next = hn_alloc(ctx, g->n, sizeof *next);
@@ -21,27 +23,22 @@ static enum hn_code number_edges(struct hn_context *ctx, struct hn_node_edges *e
     return HN_OK;
 }
 
-enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *data,
-                                struct hn_node_edges *out) {
-    *out = (struct hn_node_edges){.data = data};
-    if (number_edges(ctx, out))
-        return ctx->code;
-    bool good = HN_ALLOC(ctx, out->inverse, data->n) && HN_ALLOC(ctx, out->kept, out->edges);
-    return good ? HN_OK : ctx->code;
-}
-
-enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,
+enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_node_edges *e,
                                struct hn_node_view *out) {
+    const struct hn_linqs *data = e->data;
     int64_t n = data->n, entries = data->start[n], edges = hn_graph_edges(&data->graph) + n;
     if (hn_sparse_open(ctx, n, data->p, entries, &out->input) ||
         hn_sparse_open(ctx, data->p, n, entries, &out->input_t) ||
-        hn_sparse_open(ctx, n, n, edges, &out->mean))
+        hn_sparse_open(ctx, n, n, edges, &out->mean) ||
+        hn_sparse_open(ctx, n, n, edges, &out->mean_t) || !HN_ALLOC(ctx, out->inverse, n) ||
+        !HN_ALLOC(ctx, out->kept, e->edges))
         return ctx->code;
-    return hn_sparse_open(ctx, n, n, edges, &out->mean_t);
+    return HN_OK;
 }
 
 // Ahat of the edges that are kept, and its transpose.
-static void fill_mean(struct hn_node_edges *e, enum hn_node_norm norm, struct hn_node_view *view) {
+static void fill_mean(const struct hn_node_edges *e, enum hn_node_norm norm,
+                      struct hn_node_view *view) {
     const struct hn_graph *g = &e->data->graph;
     struct hn_sparse *a = &view->mean;
     int64_t at = 0;
@@ -52,19 +49,19 @@ static void fill_mean(struct hn_node_edges *e, enum hn_node_norm norm, struct hn
                 a->index[at++] = (int32_t)u;
                 self = true;
             }
-            if (e->kept[e->edge[k]])
+            if (view->kept[e->edge[k]])
                 a->index[at++] = g->target[k];
         }
         if (!self)
             a->index[at++] = (int32_t)u;
         a->start[u + 1] = at;
         double degree = (double)(at - a->start[u]);
-        e->inverse[u] = 1 / (norm == HN_NODE_GCN ? sqrt(degree) : degree);
+        view->inverse[u] = 1 / (norm == HN_NODE_GCN ? sqrt(degree) : degree);
     }
     for (int64_t u = 0; u < g->n; u++)
         for (int64_t k = a->start[u]; k < a->start[u + 1]; k++)
-            a->value[k] =
-                (hn_real)(e->inverse[u] * (norm == HN_NODE_GCN ? e->inverse[a->index[k]] : 1));
+            a->value[k] = (hn_real)(view->inverse[u] *
+                                    (norm == HN_NODE_GCN ? view->inverse[a->index[k]] : 1));
     hn_sparse_transpose(a, &view->mean_t);
 }
 
@@ -88,10 +85,10 @@ static void fill_input(const struct hn_node_edges *e, struct hn_stream *stream, 
     hn_sparse_transpose(x, &view->input_t);
 }
 
-void hn_node_augment(struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
+void hn_node_augment(const struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
                      double drop_feature, struct hn_stream *stream, struct hn_node_view *view) {
     for (int64_t i = 0; i < e->edges; i++)
-        e->kept[i] = drop_edge <= 0 || hn_stream_uniform(stream) >= drop_edge;
+        view->kept[i] = drop_edge <= 0 || hn_stream_uniform(stream) >= drop_edge;
     if (norm != HN_NODE_MLP)
         fill_mean(e, norm, view);
     fill_input(e, stream, drop_feature, view);
