@@ -276,7 +276,6 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
         hn_draw_batch(ctx, loop, &batch))
         return ctx->code;
     int64_t begun = hn_wall_ns(), flops = task->flops;
-    hn_weights_clear(w);
     if (task->type->step(ctx, task, &batch, loss, loop->draw.stored ? loop->z1 : NULL))
         return ctx->code;
     if (!isfinite(*loss))

@@ -24,8 +24,9 @@ static enum hn_code loss_ahead(struct hn_context *ctx, struct hn_loop *loop, int
     batch.loss.weighting = spec->weighting->resolve(spec->weighting_params, batch.step);
     if (hn_draw_number(ctx, loop, number, &batch))
         return ctx->code;
+    enum hn_code code = task->type->step(ctx, task, &batch, loss, NULL);
     hn_weights_clear(&task->weights);
-    return task->type->step(ctx, task, &batch, loss, NULL);
+    return code;
 }
 
 enum hn_code hn_loop_expect(struct hn_context *ctx, struct hn_loop *loop) {

@@ -240,7 +240,6 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_bench_training *b
                                   .step = b->step,
                                   .loss = task->setting.loss};
     double loss;
-    hn_weights_clear(w);
     if (task->type->step(ctx, task, &batch, &loss, NULL))
         return ctx->code;
     b->touched = w->n_touched;

@@ -176,7 +176,6 @@ static void write_steps(struct trial *t, struct hn_task *task, const struct hn_i
         for (int i = 0; i < BATCH; i++)
             id[i] = (step * BATCH + i) % TRAIN;
         draw_views(images, t->spec.setting.seed, step, x + (size_t)step * VIEWS * PIXELS);
-        memset(task->weights.grad, 0, (size_t)n * sizeof *task->weights.grad);
         struct hn_task_batch batch = {
             .id = id, .n = BATCH, .step = step, .loss = t->spec.setting.loss};
         HN_CHECK(ctx, task->type->step(ctx, task, &batch, &loss[step], NULL));

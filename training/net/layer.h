@@ -16,7 +16,7 @@
 struct hn_weights {
     int64_t n, n_running; // counted while networks are built
     hn_real *value;       // [n]
-    hn_real *grad;        // [n]
+    hn_real *grad;        // [n] 0 before a step
     hn_real *running;     // [n_running] running means and variances of batch norms
 
     // Set before hn_weights_open(), > 0: the first parameters are a large table, and a step has
@@ -132,7 +132,7 @@ void hn_norm_forward(const struct hn_norm *norm, const hn_real *x, int64_t n, hn
 void hn_norm_backward(const struct hn_norm *norm, const hn_real *x, const hn_real *dy, int64_t n,
                       hn_real *dx);
 // The sums of part p: of all its x[n], about shift[norm->wide]; of dy, to which more may be added
-// unless it is the `first` of them; y[n] is that of hn_norm_forward().
+// unless it is the `first` of them; y[n], unless NULL, becomes that of hn_norm_forward().
 void hn_norm_sum(const struct hn_norm *norm, int64_t p, const hn_real *shift, const hn_real *x,
                  int64_t n);
 void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const hn_real *x,

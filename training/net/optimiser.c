@@ -50,12 +50,15 @@ static struct rule rule_of(const struct hn_adam *adam, int64_t step) {
                          .epsilon = (hn_real)adam->epsilon};
 }
 
-void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n,
-                  const hn_real *grad, hn_real *value, hn_real *m, hn_real *v) {
+void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n, hn_real *grad,
+                  hn_real *value, hn_real *m, hn_real *v) {
     const struct rule rule = rule_of(adam, step);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < n; i += CHUNK)
-        update(rule, hn_min(CHUNK, n - i), grad + i, value + i, m + i, v + i);
+    for (int64_t i = 0; i < n; i += CHUNK) {
+        int64_t count = hn_min(CHUNK, n - i);
+        update(rule, count, grad + i, value + i, m + i, v + i);
+        memset(grad + i, 0, (size_t)count * sizeof *grad);
+    }
 }
 
 // Rows of a table are far apart, and no processor foresees which is next.
