@@ -63,7 +63,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
             spread(l, dy + i * l->out, dx + i * l->in);
             if (run->before.wide > 0)
                 hn_norm_sum_back(&run->before, p, i == first, run->x + i * l->in, dx + i * l->in,
-                                 l->in, run->work + p * l->in);
+                                 l->in, NULL);
         }
     }
 }

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDE = 256, LINE = 16, AHEAD = 4096 }; // numbers: of a cache line; fetched ahead of use
+// Numbers: of a cache line; fetched ahead of use. CHANNELS: whose sums are joined at once.
+enum { WIDE = 256, LINE = 16, AHEAD = 4096, CHANNELS = 64 };
 static const double epsilon = 1e-5, momentum = 0.1;
 
 static int64_t channels_of(const struct hn_layer *l) {
@@ -78,22 +79,30 @@ static int64_t part_of(const struct hn_layer_run *run, int64_t p, int64_t *first
     return n;
 }
 
-// Mean, off the first part's shift, and sum of squares about it, of channel j: those of its columns
-// in all parts, one after the other, put together as Chan, Golub and LeVeque (1983) do.
-static void join(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t j,
-                 double *mean, double *squares) {
+// Adds `more` rows, those of a part, to `count` of n channels: their mean, off `shift`, and the sum
+// of squares about it, put together as Chan, Golub and LeVeque (1983) do.
+HN_CLONES
+static void join(const hn_real *restrict part, int64_t wide, double more, double count, int64_t n,
+                 const hn_real *restrict shift, double *restrict mean, double *restrict squares) {
+    for (int64_t j = 0; j < n; j++) {
+        double off = (double)part[j] - (double)shift[j] + (double)part[wide + j] - mean[j];
+        mean[j] += off * more / (count + more);
+        squares[j] += (double)part[2 * wide + j] + off * off * more * count / (count + more);
+    }
+}
+
+// Of the channels [j, j + n): their columns in all parts, one after the other.
+static void join_parts(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t j,
+                       int64_t n, double *mean, double *squares) {
     int64_t wide = norm->wide, c = channels_of(run->layer), first;
     const hn_real *part = norm->sums;
     double count = 0;
-    *mean = *squares = 0;
     for (int64_t p = 0; p < HN_PARTS; p++, part += 3 * wide) {
-        int64_t n = part_of(run, p, &first);
-        for (int64_t k = j; k < hn_min(wide, n); k += c) {
-            double more = (double)((n - k + wide - 1) / wide);
-            double off = (double)part[k] - (double)norm->sums[j] + (double)part[wide + k] - *mean;
+        int64_t all = part_of(run, p, &first);
+        for (int64_t k = j; k < hn_min(wide, all); k += c) {
+            double more = (double)((all - k + wide - 1) / wide);
+            join(part + k, wide, more, count, n, norm->sums + j, mean, squares);
             count += more;
-            *mean += off * more / count;
-            *squares += (double)part[2 * wide + k] + off * off * more * (count - more) / count;
         }
     }
 }
@@ -120,14 +129,17 @@ static void take_statistics(const struct hn_layer_run *run, const struct hn_norm
     hn_real *to = run->keep, *inverse = to + norm->wide;
     if (!run->summed)
         sum_parts(run, norm, c);
-    for (int64_t j = 0; j < c; j++) {
-        double mean, squares;
-        join(run, norm, j, &mean, &squares);
-        to[j] = norm->sums[j] + (hn_real)mean;
-        inverse[j] = (hn_real)(1 / sqrt(squares / (double)rows + epsilon));
-        double unbiased = squares / (double)hn_max(rows - 1, 1);
-        run->running[j] += (hn_real)(momentum * ((double)to[j] - (double)run->running[j]));
-        run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));
+    for (int64_t at = 0; at < c; at += CHANNELS) {
+        double mean[CHANNELS] = {0}, squares[CHANNELS] = {0};
+        int64_t n = hn_min(CHANNELS, c - at);
+        join_parts(run, norm, at, n, mean, squares);
+        for (int64_t k = 0, j = at; k < n; k++, j++) {
+            to[j] = norm->sums[j] + (hn_real)mean[k];
+            inverse[j] = (hn_real)(1 / sqrt(squares[k] / (double)rows + epsilon));
+            double unbiased = squares[k] / (double)hn_max(rows - 1, 1);
+            run->running[j] += (hn_real)(momentum * ((double)to[j] - (double)run->running[j]));
+            run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));
+        }
     }
 }
 
@@ -187,11 +199,11 @@ static void forward(const struct hn_layer_run *run) {
     }
 }
 
-// Sums of dy, where ReLU lets it pass, and of dy xhat, per column; and y again.
-HN_CLONES
-static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
-                          const struct hn_norm *s, hn_real *restrict sum, hn_real *restrict along,
-                          hn_real *restrict y) {
+// Sums of dy, where ReLU lets it pass, and of dy xhat, per column; and y `again`.
+static inline __attribute__((always_inline)) void
+sum_columns(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
+            const struct hn_norm *s, hn_real *restrict sum, hn_real *restrict along, bool again,
+            hn_real *restrict y) {
     const hn_real *restrict mean = s->mean, *restrict scale = s->scale,
                             *restrict offset = s->offset;
     const bool relu = s->relu;
@@ -203,9 +215,19 @@ static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy,
             hn_real passed = passes ? dy[i + j] : 0;
             sum[j] += passed;
             along[j] += passed * (at - mean[j]);
-            y[i + j] = passes ? to : 0;
+            if (again)
+                y[i + j] = passes ? to : 0;
         }
     }
+}
+
+HN_CLONES
+static void sum_gradients(const hn_real *x, const hn_real *dy, int64_t n, const struct hn_norm *s,
+                          hn_real *sum, hn_real *along, hn_real *y) {
+    if (y)
+        sum_columns(x, dy, n, s, sum, along, true, y);
+    else
+        sum_columns(x, dy, n, s, sum, along, false, NULL);
 }
 
 // dx = scale dy - (x - mean) by_x - shift, of the same dy.
@@ -240,6 +262,25 @@ void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const h
     sum_gradients(x, dy, n, norm, part, part + norm->wide, y);
 }
 
+HN_CLONES
+static void add(const hn_real *restrict part, int64_t wide, int64_t n, double *restrict sum,
+                double *restrict along) {
+    for (int64_t j = 0; j < n; j++) {
+        sum[j] += (double)part[j];
+        along[j] += (double)part[wide + j];
+    }
+}
+
+// As join_parts().
+static void add_parts(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t j,
+                      int64_t n, double *sum, double *along) {
+    int64_t wide = norm->wide, c = channels_of(run->layer), first;
+    const hn_real *part = norm->sums;
+    for (int64_t p = 0; p < HN_PARTS; p++, part += 3 * wide)
+        for (int64_t k = j; k < hn_min(wide, part_of(run, p, &first)); k += c)
+            add(part + k, wide, n, sum, along);
+}
+
 // Adds to the gradients; by_x and shift of `norm`.
 static void gradients(const struct hn_layer_run *run, const struct hn_norm *norm, int64_t rows,
                       int64_t c, const hn_real *dy) {
@@ -248,25 +289,21 @@ static void gradients(const struct hn_layer_run *run, const struct hn_norm *norm
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t p = 0; p < (run->summed ? 0 : HN_PARTS); p++) {
         int64_t first, n = part_of(run, p, &first);
-        hn_norm_sum_back(norm, p, true, run->x + first, dy + first, n, run->y + first);
+        hn_norm_sum_back(norm, p, true, run->x + first, dy + first, n, NULL);
     }
-    for (int64_t j = 0; j < c; j++) {
-        double sum = 0, along = 0;
-        for (int64_t p = 0; p < HN_PARTS; p++) {
-            const hn_real *part = norm->sums + 3 * p * wide;
-            int64_t first, n = part_of(run, p, &first);
-            for (int64_t k = j; k < hn_min(wide, n); k += c) {
-                sum += (double)part[k];
-                along += (double)part[wide + k];
-            }
+    for (int64_t at = 0; at < c; at += CHANNELS) {
+        double sum[CHANNELS] = {0}, along[CHANNELS] = {0};
+        int64_t n = hn_min(CHANNELS, c - at);
+        add_parts(run, norm, at, n, sum, along);
+        for (int64_t k = 0, j = at; k < n; k++, j++) {
+            along[k] *= (double)inverse[j];
+            run->grad[j] += (hn_real)along[k];
+            run->grad[c + j] += (hn_real)sum[k];
+            bool fixed = !run->pass->training; // running statistics do not move with x
+            double scale = (double)run->param[j] * (double)inverse[j];
+            by_x[j] = fixed ? 0 : (hn_real)(scale * along[k] * (double)inverse[j] / (double)rows);
+            shift[j] = fixed ? 0 : (hn_real)(scale * sum[k] / (double)rows);
         }
-        along *= (double)inverse[j];
-        run->grad[j] += (hn_real)along;
-        run->grad[c + j] += (hn_real)sum;
-        bool fixed = !run->pass->training; // running statistics do not move with x
-        double scale = (double)run->param[j] * (double)inverse[j], n = (double)rows;
-        by_x[j] = fixed ? 0 : (hn_real)(scale * along * (double)inverse[j] / n);
-        shift[j] = fixed ? 0 : (hn_real)(scale * sum / n);
     }
     repeat(by_x, c);
     repeat(shift, c);

@@ -169,7 +169,7 @@ HN_MUST_USE enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *
 // 16), U(-a, a) with a = sqrt(6 / (fan in + fan out)); or by the fan in alone, a = 1 / sqrt(fan
 // in), as in PyTorch's layers, with which recipes A and B were measured.
 HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *weights);
-// Before a step: all gradients become 0, and no row is touched.
+// After a step whose gradients nobody takes: all become 0, and no row is touched.
 void hn_weights_clear(struct hn_weights *weights);
 void hn_net_init(const struct hn_net *net, struct hn_weights *weights, uint64_t seed);
 
