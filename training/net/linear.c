@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { COLUMNS = 16 }; // of a line of the cache
+
 static const char *size(struct hn_layer *layer) {
     layer->out = layer->spec.out;
     layer->n_params = layer->in * layer->out + (layer->spec.bias ? layer->out : 0);
@@ -17,7 +19,8 @@ static const char *size(struct hn_layer *layer) {
 static void forward(const struct hn_layer_run *run) {
     const struct hn_layer *l = run->layer;
     const hn_real *bias = run->param + l->in * l->out;
-    for (int64_t i = 0; i < run->rows && l->spec.bias; i++)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
+    for (int64_t i = 0; i < (l->spec.bias ? run->rows : 0); i++)
         memcpy(run->y + i * l->out, bias, (size_t)l->out * sizeof *bias);
     hn_product(run->pass->workers, (struct hn_factor){run->x, l->in, false},
                (struct hn_factor){run->param, l->out, false}, run->rows, l->out, l->in,
@@ -30,9 +33,11 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
                (struct hn_factor){dy, l->out, false}, l->in, l->out, run->rows, true, run->grad,
                l->out);
     hn_real *bias = run->grad + l->in * l->out;
-    for (int64_t i = 0; i < run->rows && l->spec.bias; i++)
-        for (int64_t j = 0; j < l->out; j++)
-            bias[j] += dy[i * l->out + j];
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
+    for (int64_t j0 = 0; j0 < (l->spec.bias ? l->out : 0); j0 += COLUMNS)
+        for (int64_t i = 0; i < run->rows; i++)
+            for (int64_t j = j0; j < hn_min(j0 + COLUMNS, l->out); j++)
+                bias[j] += dy[i * l->out + j];
     if (dx)
         hn_product(run->pass->workers, (struct hn_factor){dy, l->out, false},
                    (struct hn_factor){run->param, l->out, true}, run->rows, l->in, l->out, false,

@@ -40,8 +40,9 @@ const struct hn_loss_type hn_objectives[] = {
     {.name = NULL},
 };
 
-// Anchors scored at once: their gradients stay in the second-level cache until they are used.
-enum { BLOCK = 256 };
+// BLOCK: anchors scored at once, whose gradients stay in the second-level cache until they are
+// used. TILE: of a square matrix, a line of the cache wide.
+enum { BLOCK = 256, TILE = 16 };
 
 // Several of an anchor.
 static bool has_positives(enum hn_objective objective) {
@@ -176,7 +177,7 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
 }
 
 static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
-#pragma omp parallel for num_threads(b->workers.threads) schedule(dynamic, 8)
+#pragma omp parallel for num_threads(b->workers.threads) schedule(static)
     for (int64_t i = 0; i < rows; i++) {
         hn_real *score = b->work->score + i * b->keys;
         if (has_positives(b->spec->objective))
@@ -212,15 +213,24 @@ static double mean_of(const double *value, int64_t n) {
     return sum / (double)n;
 }
 
-// g[n x n] += its transpose, tile by tile.
+// A tile of g at (i, j), of rows x cols, and the one that mirrors it: each becomes the sum.
+static void symmetrise_tile(hn_real *g, int64_t n, int64_t i, int64_t j, int64_t rows,
+                            int64_t cols) {
+    hn_real mirrored[TILE * TILE], *at = g + i * n + j;
+    hn_real_transpose(g + j * n + i, n, cols, rows, mirrored, TILE);
+    for (int64_t k = 0; k < rows; k++)
+        for (int64_t l = 0; l < cols; l++)
+            at[k * n + l] += mirrored[k * TILE + l];
+    if (j > i)
+        hn_real_transpose(at, n, rows, cols, g + j * n + i, n);
+}
+
+// g[n x n] += its transpose.
 static void symmetrise(hn_real *g, int64_t n, int threads) {
-    enum { TILE = 16 }; // a line of the cache wide: rows of 2^k numbers share few of its sets
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t i0 = 0; i0 < n; i0 += TILE)
-        for (int64_t j0 = i0; j0 < n; j0 += TILE)
-            for (int64_t i = i0; i < hn_min(i0 + TILE, n); i++)
-                for (int64_t j = hn_max(j0, i); j < hn_min(j0 + TILE, n); j++)
-                    g[i * n + j] = g[j * n + i] = g[i * n + j] + g[j * n + i];
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int64_t i = 0; i < n; i += TILE)
+        for (int64_t j = i; j < n; j += TILE)
+            symmetrise_tile(g, n, i, j, hn_min(TILE, n - i), hn_min(TILE, n - j));
 }
 
 // Both views are anchors and keys: with G the gradients of Z Z^T, the gradient is (G + G^T) Z.

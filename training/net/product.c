@@ -92,8 +92,8 @@ static void copy_columns(const hn_real *x, int64_t stride, int64_t rows, int64_t
         }
 }
 
-static void transpose(const hn_real *x, int64_t stride, int64_t rows, int64_t cols, hn_real *to,
-                      int64_t width) {
+void hn_real_transpose(const hn_real *x, int64_t stride, int64_t rows, int64_t cols, hn_real *to,
+                       int64_t width) {
 #ifdef HN_REAL_DOUBLE
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
@@ -118,7 +118,8 @@ static void pack_panel(const struct job *job, const struct block *block, int64_t
     if (cols < width)
         memset(to, 0, (size_t)(block->depth * width) * sizeof *to);
     if (b->transposed)
-        transpose(b->data + at * b->stride + block->k, b->stride, cols, block->depth, to, width);
+        hn_real_transpose(b->data + at * b->stride + block->k, b->stride, cols, block->depth, to,
+                          width);
     else
         copy_columns(b->data + block->k * b->stride, b->stride, job->k - block->k, job->n, at, cols,
                      block->depth, to, width);

@@ -26,3 +26,7 @@ void hn_count_product(struct hn_workers workers, int64_t m, int64_t n, int64_t k
 // Sizes below 2^31.
 void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
                 int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc);
+
+// to[cols x rows] (row stride `width`) from x[rows x cols] (row stride `stride`).
+void hn_real_transpose(const hn_real *x, int64_t stride, int64_t rows, int64_t cols, hn_real *to,
+                       int64_t width);

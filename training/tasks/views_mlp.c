@@ -31,6 +31,7 @@ struct state {
     struct hn_views data;
     struct hn_same_class same; // with positives: label
     struct hn_stream stream;   // of the views that are embedded
+    const float **from;        // of each row at hand, its cached view
 };
 
 static const float *cached(const struct hn_views *v, int64_t image, uint32_t view) {
@@ -43,6 +44,14 @@ static void draw_pair(const struct hn_views *v, struct hn_stream *stream, uint32
     pair[0] = pair[1] = hn_stream_below(stream, all);
     if (all > 1)
         pair[1] = (pair[0] + 1 + hn_stream_below(stream, all - 1)) % all;
+}
+
+// x[rows x p] of the net from where they are cached.
+static void fill(struct state *s, int threads, int64_t rows) {
+    int64_t p = s->data.p;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t k = 0; k < rows; k++)
+        memcpy(s->net.x + k * p, s->from[k], (size_t)p * sizeof(float));
 }
 
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
@@ -60,9 +69,9 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
             image[1] = hn_same_class_draw(&s->same, &partner, image[0]);
         draw_pair(v, &stream, pair);
         for (int k = 0; k < 2; k++)
-            memcpy(s->net.x + (k * batch->n + i) * v->p, cached(v, image[k], pair[k]),
-                   (size_t)v->p * sizeof(float));
+            s->from[k * batch->n + i] = cached(v, image[k], pair[k]);
     }
+    fill(s, ctx->threads, 2 * batch->n);
     hn_image_step(ctx, task, batch, loss, z1);
     return HN_OK;
 }
@@ -72,7 +81,6 @@ static const hn_real *load(struct hn_context *ctx, struct hn_task *task, int vie
                            int64_t first, int64_t rows) {
     struct state *s = task->state;
     const struct hn_views *v = &s->data;
-    (void)ctx;
     if (view == 0)
         return v->clean + first * v->p;
     if (first == 0)
@@ -80,9 +88,9 @@ static const hn_real *load(struct hn_context *ctx, struct hn_task *task, int vie
     for (int64_t k = 0; k < rows; k++) {
         uint32_t pair[2];
         draw_pair(v, &s->stream, pair);
-        memcpy(s->net.x + k * v->p, cached(v, first + k, pair[view - 1]),
-               (size_t)v->p * sizeof(float));
+        s->from[k] = cached(v, first + k, pair[view - 1]);
     }
+    fill(s, ctx->threads, rows);
     return s->net.x;
 }
 
@@ -109,6 +117,8 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     s->net.hidden = p->hidden;
     s->net.hidden_layer = HIDDEN_LAYER;
     task->block = ROWS;
+    if (!HN_ALLOC(ctx, s->from, hn_max(2 * task->batch_size, ROWS)))
+        return ctx->code;
     s->net.load = load;
     s->net.features = v->clean;
     return hn_image_open(ctx, task, &s->net, &v->data);
