@@ -134,8 +134,10 @@ static void difference_title(const struct table *t, char *title, size_t size) {
              t->scale > 1 ? " (points)" : "");
 }
 
-static void draw_differences(struct hn_page *page, const struct table *t) {
+// False if there are none: a place without a panel.
+static bool draw_differences(struct hn_page *page, const struct table *t) {
     char title[HN_TITLE_SIZE];
+    bool any = false;
     difference_title(t, title, sizeof title);
     struct hn_panel *panel = hn_page_panel(page, "", title, "");
     panel->rows = true;
@@ -151,7 +153,11 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
             hn_panel_series_of(page, panel, HN_LOOK_MARKS, line_of(t, &t->row[i]));
         struct hn_mean d = hn_trained_difference(t->trained, k, base, t->column);
         hn_series_add_row(s, t->scale * d.mean, i, t->scale * d.half);
+        any |= !isnan(d.mean);
     }
+    panel->blank = !any;
+    panel->n_series = any ? panel->n_series : 0;
+    return any;
 }
 
 static bool is_first(const struct hn_trained *t, int64_t k) {
@@ -162,25 +168,29 @@ static bool is_first(const struct hn_trained *t, int64_t k) {
     return t->base[k] >= 0;
 }
 
-static void draw_table(struct hn_page *page, const struct hn_trained *trained, int64_t first) {
+// True if there are differences.
+static bool draw_table(struct hn_page *page, const struct hn_trained *trained, int64_t first) {
     struct table t = {.trained = trained};
     collect(&t, first);
     if (t.rows == 0)
-        return;
+        return false;
     draw_accuracies(page, &t);
-    draw_differences(page, &t);
     if (t.more)
         hn_page_note(page, "Only the first %d rows are drawn.", MAX_ROWS);
+    return draw_differences(page, &t);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_trained t;
     if (hn_trained_open(page->ctx, r, &t))
         return page->ctx->code;
+    bool differences = false;
     for (int64_t k = 0; k < t.settings; k++)
         if (is_first(&t, k))
-            draw_table(page, &t, k);
-    page->columns = 2;
+            differences |= draw_table(page, &t, k);
+    for (int p = 0; p < page->panels; p++) // where no panel keeps the column
+        page->panel[p].blank &= differences;
+    page->columns = differences ? 2 : 1;
     page->share_y = true;
     return hn_page_finish(page, "no training has an accuracy");
 }

@@ -75,7 +75,7 @@ enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     if (page->panels > 0 && !has_data(&page->panel[page->panels - 1]))
         page->tall_last = page->inset = false;
     for (int p = 0; p < page->panels; p++)
-        if (has_data(&page->panel[p])) {
+        if (has_data(&page->panel[p]) || page->panel[p].blank) {
             struct hn_panel moved = page->panel[p];
             page->panel[p] = page->panel[kept];
             page->panel[kept++] = moved;

@@ -247,7 +247,7 @@ static int title_rows(const struct hn_layout *g) {
 bool hn_layout_shows_x_title(const struct hn_layout *g, int p) {
     int below = p + g->across;
     const struct hn_page *page = g->page;
-    return g->inset || below >= page->panels ||
+    return g->inset || below >= page->panels || page->panel[below].blank ||
            strcmp(page->panel[p].x.title, page->panel[below].x.title) != 0;
 }
 

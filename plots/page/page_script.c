@@ -301,6 +301,8 @@ static void place_panel(const struct hn_layout *g, FILE *gp, struct hn_box box) 
 
 static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int p) {
     struct hn_box box = hn_layout_box(g, p);
+    if (g->page->panel[p].blank)
+        return;
     fputs("unset label; unset object; unset arrow\n", gp);
     place_panel(g, gp, box);
     script_axis(g, gp, p, false);
@@ -366,6 +368,8 @@ static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
     fprintf(gp, "set multiplot layout %d,1\nset key top right\n", n);
     for (int p = first; p < first + n; p++) {
         const struct hn_panel *panel = &g->page->panel[p];
+        if (panel->blank)
+            continue;
         write_text(g, gp, "title", *panel->title ? panel->title : panel->y.title);
         write_text(g, gp, "xlabel", panel->x.title);
         write_text(g, gp, "ylabel", *panel->title ? panel->y.title : "");
