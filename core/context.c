@@ -81,24 +81,28 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
     ctx->notes.to(ctx->notes.data, text);
 }
 
+// True if it is new, and kept from here on.
+static bool is_new(struct hn_context *ctx, struct hn_told *told, uint64_t digest) {
+    for (int64_t i = 0; i < told->n; i++)
+        if (told->digest[i] == digest)
+            return false;
+    void *owner = hn_own(ctx, told->owner);
+    if (!hn_grow(ctx, &told->digest, &told->capacity, told->n + 1, sizeof *told->digest))
+        told->digest[told->n++] = digest;
+    hn_own(ctx, owner);
+    return true;
+}
+
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
-    enum { SAID = sizeof ctx->notes.said / sizeof ctx->notes.said[0] };
     char text[HN_MESSAGE_MAX];
     va_list args;
     if (!ctx->notes.to)
-        return; // not said
+        return; // not told
     va_start(args, fmt);
     write_text(text, fmt, args);
     va_end(args);
-    uint64_t own = hn_hash(text) | 1; // 0: none
-    int i = 0;
-    while (i < SAID && ctx->notes.said[i] && ctx->notes.said[i] != own)
-        i++;
-    if (i < SAID && ctx->notes.said[i] == own)
-        return;
-    if (i < SAID)
-        ctx->notes.said[i] = own;
-    hn_note(ctx, "%s", text);
+    if (!ctx->notes.told || is_new(ctx, ctx->notes.told, hn_hash(text)))
+        hn_note(ctx, "%s", text);
 }
 
 void hn_keep_note(void *text, const char *note) { hn_put_text(text, HN_MESSAGE_MAX, "%s", note); }

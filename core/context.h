@@ -57,11 +57,18 @@ struct hn_memory {
 // "raise --memory or limits.memory", or the remedy of the limit.
 const char *hn_memory_remedy(const struct hn_memory *memory);
 
+// Notes that hn_note_once() told a callback; zeroed but for the owner: none.
+struct hn_told {
+    void *owner;      // of its memory; NULL = none: free `digest`
+    uint64_t *digest; // [n] of texts
+    int64_t n, capacity;
+};
+
 // Callback for notes; save and restore it to redirect them.
 struct hn_notes {
     void (*to)(void *data, const char *text); // NULL = dropped
     void *data;                               // borrowed
-    uint64_t said[16]; // digests of what hn_note_once() told this callback; 0 = none
+    struct hn_told *told;                     // borrowed; NULL: it hears all again
 };
 
 struct hn_parts;
@@ -104,8 +111,8 @@ static inline enum hn_code hn_failure(const struct hn_context *ctx) {
 }
 // Tells the user something that is not a failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
-// The same, but for what this callback, or that of a process above, was told before: of data that
-// are read many times.
+// The same, but for what `told` of this callback holds, be it of a process above: of data that are
+// read many times. Without memory to keep it in, it is told again.
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // Callback for notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);

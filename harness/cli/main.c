@@ -201,7 +201,8 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
     call->argc = argc;
     call->argv = argv;
     call->params = params;
-    ctx->notes = (struct hn_notes){print_note, call};
+    struct hn_told told = {.owner = params};
+    ctx->notes = (struct hn_notes){print_note, call, &told};
     enum hn_code code =
         hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &call->n_args);
     if (call->help)

@@ -64,22 +64,36 @@ static void test_cut(void) {
     CU_ASSERT_STRING_EQUAL(ctx.message, all);
 }
 
-// A note is told once to each callback: what the terminal has said is news to a cell's results.
+static void hear(void *data, const char *text) {
+    (void)text;
+    ++*(int *)data;
+}
+
+// A note is told once to each callback that keeps what it was told, however many there are: what
+// the terminal has said is news to a cell's results.
 static void test_note_once(void) {
+    enum { NOTES = 100 };
     struct hn_context ctx;
-    char terminal[HN_MESSAGE_MAX] = "", cell[HN_MESSAGE_MAX] = "";
+    int terminal = 0, cell = 0;
+    struct hn_told told = {0};
     hn_context_init(&ctx, 1);
-    ctx.notes = (struct hn_notes){hn_keep_note, terminal};
-    hn_note_once(&ctx, "M taken as %d", 9);
-    CU_ASSERT_STRING_EQUAL(terminal, "M taken as 9");
-    terminal[0] = '\0';
-    const struct hn_notes said = ctx.notes;
-    ctx.notes = (struct hn_notes){hn_keep_note, cell};
-    hn_note_once(&ctx, "M taken as %d", 9);
-    CU_ASSERT_STRING_EQUAL(cell, "M taken as 9");
-    ctx.notes = said;
-    hn_note_once(&ctx, "M taken as %d", 9);
-    CU_ASSERT_STRING_EQUAL(terminal, "");
+    for (int i = 0; i < 3 * NOTES; i++) {
+        ctx.notes = (struct hn_notes){hear, &terminal, &told};
+        hn_note_once(&ctx, "M taken as %d", i % NOTES);
+        const struct hn_notes said = ctx.notes;
+        ctx.notes = (struct hn_notes){hear, &cell};
+        hn_note_once(&ctx, "M taken as %d", i % NOTES);
+        ctx.notes = said;
+    }
+    CU_ASSERT_EQUAL(terminal, NOTES);
+    CU_ASSERT_EQUAL(cell, 3 * NOTES);
+    struct hn_told none = {0};
+    ctx.notes.told = &none;
+    ctx.memory.limit = 1;
+    hn_note_once(&ctx, "M taken as %d", 0);
+    CU_ASSERT(terminal == NOTES + 1 && none.n == 0);
+    hn_free(&ctx, told.digest);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 static void test_exit_codes(void) {

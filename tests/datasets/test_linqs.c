@@ -50,9 +50,10 @@ static void test_reads(void) {
     struct hn_scope scope;
     struct heard heard = {.n = 0};
     hn_context_init(&ctx, 1);
-    ctx.notes = (struct hn_notes){hear, &heard};
     put_all();
     hn_scope_begin(&ctx, &scope);
+    struct hn_told told = {.owner = ctx.memory.owner};
+    ctx.notes = (struct hn_notes){hear, &heard, &told};
     HN_CHECK(&ctx, hn_linqs_read(&ctx, folder, &d));
     check_numbers(&d);
     CU_ASSERT_PTR_NOT_NULL(strstr(heard.text, "T.content: 1 of 4 nodes have no features"));
