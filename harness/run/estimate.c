@@ -193,10 +193,10 @@ static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, doub
 }
 
 static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, struct hn_estimate *out) {
+                            const struct hn_runner *run, double seconds, struct hn_estimate *out) {
     struct hn_probe_file file;
     struct asked asked = {.ctx = ctx, .plan = plan, .run = run, .file = &file};
-    int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
+    int64_t end = hn_wall_ns() + (int64_t)(seconds * 1e9);
     HN_SCOPE(ctx);
     for (int64_t i = 0; i < plan->n_data; i++) {
         int64_t now = hn_wall_ns(), share = (end - now) / (plan->n_data - i);
@@ -210,13 +210,14 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
 }
 
 enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
-                              const struct hn_runner *run, struct hn_estimate *out) {
+                              const struct hn_runner *run, double seconds,
+                              struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
     ctx->memory.limit = 0;
     *out = (struct hn_estimate){.live = atomic_load(&ctx->memory.live),
                                 .resident = hn_host_resident()};
     out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
-    enum hn_code code = out->item ? try_all(ctx, plan, run, out) : ctx->code;
+    enum hn_code code = out->item ? try_all(ctx, plan, run, seconds, out) : ctx->code;
     ctx->memory.limit = limit;
     atomic_store(&ctx->memory.peak, hn_max(peak, atomic_load(&ctx->memory.live)));
     if (code)

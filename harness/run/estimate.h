@@ -29,12 +29,13 @@ struct hn_estimate {
     int64_t resident; // with all that is resident of the process before the run in place of `live`
 };
 
-enum { HN_ESTIMATE_SECONDS = 20 }; // that trying the cells may take
-// Tries the cells; of what takes too long nothing is known. Leaves no file. The memory limit does
-// not bind it. With run->parts long computations are cut into parts, as --rows cuts them, and one
-// process computes all of them.
+enum { HN_ESTIMATE_SECONDS = 20 }; // that a command takes for it
+// Tries the cells for this time at most; of what takes longer nothing is known. Leaves no file. The
+// memory limit does not bind it. With run->parts long computations are cut into parts, as --rows
+// cuts them, and one process computes all of them.
 HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
-                                          const struct hn_runner *run, struct hn_estimate *out);
+                                          const struct hn_runner *run, double seconds,
+                                          struct hn_estimate *out);
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
 
 // Bytes at n: the straight line through (at[i], bytes[i]), i = 0, 1, proportional where at[0] =

@@ -48,7 +48,7 @@ static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, quickest = 0;
     for (ctx->memory.mode = HN_MEMORY_ANY;; ctx->memory.mode++) {
-        if (hn_estimate_make(ctx, plan, run, out))
+        if (hn_estimate_make(ctx, plan, run, HN_ESTIMATE_SECONDS, out))
             return ctx->code;
         if (ctx->memory.mode == HN_MEMORY_ANY)
             quickest = out->bytes;
