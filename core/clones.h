@@ -64,20 +64,16 @@ static inline double hn_lane_dot(const double *v, const double *w, int64_t n) {
     return hn_add_lanes(lane);
 }
 
-typedef float hn_lanes __attribute__((vector_size(HN_LANES * sizeof(float))));
-typedef int32_t hn_lane_masks __attribute__((vector_size(HN_LANES * sizeof(float))));
-
-// The largest of high and v[n]. In vectors by name: compilers take such maxima one by one.
+// The largest of high and v[n]. Without the pragma compilers take maxima one by one.
 static inline float hn_lane_max(const float *v, int64_t n, float high) {
-    hn_lanes lane, next;
+    float lane[HN_LANES];
     for (int l = 0; l < HN_LANES; l++)
         lane[l] = high;
     int64_t j = 0;
-    for (; j + HN_LANES <= n; j += HN_LANES) {
-        memcpy(&next, v + j, sizeof next);
-        hn_lane_masks above = next > lane;
-        lane = (hn_lanes)(((hn_lane_masks)next & above) | ((hn_lane_masks)lane & ~above));
-    }
+    for (; j + HN_LANES <= n; j += HN_LANES)
+#pragma omp simd
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] = v[j + l] > lane[l] ? v[j + l] : lane[l];
     for (int l = 0; j < n; j++, l++)
         lane[l] = v[j] > lane[l] ? v[j] : lane[l];
     for (int l = 0; l < HN_LANES; l++)
