@@ -25,19 +25,14 @@ static double sum_lanes(hn_real lane[LANES]) {
 
 HN_CLONES
 static hn_real largest(const hn_real *s, int64_t n) {
-    hn_real lane[LANES];
-    for (int l = 0; l < LANES; l++)
-        lane[l] = -2;
-    int64_t j = 0;
-    for (; j + LANES <= n; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] = s[j + l] > lane[l] ? s[j + l] : lane[l];
-    for (int l = 0; j < n; j++, l++)
-        lane[l] = s[j] > lane[l] ? s[j] : lane[l];
-    hn_real max = lane[0];
-    for (int l = 1; l < LANES; l++)
-        max = lane[l] > max ? lane[l] : max;
+#ifdef HN_REAL_DOUBLE
+    double max = -2;
+    for (int64_t j = 0; j < n; j++)
+        max = s[j] > max ? s[j] : max;
     return max;
+#else
+    return hn_lane_max(s, n, -2);
+#endif
 }
 
 // to[j] = e^(rate (s[j] - high)), to may be s; returns the sum.
