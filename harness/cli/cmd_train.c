@@ -50,23 +50,23 @@ static const struct hn_option train_options[] = {
 
 static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
                       const struct hn_estimate_item *item, int workers) {
-    int64_t shown = 0, bytes = 0, unknown = 0;
-    double seconds = 0;
+    struct hn_estimate all = {0};
+    int64_t shown = 0;
     for (int64_t i = 0; i < run->n; i++) {
         char label[HN_ITEM_LABEL];
         if (!hn_run_wants(run, &run->item[i], label))
             continue;
         hn_print_estimate(&item[i], label);
-        seconds += item[i].seconds;
-        bytes = hn_max(bytes, item[i].bytes);
-        unknown += !item[i].known;
+        all.seconds += item[i].seconds;
+        all.bytes = hn_max(all.bytes, item[i].bytes);
+        all.unknown += !item[i].known;
         shown++;
     }
     (void)fflush(stdout); // the total comes last where both go to one file
     fprintf(stderr, "%" PRId64 " of %s", shown, hn_counted(run->n, "run").text);
-    if (unknown < shown)
-        hn_print_total(ctx, seconds, bytes, shown, unknown, workers);
-    fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, fails, or without data" : "");
+    if (all.unknown < shown)
+        hn_print_total(&all, hn_processes_fit(ctx, shown, workers));
+    fprintf(stderr, "%s\n", all.unknown ? "; ?: not tried in time, fails, or without data" : "");
 }
 
 // Folders below runs/ are named by the beginning of a run's key: which run each is of.

@@ -187,19 +187,6 @@ enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r
     return print_settings(ctx, r, &o, step);
 }
 
-void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
-                    int64_t unknown, int workers) {
-    char time[32], memory[32];
-    int processes = hn_processes_fit(ctx, n, workers);
-    hn_seconds_text(seconds, time, sizeof time);
-    hn_bytes_text(hn_bytes_mul(bytes, processes), memory, sizeof memory);
-    fprintf(stderr, ", %s %s one after the other", unknown ? "more than" : "about", time);
-    hn_seconds_text(seconds / processes, time, sizeof time);
-    if (processes > 1)
-        fprintf(stderr, ", %s at least by %d at a time", time, processes);
-    fprintf(stderr, ", and %s of data", memory);
-}
-
 static const struct hn_record_column foreseen_columns[] = {
     {"id", "id", .width = -18},
     {"runs", "runs", .width = 5},
@@ -229,14 +216,14 @@ static json_t *foreseen_row(const struct hn_foreseen *f) {
 enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen *row, int64_t n,
                                int workers, bool json) {
     json_t *rows = json_array();
-    int64_t left = 0, unknown = 0, bytes = 0;
-    double seconds = 0;
+    struct hn_estimate all = {0};
+    int64_t left = 0;
     for (int64_t i = 0; i < n; i++) {
         json_array_append_new(rows, foreseen_row(&row[i]));
         left += row[i].left;
-        unknown += row[i].unknown;
-        seconds += row[i].seconds;
-        bytes = hn_max(bytes, row[i].bytes);
+        all.unknown += row[i].unknown;
+        all.seconds += row[i].seconds;
+        all.bytes = hn_max(all.bytes, row[i].bytes);
     }
     enum hn_code code = HN_OK;
     if (json)
@@ -246,10 +233,10 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
     json_decref(rows);
     (void)fflush(stdout); // the total comes last where both go to one file
     fprintf(stderr, "%s to train", hn_counted(left, "run").text);
-    if (unknown < left)
-        hn_print_total(ctx, seconds, bytes, left, unknown, workers);
+    if (all.unknown < left)
+        hn_print_total(&all, hn_processes_fit(ctx, left, workers));
     fprintf(stderr, "%s\n",
-            unknown ? "; of some nothing is known: not tried in time, or they fail" : "");
+            all.unknown ? "; of some nothing is known: not tried in time, or they fail" : "");
     return code;
 }
 

@@ -6,10 +6,6 @@
 #include "harness/run/estimate.h"
 #include "results/store.h"
 
-// ", about 2:10 one after the other, 1:05 at least by 2 at a time, and 34 MiB of data", of n runs;
-// to standard error. unknown: how many of them the sums are without ("more than").
-void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
-                    int64_t unknown, int workers);
 // Lines of `reproduce --dry-run`, and their sum.
 HN_MUST_USE enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen *row,
                                            int64_t n, int workers, bool json);

@@ -14,19 +14,30 @@ void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
     printf("%8s %9s  %s\n", time, memory + item->known, label);
 }
 
+void hn_print_total(const struct hn_estimate *e, int processes) {
+    char time[32], memory[32];
+    hn_seconds_text(e->seconds, time, sizeof time);
+    hn_bytes_text(hn_bytes_mul(e->bytes, hn_max(processes, 1)), memory, sizeof memory);
+    fprintf(stderr, ", %s %s%s", e->unknown ? "more than" : "about", time,
+            processes > 0 ? " one after the other," : "");
+    if (processes > 1) {
+        hn_seconds_text(e->seconds / processes, time, sizeof time);
+        fprintf(stderr, " %s at least by %d at a time,", time, processes);
+    }
+    fprintf(stderr, " and %s of data", memory);
+}
+
 // A control group that grants so many times the data is not estimated for: allocation is bounded.
 enum { AMPLE = 32 };
 
-static void print_total(const struct hn_estimate *e, int64_t shown, int64_t all, int64_t idle) {
-    char time[32], memory[32], resident[32], not_run[64] = "";
-    if (idle > 0)
-        snprintf(not_run, sizeof not_run, ", %" PRId64 " of them not applicable", idle);
-    hn_seconds_text(e->seconds, time, sizeof time);
-    hn_bytes_text(e->bytes, memory, sizeof memory);
+static void print_cells(const struct hn_estimate *e, int64_t shown, int64_t all, int64_t idle) {
+    char resident[32];
     hn_bytes_text(e->resident, resident, sizeof resident);
-    fprintf(stderr, "%" PRId64 " of %s%s, %s %s and %s of data (%s resident)%s\n", shown,
-            hn_counted(all, "cell").text, not_run, e->unknown ? "more than" : "about", time, memory,
-            resident,
+    fprintf(stderr, "%" PRId64 " of %s", shown, hn_counted(all, "cell").text);
+    if (idle > 0)
+        fprintf(stderr, ", %" PRId64 " of them not applicable", idle);
+    hn_print_total(e, 0);
+    fprintf(stderr, " (%s resident)%s\n", resident,
             e->unknown
                 ? "; ?: not estimated, as its trial did not end in time or would have too few items"
                 : "");
@@ -92,7 +103,7 @@ static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
         }
     }
     (void)fflush(stdout); // the total comes last where both go to one file
-    print_total(estimate, shown, plan->n_items, idle);
+    print_cells(estimate, shown, plan->n_items, idle);
     return shown;
 }
 
