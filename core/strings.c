@@ -1,4 +1,5 @@
 #include "core/strings.h"
+#include "core/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,32 @@ int64_t hn_named_find(const struct hn_named *named, int64_t n, const char *text)
 
 enum hn_code hn_string_index_open(struct hn_context *ctx, const struct hn_strings *strings,
                                   struct hn_string_index *out) {
-    *out = (struct hn_string_index){hn_alloc(ctx, strings->n, sizeof *out->named), strings->n};
-    for (int64_t i = 0; out->named && i < strings->n; i++)
-        out->named[i] = (struct hn_named){hn_string(strings, i), i};
-    if (!out->named)
+    enum { EACH = 2 }; // texts of the same bits, about
+    *out = (struct hn_string_index){.last = 1};
+    while ((int64_t)out->last < strings->n / EACH)
+        out->last = 2 * out->last + 1;
+    if (!HN_ALLOC(ctx, out->named, strings->n))
         return ctx->code;
-    hn_named_sort(out->named, out->n);
+    void *outer = hn_own(ctx, out->named);
+    int64_t *start = out->start = hn_zalloc(ctx, (int64_t)out->last + 2, sizeof *start);
+    hn_own(ctx, outer);
+    if (!start)
+        return ctx->code;
+    for (int64_t i = 0; i < strings->n; i++)
+        start[hn_hash(hn_string(strings, i)) & out->last]++;
+    for (uint64_t b = 1; b <= out->last + 1; b++) // where they end
+        start[b] += start[b - 1];
+    for (int64_t i = strings->n - 1; i >= 0; i--) {
+        const char *text = hn_string(strings, i);
+        out->named[--start[hn_hash(text) & out->last]] = (struct hn_named){text, i};
+    }
+    for (uint64_t b = 0; b <= out->last; b++)
+        if (start[b + 1] - start[b] > 1)
+            hn_named_sort(out->named + start[b], start[b + 1] - start[b]);
     return HN_OK;
+}
+
+int64_t hn_string_find(const struct hn_string_index *x, const char *text) {
+    const int64_t *start = x->start + (hn_hash(text) & x->last);
+    return hn_named_find(x->named + start[0], start[1] - start[0], text);
 }

@@ -25,20 +25,20 @@ struct hn_named {
     const char *text;
     int64_t number;
 };
-// By text, then number. Sorting, unlike hashing, is fast whatever the texts are.
+// By text, then number.
 void hn_named_sort(struct hn_named *named, int64_t n);
 // The number of the first of the sorted named[n] with this text, or -1.
 int64_t hn_named_find(const struct hn_named *named, int64_t n, const char *text);
 
-// Which text has which index. The strings are complete.
+// Which text has which index. The strings are complete. Those whose hashes agree are sorted, so
+// that finding is fast whatever the texts are.
 struct hn_string_index {
-    struct hn_named *named; // [n] sorted
-    int64_t n;
+    struct hn_named *named; // by the low bits of their hashes, sorted where these are equal
+    int64_t *start;         // [last + 2] of those with the same bits; goes with `named`
+    uint64_t last;          // the largest of such bits
 };
 HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx,
                                               const struct hn_strings *strings,
                                               struct hn_string_index *out);
 // The index of the first equal text, or -1.
-static inline int64_t hn_string_find(const struct hn_string_index *x, const char *text) {
-    return hn_named_find(x->named, x->n, text);
-}
+int64_t hn_string_find(const struct hn_string_index *x, const char *text);
