@@ -84,10 +84,11 @@ static int64_t part_of(const struct hn_layer_run *run, int64_t p, int64_t *first
 HN_CLONES
 static void join(const hn_real *restrict part, int64_t wide, double more, double count, int64_t n,
                  const hn_real *restrict shift, double *restrict mean, double *restrict squares) {
+    const double share = more / (count + more);
     for (int64_t j = 0; j < n; j++) {
         double off = (double)part[j] - (double)shift[j] + (double)part[wide + j] - mean[j];
-        mean[j] += off * more / (count + more);
-        squares[j] += (double)part[2 * wide + j] + off * off * more * count / (count + more);
+        mean[j] += off * share;
+        squares[j] += (double)part[2 * wide + j] + off * off * (share * count);
     }
 }
 

@@ -234,24 +234,30 @@ static void symmetrise(hn_real *g, int64_t n, int threads) {
 }
 
 // Both views are anchors and keys: with G the gradients of Z Z^T, the gradient is (G + G^T) Z.
+// Views that lie one after the other, and their gradients, are taken where they lie.
 static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, hn_real *dz1,
                          hn_real *dz2) {
     struct hn_loss_work *w = b->work;
     int64_t half = b->n * b->d;
     size_t bytes = (size_t)half * sizeof *z1;
-    memcpy(w->both, z1, bytes);
-    memcpy(w->both + half, z2, bytes);
-    b->anchor = b->key = w->both;
+    const bool apart = z2 != z1 + half || dz2 != dz1 + half;
+    if (apart) {
+        memcpy(w->both, z1, bytes);
+        memcpy(w->both + half, z2, bytes);
+    }
+    b->anchor = b->key = apart ? w->both : z1;
     b->anchors = (double)(b->n = b->keys = 2 * b->n);
     look_at_scores(b);
     score_block(b, 0, b->n);
     gradient_block(b, 0, b->n);
     symmetrise(w->score, b->n, b->workers.threads);
     hn_product(b->workers, (struct hn_factor){w->score, b->n, false},
-               (struct hn_factor){w->both, b->d, false}, b->n, b->d, b->n, false, w->gradient,
-               b->d);
-    memcpy(dz1, w->gradient, bytes);
-    memcpy(dz2, w->gradient + half, bytes);
+               (struct hn_factor){b->key, b->d, false}, b->n, b->d, b->n, false,
+               apart ? w->gradient : dz1, b->d);
+    if (apart) {
+        memcpy(dz1, w->gradient, bytes);
+        memcpy(dz2, w->gradient + half, bytes);
+    }
     return mean_of(w->value, b->n);
 }
 

@@ -1,5 +1,6 @@
 // y = x / |x|, rows; dx = (dy - (dy . y) y) / |x|. A row of length below 1e-12 is divided by that,
 // as PyTorch's normalize does.
+#include "core/clones.h"
 #include "training/net/layer.h"
 
 #include <math.h>
@@ -11,11 +12,16 @@ static const char *size(struct hn_layer *layer) {
     return NULL;
 }
 
+HN_CLONES
 static double inner(const hn_real *x, const hn_real *y, int64_t n) {
-    double sum = 0;
-    for (int64_t j = 0; j < n; j++)
-        sum += (double)x[j] * (double)y[j];
-    return sum;
+    double lane[HN_LANES] = {0};
+    int64_t j = 0;
+    for (; j + HN_LANES <= n; j += HN_LANES)
+        for (int l = 0; l < HN_LANES; l++)
+            lane[l] += (double)x[j + l] * (double)y[j + l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += (double)x[j] * (double)y[j];
+    return hn_add_lanes(lane);
 }
 
 static void forward(const struct hn_layer_run *run) {
