@@ -301,17 +301,23 @@ static void test_adam(void) {
 }
 
 // Rows that a step touched are updated as they would be alone, as is what follows the table; other
-// rows and their moments stay.
+// rows and their moments stay. Threads share columns, and rows where there are more threads.
 static void test_adam_rows(void) {
-    enum { TABLE_ROWS = 5, TABLE_COLUMNS = 3, MORE = 2, ALL = TABLE_ROWS * TABLE_COLUMNS + MORE };
+    enum { TABLE_ROWS = 5, TABLE_COLUMNS = 600, MORE = 2, ALL = TABLE_ROWS * TABLE_COLUMNS + MORE };
     const struct hn_adam adam = {.rate = 0.1,
                                  .beta1 = 0.9,
                                  .beta2 = 0.999,
                                  .epsilon = 1e-8,
                                  .schedule = HN_RATE_LINEAR,
                                  .steps = 4};
+    static const int threads[] = {1, 2, 5, 20};
+    static hn_real m[ALL], v[ALL], kept[3][ALL], one[3][ALL], dy[2 * TABLE_COLUMNS], by[MORE];
+    const struct hn_sparse input_t = {.rows = 2,
+                                      .cols = 2,
+                                      .start = (int64_t[]){0, 1, 2},
+                                      .index = (int32_t[]){1, 0},
+                                      .value = (hn_real[]){1, 1}};
     struct hn_context ctx;
-    hn_real m[ALL] = {0}, v[ALL] = {0}, kept[3][ALL], one[3][ALL], by[TABLE_COLUMNS];
     struct hn_weights w = {.n = ALL, .table = TABLE_ROWS, .width = TABLE_COLUMNS};
     hn_context_init(&ctx, 2);
     HN_SCOPE(&ctx);
@@ -319,12 +325,14 @@ static void test_adam_rows(void) {
     fill(w.value, ALL, 40);
     for (int64_t step = 0; step < 4; step++) {
         CU_ASSERT_DOUBLE_EQUAL(hn_adam_rate(&adam, step), 0.1 * (1 - (double)step / 4), 1e-15);
-        for (int i = 0; i < ALL; i++)
+        for (int i = 0; i < MORE; i++)
             CU_ASSERT_EQUAL(w.grad[i], 0);
+        w.input_t = &input_t;
+        w.dy = dy;
         w.touched[w.n_touched++] = 4;
         w.touched[w.n_touched++] = (int32_t)step;
         const int64_t first[] = {4 * TABLE_COLUMNS, step * TABLE_COLUMNS, ALL - MORE};
-        const int64_t grads[] = {0, TABLE_COLUMNS, ALL - MORE};
+        hn_real *const grads[] = {dy + TABLE_COLUMNS, dy, by};
         const int64_t count[] = {TABLE_COLUMNS, TABLE_COLUMNS, MORE};
         const hn_real *now[3] = {w.value, m, v};
         for (int k = 0; k < 3; k++) {
@@ -333,11 +341,12 @@ static void test_adam_rows(void) {
         }
         for (int k = 0; k < 3; k++) {
             int64_t at = first[k];
-            fill(w.grad + grads[k], count[k], 41 + step + k);
-            fill(by, count[k], 41 + step + k);
-            hn_adam_step(&adam, 1, step, count[k], by, one[0] + at, one[1] + at, one[2] + at);
+            fill(grads[k], count[k], 41 + step + k);
+            hn_adam_step(&adam, 1, step, count[k], grads[k], one[0] + at, one[1] + at, one[2] + at);
+            fill(grads[k], count[k], 41 + step + k); // an update leaves gradients at 0
         }
-        hn_adam_update(&adam, 2, step, &w, m, v);
+        memcpy(w.grad, by, sizeof by);
+        hn_adam_update(&adam, threads[step], step, &w, m, v);
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < ALL; i++) {
                 int row = i / TABLE_COLUMNS;

@@ -16,14 +16,17 @@
 struct hn_weights {
     int64_t n, n_running; // counted while networks are built
     hn_real *value;       // [n]
-    hn_real *grad;        // [n] 0 before a step
+    hn_real *grad;        // [n - table * width] behind the table's, 0 before a step
     hn_real *running;     // [n_running] running means and variances of batch norms
 
-    // Set before hn_weights_open(), > 0: the first parameters are a large table, and a step has
-    // gradients of the rows alone that it names here: row k of grad is that of row touched[k].
+    // Set before hn_weights_open(), > 0: the first parameters are a large table, of which a step
+    // has gradients of some rows, named here: that of row touched[k] is row k of input_t dy, of the
+    // last backward pass, and is computed where it is used.
     int64_t table, width;
     int32_t *touched; // [table] rows, each once
     int64_t n_touched;
+    const struct hn_sparse *input_t; // borrowed, as dy [rows x width], until the next pass
+    const hn_real *dy;
 };
 
 // One pass. Everything is borrowed.
@@ -190,6 +193,6 @@ HN_MUST_USE enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_ne
 hn_real *hn_net_forward(struct hn_weights *weights, struct hn_tape *tape,
                         const struct hn_pass *pass, const hn_real *x, int64_t rows);
 // Gradients of the last forward pass of the tape: dy[rows x out] is overwritten, gradients are
-// added to weights->grad, dx[rows x in] is filled unless NULL.
+// added to weights->grad, dx[rows x in] is filled unless NULL. A table ends it: see hn_weights.
 void hn_net_backward(struct hn_weights *weights, struct hn_tape *tape, const struct hn_pass *pass,
                      hn_real *dy, hn_real *dx);

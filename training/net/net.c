@@ -51,15 +51,14 @@ enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net, struct 
 }
 
 enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *w) {
-    bool good = HN_ZALLOC(ctx, w->value, w->n) && HN_ZALLOC(ctx, w->grad, w->n) &&
+    bool good = HN_ZALLOC(ctx, w->value, w->n) &&
+                HN_ZALLOC(ctx, w->grad, w->n - w->table * w->width) &&
                 HN_ZALLOC(ctx, w->running, w->n_running) && HN_ALLOC(ctx, w->touched, w->table);
     return good ? HN_OK : HN_MEMORY;
 }
 
 void hn_weights_clear(struct hn_weights *w) {
-    int64_t table = w->table * w->width;
-    memset(w->grad, 0, (size_t)(w->n_touched * w->width) * sizeof *w->grad);
-    memset(w->grad + table, 0, (size_t)(w->n - table) * sizeof *w->grad);
+    memset(w->grad, 0, (size_t)(w->n - w->table * w->width) * sizeof *w->grad);
     w->n_touched = 0;
 }
 
@@ -132,10 +131,11 @@ static struct hn_layer_run run_of(int i, struct hn_weights *w, struct hn_tape *t
                                   const struct hn_pass *pass) {
     const struct hn_net *net = tape->net;
     const struct hn_layer *layer = &net->layer[i];
+    const int64_t table = w->table * w->width;
     struct hn_layer_run run = {.layer = layer,
                                .pass = pass,
                                .param = w->value + layer->param,
-                               .grad = w->grad + layer->param,
+                               .grad = layer->param < table ? NULL : w->grad + layer->param - table,
                                .running = w->running + layer->running,
                                .rows = tape->rows,
                                .x = i > 0 ? tape->y[i - 1] : tape->x,
@@ -169,6 +169,11 @@ void hn_net_backward(struct hn_weights *weights, struct hn_tape *tape, const str
     const struct hn_net *net = tape->net;
     for (int i = net->n - 1; i >= 0; i--) {
         struct hn_layer_run run = run_of(i, weights, tape, pass);
+        if (i == 0 && weights->table > 0) {
+            weights->input_t = pass->input_t;
+            weights->dy = dy;
+            return;
+        }
         bool left = applied(net, i, i - 1);
         run.summed = applied(net, i, i + 1);
         hn_real *into = i == 0 ? dx : left ? NULL : tape->delta[dy == tape->delta[0]];

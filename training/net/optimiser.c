@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 14, LINE = 64 / sizeof(hn_real) };
+enum { CHUNK = 1 << 14, LINE = 64 / sizeof(hn_real), PIECE = 512 };
 
 double hn_adam_rate(const struct hn_adam *adam, int64_t step) {
     if (step < adam->warmup)
@@ -67,20 +67,29 @@ static void fetch_row(const hn_real *x, int64_t n) {
         __builtin_prefetch(x + j, 1);
 }
 
+// Updates a share of the touched rows.
+static void update_rows(struct rule rule, const struct hn_weights *w, struct hn_share share,
+                        hn_real *m, hn_real *v) {
+    hn_real *const array[] = {w->value, m, v}, grad[PIECE];
+    for (int64_t k = share.first; k < share.last; k++)
+        for (int64_t j = share.from; j < share.to; j += PIECE) {
+            int64_t n = hn_min(PIECE, share.to - j), at = w->touched[k] * w->width + j;
+            for (int a = 0; a < 3 && k + 1 < share.last; a++)
+                fetch_row(array[a] + w->touched[k + 1] * w->width + j, n);
+            memset(grad, 0, (size_t)n * sizeof *grad);
+            hn_sparse_add_row(w->input_t, k, w->dy + j, w->width, n, grad);
+            update(rule, n, grad, w->value + at, m + at, v + at);
+        }
+}
+
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
                     hn_real *m, hn_real *v) {
-    const struct rule rule = rule_of(adam, step);
     const int64_t table = w->table * w->width;
+    const struct rule rule = rule_of(adam, step);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t k = 0; k < w->n_touched; k++) {
-        hn_real *const array[] = {w->value, m, v}, *grad = w->grad + k * w->width;
-        int64_t at = w->touched[k] * w->width;
-        for (int a = 0; a < 3 && k + 1 < w->n_touched; a++)
-            fetch_row(array[a] + w->touched[k + 1] * w->width, w->width);
-        update(rule, w->width, grad, w->value + at, m + at, v + at);
-        memset(grad, 0, (size_t)w->width * sizeof *grad);
-    }
+    for (int t = 0; t < threads; t++)
+        update_rows(rule, w, hn_share_of(t, threads, w->n_touched, w->width), m, v);
     w->n_touched = 0;
-    hn_adam_step(adam, threads, step, w->n - table, w->grad + table, w->value + table, m + table,
+    hn_adam_step(adam, threads, step, w->n - table, w->grad, w->value + table, m + table,
                  v + table);
 }

@@ -20,7 +20,7 @@ double hn_adam_rate(const struct hn_adam *adam, int64_t step);
 // 0 afterwards, while they are in the cache.
 void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n, hn_real *grad,
                   hn_real *value, hn_real *m, hn_real *v);
-// One update of all parameters of w, by w->grad; m, v [w->n]. Gradients are 0 afterwards, and no
-// row is touched.
+// One update of all parameters of w, by their gradients; m, v [w->n]. Gradients are 0 afterwards,
+// and no row is touched.
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
                     hn_real *m, hn_real *v);

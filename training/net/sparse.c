@@ -34,6 +34,9 @@ void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to) {
 // vectors than the processor has go through memory. Every sum is in the order of entries,
 // whatever the block: the same bits with vectors of any width.
 enum { LANES = 8, GROUP = 8, AHEAD = 6 }; // AHEAD: entries whose rows of x are on their way
+// FEW: there are more than so many times as many columns as rows, as in a batch of texts. ROWS: of
+// other matrices, a thread's at once. COLUMNS: of a share, at least.
+enum { FEW = 16, ROWS = 64, COLUMNS = 64, LINE = 64 / sizeof(hn_real) };
 typedef hn_real lanes
     __attribute__((vector_size(LANES * sizeof(hn_real)), aligned(sizeof(hn_real)), may_alias));
 
@@ -59,8 +62,8 @@ static inline __attribute__((always_inline)) void add_block(const int32_t *index
 }
 
 HN_CLONES
-static void add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx, int64_t n,
-                    hn_real *y) {
+void hn_sparse_add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx,
+                       int64_t n, hn_real *y) {
     const int32_t *index = s->index + s->start[i];
     const hn_real *value = s->value + s->start[i];
     int64_t entries = s->start[i + 1] - s->start[i], j = 0;
@@ -77,14 +80,38 @@ static void add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int6
     }
 }
 
-void hn_sparse_times(int threads, const struct hn_sparse *s, const hn_real *x, int64_t ldx,
-                     int64_t n, bool add, hn_real *y, int64_t ldy) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 64) if (threads > 1)
-    for (int64_t i = 0; i < s->rows; i++) {
+struct hn_share hn_share_of(int thread, int threads, int64_t rows, int64_t n) {
+    int64_t across = hn_max(1, hn_min(threads, n / COLUMNS)), down = threads / across;
+    int64_t column = thread / down, row = thread % down;
+    int64_t from = n * column / across / LINE * LINE, to = n * (column + 1) / across / LINE * LINE;
+    if (column >= across)
+        return (struct hn_share){.first = 0};
+    return (struct hn_share){rows * row / down, rows * (row + 1) / down, from,
+                             column + 1 < across ? to : n};
+}
+
+static void times_share(const struct hn_sparse *s, struct hn_share share, const hn_real *x,
+                        int64_t ldx, bool add, hn_real *y, int64_t ldy) {
+    int64_t n = share.to - share.from;
+    for (int64_t i = share.first; i < share.last; i++) {
+        hn_real *to = y + i * ldy + share.from;
         if (add && s->start[i] == s->start[i + 1])
             continue; // most rows of the transpose of a few rows are empty
         if (!add)
-            memset(y + i * ldy, 0, (size_t)n * sizeof *y);
-        add_row(s, i, x, ldx, n, y + i * ldy);
+            memset(to, 0, (size_t)n * sizeof *to);
+        hn_sparse_add_row(s, i, x + share.from, ldx, n, to);
     }
+}
+
+void hn_sparse_times(int threads, const struct hn_sparse *s, const hn_real *x, int64_t ldx,
+                     int64_t n, bool add, hn_real *y, int64_t ldy) {
+    if (s->rows * FEW < s->cols) {
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+        for (int t = 0; t < threads; t++)
+            times_share(s, hn_share_of(t, threads, s->rows, n), x, ldx, add, y, ldy);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+    for (int64_t i = 0; i < s->rows; i += ROWS)
+        times_share(s, (struct hn_share){i, hn_min(i + ROWS, s->rows), 0, n}, x, ldx, add, y, ldy);
 }

@@ -48,8 +48,8 @@ HN_MUST_USE enum hn_code hn_text_net_open(struct hn_context *ctx,
 const hn_real *hn_text_net_embed(struct hn_text_net *net, struct hn_weights *weights,
                                  const struct hn_pass *pass);
 void hn_text_net_clear(struct hn_text_net *net);
-// Forward, loss and backward of n queries, n keys and the rest as hard negatives: gradients in
-// weights->grad, of the rows in weights->touched. lists: the negatives of each query, keys counted
+// Forward, loss and backward of n queries, n keys and the rest as hard negatives: gradients of
+// weights, of the rows in weights->touched. lists: the negatives of each query, keys counted
 // from the first key; NULL: the batch's, without hard negatives. Returns the loss; *z: of all rows.
 double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
                         const struct hn_pass *pass, const struct hn_loss_spec *spec,
