@@ -26,7 +26,7 @@ static void cell_text(const struct hn_record_column *c, const json_t *record, ch
     else if (json_is_string(value) && json_string_length(value) == 0)
         snprintf(text, CELL, "%s", c->empty ? c->empty : "");
     else if (json_is_string(value))
-        snprintf(text, CELL, "%s", json_string_value(value));
+        hn_put_text(text, CELL, "%s", json_string_value(value));
     else if (json_is_integer(value))
         snprintf(text, CELL, "%lld%s", (long long)json_integer_value(value), unit);
     else if (json_is_real(value))

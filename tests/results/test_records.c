@@ -62,6 +62,21 @@ static void line_by_line(void) {
     json_decref(all);
 }
 
+// A text that is longer than a cell says so.
+static void long_text(void) {
+    enum { LONG = 5000 };
+    char why[LONG + 1];
+    memset(why, 'x', LONG);
+    why[LONG] = '\0';
+    json_t *record = json_pack("{s:s}", "why", why);
+    FILE *out = open_memstream(&text, &size);
+    hn_record_print(columns, record, out);
+    (void)fclose(out);
+    CU_ASSERT(strstr(text, "xxx...\n") != NULL && size < LONG);
+    free(text);
+    json_decref(record);
+}
+
 static void markdown(void) {
     json_t *all = records();
     FILE *out = open_memstream(&text, &size);
@@ -91,10 +106,8 @@ static void documents(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"table", table},
-    {"line_by_line", line_by_line},
-    {"markdown", markdown},
-    {"documents", documents},
+    {"table", table},       {"line_by_line", line_by_line}, {"long text", long_text},
+    {"markdown", markdown}, {"documents", documents},
 };
 
 HN_TEST_MAIN("records", tests)
