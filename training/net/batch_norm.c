@@ -200,15 +200,15 @@ static void forward(const struct hn_layer_run *run) {
     }
 }
 
-// Sums of dy, where ReLU lets it pass, and of dy xhat, per column; and y `again`.
-static inline __attribute__((always_inline)) void
-sum_columns(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
-            const struct hn_norm *s, hn_real *restrict sum, hn_real *restrict along, bool again,
-            hn_real *restrict y) {
+// Sums of dy, where ReLU lets it pass, and of dy xhat, per column; and y again, rows `step` apart.
+HN_CLONES
+static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
+                          const struct hn_norm *s, hn_real *restrict sum, hn_real *restrict along,
+                          hn_real *restrict y, int64_t step) {
     const hn_real *restrict mean = s->mean, *restrict scale = s->scale,
                             *restrict offset = s->offset;
     const bool relu = s->relu;
-    for (int64_t i = 0; i < n; i += s->wide) {
+    for (int64_t i = 0; i < n; i += s->wide, y += step) {
         fetch(x + i, s->wide);
         for (int64_t j = 0; j < hn_min(s->wide, n - i); j++) {
             hn_real at = x[i + j], to = at * scale[j] + offset[j];
@@ -216,19 +216,9 @@ sum_columns(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
             hn_real passed = passes ? dy[i + j] : 0;
             sum[j] += passed;
             along[j] += passed * (at - mean[j]);
-            if (again)
-                y[i + j] = passes ? to : 0;
+            y[j] = passes ? to : 0;
         }
     }
-}
-
-HN_CLONES
-static void sum_gradients(const hn_real *x, const hn_real *dy, int64_t n, const struct hn_norm *s,
-                          hn_real *sum, hn_real *along, hn_real *y) {
-    if (y)
-        sum_columns(x, dy, n, s, sum, along, true, y);
-    else
-        sum_columns(x, dy, n, s, sum, along, false, NULL);
 }
 
 // dx = scale dy - (x - mean) by_x - shift, of the same dy.
@@ -260,7 +250,9 @@ void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const h
     hn_real *part = norm->sums + 3 * p * norm->wide;
     if (first)
         memset(part, 0, (size_t)(2 * norm->wide) * sizeof *part);
-    sum_gradients(x, dy, n, norm, part, part + norm->wide, y);
+    // One row takes all that nobody wants: a condition in the loop would cost its vectors.
+    sum_gradients(x, dy, n, norm, part, part + norm->wide, y ? y : part + 2 * norm->wide,
+                  y ? norm->wide : 0);
 }
 
 HN_CLONES
