@@ -62,8 +62,8 @@ static inline __attribute__((always_inline)) void add_block(const int32_t *index
 }
 
 HN_CLONES
-void hn_sparse_add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx,
-                       int64_t n, hn_real *y) {
+static void add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx, int64_t n,
+                    hn_real *y) {
     const int32_t *index = s->index + s->start[i];
     const hn_real *value = s->value + s->start[i];
     int64_t entries = s->start[i + 1] - s->start[i], j = 0;
@@ -78,6 +78,11 @@ void hn_sparse_add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, i
             sum += value[k] * x[index[k] * ldx + j];
         y[j] = sum;
     }
+}
+
+void hn_sparse_add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx,
+                       int64_t n, hn_real *y) {
+    add_row(s, i, x, ldx, n, y);
 }
 
 struct hn_share hn_share_of(int thread, int threads, int64_t rows, int64_t n) {
@@ -99,7 +104,7 @@ static void times_share(const struct hn_sparse *s, struct hn_share share, const 
             continue; // most rows of the transpose of a few rows are empty
         if (!add)
             memset(to, 0, (size_t)n * sizeof *to);
-        hn_sparse_add_row(s, i, x + share.from, ldx, n, to);
+        add_row(s, i, x + share.from, ldx, n, to);
     }
 }
 
