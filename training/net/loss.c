@@ -79,7 +79,7 @@ struct batch {
     const hn_real *anchor, *key; // [n x d], [keys x d]
     double max;
     double anchors; // that the mean is over
-    bool add;       // to the gradients of the anchors
+    bool add;       // to the gradients, which are there already
     struct hn_loss_work *work;
 };
 
@@ -189,7 +189,7 @@ static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
     }
 }
 
-// Gradients of anchors and keys, block by block; d_key is added to, unless it is NULL.
+// Gradients of anchors and, unless it is NULL, of keys, block by block.
 static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
@@ -202,7 +202,7 @@ static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
         if (d_key)
             hn_product(b->workers, (struct hn_factor){gradient, b->keys, true},
                        (struct hn_factor){b->anchor + first * b->d, b->d, false}, b->keys, b->d,
-                       rows, true, d_key, b->d);
+                       rows, b->add || first > 0, d_key, b->d);
     }
 }
 
@@ -298,7 +298,6 @@ static double both_ways(struct batch *b, hn_real *dz1, hn_real *dz2) {
     back.keys = b->n;
     back.lists = b->lists ? b->lists + 1 : NULL;
     back.add = true;
-    memset(dz2, 0, (size_t)(b->keys * b->d) * sizeof *dz2);
     blocks(b, dz1, dz2);
     double one = mean_of(b->work->value, b->n);
     blocks(&back, dz2, dz1);
@@ -325,7 +324,6 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
     look_at_scores(&b);
     if (spec->objective == HN_OBJECTIVE_INFONCE)
         return same_view(&b, z2, dz1, dz2);
-    memset(dz2, 0, (size_t)(b.keys * d) * sizeof *dz2);
     blocks(&b, dz1, dz2);
     return mean_of(work->value, n);
 }
