@@ -125,6 +125,7 @@ struct taken {
     double *all, *sorted; // seconds; the second is sorted by row_json()
     double *share;        // of the limit, NaN where there is none; sorted likewise
     double *processor;    // seconds of all threads, with whatever a repetition needs besides
+    double *gflops;       // the ceiling beside it; sorted likewise
 };
 
 static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
@@ -141,7 +142,7 @@ static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
         (json_int_t)shape->keep, "queries", (json_int_t)shape->queries, "threads", ctx->threads,
         "seconds", "median", median, "min", taken->sorted[0], "max", taken->sorted[reps - 1], "all",
         list_of(taken->all, reps), "processor_seconds", list_of(taken->processor, reps), "ceiling",
-        "sgemm_gflops", w->bench.gflops, "read_gbs", w->bench.gbs, "share_of_limit",
+        "sgemm_gflops", hn_median(taken->gflops, reps), "read_gbs", w->bench.gbs, "share_of_limit",
         hn_json_real(share), "us_per_item", 1e6 * median / (double)shape->n);
 }
 
@@ -160,14 +161,18 @@ static void put_row(struct work *w, json_t *row) {
 }
 
 // A repetition by all ranks at once. Each computes everything anew, so that parts are of one
-// repetition and removed after it, when no rank is at work on any.
+// repetition and removed after it, when no rank is at work on any. The ceiling of products of `dim`
+// is measured anew, as clocks and neighbours change it; *begun: processor time after that.
 static enum hn_code repeat(struct hn_context *ctx, const struct hn_bench_kernel *k, struct work *w,
-                           struct hn_bench_time *time) {
+                           int64_t dim, struct hn_bench_time *time, int64_t *begun) {
     char scope[HN_DIGEST_TEXT];
     (void)snprintf(scope, sizeof scope, "repetition %lld", (long long)++w->repetitions);
     if (w->ranks)
         hn_file_parts_begin(&w->parts, scope);
     enum hn_code code = hn_check_stop(ctx);
+    if (!code)
+        code = hn_host_sgemm(ctx, dim, 1, &w->bench.gflops);
+    *begun = hn_cpu_ns();
     if (hn_ranks_agree(ctx, w->ranks, code ? code : k->run(ctx, &w->bench, k, time)))
         return ctx->code;
     if (w->ranks && hn_ranks_number(w->ranks) == 0)
@@ -179,19 +184,19 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_ker
                                struct work *w) {
     struct hn_bench *b = &w->bench;
     struct hn_bench_time time = {0};
-    int64_t reps = w->p->reps;
-    if (hn_bench_items(ctx, b, k->needs) || hn_host_sgemm(ctx, b->shape.dim, 3, &b->gflops) ||
-        hn_host_read(ctx, 3, &b->gbs))
+    int64_t reps = w->p->reps, dim = b->shape.dim; // that of its products: a task sets its own
+    if (hn_bench_items(ctx, b, k->needs) || hn_host_read(ctx, 3, &b->gbs))
         return ctx->code;
-    double *all = hn_alloc(ctx, 4 * reps, sizeof *all);
+    double *all = hn_alloc(ctx, 5 * reps, sizeof *all);
     if (!all)
         return ctx->code;
-    const struct taken taken = {all, all + reps, all + 2 * reps, all + 3 * reps};
+    const struct taken taken = {all, all + reps, all + 2 * reps, all + 3 * reps, all + 4 * reps};
     enum hn_code code = HN_OK;
     for (int64_t r = -w->p->warmup; r < reps && code == HN_OK; r++) {
-        int64_t begun = hn_cpu_ns();
-        code = repeat(ctx, k, w, &time);
+        int64_t begun;
+        code = repeat(ctx, k, w, dim, &time, &begun);
         if (r >= 0) {
+            taken.gflops[r] = b->gflops;
             taken.all[r] = taken.sorted[r] = time.seconds;
             taken.share[r] = time.ideal / time.seconds;
             taken.processor[r] = (double)(hn_cpu_ns() - begun) * 1e-9;
