@@ -221,16 +221,18 @@ static void symmetrise_tile(hn_real *g, int64_t n, int64_t i, int64_t j, int64_t
     for (int64_t k = 0; k < rows; k++)
         for (int64_t l = 0; l < cols; l++)
             at[k * n + l] += mirrored[k * TILE + l];
-    if (j > i)
+    if (j != i)
         hn_real_transpose(at, n, rows, cols, g + j * n + i, n);
 }
 
-// g[n x n] += its transpose.
+// g[n x n] += its transpose. Rows stay with the thread that has them: of two tiles that mirror each
+// other, the upper one's takes both where the sum of their positions is even, or the lower one's.
 static void symmetrise(hn_real *g, int64_t n, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += TILE)
-        for (int64_t j = i; j < n; j += TILE)
-            symmetrise_tile(g, n, i, j, hn_min(TILE, n - i), hn_min(TILE, n - j));
+        for (int64_t j = 0; j < n; j += TILE)
+            if ((i + j) / TILE % 2 == (j < i))
+                symmetrise_tile(g, n, i, j, hn_min(TILE, n - i), hn_min(TILE, n - j));
 }
 
 // Both views are anchors and keys: with G the gradients of Z Z^T, the gradient is (G + G^T) Z.
