@@ -20,7 +20,7 @@ static double dot_exact(const float *x, const float *y, int64_t d) {
 }
 
 HN_CLONES
-static float dot(const float *x, const float *y, int64_t d) {
+static float float_dot(const float *x, const float *y, int64_t d) {
     float lane[FLOAT_LANES] = {0}; // enough independent sums to hide the latency of an addition
     int64_t whole = d - d % FLOAT_LANES;
     for (int64_t k = 0; k < whole; k += FLOAT_LANES)
@@ -44,7 +44,7 @@ void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, flo
 
 // The loader chooses among clones of static functions only where every compiler can: hence these.
 HN_CLONES
-static double sum(const float *x, int64_t n) {
+static double float_sum(const float *x, int64_t n) {
     double lane[SUM_LANES] = {0}, total = 0;
     int64_t whole = n / SUM_LANES * SUM_LANES;
     for (int64_t j = 0; j < whole; j += SUM_LANES)
@@ -57,9 +57,9 @@ static double sum(const float *x, int64_t n) {
     return total;
 }
 
-double hn_sum(const float *x, int64_t n) { return sum(x, n); }
+double hn_sum(const float *x, int64_t n) { return float_sum(x, n); }
 double hn_dot_exact(const float *x, const float *y, int64_t d) { return dot_exact(x, y, d); }
-float hn_dot(const float *x, const float *y, int64_t d) { return dot(x, y, d); }
+float hn_dot(const float *x, const float *y, int64_t d) { return float_dot(x, y, d); }
 
 double hn_dot_bound(int64_t d) {
     double nu = (double)(d + 2) * 0x1p-24;

@@ -30,8 +30,8 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
 
 // Of bins of cosines, those of their kinds. at_edge[b]: whether v[b] is too close to an edge.
 HN_CLONES
-static void find_bins(const float *v, const uint8_t *kind, int32_t n, double slack, int32_t *bin,
-                      uint8_t *at_edge) {
+static void bins_of(const float *v, const uint8_t *kind, int32_t n, double slack, int32_t *bin,
+                    uint8_t *at_edge) {
     for (int32_t b = 0; b < n; b++) {
         bin[b] += kind[b] * HN_HISTOGRAM_BINS;
         double position = ((double)v[b] + 1.0) * 0.5 * HN_HISTOGRAM_BINS;
@@ -48,7 +48,7 @@ static void add_block(const struct state *s, const struct hn_metric_env *env, in
     int32_t bin[HN_RUN_BLOCK], n = hn_block(run->count, from);
     uint8_t at_edge[HN_RUN_BLOCK];
     hn_cosine_bins(run->cosine + from, n, HN_HISTOGRAM_BINS, bin);
-    find_bins(run->cosine + from, kind, n, s->slack, bin, at_edge);
+    bins_of(run->cosine + from, kind, n, s->slack, bin, at_edge);
     for (int32_t b = 0; b < n; b++)
         count[bin[b]]++;
     const uint8_t *next = at_edge;

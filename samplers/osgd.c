@@ -89,7 +89,7 @@ static enum hn_code open_scratch(struct hn_context *ctx, int64_t size, int64_t d
 
 // By itself, as compilers use no vectors where the exponentials are computed in the same loop.
 HN_CLONES
-static void add_to_columns(const float *restrict power, int64_t n, double *restrict column) {
+static void add_powers(const float *restrict power, int64_t n, double *restrict column) {
     for (int64_t j = 0; j < n; j++)
         column[j] += (double)power[j];
 }
@@ -106,7 +106,7 @@ static double loss_of(const struct hn_items *items, double tau, struct scratch *
         float *row = s->s + i * s->stride;
         double positive = ((double)row[i] - 1) / tau;
         hn_expf_each(row, n, 1, (float)(1 / tau));
-        add_to_columns(row, n, s->sum);
+        add_powers(row, n, s->sum);
         loss += log(hn_sum(row, n)) - 2 * positive;
     }
     for (int64_t j = 0; j < n; j++)

@@ -29,6 +29,11 @@ while IFS= read -r place; do
     complain "$place: a parallel region without num_threads"
 done < <(grep -nE '#pragma omp parallel' "${sources[@]}" | grep -v num_threads | cut -d: -f1,2)
 
+# Clang 14 exports what chooses between the clones of a function (core/clones.h).
+while IFS= read -r name; do
+    complain "$name: two functions with clones have this name"
+done < <(grep -hA2 '^HN_CLONES' "${program[@]}" | grep -oE '^static [^(]*\(' | grep -oE '[a-z_0-9]+\(' | sort | uniq -d)
+
 for file in "${sources[@]}" "${headers[@]}"; do
     clang-format --dry-run -Werror "$file" 2>/dev/null || complain "$file: not as clang-format writes it"
 done

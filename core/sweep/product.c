@@ -147,7 +147,7 @@ void hn_product_row(const struct hn_product *product, const float *a, const floa
 // The squares of x[d], each times the number of partial sums that hold it: those of its chain from
 // there on, and the sums of chains.
 HN_CLONES
-static float weigh(const float *x, int64_t d) {
+static float weighted_squares(const float *x, int64_t d) {
     enum { LANES = 16 };
     float lane[LANES] = {0}, sum = 0;
     int64_t chains = (d - 1) / HN_CHAIN + 1;
@@ -170,7 +170,7 @@ static double heaviest(const struct hn_matrix *x, int threads) {
     double max = 0;
 #pragma omp parallel for num_threads(threads) reduction(max : max)
     for (int64_t i = 0; i < x->rows; i++)
-        max = fmax(max, (double)weigh(hn_row(x, i), x->cols));
+        max = fmax(max, (double)weighted_squares(hn_row(x, i), x->cols));
     return max;
 }
 
