@@ -56,8 +56,9 @@ static void sum_rows(const hn_real *restrict x, int64_t n, int64_t wide,
             squares[j] += off * off;
         }
     for (int64_t j = 0; j < hn_min(wide, n); j++) {
+        int64_t rows = (n - j + wide - 1) / wide;
         hn_real sum = mean[j], rest;
-        mean[j] /= (hn_real)((n - j + wide - 1) / wide);
+        mean[j] /= (hn_real)rows;
         rest = squares[j] - sum * mean[j];
         squares[j] = rest > 0 ? rest : 0;
     }
@@ -101,9 +102,9 @@ static void join_parts(const struct hn_layer_run *run, const struct hn_norm *nor
     for (int64_t p = 0; p < HN_PARTS; p++, part += 3 * wide) {
         int64_t all = part_of(run, p, &first);
         for (int64_t k = j; k < hn_min(wide, all); k += c) {
-            double more = (double)((all - k + wide - 1) / wide);
-            join(part + k, wide, more, count, n, norm->sums + j, mean, squares);
-            count += more;
+            int64_t more = (all - k + wide - 1) / wide;
+            join(part + k, wide, (double)more, count, n, norm->sums + j, mean, squares);
+            count += (double)more;
         }
     }
 }

@@ -187,9 +187,9 @@ static void multiply(const struct job *job) {
 // Into how many parts, of `threads`, the rows of c are cut: so that the shorter side of a part is
 // longest, since what is copied grows with the sides, and what is computed with their product.
 static int parts_down(const struct job *job, int threads) {
-    int best = threads;
-    for (int down = threads - 1; down > 0; down--)
-        if (threads % down == 0 && hn_min(job->m / down, job->n / (threads / down)) >
+    int best = 1;
+    for (int down = 2; down <= threads; down++)
+        if (threads % down == 0 && hn_min(job->m / down, job->n / (threads / down)) >=
                                        hn_min(job->m / best, job->n / (threads / best)))
             best = down;
     return best;
