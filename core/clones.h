@@ -1,8 +1,8 @@
 // HN_CLONES before a static function compiles it once per x86-64 level and lets the loader choose:
 // wide vectors where the processor has them, from one source and one build. Only where the result
 // is the same for any vector width (elementwise work, or sums in a fixed number of lanes). Not for
-// exported functions, which Clang 14 would give another name; nor twice with one name, as it
-// exports what chooses between the clones. Sanitizers instrument code that the loader would run
+// exported functions, which Clang 14 would give another name; nor two of one name, as it exports
+// their resolvers. Sanitizers instrument code that the loader would run
 // before they are set up: no clones there.
 #pragma once
 

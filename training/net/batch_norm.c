@@ -251,7 +251,7 @@ void hn_norm_sum_back(const struct hn_norm *norm, int64_t p, bool first, const h
     hn_real *part = norm->sums + 3 * p * norm->wide;
     if (first)
         memset(part, 0, (size_t)(2 * norm->wide) * sizeof *part);
-    // One row takes all that nobody wants: a condition in the loop would cost its vectors.
+    // Without y all rows go to one that nobody reads: a condition would keep the loop from vectors.
     sum_gradients(x, dy, n, norm, part, part + norm->wide, y ? y : part + 2 * norm->wide,
                   y ? norm->wide : 0);
 }

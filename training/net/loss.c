@@ -225,8 +225,9 @@ static void symmetrise_tile(hn_real *g, int64_t n, int64_t i, int64_t j, int64_t
         hn_real_transpose(at, n, rows, cols, g + j * n + i, n);
 }
 
-// g[n x n] += its transpose. Rows stay with the thread that has them: of two tiles that mirror each
-// other, the upper one's takes both where the sum of their positions is even, or the lower one's.
+// g[n x n] += its transpose. Threads keep the rows that are in their caches. Each pair of mirrored
+// tiles is done once: by the thread of the upper tile's rows if its row and column, in tiles, have
+// an even sum, else by that of the lower one's, so that all have about as many.
 static void symmetrise(hn_real *g, int64_t n, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += TILE)

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 14, LINE = 64 / sizeof(hn_real), PIECE = 512 };
+// Parameters updated at once: CHUNK of an array, PIECE of a row of a table. LINE: of the cache.
+enum { CHUNK = 1 << 14, PIECE = 512, LINE = 64 / sizeof(hn_real) };
 
 double hn_adam_rate(const struct hn_adam *adam, int64_t step) {
     if (step < adam->warmup)
