@@ -142,7 +142,7 @@ const struct hn_command hn_cmd_report = {
                "figures are part of it. Figures that the results do not allow are named with the "
                "reason. For results of `hardneg reproduce` every figure is drawn from its own "
                "cells, and the page has the claims with their verdicts. Several results share one "
-               "page: what each is, ranks of settings over data sets with intervals, equal "
+               "page: what each is, ranks of settings over data sets, equal "
                "settings side by side in the order of the runs, and a table of all.",
     .examples = "hardneg report results/demo -o index.html\n"
                 "hardneg report results/monday results/friday -o both.html",

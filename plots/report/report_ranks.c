@@ -1,4 +1,6 @@
 // Ranks of settings over the data sets of many results.
+#include "core/random.h"
+#include "core/stats.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>
@@ -17,7 +19,8 @@ static const struct ranked ranked[] = {{"fn_ratio", "False negatives", false},
                                        {"cost_s", "Cost_S", false}};
 enum {
     RANKED = sizeof ranked / sizeof ranked[0],
-    FEWEST = 3 // data sets that give a rank
+    FEWEST = 3,   // data sets that give a rank
+    ORDERS = 4000 // that are drawn
 };
 
 struct ranks {
@@ -120,20 +123,59 @@ static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const stru
     return HN_OK;
 }
 
-// The mean rank over data sets that have leagues, or its difference to that of another (or -1).
-static struct hn_mean rank_of(const struct ranks *k, int64_t label, int64_t other, double *value) {
-    int64_t n = 0;
-    for (int64_t d = 0; d < k->datasets; d++) {
-        double to = other < 0 ? 0 : k->sum[other * k->datasets + d];
-        if (k->leagues[d] > 0)
-            value[n++] = (k->sum[label * k->datasets + d] - to) / k->leagues[d];
+// The mean rank over data sets that have leagues; NaN without.
+static double rank_of(const struct ranks *k, int64_t label) {
+    double sum = 0, n = 0;
+    for (int64_t d = 0; d < k->datasets; d++)
+        if (k->leagues[d] > 0) {
+            sum += k->sum[label * k->datasets + d] / k->leagues[d];
+            n++;
+        }
+    return sum / n;
+}
+
+// By how much mean ranks differ significantly: more than the first and the last of settings that
+// are all alike do in one case of twenty. So whichever is picked as the best, one page in twenty at
+// most calls one worse that is not. It is Nemenyi's test by random orders on every data set, as few
+// data sets are far from its normal limit, and ranks of settings that keep an order do not vary.
+static enum hn_code find_apart(struct hn_context *ctx, const struct ranks *k, double *apart) {
+    struct hn_stream stream;
+    int32_t n = 0;
+    HN_SCOPE(ctx);
+    int32_t *label = hn_alloc(ctx, k->labels, sizeof *label);
+    double *sum = hn_alloc(ctx, k->labels, sizeof *sum),
+           *range = hn_alloc(ctx, ORDERS, sizeof *range);
+    if (!label || !sum || !range)
+        return ctx->code;
+    for (int64_t l = 0; l < k->labels; l++)
+        if (k->common[l])
+            label[n++] = (int32_t)l;
+    hn_stream_open(&stream, 0, "ranks.alike", 0, 0, 0);
+    for (int i = 0; i < ORDERS; i++) {
+        double over = 0, min = INFINITY, max = 0;
+        for (int32_t l = 0; l < n; l++)
+            sum[l] = 0;
+        for (int64_t d = 0; d < k->datasets; d++) {
+            if (!(k->leagues[d] > 0))
+                continue;
+            hn_stream_shuffle(&stream, label, n);
+            for (int32_t l = 0; l < n; l++)
+                sum[l] += k->sum[label[l] * k->datasets + d] / k->leagues[d];
+            over++;
+        }
+        for (int32_t l = 0; l < n; l++) {
+            min = fmin(min, sum[l]);
+            max = fmax(max, sum[l]);
+        }
+        range[i] = (max - min) / over;
     }
-    return hn_values_mean(value, n);
+    *apart = hn_quantile(range, ORDERS, 0.95);
+    return HN_OK;
 }
 
 struct rank_row {
     const struct ranks *k;
-    const struct hn_mean *rank; // [labels x RANKED]
+    const double *rank; // [labels x RANKED]
     int64_t label;
 };
 
@@ -148,12 +190,11 @@ static struct hn_html_number mean_rank(const struct hn_html_column *c, const voi
     int i = 0;
     while (strcmp(ranked[i].column, c->from) != 0)
         i++;
-    const struct hn_mean *r = &row->rank[row->label * RANKED + i];
-    return (struct hn_html_number){r->mean, r->half};
+    return (struct hn_html_number){row->rank[row->label * RANKED + i], NAN, NAN, NAN};
 }
 
 // over[RANKED]: data sets with a rank.
-static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_mean *rank,
+static void put_rank_table(FILE *html, const struct ranks *k, const double *rank,
                            const int64_t *over) {
     struct hn_html_column column[1 + RANKED] = {{"Setting", .put = put_label}};
     char title[RANKED][96];
@@ -163,13 +204,9 @@ static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_me
         if (over[i] < k->datasets)
             hn_append(title[i], sizeof title[i], " (on %" PRId64 ")", over[i]);
         if (over[i] > 0)
-            column[n++] =
-                (struct hn_html_column){title[i],
-                                        ranked[i].larger ? "1: the largest" : "1: the smallest",
-                                        ranked[i].column,
-                                        HN_HTML_PLUS_MINUS("%.2f"),
-                                        1,
-                                        mean_rank};
+            column[n++] = (struct hn_html_column){
+                title[i], ranked[i].larger ? "1: the largest" : "1: the smallest", ranked[i].column,
+                "%.2f", .number = mean_rank};
     }
     fputs("<div class=scroll role=region tabindex=0 aria-label=Ranks><table id=ranks "
           "class=\"sortable fixed\">\n",
@@ -181,23 +218,27 @@ static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_me
     fputs("</tbody></table></div>\n", html);
 }
 
-// Names the setting that ranks best, and those that the interval does not tell from it.
-static void put_best(FILE *html, const struct ranks *k, const struct ranked *by, int64_t datasets,
-                     double *value) {
+// Names the setting that ranks best, and those that are not told from it.
+static enum hn_code put_best(FILE *html, struct hn_context *ctx, const struct ranks *k,
+                             const struct ranked *by, int64_t datasets) {
     int64_t best = -1;
-    int ties = 0;
+    int worse = 0, ties = 0;
+    double apart = INFINITY;
+    if (find_apart(ctx, k, &apart))
+        return ctx->code;
     for (int64_t l = 0; l < k->labels; l++)
-        if (k->common[l] &&
-            (best < 0 || rank_of(k, l, -1, value).mean < rank_of(k, best, -1, value).mean))
+        if (k->common[l] && (best < 0 || rank_of(k, l) < rank_of(k, best)))
             best = l;
-    hn_html(html, "<p>%s: <b>%s</b> ranks best, %.2f on average over %" PRId64 " data sets.",
-            by->title, k->label[best], rank_of(k, best, -1, value).mean, datasets);
-    for (int64_t l = 0; l < k->labels; l++) {
-        if (!k->common[l] || l == best || rank_of(k, l, best, value).lo > 0)
-            continue;
-        hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
-    }
+    for (int64_t l = 0; l < k->labels; l++)
+        worse += k->common[l] && rank_of(k, l) - rank_of(k, best) > apart + 1e-9;
+    hn_html(html, "<p>%s: <b>%s</b> ranks best, %.2f on average over %" PRId64 " data sets.%s",
+            by->title, k->label[best], rank_of(k, best), datasets,
+            worse ? "" : " No other is significantly worse.");
+    for (int64_t l = 0; l < k->labels && worse; l++)
+        if (k->common[l] && l != best && !(rank_of(k, l) - rank_of(k, best) > apart + 1e-9))
+            hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
     fputs(ties ? ".</p>\n" : "</p>\n", html);
+    return HN_OK;
 }
 
 enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
@@ -206,9 +247,8 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
     HN_SCOPE(ctx);
     if (find_labels(ctx, &k))
         return ctx->code;
-    struct hn_mean *rank = hn_alloc(ctx, k.labels * RANKED, sizeof *rank);
-    double *value = hn_alloc(ctx, k.datasets, sizeof *value);
-    if (!rank || !value)
+    double *rank = hn_alloc(ctx, k.labels * RANKED, sizeof *rank);
+    if (!rank)
         return ctx->code;
     for (int64_t l = 0; l < k.labels; l++)
         common += k.common[l];
@@ -217,20 +257,21 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
         if (rank_all(ctx, &k, &ranked[i]))
             return ctx->code;
         for (int64_t l = 0; l < k.labels; l++)
-            rank[l * RANKED + i] = rank_of(&k, l, -1, value);
+            rank[l * RANKED + i] = rank_of(&k, l);
         for (int64_t d = 0; d < k.datasets; d++)
             over[i] += k.leagues[d] > 0;
         ranks += over[i];
-        if (common > 1 && over[i] >= FEWEST)
-            put_best(html, &k, &ranked[i], over[i], value);
+        if (common > 1 && over[i] >= FEWEST && put_best(html, ctx, &k, &ranked[i], over[i]))
+            return ctx->code;
     }
     if (common > 1 && ranks > 0) {
         fprintf(html,
                 "<p class=soft>%" PRId64 " of %s were measured on %s%s, each at its last step. "
                 "They are ranked within one result and one "
                 "batch size, loss, weighting and temperature; ranks are averaged over those, then "
-                "over data sets (fewer where a heading says so). ± is half of a 95 %% interval "
-                "over data sets, from three on.</p>\n",
+                "over data sets (fewer where a heading says so). Significantly worse: behind the "
+                "best by more than settings that are all alike lie apart in one case of "
+                "twenty.</p>\n",
                 common, hn_counted(k.labels, "setting").text, k.datasets > 1 ? "all " : "the ",
                 hn_counted(k.datasets, "data set").text);
         put_rank_table(html, &k, rank, over);
