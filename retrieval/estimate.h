@@ -157,8 +157,8 @@ HN_MUST_USE enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_mi
 // The hardest setting whose share of false negatives is at most max_fn even at the upper end of its
 // interval, and that leaves at most max_none of the queries without a negative; -1: none is.
 int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none);
-// tie[i]: setting i is within the same limits, and `best` is not harder at the 5 % level: by the
-// difference of the two mean scores, paired by query.
+// tie[i]: setting i is within the same limits, and `best`, which was picked among these, is not
+// harder at the 5 % level of all pairs together: by differences of mean hardness, paired by query.
 HN_MUST_USE enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_miner *m,
                                        const struct hn_pool *pool, const struct hn_price *price,
                                        int n, int best, double max_fn, double max_none, bool *tie);

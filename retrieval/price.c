@@ -161,11 +161,15 @@ static void mark_front(struct hn_price *p, int n) {
 }
 
 // If no negative is false the ratio's interval is a point: the upper end is then the share with
-// which none of so many would be false once in forty times.
+// which none would be false once in forty times, if those of a query were false all or none. They
+// have its hidden positives in common, so as many negatives of fewer queries say less.
 static struct hn_interval false_share(const struct line *to, int64_t rows, double negatives) {
     struct hn_interval share = hn_ratio_interval(&to->wrong, &to->count, FIELDS, rows, 0.95);
+    double max = 0;
+    for (int64_t i = 0; i < rows; i++)
+        max = fmax(max, to[i].count);
     if (share.mean == 0)
-        return (struct hn_interval){0, 0, 1 - pow(0.025, 1 / negatives)};
+        return (struct hn_interval){0, 0, 1 - pow(0.025, max / negatives)};
     share.lo = fmax(share.lo, 0);
     share.hi = fmin(share.hi, 1);
     return share;
@@ -271,18 +275,23 @@ enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_miner *m,
                            int best, double max_fn, double max_none, bool *tie) {
     HN_SCOPE(ctx);
     int64_t rows = pool->count;
+    int compared = 0;
     double *own = hn_alloc(ctx, rows, sizeof *own), *other = hn_alloc(ctx, rows, sizeof *other);
     if (!own || !other || find_hardness(ctx, m, pool, &price[best], own))
         return ctx->code;
     for (int i = 0; i < n; i++) {
         tie[i] = i != best && is_within(&price[i], max_fn, max_none);
+        compared += tie[i];
+    }
+    int pairs = compared * (compared + 1) / 2; // any may come to be the best
+    for (int i = 0; i < n; i++) {
         if (!tie[i])
             continue;
         if (find_hardness(ctx, m, pool, &price[i], other))
             return ctx->code;
         for (int64_t q = 0; q < rows; q++)
             other[q] = own[q] - other[q];
-        tie[i] = !(hn_mean_interval(other, 1, rows, 0.95).lo > 0);
+        tie[i] = !(hn_mean_interval(other, 1, rows, 1 - 0.05 / pairs).lo > 0);
     }
     return HN_OK;
 }

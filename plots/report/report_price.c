@@ -122,7 +122,7 @@ void hn_html_price_answer(FILE *html, const struct hn_results *r) {
             "<p class=soft><code>hardneg mine FILE -n %.0f --depth %.0f SETTING -o "
             "negatives.jsonl</code> takes these negatives. Hardness: score over that of the "
             "query's far candidates, in their deviations, mean over negatives. A setting is within "
-            "a share if its 95 %% interval ends there. Queries that the encoder was trained on "
+            "a share if its own 95 %% interval ends there. Queries that the encoder was trained on "
             "make margins look cheap.</p>\n",
             value(t, 0, "wanted"), value(t, 0, "depth"));
 }

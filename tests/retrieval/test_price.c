@@ -3,6 +3,8 @@
 #include "retrieval/estimate.h"
 #include "tests/retrieval/mining_fixture.h"
 
+#include <gsl/gsl_randist.h>
+
 static struct hn_context ctx;
 
 static struct hn_mine_options options_of(const struct hn_mine_options *base,
@@ -103,8 +105,8 @@ static void test_by_hand(void) {
     CU_ASSERT_DOUBLE_EQUAL(price[0].false_share.mean, .5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(price[0].hardness.mean, .5 / sqrt(.3125), 1e-6);
     CU_ASSERT_EQUAL(price[1].false_share.mean, 0);
-    // None of two is false: that does not make it sure that none is.
-    CU_ASSERT_DOUBLE_EQUAL(price[1].false_share.hi, 1 - sqrt(.025), 1e-12);
+    // None of two is false: those of one query say as much as one.
+    CU_ASSERT_DOUBLE_EQUAL(price[1].false_share.hi, .975, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(price[1].hardness.mean, 0, 1e-6);
     CU_ASSERT(price[0].front && price[1].front && !price[2].front);
     CU_ASSERT(price[0].fewer == 0 && price[0].none == 0);
@@ -146,7 +148,8 @@ static void test_ties(void) {
         }
         CU_ASSERT(!tie[0] && tie[1]);
         for (int n = 2; n < N; n++) {
-            CU_ASSERT_EQUAL(tie[n], !(hn_mean_interval(difference[n], 1, queries, .95).lo > 0));
+            CU_ASSERT_EQUAL(tie[n],
+                            !(hn_mean_interval(difference[n], 1, queries, 1 - .05 / 6).lo > 0));
             ties += tie[n];
             tested++;
         }
@@ -167,10 +170,154 @@ static void test_recommend(void) {
     CU_ASSERT_EQUAL(hn_price_recommend(p, 2, .02, 1), -1);
 }
 
+// --- How often what is said of settings is false: queries drawn from a known truth ---
+
+enum { WIDTH = 60, WANTED = 5, MANY = 20000 };
+
+// Candidates of a query: their scores, and whether they are hidden positives.
+typedef void draw_query(gsl_rng *rng, double score[WIDTH], uint8_t flags[WIDTH]);
+
+static const struct hn_price_setting kinds[] = {
+    {HN_PRICE_RANK, 1},       {HN_PRICE_RANK, 6},      {HN_PRICE_RANK, 11},
+    {HN_PRICE_RANK, 21},      {HN_PRICE_RANK, 31},     {HN_PRICE_RANK, 41},
+    {HN_PRICE_RANK, 51},      {HN_PRICE_RELATIVE, 0},  {HN_PRICE_RELATIVE, .02},
+    {HN_PRICE_RELATIVE, .05}, {HN_PRICE_ABSOLUTE, .1}, {HN_PRICE_CEILING, .8}};
+enum { KINDS = sizeof kinds / sizeof *kinds, WINDOWS = 7 };
+
+// Prices of the first n kinds over so many queries. tie: NULL, or those of the hardest.
+static void price_drawn(gsl_rng *rng, draw_query *draw, int64_t queries, int n,
+                        struct hn_price *price, bool *tie) {
+    int64_t known = 0;
+    const struct hn_miner m = {.o = no_options(HN_PRESET_NONE), .truth.start = &known};
+    struct hn_miner miner = m;
+    HN_SCOPE(&ctx);
+    struct hn_pool pool = {.count = queries,
+                           .width = WIDTH,
+                           .id = hn_zalloc(&ctx, queries * WIDTH, sizeof *pool.id),
+                           .score = hn_alloc(&ctx, queries * WIDTH, sizeof *pool.score),
+                           .positive = hn_alloc(&ctx, queries, sizeof *pool.positive),
+                           .guide_positive = hn_zalloc(&ctx, queries, sizeof *pool.positive),
+                           .flags = hn_zalloc(&ctx, queries * WIDTH, 1)};
+    pool.by = pool.score;
+    for (int64_t q = 0; q < queries; q++) {
+        pool.positive[q] = .85 + gsl_ran_gaussian(rng, .05);
+        draw(rng, pool.score + q * WIDTH, pool.flags + q * WIDTH);
+    }
+    miner.o.depth = WIDTH;
+    miner.o.n = WANTED;
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &miner.o, 1));
+    HN_CHECK(&ctx, hn_price_run(&ctx, &miner, &pool, NULL, kinds, n, price));
+    if (tie)
+        HN_CHECK(&ctx, hn_price_ties(&ctx, &miner, &pool, price, n,
+                                     hn_price_recommend(price, n, 1, 1), 1, 1, tie));
+}
+
+// As in retrieval: relevance falls with the rank, and some queries have far more of it.
+static void draw_falling(gsl_rng *rng, double *score, uint8_t *flags) {
+    double shift = gsl_ran_gaussian(rng, .03), relevant = gsl_ran_gamma(rng, .3, .5);
+    for (int k = 0; k < WIDTH; k++) {
+        score[k] = .9 - .06 * log(k + 1) + shift + gsl_ran_gaussian(rng, .02);
+        flags[k] = gsl_rng_uniform(rng) < relevant * pow(k + 1, -.8) ? HN_IS_HIDDEN : 0;
+    }
+}
+
+static double bad; // the share of queries of which every candidate is a hidden positive
+
+static void draw_all_or_none(gsl_rng *rng, double *score, uint8_t *flags) {
+    draw_falling(rng, score, flags);
+    memset(flags, gsl_rng_uniform(rng) < bad ? HN_IS_HIDDEN : 0, WIDTH);
+}
+
+static void draw_alike(gsl_rng *rng, double *score, uint8_t *flags) {
+    for (int k = 0; k < WIDTH; k++) {
+        score[k] = gsl_rng_uniform(rng);
+        flags[k] = 0;
+    }
+}
+
+static void say_rate(const char *what, int wrong, int said, int all) {
+    if (getenv("HN_SHOW"))
+        fprintf(stderr, "%s: %d of %d said, %d false\n", what, said, all, wrong);
+}
+
+static int draws(int usual) { return getenv("HN_DRAWS") ? atoi(getenv("HN_DRAWS")) : usual; }
+
+// "The hardest within": with limits just below the share of each window, of one result in twenty at
+// most it is beyond. Measured on 3,000 results of 150 queries: 0 to 4.1 %.
+static void test_recommended_by_luck(void) {
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    static struct hn_price truth[KINDS], price[KINDS];
+    int wrong[WINDOWS] = {0}, said[WINDOWS] = {0}, all = draws(150);
+    hn_context_init(&ctx, 1);
+    price_drawn(rng, draw_falling, MANY, KINDS, truth, NULL);
+    for (int i = 0; i < all; i++) {
+        price_drawn(rng, draw_falling, 150, KINDS, price, NULL);
+        for (int w = 0; w < WINDOWS; w++) {
+            double limit = .97 * truth[w].false_share.mean;
+            int best = hn_price_recommend(price, KINDS, limit, .1);
+            said[w] += best >= 0;
+            wrong[w] += best >= 0 && truth[best].false_share.mean > limit;
+        }
+    }
+    for (int w = 0; w < WINDOWS; w++) {
+        say_rate("within", wrong[w], said[w], all);
+        CU_ASSERT(wrong[w] <= .05 * all + 3 * sqrt(.05 * .95 * all));
+    }
+    CU_ASSERT(said[0] > all / 2);
+    gsl_rng_free(rng);
+}
+
+// No false negative was seen: the upper end lies below the truth in 2.5 % at most, though the false
+// ones of a query come together. Measured on 3,000 results: 0, 0 and 1.9 %; if each negative
+// counted as if it had a query of its own 36, 14 and 1.9 %.
+static void test_none_by_luck(void) {
+    static const double share[] = {.01, .02, .038};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int all = draws(600);
+    hn_context_init(&ctx, 1);
+    for (size_t k = 0; k < sizeof share / sizeof *share; k++) {
+        int wrong = 0, none = 0;
+        bad = share[k];
+        for (int i = 0; i < all; i++) {
+            struct hn_price price;
+            price_drawn(rng, draw_all_or_none, 100, 1, &price, NULL);
+            none += price.false_share.mean == 0;
+            wrong += price.false_share.hi < bad;
+        }
+        say_rate("no false negative", wrong, none, all);
+        CU_ASSERT(none > 0 && wrong <= .025 * all + 3 * sqrt(.025 * .975 * all));
+    }
+    gsl_rng_free(rng);
+}
+
+// Windows that are alike in hardness: one result in twenty at most leaves one out of those that the
+// hardest is not significantly harder than. Measured on 3,000 results: 4.0 %; with each difference
+// for itself 44 %.
+static void test_ties_by_luck(void) {
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int wrong = 0, all = draws(400);
+    hn_context_init(&ctx, 1);
+    for (int i = 0; i < all; i++) {
+        struct hn_price price[WINDOWS];
+        bool tie[WINDOWS];
+        int ties = 0;
+        price_drawn(rng, draw_alike, 60, WINDOWS, price, tie);
+        for (int w = 0; w < WINDOWS; w++)
+            ties += tie[w];
+        wrong += ties < WINDOWS - 1;
+    }
+    say_rate("harder", wrong, wrong, all);
+    CU_ASSERT(wrong <= .05 * all);
+    gsl_rng_free(rng);
+}
+
 static const struct hn_test tests[] = {
     {"against_mining", test_against_mining},
     {"by_hand", test_by_hand},
     {"ties", test_ties},
     {"recommend", test_recommend},
+    {"recommended_by_luck", test_recommended_by_luck},
+    {"none_by_luck", test_none_by_luck},
+    {"ties_by_luck", test_ties_by_luck},
 };
 HN_TEST_MAIN("price", tests)
