@@ -34,7 +34,7 @@ static struct hn_mean mean_of(const struct league *p, int64_t s, const char *col
 
 static struct hn_mean difference(const struct league *p, int64_t s, int64_t to,
                                  const char *column) {
-    return hn_mean_among(hn_overview_difference(p->o, s, to, column), p->compared);
+    return hn_mean_among_pairs(hn_overview_difference(p->o, s, to, column), p->compared);
 }
 
 // To Uniform.

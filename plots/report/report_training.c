@@ -216,7 +216,8 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
     for (int64_t k = 0; k < p->t->settings; k++) {
         if (k == best || p->t->base[k] != p->base)
             continue;
-        struct hn_mean d = against(p, best, k);
+        struct hn_mean d =
+            hn_mean_among_pairs(hn_trained_difference(p->t, best, k, p->column), p->settings);
         if (d.n == 0 || hn_told_apart(d) != 0)
             continue;
         hn_trained_label(p->t, k, name, sizeof name);

@@ -166,6 +166,10 @@ struct hn_mean hn_mean_among(struct hn_mean m, int64_t n) {
     return m;
 }
 
+struct hn_mean hn_mean_among_pairs(struct hn_mean m, int64_t n) {
+    return hn_mean_among(m, n > 2 ? n * (n - 1) / 2 : 1);
+}
+
 struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicates cells,
                                   const char *column) {
     struct reader d = open_reader(r, column);

@@ -49,6 +49,8 @@ double hn_mean_p(struct hn_mean m);
 // With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):
 // for what is picked among n by these numbers. An interval over batches stays as it is.
 struct hn_mean hn_mean_among(struct hn_mean m, int64_t n);
+// The same for all pairs of n: for the difference of another to the one that is picked.
+struct hn_mean hn_mean_among_pairs(struct hn_mean m, int64_t n);
 
 #define HN_MARGIN 0.005         // of the false-negative ratio: half a point
 #define HN_HARDNESS_MARGIN 0.02 // of a cosine: what is harder by less is as good as Uniform

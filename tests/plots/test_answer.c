@@ -314,7 +314,7 @@ static void put_draw(gsl_rng *random, const struct world *w) {
 }
 
 // What a page says, and how often that is false. Intervals: those beside the hardest.
-enum claim { WITHIN, HARDER, HARDEST, WILL_DO, UNSURE, INTERVALS, LESS, MORE, CLAIMS };
+enum claim { WITHIN, HARDER, HARDEST, TIES, WILL_DO, UNSURE, INTERVALS, LESS, MORE, CLAIMS };
 struct tally {
     int said[CLAIMS], wrong[CLAIMS];
 };
@@ -355,6 +355,21 @@ static void check_intervals(const char *line, const struct truth *best, struct t
           fabs(hard - best->hard) > hard_half || fabs(fn / 100 - best->fn) > fn_half / 100);
 }
 
+// Samplers far within a wide limit that are no less hard are to be among the ties: how many are.
+static void check_ties(const struct world *w, const char *line, double limit,
+                       const struct truth *best, struct tally *t) {
+    const char *named = strstr(line, "Not significantly harder than ");
+    int wanted = -1, listed = named != NULL, others = 0;
+    for (const struct truth *is = w->truth + 1; is < w->truth + w->samplers; is++)
+        wanted += is->fn <= limit - 0.05 && is->hard >= best->hard;
+    for (; named && *named != '.'; named++)
+        listed += *named == ',';
+    const char *rest = named ? strstr(line, " and ") : NULL;
+    if (rest && rest < named && sscanf(rest, " and %d more", &others) == 1)
+        listed += others;
+    count(t, TIES, listed < wanted);
+}
+
 static void check_line(const struct world *w, const char *line, struct tally *t) {
     double limit = strtod(line, NULL) / 100 + 1e-12;
     check_unsure(w, line, t);
@@ -367,6 +382,8 @@ static void check_line(const struct world *w, const char *line, struct tally *t)
     count(t, WITHIN, best->fn > limit);
     count(t, HARDER, best->hard <= 0);
     count(t, HARDEST, is_missed(w, line, limit, best->hard));
+    if (limit >= 0.1)
+        check_ties(w, line, limit, best, t);
     check_intervals(line, best, t);
 }
 
@@ -428,7 +445,9 @@ static void rarely_false(void) {
 }
 
 // Twelve samplers alike, where the best is ahead by luck alone: none harder than Uniform, and all
-// just beyond the first limit. Of all pages at most one in twenty is wrong.
+// just beyond the first limit. Of all pages at most one in twenty is wrong. Ties: one is left out
+// on .8 and 3.0 % of the pages (8.6 and 9.2 % if intervals hold for differences to one sampler
+// alone).
 static void rarely_by_luck(void) {
     static const double alike[][2] = {{0, 0}, {0.006, 0.1}, {0, 0.1}};
     enum { PAGES = 500 };

@@ -233,23 +233,35 @@ static void training_ties(void) {
 }
 
 // Where training changes nothing, one result in twenty at most says that it did, however many
-// settings it has; where it adds five deviations, that is found.
+// settings it has; where it adds 25 deviations with one setting, that is found; and where it adds
+// as many with all, one in twenty at most tells another from the best. Measured on 4,000 results:
+// 2.0 % and 2.7 % (6.4 % with intervals that hold for differences to one setting alone).
 static void how_often_improvement_is_claimed_by_chance(void) {
     enum { RESULTS = 400, SETTINGS = 6 };
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-    int claimed[2] = {0};
+    int claimed[2] = {0}, told = 0;
     begin();
     for (int i = 0; i < RESULTS; i++) {
-        double untrained[SEEDS], last[SETTINGS][SEEDS], better[SETTINGS][SEEDS];
+        double untrained[SEEDS], last[SETTINGS][SEEDS], better[SETTINGS][SEEDS],
+            alike[SETTINGS][SEEDS];
         for (int k = 0; k < SEEDS; k++)
             untrained[k] = .6 + gsl_ran_gaussian(random, .01);
         for (int s = 0; s < SETTINGS; s++)
             for (int k = 0; k < SEEDS; k++) {
                 last[s][k] = .6 + gsl_ran_gaussian(random, .01);
                 better[s][k] = last[s][k] + (s == 0 ? .25 : 0);
+                alike[s][k] = last[s][k] + .25;
             }
+        char *text = answer_to(SETTINGS, untrained, NULL, alike);
+        const char *ties = strstr(text, " Not significantly different: "),
+                   *to = ties ? strchr(ties, '.') : NULL;
+        int tied = ties != NULL;
+        for (; ties && ties < to; ties++)
+            tied += *ties == ',';
+        told += tied < SETTINGS - 1;
+        free(text);
         for (int b = 0; b < 2; b++) {
-            char *text = answer_to(SETTINGS, untrained, NULL, b ? better : last);
+            text = answer_to(SETTINGS, untrained, NULL, b ? better : last);
             claimed[b] += strstr(text, "training improves on every baseline") != NULL;
             CU_ASSERT(count(text, "<b>") == 0 ||
                       strstr(text, "training improves on every") != NULL);
@@ -258,6 +270,9 @@ static void how_often_improvement_is_claimed_by_chance(void) {
     }
     CU_ASSERT(claimed[0] <= RESULTS / 20);
     CU_ASSERT(claimed[1] >= RESULTS / 2);
+    CU_ASSERT(told <= RESULTS / 20);
+    if (getenv("HN_SHOW"))
+        fprintf(stderr, "of %d: %d improve, %d told apart\n", RESULTS, claimed[0], told);
     gsl_rng_free(random);
     end();
 }
