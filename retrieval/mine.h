@@ -238,7 +238,8 @@ extern const struct hn_option hn_mine_table[];
                        "negatives of a query (default: 10)"),                                      \
          .letter = 'n', .metavar = "N"},                                                           \
         {HN_INT_OPTION(type, prefix depth, "depth", NULL, 1, INT32_MAX,                            \
-                       "passages of each query that are looked at, the best ones (default: 200)"), \
+                       "passages of each query that are looked at, the best ones (default: 200, "  \
+                       "or as many as --max-rank needs)"),                                         \
          .metavar = "K"},                                                                          \
         {HN_INT_OPTION(type, prefix min_rank, "min-rank", NULL, 1, INT32_MAX,                      \
                        "first rank, from 1 (default: 1)"),                                         \

@@ -83,10 +83,9 @@ enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, 
     choose(&o->fill, HN_FILL_KEEP);
     give(&o->n, 10);
     give(&o->min_rank, 1);
-    // Ranks of what filters leave reach beyond those of all passages.
-    if (o->max_rank != INT64_MIN)
-        give(&o->depth, o->max_rank + (o->rank_of == HN_RANK_RAW ? 0 : max));
-    give(&o->depth, 200);
+    // So many that ranks of candidates, too, reach --max-rank; the end of the window alone hides no
+    // candidate from filters and orders before it.
+    give(&o->depth, hn_max(200, o->max_rank == INT64_MIN ? 0 : o->max_rank + max));
     give(&o->max_rank, o->depth);
     if (o->min_rank > o->max_rank || o->n > o->max_rank - o->min_rank + 1)
         return hn_fail(ctx, HN_USAGE,

@@ -156,6 +156,14 @@ static void test_presets(void) {
     HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 9));
     CU_ASSERT(o.n == 100 && o.depth == 100 && o.rank_of == HN_RANK_RAW);
     o = no_options(HN_PRESET_NONE);
+    o.max_rank = 20; // leaves filters all candidates that they would see without it
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 3));
+    CU_ASSERT_EQUAL(o.depth, 200);
+    o = no_options(HN_PRESET_NONE);
+    o.max_rank = 300;
+    HN_CHECK(&ctx, hn_mine_resolve(&ctx, &o, 3));
+    CU_ASSERT_EQUAL(o.depth, 303);
+    o = no_options(HN_PRESET_NONE);
     o.min_rank = 5;
     o.max_rank = 8;
     o.n = 5;
