@@ -356,8 +356,8 @@ assert abs(first[0]['false_negatives'] - first[1]['false_negatives']) < .06 and 
     pycheck "judged: a copy of a second judge" "import json
 a, b = json.load(open('one.json')), json.load(open('out'))
 assert all(abs(x['false_hi'] - y['false_hi']) < 1e-9 for x, y in zip(a['settings'], b['settings']) if x['negatives'])"
-    # Windows line ends, quotes and another order of columns, as spreadsheets write them.
-    awk -F '\t' -v OFS='\t' '{ print $4, "\"" $1 "\"", $3, $2 "\r" }' judged.tsv >moved.tsv
+    # Windows line ends, quotes, rounded numbers with a comma and another order of columns, as spreadsheets write them.
+    awk -F '\t' -v OFS='\t' '{ p = NR == 1 ? $3 : sprintf($3 < 1e-4 ? "%.5E" : "%.9f", $3); sub("[.]", ",", p); print $4, "\"" $1 "\"", p, $2 "\r" }' judged.tsv >moved.tsv
     run price many.h5 --judged moved.tsv --json
     check "judged: as spreadsheets write it" cmp -s out one.json
     head -n 101 judged.tsv >part.tsv

@@ -122,21 +122,27 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
         const char *id = r->cells.cell[r->column[side]];
         at[side] = hn_string_find(&r->index[side], id);
         if (at[side] < 0)
-            return hn_line_fail(ctx, &r->cells.at, "the id %.60s of a %s is not in %s", id,
-                                what[side], r->corpus->info->file->path);
+            return hn_line_fail(ctx, &r->cells.at,
+                                "the id %.60s of a %s is not in %s; spreadsheets change ids such "
+                                "as 007: have them read ids as text",
+                                id, what[side], r->corpus->info->file->path);
     }
     for (k = 0; k < pool->width && pool->id[at[HN_QUERIES] * pool->width + k] != at[HN_CORPUS];)
         k++;
     int32_t rank = k < pool->width ? r->population->rank[at[HN_QUERIES] * pool->width + k] : 0;
-    char *end;
-    double drawn = strtod(r->cells.cell[r->column[PROBABILITY]], &end);
+    char *end, *drawn_text = r->cells.cell[r->column[PROBABILITY]],
+               *comma = strchr(drawn_text, ',');
+    if (comma) // of a spreadsheet in such a language
+        *comma = '.';
+    double drawn = strtod(drawn_text, &end);
     double here = rank > 0 ? hn_population_probability(r->population, rank) : 0;
-    if (*end || !(fabs(drawn - here) <= 1e-6 * here) || here == 0)
+    // Spreadsheets keep six digits, or nine behind the point, of what is some 1e-4 at most.
+    if (*end || !(fabs(drawn - here) <= 1e-5 * here) || here == 0)
         return hn_line_fail(ctx, &r->cells.at,
                             "the pair was not drawn with probability %.60s from %s with these "
                             "options: give the --depth and --step of the sheet, and the file that "
                             "it was drawn from",
-                            r->cells.cell[r->column[PROBABILITY]], r->corpus->info->file->path);
+                            drawn_text, r->corpus->info->file->path);
     to->at = (struct hn_pair_at){(int32_t)at[HN_QUERIES], (int32_t)k};
     return HN_OK;
 }
