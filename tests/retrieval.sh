@@ -249,6 +249,8 @@ test_price() {
     # shellcheck disable=SC2086 # words are wanted
     expect "what is recommended can be run" 0 'are false negatives' ${line#hardneg }
     check "it costs what was said" test "$(grep -oE '[0-9.]+ % of those' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % of those"
+    cp many.h5 "it's many.h5"
+    expect "commands name file and step as a shell wants them" 0 "^hardneg price 'it'.''s many.h5' -n 3 --depth 200 --step 0 --judged j.tsv" price "it's many.h5" -n 3 --step 0 --sheet 20 -o j.tsv
     expect "ties are named" 0 '"ties": \[' price many.h5 --recommend --max-fn 0.4 --json
     expect "nothing is within" 0 'No setting has at most 0 %' price many.h5 --recommend --max-fn 0
     expect "no limit" 2 'needs --max-fn' price many.h5 --recommend
@@ -381,7 +383,7 @@ F
     expect "judged: too few" 3 '4 pairs are judged; judge at least 10' price many.h5 --judged few.tsv
     expect "recommend by judged pairs" 0 'The hardest within 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
     expect "recommend: how many more" 0 'About [0-9]+ more judged pairs' price many.h5 --judged judged.tsv --recommend --max-fn 0.005
-    expect "recommend without judged pairs" 0 'more judged pairs than the 17 that there are' price r.h5 --recommend --max-fn 0.3 --max-none 1
+    expect "recommend without judged pairs" 0 'without judged pairs there is no interval' price r.h5 --recommend --max-fn 0.3 --max-none 1
 }
 
 # Batches of tuples, against NumPy and in every command that draws some.

@@ -165,23 +165,46 @@ static json_t *ties_of(const struct hn_price_work *w) {
     return names;
 }
 
+// A file's name as a shell wants it.
+static void print_path(const char *path) {
+    bool quoted = strpbrk(path, " \t\n\"'\\`$&|;<>()[]{}*?!~#") != NULL;
+    (void)fputs(quoted ? "'" : "", stdout);
+    for (; *path; path++)
+        printf(*path == '\'' ? "'\\''" : "%c", *path);
+    (void)fputs(quoted ? "'" : "", stdout);
+}
+
+// The command that goes on with what was priced: same file, step and candidates.
+static void print_command(const struct hn_price_work *w, const char *command) {
+    printf("hardneg %s ", command);
+    print_path(w->corpus.info->file->path);
+    printf(" -n %lld --depth %lld", (long long)w->miner.o.n, (long long)w->miner.o.depth);
+    if (w->p->step != INT64_MIN)
+        printf(" --step %lld", (long long)w->p->step);
+}
+
 static void print_recommended(const struct hn_price_work *w) {
     const struct hn_price *p = NULL;
     if (!w->p->recommend)
         return;
     if (w->recommended < 0) {
         double more = is_by(w, "truth") ? 0 : pairs_wanted(w, &p);
-        printf("\nNo setting has at most %g %% false negatives, at the upper end of its interval, "
-               "with at most %g %% of the queries empty.\n",
-               100 * w->p->max_fn, 100 * w->p->max_none);
-        if (more > (double)w->population.pairs) {
+        bool judged = w->sheets.n > 0;
+        printf(
+            is_by(w, "ranks")
+                ? "\nNothing shows a setting with at most %g %% false negatives and at most %g %% "
+                  "of the queries empty: without judged pairs there is no interval.\n"
+                : "\nNo setting has at most %g %% false negatives, at the upper end of its "
+                  "interval, with at most %g %% of the queries empty.\n",
+            100 * w->p->max_fn, 100 * w->p->max_none);
+        if (more > (double)w->population.pairs)
             printf("To show one takes more judged pairs than the %lld that there are.\n",
                    (long long)w->population.pairs);
-        } else if (more > 0) {
-            printf("About %.0f more judged pairs will show whether %s has (draw them with "
-                   "--sheet and another --seed).\n",
-                   more, hn_price_name(p).text);
-        }
+        else if (more > 0)
+            printf("About %.0f %sjudged pairs would show that %s has, if the estimate of it holds "
+                   "(draw them with --sheet%s).\n",
+                   more, judged ? "more " : "", hn_price_name(p).text,
+                   judged ? " and another --seed" : "");
         return;
     }
     p = &w->price[w->recommended];
@@ -190,9 +213,8 @@ static void print_recommended(const struct hn_price_work *w) {
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
            100 * p->false_share.hi, p->hardness.mean, 100 * p->none);
     print_ties(w);
-    printf("hardneg mine %s -n %lld --depth %lld %s -o negatives.jsonl\n",
-           w->corpus.info->file->path, (long long)w->miner.o.n, (long long)w->miner.o.depth,
-           hn_price_name(p).text);
+    print_command(w, "mine");
+    printf(" %s -o negatives.jsonl\n", hn_price_name(p).text);
 }
 
 static void print_source(const struct hn_price_work *w) {
@@ -314,9 +336,12 @@ static enum hn_code print_sheet(struct hn_context *ctx, const struct hn_price_wo
                                        (json_int_t)w->population.pairs),
                              stdout);
     printf("%s: %s of %lld. Write 1 into the column relevant if the passage answers the "
-           "query, else 0; then\nhardneg price %s --depth %lld --judged %s\n",
-           w->p->output, hn_counted(w->p->sheet, "pair").text, (long long)w->population.pairs,
-           w->corpus.info->file->path, (long long)w->p->depth, w->p->output);
+           "query, else 0; then\n",
+           w->p->output, hn_counted(w->p->sheet, "pair").text, (long long)w->population.pairs);
+    print_command(w, "price");
+    printf(" --judged ");
+    print_path(w->p->output);
+    printf("\n");
     return HN_OK;
 }
 
