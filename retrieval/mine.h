@@ -208,7 +208,6 @@ struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row);
 
 struct hn_mine_counts {
     struct hn_attrition attrition;
-    int64_t negatives;
     int64_t fewer, none; // rows with fewer than n negatives; with none, of them
     int64_t drawn;       // negatives drawn at random, to fill rows
 };

@@ -75,12 +75,10 @@ static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64
     for (int64_t k = 0; m->passage && k < n; k++)
         id[k] = m->passage[id[k]];
     out->n[row] = (int32_t)n;
-    s->counts.negatives += n;
 }
 
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more) {
     hn_attrition_add(&sum->attrition, &more->attrition);
-    sum->negatives += more->negatives;
     sum->fewer += more->fewer;
     sum->none += more->none;
     sum->drawn += more->drawn;

@@ -81,7 +81,7 @@ F
     echo '{"_id": "d", "text": "only"}' >one.jsonl
     printf '3\td\t1\n' >one-rel.tsv
     expect "corpus of one" 0 '1 passage,' import --queries q.tsv --corpus one.tsv --query-ids odd-q.jsonl --corpus-ids one.jsonl --qrels one-rel.tsv -o one.h5
-    expect "corpus of one: mine" 0 'filters left fewer than 10 to 4 of them, none to 1' mine one.h5 -o one-negatives.jsonl
+    expect "corpus of one: mine" 0 'filters left 4 of 4 with fewer than 10, 1 with none' mine one.h5 -o one-negatives.jsonl
     expect "corpus of one: evaluate" 0 'over 1 query; 3 without' evaluate one.h5
     expect "corpus of one: price" 0 'by the rank model alone' price one.h5
     expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch-size 2 -o no.npy
@@ -182,7 +182,9 @@ test_mine() {
     check "mine: equal texts" says '^duplicate +[1-9]'
     check "mine: memory" says '; [0-9.]+ [KM]iB of data at most$'
     check "mine: the query itself" says '^self +1 '
-    check "mine: queries without a positive" says 'left out of the file, without a positive or a negative: 2 queries'
+    check "mine: queries without a positive" says 'n.jsonl: 4 negatives of 2 queries; 2 queries left out'
+    expect "mine: nothing is left" 0 'kept +0 ' mine t.h5 --max-score -1.5 -o none.jsonl
+    check "mine: no share of nothing" says '4 with none; [0-9.]+ [KM]iB'
     pycheck "an object a line" "import json
 rows = [json.loads(l) for l in open('n.jsonl')]
 assert [r['query_id'] for r in rows] == ['7', '007'], rows

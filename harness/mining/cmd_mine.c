@@ -124,7 +124,7 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                              json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
                                        hn_json_text(w->p->output), "queries", (json_int_t)queries,
                                        "wanted", (json_int_t)w->miner.o.n, "negatives",
-                                       (json_int_t)c->negatives, "queries_with_fewer",
+                                       (json_int_t)w->file.written, "queries_with_fewer",
                                        (json_int_t)c->fewer, "queries_with_none",
                                        (json_int_t)c->none, "drawn_to_fill", (json_int_t)c->drawn,
                                        "queries_left_out", (json_int_t)w->file.left_out,
@@ -132,16 +132,16 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                              stdout);
     hn_records_print(columns, list, stdout);
     json_decref(list);
-    printf("\n%s: %s of %s; filters left fewer than %lld to %lld of them, none to %lld",
-           w->p->output, hn_counted(c->negatives, "negative").text,
-           hn_counted(queries, "query").text, (long long)w->miner.o.n, (long long)c->fewer,
-           (long long)c->none);
+    printf("\n%s: %s of %s", w->p->output, hn_counted(w->file.written, "negative").text,
+           hn_counted(queries - w->file.left_out, "query").text);
+    if (w->file.left_out > 0)
+        printf("; %s left out, for want of a positive or of negatives",
+               hn_counted(w->file.left_out, "query").text);
+    printf("; filters left %lld of %lld with fewer than %lld, %lld with none", (long long)c->fewer,
+           (long long)queries, (long long)w->miner.o.n, (long long)c->none);
     if (c->drawn > 0)
         printf("; %s drawn to fill up", hn_counted(c->drawn, "negative").text);
-    if (w->file.left_out > 0)
-        printf("; left out of the file, without a positive or a negative: %s",
-               hn_counted(w->file.left_out, "query").text);
-    if (truth)
+    if (truth && kept > 0)
         printf("; %.2f %% of those that filters left are false negatives", 100 * share);
     hn_bytes_text(atomic_load(&ctx->memory.peak), peak, sizeof peak);
     printf("; %s of data at most\n", peak);

@@ -42,7 +42,8 @@ struct hn_mine_output {
     // Private:
     int64_t *ids;     // [queries x n] of format npy
     double *score;    // likewise, NULL: not asked for
-    int64_t left_out; // queries without a line, for want of positives or negatives
+    int64_t left_out; // queries without a line, for want of a positive or of negatives
+    int64_t written;  // negatives of the others
 };
 // `scores`: a second file, for format npy; or NULL. HN_USAGE: the format is not known by the name,
 // or --scores does not go with it.

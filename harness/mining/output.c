@@ -228,6 +228,7 @@ static enum hn_code put_line(struct hn_context *ctx, const struct line *l) {
         l->out->left_out++;
         return HN_OK;
     }
+    l->out->written += l->n;
     switch (l->out->format) {
     case HN_MINE_TREC: return put_run(ctx, l);
     case HN_MINE_TRIPLET: return put_triplets(ctx, l);
