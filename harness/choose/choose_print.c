@@ -50,7 +50,7 @@ static const char *outcome(const struct print *p, int64_t i) {
                                         [HN_ARM_FALSE] = "over the budget",
                                         [HN_ARM_COSTLY] = "over --max-cost",
                                         [HN_ARM_SOFTER] = "less hard",
-                                        [HN_ARM_CUT] = "cut, less hard"};
+                                        [HN_ARM_CUT] = "cut, less hard by means"};
     static const char *const standings[] = {[HN_ARM_TIED] = "tied with the choice",
                                             [HN_ARM_RIVAL] = "borderline, above the budget",
                                             [HN_ARM_OPEN] = "not determined"};
