@@ -218,20 +218,28 @@ static bool is_measured(const struct hn_overview *o, int64_t s, const char *hard
 }
 
 // Setting k is shown to be better than s in one of the two, at no loss in the other: what does not
-// differ significantly is not equal, so there its mean has to be as good.
-static bool beats(const struct hn_overview *o, int64_t k, int64_t s, const char *hardness) {
-    struct hn_mean fn = hn_overview_difference(o, k, s, "fn_ratio"),
-                   hard = hn_overview_difference(o, k, s, hardness);
+// differ significantly is not equal, so there its mean has to be as good. Intervals hold for all
+// `others` of s together, as any of them may beat it.
+static bool beats(const struct hn_overview *o, int64_t k, int64_t s, const char *hardness,
+                  int64_t others) {
+    struct hn_mean fn = hn_mean_among(hn_overview_difference(o, k, s, "fn_ratio"), others),
+                   hard = hn_mean_among(hn_overview_difference(o, k, s, hardness), others);
     int more = hn_told_apart(fn), harder = hn_told_apart(hard);
     return hn_beats(more ? more : fn.mean > 0, harder ? harder : -(hard.mean < 0));
 }
 
+static bool is_rival(const struct hn_overview *o, int64_t k, int64_t s, const char *hardness) {
+    return k != s && o->league[k] == o->league[s] && is_measured(o, k, hardness);
+}
+
 void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front) {
     for (int64_t s = 0; s < o->settings; s++) {
+        int64_t others = 0;
         front[s] = is_measured(o, s, hardness);
         for (int64_t k = 0; k < o->settings && front[s]; k++)
-            front[s] = k == s || o->league[k] != o->league[s] || !is_measured(o, k, hardness) ||
-                       !beats(o, k, s, hardness);
+            others += is_rival(o, k, s, hardness);
+        for (int64_t k = 0; k < o->settings && front[s]; k++)
+            front[s] = !is_rival(o, k, s, hardness) || !beats(o, k, s, hardness, others);
     }
 }
 
