@@ -262,8 +262,8 @@ const struct hn_command hn_cmd_export = {
                "(=, +, -, @ first) has a ' before it. Options have the prefix opt_, so that data "
                "frames and SQL take the names. For LaTeX, a tabular: settings has the last step of "
                "each file with means over seeds, differences to Uniform paired by seed, and "
-               "letters: rows that share one do not differ significantly (95 % interval of their "
-               "paired difference); accuracies has the same of trainings.",
+               "letters: rows that share one do not differ significantly (95 % intervals of paired "
+               "differences, for all pairs together); accuracies has the same of trainings.",
     .examples = "hardneg export results/demo --csv -o runs.csv\n"
                 "hardneg export results/demo --csv --table settings -o settings.csv\n"
                 "hardneg export results/demo --latex -o settings.tex\n"

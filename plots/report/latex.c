@@ -111,7 +111,8 @@ static enum hn_code find_ties(struct hn_context *ctx, struct ties *t) {
             bool both = tied[i * n + i] && tied[k * n + k];
             if (i == k)
                 continue;
-            struct hn_mean d = t->difference(t->of, t->setting[i], t->setting[k], t->column);
+            struct hn_mean d = hn_mean_among_pairs(
+                t->difference(t->of, t->setting[i], t->setting[k], t->column), compared);
             tied[i * n + k] = both && hn_told_apart(d) == 0;
             t->lettered &= !both || isfinite(d.half);
         }
@@ -228,7 +229,8 @@ static void put_head(FILE *tex, const struct rows *r) {
     hn_overview_common(r->o, common, sizeof common);
     fputs("% Last step; means over seeds with halves of 95 % intervals, of fewer than three over "
           "batches.\n% Differences to Uniform are paired by seed. From three seeds on, rows of a "
-          "group that share a\n% letter do not differ significantly in hardness.\n",
+          "group that share a\n% letter do not differ significantly in hardness, all pairs "
+          "together.\n",
           tex);
     if (*common)
         hn_print(tex, hn_tex_text, "%% All: %s\n", common);
@@ -328,8 +330,8 @@ static void put_problem(FILE *tex, const struct problem *p) {
         tex, hn_tex_text,
         "%% %s: last evaluation, mean over seeds. Differences are paired by seed, with p of a "
         "paired "
-        "t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter are not told "
-        "apart.\n",
+        "t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter do not differ "
+        "significantly, all pairs together.\n",
         text);
     fprintf(tex, "%slr", begin);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c))

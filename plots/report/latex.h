@@ -1,8 +1,9 @@
 // Tables for a paper, as LaTeX with the package booktabs: what the report shows, with differences
 // paired by seed and letters of tie groups.
 //
-// Rows that share a letter are not told apart: the 95 % interval of their difference, paired by
-// seed, has 0 in it. Without such intervals (three seeds) there are no letters.
+// Rows that share a letter do not differ significantly: the interval of their difference, paired by
+// seed, has 0 in it, at 95 % for all pairs of a table's group together. Without such intervals
+// (three seeds) there are no letters.
 #pragma once
 
 #include "results/store.h"

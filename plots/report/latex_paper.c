@@ -76,7 +76,9 @@ static enum hn_code put_table(struct paper *p) {
     fprintf(p->tex, "\\caption{Last %s: ", trained ? "evaluation" : "step");
     if (seeds >= TELLS)
         fputs("means over seeds with halves of 95\\,\\% intervals. Rows that share a letter do not "
-              "differ significantly (95\\,\\% interval of their difference, paired by seed).",
+              "differ significantly (95\\,\\% intervals of differences, paired by seed, for all "
+              "pairs "
+              "together).",
               p->tex);
     else
         fprintf(p->tex,
