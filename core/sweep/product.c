@@ -117,8 +117,10 @@ const struct hn_product *hn_product_path(int path) {
 #endif
 
 const struct hn_product *hn_product_best(void) {
-    const struct hn_product *wide = hn_product_path(1);
-    return wide ? wide : hn_product_path(0);
+    const struct hn_product *best = NULL;
+    for (int path = HN_SIMD_MAX - 1; path >= 0 && !best; path--)
+        best = hn_product_path(path);
+    return best;
 }
 
 // Products of the `rows` first rows of panel a with those of panel b, in tiles of about as many.
@@ -152,7 +154,7 @@ static float weighted_squares(const float *x, int64_t d) {
     float lane[LANES] = {0}, sum = 0;
     int64_t chains = (d - 1) / HN_CHAIN + 1;
     for (int64_t from = 0, chain = 0; from < d; from += HN_CHAIN, chain++) {
-        int64_t n = hn_min(HN_CHAIN, d - from), k = 0;
+        int n = (int)hn_min(HN_CHAIN, d - from), k = 0;
         float sums = (float)(n + chains - hn_max(chain, 1));
         const float *at = x + from;
         for (; k + LANES <= n; k += LANES)
