@@ -42,7 +42,11 @@ static void test_argv_values(void) {
     CU_ASSERT_EQUAL(p.step, -7);
     CU_ASSERT_EQUAL(p.scale, -INFINITY);
     CU_ASSERT_STRING_EQUAL(p.output, "");
-    HN_CHECK(&ctx, PARSE("--verbose=no", "-qs3", "-o", "-", "--output=--quiet"));
+    HN_CHECK_FAILS(&ctx, PARSE("-o", "x"), HN_USAGE,
+                   "option '--output' is given twice, with '' and 'x': give one");
+    closed(&p);
+    p = opened();
+    HN_CHECK(&ctx, PARSE("--verbose=no", "-qs3", "--output=--quiet"));
     CU_ASSERT(!p.verbose && p.quiet && p.step == 3);
     CU_ASSERT_STRING_EQUAL(p.output, "--quiet");
     HN_CHECK(&ctx, PARSE("--K=7", "--K=8", "--verbose", "word")); // the last one counts
