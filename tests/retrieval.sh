@@ -56,7 +56,8 @@ crlf|0|1 judged pair|query-id\tcorpus-id\tscore\r\n3\t7\t1\r\n
 two-headers|3|line 2: score is not an integer|query-id\tcorpus-id\tscore\na header\tagain\tscore\n3\t7\t1\n
 header-alone|3|holds no pair|query-id\tcorpus-id\tscore\n
 unknown|3|line 2: the id 07 of a passage is not in odd-p.jsonl|3\t7\t1\n3\t07\t1\n
-real-grade|3|line 1: 1.0 is not an integer|3\t7\t1.0\n
+real-grade|0|1 judged pair \(1 relevant\)|3\t7\t1.0\n
+half-grade|3|line 1: 0.5 is not an integer|3\t7\t0.5\n
 large-grade|3|line 1: 99999 is not an integer|3\t7\t99999\n
 mixed|3|line 2: has 4 columns|3\t7\t1\n3 0 7 1\n
 F

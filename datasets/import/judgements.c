@@ -1,7 +1,6 @@
 // Judged pairs of TREC and BEIR, and scores of pairs.
 #include "datasets/import/collection.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +23,14 @@ static int cut(char *line, char *field[FIELDS_MAX]) {
     return n;
 }
 
+// Whole numbers; tables that went through floats have 1.0.
 static bool is_grade(const char *text, int64_t *value) {
     char *end;
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return end != text && !*end && errno == 0 && *value >= HN_GRADE_MIN && *value <= HN_GRADE_MAX;
+    double grade = strtod(text, &end);
+    bool good = end != text && !*end && grade == trunc(grade) && grade >= HN_GRADE_MIN &&
+                grade <= HN_GRADE_MAX;
+    *value = good ? (int64_t)grade : 0;
+    return good;
 }
 
 static bool is_score(const char *text, float *value) {
@@ -101,9 +103,9 @@ static enum hn_code take_line(struct hn_context *ctx, struct table *t, char *lin
     float score = 0;
     if ((n != 3 && n != trec) || (t->n_fields && n != t->n_fields))
         return hn_line_fail(ctx, &t->lines.at,
-                            "has %d columns; wanted are query, passage and %s, or the %d of "
+                            "has %s; wanted are query, passage and %s, or the %d of "
                             "TREC's, between tabs or blanks, alike on all lines",
-                            n, t->scores ? "score" : "grade", trec);
+                            hn_counted(n, "column").text, t->scores ? "score" : "grade", trec);
     bool first = t->n_fields == 0 && t->lines.at.number == 1;
     bool good = t->scores ? is_score(field[at_value], &score) : is_grade(field[at_value], &grade);
     t->n_fields = n;

@@ -111,7 +111,7 @@ static void test_bad_qrels(void) {
         {"q2\tc\t1\nq2\tb\tone\n", "line 2: one is not an integer"},
         {"q2\tc\t1\nq2\tb\t40000\n", "40000"},
         // A first line is no header where it could be a pair.
-        {"q2\tc\t1.0\nq2\tb\t1\n", "line 1: 1.0 is not an integer"},
+        {"q2\tc\t1.5\nq2\tb\t1\n", "line 1: 1.5 is not an integer"},
         {"q2\tc\t40000\nq2\tb\t1\n", "line 1: 40000 is not an integer"},
         {"q2\tc\tnan\nq2\tb\t1\n", "line 1: nan is not an integer"},
         {"q2\tc\tyes\nq2\tb\t1\n", "line 1: yes is not an integer"},
