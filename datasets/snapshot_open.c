@@ -316,7 +316,7 @@ enum hn_code hn_snapshot_find_step(struct hn_context *ctx, const struct hn_snaps
     *index = step == INT64_MIN ? last : hn_snapshot_step_index(info, step);
     if (*index >= 0)
         return HN_OK;
-    return hn_fail(ctx, HN_USAGE, "%s %lld is not in %s, which has %lld steps from %lld to %lld",
-                   what, (long long)step, info->path, (long long)info->steps,
+    return hn_fail(ctx, HN_USAGE, "%s %lld is not in %s, which has %s from %lld to %lld", what,
+                   (long long)step, info->path, hn_counted(info->steps, "step").text,
                    (long long)info->step[0], (long long)info->step[last]);
 }

@@ -65,9 +65,9 @@ enum hn_code hn_population_draw(struct hn_context *ctx, const struct hn_populati
     if ((double)n > p->total)
         return hn_fail(
             ctx, HN_USAGE,
-            "--sheet %lld: at most %lld pairs of these %lld queries can be drawn without "
-            "one coming twice; draw fewer",
-            (long long)n, (long long)p->total, (long long)p->pool->count);
+            "--sheet %lld: at most %s of %s can be drawn without one coming twice; draw fewer",
+            (long long)n, hn_counted((int64_t)p->total, "pair").text,
+            hn_counted(p->pool->count, "query").text);
     hn_stream_open(&stream, seed, "price.sheet.start", 0, 0, 0);
     double step = p->total / (double)n, start = hn_stream_uniform(&stream), before = 0;
     int64_t k = 0;
