@@ -302,17 +302,22 @@ const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
     return hn_table_text(runs_of(o), o->first[setting], "sampler");
 }
 
+static bool part_varies(const struct hn_overview *o, struct hn_option_part part) {
+    char name[HN_LABEL_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)part.length, part.text);
+    name[strcspn(name, "=")] = '\0';
+    return hn_overview_varies(o, name);
+}
+
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
-    const char *joint = " ";
-    snprintf(text, size, "%s", hn_overview_sampler(o, setting));
-    for (int a = 0; a < o->axes; a++) {
-        char value[HN_LABEL_SIZE];
-        hn_overview_value(o, setting, o->axis[a].name, value, sizeof value);
-        if (strcmp(o->axis[a].column, "params") != 0 || !*value)
-            continue;
-        hn_append(text, size, "%s%s=%s", joint, o->axis[a].name, value);
-        joint = ", ";
-    }
+    const char *joint = " ", *rest = hn_table_text(runs_of(o), o->first[setting], "params");
+    struct hn_option_part part;
+    hn_put_text(text, size, "%s", hn_overview_sampler(o, setting));
+    while (hn_option_next(&rest, &part))
+        if (part_varies(o, part)) {
+            hn_append(text, size, "%s%.*s", joint, (int)part.length, part.text);
+            joint = ", ";
+        }
 }
 
 static void put_value(const struct hn_table *t, int64_t cell, const char *column, char *text,
@@ -377,13 +382,9 @@ void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text
     const char *rest = hn_table_text(runs_of(o), o->first[setting], "params");
     struct hn_option_part part;
     *text = '\0';
-    while (hn_option_next(&rest, &part)) {
-        char name[HN_LABEL_SIZE];
-        snprintf(name, sizeof name, "%.*s", (int)part.length, part.text);
-        name[strcspn(name, "=")] = '\0';
-        if (!hn_overview_varies(o, name))
+    while (hn_option_next(&rest, &part))
+        if (!part_varies(o, part))
             hn_append(text, size, "%s%.*s", *text ? ", " : "", (int)part.length, part.text);
-    }
 }
 
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
