@@ -124,7 +124,7 @@ bool hn_option_value(const char *params, const char *option, char *value, size_t
     size_t length = strlen(option);
     while (hn_option_next(&params, &o))
         if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
-            snprintf(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
+            hn_put_text(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
             return true;
         }
     return false;

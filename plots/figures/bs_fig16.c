@@ -48,7 +48,7 @@ static void draw_range(struct hn_page *page, struct hn_panel *panel, const struc
 
 static void draw_graph(struct hn_page *page, const struct hn_table *t, int64_t of) {
     char title[HN_TITLE_SIZE];
-    snprintf(title, sizeof title, "%.60s graph", hn_table_text(t, of, "graph"));
+    hn_put_text(title, sizeof title, "%s graph", hn_table_text(t, of, "graph"));
     struct hn_panel *panel =
         hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
     double step[MAX_STEPS];

@@ -53,8 +53,8 @@ static struct row *new_row(struct rows *rows, const char *name) {
 static struct row *find_row(struct rows *rows, const struct hn_table *t, int64_t at) {
     char label[HN_LABEL_SIZE];
     const char *name = hn_table_text(t, at, "name"), *sampler = hn_table_text(t, at, "sampler");
-    snprintf(label, sizeof label, "%.16s: %.16s, N=%.0f", name, sampler,
-             hn_table_real(t, at, "items"));
+    hn_put_text(label, sizeof label, "%s: %s, N=%.0f", name, sampler,
+                hn_table_real(t, at, "items"));
     for (int i = 0; i < rows->n; i++)
         if (strcmp(rows->row[i].label, label) == 0)
             return &rows->row[i];
@@ -137,7 +137,7 @@ static void add_published(struct hn_page *page, struct hn_panel *panel, const st
         for (int i = 0; i < rows->n; i++)
             at = strcmp(rows->row[i].name, row.x) == 0 ? i : at;
         if (at < 0) {
-            snprintf(label, sizeof label, "paper: %.50s", row.x);
+            snprintf(label, sizeof label, "paper: %s", row.x);
             at = panel->y.n_tics;
             hn_axis_tic(page, &panel->y, at, label);
         }

@@ -44,7 +44,7 @@ static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64
                          const struct pairs *p) {
     char label[HN_LABEL_SIZE], title[HN_TITLE_SIZE];
     hn_trained_label(t, setting, label, sizeof label);
-    snprintf(title, sizeof title, "%.60s, overlap %.3f", label, overlap(p));
+    snprintf(title, sizeof title, "%s, overlap %.3f", label, overlap(p));
     struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
     for (int kind = 0; kind < KINDS; kind++)

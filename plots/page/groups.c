@@ -98,16 +98,6 @@ static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct 
     return same < all && !(word && 2 * same > all);
 }
 
-// Appends at most `length` bytes, never part of a UTF-8 character.
-static void add_text(char label[HN_LABEL_SIZE], const char *text, size_t length) {
-    size_t used = strlen(label), left = HN_LABEL_SIZE - 1 - used;
-    size_t n = length < left ? length : left;
-    while (n < length && n > 0 && ((unsigned char)text[n] & 0xC0U) == 0x80U)
-        n--;
-    memcpy(label + used, text, n);
-    label[used + n] = '\0';
-}
-
 // The sampler is named unless all settings are of one and differ in options.
 static void make_label(const struct hn_groups *g, struct hn_setting *s) {
     const char *rest = s->params, *joint = " ";
@@ -118,22 +108,18 @@ static void make_label(const struct hn_groups *g, struct hn_setting *s) {
         samplers_differ |= strcmp(g->setting[i].sampler, s->sampler) != 0;
     }
     if (samplers_differ)
-        add_text(s->label, s->sampler, strlen(s->sampler));
+        hn_append(s->label, sizeof s->label, "%s", s->sampler);
     else
         joint = "";
     while (hn_option_next(&rest, &o))
         if (tells(g, s, o)) {
-            add_text(s->label, joint, strlen(joint));
-            add_text(s->label, o.text, o.length);
+            hn_append(s->label, sizeof s->label, "%s%.*s", joint, (int)o.length, o.text);
             joint = ", ";
         }
-    if (sizes_differ) {
-        char size[32];
-        snprintf(size, sizeof size, "%sB=%" PRId64, joint, s->batch_size);
-        add_text(s->label, size, strlen(size));
-    }
+    if (sizes_differ)
+        hn_append(s->label, sizeof s->label, "%sB=%" PRId64, joint, s->batch_size);
     if (!*s->label)
-        add_text(s->label, s->sampler, strlen(s->sampler));
+        hn_append(s->label, sizeof s->label, "%s", s->sampler);
 }
 
 const char *hn_setting_options(const struct hn_setting *s) {
@@ -237,6 +223,8 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     for (int64_t row = 0; row < r->runs.rows; row++)
         place_row(out, row, choice, found ? value : NULL);
     collect_steps(out);
+    for (int i = 0; i < out->settings; i++) // among all, so that a name is the same in all figures
+        make_label(out, &out->setting[i]);
     int max = choice.max_settings ? choice.max_settings
               : out->steps > 1    ? HN_MAX_CURVES
                                   : HN_MAX_SETTINGS;
@@ -245,8 +233,6 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     if (choose_settings(ctx, out, max, choice.sampler))
         return ctx->code;
     collect_steps(out);
-    for (int i = 0; i < out->settings; i++)
-        make_label(out, &out->setting[i]);
     hn_groups_lines(out);
     find_leagues(out);
     if (out->steps > 0)

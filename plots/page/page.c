@@ -128,7 +128,7 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
     s->page = page;
     s->look = look;
     s->line = line;
-    snprintf(s->label, sizeof s->label, "%s", label);
+    hn_put_text(s->label, sizeof s->label, "%s", label);
     return s;
 }
 

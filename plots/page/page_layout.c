@@ -7,16 +7,25 @@
 // Inches.
 static const double key_row = 0.18, key_sample = 0.62, title_space = 0.22, title_row = 0.14,
                     title_letter = 0.055, tics_space = 0.22, axis_space = 0.2,
-                    row_letter_height = 0.17, slant_space = 0.4;
+                    row_letter_height = 0.17, slant_space = 0.4, widest_end = 4.3;
 
-enum { WIDEST = 3 };
+enum { WIDEST = 3, ROW_LETTERS_MAX = 120 };
 
 static bool is_curve(enum hn_look look) {
     return look == HN_LOOK_LINE || look == HN_LOOK_PLAIN || look == HN_LOOK_THIN ||
            look == HN_LOOK_STAIRS || look == HN_LOOK_RULE;
 }
 
-// One panel whose labelled series are few curves needs no key.
+static double end_space(const struct hn_page *page) {
+    size_t longest = 8;
+    for (int s = 0; s < page->panel[0].n_series; s++) {
+        size_t n = hn_letters(hn_series_end(page->panel[0].series[s]));
+        longest = n > longest ? n : longest;
+    }
+    return 0.28 + HN_LETTER * (double)longest;
+}
+
+// One panel whose labelled series are few curves with short labels needs no key.
 static bool wants_end_labels(const struct hn_page *page) {
     const struct hn_panel *panel = &page->panel[0];
     int labelled = 0;
@@ -30,7 +39,7 @@ static bool wants_end_labels(const struct hn_page *page) {
             return false;
         labelled++;
     }
-    return labelled > 0 && labelled <= HN_MAX_CURVES + 2;
+    return labelled > 0 && labelled <= HN_MAX_CURVES + 2 && end_space(page) < widest_end;
 }
 
 // Of several series with one label and line the one with marks stands in the key.
@@ -76,15 +85,6 @@ static void collect_key(struct hn_layout *g) {
 
 double hn_layout_key_left(const struct hn_layout *g, int column) {
     return fmax(0.02, 0.5 * (g->width - g->key.columns * g->key.cell)) + column * g->key.cell;
-}
-
-static double end_space(const struct hn_page *page) {
-    size_t longest = 8;
-    for (int s = 0; s < page->panel[0].n_series; s++) {
-        size_t n = hn_letters(hn_series_end(page->panel[0].series[s]));
-        longest = n > longest ? n : longest;
-    }
-    return 0.28 + HN_LETTER * (double)longest;
 }
 
 static bool has_heat(const struct hn_page *page) {
@@ -192,19 +192,24 @@ bool hn_layout_shows_y_title(const struct hn_layout *g, int p) {
     return !panel->rows && !same && is_middle_shown(g, p);
 }
 
-// Space for the tics and the title of the vertical axis.
-static double left_space(const struct hn_layout *g, int p) {
-    const struct hn_panel *panel = &g->page->panel[p];
+// Letters of the longest label of a row.
+static int row_letters(const struct hn_panel *panel) {
     size_t longest = 0;
-    if (!panel->rows)
-        return hn_layout_shows_y_title(g, p) ? 0.66 : 0.42;
-    if (hn_layout_column(g, p) > 0 && g->page->share_y)
-        return 0.14;
     for (int i = 0; i < panel->y.n_tics; i++) {
         size_t n = hn_letters(panel->y.tic[i].text);
         longest = n > longest ? n : longest;
     }
-    return 0.14 + 1.08 * HN_LETTER * (double)hn_min((int64_t)longest, g->row_letters);
+    return (int)longest;
+}
+
+// Space for the tics and the title of the vertical axis.
+static double left_space(const struct hn_layout *g, int p) {
+    const struct hn_panel *panel = &g->page->panel[p];
+    if (!panel->rows)
+        return hn_layout_shows_y_title(g, p) ? 0.66 : 0.42;
+    if (hn_layout_column(g, p) > 0 && g->page->share_y)
+        return 0.14;
+    return 0.14 + 1.08 * HN_LETTER * (double)hn_min(row_letters(panel), g->row_letters);
 }
 
 // Finds the break of a title of more than `letters`: behind a comma, or else a space; 0 = none.
@@ -343,8 +348,10 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bo
     int n = page->panels - page->tall_last - inset;
     *g = (struct hn_layout){.page = page, .inset = inset};
     g->end_labels = inset == page->inset && wants_end_labels(page);
+    int letters = page->panel[0].rows ? row_letters(&page->panel[0]) : 0;
+    letters = (int)fmax(HN_ROW_LETTERS, fmin(letters, ROW_LETTERS_MAX)); // a wide page, to tell all
     double natural = page->width > 0                ? page->width
-                     : n > 1 || page->panel[0].rows ? 7.0
+                     : n > 1 || page->panel[0].rows ? 7.0 + HN_LETTER * (letters - HN_ROW_LETTERS)
                      : inset                        ? 4.4 + (g->end_labels ? end_space(page) : 0.2)
                      : g->end_labels                ? 3.5 + end_space(page)
                                                     : 4.8;
@@ -356,7 +363,8 @@ static void make(const struct hn_page *page, struct hn_layout *g, bool inset, bo
                                           : 0.16;
     double names =
         beside ? (g->width - n * (0.14 + least_width + g->right)) / 1.08 : g->width - 1.1;
-    g->row_letters = page->fit_width > 0 ? (int)fmax(8, fmin(54, names / HN_LETTER)) : 54;
+    g->row_letters =
+        page->fit_width > 0 ? (int)fmax(8, fmin(HN_ROW_LETTERS, names / HN_LETTER)) : letters;
     int across = page->columns ? (int)hn_min(page->columns, n)
                  : n == 4      ? 2
                  : n < WIDEST  ? n

@@ -9,7 +9,7 @@
 // Of a panel, what an inset takes with its tics and titles.
 #define HN_INSET_SHARE 0.5
 
-enum { HN_KEY_MAX = 48 };
+enum { HN_KEY_MAX = 48, HN_ROW_LETTERS = 54 }; // of a row's label: a page of longer ones is wider
 
 struct hn_key {
     const struct hn_series *entry[HN_KEY_MAX];

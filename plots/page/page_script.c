@@ -393,7 +393,10 @@ void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp) {
     struct hn_layout g;
     hn_layout_make(page, &g);
     fputs("if (hn_dumb) {\n", gp);
+    const int letters = g.row_letters;
+    g.row_letters = (int)hn_min(letters, HN_ROW_LETTERS); // a terminal is as wide as it is
     script_dumb(&g, gp, tsv);
+    g.row_letters = letters;
     fputs("} else {\nset multiplot\nunset key\n", gp);
     for (int p = 0; p < page->panels; p++)
         script_panel(&g, gp, tsv, p);

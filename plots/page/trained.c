@@ -172,7 +172,7 @@ void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, 
     hn_overview_label(o, setting, label, size);
     if (strcmp(weighting, "none") == 0)
         return;
-    hn_append(label, size, " + %.40s", weighting);
+    hn_append(label, size, " + %s", weighting);
     for (int a = 0; a < o->axes; a++)
         if (find_weighting_option(t, setting, &o->axis[a], value)) {
             hn_append(label, size, "%s%s=%s", joint, o->axis[a].name, value);
@@ -222,7 +222,7 @@ static void add_axes(const struct hn_trained *t, int64_t setting, bool of_task,
 
 void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *name,
                      size_t size) {
-    char options[64] = "";
+    char options[HN_LABEL_SIZE] = "";
     add_axes(t, setting, true, HN_COLUMNS(NULL), options, sizeof options);
     if (untrained)
         snprintf(name, size, "%s", *options ? "untrained" : "untrained encoder");
@@ -234,7 +234,7 @@ void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained
 }
 
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *title, size_t size) {
-    char options[64] = "";
+    char options[HN_LABEL_SIZE] = "";
     int64_t run = t->overview.first[setting];
     double batch = hn_table_real(runs_of(t), run, "batch_size");
     add_axes(t, setting, true, HN_COLUMNS(NULL), options, sizeof options);

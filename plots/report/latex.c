@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LETTERS = 52, TEXT = 128 };
+enum { LETTERS = 52, TEXT = HN_LABEL_SIZE };
 
 // Rows with the letter that are not tied with row k.
 static bool fits(int n, const bool *tied, const uint64_t *letters, uint64_t letter, int k) {

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUDGETS = 3, LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, NAME = 96, SEEDS_MIN = 3 };
+enum { BUDGETS = 3, LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, SEEDS_MIN = 3 };
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
@@ -94,7 +94,7 @@ static void put_time(FILE *html, const struct league *p, int64_t s) {
 }
 
 static void put_name(FILE *html, const struct league *p, int64_t s, const char *format) {
-    char name[NAME];
+    char name[HN_LABEL_SIZE];
     hn_overview_label(p->o, s, name, sizeof name);
     hn_html(html, format, name);
 }
@@ -351,7 +351,7 @@ static bool has_no_true(const struct league *p) {
 static void put_league(FILE *html, const struct league *p) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
-    char name[NAME];
+    char name[HN_LABEL_SIZE];
     bool ranked = find_hardest(p, NAN) >= 0;
     if (!ranked && !has_no_true(p))
         return;

@@ -52,7 +52,7 @@ static void result_name(const struct many *m, int64_t i, char text[HN_LABEL_SIZE
         again |= k != i && strcmp(other, text) == 0;
     }
     if (again)
-        snprintf(text, HN_LABEL_SIZE, "%.40s (%" PRId64 ")", title_of(&m->report[i]), i + 1);
+        snprintf(text, HN_LABEL_SIZE, "%.200s (%" PRId64 ")", title_of(&m->report[i]), i + 1);
 }
 
 // Of each training the last evaluation.

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { TITLE = 160, LABEL = 96, MAX_PROBLEMS = 4, MAX_TIES = 6 };
+enum { TITLE = 160, MAX_PROBLEMS = 4, MAX_TIES = 6 };
 
 struct row {
     const struct hn_trained *t;
@@ -92,8 +92,8 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
     int n = 0;
     const char *first = hn_trained_column(t, base);
     double scale = hn_trained_scale(first);
-    char name[LABEL], top[LABEL], minus[2 * LABEL],
-        (*title)[LABEL] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
+    char name[HN_LABEL_SIZE], top[HN_LABEL_SIZE], minus[2 * HN_LABEL_SIZE],
+        (*title)[HN_LABEL_SIZE] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
     struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 5, sizeof *column);
     if (!title || !column)
         return ctx->code;
@@ -103,7 +103,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
         const struct hn_column *of = &t->table->column[c];
         double its = hn_trained_scale(of->name);
         const char *format = its > 1 ? "%.2f" : "%.3f";
-        snprintf(title[c], LABEL, "%s%s", of->name, its > 1 ? " (%)" : "");
+        snprintf(title[c], HN_LABEL_SIZE, "%s%s", of->name, its > 1 ? " (%)" : "");
         column[n++] = (struct hn_html_column){
             title[c], of->long_name, of->name, HN_HTML_PLUS_MINUS(format), its, accuracy};
     }
@@ -211,7 +211,7 @@ static int64_t highest(const struct problem *p, bool improved) {
 }
 
 static void put_ties(FILE *html, const struct problem *p, int64_t best) {
-    char name[LABEL];
+    char name[HN_LABEL_SIZE];
     int n = 0;
     for (int64_t k = 0; k < p->t->settings; k++) {
         if (k == best || p->t->base[k] != p->base)
@@ -231,7 +231,7 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
 }
 
 static void put_best(FILE *html, const struct problem *p, int64_t best) {
-    char name[LABEL];
+    char name[HN_LABEL_SIZE];
     hn_trained_label(p->t, best, name, sizeof name);
     hn_html(html,
             p->improved == 1  ? ": <b>%s</b> has %s "
@@ -252,7 +252,7 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
 
 // Without an interval nothing is said to be better than anything.
 static void put_undecided(FILE *html, const struct problem *p, int64_t best, int64_t seeds) {
-    char name[LABEL];
+    char name[HN_LABEL_SIZE];
     hn_trained_label(p->t, best, name, sizeof name);
     hn_html(html, "%s has %s ", name, p->column);
     put_mean(html, p, last_of(p, best));

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME = 160, PARAGRAPHS_MAX = 4 };
+enum { PARAGRAPHS_MAX = 4 };
 
 static const double clamped_max = 0.1;
 
 // "hcl beta=1": the weighting, and its options that vary.
 static void put_name(FILE *html, const struct hn_overview *o, int64_t s) {
-    char name[NAME], value[HN_TITLE_SIZE];
+    char name[HN_LABEL_SIZE], value[HN_TITLE_SIZE];
     hn_overview_value(o, s, "weighting", name, sizeof name);
     for (int a = 0; a < o->axes; a++) {
         bool own = strcmp(o->axis[a].column, "params") != 0 &&
@@ -109,7 +109,7 @@ static const char *measure_of(const struct hn_overview *o, int64_t s) {
 
 static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none, bool first) {
     const char *column = measure_of(o, none);
-    char dataset[NAME], name[NAME];
+    char dataset[HN_TITLE_SIZE], name[HN_LABEL_SIZE];
     const struct hn_table *runs = &o->results->runs;
     int64_t cell = o->first[none];
     hn_dataset_title(hn_table_text(runs, cell, "dataset"), dataset, sizeof dataset);

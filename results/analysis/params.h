@@ -4,7 +4,9 @@
 #include "core/options/option.h"
 #include "core/table.h"
 
-enum { HN_LABEL_SIZE = 64, HN_TITLE_SIZE = 320 }; // a title holds the name of any file
+// A label holds a sampler with all its options, as figures tell settings apart by it; a title the
+// name of any file.
+enum { HN_LABEL_SIZE = 256, HN_TITLE_SIZE = 320 };
 
 // The number of an option, NaN if it is not there or not a number ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);

@@ -263,6 +263,41 @@ static void squares_of_cells(void) {
     end_with(&r);
 }
 
+// Settings whose names begin alike for 70 letters are two curves; and a name is that among all
+// settings, though one of its sampler is drawn.
+static void names_of_settings(void) {
+    begin_drawing();
+    struct hn_results r = figures_results(&ctx);
+    for (int row = 0; row < (int)r.runs.rows; row++) {
+        char text[160];
+        int i = row / FIGURES_SEEDS, tile = i % 3, other = tile == 2 ? 7 : 1;
+        snprintf(text, sizeof text,
+                 "K=%d000000, M=%d, alpha=0.%d23456789, cap=%d23456789, t=%d23456789, tile=%d",
+                 other, i / 3 % 2 + 1, other, other, other, tile);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", text));
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", "batchsampler"));
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "batch_size", 64));
+    }
+    (void)caption_of(&r, "bs-M");
+    char *tsv = slurp(folder, "bs-M.tsv");
+    CU_ASSERT(strstr(tsv, "cap=123456789, t=123456789, tile=0\n") != NULL);
+    CU_ASSERT(strstr(tsv, "cap=123456789, t=123456789, tile=1\n") != NULL);
+    free(tsv);
+    for (int row = 0; row < (int)r.runs.rows; row++) {
+        char text[32];
+        int i = row / FIGURES_SEEDS % 10;
+        snprintf(text, sizeof text, "s%d", i % 9);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", text));
+        snprintf(text, sizeof text, "alpha=0.%d", i / 9 + 1);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", text));
+    }
+    (void)caption_of(&r, "gc-fig3");
+    tsv = slurp(folder, "gc-fig3.tsv");
+    CU_ASSERT(strstr(tsv, ": s0 alpha=0.1\n") != NULL && strstr(tsv, ": s1\n") != NULL);
+    free(tsv);
+    end_with(&r);
+}
+
 static const struct hn_test tests[] = {
     {"intervals_where_drawn", intervals_where_drawn},
     {"rows_or_densities", rows_or_densities},
@@ -274,5 +309,6 @@ static const struct hn_test tests[] = {
     {"intervals_end_at_range", intervals_end_at_range},
     {"every_caption_without_colours", no_colours},
     {"squares of cells", squares_of_cells},
+    {"names_of_settings", names_of_settings},
 };
 HN_TEST_MAIN("captions", tests)
