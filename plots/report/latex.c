@@ -113,7 +113,7 @@ static enum hn_code find_ties(struct hn_context *ctx, struct ties *t) {
                 continue;
             struct hn_mean d = hn_mean_among_pairs(
                 t->difference(t->of, t->setting[i], t->setting[k], t->column), compared);
-            tied[i * n + k] = both && hn_told_apart(d) == 0;
+            tied[i * n + k] = both && hn_told_apart(d, true) == 0;
             t->lettered &= !both || isfinite(d.half);
         }
     t->lettered = t->lettered && hn_tie_letters(n, tied, t->letters);

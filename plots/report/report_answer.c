@@ -62,8 +62,7 @@ static enum hn_within judge(const struct league *p, int64_t s, double budget) {
 
 static bool is_harder(const struct league *p, int64_t s) {
     struct hn_mean d = excess(p, s, p->hardness->column);
-    return p->judged ? hn_told_apart(d) > 0 && d.over == HN_OVER_SEEDS
-                     : d.mean >= HN_HARDNESS_MARGIN;
+    return p->judged ? hn_told_apart(d, true) > 0 : d.mean >= HN_HARDNESS_MARGIN;
 }
 
 // The hardest within the budget (NAN: of all), -1 = none is harder than Uniform.
@@ -139,7 +138,7 @@ static void put_ties(FILE *html, const struct league *p, int64_t best, double bu
     for (int64_t s = 0; s < p->o->settings; s++) {
         if (s == best || !is_candidate(p, s) || s == p->uniform ||
             (!isnan(budget) && judge(p, s, budget) != HN_WITHIN) ||
-            hn_told_apart(difference(p, s, best, p->hardness->column)) != 0)
+            hn_told_apart(difference(p, s, best, p->hardness->column), p->judged) != 0)
             continue;
         if (n++ < NAMED_MAX)
             put_name(html, p, s,

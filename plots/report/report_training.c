@@ -218,7 +218,7 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
             continue;
         struct hn_mean d =
             hn_mean_among_pairs(hn_trained_difference(p->t, best, k, p->column), p->settings);
-        if (d.n == 0 || hn_told_apart(d) != 0)
+        if (d.n == 0 || hn_told_apart(d, true) != 0)
             continue;
         hn_trained_label(p->t, k, name, sizeof name);
         if (n < MAX_TIES)

@@ -67,7 +67,7 @@ static void put_group(FILE *html, const struct hn_overview *o, int64_t none, con
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
         struct hn_mean d = change(o, s, none, column);
-        int told = judged && d.over != HN_OVER_SEEDS ? 0 : hn_told_apart(d);
+        int told = hn_told_apart(d, judged);
         if (!is_beside(o, none, s) || is_clamped(o, s) || isnan(d.mean) || told != sign)
             continue;
         fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);

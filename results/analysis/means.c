@@ -255,9 +255,9 @@ int64_t hn_judge_seeds(struct hn_mean difference, double margin) {
     return 0;
 }
 
-int hn_told_apart(struct hn_mean difference) {
+int hn_told_apart(struct hn_mean difference, bool judged) {
     if (difference.over != HN_OVER_SEEDS)
-        return (difference.mean > 0) - (difference.mean < 0);
+        return judged ? 0 : (difference.mean > 0) - (difference.mean < 0);
     return (difference.lo > 0) - (difference.hi < 0);
 }
 

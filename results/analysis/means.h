@@ -63,7 +63,8 @@ enum hn_within { HN_UNDETERMINED, HN_WITHIN, HN_BEYOND };
 enum hn_within hn_judge(struct hn_mean difference, double margin);
 // About how many seeds would tell, if mean and deviation stay; 0: more than 999, or unknown.
 int64_t hn_judge_seeds(struct hn_mean difference, double margin);
-// The sign of a difference: that its interval over seeds tells, 0: none; else that of the mean.
-int hn_told_apart(struct hn_mean difference);
+// The sign of a difference that its interval over seeds tells, 0: none. Without one: 0 where others
+// are judged by theirs, else that of the mean.
+int hn_told_apart(struct hn_mean difference, bool judged);
 // True if these differences (or signs) are better in one and no worse in the other: see fronts.
 bool hn_beats(double false_negatives, double hardness);

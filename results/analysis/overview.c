@@ -224,7 +224,8 @@ static bool beats(const struct hn_overview *o, int64_t k, int64_t s, const char 
                   int64_t others) {
     struct hn_mean fn = hn_mean_among(hn_overview_difference(o, k, s, "fn_ratio"), others),
                    hard = hn_mean_among(hn_overview_difference(o, k, s, hardness), others);
-    int more = hn_told_apart(fn), harder = hn_told_apart(hard);
+    bool judged = hn_overview_mean(o, s, hardness).over == HN_OVER_SEEDS;
+    int more = hn_told_apart(fn, judged), harder = hn_told_apart(hard, judged);
     return hn_beats(more ? more : fn.mean > 0, harder ? harder : -(hard.mean < 0));
 }
 

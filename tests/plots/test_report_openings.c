@@ -232,6 +232,19 @@ static void training_ties(void) {
     end();
 }
 
+// A setting without an interval to the best, of which only one seed has a value, is not told from
+// it.
+static void training_of_one_seed(void) {
+    static const double untrained[SEEDS] = {.50, .51, .49},
+                        last[2][SEEDS] = {{.60, NAN, NAN}, {.70, .71, .692}};
+    begin();
+    char *text = answer_to(2, untrained, NULL, last);
+    CU_ASSERT(strstr(text, "1 of 2 settings: <b>s1</b>") != NULL);
+    CU_ASSERT(strstr(text, " Not significantly different: s0.") != NULL);
+    free(text);
+    end();
+}
+
 // Where training changes nothing, one result in twenty at most says that it did, however many
 // settings it has; where it adds 25 deviations with one setting, that is found; and where it adds
 // as many with all, one in twenty at most tells another from the best. Measured on 4,000 results:
@@ -336,6 +349,7 @@ static const struct hn_test tests[] = {
     {"training_below_features", training_below_features},
     {"training_that_improved", training_that_improved},
     {"training_ties", training_ties},
+    {"training_of_one_seed", training_of_one_seed},
     {"how_often_improvement_is_claimed_by_chance", how_often_improvement_is_claimed_by_chance},
     {"verdicts_come_first", verdicts_come_first},
 };
