@@ -340,6 +340,7 @@ class Retrieval(unittest.TestCase):
         try:
             import scipy.sparse
             shapes.append(scipy.sparse.csr_matrix((np.ones(80), self.KNOWN.T), shape=(80, 500)))
+            self.assertRaisesRegex(ValueError, "a matrix of 500 rows, there are 80", hardneg.mine, self.Q, self.P, shapes[-1].T)
         except ImportError:
             pass
         for shape in shapes:
@@ -349,7 +350,8 @@ class Retrieval(unittest.TestCase):
         texts = [f"p{i}" for i in range(500)]
         best = hardneg.mine(self.Q, self.P, self.KNOWN, negatives=1).ids[5, 0]
         texts[best] = texts[self.KNOWN[5, 1]]  # the text of the positive
-        mined = hardneg.mine(self.Q, self.P, self.KNOWN, query_texts=[f"q{i}" for i in range(80)], corpus_texts=texts)
+        mined = hardneg.mine(self.Q, self.P, self.KNOWN, query_texts=np.array([f"q{i}" for i in range(80)]),
+                             corpus_texts=np.array(texts))
         self.assertNotIn(best, mined.ids[5])
         self.assertEqual(mined.attrition["known"].known, mined.attrition["known"].candidates)
         guided = hardneg.mine(self.Q, self.P, self.KNOWN, query_teacher=self.Q, corpus_teacher=self.P, guide=0.1)
@@ -367,6 +369,11 @@ class Retrieval(unittest.TestCase):
         refused("has no teacher", self.Q, self.P, self.KNOWN, filter_by="teacher")
         refused("hold fewer than the 10", self.Q, self.P, self.KNOWN, max_rank=4)
         refused("give both", self.Q, self.P, self.KNOWN, corpus_texts=["a"] * 500)
+        # 80 pairs for 80 queries could be passages 0 and p of query 0 ...
+        refused("are these pairs, or passages", self.Q, self.P, self.KNOWN.tolist())
+        refused("is wanted", self.Q, self.P, None)
+        refused("corpus_texts: item 3 is None", self.Q, self.P, self.KNOWN, query_texts=["q"] * 80,
+                corpus_texts=["a"] * 3 + [None] * 497)
         spoiled = self.P.copy()
         spoiled[7] = 0
         refused("corpus row 7", self.Q, spoiled, self.KNOWN)

@@ -119,6 +119,7 @@ class Trainers(unittest.TestCase):
                 self.assertEqual(list(again), wanted[1])
         self.assertRaises(ValueError, again.load_state_dict, {"epoch": 0, "batch": -1, "build": 0})
         self.assertRaises(ValueError, again.load_state_dict, {"epoch": 0, "batch": 0, "build": 2**64})
+        self.assertRaises(ValueError, again.load_state_dict, {"epoch": 0})
         again.load_state_dict({"epoch": 1, "build": 0})  # of earlier versions
         self.assertEqual(list(again), wanted[1])
 

@@ -60,17 +60,24 @@ def pairs(qrels: Matrix, name: str, n: int) -> np.ndarray[Any, Any]:
     matrix, a dict {query: passages or {passage: grade}}, or a list of passages for each query."""
     if hasattr(qrels, "tocoo"):
         coo = qrels.tocoo()
+        if coo.shape[0] != n:
+            raise ValueError(f"{name}: a matrix of {counted(coo.shape[0], 'row')}, there are {n} queries")
         return np.ascontiguousarray(np.stack([coo.row, coo.col, _grades(coo.data, name)], 1), np.int64)
     if isinstance(qrels, dict):
         rows = [(q, p, g) for q, found in qrels.items()
                 for p, g in (found.items() if isinstance(found, dict) else ((p, 1) for p in _passages(found)))]
     elif isinstance(qrels, np.ndarray) or hasattr(qrels, "detach"):
         rows = qrels.tolist()
-    else:
-        qrels = list(qrels)
+    elif hasattr(qrels, "__iter__"):
+        qrels = [_passages(found) for found in qrels]
         if len(qrels) != n:
             raise ValueError(f"{name}: passages of {counted(len(qrels), 'query')}, there are {n}; make pairs an array [m, 2]")
-        rows = [(q, p, 1) for q, found in enumerate(qrels) for p in _passages(found)]
+        first = [next(iter(found), None) for found in qrels]
+        if {len(found) for found in qrels} in ({2}, {3}) and all(isinstance(q, (int, np.integer)) and 0 <= q < n for q in first):
+            raise ValueError(f"{name}: are these pairs, or passages of each query? Make pairs an array [m, 2], passages a dict")
+        rows = [(q, p, 1) for q, found in enumerate(qrels) for p in found]
+    else:
+        rows = [qrels]
     if any(not isinstance(row, (list, tuple)) or len(row) not in (2, 3) for row in rows):
         raise ValueError(f"{name}: an array of pairs [m, 2], or [m, 3] with grades, a dict, or a list of passages for "
                          "each query is wanted")
@@ -94,7 +101,7 @@ def _grades(values: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _groups(texts: Tuple[Any, Any], n: Tuple[int, int]) -> Tuple[Any, Any]:
     """Numbers of equal texts of both sides."""
-    if texts == (None, None):
+    if texts[0] is None and texts[1] is None:
         return None, None
     if texts[0] is None or texts[1] is None:
         raise ValueError("query_texts and corpus_texts: give both, or none")
@@ -102,6 +109,9 @@ def _groups(texts: Tuple[Any, Any], n: Tuple[int, int]) -> Tuple[Any, Any]:
     for side, size, name in zip(sides, n, ("query_texts", "corpus_texts")):
         if len(side) != size:
             raise ValueError(f"{name}: {counted(len(side), 'text')} for {counted(size, 'row')}")
+        for i, text in enumerate(side):
+            if not isinstance(text, str):
+                raise ValueError(f"{name}: item {i} is {text!r}: a text is wanted, \"\" is one, too")
     number: Dict[Any, int] = {}
     found = [np.array([number.setdefault(text, len(number)) for text in side], np.int64) for side in sides]
     return found[0], found[1]

@@ -118,6 +118,8 @@ class BatchSampler:
     def load_state_dict(self, state: Dict[str, int]) -> None:
         """Resumes at a state: the next iteration begins with the batch that follows it. If the state is of a later build
         than the first, call refresh(x) with the embeddings of that build before you draw batches."""
+        if not isinstance(state, dict) or not {"build", "epoch"} <= state.keys():
+            raise ValueError("state: what state_dict() gave is wanted")
         build = whole(state["build"], "build", 0, 2**62)
         self.set_epoch(state["epoch"])
         self._batch = whole(state.get("batch", 0), "batch", 0, 2**62)
