@@ -162,9 +162,9 @@ static void insert(const struct league *p, int64_t named[UNCERTAIN_MAX], int n, 
 
 // Settings of which intervals do not tell what the line wants to know, with how many seeds would,
 // the hardest first: harder ones, on which side of the budget they are; or, where none is known to
-// be harder, which not beyond it may be by more than the margin of hardness. Returns how many.
-static int put_uncertain(FILE *html, const struct league *p, int64_t best, double budget,
-                         bool harder) {
+// be harder, which not beyond it may be by more than the margin of hardness.
+static void put_uncertain(FILE *html, const struct league *p, int64_t best, double budget,
+                          bool harder) {
     double hardest = best < 0 ? -INFINITY : mean_of(p, best, p->hardness->column).mean;
     int64_t named[UNCERTAIN_MAX];
     int n = 0;
@@ -191,34 +191,38 @@ static int put_uncertain(FILE *html, const struct league *p, int64_t best, doubl
         fputs(")", html);
     }
     end_list(html, n, UNCERTAIN_MAX);
-    return n;
 }
 
-// Samplers without values in a seed of Uniform's: how many. They are named unless html is NULL.
-static int put_uncompared(FILE *html, const struct league *p) {
+// Samplers without values in a seed of Uniform's.
+static void put_uncompared(FILE *html, const struct league *p) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
         if (!is_candidate(p, s) || s == p->uniform ||
             (isfinite(excess(p, s, "fn_ratio").mean) &&
              isfinite(excess(p, s, p->hardness->column).mean)))
             continue;
-        if (n++ < NAMED_MAX && html)
+        if (n++ < NAMED_MAX)
             put_name(html, p, s,
                      n == 1 ? "<p>No seed has values of Uniform and of these, so they are not "
                               "compared: %s"
                             : ", %s");
     }
-    if (html)
-        end_list(html, n, NAMED_MAX);
-    if (html && n > 0)
-        fputs("</p>\n", html);
-    return n;
+    end_list(html, n, NAMED_MAX);
+    fputs(n > 0 ? "</p>\n" : "", html);
 }
 
-// True if every sampler but Uniform has more false negatives than the budget allows.
-static bool all_beyond(const struct league *p, double budget) {
+// No cosine is above 1, so that none can be harder by the margin.
+static bool is_cramped(const struct league *p) {
+    return mean_of(p, p->uniform, p->hardness->column).mean > 1 - HN_HARDNESS_MARGIN;
+}
+
+// True if every sampler but Uniform has more false negatives than the budget allows, or (alike) is
+// harder by less than the margin.
+static bool all_beyond(const struct league *p, double budget, bool alike) {
     for (int64_t s = 0; s < p->o->settings; s++)
-        if (is_candidate(p, s) && s != p->uniform && judge(p, s, budget) != HN_BEYOND)
+        if (is_candidate(p, s) && s != p->uniform && judge(p, s, budget) != HN_BEYOND &&
+            !(alike &&
+              hn_judge(excess(p, s, p->hardness->column), HN_HARDNESS_MARGIN) == HN_WITHIN))
             return false;
     return true;
 }
@@ -228,7 +232,7 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     int64_t best = find_hardest(p, budget);
     fprintf(html, "<li>At most %g points more false negatives%s: ", 100 * budget,
             is_per_anchor(p) ? " than Uniform" : "");
-    if (all_beyond(p, budget)) {
+    if (all_beyond(p, budget, false)) {
         fputs("none; every sampler has more.</li>\n", html);
         return;
     }
@@ -246,9 +250,10 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     }
     if (best >= 0)
         put_ties(html, p, best, budget);
-    int uncertain = put_uncertain(html, p, best, budget, true);
-    if (best < 0 && p->judged &&
-        put_uncertain(html, p, best, budget, false) + uncertain + put_uncompared(NULL, p) == 0)
+    put_uncertain(html, p, best, budget, true);
+    if (best < 0 && p->judged)
+        put_uncertain(html, p, best, budget, false);
+    if (p->judged && !is_cramped(p) && all_beyond(p, budget, true))
         fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
                 HN_HARDNESS_MARGIN);
     fputs("</li>\n", html);
@@ -303,6 +308,11 @@ static void put_budgets(FILE *html, const struct league *p) {
         put_measures(html, p, p->uniform);
         fputs(".", html);
     }
+    if (is_cramped(p))
+        fprintf(html,
+                " No sampler can be harder by %g, as no cosine is above 1: if embeddings share a "
+                "direction, subtract their mean before the import.",
+                HN_HARDNESS_MARGIN);
     if (!has_excess(p, &batches)) {
         fputs(" No other sampler was run with the same seeds.</p>\n", html);
         return;
@@ -316,14 +326,14 @@ static void put_budgets(FILE *html, const struct league *p) {
     }
     fputs("</p>\n<ul>\n", html);
     for (int b = 0; b < BUDGETS; b++) {
-        if (b < BUDGETS - 1 && all_beyond(p, p->budget[b + 1]))
+        if (b < BUDGETS - 1 && all_beyond(p, p->budget[b + 1], false))
             continue; // so says the next line
         if (b == 0 || p->budget[b] > p->budget[b - 1])
             put_budget(html, p, b, before);
         before = find_hardest(p, p->budget[b]);
     }
     fputs("</ul>\n", html);
-    (void)put_uncompared(html, p);
+    put_uncompared(html, p);
     put_without(html, p);
 }
 
@@ -424,11 +434,12 @@ static bool is_measured(const struct hn_overview *o) {
     return any;
 }
 
-// True if any sentence goes by intervals.
+// True if limits go by intervals over seeds.
 static bool is_judged(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings; s++)
-        any |= o->base[s] >= 0 && o->base[s] != s && o->seeds[o->base[s]] >= SEEDS_MIN;
+        any |= o->base[s] >= 0 && o->base[s] != s &&
+               hn_overview_mean(o, o->base[s], "fn_ratio").n >= SEEDS_MIN;
     return any;
 }
 
