@@ -1,6 +1,7 @@
 // A choice for people: a table of the settings that matter, and the answer in words.
 #include "core/real_text.h"
 #include "harness/choose/choose.h"
+#include "harness/run/estimate.h"
 #include "results/records.h"
 
 #include <inttypes.h>
@@ -45,12 +46,10 @@ static void put_name(char *text, size_t size, const struct print *p, int64_t arm
 }
 
 static const char *outcome(const struct print *p, int64_t i) {
-    static const char *const words[] = {[HN_ARM_LEFT] = "less hard, or over the budget",
-                                        [HN_ARM_FAILED] = "failed",
-                                        [HN_ARM_FALSE] = "over the budget",
-                                        [HN_ARM_COSTLY] = "over --max-cost",
-                                        [HN_ARM_SOFTER] = "less hard",
-                                        [HN_ARM_CUT] = "cut, less hard by means"};
+    static const char *const words[] = {
+        [HN_ARM_LEFT] = "less hard by means", [HN_ARM_FAILED] = "failed",
+        [HN_ARM_FALSE] = "over the budget",   [HN_ARM_COSTLY] = "over --max-cost",
+        [HN_ARM_SOFTER] = "less hard",        [HN_ARM_CUT] = "cut, less hard by means"};
     static const char *const standings[] = {[HN_ARM_TIED] = "tied with the choice",
                                             [HN_ARM_RIVAL] = "borderline, above the budget",
                                             [HN_ARM_OPEN] = "not determined"};
@@ -59,9 +58,10 @@ static const char *outcome(const struct print *p, int64_t i) {
         return standings[arm->standing];
     if (i == p->h->best)
         return "chosen";
-    return arm->fate == HN_ARM_CUT && false_of(p, i, hn_choice_alone).mean > p->budget
-               ? "cut, over the budget"
-               : words[arm->fate];
+    bool over = false_of(p, i, hn_choice_alone).mean > p->budget; // by their means
+    return over && arm->fate == HN_ARM_CUT    ? "cut, over the budget"
+           : over && arm->fate == HN_ARM_LEFT ? "over the budget"
+                                              : words[arm->fate];
 }
 
 static json_t *row_of(const struct print *p, int64_t i) {
@@ -131,11 +131,14 @@ static void print_false(const struct print *p, int64_t i) {
         return;
     fprintf(p->out,
             p->h->arm[i].edge ? " (on the edge of the budget of " : " (within the budget of ");
-    if (isfinite(p->spec->max_excess)) // how it was asked for
-        fprintf(p->out, "%.4g %%: %g points above Uniform)", 100 * p->budget,
-                100 * p->spec->max_excess);
-    else
+    if (!isfinite(p->spec->max_excess)) {
         fprintf(p->out, "%g %%)", 100 * p->budget);
+        return;
+    }
+    double points = 100 * p->spec->max_excess; // how it was asked for; as certain as Uniform's
+    put_false(text, sizeof text, p, p->h->reference, p->together);
+    fprintf(p->out, "%.4g %%: %g point%s above Uniform's %s %%)", 100 * p->budget, points,
+            fabs(points - 1) > 0 ? "s" : "", text);
 }
 
 static void print_cost(const struct print *p, int64_t i) {
@@ -205,9 +208,12 @@ static void print_fallen(const struct print *p) {
         fprintf(p->out, "%s%d %s", before, n, fates[k].words);
         before = ", ";
     }
-    if (n > 0) // the last fate: failed
-        fprintf(p->out, " (%s: %s)", p->c->job.sampler[first].type->name,
+    if (n > 0) { // the last fate: failed
+        char name[128];
+        put_name(name, sizeof name, p, first);
+        fprintf(p->out, " (%s%s: %s)", n > 1 ? "one of them " : "", name,
                 hn_choice_error(p->c, first));
+    }
     fputs(*before == ',' ? ".\n" : "\n", p->out);
 }
 
@@ -317,12 +323,15 @@ static void print_check(const struct print *p, const struct hn_choose_check *che
 static void print_work(const struct print *p) {
     const struct hn_choice_work w = hn_choice_work(p->c);
     double units = (double)p->h->units, full = (double)w.full_units;
-    fprintf(p->out,
-            "Ran %.0f of the %.0f runs of a full grid (%.0f %%), %.3g s instead of about %.3g s.",
-            units, full, 100 * units / full, w.seconds, w.full_seconds);
+    char took[32], whole[32];
+    hn_seconds_text(w.seconds, took, sizeof took);
+    hn_seconds_text(w.full_seconds, whole, sizeof whole);
+    fprintf(p->out, "Ran %.0f of the %.0f runs of a full grid (%.0f %%), %s instead of about %s.",
+            units, full, 100 * units / full, took, whole);
+    hn_seconds_text(p->c->check_seconds, took, sizeof took);
     if (p->c->check_units > 0)
-        fprintf(p->out, " Checks of other steps: %s in %.3g s.",
-                hn_counted(p->c->check_units, "run").text, p->c->check_seconds);
+        fprintf(p->out, " Checks of other steps: %s in %s.",
+                hn_counted(p->c->check_units, "run").text, took);
     fputc('\n', p->out);
 }
 
