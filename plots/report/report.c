@@ -301,7 +301,7 @@ static enum hn_code put_first_figure(struct writer *w) {
 
 static enum hn_code put_samplers(struct writer *w) {
     hn_html_fold(w->html, "samplers", "Samplers", !is_reproduced(w));
-    if (w->finished && hn_html_samplers(w->html, w->ctx, &w->overview))
+    if (w->finished && hn_html_samplers(w->html, w->ctx, &w->overview, true))
         return w->ctx->code;
     if (w->finished)
         hn_html_attrition(w->html, &w->overview);

@@ -99,9 +99,10 @@ void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
 void hn_html_weightings(FILE *html, const struct hn_overview *o);
 // Writes what the filters of `mined` drop, if the results have it.
 void hn_html_attrition(FILE *html, const struct hn_overview *o);
-// The settings of /runs, a row each (report_samplers.c).
+// The settings of /runs, a row each (report_samplers.c). chosen: the page above has the choice of a
+// measure of hardness, which columns follow.
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
-                                          const struct hn_overview *o);
+                                          const struct hn_overview *o, bool chosen);
 // Ranks of settings over data sets, in a section (report_ranks.c).
 HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
                                        const struct hn_overview *o);

@@ -205,10 +205,11 @@ static enum hn_code put_page(struct many *m) {
         return m->ctx->code;
     fputs("<section aria-labelledby=side id=compare><h2 id=side>Side by side</h2>\n"
           "<p class=soft>The same setting on the same file in several results, in the order in "
-          "which they were run, and the difference of two of them.</p>\n</section>\n"
+          "which they were run, and the difference of two means, which has no "
+          "interval.</p>\n</section>\n"
           "<section aria-labelledby=samplers><h2 id=samplers>Settings</h2>\n",
           m->html);
-    if (hn_html_samplers(m->html, m->ctx, &m->overview))
+    if (hn_html_samplers(m->html, m->ctx, &m->overview, false))
         return m->ctx->code;
     fputs("</section>\n", m->html);
     put_results(m);

@@ -297,7 +297,7 @@ static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
     return rows;
 }
 
-static void put_table(FILE *html, const struct table *t) {
+static void put_table(FILE *html, const struct table *t, bool chosen) {
     char common[512], each[40] = "";
     int64_t same = same_seeds(t->o), rows = 0;
     for (int64_t s = 0; s < t->o->settings; s++)
@@ -309,7 +309,7 @@ static void put_table(FILE *html, const struct table *t) {
             "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval over seeds, with "
             "fewer than three over batches. %sClick a heading to sort.</p>\n",
             common, *common ? ". " : "", each,
-            hn_hardness_measure(t->o->results, 1)
+            chosen && hn_hardness_measure(t->o->results, 1)
                 ? "Columns of hardness are those of the measure chosen above. "
                 : "");
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
@@ -339,7 +339,8 @@ static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
     return front ? HN_OK : ctx->code;
 }
 
-enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
+enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_overview *o,
+                              bool chosen) {
     HN_SCOPE(ctx);
     struct table *t = hn_zalloc(ctx, 1, sizeof *t);
     if (!t)
@@ -347,7 +348,7 @@ enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct h
     t->o = o;
     if (find_fronts(ctx, t) || choose_columns(ctx, t))
         return ctx->code;
-    put_table(html, t);
+    put_table(html, t, chosen);
     return HN_OK;
 }
 

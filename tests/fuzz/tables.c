@@ -157,7 +157,7 @@ static enum hn_code put_page(struct hn_context *ctx, const struct hn_results *r)
         hn_html_answer(o.file, &overview, HN_MARGIN);
     }
     if (code == HN_OK)
-        code = hn_html_samplers(o.file, ctx, &overview);
+        code = hn_html_samplers(o.file, ctx, &overview, true);
     if (code == HN_OK)
         code = hn_html_training(o.file, ctx, r);
     hn_html_claims(o.file, &report);

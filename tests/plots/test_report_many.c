@@ -31,6 +31,11 @@ static void names(void) {
     static const char *const name[][2] = {{"a", "b"}, {"same", "same"}, {"a", "T (a)"}};
     hn_context_init(&ctx, 1);
     struct hn_results r = figures_results(&ctx);
+    const struct hn_column mean = {"true_mean", HN_COLUMN_REAL, "1",
+                                   "",          HN_LARGER,      HN_ROLE_QUALITY};
+    HN_CHECK(&ctx, hn_table_add_column(&ctx, &r.runs, &mean));
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "true_mean", 0.5));
     int settings = (int)r.runs.rows / FIGURES_SEEDS;
     char title[120];
     memset(title, 'x', sizeof title - 1);
@@ -39,6 +44,7 @@ static void names(void) {
         HN_CHECK(&ctx, hn_results_set(&ctx, &r, "title", i < 3 ? "T" : title));
         char *page = page_of(&r, name[i % 3][0], name[i % 3][1]);
         CU_ASSERT_EQUAL(count(page, "data-sampler="), 2 * settings);
+        CU_ASSERT_EQUAL(count(page, "chosen above"), 0); // here is no choice of a measure
         CU_ASSERT_EQUAL(count(page, "<td class=n data-v=\"6\">6</td>"), 0); // seeds of both
         free(page);
     }
@@ -94,7 +100,7 @@ static void same_intervals(void) {
     hn_own(&ctx, owner);
     HN_CHECK(&ctx, hn_overview_make(&ctx, &r, &o));
     FILE *out = open_memstream(&alone, &size);
-    HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o));
+    HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o, true));
     fclose(out);
     hn_own(&ctx, NULL);
     hn_free(&ctx, owner);

@@ -39,7 +39,7 @@ static void look_at_page(const struct hn_results *r, FILE *out) {
     struct hn_overview o;
     HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
     hn_html_answer(out, &o, HN_MARGIN);
-    HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o));
+    HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o, true));
     HN_CHECK(&ctx, hn_latex_settings(&ctx, r, out));
 }
 
