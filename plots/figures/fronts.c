@@ -146,7 +146,7 @@ static void find_ranges(struct view *v) {
 // Costs were averaged as logarithms.
 static void add_mean(struct hn_series *to, double x, const double *value, int n,
                      enum quantity wanted) {
-    struct hn_mean mean = hn_values_mean(value, n);
+    struct hn_mean mean = hn_values_mean(value, n, 0);
     if (wanted == COST)
         hn_series_add(to, x, exp(mean.mean));
     else if (isnan(mean.half))

@@ -1,6 +1,7 @@
 #include "plots/page/trained.h"
 #include "core/files.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     out->first = hn_table_find(out->table, "learning_rate") + 1;
     if (hn_overview_make(ctx, r, &out->overview) ||
         !HN_ALLOC(ctx, out->base, out->overview.settings) ||
-        !HN_ALLOC(ctx, out->scratch, r->runs.rows))
+        !HN_ALLOC(ctx, out->scratch, r->runs.rows) || !HN_ALLOC(ctx, out->sorted, out->table->rows))
         return ctx->code;
     out->settings = out->overview.settings;
     if (out->first < 1 || hn_table_find(out->table, "cost_t") <= out->first)
@@ -104,7 +105,7 @@ struct hn_mean hn_trained_at(const struct hn_trained *t, int64_t setting, const 
                              int64_t step) {
     const double *value;
     int64_t n = hn_trained_values(t, setting, column, step, &value);
-    return hn_values_mean(value, n);
+    return hn_values_mean(value, n, 0);
 }
 
 // Columns of the loop, whatever is trained.
@@ -134,6 +135,29 @@ static bool has_baseline(const struct hn_trained *t, int64_t setting, int b) {
     return has;
 }
 
+// The smallest gap between values of a column: of accuracies one item of the test set, or less.
+static double smallest_gap(const struct hn_trained *t, const char *column) {
+    double min = INFINITY;
+    size_t n = 0;
+    for (int64_t i = 0; i < t->table->rows; i++) {
+        t->sorted[n] = hn_table_real(t->table, i, column);
+        n += !isnan(t->sorted[n]);
+    }
+    gsl_sort(t->sorted, 1, n);
+    for (size_t i = 1; i < n; i++)
+        if (t->sorted[i] - t->sorted[i - 1] > 1e-9) // not rounding of one value
+            min = fmin(min, t->sorted[i] - t->sorted[i - 1]);
+    return isfinite(min) ? min : 0;
+}
+
+// The mean of differences that are in `scratch`. Those of few items may be the same in all seeds by
+// chance, which is no reason to take them to be without spread.
+static struct hn_mean scratch_mean(const struct hn_trained *t, int64_t n, const char *column) {
+    struct hn_mean m = hn_values_mean(t->scratch, n, 0);
+    bool still = m.half <= 1e-12 && fabs(m.mean) > 0;
+    return still ? hn_values_mean(t->scratch, n, smallest_gap(t, column)) : m;
+}
+
 struct hn_mean hn_trained_difference(const struct hn_trained *t, int64_t setting, int64_t base,
                                      const char *column) {
     struct hn_replicates own = hn_overview_cells(&t->overview, setting),
@@ -142,7 +166,7 @@ struct hn_mean hn_trained_difference(const struct hn_trained *t, int64_t setting
     for (int64_t i = 0, k = 0; hn_next_pair(t->overview.results, own, other, &i, &k); i++, k++)
         t->scratch[n++] = hn_trained_value(t, own.row[i], column, HN_LAST_STEP) -
                           hn_trained_value(t, other.row[k], column, HN_LAST_STEP);
-    return hn_values_mean(t->scratch, n);
+    return scratch_mean(t, n, column);
 }
 
 struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
@@ -151,7 +175,7 @@ struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int6
     for (int64_t i = 0; i < cells.n; i++)
         t->scratch[i] = hn_trained_value(t, cells.row[i], column, HN_LAST_STEP) -
                         hn_trained_value(t, cells.row[i], column, step);
-    return hn_values_mean(t->scratch, cells.n);
+    return scratch_mean(t, cells.n, column);
 }
 
 double hn_trained_scale(const char *column) {

@@ -11,7 +11,7 @@ struct hn_trained {
     int64_t settings;             // of the overview
     int64_t *base;                // [settings] the first of its problem, to compare with; -1: it
                                   // has no finished training
-    double *scratch;              // [runs]
+    double *scratch, *sorted;     // [runs]; [rows of table]
 };
 
 // A step of the loop, or: the untrained encoder; the last evaluation of each run; the largest value

@@ -262,10 +262,10 @@ static enum hn_code fill_table(struct history *h, struct hn_table *t) {
                           strcmp(h->point[end].sampler, p->sampler) == 0;
              end++)
             value[end] = h->point[end].value;
-        if (HN_TABLE_PUT(h->ctx, t, HN_TEXT_VALUE("created", p->past->created),
-                         HN_TEXT_VALUE("commit", p->past->commit),
-                         HN_TEXT_VALUE("sampler", p->sampler),
-                         HN_REAL_VALUE("value", hn_values_mean(value + first, end - first).mean)))
+        if (HN_TABLE_PUT(
+                h->ctx, t, HN_TEXT_VALUE("created", p->past->created),
+                HN_TEXT_VALUE("commit", p->past->commit), HN_TEXT_VALUE("sampler", p->sampler),
+                HN_REAL_VALUE("value", hn_values_mean(value + first, end - first, 0).mean)))
             return h->ctx->code;
     }
     return HN_OK;

@@ -141,11 +141,12 @@ static struct hn_mean mean_of(const struct moments *m, struct ends batches) {
     return e;
 }
 
-struct hn_mean hn_values_mean(const double *value, int64_t n) {
+struct hn_mean hn_values_mean(const double *value, int64_t n, double gap) {
     struct moments m = {.n = 0};
     for (int64_t i = 0; i < n; i++)
         if (!isnan(value[i]))
             add(&m, value[i]);
+    m.squares = fmax(m.squares, (double)(m.n - 1) * gap * gap / 6); // two roundings
     return mean_of(&m, (struct ends){NAN, NAN});
 }
 

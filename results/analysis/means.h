@@ -42,8 +42,9 @@ struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_re
 bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_replicates b,
                   int64_t *i, int64_t *k);
 
-// The same of values, one a seed or data set; NaN ones do not count.
-struct hn_mean hn_values_mean(const double *value, int64_t n);
+// The same of values, one a seed or data set; NaN ones do not count. gap: values are differences of
+// multiples of it, which deviate by rounding at least; 0: they are not.
+struct hn_mean hn_values_mean(const double *value, int64_t n, double gap);
 // Of Student's two-sided test that the mean is 0; NaN without an interval or a difference.
 double hn_mean_p(struct hn_mean m);
 // With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):

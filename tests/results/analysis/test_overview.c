@@ -414,17 +414,17 @@ static void without_rows_or_memory(void) {
 // Against SciPy: t.ppf(.975, 2) sem([1, 2, 4]) and ttest_1samp([1, 2, 4], 0).
 static void values(void) {
     const double value[] = {1, NAN, 2, 4}, same[] = {2, 2, 2};
-    struct hn_mean m = hn_values_mean(value, 4);
+    struct hn_mean m = hn_values_mean(value, 4, 0);
     CU_ASSERT_EQUAL(m.n, 3);
     CU_ASSERT_DOUBLE_EQUAL(m.mean, 7. / 3, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(m.half, 3.794583033739465, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(m.hi - m.lo, 2 * m.half, 1e-10);
     CU_ASSERT_DOUBLE_EQUAL(hn_mean_p(m), 0.11808289631180306, 1e-10);
-    m = hn_values_mean(value, 3);
+    m = hn_values_mean(value, 3, 0);
     CU_ASSERT_DOUBLE_EQUAL(m.mean, 1.5, 1e-15);
     CU_ASSERT(isnan(m.half) && isnan(hn_mean_p(m)));
-    CU_ASSERT(isnan(hn_mean_p(hn_values_mean(same, 3))));
-    CU_ASSERT(isnan(hn_values_mean(value + 1, 1).mean));
+    CU_ASSERT(isnan(hn_mean_p(hn_values_mean(same, 3, 0))));
+    CU_ASSERT(isnan(hn_values_mean(value + 1, 1, 0).mean));
 }
 
 // Trainings of one problem differ by sampler and weighting alone, those of other epochs are
