@@ -367,6 +367,12 @@ void hn_put_text(char *text, size_t size, const char *fmt, ...) {
     va_end(args);
 }
 
+struct hn_quoted hn_quote(const char *text) {
+    struct hn_quoted out;
+    hn_put_text(out.text, sizeof out.text, "%s", text);
+    return out;
+}
+
 struct hn_counted hn_counted(int64_t n, const char *one) {
     struct hn_counted out;
     int length = (int)strlen(one);

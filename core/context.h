@@ -190,6 +190,11 @@ HN_MUST_USE char *hn_vformat(struct hn_context *ctx, const char *fmt, va_list ar
 void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
 void hn_vappend(char *text, size_t size, const char *fmt, va_list args) HN_PRINTF(3, 0);
 void hn_put_text(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
+// The same of a text of a file, as a message quotes it: 60 bytes of it at most.
+struct hn_quoted {
+    char text[61];
+};
+struct hn_quoted hn_quote(const char *text);
 // Length of the UTF-8 character at s, 0 if there is none (RFC 3629).
 int hn_utf8_length(const unsigned char *s);
 // "1 cell", "2 cells", "2 queries": a number with what it counts.

@@ -70,8 +70,8 @@ static enum hn_code read_feature(struct hn_context *ctx, struct reader *r, int64
     char *end;
     double value = word ? strtod(word, &end) : NAN;
     if (!word || end == word || *end || !(value >= 0) || value > 1e30)
-        return hn_line_fail(ctx, &r->nodes.at, "feature %lld is '%.40s', not a number from 0",
-                            (long long)feature + 1, word ? word : "");
+        return hn_line_fail(ctx, &r->nodes.at, "feature %lld is '%s', not a number from 0",
+                            (long long)feature + 1, hn_quote(word ? word : "").text);
     if ((float)value <= 0)
         return HN_OK;
     r->out->index[*at] = (int32_t)feature;
@@ -143,8 +143,8 @@ static enum hn_code number_names(struct hn_context *ctx, struct reader *r) {
     hn_named_sort(r->node, n);
     for (int64_t i = 1; i < n; i++)
         if (strcmp(r->node[i].text, r->node[i - 1].text) == 0)
-            return hn_fail(ctx, HN_DATA, "%s: document '%.40s' is there twice", r->nodes.at.path,
-                           r->node[i].text);
+            return hn_fail(ctx, HN_DATA, "%s: document '%s' is there twice", r->nodes.at.path,
+                           hn_quote(r->node[i].text).text);
     return HN_OK;
 }
 
@@ -200,8 +200,8 @@ static enum hn_code read_node(struct hn_context *ctx, struct hn_text *t, const s
     const char *name = hn_text_word(t);
     *node = hn_named_find(r->node, r->out->n, name);
     return *node >= 0 ? HN_OK
-                      : hn_line_fail(ctx, &t->at, "document '%.40s' is not in %s.content", name,
-                                     r->out->name);
+                      : hn_line_fail(ctx, &t->at, "document '%s' is not in %s.content",
+                                     hn_quote(name).text, r->out->name);
 }
 
 static enum hn_code read_split(struct hn_context *ctx, const struct reader *r) {

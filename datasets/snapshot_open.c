@@ -43,10 +43,10 @@ static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, 
         s->info.layout = "ann-benchmarks";
     else if (strcmp(schema, HN_SNAPSHOT_SCHEMA) != 0)
         code = hn_fail(ctx, HN_DATA,
-                       "%s: the attribute schema is \"%.64s\", not \"" HN_SNAPSHOT_SCHEMA
+                       "%s: the attribute schema is \"%s\", not \"" HN_SNAPSHOT_SCHEMA
                        "\", and there is no data set train of ann-benchmarks; make a snapshot with "
                        "hardneg import",
-                       s->path, schema);
+                       s->path, hn_quote(schema).text);
     else if (hn_snapshot_is_retrieval(ctx, s->file))
         code = hn_fail(ctx, HN_DATA,
                        "%s: holds queries and a corpus (kind " HN_SNAPSHOT_RETRIEVAL "), not one "

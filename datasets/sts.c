@@ -39,8 +39,8 @@ static enum hn_code read_score(struct hn_context *ctx, const struct hn_cells *c,
     *score = strtod(text, &end);
     bool plain = *text && text[strspn(text, "0123456789.")] == 0; // no sign, no infinity, no hex
     if (!plain || *end || !(*score >= 0 && *score <= 5))
-        return hn_line_fail(ctx, &c->at, "the score is '%.40s'; it should be a number from 0 to 5",
-                            text);
+        return hn_line_fail(ctx, &c->at, "the score is '%s'; it should be a number from 0 to 5",
+                            hn_quote(text).text);
     return HN_OK;
 }
 
@@ -52,9 +52,9 @@ static enum hn_code read_relation(struct hn_context *ctx, const struct hn_cells 
             return HN_OK;
         }
     return hn_line_fail(ctx, &c->at,
-                        "the entailment is '%.40s'; it should be NEUTRAL, ENTAILMENT or "
+                        "the entailment is '%s'; it should be NEUTRAL, ENTAILMENT or "
                         "CONTRADICTION",
-                        text);
+                        hn_quote(text).text);
 }
 
 static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_cells *c, int column,

@@ -123,8 +123,8 @@ enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const cha
     errno = 0;
     *out = strtoll(word, &end, 10);
     if (end == word || *end || errno == ERANGE || *out < lo || *out > hi)
-        return hn_line_fail(ctx, &t->at, "the %s is '%.40s', not a whole number from %lld to %lld",
-                            what, word, (long long)lo, (long long)hi);
+        return hn_line_fail(ctx, &t->at, "the %s is '%s', not a whole number from %lld to %lld",
+                            what, hn_quote(word).text, (long long)lo, (long long)hi);
     return HN_OK;
 }
 

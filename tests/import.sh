@@ -122,6 +122,8 @@ F
     check "nothing came of them" test ! -e no.h5
     expect "views without a name beside rows with one" 0 '' import -e deflated.npz --view2 x.npy --tensor x -o mixed.h5
     expect "texts by a list of names" 0 '' import -e x.npy -l texts.npy --label-names names.txt -o listed.h5
+    "$python" -c "import numpy as np; np.save('long.npy', np.array(['a' + 'ж' * 60] * 24))"
+    expect "a long text is quoted in whole letters" 3 "'a(ж){28}\.\.\.' of row 0" import -e x.npy -l long.npy --label-names names.txt -o long.h5
     pycheck "texts are numbered by the list" "import h5py
 f = h5py.File('listed.h5')['labels']
 assert list(f[:3]) == [1, 0, 2] and list(f.attrs['label_names']) == ['bee', 'ant', 'cow']"

@@ -144,10 +144,11 @@ enum hn_code hn_note_alike(struct hn_context *ctx, const char *path, const char 
         }
     if (alike > 0)
         hn_note(ctx,
-                "%s: '%.60s' and '%.60s' are two classes that look alike: they differ in blanks, "
+                "%s: '%s' and '%s' are two classes that look alike: they differ in blanks, "
                 "unseen characters or the Unicode form of letters (the first of %lld such pairs); "
                 "write them alike if they are one",
-                path, look[first - 1].name, look[first].name, (long long)alike);
+                path, hn_quote(look[first - 1].name).text, hn_quote(look[first].name).text,
+                (long long)alike);
     return HN_OK;
 }
 
@@ -164,9 +165,9 @@ void hn_note_lists(struct hn_context *ctx, const char *path, const char *const *
     for (int64_t i = 0; i < n; i++)
         if (is_list(name[i])) {
             hn_note(ctx,
-                    "%s: '%.60s' is one class; where it is several labels of an item, give "
+                    "%s: '%s' is one class; where it is several labels of an item, give "
                     "--label-separator",
-                    path, name[i]);
+                    path, hn_quote(name[i]).text);
             return;
         }
 }
@@ -180,5 +181,5 @@ void hn_note_missing(struct hn_context *ctx, const char *path, const char *const
                 hn_note(ctx,
                         "%s: '%s' is a class like others; leave the text of an item empty if it "
                         "has no label",
-                        path, name[i]);
+                        path, hn_quote(name[i]).text);
 }

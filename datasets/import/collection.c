@@ -11,7 +11,8 @@ static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, con
         return hn_line_fail(
             ctx, &l->at, "the id is empty; give every row one, and end the file behind the last");
     if (strpbrk(id, "\t\n\r"))
-        return hn_line_fail(ctx, &l->at, "the id %.60s holds a tab or the end of a line", id);
+        return hn_line_fail(ctx, &l->at, "the id %s holds a tab or the end of a line",
+                            hn_quote(id).text);
     return hn_strings_add(ctx, &out->id, id);
 }
 
@@ -103,10 +104,11 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     if (hn_string_index_open(ctx, &out->id, &out->index))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
-        int64_t first = hn_string_find(&out->index, hn_string(&out->id, i));
+        int64_t first = hn_string_find(&out->index, hn_quote(hn_string(&out->id, i)).text);
         if (first != i)
-            return hn_fail(ctx, HN_DATA, "%s: lines %lld and %lld have the same id, %.60s", path,
-                           (long long)first + 1, (long long)i + 1, hn_string(&out->id, i));
+            return hn_fail(ctx, HN_DATA, "%s: lines %lld and %lld have the same id, %s", path,
+                           (long long)first + 1, (long long)i + 1,
+                           hn_quote(hn_string(&out->id, i)).text);
     }
     note_empty(ctx, out, what[side]);
     return HN_OK;

@@ -104,8 +104,8 @@ static void take_header(struct hn_context *ctx, struct columns *t, struct hn_arr
     if (header == HN_HEADER_NO || (header == HN_HEADER_AUTO && t->columns == 1 && !given && !found))
         return;
     if (header == HN_HEADER_AUTO && found && !given)
-        hn_note(ctx, "%s: '%.60s' on line 1 names the column, and is not a label", t->cells.at.path,
-                t->cell[0]);
+        hn_note(ctx, "%s: '%s' on line 1 names the column, and is not a label", t->cells.at.path,
+                hn_quote(t->cell[0]).text);
     out->headed = true;
     t->name = t->cell;
     t->cell += t->columns;
@@ -144,8 +144,8 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
     }
     if (named > 1)
         return hn_fail(ctx, HN_DATA,
-                       "%s: %lld columns have the name '%.60s'; give the column's number, from 1",
-                       t->cells.at.path, (long long)named, want->name);
+                       "%s: %lld columns have the name '%s'; give the column's number, from 1",
+                       t->cells.at.path, (long long)named, hn_quote(want->name).text);
     if (want->name && !named && hn_is_decimal(want->name, &number, &above) && number >= 1 &&
         number <= t->columns) {
         *column = number - 1;
@@ -153,15 +153,15 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
     }
     if (!want->name && t->columns == 2 && is_index(t, 0)) {
         *column = 1;
-        hn_note(ctx, "%s: labels are the column '%.60s'; '%.60s' counts the rows", t->cells.at.path,
-                entry[1].name, entry[0].name);
+        hn_note(ctx, "%s: labels are the column '%s'; '%s' counts the rows", t->cells.at.path,
+                hn_quote(entry[1].name).text, hn_quote(entry[0].name).text);
         return HN_OK;
     }
     if (want->name && !t->name)
         return hn_fail(ctx, HN_DATA,
-                       "%s: there is no column '%.60s', as its first line names none: give the "
+                       "%s: there is no column '%s', as its first line names none: give the "
                        "column's number, from 1, or --header yes",
-                       t->cells.at.path, want->name);
+                       t->cells.at.path, hn_quote(want->name).text);
     return hn_entry_pick(ctx, t->cells.at.path, want, entry, t->columns, column);
 }
 
@@ -170,10 +170,9 @@ static void note_quotes(struct hn_context *ctx, const char *path, const char *co
     for (int64_t i = 0; i < n; i++) {
         size_t length = strlen(text[i]);
         if (length > 1 && text[i][0] == '"' && text[i][length - 1] == '"') {
-            hn_note(
-                ctx,
-                "%s: the quotes of %.60s belong to the label; a file named .csv is read without",
-                path, text[i]);
+            hn_note(ctx,
+                    "%s: the quotes of %s belong to the label; a file named .csv is read without",
+                    path, hn_quote(text[i]).text);
             return;
         }
     }
@@ -221,10 +220,10 @@ static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
                               int64_t found) {
     char names[HN_MESSAGE_MAX] = "";
     for (int64_t i = 0; i < n; i++)
-        hn_append(names, sizeof names, "%s%.60s", i ? ", " : "", entry[i].name);
+        hn_append(names, sizeof names, "%s%s", i ? ", " : "", hn_quote(entry[i].name).text);
     if (want->name)
-        return hn_fail(ctx, HN_DATA, "%s: there is no '%.60s'; it holds %s", path, want->name,
-                       *names ? names : "nothing");
+        return hn_fail(ctx, HN_DATA, "%s: there is no '%s'; it holds %s", path,
+                       hn_quote(want->name).text, *names ? names : "nothing");
     const char *what = want->labels ? "labels (one dimension of integers or texts)"
                                     : "embeddings (two dimensions of floats)";
     if (found == 0)

@@ -287,11 +287,11 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
                        "same, in the same order",
                        from, (long long)row, o->output);
     if (are_texts(in, info, label, there))
-        return hn_fail(
-            ctx, HN_DATA,
-            "%s: label '%.60s' of row %lld differs from '%.60s' in %s; the items must be "
-            "the same, in the same order",
-            from, in->name[label], number, info->label_name[there], o->output);
+        return hn_fail(ctx, HN_DATA,
+                       "%s: label '%s' of row %lld differs from '%s' in %s; the items must be "
+                       "the same, in the same order",
+                       from, hn_quote(in->name[label]).text, number,
+                       hn_quote(info->label_name[there]).text, o->output);
     return hn_fail(ctx, HN_DATA,
                    "%s: label %d of row %lld differs from %d in %s; the items must be the same, in "
                    "the same order",

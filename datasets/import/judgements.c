@@ -62,14 +62,13 @@ static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set
         return HN_OK;
     if (c->from)
         return hn_line_fail(ctx, &t->lines.at,
-                            "the id %.60s of a %s is not in %s; --unknown skip leaves out such "
+                            "the id %s of a %s is not in %s; --unknown skip leaves out such "
                             "lines",
-                            id, what[side], c->from);
-    return hn_line_fail(
-        ctx, &t->lines.at,
-        "the id %.60s of a %s is not a row from 0 to %lld; name the ids of the rows "
-        "with --%s",
-        id, what[side], (long long)c->n - 1, option[side]);
+                            hn_quote(id).text, what[side], c->from);
+    return hn_line_fail(ctx, &t->lines.at,
+                        "the id %s of a %s is not a row from 0 to %lld; name the ids of the rows "
+                        "with --%s",
+                        hn_quote(id).text, what[side], (long long)c->n - 1, option[side]);
 }
 
 // True if a first line names columns: its value is no number, and not both of its ids are known.
@@ -112,7 +111,7 @@ static enum hn_code take_line(struct hn_context *ctx, struct table *t, char *lin
     if (!good && first && is_header(t, field, at_passage, at_value))
         return HN_OK;
     if (!good)
-        return hn_line_fail(ctx, &t->lines.at, "%.60s is not %s", field[at_value],
+        return hn_line_fail(ctx, &t->lines.at, "%s is not %s", hn_quote(field[at_value]).text,
                             t->scores ? "a finite number" : "an integer from -32768 to 32767");
     if (find_id(ctx, t, HN_QUERIES, field[0], &pair[HN_QUERIES]) ||
         find_id(ctx, t, HN_CORPUS, field[at_passage], &pair[HN_CORPUS]))

@@ -109,8 +109,8 @@ static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import 
         const char *text = a->text[i];
         out[i] = text[0] ? (int32_t)hn_named_find(sorted, in->n_names, text) : -1;
         if (text[0] && out[i] < 0)
-            return hn_fail(ctx, HN_DATA, "%s: the label '%.60s' of row %lld is not in %s",
-                           o->labels.item[0], text,
+            return hn_fail(ctx, HN_DATA, "%s: the label '%s' of row %lld is not in %s",
+                           o->labels.item[0], hn_quote(text).text,
                            (long long)(lists ? hn_label_lists_item(lists, i) : i), o->label_names);
     }
     in->label_texts = true;
@@ -159,8 +159,8 @@ static enum hn_code fail_rows(struct hn_context *ctx, const struct hn_import *o,
         snprintf(hint, sizeof hint, "; the %lld beyond are empty: delete them",
                  (long long)(rows - last));
     else if (a->text && o->header != HN_HEADER_YES && rows == in->n + 1)
-        snprintf(hint, sizeof hint, "; if '%.40s' is the name of a column, give --header yes",
-                 a->text[0]);
+        snprintf(hint, sizeof hint, "; if '%s' is the name of a column, give --header yes",
+                 hn_quote(a->text[0]).text);
     else if (a->headed && o->header != HN_HEADER_NO && rows == in->n - 1)
         snprintf(hint, sizeof hint, "; if the first line is a label, give --header no");
     return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree%s",

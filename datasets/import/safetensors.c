@@ -84,14 +84,14 @@ static enum hn_code read_tensor(struct hn_context *ctx, struct hn_source *s,
     }
     if (!type.kind || !good)
         return hn_fail(ctx, HN_DATA,
-                       "%s: tensor '%.60s' is none of 1 to %d dimensions of floats or integers "
+                       "%s: tensor '%s' is none of 1 to %d dimensions of floats or integers "
                        "that are read (F16, BF16, F32, F64, I8 to I64, U8 to U64, BOOL)",
-                       s->path, name, HN_ARRAY_RANK_MAX);
+                       s->path, hn_quote(name).text, HN_ARRAY_RANK_MAX);
     if (json_array_size(offsets) != 2 || begin < 0 || end < begin || end > rest)
         return hn_fail(ctx, HN_DATA,
-                       "%s: tensor '%.60s' lies outside of the %lld bytes of values; copy or make "
+                       "%s: tensor '%s' lies outside of the %lld bytes of values; copy or make "
                        "the file again",
-                       s->path, name, (long long)rest);
+                       s->path, hn_quote(name).text, (long long)rest);
     out->rank = (int)json_array_size(shape);
     type.swapped = type.width > 1 && BYTE_ORDER == BIG_ENDIAN;
     at = (int64_t)ftello(s->file) + begin;

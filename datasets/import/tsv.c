@@ -110,8 +110,8 @@ static enum hn_code fail_value(struct hn_context *ctx, const struct rows *r, int
         remedy = ", behind a byte order mark; delete it";
     else if (k == 0 && c->n > 1)
         remedy = "; --skip-columns 1 leaves out the first column";
-    return hn_line_fail(ctx, &c->at, "value %lld is not a number: %.40s%s",
-                        (long long)(k - r->skip) + 1, cell, remedy);
+    return hn_line_fail(ctx, &c->at, "value %lld is not a number: %s%s",
+                        (long long)(k - r->skip) + 1, hn_quote(cell).text, remedy);
 }
 
 static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_array *out) {

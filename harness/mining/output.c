@@ -197,9 +197,9 @@ static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
         fprintf(l->out->file.out, "%s Q0 %s %lld %s hardneg\n", query, id, (long long)k + 1, score);
     }
     return blank ? hn_fail(ctx, HN_DATA,
-                           "the id \"%.60s\" holds a blank, which a run of TREC cannot: take "
+                           "the id \"%s\" holds a blank, which a run of TREC cannot: take "
                            "--format jsonl",
-                           blank)
+                           hn_quote(blank).text)
                  : HN_OK;
 }
 

@@ -27,9 +27,9 @@ static enum hn_code check_id(struct hn_context *ctx, const char *path, const cha
     if (!strpbrk(id, "\t\r\n"))
         return HN_OK;
     return hn_fail(ctx, HN_DATA,
-                   "%s: the id %.60s has a tab or a line end, which a sheet cannot hold; give "
+                   "%s: the id %s has a tab or a line end, which a sheet cannot hold; give "
                    "other ids",
-                   path, id);
+                   path, hn_quote(id).text);
 }
 
 static enum hn_code write_rows(struct hn_context *ctx, const struct hn_corpus *c,
@@ -123,9 +123,9 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
         at[side] = hn_string_find(&r->index[side], id);
         if (at[side] < 0)
             return hn_line_fail(ctx, &r->cells.at,
-                                "the id %.60s of a %s is not in %s; spreadsheets change ids such "
+                                "the id %s of a %s is not in %s; spreadsheets change ids such "
                                 "as 007: have them read ids as text",
-                                id, what[side], r->corpus->info->file->path);
+                                hn_quote(id).text, what[side], r->corpus->info->file->path);
     }
     for (k = 0; k < pool->width && pool->id[at[HN_QUERIES] * pool->width + k] != at[HN_CORPUS];)
         k++;
@@ -139,10 +139,10 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
     // Spreadsheets keep six digits, or nine behind the point, of what is some 1e-4 at most.
     if (*end || !(fabs(drawn - here) <= 1e-5 * here) || here == 0)
         return hn_line_fail(ctx, &r->cells.at,
-                            "the pair was not drawn with probability %.60s from %s with these "
+                            "the pair was not drawn with probability %s from %s with these "
                             "options: give the --depth and --step of the sheet, and the file that "
                             "it was drawn from",
-                            drawn_text, r->corpus->info->file->path);
+                            hn_quote(drawn_text).text, r->corpus->info->file->path);
     to->at = (struct hn_pair_at){(int32_t)at[HN_QUERIES], (int32_t)k};
     return HN_OK;
 }
@@ -160,9 +160,9 @@ static enum hn_code read_judges(struct hn_context *ctx, struct reader *r, struct
                                 (long long)i + 1);
         if (strcmp(cell, "0") != 0 && strcmp(cell, "1") != 0)
             return hn_line_fail(ctx, &r->cells.at,
-                                "column %lld, relevant, is %.60s: write 1 if the passage answers "
+                                "column %lld, relevant, is %s: write 1 if the passage answers "
                                 "the query, else 0",
-                                (long long)i + 1, cell);
+                                (long long)i + 1, hn_quote(cell).text);
         to->sum += *cell == '1';
         to->judges++;
     }

@@ -51,6 +51,9 @@ static void test_cut(void) {
     CU_ASSERT_STRING_EQUAL(text, "sieben...");
     hn_put_text(text, sizeof text, "%s", "fünf\xE2\x82\xAC\xE2\x82\xAC");
     CU_ASSERT_STRING_EQUAL(text, "fünf\xE2\x82\xAC\xE2\x82\xAC");
+    CU_ASSERT_STRING_EQUAL(hn_quote("short").text, "short");
+    CU_ASSERT_EQUAL(
+        strlen(hn_quote("0123456789012345678901234567890123456789012345678901234567890").text), 60);
     memset(is, 'x', sizeof is);
     is[sizeof is - 1] = '\0';
     memset(all, 'x', sizeof all);
