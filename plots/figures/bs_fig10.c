@@ -51,7 +51,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     if (!has_positives(r))
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the snapshots have no second view");
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.keep = keep, .one_panel = true}, &g))
+    if (hn_groups_make(page->ctx, r,
+                       (struct hn_choice){.keep = keep,
+                                          .one_panel = true,
+                                          .nothing = "no finished run of uniform"},
+                       &g))
         return page->ctx->code;
     hn_page_left_out(page, &g);
     int64_t shown = hn_min(g.steps, MAX_STEPS);

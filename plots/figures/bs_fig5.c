@@ -2,7 +2,10 @@
 // training. Our deviation: all constants and schedules of the file, up to eight.
 #include "plots/page/curves.h"
 
-static const struct hn_distributions alphas = {{.keep = hn_keep_proximity_walks}, "alpha"};
+static const struct hn_distributions alphas = {
+    {.keep = hn_keep_proximity_walks,
+     .nothing = "no finished run of batchsampler has walk: rwr and graph: proximity"},
+    "alpha"};
 
 const struct hn_figure hn_bs_fig5 = {
     .id = "bs-fig5",

@@ -15,8 +15,12 @@ static bool keep(const struct hn_table *runs, int64_t row) {
            (is_other_walk(runs, row) || hn_keep_proximity_walks(runs, row));
 }
 
-static const struct hn_distributions walks = {{.keep = keep, .alike = "alpha", .to = is_other_walk},
-                                              "walk"};
+static const struct hn_distributions walks = {
+    {.keep = keep,
+     .alike = "alpha",
+     .to = is_other_walk,
+     .nothing = "no finished run of batchsampler has walk: rw, bfs or dfs"},
+    "walk"};
 
 const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",

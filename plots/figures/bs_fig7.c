@@ -27,8 +27,11 @@ static void add_published(struct hn_page *page, double x) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {
-        .wanted = "fn_ratio", .keep = keep, .alike = "alpha", .to = is_on_knn_graph};
+    struct hn_choice choice = {.wanted = "fn_ratio",
+                               .keep = keep,
+                               .alike = "alpha",
+                               .to = is_on_knn_graph,
+                               .nothing = "no finished run of batchsampler has graph: knn"};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (hn_groups_values(&g, "graph") > 1) {

@@ -45,8 +45,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_curve_value measure[] = {
         hn_curve_fn, {"cos_mean", "mean cosine to the anchor", 1, false, -1, 1}};
     struct hn_groups g;
-    struct hn_choice choice = {
-        .wanted = "fn_ratio", .keep = keep, .one_panel = true, .max_settings = HN_ALL_SETTINGS};
+    struct hn_choice choice = {.wanted = "fn_ratio",
+                               .keep = keep,
+                               .one_panel = true,
+                               .max_settings = HN_ALL_SETTINGS,
+                               .nothing = "no finished run of ring"};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (g.settings > 1)

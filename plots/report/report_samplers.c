@@ -1,5 +1,6 @@
 // The report's table of settings: means over seeds, differences to Uniform, the front; and
 // candidates that the filters of `mined` drop, by the filter that each fails first.
+#include "core/pairs.h"
 #include "plots/report/report.h"
 
 #include <gsl/gsl_sort.h>
@@ -297,6 +298,21 @@ static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
     return rows;
 }
 
+// Pairs of which nothing is known: their share in the batches of all settings.
+static void put_unlabelled(FILE *html, const struct hn_results *r) {
+    double without = 0, negatives = 0;
+    for (int64_t i = 0; i < r->runs.rows * r->kinds * r->bins; i++) {
+        int64_t kind = i / r->bins % r->kinds;
+        negatives += kind == HN_PAIR_POSITIVE ? 0 : (double)r->histogram[i];
+        without += kind == HN_PAIR_UNLABELLED ? (double)r->histogram[i] : 0;
+    }
+    if (without > 0 && without < negatives)
+        fprintf(html,
+                "<p class=soft>%.1f %% of the pairs have an item without a label: they count "
+                "neither as false nor as true negatives.</p>\n",
+                100 * without / negatives);
+}
+
 static void put_table(FILE *html, const struct table *t, bool chosen) {
     char common[512], each[40] = "";
     int64_t same = same_seeds(t->o), rows = 0;
@@ -312,6 +328,7 @@ static void put_table(FILE *html, const struct table *t, bool chosen) {
             chosen && hn_hardness_measure(t->o->results, 1)
                 ? "Columns of hardness are those of the measure chosen above. "
                 : "");
+    put_unlabelled(html, t->o->results);
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
             rows > MAX_AT_ONCE ? " long" : "");
     fputs("<table id=settings class=\"sortable fixed\">\n", html);

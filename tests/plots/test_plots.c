@@ -313,6 +313,7 @@ static void not_applicable(void) {
     for (int64_t row = 0; row < r.runs.rows; row++)
         HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "gap", NAN));
     HN_CHECK_FAILS(&ctx, draw("gc-fig3", &r, "svg"), HN_NOT_APPLICABLE, "positive");
+    HN_CHECK_FAILS(&ctx, draw("bs-fig6", &r, "svg"), HN_NOT_APPLICABLE, "walk: rw, bfs or dfs");
     for (int64_t row = 0; row < r.runs.rows; row++)
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "status", "failed"));
     HN_CHECK_FAILS(&ctx, draw("bs-fig4", &r, "svg"), HN_NOT_APPLICABLE, "no finished run");
