@@ -184,8 +184,8 @@ enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_source *s,
         return hn_fail(ctx, HN_DATA, "%s: holds %s; embeddings are numbers", s->path,
                        kind == 'b' ? "truth values" : values);
     if (!want->labels && a->rank != 2)
-        return hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
-                       s->path, a->rank);
+        return hn_fail(ctx, HN_DATA, "%s: has %s; embeddings have two, [items, dims]", s->path,
+                       hn_counted(a->rank, "dimension").text);
     if (!want->labels && a->shape[0] < 1)
         return hn_fail(ctx, HN_DATA, "%s: holds no rows", s->path);
     if (!want->labels && a->shape[1] < 1)
