@@ -377,7 +377,8 @@ expect "other judgements" 0 '1 trained, 0 reused' train -c pairs.yaml --data cod
     --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
 check "are other data" test "$digest" != "$(column beir2 dataset_sha256)"
 printf '4\t9\t1\n' >>code/some/qrels/test.tsv
-expect "a judgement of no document" 4 'qrels/test.tsv: line 3: ' train -c pairs.yaml --data code -o beir3 \
+expect "a judgement of no document" 4 'qrels/test.tsv: line 3: .*some/corpus.jsonl; delete such lines' train -c pairs.yaml --data code -o beir3 \
     --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
+check "a run that failed was not trained" complains 'beir3/results.h5: 1 run \(0 trained, 0 reused\)'
 
 finish

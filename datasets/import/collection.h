@@ -42,7 +42,8 @@ HN_MUST_USE enum hn_code hn_number_texts(struct hn_context *ctx,
                                          const struct hn_strings text[HN_SETS],
                                          int64_t *group[HN_SETS]);
 
-enum hn_unknown { HN_UNKNOWN_REFUSE, HN_UNKNOWN_SKIP };
+// HN_UNKNOWN_REFUSE, and no option skips them: HN_UNKNOWN_WRONG.
+enum hn_unknown { HN_UNKNOWN_REFUSE, HN_UNKNOWN_SKIP, HN_UNKNOWN_WRONG };
 
 // Lines that were left out since an id in them is unknown are counted in *skipped.
 // Judged pairs: "query 0 passage grade" of TREC, or "query passage grade" of BEIR, between tabs or

@@ -61,10 +61,10 @@ static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set
     if (*found >= 0 || t->unknown == HN_UNKNOWN_SKIP)
         return HN_OK;
     if (c->from)
-        return hn_line_fail(ctx, &t->lines.at,
-                            "the id %s of a %s is not in %s; --unknown skip leaves out such "
-                            "lines",
-                            hn_quote(id).text, what[side], c->from);
+        return hn_line_fail(ctx, &t->lines.at, "the id %s of a %s is not in %s; %s such lines",
+                            hn_quote(id).text, what[side], c->from,
+                            t->unknown == HN_UNKNOWN_WRONG ? "delete"
+                                                           : "--unknown skip leaves out");
     return hn_line_fail(ctx, &t->lines.at,
                         "the id %s of a %s is not a row from 0 to %lld; name the ids of the rows "
                         "with --%s",

@@ -57,7 +57,7 @@ static enum hn_code read_qrels(struct hn_context *ctx, const char *folder, const
     int64_t skipped;
     if (find(ctx, folder, name, &path, &there))
         return ctx->code;
-    return there ? hn_judgements_read(ctx, path, side, HN_UNKNOWN_REFUSE, out, &skipped) : HN_OK;
+    return there ? hn_judgements_read(ctx, path, side, HN_UNKNOWN_WRONG, out, &skipped) : HN_OK;
 }
 
 static bool is_held(int64_t query, double share) {
