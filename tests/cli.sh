@@ -299,7 +299,7 @@ test_replacing() {
     job s.h5 '[gcbs: {quantile: 0.95}]' >two.yaml
     expect "a job" 0 '' run -c one.yaml -o jobs --quiet
     check "without a word" silent
-    expect "another job in its folder" 0 'jobs/results\.h5 is replaced: 4 of its rows.*cells/' run -c two.yaml -o jobs
+    expect "another job in its folder" 0 'jobs/results\.h5 will be replaced: 4 of its rows.*cells/' run -c two.yaml -o jobs
     expect "part of a job" 0 '' run -c one.yaml -o jobs --quiet --filter ' knn '
     [ -z "$python" ] || check "the cells of all its rows were kept" status_is jobs complete 4
     rm jobs/cells/*
@@ -499,7 +499,7 @@ assert list(r['status'].asstr()[:]) == ['ok', 'failed'] * 2, r['status'][:]
 assert 'memory limit' in r['error'].asstr()[1]"
     fi
     expect "failed cells stay failed" 4 '.' run -c j.yaml -o some --quiet
-    expect "and are tried again when asked" 4 '4 cells .2 computed, 2 reused' \
+    expect "and are tried again when asked" 4 '4 cells .0 computed, 2 reused' \
         run -c j.yaml -o some --rerun failed
 }
 

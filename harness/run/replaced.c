@@ -60,7 +60,7 @@ enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner 
                        path, r.lost);
     if (!code && r.kept > 0)
         hn_note(ctx,
-                "%s is replaced: %" PRId64 " of its rows are of another job or version; their "
+                "%s will be replaced: %" PRId64 " of its rows are of another job or version; their "
                 "files stay in cells/, and their own job collects them again",
                 path, r.kept);
     return code;

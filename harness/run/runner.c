@@ -120,7 +120,7 @@ static void count(struct work *w, const struct hn_item *item, const struct hn_re
     bool failed = strcmp(status, "failed") == 0;
     char label[HN_ITEM_LABEL];
     item->kind->label(item, label, sizeof label);
-    w->summary->ran++;
+    w->summary->ran += !failed;
     w->summary->failed += failed;
     w->summary->not_applicable += strcmp(status, "not_applicable") == 0;
     hn_progress_step(&w->progress, failed, label);

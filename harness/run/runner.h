@@ -36,7 +36,7 @@ struct hn_runner {
 };
 
 struct hn_run_summary {
-    int64_t wanted, present, ran, failed, not_applicable;
+    int64_t wanted, present, ran, failed, not_applicable; // ran: and did not fail
     int64_t missing; // items of the plan that the results lack: not wanted, or never run, or
     int64_t waiting; // left, as parts of other processes are missing
 };
