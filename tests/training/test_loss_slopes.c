@@ -70,6 +70,10 @@ static void test_losses(void) {
                                                 .outside = outside}};
                 check_pairs(&pairs, laws[weighting].name, NULL);
             }
+    // Powers of cold scores do not fit a range that holds for all anchors.
+    pairs = (struct pairs){.spec.temperature = 0.03};
+    CU_ASSERT(!hn_loss_is_even(&pairs.spec));
+    check_pairs(&pairs, "cold", NULL);
 }
 
 static void free_work(struct pairs *p) {
@@ -78,8 +82,31 @@ static void free_work(struct pairs *p) {
     hn_free(&p->ctx, p->work.both);
     hn_free(&p->ctx, p->work.gradient);
     hn_free(&p->ctx, p->work.positive);
+    hn_free(&p->ctx, p->work.factor);
     hn_free(&p->ctx, p->work.value);
     CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
+}
+
+// Powers and the factor of an anchor are its gradients.
+static void test_factors(void) {
+    enum { COUNT = 40 };
+    for (int weighting = 0; weighting < LAWS; weighting++) {
+        struct hn_loss_spec spec = {.weighting = laws[weighting].weighting, .temperature = 0.3};
+        CU_ASSERT_EQUAL(hn_loss_is_even(&spec), weighting < 2); // the others weigh or drop
+        for (int n = 1; n < COUNT && weighting < 2; n += 6) {
+            hn_real power[COUNT], gradient[COUNT], factor = -1, positive[2] = {0.4, 0.4};
+            fill(gradient, COUNT, 50 + weighting);
+            memcpy(power, gradient, sizeof power);
+            struct hn_loss_keys keys = {.n = n, .skip = {n / 2, -1}};
+            double wanted = hn_loss_anchor(&spec, 0, 0.7, &keys, gradient, &positive[0]);
+            keys.factor = &factor;
+            double value = hn_loss_anchor(&spec, 0, 0.7, &keys, power, &positive[1]);
+            CU_ASSERT_DOUBLE_EQUAL(value, wanted, 1e-12);
+            CU_ASSERT_DOUBLE_EQUAL(positive[1], positive[0], 1e-12);
+            for (int j = 0; j < n; j++)
+                CU_ASSERT_DOUBLE_EQUAL(factor * power[j], gradient[j], 1e-12);
+        }
+    }
 }
 
 // SupCon against the definition, in double; two items have no label.
@@ -454,6 +481,7 @@ static void test_plain_losses(void) {
 
 static const struct hn_test tests[] = {
     {"losses", test_losses},
+    {"factors", test_factors},
     {"lists", test_lists},
     {"both ways", test_both_ways},
     {"clamp", test_clamp},

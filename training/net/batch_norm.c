@@ -224,8 +224,8 @@ static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy,
 
 // dx = scale dy - (x - mean) by_x - shift, of the same dy.
 HN_CLONES
-static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
-                        const struct hn_norm *s, hn_real *restrict dx) {
+static void denormalise(const hn_real *restrict x, const hn_real *dy, int64_t n,
+                        const struct hn_norm *s, hn_real *dx) {
     const hn_real *restrict mean = s->mean, *restrict scale = s->scale,
                             *restrict offset = s->offset;
     const hn_real *restrict by_x = s->by_x, *restrict shift = s->shift;
@@ -233,6 +233,7 @@ static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, i
     for (int64_t i = 0; i < n; i += s->wide) {
         fetch(x + i, s->wide);
         fetch(dy + i, s->wide);
+#pragma omp simd
         for (int64_t j = 0; j < hn_min(s->wide, n - i); j++) {
             hn_real at = x[i + j];
             hn_real passed = !relu || at * scale[j] + offset[j] > 0 ? dy[i + j] : 0;
@@ -319,6 +320,7 @@ const struct hn_layer_type hn_layer_batch_norm = {
     .summary = "mean 0 and deviation 1 per channel, scaled and shifted; rectified or not",
     .size = size,
     .init = init,
+    .in_place = true,
     .forward = forward,
     .backward = backward,
 };

@@ -104,6 +104,7 @@ struct hn_layer_type {
     const char *name;
     const char *summary; // one line
     bool applies_norms;  // those before and after it
+    bool in_place;       // backward's dx may be dy
     // Optional. From spec and in: sets out, n_params, n_running, n_random, fans_*, keep_*, work (as
     // many columns out as in, and 0). NULL, or an error message.
     const char *(*size)(struct hn_layer *layer);

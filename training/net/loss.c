@@ -1,6 +1,7 @@
 // Losses over batches: blocks of scores by a matrix product, every anchor's gradients in their
 // position, and from these the gradients of both views by further products.
 #include "training/net/loss.h"
+#include "core/clones.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,6 +66,7 @@ enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, i
                 HN_ALLOC(ctx, work->compact, pairs ? 0 : scores) &&
                 HN_ALLOC(ctx, work->both, pairs ? rows : 0) &&
                 HN_ALLOC(ctx, work->gradient, pairs ? rows : 0) &&
+                HN_ALLOC(ctx, work->factor, pairs ? 2 * n : 0) &&
                 HN_ALLOC(ctx, work->positive, 2 * n) && HN_ALLOC(ctx, work->value, 2 * n);
     return good ? HN_OK : HN_MEMORY;
 }
@@ -80,6 +82,7 @@ struct batch {
     double max;
     double anchors; // that the mean is over
     bool add;       // to the gradients, which are there already
+    bool even;      // both views, and hn_loss_is_even()
     struct hn_loss_work *work;
 };
 
@@ -171,8 +174,9 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     keys.items = b->spec->objective == HN_OBJECTIVE_NTXENT ? b->n / 2 : b->n;
     if (b->spec->guide)
         keys.guide = b->spec->guide + (a < keys.items ? a : a - keys.items) * keys.items;
+    keys.factor = b->even ? &b->work->factor[a] : NULL;
     b->work->value[a] = hn_loss_anchor(b->spec, b->max, 1 / b->anchors, &keys, score, positive);
-    if (!same)
+    if (!same && !b->even)
         score[own] = *positive;
 }
 
@@ -236,6 +240,24 @@ static void symmetrise(hn_real *g, int64_t n, int threads) {
                 symmetrise_tile(g, n, i, j, hn_min(TILE, n - i), hn_min(TILE, n - j));
 }
 
+HN_CLONES
+static void multiply(hn_real *restrict power, const hn_real *restrict factor, hn_real own,
+                     int64_t n) {
+    for (int64_t j = 0; j < n; j++)
+        power[j] *= own + factor[j];
+}
+
+// g[n x n] becomes the sum with its transpose, each row of g being powers times its factor.
+static void join_anchors(const struct batch *b) {
+    const struct hn_loss_work *w = b->work;
+#pragma omp parallel for num_threads(b->workers.threads) schedule(static)
+    for (int64_t i = 0; i < b->n; i++) {
+        int64_t twin = (i + b->n / 2) % b->n;
+        multiply(w->score + i * b->n, w->factor, w->factor[i], b->n);
+        w->score[i * b->n + twin] = w->positive[i] + w->positive[twin];
+    }
+}
+
 // Both views are anchors and keys: with G the gradients of Z Z^T, the gradient is (G + G^T) Z.
 // Views that lie one after the other, and their gradients, are taken where they lie.
 static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, hn_real *dz1,
@@ -250,10 +272,14 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     }
     b->anchor = b->key = apart ? w->both : z1;
     b->anchors = (double)(b->n = b->keys = 2 * b->n);
+    b->even = b->spec->objective == HN_OBJECTIVE_NTXENT && hn_loss_is_even(b->spec);
     look_at_scores(b);
     score_block(b, 0, b->n);
     gradient_block(b, 0, b->n);
-    symmetrise(w->score, b->n, b->workers.threads);
+    if (b->even)
+        join_anchors(b);
+    else
+        symmetrise(w->score, b->n, b->workers.threads);
     hn_product(b->workers, (struct hn_factor){w->score, b->n, false},
                (struct hn_factor){b->key, b->d, false}, b->n, b->d, b->n, false,
                apart ? w->gradient : dz1, b->d);

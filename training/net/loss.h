@@ -56,6 +56,7 @@ struct hn_loss_work {
     hn_real *both;     // [2 n x d] both views (ntxent)
     hn_real *gradient; // [2 n x d]
     hn_real *positive; // [2 n] scores of positives, then their gradients
+    hn_real *factor;   // [2 n] of anchors' powers (ntxent)
     double *value;     // [2 n] per anchor
 };
 HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective,
@@ -91,7 +92,12 @@ struct hn_loss_keys {
     const float
         *guide;    // a guided weighting's scores of the anchor [items], of which key j has that of
     int64_t items; // j % items; NULL: the weighting is not guided
+    hn_real *factor; // NULL, or see hn_loss_is_even()
 };
+// True if all negatives count alike and e^(s / tau) can be taken relative to 1, the largest score
+// of unit rows. Then with keys->factor hn_loss_anchor() leaves these powers, which are the same for
+// both anchors of a pair, in score: the gradients are *keys->factor times them.
+bool hn_loss_is_even(const struct hn_loss_spec *spec);
 // One anchor: score[keys->n] become gradients (0 where skipped); *positive, its positive's score,
 // becomes that one's gradient. Slopes are times `scale`. max: see hn_weighting_params.clip. Returns
 // the loss.

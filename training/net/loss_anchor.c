@@ -15,6 +15,7 @@
 
 enum { LANES = 16, BLOCK = 256 };
 static const double GONE = -1e30; // a score whose powers vanish
+static const double RANGE = 60;   // of exponents, well within that of hn_expf()
 
 static double sum_lanes(hn_real lane[LANES]) {
     for (int width = LANES / 2; width > 0; width /= 2)
@@ -159,6 +160,12 @@ static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *
     }
 }
 
+bool hn_loss_is_even(const struct hn_loss_spec *spec) {
+    const struct hn_weighting_params *w = &spec->weighting;
+    return w->mask == HN_MASK_NONE && w->beta == 0 && !w->by_mixture &&
+           2 / spec->temperature < RANGE;
+}
+
 double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                       const struct hn_loss_keys *keys, hn_real *score, hn_real *positive) {
     const struct hn_weighting_params *weighting = &spec->weighting;
@@ -175,9 +182,11 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
         for (int64_t j = 0; j < n; j++)
             score[j] = 0;
         *positive = 0;
+        if (keys->factor)
+            *keys->factor = 0;
         return 0;
     }
-    hn_real high = largest(score, n), steep;
+    hn_real high = keys->factor ? 1 : largest(score, n), steep;
     a.high = (double)high;
     a.rate = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
                                             : weighting->beta / spec->temperature;
@@ -199,7 +208,11 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double max, double scale,
                                (hn_real)(by_log_w * a.rate / a.weight)};
         differences(score, n, high, rate, by);
     } else {
-        scale_all(score, n, (hn_real)(by_log_w / spec->temperature / a.mass));
+        hn_real factor = (hn_real)(by_log_w / spec->temperature / a.mass);
+        if (keys->factor)
+            *keys->factor = factor;
+        else
+            scale_all(score, n, factor);
     }
     for (int k = 0; k < 2; k++)
         if (skip[k] >= 0)

@@ -176,7 +176,13 @@ void hn_net_backward(struct hn_weights *weights, struct hn_tape *tape, const str
         }
         bool left = applied(net, i, i - 1);
         run.summed = applied(net, i, i + 1);
-        hn_real *into = i == 0 ? dx : left ? NULL : tape->delta[dy == tape->delta[0]];
+        hn_real *into = tape->delta[dy == tape->delta[0]];
+        if (i == 0)
+            into = dx;
+        else if (left)
+            into = NULL;
+        else if (run.layer->type->in_place)
+            into = dy;
         run.layer->type->backward(&run, dy, into);
         dy = left ? dy : into;
     }

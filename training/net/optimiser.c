@@ -87,7 +87,7 @@ void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struc
                     hn_real *m, hn_real *v) {
     const int64_t table = w->table * w->width;
     const struct rule rule = rule_of(adam, step);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (w->n_touched > 0)
     for (int t = 0; t < threads; t++)
         update_rows(rule, w, hn_share_of(t, threads, w->n_touched, w->width), m, v);
     w->n_touched = 0;
