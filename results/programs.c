@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int hn_results_code_version = 23;
+const int hn_results_code_version = 24;
 
 // Changes of numbers, newest last; `compare` prints those between two files.
 static const struct hn_results_change changes[] = {
@@ -34,6 +34,7 @@ static const struct hn_results_change changes[] = {
     {21, "convolutions sum gradients and statistics otherwise: encoders of cnn move by rounding"},
     {22, "encoders of images, the linear probe and rank correlations move by rounding"},
     {23, "encoders move by rounding: lengths of embeddings and statistics of batch norm"},
+    {24, "encoders that NT-Xent trains move by rounding: powers of scores are relative to 1"},
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 
