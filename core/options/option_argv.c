@@ -75,9 +75,10 @@ static enum hn_code take_value(struct hn_context *ctx, const struct hn_option *t
             return missing_value(ctx, option);
         value = words->word[words->next++];
     }
-    // Of numbers the last counts, as scripts want it; a file that is named must not go unread.
-    const char *before =
-        option->kind == HN_OPTION_TEXT ? *(char **)((char *)params + option->offset) : NULL;
+    // Of numbers and outputs the last counts, as scripts (and timing.processes) want it; a file
+    // that is named must not go unread.
+    const bool read = option->kind == HN_OPTION_TEXT && !option->writes;
+    const char *before = read ? *(char **)((char *)params + option->offset) : NULL;
     if (before && !option->initial)
         return hn_fail(ctx, HN_USAGE, "option '--%s' is given twice, with '%s' and '%s': give one",
                        option->name, before, value);
