@@ -20,13 +20,19 @@ void hn_page_add(char text[HN_CAPTION_SIZE], const char *fmt, ...) {
     va_end(args);
 }
 
+static void note_first_dataset(struct hn_page *page, const char *dataset) {
+    char title[HN_TITLE_SIZE];
+    hn_dataset_title(dataset, title, sizeof title);
+    hn_page_note(page, "Only the first data set, %s, is drawn.", title);
+}
+
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
     if (g->settings < g->settings_in_all)
         hn_page_note(page,
                      "%d of %d settings are drawn, one of every sampler before a second of any.",
                      g->settings, g->settings_in_all);
     if (g->more_datasets && g->datasets == 1)
-        hn_page_note(page, "Only the first data set is drawn.");
+        note_first_dataset(page, g->dataset[0]);
     else if (g->more_datasets)
         hn_page_note(page, "Only the first %d data sets of the file are drawn.", g->datasets);
     if (g->more_temperatures && g->temperatures == 1)
@@ -39,7 +45,7 @@ void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
 void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t) {
     for (int64_t row = 1; row < t->rows; row++)
         if (strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) != 0) {
-            hn_page_note(page, "Only the first data set is drawn.");
+            note_first_dataset(page, hn_table_text(t, 0, "dataset"));
             return;
         }
 }

@@ -90,9 +90,9 @@ static void families(void) {
                    {"bs-fig4", "Only the first 4 data sets of the file are drawn."},
                    {"gc-fig4", "Only the first 4 data sets of the file are drawn."},
                    {"pareto", "Only the first 4 data sets of the file are drawn."},
-                   {"gc-bounds", "Only the first data set is drawn."},
-                   {"hc-mass", "Only the first data set is drawn."},
-                   {"bs-fig10", "Only the first data set is drawn."}};
+                   {"gc-bounds", "Only the first data set, cifar10-mini, is drawn."},
+                   {"hc-mass", "Only the first data set, cifar10-mini, is drawn."},
+                   {"bs-fig10", "Only the first data set, cifar10-mini, is drawn."}};
     need_gnuplot();
     begin();
     struct hn_results r = figures_results(&ctx);
