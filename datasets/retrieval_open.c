@@ -236,7 +236,7 @@ static enum hn_code check_ids(struct hn_context *ctx, struct hn_retrieval *r, en
     if (hn_retrieval_ids(ctx, r, side, &id) || hn_string_index_open(ctx, &id, &index))
         return ctx->code;
     for (int64_t i = 0; i < id.n; i++) {
-        int64_t first = hn_string_find(&index, hn_quote(hn_string(&id, i)).text);
+        int64_t first = hn_string_find(&index, hn_string(&id, i));
         if (first != i)
             return hn_fail(ctx, HN_DATA,
                            "%s: data set %s, indices %lld and %lld: the id %s is there twice",

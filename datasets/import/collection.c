@@ -104,7 +104,7 @@ enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_
     if (hn_string_index_open(ctx, &out->id, &out->index))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
-        int64_t first = hn_string_find(&out->index, hn_quote(hn_string(&out->id, i)).text);
+        int64_t first = hn_string_find(&out->index, hn_string(&out->id, i));
         if (first != i)
             return hn_fail(ctx, HN_DATA, "%s: lines %lld and %lld have the same id, %s", path,
                            (long long)first + 1, (long long)i + 1,

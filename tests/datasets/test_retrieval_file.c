@@ -2,6 +2,8 @@
 #include "datasets/retrieval.h"
 #include "tests/snapshot_fixture.h"
 
+#define LONG "https://example.org/a/path/that/is/longer/than/a/message/quotes/of/it/" // of an id
+
 enum { Q = 3, P = 5, DIMS = 2, SERIES = 2 };
 
 static const int64_t group_q[Q] = {7, 1, 9}, group_p[P] = {0, 1, 1, 3, 4};
@@ -37,7 +39,7 @@ static const char *write_one(const char *name, enum hn_float_type type, int comp
     HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 5, Q, &qrels));
     HN_CHECK(&ctx, hn_qrels_build(&ctx, all, 2, Q, &truth));
     for (int i = 0; i < P; i++) {
-        add(&id, ((const char *[]){"007", "7", "a b", "é", "x"})[i]);
+        add(&id, ((const char *[]){"007", "7", "a b", "é", LONG "x"})[i]);
         add(&text, ((const char *[]){"", "one\ttwo", "one\ttwo", " one", "\"\n"})[i]);
     }
     const struct hn_retrieval_spec spec = {
@@ -92,6 +94,7 @@ static void check_content(struct hn_retrieval *r) {
     HN_CHECK(&ctx, hn_retrieval_ids(&ctx, r, HN_CORPUS, &id));
     CU_ASSERT_STRING_EQUAL(hn_string(&id, 0), "007");
     CU_ASSERT_STRING_EQUAL(hn_string(&id, 3), "é");
+    CU_ASSERT_STRING_EQUAL(hn_string(&id, 4), LONG "x");
     HN_CHECK(&ctx, hn_retrieval_ids(&ctx, r, HN_QUERIES, &number));
     CU_ASSERT_STRING_EQUAL(hn_string(&number, 2), "2");
     HN_CHECK(&ctx, hn_retrieval_texts(&ctx, r, HN_CORPUS, &text));

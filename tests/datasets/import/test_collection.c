@@ -44,6 +44,21 @@ static void test_ids(void) {
                    "save it as UTF-8");
 }
 
+// Ids of any length are told apart by all of their letters; a message quotes the first.
+static void test_long_ids(void) {
+    struct hn_collection c;
+    char content[512];
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    snprintf(content, sizeof content, "%0100d\n%0100d\n", 1, 2);
+    HN_CHECK(&ctx, collect("a.txt", content, 2, &c));
+    content[100] = '\0';
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, content), 0);
+    snprintf(content, sizeof content, "%0100d\n%0100d\n", 1, 1);
+    HN_CHECK_FAILS(&ctx, collect("a.txt", content, 2, &c), HN_DATA,
+                   "lines 1 and 2 have the same id, 000");
+}
+
 static void test_beir(void) {
     struct hn_collection c;
     hn_context_init(&ctx, 1);
@@ -191,9 +206,9 @@ static void test_pairs(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"ids", test_ids},       {"beir", test_beir},
-    {"qrels", test_qrels},   {"bad_qrels", test_bad_qrels},
-    {"scores", test_scores}, {"pairs", test_pairs},
+    {"ids", test_ids},     {"long_ids", test_long_ids},   {"beir", test_beir},
+    {"qrels", test_qrels}, {"bad_qrels", test_bad_qrels}, {"scores", test_scores},
+    {"pairs", test_pairs},
 };
 
 int main(int argc, char **argv) {
