@@ -136,10 +136,11 @@ assert list(f[:3]) == [1, 0, 2] and list(f.attrs['label_names']) == ['bee', 'ant
 test_zero_rows() {
     with_python "zero rows" || return
     "$python" -c "import numpy as np
-x = np.load('x.npy'); np.save('x2.npy', x); x[3] = 0; x[7, 2] = np.nan; np.save('holes.npy', x); np.save('none.npy', 0 * x)
+x = np.load('x.npy'); np.save('x2.npy', x); np.save('first.npy', x[:2]); x[3] = 0; np.save('last.npy', x[2:]); x[7, 2] = np.nan; np.save('holes.npy', x); np.save('none.npy', 0 * x)
 v = np.load('x2.npy'); v[5, 0] = np.inf; np.save('view.npy', v)"
     expect "zero rows: refused" 3 'holes.npy: row 3 is all zeros, so cosine is undefined; .*--zero-rows skip' import -e holes.npy -l y.npy -o holes.h5
-    expect "zero rows: of a view" 3 'row 5 of the second view holds infinity' import -e x.npy -l y.npy --view2 view.npy -o holes.h5
+    expect "zero rows: of one part of several" 3 'last.npy: row 1 is all zeros' import -e first.npy -e last.npy -l y.npy -o holes.h5
+    expect "zero rows: of a view" 3 'view.npy: row 5 holds infinity' import -e x.npy -l y.npy --view2 view.npy -o holes.h5
     expect "zero rows: left out" 0 '3 of 24 rows have no direction .*row 3 the first' \
         import -e holes.npy -l texts.npy --view2 view.npy --zero-rows skip -o holes.h5
     expect "zero rows: the same rows again" 0 '' import -e x.npy -l texts.npy --view2 x.npy --zero-rows skip --step 5 -o holes.h5
@@ -148,7 +149,7 @@ f, x, y, stay = h5py.File('holes.h5'), np.load('x.npy'), np.load('y.npy'), np.de
 assert list(f['sample']) == list(stay) and list(f['labels']) == list(y[stay])
 for name in 'embeddings', 'view2': assert np.array_equal(f[name][:], [x[stay]] * 2)"
     expect "zero rows: not all" 3 'no row has a direction' import -e none.npy -l y.npy --zero-rows skip -o no.h5
-    expect "zero rows: no other ones in a series" 3 'row 0 of the second view is all zeros' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
+    expect "zero rows: no other ones in a series" 3 'none.npy: row 0 is all zeros' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
     # Item 10 of the series is row 13 of the file, item 9 row 12: messages count as the file does.
     "$python" -c "import numpy as np
 x = np.load('x2.npy'); x[13] = 0; np.save('later.npy', x)
@@ -289,7 +290,7 @@ assert np.array_equal(h5py.File('by-snapshot.h5')['teacher'][:], np.load('x.npy'
     expect "no snapshot as embeddings" 3 'is a snapshot already' import -e plain.h5 -o no.h5
     expect "too few rows" 3 'few.npy has 9 rows but x.npy has 24' import -e x.npy -l y.npy --teacher few.npy -o no.h5
     expect "too few for the file" 3 'few.npy has 9 rows but hole.h5 has 23' import --teacher few.npy -o hole.h5
-    expect "a zero row" 3 't0.npy: no.h5: row 4 of data set /teacher is all zeros' import -e x.npy -l y.npy --teacher t0.npy -o no.h5
+    expect "a zero row" 3 't0.npy: row 4 is all zeros' import -e x.npy -l y.npy --teacher t0.npy -o no.h5
     expect "a negative group" 3 'minus.npy: group -1 of row 0' import -e x.npy -l y.npy --group minus.npy -o no.h5
     expect "no file to add to" 2 'embeddings is missing' import --teacher t.npy -o no.h5
     check "no file is left" test ! -e no.h5

@@ -94,6 +94,10 @@ test_step() {
     run import "${files[@]}" --qrels trec.txt --truth truth.txt --query-teacher q.tsv --corpus-teacher p.tsv --title T --type float16 --compress 1 --step 5 -o steps.h5
     cp steps.h5 before.h5
     printf '0 1 0\n1 0 0\n0 0 1\n1 -1 0\n' >q2.tsv
+    printf '1 2 3\n1 nan 3\n' >bad.tsv
+    for side in "q.tsv --corpus p.tsv --corpus bad.tsv" "q.tsv --queries bad.tsv --corpus p.tsv"; do
+        expect "a row that is not finite" 3 'bad.tsv: row 1 holds NaN at column 1; remove' import --queries $side --step 90 -o steps.h5
+    done
     expect "a step" 0 '4 queries, 6 passages' import --queries q2.tsv --corpus p.tsv --step 100 -o steps.h5
     expect "a step: valid" 0 'valid' validate steps.h5
     expect "a step: info" 0 'steps +2, last: 100' info steps.h5

@@ -10,7 +10,8 @@ static const int64_t dense_max = (int64_t)1 << 30;
 
 // Space for all rows is made as they come.
 enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
-                              const struct hn_text_list *part, struct hn_matrix *out, bool *named) {
+                              const struct hn_text_list *part, struct hn_matrix *out,
+                              struct hn_import_parts *parts, bool *named) {
     const struct hn_wanted want = {.name = o->tensor,
                                    .raw = o->raw,
                                    .dim = o->dim,
@@ -24,12 +25,17 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
         return hn_fail(ctx, HN_USAGE, "--rows takes the first rows of one file, not of %lld parts",
                        (long long)part->count);
     float *rows = NULL;
-    int64_t n = 0, d = 0, capacity = 0;
+    int64_t n = 0, d = 0, capacity = 0, *end = NULL;
+    if (parts && !HN_ALLOC(ctx, end, part->count))
+        return ctx->code;
     for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
-        if (hn_format_read(ctx, part->item[k], choice, &want, &a))
+        if (hn_format_read(ctx, part->item[k], choice, &want, &a) ||
+            (!parts && hn_import_check_rows(ctx, part->item[k], a.real, a.shape[0], a.shape[1])))
             return ctx->code;
         *named |= a.named;
+        if (end)
+            end[k] = n + a.shape[0];
         if (k == 0) {
             rows = a.real;
             d = a.shape[1];
@@ -48,6 +54,8 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
         n += a.shape[0];
     }
     *out = (struct hn_matrix){rows, n, d, d};
+    if (parts)
+        *parts = (struct hn_import_parts){part->item, end, part->count};
     return HN_OK;
 }
 
@@ -57,7 +65,7 @@ static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
     struct hn_matrix m = {0};
     if (part->count == 0)
         return HN_OK;
-    if (hn_import_series(ctx, o, part, &m, &in->rows_named))
+    if (hn_import_series(ctx, o, part, &m, &in->parts[which], &in->rows_named))
         return ctx->code;
     in->rows[which] = (float *)m.data; // its own
     if (m.rows == in->n && m.cols == in->d)
@@ -67,12 +75,15 @@ static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
                    (long long)in->d);
 }
 
-// Rows of another encoder, of any number of dimensions.
+// Rows of another encoder, of any number of dimensions. Those of items that may be left out are
+// checked when the others are written.
 static enum hn_code read_teacher(struct hn_context *ctx, const struct hn_import *o,
                                  struct hn_import_input *in) {
     if (o->teacher.count == 0)
         return HN_OK;
-    if (hn_import_series(ctx, o, &o->teacher, &in->teacher, &in->rows_named))
+    bool skip = o->zero_rows == HN_UNDIRECTED_SKIP;
+    struct hn_import_parts parts;
+    if (hn_import_series(ctx, o, &o->teacher, &in->teacher, skip ? &parts : NULL, &in->rows_named))
         return ctx->code;
     int64_t n = in->teacher.rows;
     if (in->n > 0 && n != in->n)
@@ -117,7 +128,7 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
     if (o->linqs)
         return read_linqs(ctx, o->linqs, in) || hn_import_labels(ctx, o, in) ? ctx->code : HN_OK;
     struct hn_matrix m = {0};
-    if (hn_import_series(ctx, o, &o->embeddings, &m, &in->rows_named))
+    if (hn_import_series(ctx, o, &o->embeddings, &m, &in->parts[0], &in->rows_named))
         return ctx->code;
     in->rows[0] = (float *)m.data; // its own
     in->n = m.rows;
@@ -164,11 +175,8 @@ enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher, const
     *out = (struct hn_import_extras){.group = NULL};
     if (read_teacher(ctx, &o, &in) || hn_import_groups(ctx, &o, &in))
         return ctx->code;
-    char *position = teacher ? hn_format(ctx, "%s,", teacher) : NULL;
-    if (teacher && (!position ||
-                    hn_normalize_rows(ctx, (float *)in.teacher.data, n, in.teacher.cols, position)))
+    if (teacher && hn_normalize_rows(ctx, (float *)in.teacher.data, n, in.teacher.cols, teacher))
         return ctx->code;
-    hn_free(ctx, position);
     *out = (struct hn_import_extras){in.teacher, in.group};
     return HN_OK;
 }

@@ -8,15 +8,23 @@
 
 enum { HN_IMPORT_VIEWS = 3 };
 
+// The files of rows that are joined, and the rows up to the end of each. count 0: no such files.
+struct hn_import_parts {
+    char *const *file;
+    int64_t *end; // [count]
+    int64_t count;
+};
+
 // Arrays that were read, owned by the import.
 struct hn_import_input {
     const char *from; // what messages call it: the first file or the folder
     int64_t n, d;
     float *rows[HN_IMPORT_VIEWS]; // [n x d] embeddings, view1 and view2; NULL: not given
-    struct hn_matrix teacher;     // [n x any], data = NULL: not given
-    int32_t *group;               // [n] or NULL
-    int32_t *labels;              // [n] or NULL
-    bool several_labels;          // labels are numbers of these:
+    struct hn_import_parts parts[HN_IMPORT_VIEWS]; // of these
+    struct hn_matrix teacher;                      // [n x any], data = NULL: not given
+    int32_t *group;                                // [n] or NULL
+    int32_t *labels;                               // [n] or NULL
+    bool several_labels;                           // labels are numbers of these:
     struct hn_label_sets label_sets;
     bool label_texts;  // labels were texts, and are positions of names
     const char **name; // names of labels
@@ -28,10 +36,10 @@ struct hn_import_input {
 };
 
 // import.c: the parts of a series, joined. *named becomes true where a part is in a file that holds
-// several arrays.
+// several arrays. parts may be NULL: then rows without a direction are refused (HN_DATA).
 HN_MUST_USE enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
                                           const struct hn_text_list *part, struct hn_matrix *out,
-                                          bool *named);
+                                          struct hn_import_parts *parts, bool *named);
 // Are all rows of unit length, up to the rounding of float16?
 bool hn_import_is_unit(const float *rows, int64_t n, int64_t d);
 
@@ -80,7 +88,10 @@ HN_MUST_USE enum hn_code hn_note_alike(struct hn_context *ctx, const char *path,
 void hn_note_missing(struct hn_context *ctx, const char *path, const char *const *name, int64_t n);
 void hn_note_lists(struct hn_context *ctx, const char *path, const char *const *name, int64_t n);
 
-// undirected.c. Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
+// undirected.c. Refuses rows of a file that are zero or not finite (HN_DATA).
+HN_MUST_USE enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path,
+                                              const float *rows, int64_t n, int64_t d);
+// Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.
 HN_MUST_USE enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in,
                                           enum hn_undirected what);

@@ -63,8 +63,8 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
     for (int side = 0; side < HN_SETS; side++) {
         const struct hn_text_list *part = &o->side[side], *more = &o->side_teacher[side];
         struct hn_matrix *rows = &in->data.rows[side], *teacher = &in->data.teacher[side];
-        if (hn_import_series(ctx, o, part, rows, &named) ||
-            hn_import_series(ctx, o, more, teacher, &named))
+        if (hn_import_series(ctx, o, part, rows, NULL, &named) ||
+            hn_import_series(ctx, o, more, teacher, NULL, &named))
             return ctx->code;
         if (teacher->data && teacher->rows != rows->rows)
             return hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld; they must agree",

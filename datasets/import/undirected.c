@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const series_name[HN_IMPORT_VIEWS] = {"", " of the first view",
-                                                         " of the second view"};
-
 // Why a row has no direction, and where.
 struct fault {
     const char *what; // NULL: it has one in all series
@@ -92,13 +89,34 @@ int64_t hn_import_row(const struct hn_import_input *in, int64_t i) {
 #define SKIP "fix it, or skip such rows with --zero-rows skip"
 #define KEEP_OR_SKIP SKIP ", or keep them with --zero-rows keep"
 
-static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
-                           struct fault f, const char *remedy) {
+static enum hn_code fail_row(struct hn_context *ctx, const char *path, int64_t row, struct fault f,
+                             const char *remedy) {
     char what[64] = "is all zeros, so cosine is undefined";
     if (f.what[0] != 'z')
         snprintf(what, sizeof what, "holds %s at column %lld", f.what, (long long)f.column);
-    return hn_fail(ctx, HN_DATA, "%s: row %lld%s %s; %s", in->from, (long long)hn_import_row(in, i),
-                   series_name[f.series], what, remedy);
+    return hn_fail(ctx, HN_DATA, "%s: row %lld %s; %s", path, (long long)row, what, remedy);
+}
+
+// By the file that has the row, and its number there.
+static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
+                           struct fault f, const char *remedy) {
+    const struct hn_import_parts *p = &in->parts[f.series];
+    int64_t row = hn_import_row(in, i), k = 0;
+    if (p->count == 0)
+        return fail_row(ctx, in->from, row, f, remedy);
+    while (row >= p->end[k])
+        k++;
+    return fail_row(ctx, p->file[k], k ? row - p->end[k - 1] : row, f, remedy);
+}
+
+enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, const float *rows,
+                                  int64_t n, int64_t d) {
+    for (int64_t i = 0; i < n; i++) {
+        struct fault f = {.what = NULL};
+        if ((f.what = hn_row_fault(rows + i * d, d, &f.column)))
+            return fail_row(ctx, path, i, f, "remove the item or fix its embedding");
+    }
+    return HN_OK;
 }
 
 enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import_input *in) {

@@ -207,7 +207,7 @@ static void test_refused(void) {
     fails("b3", "space=teacher p=3", bad, NULL, HN_DATA,
           "bad.tsv has 59 rows but the data of task node has 60; they must agree");
     write_teacher("bad.tsv", 0, NODES, 17);
-    fails("b3", "space=teacher p=3", bad, NULL, HN_DATA, "bad.tsv, row 17 is not finite");
+    fails("b3", "space=teacher p=3", bad, NULL, HN_DATA, "bad.tsv: row 17 holds NaN at column");
     write_groups("bad.tsv", 2, NODES + 1);
     fails("grit", "", NULL, bad, HN_DATA, "bad.tsv has 61 groups but the data of task node has 60");
     fails("b3", "space=teacher p=3", NULL, group[0], HN_NOT_APPLICABLE,
