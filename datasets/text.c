@@ -61,7 +61,25 @@ char *hn_text_whole(char *text) {
     return hn_text_begin(text);
 }
 
-enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes) {
+enum hn_code hn_text_unpacked(struct hn_context *ctx, const char *path, const char *bytes) {
+    static const char *const form[][3] = {{"\x1f\x8b", "gzip", "gunzip -k"},
+                                          {"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
+                                          {"\xfd"
+                                           "7zXZ",
+                                           "xz", "unxz -k"},
+                                          {"PK\x03\x04", "zip", "unzip"}};
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++)
+        if (strncmp(bytes, form[i][0], strlen(form[i][0])) == 0)
+            return hn_fail(ctx, HN_DATA, "%s: is compressed (%s): unpack it, with %s", path,
+                           form[i][1], form[i][2]);
+    return HN_OK;
+}
+
+enum hn_code hn_text_check(struct hn_context *ctx, const char *path, const char *bytes,
+                           int64_t length) {
+    enum hn_code code = hn_text_unpacked(ctx, path, bytes);
+    if (code || strlen(bytes) == (size_t)length)
+        return code;
     bool wide = strncmp(bytes, "\xff\xfe", 2) == 0 || strncmp(bytes, "\xfe\xff", 2) == 0;
     return hn_fail(ctx, HN_DATA, "%s: %s", path,
                    wide
@@ -74,8 +92,8 @@ static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
                                       "check the path", &t->bytes);
     if (!t->text)
         return ctx->code;
-    if (strlen(t->text) != (size_t)t->bytes)
-        return hn_text_not(ctx, t->at.path, t->text);
+    if (hn_text_check(ctx, t->at.path, t->text, t->bytes))
+        return ctx->code;
     t->rest = hn_text_whole(t->text);
     t->lines = 1;
     for (const char *c = t->text; *c; c++)

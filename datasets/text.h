@@ -20,8 +20,13 @@ char *hn_text_begin(char *text);
 // The same of a whole text, whose lines end with \n then, also where old programs of the Mac ended
 // them.
 char *hn_text_whole(char *text);
-// HN_DATA: the bytes of a file, in which there is a zero byte, are not text, or not UTF-8.
-enum hn_code hn_text_not(struct hn_context *ctx, const char *path, const char *bytes);
+// HN_DATA: the `length` first bytes of a file, ended by 0, are not text: compressed, or with a
+// zero.
+HN_MUST_USE enum hn_code hn_text_check(struct hn_context *ctx, const char *path, const char *bytes,
+                                       int64_t length);
+// HN_DATA if a file begins as those do that programs have compressed.
+HN_MUST_USE enum hn_code hn_text_unpacked(struct hn_context *ctx, const char *path,
+                                          const char *bytes);
 
 // The line of a file that is in work.
 struct hn_line {

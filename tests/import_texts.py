@@ -1,5 +1,7 @@
 """Labels, rows and groups from text files of many programs: `import_texts.py PROGRAM` in an empty folder. Each case is
 read as written here, with the note, or refused with the remedy."""
+import gzip
+import lzma
 import re
 import subprocess
 import sys
@@ -45,6 +47,10 @@ LABELS = [
     ("utf32.txt", "cat\ncat\ndog\ndog\n".encode("utf-32"), [], "is text in UTF-16 or UTF-32; save it as UTF-8", None),
     ("utf32be.txt", b"\0\0\xfe\xff" + "cat\ndog\n".encode("utf-32-be"), [], "as text in UTF-16 or UTF-32 does: save text as UTF-8", None),
     ("unmarked.txt", "cat\ncat\ndog\ndog\n".encode("utf-16-le"), [], "as text in UTF-16 or UTF-32 does: save text as UTF-8", None),
+    ("packed.csv.gz", gzip.compress(b"cat\ncat\ndog\ndog\n"), [], r"packed.csv.gz: is compressed \(gzip\): unpack it, with gunzip -k$", None),
+    ("packed.txt", gzip.compress(b"cat\ncat\ndog\ndog\n"), [], r"is compressed \(gzip\)", None),
+    ("packed.xz", lzma.compress(b"cat\ncat\ndog\ndog\n"), [], r"is compressed \(xz\): unpack it, with unxz -k", None),
+    ("packed.zst", b"\x28\xb5\x2f\xfd\0\0", [], r"is compressed \(zstd\): unpack it, with unzstd", None),
     ("twice.txt", b"\xef\xbb\xbf\xef\xbb\xbfcat\ncat\ndog\ndog\n", [], ["cat", "cat", "dog", "dog"], None),
     ("joined.txt", b"cat\ndog\n\xef\xbb\xbfcat\ndog\n", [], ["cat", "dog", "\ufeffcat", "dog"], "two classes .* unseen characters"),
     ("latin.txt", b"caf\xe9\ncaf\xe9\nb\nb\n", [], "row 0 is not printable UTF-8", None),

@@ -1,5 +1,6 @@
 #include "datasets/import/format.h"
 #include "core/options/option.h"
+#include "datasets/text.h"
 
 #include <string.h>
 
@@ -21,8 +22,8 @@ static bool ends_in(const char *path, const char *const *ending) {
 static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, const char *path,
                          const struct hn_format **out) {
     static const char pointer[] = "version https://git-lfs";
-    char first[HN_FORMAT_MAGIC_MAX];
-    size_t n = fread(first, 1, sizeof first, s->file);
+    char first[HN_FORMAT_MAGIC_MAX + 1] = "";
+    size_t n = fread(first, 1, HN_FORMAT_MAGIC_MAX, s->file);
     rewind(s->file);
     if (n >= sizeof pointer - 1 && memcmp(first, pointer, sizeof pointer - 1) == 0)
         return hn_fail(ctx, HN_DATA,
@@ -34,6 +35,8 @@ static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, cons
             *out = *f;
             return HN_OK;
         }
+    if (hn_text_unpacked(ctx, path, first))
+        return ctx->code;
     *out = &hn_format_tsv;
     if (strcmp(path, "-") == 0)
         return HN_OK;

@@ -27,8 +27,8 @@ enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **li
                    ? HN_OK
                    : hn_fail(ctx, HN_DATA, "%s: cannot be read: %s", l->at.path, strerror(errno));
     l->at.number++;
-    if (strlen(l->line) != (size_t)length)
-        return hn_text_not(ctx, l->at.path, l->line);
+    if (hn_text_check(ctx, l->at.path, l->line, length))
+        return ctx->code;
     if (!hn_snapshot_is_utf8(l->line))
         return hn_line_fail(ctx, &l->at, "is not UTF-8; save the file so");
     if (l->at.number == 1 && strchr(l->line, '\r') && !strchr(l->line, '\n'))

@@ -73,8 +73,8 @@ enum hn_code hn_source_text(struct hn_context *ctx, struct hn_source *s, char **
     *text = hn_zalloc(ctx, bytes + 1, 1);
     if (!*text || hn_source_take(ctx, s, *text, bytes, "the text"))
         return ctx->code;
-    if (strlen(*text) != (size_t)bytes)
-        return hn_text_not(ctx, s->path, *text);
+    if (hn_text_check(ctx, s->path, *text, bytes))
+        return ctx->code;
     *text = hn_text_whole(*text);
     return HN_OK;
 }
