@@ -74,21 +74,22 @@ static const char *missing_name(const struct hn_task_data *data, const struct li
     return NULL;
 }
 
-// The layout of which all that is required is there, and its files; where none is, the one that the
-// folder is named after, or the first.
+// The layout of which all that is required is there, and its files; where none is, the one with
+// most files there, of equals the one that the folder is named after, or the first.
 static const struct hn_task_data *find_layout(const struct hn_task_data *data, const char *folder,
                                               struct listing *list) {
+    const struct hn_task_data *best = data;
+    int64_t best_fit = 0;
     for (const struct hn_task_data *d = data; d; d = d->other) {
         list_files(d, folder, list);
         if (!missing_name(d, list))
             return d;
+        int64_t fit = 2 * list->n + is_like(d->folders, hn_base_name(folder));
+        best = fit > best_fit ? d : best;
+        best_fit = hn_max(best_fit, fit);
     }
-    const struct hn_task_data *named = data;
-    while (named && !is_like(named->folders, hn_base_name(folder)))
-        named = named->other;
-    named = named ? named : data;
-    list_files(named, folder, list);
-    return named;
+    list_files(best, folder, list);
+    return best;
 }
 
 // A file's bytes, then its length in 8 bytes, the lowest first: two files never run into each
