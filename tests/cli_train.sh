@@ -62,9 +62,10 @@ check "options of samplers have their columns" grep -qx 2 <(column one opt_l)
 check "differences are paired" grep -qE ' [-+][0-9]+[.][0-9]+$' out
 check "two seeds give them no p value" eval '! grep -qE ", p [0-9.]" out'
 if script -qec true typed.log </dev/null >/dev/null 2>&1; then
-    TERM=xterm script -qec "$hardneg train -c job.yaml -o typed --workers 1 --set seeds=[1] --set samplers=[uniform] --set snapshots.every=0" \
+    TERM=xterm script -qec "$hardneg train -c job.yaml -o typed --workers 1 --set seeds=[1] --set samplers=[uniform] --set snapshots.every=0 --set steps=15000 --set evaluate=0" \
         typed.log </dev/null >/dev/null
     check "an evaluation is announced" grep -q 'evaluating at step 0, node' typed.log
+    check "a step tells the task's measure by its name" grep -qE 'loss [0-9.]+, probe_acc [01][.][0-9]{4}, ' typed.log
     rm -r typed typed.log
 else
     skip "an evaluation is announced" "no script(1), or no pseudo-terminals"
@@ -365,6 +366,9 @@ fi
 expect "queries and documents: a file is missing" 3 'no train.jsonl in the folder code/none: put there .*CodeSearchNet' \
     train -c pairs.yaml --data code -o none --set task.pairs.data=none
 mkdir -p code/some/qrels
+touch code/some/qrels/train.tsv code/some/queries.jsonl
+expect "queries and documents: of the layout that is begun" 3 'no corpus.jsonl in the folder code/some: put there queries.jsonl, corpus.jsonl' \
+    train -c pairs.yaml --data code -o none --set task.pairs.data=some
 printf '{"_id": %s, "text": "word%s"}\n' 1 a 2 b 3 c 4 d >code/some/queries.jsonl
 printf '{"_id": %s, "text": "word%s of"}\n' 1 a 2 b 3 c 4 d >code/some/corpus.jsonl
 printf '%s\t%s\t1\n' 1 1 2 2 3 3 >code/some/qrels/train.tsv

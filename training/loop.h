@@ -58,10 +58,10 @@ struct hn_run_times {
     bool table;    // weights are a table of rows: bytes bound a step, not products
 };
 
-// Told after every step; accuracy: the task's first column at its last evaluation. Optionally told
+// Told after every step; value: the task's first column at its last evaluation. Optionally told
 // of an evaluation: 0 of 1 as it begins, how far it is where the task tells, and of = 0 at its end.
 struct hn_run_watch {
-    void (*step)(void *data, int64_t done, int64_t steps, double loss, double accuracy);
+    void (*step)(void *data, int64_t done, int64_t steps, double loss, double value);
     void (*evaluation)(void *data, int64_t step, int64_t done, int64_t of);
     void *data;
 };

@@ -42,8 +42,8 @@ static void evaluating(void *data, int64_t step, int64_t done, int64_t of) {
 }
 
 // Ends the trial by letting its time be over.
-static void stepping(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
-    (void)loss, (void)accuracy;
+static void stepping(void *data, int64_t done, int64_t steps, double loss, double value) {
+    (void)loss, (void)value;
     struct trial *t = data;
     t->steps = steps;
     if (done == 1)

@@ -204,25 +204,24 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
 
 struct watch {
     struct hn_progress progress;
-    const char *label;
+    const char *label, *measure; // the task's first column
     struct hn_process *worker;
     double loss; // running mean
 };
 
-static void watch_step(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
+static void watch_step(void *data, int64_t done, int64_t steps, double loss, double value) {
     struct watch *w = data;
     char text[512];
     if (w->worker)
         hn_process_tell(w->worker, done, steps);
     w->loss = isnan(w->loss) ? loss : 0.95 * w->loss + 0.05 * loss;
-    hn_put_text(text, sizeof text, "loss %.4f, accuracy %.1f %%, %s", w->loss, 100 * accuracy,
-                w->label);
+    hn_put_text(text, sizeof text, "loss %.4f, %s %.4f, %s", w->loss, w->measure, value, w->label);
     if (w->progress.total > 0) {
         hn_progress_step(&w->progress, false, text);
         return;
     }
-    // The first step took what the data and the untrained encoder's accuracy take: the rate starts
-    // after it, and what was there before an interruption takes no time now.
+    // The first step took what the data and the untrained encoder's evaluation take: the rate
+    // starts after it, and what was there before an interruption takes no time now.
     w->progress.total = steps;
     w->progress.skipped = done;
     w->progress.begun_ns = hn_wall_ns();
@@ -265,7 +264,10 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_train_state *state = env->state;
     char text[HN_ITEM_LABEL];
     struct hn_run_spec spec = hn_train_spec(run, env, folder);
-    struct watch watch = {.label = text, .worker = env->worker, .loss = NAN};
+    struct watch watch = {.label = text,
+                          .measure = run->task->type->columns[0].name,
+                          .worker = env->worker,
+                          .loss = NAN};
     const struct hn_run_watch watcher = {watch_step, watch_evaluation, &watch};
     struct hn_run_times times = {0};
     bool cosines = run->job->cosines;
