@@ -230,7 +230,7 @@ static void test_refused(void) {
     HN_CHECK_FAILS(&ctx, IMPORT(OUT), HN_USAGE, "--embeddings is missing");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy"), HN_USAGE, "--output is missing");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/none.npy", "-l", "@/y.npy", OUT), HN_DATA, "none.npy");
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/y.npy", "-l", "@/y.npy", OUT), HN_DATA, "1 dimensions");
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/y.npy", "-l", "@/y.npy", OUT), HN_DATA, "1 dimension;");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/cube.npy", "-l", "@/y.npy", OUT), HN_DATA, "3 dimensions");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/x0.npy", OUT), HN_DATA,
                    "list of integers");
