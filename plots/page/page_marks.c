@@ -58,10 +58,13 @@ static double covered(const struct placement *p, const struct hn_rectangle *box,
     double cost = 0;
     for (int64_t i = 0; i < p->obstacles; i++) {
         const struct obstacle *o = &p->obstacle[i];
+        if (o->cost < min || o->box.left >= box->right || o->box.right <= box->left ||
+            o->box.bottom >= box->top || o->box.top <= box->bottom)
+            continue; // most, and fast: there are thousands for each of many boxes
         bool around = o->cost <= close_cost &&
                       fabs(o->box.left + o->box.right - 2 * own[0]) < 1e-6 &&
                       fabs(o->box.bottom + o->box.top - 2 * own[1]) < 1e-6;
-        if (o->cost >= min && !around)
+        if (!around)
             cost += o->cost * overlap(box, &o->box);
     }
     return cost;
