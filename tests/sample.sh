@@ -55,6 +55,8 @@ assert any(r[0] for r in rows) and not all(r[0] for r in rows)"
 
 test_sample() {
     local walk='{batchsampler: {M: 50, K: 20}}' s
+    expect "sample: another ending" 0 'o.txt: is an array of NumPy \(.npy\) all the same$' sample s.h5 --sampler uniform -b 16 -o o.txt
+    expect "sample: another ending of negatives" 0 'a name that ends in .jsonl gives lines' sample s.h5 --sampler mined -b 16 -o o.txt
     expect "sample" 0 '19 batches of 16 .1 short.*seed 1; the batches hold 300 of 300 items .100\.0 %' sample s.h5 --sampler uniform --batch-size 16 -o o.npy
     check "sample: nothing on standard output" test ! -s out
     expect "sample with defaults" 0 'alpha=0\.2~0\.05.*alpha 0\.2 here; the batches hold [0-9]+ of 300' \

@@ -73,6 +73,9 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
     if (!is_per_anchor(w) && hn_ends_in(w->p->output, ".jsonl"))
         return hn_fail(ctx, HN_USAGE, "%s: batches are written as .npy; give another name",
                        w->p->output);
+    if (!hn_ends_in(w->p->output, ".npy") && !hn_ends_in(w->p->output, ".jsonl"))
+        hn_note(ctx, "%s: is an array of NumPy (.npy) all the same%s", w->p->output,
+                is_per_anchor(w) ? "; a name that ends in .jsonl gives lines of JSON" : "");
     return hn_plan_check_sampler(ctx, hn_snapshot_info(w->snapshot), w->chosen, w->p->batch);
 }
 
