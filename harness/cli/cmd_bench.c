@@ -247,12 +247,14 @@ static enum hn_code check_names(struct hn_context *ctx, const struct work *w) {
     names[all++] = "all";
     names[all++] = "table";
     names[all++] = "linear";
+    char known[HN_MESSAGE_MAX] = "; there are all, table, linear";
     for (const struct hn_bench_kernel *k = w->kernels; k->name; k++) {
         names[all++] = k->group;
         names[all++] = k->name;
+        hn_append(known, sizeof known, ", %s", k->name);
     }
     for (int i = 0; i < w->call->n_args; i++) {
-        if (hn_name_find(ctx, "kernel", args[i], names, all, "") < 0)
+        if (hn_name_find(ctx, "kernel", args[i], names, all, known) < 0)
             return ctx->code;
         if (w->call->n_args > 1 && has_sizes(args[i]))
             return hn_fail(ctx, HN_USAGE,
