@@ -92,7 +92,7 @@ struct found {
     const char *key;
     int64_t part, row;
     enum hn_row_kind kind;
-    bool failed;
+    bool failed, not_applicable;
 };
 
 static int by_key(const void *a, const void *b) {
@@ -110,8 +110,13 @@ static void list_cells(const struct hn_table *t, int64_t part, enum hn_row_kind 
                        struct found *cell, int64_t *n) {
     for (int64_t r = 0; t && r < t->rows; r++)
         if (!goes_on(t, kind, r))
-            cell[(*n)++] = (struct found){hn_table_text(t, r, "run_key"), part, r, kind,
-                                          strcmp(hn_table_text(t, r, "status"), "failed") == 0};
+            cell[(*n)++] =
+                (struct found){hn_table_text(t, r, "run_key"),
+                               part,
+                               r,
+                               kind,
+                               strcmp(hn_table_text(t, r, "status"), "failed") == 0,
+                               strcmp(hn_table_text(t, r, "status"), "not_applicable") == 0};
 }
 
 static int find_key(const void *key, const void *cell) {
@@ -267,6 +272,7 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
             continue;
         }
         summary->failed += found->failed;
+        summary->not_applicable += found->not_applicable;
         if (append_cell(ctx, &part[found->part], index[found->part], found->kind, found->row, out))
             return ctx->code;
     }

@@ -9,7 +9,8 @@ HN_MUST_USE enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_res
                                            const char *run_key, const char *label);
 
 struct hn_merge_summary {
-    int64_t cells, repeated, missing, failed; // of the whole plan; repeated: in several parts
+    int64_t cells, repeated, missing, failed,
+        not_applicable; // of the plan; repeated: in several parts
 };
 
 // Merges part[n], read from name[n], into the zeroed *out, in the order of the plan: the tables are

@@ -272,6 +272,12 @@ test_foreseen() {
     check "and why" says '^ +- +- .* hops .*: not applicable: hops needs a graph, which plain.h5 does not have'
     check "with these parameters" says ' b3 .*: not applicable: .*teacher'
     check "as the run says itself" test "$("$hardneg" run -c lacks.yaml -o lacks 2>/dev/null | grep -c not_applicable)" = 3
+    expect "some that apply" 0 '' run -c lacks.yaml -o lacks
+    expect "none that applies" 4 'none of 2 cells is applicable' run -c lacks.yaml -o none --set 'samplers=[hops, grit]'
+    expect "nor when they are reused" 4 'none of 2 cells is applicable' run -c lacks.yaml -o none --set 'samplers=[hops, grit]'
+    expect "of a part alone that is no failure" 0 '' run -c lacks.yaml -o part1 --set 'samplers=[hops, grit]' --shard 1/2
+    expect "nor of the other" 0 '' run -c lacks.yaml -o part2 --set 'samplers=[hops, grit]' --shard 2/2
+    expect "but of both" 4 'none of 2 cells is applicable' merge part1 part2 -o parts.h5
     printf 'version: 1\nsnapshots: plain.h5\nbatch_size: 8\nbatches: 2\nsamplers: uniform\n%s\n%s\n' \
         'metrics: [fn_ratio, hardness]' 'figures: [pareto, bs-fig4]' >needs.yaml
     expect "a figure that the metrics cannot give" 2 'figure bs-fig4 needs histogram: add histogram to metrics' \

@@ -185,12 +185,13 @@ awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) print rand() - .5 "\t" rand() - 
 awk 'BEGIN { for (i = 0; i < 90; i++) print i % 2 }' >extra/g.tsv
 sed -e 's/^samplers:.*/samplers: [{b3: {space: teacher, p: 5, m: 10, cluster: 10}}, grit]/' -e 's,data/small,../data/small,' \
     -e 's/^seeds:.*/seeds: [1]/' job.yaml >extra/job.yaml
-expect "no teacher, no groups" 0 "not_applicable: .*b3 with space: teacher needs a teacher, .* the job's key 'teacher'" \
+expect "no teacher, no groups" 4 "not_applicable: .*b3 with space: teacher needs a teacher, .* the job's key 'teacher'" \
     train -c extra/job.yaml -o untaught
+check "which is no success" complains 'none of 2 runs is applicable'
 check "said of groups, too" says "grit needs groups, .* the job's key 'groups'"
 sed -e 's/^samplers:.*/samplers: [uniform]\nweightings: [gist: {guide: teacher, margin: 0.6}]/' \
     extra/job.yaml >extra/guided.yaml
-expect "no teacher for a loss" 0 "not_applicable: .*gist with guide: teacher needs a teacher: .* the job's key 'teacher'" \
+expect "no teacher for a loss" 4 "not_applicable: .*gist with guide: teacher needs a teacher: .* the job's key 'teacher'" \
     train -c extra/guided.yaml -o unguided
 printf 'teacher: t.tsv\n' >>extra/guided.yaml
 expect "a teacher for a loss" 0 '1 trained' train -c extra/guided.yaml -o guided

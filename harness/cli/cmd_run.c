@@ -147,12 +147,6 @@ static enum hn_code time_again(struct hn_context *ctx, const struct hn_call *cal
     return HN_OK;
 }
 
-static enum hn_code fail_cells(struct hn_context *ctx, int64_t failed) {
-    return failed ? hn_fail(ctx, HN_PARTIAL, "%s failed; column `error` of the results says why",
-                            hn_counted(failed, "cell").text)
-                  : HN_OK;
-}
-
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct run_params *p, const struct hn_job *job,
                            const struct hn_runner *run, struct hn_run_summary *summary,
@@ -185,7 +179,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                        "left for parts of other --rows: %s; give this command again when those "
                        "have run, or with --wait",
                        hn_counted(summary->waiting, "cell").text);
-    return fail_cells(ctx, summary->failed);
+    return hn_run_judge(ctx, run->shards ? 0 : run->n - summary->missing, summary->failed,
+                        summary->not_applicable, "cell");
 }
 
 // Whole or not at all, as the results are.
@@ -402,7 +397,7 @@ static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s
     if (s->missing)
         return hn_fail(ctx, HN_PARTIAL, "%" PRId64 " of %s missing: the merged file is partial",
                        s->missing, hn_counted(s->cells, "cell").text);
-    return fail_cells(ctx, s->failed);
+    return hn_run_judge(ctx, s->cells, s->failed, s->not_applicable, "cell");
 }
 
 static enum hn_code run_merge(struct hn_context *ctx, const struct hn_call *call) {

@@ -102,10 +102,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         fprintf(stderr, "%s/results.h5: %s (%" PRId64 " trained, %" PRId64 " reused)\n",
                 run->folder, hn_counted(summary->wanted, "run").text, summary->ran,
                 summary->present);
-    if (!summary->failed)
-        return HN_OK;
-    return hn_fail(ctx, HN_PARTIAL, "%s failed; column `error` of the results says why",
-                   hn_counted(summary->failed, "run").text);
+    return hn_run_judge(ctx, run->shards ? 0 : run->n - summary->missing, summary->failed,
+                        summary->not_applicable, "run");
 }
 
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,

@@ -459,3 +459,15 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
         print_failures(r);
     return code == HN_NOT_APPLICABLE ? HN_OK : code;
 }
+
+enum hn_code hn_run_judge(struct hn_context *ctx, int64_t items, int64_t failed,
+                          int64_t not_applicable, const char *one) {
+    if (failed)
+        return hn_fail(ctx, HN_PARTIAL, "%s failed; column `error` of the results says why",
+                       hn_counted(failed, one).text);
+    if (not_applicable && not_applicable == items)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "none of %s is applicable; column `error` of the results says why",
+                       hn_counted(items, one).text);
+    return HN_OK;
+}

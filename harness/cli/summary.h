@@ -38,3 +38,8 @@ HN_MUST_USE enum hn_code hn_print_summary(struct hn_context *ctx, const struct h
 // Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
 // paired difference to the first sampler with its standard error, and the untrained encoder.
 HN_MUST_USE enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *results);
+
+// HN_PARTIAL if some of the items that the results have failed, or if none is applicable; they are
+// called `one` each.
+HN_MUST_USE enum hn_code hn_run_judge(struct hn_context *ctx, int64_t items, int64_t failed,
+                                      int64_t not_applicable, const char *one);

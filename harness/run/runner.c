@@ -122,7 +122,6 @@ static void count(struct work *w, const struct hn_item *item, const struct hn_re
     item->kind->label(item, label, sizeof label);
     w->summary->ran += !failed;
     w->summary->failed += failed;
-    w->summary->not_applicable += strcmp(status, "not_applicable") == 0;
     hn_progress_step(&w->progress, failed, label);
     if (hn_ranks_number(w->run->ranks) > 0) // rank 0 speaks
         return;
@@ -413,7 +412,9 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
     enum hn_code code = hn_cell_file_read(ctx, run->folder, item->run_key, &cell);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &cell);
-    summary->failed += !code && strcmp(hn_cell_file_text(&cell, "status"), "failed") == 0;
+    const char *status = code ? "" : hn_cell_file_text(&cell, "status");
+    summary->failed += strcmp(status, "failed") == 0;
+    summary->not_applicable += strcmp(status, "not_applicable") == 0;
     hn_results_free(ctx, &cell);
     return code;
 }
@@ -422,7 +423,7 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                             struct hn_results *out, struct hn_run_summary *summary) {
     struct hn_progress progress;
     memset(out, 0, sizeof *out);
-    summary->failed = summary->missing = 0;
+    summary->failed = summary->not_applicable = summary->missing = 0;
     hn_progress_begin(&progress, run->n, 0, run->quiet || run->n < MANY);
     progress.unit = "results";
     bool tables = !hn_rows_table(ctx, run->rows, &out->runs) &&

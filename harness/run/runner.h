@@ -56,7 +56,7 @@ HN_MUST_USE enum hn_code hn_run_check_folder(struct hn_context *ctx, const struc
 HN_MUST_USE enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                                       struct hn_run_summary *summary);
 // Reads the cell files of all items, in their order, those that were not wanted included where they
-// are there. Sets summary->failed and ->missing.
+// are there. Sets summary->failed, ->not_applicable and ->missing.
 HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                                         struct hn_results *out, struct hn_run_summary *summary);
 
