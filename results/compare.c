@@ -166,8 +166,9 @@ static bool is_older(const struct hn_comparison *c) {
 
 // Names a column, a name of rows or a table that an older program does not know: not judged.
 static void leave_out(struct hn_comparison *c, const char *table, const char *what) {
-    char name[128];
-    hn_put_text(name, sizeof name, " %.60s%s%.60s;", table, *what ? "." : "", what);
+    char name[160];
+    hn_put_text(name, sizeof name, " %s%s%s;", hn_quote(table).text, *what ? "." : "",
+                hn_quote(what).text);
     if (!strstr(c->left_out, name))
         hn_append(c->left_out, sizeof c->left_out, "%s", name);
 }

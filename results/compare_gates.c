@@ -28,9 +28,9 @@ bool hn_gate_is_group(const char *metric) {
 
 static enum hn_code no_gate(struct hn_context *ctx, const char *text, const char *what) {
     return hn_fail(ctx, HN_USAGE,
-                   "--gate %.100s: %s; write METRIC:LIMIT, e.g. n_dot:0%%, fn_ratio:+0.002, "
+                   "--gate %s: %s; write METRIC:LIMIT, e.g. n_dot:0%%, fn_ratio:+0.002, "
                    "cost_s:5%%, where METRIC is a column, counters, quality or times",
-                   text, what);
+                   hn_quote(text).text, what);
 }
 
 enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text, struct hn_gate *out) {
@@ -127,10 +127,10 @@ static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_resul
             names[n++] = table[t]->column[c].name;
     const char *meant = hn_suggest(gate->metric, names, n);
     return hn_fail(ctx, HN_USAGE,
-                   "--gate %.100s: BASE has no column %s%s%s%s; hardneg list metrics names them, "
+                   "--gate %s: BASE has no column %s%s%s%s; hardneg list metrics names them, "
                    "and counters, quality and times stand for all of a kind",
-                   gate->text, gate->metric, meant ? " (did you mean '" : "", meant ? meant : "",
-                   meant ? "'?)" : "");
+                   hn_quote(gate->text).text, gate->metric, meant ? " (did you mean '" : "",
+                   meant ? meant : "", meant ? "'?)" : "");
 }
 
 enum hn_code hn_compare_check_gates(struct hn_context *ctx, const struct hn_results *base,
@@ -213,7 +213,7 @@ static void say_failed(struct hn_comparison *c, bool missing) {
         if (c->line[i].failed == 0)
             continue;
         if (shown++ < 4)
-            say(c, "%s%.60s in %" PRId64 " of %" PRId64, between, c->line[i].name,
+            say(c, "%s%s in %" PRId64 " of %" PRId64, between, hn_quote(c->line[i].name).text,
                 c->line[i].failed, c->line[i].compared);
         else
             more++;
@@ -248,7 +248,7 @@ static void say_passed(struct hn_comparison *c, bool rounds) {
         hn_counted(c->values, "value").text,
         c->differ ? "differences within the gates" : "no difference");
     if (c->times_tested == 0) {
-        say(c, "times: not judged: %.200s", why_untested(c));
+        say(c, "times: not judged: %s", why_untested(c));
         return;
     }
     if (c->times_tested < c->n_times)
@@ -283,10 +283,10 @@ void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_option
             say(c, "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
                    "and seed must agree)");
         else if (idle)
-            say(c, "NOTHING COMPARABLE: gate %.100s held nothing%s%.200s", idle->text,
+            say(c, "NOTHING COMPARABLE: gate %s held nothing%s%s", hn_quote(idle->text).text,
                 c->comparable ? "" : ": ", c->comparable ? "" : c->why_not);
         else
-            say(c, "NOTHING COMPARABLE: no value to hold%s%.200s",
+            say(c, "NOTHING COMPARABLE: no value to hold%s%s",
                 c->comparable ? "" : "; times: ", c->comparable ? "" : c->why_not);
     } else {
         c->end = HN_COMPARE_PASS;

@@ -26,11 +26,10 @@ static void compare_machines(struct hn_comparison *c) {
     else if (strncmp(was, "mixed", 5) == 0 || strncmp(is, "mixed", 5) == 0)
         snprintf(c->why_not, sizeof c->why_not, "a file holds times of several kinds of machine");
     else if (strcmp(was, is) != 0)
-        snprintf(c->why_not, sizeof c->why_not, "other kinds of machine: %.100s and %.100s", was,
-                 is);
+        hn_put_text(c->why_not, sizeof c->why_not, "other kinds of machine: %s and %s", was, is);
     else if (strcmp(threads, hn_results_get_env(c->now, "threads")) != 0)
-        snprintf(c->why_not, sizeof c->why_not, "other numbers of threads: %.20s and %.20s",
-                 threads, hn_results_get_env(c->now, "threads"));
+        hn_put_text(c->why_not, sizeof c->why_not, "other numbers of threads: %s and %s",
+                    hn_quote(threads).text, hn_quote(hn_results_get_env(c->now, "threads")).text);
     else
         c->comparable = true;
 }

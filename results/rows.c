@@ -193,21 +193,21 @@ void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_defa
     char kind[192] = "without a sampler", extra[96] = "", options[128] = "";
     const char *sampler = hn_table_text(t, row, "sampler");
     if (hn_table_find(t, "study") >= 0) {
-        hn_put_text(text, size, "%.100s step %.0f study %.50s {%.150s}",
-                    hn_table_text(t, row, "dataset"), hn_table_real(t, row, "step"),
+        hn_put_text(text, size, "%s step %.0f study %s {%s}",
+                    hn_quote(hn_table_text(t, row, "dataset")).text, hn_table_real(t, row, "step"),
                     hn_table_text(t, row, "study"), hn_table_text(t, row, "params"));
         return;
     }
     add_options(is_default, sampler, hn_table_text(t, row, "params"), options, sizeof options);
     if (hn_table_find(t, "sampler") >= 0)
-        hn_put_text(kind, sizeof kind, "%.50s%s%s%s B=%.0f", sampler, *options ? " {" : "", options,
+        hn_put_text(kind, sizeof kind, "%s%s%s%s B=%.0f", sampler, *options ? " {" : "", options,
                     *options ? "}" : "", hn_table_real(t, row, "batch_size"));
     // Defaults are omitted.
     if (*loss && strcmp(loss, "ntxent") != 0)
         hn_put_text(extra, sizeof extra, " %s", loss);
     if (*weighting && strcmp(weighting, "none") != 0)
         hn_append(extra, sizeof extra, " %s", weighting);
-    hn_put_text(text, size, "%.100s step %.0f %s tau=%g%s seed %.0f",
-                hn_table_text(t, row, "dataset"), hn_table_real(t, row, "step"), kind,
-                hn_table_real(t, row, "temperature"), extra, hn_table_real(t, row, "seed"));
+    hn_put_text(text, size, "%s step %.0f %s tau=%g%s seed %.0f",
+                hn_quote(hn_table_text(t, row, "dataset")).text, hn_table_real(t, row, "step"),
+                kind, hn_table_real(t, row, "temperature"), extra, hn_table_real(t, row, "seed"));
 }

@@ -452,10 +452,10 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
     hn_h5_close(r.file);
     if (good && hn_results_version(out) > hn_results_code_version) {
         (void)hn_fail(ctx, HN_DATA,
-                      "%s: is of results version %d, made by program %.60s, and this program knows "
+                      "%s: is of results version %d, made by program %s, and this program knows "
                       "versions up to %d: use a program that is as new",
-                      path, hn_results_version(out), hn_results_get_env(out, "program"),
-                      hn_results_code_version);
+                      path, hn_results_version(out),
+                      hn_quote(hn_results_get_env(out, "program")).text, hn_results_code_version);
         good = false;
     }
     if (good)

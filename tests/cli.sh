@@ -537,6 +537,7 @@ for r in rows:
     check "bench of training: a row each" test "$(grep -c '^train-' "$work/out")" = 4
     check "bench of training leaves nothing" rmdir "$work/scratch"
     expect "a kernel that is near none" 2 "unknown kernel 'xyzzy'; there are all, table, linear, .*knn.*, train-pairs" bench xyzzy
+    expect "one with a long name is cut with a mark" 2 "unknown kernel 'x{57}[.]{3}'; there are" bench "$(printf 'x%.0s' {1..99})"
     expect "an unknown kernel" 2 '@did-you-mean .table' bench tabel
     expect "no such screen" 2 'not a kernel.*portable' bench knn --n 300 --reps 1 --screen nonsense
     HN_SCREEN=nonsense expect "no such screen, though nothing is swept" 2 "is 'nonsense'.*off, portable" bench walk-0.1 $small

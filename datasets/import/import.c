@@ -144,13 +144,13 @@ static enum hn_code check_named(struct hn_context *ctx, const struct hn_import *
                                 const struct hn_import_input *in) {
     if (o->tensor && !in->rows_named)
         return hn_fail(ctx, HN_USAGE,
-                       "--tensor %.60s: %s does not hold several arrays by name: leave it out",
-                       o->tensor, in->from);
+                       "--tensor %s: %s does not hold several arrays by name: leave it out",
+                       hn_quote(o->tensor).text, in->from);
     if (o->label_tensor && !in->labels_named)
-        return hn_fail(
-            ctx, HN_USAGE,
-            "--label-tensor %.60s: %s does not hold several arrays by name: leave it out",
-            o->label_tensor, o->labels.count ? o->labels.item[0] : in->from);
+        return hn_fail(ctx, HN_USAGE,
+                       "--label-tensor %s: %s does not hold several arrays by name: leave it out",
+                       hn_quote(o->label_tensor).text,
+                       o->labels.count ? o->labels.item[0] : in->from);
     return HN_OK;
 }
 

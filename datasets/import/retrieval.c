@@ -73,8 +73,8 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
     }
     if (o->tensor && !named)
         return hn_fail(ctx, HN_USAGE,
-                       "--tensor %.60s: %s does not hold several arrays by name: leave it out",
-                       o->tensor, o->side[HN_QUERIES].item[0]);
+                       "--tensor %s: %s does not hold several arrays by name: leave it out",
+                       hn_quote(o->tensor).text, o->side[HN_QUERIES].item[0]);
     for (int k = 0; k < 2; k++) {
         const struct hn_text_list *part = k ? o->side_teacher : o->side;
         const struct hn_matrix *m = k ? in->data.teacher : in->data.rows;

@@ -84,7 +84,7 @@ int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
         if (strcmp(word, names[i]) == 0)
             return i;
     const char *meant = hn_suggest(word, names, n);
-    (void)hn_fail(ctx, HN_USAGE, "unknown %s '%.60s'%s%s%s%s", what, word,
+    (void)hn_fail(ctx, HN_USAGE, "unknown %s '%s'%s%s%s%s", what, hn_quote(word).text,
                   meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "", hint);
     return -1;
 }

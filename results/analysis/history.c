@@ -97,8 +97,9 @@ static enum hn_code no_column(struct history *h, const struct hn_table *runs) {
     for (int c = 0; c < runs->n_columns && n < 1024; c++)
         names[n++] = runs->column[c].name;
     const char *meant = hn_suggest(h->metric, names, n);
-    return hn_fail(h->ctx, HN_USAGE, "--history: the results have no column of numbers %.60s%s%s%s",
-                   h->metric, meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
+    return hn_fail(h->ctx, HN_USAGE, "--history: the results have no column of numbers %s%s%s%s",
+                   hn_quote(h->metric).text, meant ? ", did you mean " : "", meant ? meant : "",
+                   meant ? "?" : "");
 }
 
 static void copy_text(char *to, size_t size, const char *from) {
@@ -276,8 +277,8 @@ static enum hn_code fill(struct history *h, struct hn_results *out) {
     if (h->n_used < 2 || cells == 0)
         return hn_fail(h->ctx, HN_DATA,
                        "--history: %" PRId64 " results files with %" PRId64
-                       " cells of %.60s in common; two files and a cell are the least",
-                       h->n_used, cells, h->metric);
+                       " cells of %s in common; two files and a cell are the least",
+                       h->n_used, cells, hn_quote(h->metric).text);
     char count[64];
     snprintf(count, sizeof count, "%" PRId64, cells);
     if (fill_table(h, &out->runs) || hn_results_set(h->ctx, out, "metric", h->metric) ||

@@ -39,7 +39,8 @@ static void test_grammar(void) {
     char text[200];
     memset(text, 'x', sizeof text);
     memcpy(text + 190, ":5%", 4);
-    HN_CHECK_FAILS(&ctx, hn_gate_parse(&ctx, text, &g), HN_USAGE, "METRIC:LIMIT");
+    HN_CHECK_FAILS(&ctx, hn_gate_parse(&ctx, text, &g), HN_USAGE, "--gate xxx");
+    HN_CHECK_FAILS(&ctx, hn_gate_parse(&ctx, text, &g), HN_USAGE, "xxx...: "); // cut, and said so
 }
 
 static void test_worse(void) {
