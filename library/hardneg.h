@@ -89,8 +89,8 @@ const char *hardneg_sampler(const hardneg *h);
 const char *hardneg_note(const hardneg *h);
 
 // Builds the sampler on these items, of which it keeps a copy. May be called again at any time,
-// with as many items or others: each thread has to begin an epoch then. After a failure the last
-// build stays as it is. Needs memory for both.
+// with as many items and dims or others: each thread has to begin an epoch then. After a failure
+// the last build stays as it is. Needs memory for both.
 int hardneg_build(hardneg *h, const struct hardneg_items *items);
 // Begins epoch number `epoch` for this thread and says how many batches it has. A thread that has
 // begun none draws from the handle's last one, as long as other threads began only that.

@@ -251,6 +251,14 @@ class Errors(unittest.TestCase):
         self.assertEqual(hardneg.measure(([i, i + 1] for i in range(3)), X)["cos_mean"],
                          hardneg.measure([[0, 1], [1, 2], [2, 3]], X)["cos_mean"])
 
+    def test_refresh_other_shape(self):
+        sampler = hardneg.BatchSampler(X, "knn", B, 1)
+        sampler.refresh(np.tile(X, (2, 1))[: N + B, :2])
+        self.assertEqual(len(sampler), (N + B) // B)
+        self.assertGreaterEqual(max(max(batch) for batch in sampler), N)
+        labelled = hardneg.BatchSampler(X, "knn", B, 1, labels=LABELS)
+        self.assertRaisesRegex(ValueError, "give labels= with x", labelled.refresh, np.tile(X, (2, 1)))
+
     def test_zero_rows(self):
         x = X.copy()
         x[::5] = 0

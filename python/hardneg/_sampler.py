@@ -88,9 +88,9 @@ class BatchSampler:
     def refresh(self, x: Array, view2: Array = KEPT, labels: Matrix = KEPT, edges: Matrix = KEPT, features: Array = KEPT,
                 teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT,
                 tuples: Any = KEPT) -> None:
-        """Rebuilds the sampler on new embeddings. Arguments that you leave out keep their values, and None drops one;
-        second views are embeddings, too, so give them again if the last build had any. If this fails, the sampler is
-        as before. Needs memory for two builds."""
+        """Rebuilds the sampler on new embeddings, of as many rows and columns or others. Arguments that you leave out keep
+        their values, and None drops one; second views are embeddings, too, so give them again if the last build had any.
+        If this fails, the sampler is as before. Needs memory for two builds."""
         if view2 is KEPT and self._items.view2 is not None:
             raise ValueError("the last build had second views, and x is new: give view2=, or view2=None to go on "
                              "without them")
