@@ -132,6 +132,7 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
     int32_t rank = k < pool->width ? r->population->rank[at[HN_QUERIES] * pool->width + k] : 0;
     char *end, *drawn_text = r->cells.cell[r->column[PROBABILITY]],
                *comma = strchr(drawn_text, ',');
+    const struct hn_quoted quoted = hn_quote(drawn_text);
     if (comma) // of a spreadsheet in such a language
         *comma = '.';
     double drawn = strtod(drawn_text, &end);
@@ -142,7 +143,7 @@ static enum hn_code find_pair(struct hn_context *ctx, struct reader *r, struct r
                             "the pair was not drawn with probability %s from %s with these "
                             "options: give the --depth and --step of the sheet, and the file that "
                             "it was drawn from",
-                            hn_quote(drawn_text).text, r->corpus->info->file->path);
+                            quoted.text, r->corpus->info->file->path);
     to->at = (struct hn_pair_at){(int32_t)at[HN_QUERIES], (int32_t)k};
     return HN_OK;
 }

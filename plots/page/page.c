@@ -122,10 +122,10 @@ struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const ch
 struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, const char *label,
                                   enum hn_look look, int line) {
     struct hn_series *s = NULL;
-    if (panel->n_series == HN_PANEL_SERIES)
-        hn_page_note(page, "A panel holds %d curves; %s is left out.", HN_PANEL_SERIES, label);
-    else
+    if (panel->n_series < HN_PANEL_SERIES)
         s = hn_zalloc(page->ctx, 1, sizeof *s);
+    else if (!strstr(page->note, "curves are drawn"))
+        hn_page_note(page, "Of a panel only the first %d curves are drawn.", HN_PANEL_SERIES);
     if (!s) {
         page->code = panel->n_series == HN_PANEL_SERIES ? page->code : page->ctx->code;
         return &page->spare_series;

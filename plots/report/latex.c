@@ -329,9 +329,8 @@ static void put_problem(FILE *tex, const struct problem *p) {
     hn_print(
         tex, hn_tex_text,
         "%% %s: last evaluation, mean over seeds. Differences are paired by seed, with p of a "
-        "paired "
-        "t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter do not differ "
-        "significantly, all pairs together.\n",
+        "paired t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter do not "
+        "differ significantly, all pairs together.\n",
         text);
     fprintf(tex, "%slr", begin);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c))

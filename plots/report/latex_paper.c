@@ -77,8 +77,7 @@ static enum hn_code put_table(struct paper *p) {
     if (seeds >= TELLS)
         fputs("means over seeds with halves of 95\\,\\% intervals. Rows that share a letter do not "
               "differ significantly (95\\,\\% intervals of differences, paired by seed, for all "
-              "pairs "
-              "together).",
+              "pairs together).",
               p->tex);
     else
         fprintf(p->tex,

@@ -270,8 +270,8 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
                 "They are ranked within one result and one "
                 "batch size, loss, weighting and temperature; ranks are averaged over those, then "
                 "over data sets (fewer where a heading says so). Significantly worse: behind the "
-                "best by more than settings that are all alike lie apart in one case of "
-                "twenty.</p>\n",
+                "best by more than first and last of as many equal settings lie apart in 95 %% of "
+                "cases.</p>\n",
                 common, hn_counted(k.labels, "setting").text, k.datasets > 1 ? "all " : "the ",
                 hn_counted(k.datasets, "data set").text);
         put_rank_table(html, &k, rank, over);
