@@ -35,6 +35,20 @@ static struct hn_interval interval(double mean, double standard_error, int64_t n
     return out;
 }
 
+int64_t hn_samples_needed(double distance, double deviation, double tail, int64_t max) {
+    static const double power = 0.9;
+    if (!(distance > 0) || !isfinite(deviation))
+        return -1;
+    double z = gsl_cdf_ugaussian_Qinv(tail) + gsl_cdf_ugaussian_Pinv(power);
+    double n = fmax(2, floor(pow(z * deviation / distance, 2)));
+    for (; n <= (double)max; n++) {
+        double t = gsl_cdf_tdist_Qinv(tail, n - 1) + gsl_cdf_tdist_Pinv(power, n - 1);
+        if (t * deviation <= distance * sqrt(n))
+            return (int64_t)n;
+    }
+    return -1;
+}
+
 // Solves h(t) = x for t, given skew = g / sqrt(n).
 static double unbend(double x, double skew) {
     double bend = skew / 3;

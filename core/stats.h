@@ -23,6 +23,12 @@ struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t
 // variance. Equal values count as zeros and ones. Fewer than two: lo and hi are NaN.
 struct hn_interval hn_share_interval(const double *value, int64_t n, double level);
 
+// The number of samples that puts Student's interval, which leaves `tail` on either side, on one
+// side of a point with probability .9 (.85 to .93), if their mean lies at this distance from it and
+// they have this deviation: the least n >= 2 with (t.(1 - tail) + t.9)(n - 1) deviation / sqrt(n)
+// <= distance. -1: more than max.
+int64_t hn_samples_needed(double distance, double deviation, double tail, int64_t max);
+
 // Bin of v among `bins` equal bins on [-1, 1]; values outside go to the end bins.
 static inline int64_t hn_cosine_bin(float v, int64_t bins) {
     double position = ((double)v + 1.0) * 0.5 * (double)bins;

@@ -21,6 +21,7 @@
 // Every verdict has a p-value, that of the test which gave it: for holds the largest of the parts'
 // one-sided ones, for fails the smallest times their number. Those of a report are corrected
 // together by Holm's procedure (1979).
+#include "core/stats.h"
 #include "harness/claims/claims_private.h"
 
 #include <gsl/gsl_cdf.h>
@@ -30,25 +31,6 @@
 
 enum { NEEDED_MAX = 100000 };
 static const double level = HN_CLAIM_LEVEL, power = 0.9;
-
-// Seeds that decide with probability .9 if mean and deviation are these: least n with
-// (t.975(n - 1) + t.9(n - 1)) deviation / sqrt(n) <= capacity. -1: more than can be drawn.
-static int64_t seeds_needed(double capacity, double deviation) {
-    if (!(capacity > 0) || !isfinite(deviation))
-        return -1;
-    double z = gsl_cdf_ugaussian_Pinv(0.5 + level / 2) + gsl_cdf_ugaussian_Pinv(power);
-    double n = pow(z * deviation / capacity, 2);
-    if (!(n < NEEDED_MAX))
-        return -1;
-    int64_t seeds = (int64_t)fmax(2, floor(n));
-    for (; seeds < NEEDED_MAX; seeds++) {
-        double df = (double)(seeds - 1);
-        double t = gsl_cdf_tdist_Pinv(0.5 + level / 2, df) + gsl_cdf_tdist_Pinv(power, df);
-        if (t * deviation <= capacity * sqrt((double)seeds))
-            break;
-    }
-    return seeds;
-}
 
 // Standard errors from the mean to the end of an interval that leaves `tail` on either side.
 static double errors_to(const struct hn_claim_part *part, double tail) {
@@ -126,9 +108,10 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
     else
         part->verdict = HN_INCONCLUSIVE;
     part->still = still;
-    part->needed = part->verdict == HN_INCONCLUSIVE && !still
-                       ? seeds_needed(fabs(inside), part->deviation)
-                       : 0;
+    part->needed =
+        part->verdict == HN_INCONCLUSIVE && !still
+            ? hn_samples_needed(fabs(inside), part->deviation, (1 - level) / 2, NEEDED_MAX)
+            : 0;
 }
 
 // The part to be shown: of those with the verdict of the whole, the one with the least capacity.

@@ -1,12 +1,11 @@
 // The sentences that a page of samplers opens with, which are what `choose` would say of the cells
 // that are there: the hardest sampler within 0.5, 2 and 10 points more false negatives than
 // Uniform, what it costs, or that uniform batches will do.
-//
 // Intervals over seeds decide: a sampler is within a budget if the upper end of the interval of its
 // excess is, and harder than another if the interval of the paired difference lies above 0. The one
 // that is named is picked among many by these intervals, so they hold for all of them together
-// (hn_mean_among()). Fewer than three seeds have no such interval; then the sentences say that
-// hardness goes by means, and false negatives by intervals over batches, where these are known.
+// (hn_mean_among()). Fewer than three seeds have none; then the sentences say that hardness goes by
+// means, and false negatives by intervals over batches, where these are known.
 #include "core/pairs.h"
 #include "plots/report/report.h"
 
@@ -160,14 +159,15 @@ static void insert(const struct league *p, int64_t named[UNCERTAIN_MAX], int n, 
         named[at] = s;
 }
 
-// Settings of which intervals do not tell what the line wants to know, with how many seeds would,
-// the hardest first: harder ones, on which side of the budget they are; or, where none is known to
-// be harder, which not beyond it may be by more than the margin of hardness.
+// Settings that need more seeds for what the line wants to know, the hardest first: harder ones, on
+// which side of the budget they are; or, where none is known to be harder, which not beyond it may
+// be by more than the margin of hardness.
 static void put_uncertain(FILE *html, const struct league *p, int64_t best, double budget,
                           bool harder) {
     double hardest = best < 0 ? -INFINITY : mean_of(p, best, p->hardness->column).mean;
     int64_t named[UNCERTAIN_MAX];
     int n = 0;
+    bool told = false;
     for (int64_t s = 0; s < p->o->settings; s++) {
         struct hn_mean d = excess(p, s, harder ? "fn_ratio" : p->hardness->column);
         enum hn_within within = judge(p, s, budget);
@@ -187,10 +187,13 @@ static void put_uncertain(FILE *html, const struct league *p, int64_t best, doub
         hn_html_mean(html, d, harder ? 100 : 1, harder ? 1 : 3, true);
         fputs(harder ? " points" : "", html);
         if (seeds > 0)
-            fprintf(html, "; about %s would tell", hn_counted(seeds, "seed").text);
+            fprintf(html, "; %s", hn_counted(seeds, "seed").text);
         fputs(")", html);
+        told |= seeds > 0;
     }
     end_list(html, n, UNCERTAIN_MAX);
+    fputs(told ? " So many seeds tell with probability .9 if these are the true differences." : "",
+          html);
 }
 
 // Samplers without values in a seed of Uniform's.

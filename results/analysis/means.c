@@ -1,5 +1,6 @@
 // Means and differences over seeds: sums over the cells themselves, so over any number of seeds.
 #include "results/analysis/means.h"
+#include "core/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -248,12 +249,11 @@ enum hn_within hn_judge(struct hn_mean difference, double margin) {
 int64_t hn_judge_seeds(struct hn_mean difference, double margin) {
     if (difference.over != HN_OVER_SEEDS)
         return 0;
-    int64_t among = difference.among;
-    double deviation = difference.half * sqrt((double)difference.n) / quantile(difference.n, among);
-    for (int64_t n = difference.n + 1; n <= SEEDS_MAX; n++)
-        if (quantile(n, among) * deviation / sqrt((double)n) < fabs(difference.mean - margin))
-            return n;
-    return 0;
+    double errors = quantile(difference.n, difference.among);
+    int64_t n = hn_samples_needed(fabs(difference.mean - margin),
+                                  difference.half * sqrt((double)difference.n) / errors,
+                                  0.025 / (double)difference.among, SEEDS_MAX);
+    return n > 0 ? n : 0;
 }
 
 int hn_told_apart(struct hn_mean difference, bool judged) {

@@ -62,7 +62,8 @@ enum hn_within { HN_UNDETERMINED, HN_WITHIN, HN_BEYOND };
 // margin, beyond if its lower end lies above. Undetermined without an interval over seeds, as
 // batches of one seed say nothing of other builds (means.h).
 enum hn_within hn_judge(struct hn_mean difference, double margin);
-// About how many seeds would tell, if mean and deviation stay; 0: more than 999, or unknown.
+// Number of seeds that tell with probability .9 if mean and deviation are the true ones; 0: more
+// than 999, or unknown.
 int64_t hn_judge_seeds(struct hn_mean difference, double margin);
 // The sign of a difference that its interval over seeds tells, 0: none. Without one: 0 where others
 // are judged by theirs, else that of the mean.

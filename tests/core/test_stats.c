@@ -3,10 +3,12 @@
 #include "core/random.h"
 #include "core/stats.h"
 #include "tests/test.h"
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 // GSL's quantiles of Student's t stop at a relative error of some 2e-9.
 static void check_interval(struct hn_interval got, double mean, double lo, double hi) {
@@ -313,6 +315,76 @@ static void bins_of_cosines(void) {
     }
 }
 
+// --- Samples that tell ---
+
+// Normal values of deviation 1 about `mean`; then their mean, and half of its interval.
+static double draw_half(gsl_rng *random, double mean, int64_t n, double tail, double *value,
+                        double *at) {
+    for (int64_t i = 0; i < n; i++)
+        value[i] = mean + gsl_ran_gaussian(random, 1);
+    struct hn_interval e = hn_mean_interval(value, 1, n, 1 - 2 * tail);
+    *at = e.mean;
+    return e.mean - e.lo;
+}
+
+// As many samples as it says tell a difference with probability .9 where mean and deviation are
+// these (by Student's noncentral distribution .86 to .91); a tail is half of .05 among 1, 5 and 12.
+static void samples_needed(void) {
+    enum { TRIALS = 4000, MAX = 999 };
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    double value[MAX], at;
+    for (int among = 1; among <= 12; among += among == 1 ? 4 : 7)
+        for (double mean = 0.25; mean <= 2; mean *= 2) {
+            double tail = 0.025 / among;
+            int64_t n = hn_samples_needed(mean, 1, tail, MAX), told = 0;
+            CU_ASSERT_FATAL(n >= 4 && n < MAX);
+            for (int i = 0; i < TRIALS; i++)
+                told += draw_half(random, mean, n, tail, value, &at) < at;
+            CU_ASSERT(told >= 0.84 * TRIALS && told <= 0.94 * TRIALS);
+        }
+    gsl_rng_free(random);
+    CU_ASSERT_EQUAL(hn_samples_needed(0.5, 1, 0.025, MAX), 45); // SciPy: .4944 at 45, .5002 at 44
+    CU_ASSERT_EQUAL(hn_samples_needed(0.5, 1, 0.025, 45), 45);
+    CU_ASSERT_EQUAL(hn_samples_needed(0.5, 1, 0.025, 44), -1);
+    CU_ASSERT_EQUAL(hn_samples_needed(0, 1, 0.025, MAX), -1);
+    CU_ASSERT_EQUAL(hn_samples_needed(1, NAN, 0.025, MAX), -1);
+    CU_ASSERT_EQUAL(hn_samples_needed(1, 0, 0.025, MAX), 2);
+}
+
+// Mean and deviation from the first three samples, which do not tell: how often those and further
+// ones, as many as it says, do, by the true difference in deviations (docs/notes/intervals.md).
+static void samples_needed_after_three(void) {
+    enum { TRIALS = 2000, MAX = 999, FIRST = 3 };
+    static const double mean[] = {0.5, 1, 2, 4},
+                        least[2][4] = {{0.68, 0.86, 0.96, 0.98}, {0.52, 0.68, 0.79, 0.91}};
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    double value[MAX], at;
+    for (int k = 0; k < 2; k++)
+        for (int m = 0; m < 4; m++) {
+            double tail = 0.025 / (k == 0 ? 1 : 12);
+            int64_t said = 0, told = 0;
+            for (int i = 0; i < TRIALS; i++) {
+                double half = draw_half(random, mean[m], FIRST, tail, value, &at);
+                if (half < fabs(at))
+                    continue;
+                double deviation = half * sqrt(FIRST) / gsl_cdf_tdist_Qinv(tail, FIRST - 1);
+                int64_t n = hn_samples_needed(fabs(at), deviation, tail, MAX);
+                if (n < 0)
+                    continue;
+                CU_ASSERT_FATAL(n > FIRST);
+                draw_half(random, mean[m], n - FIRST, tail, value + FIRST, &at);
+                struct hn_interval e = hn_mean_interval(value, 1, n, 1 - 2 * tail);
+                said++;
+                told += e.lo > 0;
+            }
+            if (getenv("HN_SHOW"))
+                fprintf(stderr, "%g: %.1f %% of %d\n", mean[m], 100. * (double)told / (double)said,
+                        (int)said);
+            CU_ASSERT(said > 100 && (double)told >= least[k][m] * (double)said);
+        }
+    gsl_rng_free(random);
+}
+
 static const struct hn_test tests[] = {
     {"bins_of_cosines", bins_of_cosines},
     {"classes", test_classes},
@@ -326,6 +398,8 @@ static const struct hn_test tests[] = {
     {"coverage", test_coverage},
     {"coverage, exact", test_coverage_exact},
     {"cosine bin", test_cosine_bin},
+    {"samples needed", samples_needed},
+    {"samples needed, after three", samples_needed_after_three},
 };
 
 HN_TEST_MAIN("stats", tests)

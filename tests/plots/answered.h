@@ -95,7 +95,7 @@ static char *sentences(void) {
     return text;
 }
 
-static char *sentences_on(const struct cell *c, int n) {
+static inline char *sentences_on(const struct cell *c, int n) {
     begin();
     for (int i = 0; i < n; i++)
         put(&c[i]);
@@ -111,7 +111,7 @@ static void says(char *text, const char *yes, const char *no) {
 }
 
 // Three seeds, each with an excess over Uniform of both measures.
-static void put_sampler(const char *sampler, const double fn[3], const double hard[3]) {
+static inline void put_sampler(const char *sampler, const double fn[3], const double hard[3]) {
     for (int seed = 0; seed < 3; seed++) {
         struct cell c = at(sampler, seed, 0.096 + fn[seed], 0.5 + hard[seed]);
         c.cost = 2e-3;

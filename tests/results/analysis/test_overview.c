@@ -370,17 +370,17 @@ static void judged(void) {
     CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_WITHIN);
     d = (struct hn_mean){0.13, 0.136, -0.006, 0.266, 3, HN_OVER_SEEDS, 1};
     CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_UNDETERMINED);
-    // deviation .136 sqrt(3) / 4.302653 = .05475; t(.975, 3) / sqrt(4) = 1.591: .0871 < .125
-    CU_ASSERT_EQUAL(hn_judge_seeds(d, HN_MARGIN), 4);
-    // t(.975, 14) / sqrt(15) = .5538: .0303 > .03; t(.975, 15) / sqrt(16) = .5329: .0292 < .03
-    CU_ASSERT_EQUAL(hn_judge_seeds(d, 0.1), 16);
-    // SciPy: t.isf(.025 / 5, 2) = 9.924843; t.isf(.005, 4) / sqrt(5) = 2.059: .1127 < .125
+    // SciPy, deviation .136 sqrt(3) / 4.302653: least n with (t.isf(.025, n - 1) +
+    // t.ppf(.9, n - 1)) deviation / sqrt(n) <= .125, and .03
+    CU_ASSERT_EQUAL(hn_judge_seeds(d, HN_MARGIN), 5);
+    CU_ASSERT_EQUAL(hn_judge_seeds(d, 0.1), 38);
+    // SciPy: t.isf(.025 / 5, 2) = 9.924843
     struct hn_mean of_five = hn_mean_among(d, 5);
     CU_ASSERT_DOUBLE_EQUAL(of_five.half, 0.136 * 9.924843 / 4.302653, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(of_five.hi, 0.13 + of_five.half, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(hn_mean_p(of_five), hn_mean_p(d), 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(hn_mean_among(of_five, 1).half, d.half, 1e-12);
-    CU_ASSERT_EQUAL(hn_judge_seeds(of_five, HN_MARGIN), 5);
+    CU_ASSERT_EQUAL(hn_judge_seeds(of_five, HN_MARGIN), 6);
     d.lo = 0.006;
     CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_BEYOND);
     d.over = HN_OVER_BATCHES;
