@@ -11,13 +11,13 @@
 // the k first eigenvectors of D^-1/2 W D^-1/2, each over the root of its degree, go to k-means, and
 // then to the centroids, at most B to each. The loss that batches are ordered by is that of `osgd`.
 //
-// Deviations. k is lowered so that a group has at most 2,048 items, as its eigenvectors take the
-// cube of them: the paper has B = 32 and k = 40. The code's assignment of items to centroids has
+// Deviations. k is lowered so that a group has at most 2,048 items, as its weights take the square
+// of them: the paper has B = 32 and k = 40. The code's assignment of items to centroids has
 // the least sum of distances; here the closest pair comes first. Without views x takes the place of
 // both.
 #include "core/clones.h"
 #include "core/exp.h"
-#include "core/sweep/blas.h"
+#include "core/sweep/lanczos.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"
 
@@ -25,10 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ITEMS = 2048 };
-// Cubed items of the groups of an epoch from which planning says how long they take: a minute or
+enum { MAX_ITEMS = 2048, TILE = 32 };
+// Pairs of items in the groups of an epoch from which planning says how long they take: a minute or
 // more.
-static const int64_t long_work = INT64_C(1) << 38;
+static const int64_t long_work = INT64_C(1) << 30;
 
 struct params {
     int64_t clusters, kept, iterations, starts;
@@ -73,7 +73,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     if (k < params->clusters)
         hn_note_once(ctx, "clusters = %lld taken as %lld: a group has at most %d items",
                      (long long)params->clusters, (long long)k, MAX_ITEMS);
-    if (groups * m * m * m > long_work)
+    if (groups * m * m > long_work)
         hn_note_once(
             ctx,
             "spectral begins each epoch with the eigenvectors of %lld groups of %lld items, "
@@ -152,6 +152,22 @@ static double lift(double *w, int64_t m, double high) {
     return hn_lane_sum(w, m);
 }
 
+// Rows i .. end of w + w^T, up to the diagonal, whose entries become -infinity; mirrored. Returns
+// the largest. By tiles, since columns of w lie far apart.
+static double add_mirrored(double *w, int64_t m, int64_t i, int64_t end) {
+    double high = -INFINITY;
+    for (int64_t tile = 0; tile < end; tile += TILE)
+        for (int64_t r = i; r < end; r++)
+            for (int64_t j = tile; j < hn_min(tile + TILE, r); j++) {
+                double both = w[r * m + j] + w[j * m + r];
+                w[r * m + j] = w[j * m + r] = both;
+                high = both > high ? both : high;
+            }
+    for (int64_t r = i; r < end; r++)
+        w[r * m + r] = -INFINITY;
+    return high;
+}
+
 // D^-1/2 W D^-1/2; weights are divided by the largest, which it does not change.
 static void weigh(struct state *state, double others, double tau, int threads) {
     int64_t m = state->m;
@@ -163,15 +179,9 @@ static void weigh(struct state *state, double others, double tau, int threads) {
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < m; i++)
             find_losses(state->s + i * state->stride, own, i, m, log(others), tau, w + i * m);
-#pragma omp for schedule(dynamic, 16) reduction(max : high)
-        for (int64_t i = 0; i < m; i++) {
-            w[i * m + i] = -INFINITY;
-            for (int64_t j = 0; j < i; j++) {
-                double both = w[i * m + j] + w[j * m + i];
-                w[i * m + j] = w[j * m + i] = both;
-                high = fmax(high, both);
-            }
-        }
+#pragma omp for schedule(dynamic) reduction(max : high)
+        for (int64_t i = 0; i < m; i += TILE)
+            high = fmax(high, add_mirrored(w, m, i, hn_min(i + TILE, m)));
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < m; i++)
             state->root[i] = sqrt(lift(w + i * m, m, high));
@@ -182,9 +192,9 @@ static void weigh(struct state *state, double others, double tau, int threads) {
     }
 }
 
-static enum hn_code embed(struct hn_context *ctx, struct state *state) {
+static enum hn_code embed(struct hn_context *ctx, struct state *state, int threads) {
     int64_t m = state->m, k = state->k;
-    if (hn_eigen_top(ctx, state->w, m, k, state->value, state->vector))
+    if (hn_eigen_few(ctx, state->w, m, k, threads, state->value, state->vector))
         return ctx->code;
     for (int64_t i = 0; i < m; i++)
         for (int64_t c = 0; c < k; c++)
@@ -344,6 +354,7 @@ static enum hn_code cut_group(struct hn_context *ctx, struct hn_sampler *self, i
     const struct params *params = self->params;
     struct state *state = self->state;
     const int32_t *id = state->order + group * state->m;
+    int threads = hn_sampler_threads(ctx, self);
     struct hn_stream stream;
     if (hn_check_stop(ctx))
         return ctx->code;
@@ -353,8 +364,8 @@ static enum hn_code cut_group(struct hn_context *ctx, struct hn_sampler *self, i
     }
     if (multiply(ctx, state, id))
         return ctx->code;
-    weigh(state, self->batch_size - 1, params->tau, hn_sampler_threads(ctx, self));
-    if (embed(ctx, state))
+    weigh(state, self->batch_size - 1, params->tau, threads);
+    if (embed(ctx, state, threads))
         return ctx->code;
     hn_stream_open(&stream, self->seed, "spectral.starts", self->built_index, epoch, group);
     cluster(params, state, &stream);
