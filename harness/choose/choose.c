@@ -112,11 +112,9 @@ static enum hn_code measure(struct hn_context *ctx, void *of, int64_t arm, int64
     struct work *w = of;
     const struct hn_item *item = item_of(w, arm, seed);
     const struct hn_item_env env = {.state = &w->state, .quiet = true};
-    char label[HN_ITEM_LABEL];
     struct hn_results result = {0};
-    item->kind->label(item, label, sizeof label);
     w->progress.total = hn_max(w->progress.total, w->progress.done + 1);
-    hn_progress_show(&w->progress, label);
+    hn_progress_show(&w->progress, hn_item_label(item).text);
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_item_run(ctx, item, &env, &result);
     w->seconds[arm] += (double)(hn_wall_ns() - begun) * 1e-9;

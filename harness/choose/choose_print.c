@@ -323,15 +323,13 @@ static void print_check(const struct print *p, const struct hn_choose_check *che
 static void print_work(const struct print *p) {
     const struct hn_choice_work w = hn_choice_work(p->c);
     double units = (double)p->h->units, full = (double)w.full_units;
-    char took[32], whole[32];
-    hn_seconds_text(w.seconds, took, sizeof took);
-    hn_seconds_text(w.full_seconds, whole, sizeof whole);
     fprintf(p->out, "Ran %.0f of the %.0f runs of a full grid (%.0f %%), %s instead of about %s.",
-            units, full, 100 * units / full, took, whole);
-    hn_seconds_text(p->c->check_seconds, took, sizeof took);
+            units, full, 100 * units / full, hn_seconds_text(w.seconds).text,
+            hn_seconds_text(w.full_seconds).text);
     if (p->c->check_units > 0)
         fprintf(p->out, " Checks of other steps: %s in %s.",
-                hn_counted(p->c->check_units, "run").text, took);
+                hn_counted(p->c->check_units, "run").text,
+                hn_seconds_text(p->c->check_seconds).text);
     fputc('\n', p->out);
 }
 

@@ -53,10 +53,9 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
     struct hn_estimate all = {0};
     int64_t shown = 0;
     for (int64_t i = 0; i < run->n; i++) {
-        char label[HN_ITEM_LABEL];
-        if (!hn_run_wants(run, &run->item[i], label))
+        if (!hn_run_wants(run, &run->item[i]))
             continue;
-        hn_print_estimate(&item[i], label);
+        hn_print_estimate(&item[i], hn_item_label(&run->item[i]).text);
         all.seconds += item[i].seconds;
         all.bytes = hn_max(all.bytes, item[i].bytes);
         all.unknown += !item[i].known;
@@ -79,11 +78,8 @@ static enum hn_code write_index(struct hn_context *ctx, const struct hn_train_jo
     if (!path || hn_file_begin(ctx, path, &file))
         return ctx->code;
     fputs("folder\trun\n", file.out);
-    for (int64_t i = 0; i < run->n; i++) {
-        char label[HN_ITEM_LABEL];
-        run->item[i].kind->label(&run->item[i], label, sizeof label);
-        fprintf(file.out, "%.16s\t%s\n", run->item[i].run_key, label);
-    }
+    for (int64_t i = 0; i < run->n; i++)
+        fprintf(file.out, "%.16s\t%s\n", run->item[i].run_key, hn_item_label(&run->item[i]).text);
     return hn_file_end(ctx, &file, HN_OK);
 }
 

@@ -198,16 +198,16 @@ static const struct hn_record_column foreseen_columns[] = {
 };
 
 static json_t *foreseen_row(const struct hn_foreseen *f) {
-    char time[32] = "?", memory[32] = "?";
-    bool known = f->left > f->unknown || f->left == 0;
-    if (known)
-        hn_seconds_text(f->seconds, time, sizeof time);
-    if (known)
-        hn_bytes_text(f->bytes, memory, sizeof memory);
+    struct hn_amount time = {"?"}, memory = {"?"};
+    if (f->left > f->unknown || f->left == 0) {
+        time = hn_seconds_text(f->seconds);
+        memory = hn_bytes_text(f->bytes);
+    }
     return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:s, s:s, s:s}", "id", f->entry->id, "runs",
                      (json_int_t)f->runs, "left", (json_int_t)f->left, "unknown",
                      (json_int_t)f->unknown, "seconds", f->seconds, "bytes", (json_int_t)f->bytes,
-                     "time", f->lacks ? "" : time, "memory", f->lacks ? "" : memory, "lacks",
+                     "time", f->lacks ? "" : time.text, "memory", f->lacks ? "" : memory.text,
+                     "lacks",
                      f->lacks     ? "lacks data (--list says which)"
                      : f->unknown ? "not all known"
                                   : "");

@@ -33,12 +33,15 @@ void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bo
     p->shown_ns = p->terminal ? p->begun_ns - second_ns : p->begun_ns;
 }
 
-int hn_clock_text(double seconds, char *buffer, size_t size) {
+struct hn_amount hn_clock_text(double seconds) {
     int64_t s = (int64_t)fmin(seconds + 0.5, 9e15);
-    if (s < 3600)
-        return snprintf(buffer, size, "%" PRId64 ":%02" PRId64, s / 60, s % 60);
-    return snprintf(buffer, size, "%" PRId64 ":%02" PRId64 ":%02" PRId64, s / 3600, s / 60 % 60,
-                    s % 60);
+    struct hn_amount clock = {""};
+    if (s >= 3600)
+        hn_append(clock.text, sizeof clock.text, "%" PRId64 ":%02" PRId64, s / 3600, s / 60 % 60);
+    else
+        hn_append(clock.text, sizeof clock.text, "%" PRId64, s / 60);
+    hn_append(clock.text, sizeof clock.text, ":%02" PRId64, s % 60);
+    return clock;
 }
 
 int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
@@ -53,12 +56,9 @@ int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_
         hn_append(buffer, size, ", %lld failed", (long long)p->failed);
     if (p->done > 0 && elapsed > 0) {
         double rate = (double)p->done / elapsed;
-        char left[32];
-        hn_clock_text((double)(p->total - ended) / rate, left, sizeof left);
-        if (rate >= 0.1)
-            hn_append(buffer, size, ", %.1f %s/s, %s left", rate, unit, left);
-        else
-            hn_append(buffer, size, ", %.1f %s/h, %s left", rate * 3600, unit, left);
+        hn_append(buffer, size, rate >= 0.1 ? ", %.1f %s/s" : ", %.1f %s/h",
+                  rate >= 0.1 ? rate : rate * 3600, unit);
+        hn_append(buffer, size, ", %s left", hn_clock_text((double)(p->total - ended) / rate).text);
     }
     if (what && what[0])
         hn_append(buffer, size, "%s%s", *buffer ? ", " : "", what);

@@ -21,8 +21,11 @@ void hn_progress_show(struct hn_progress *p, const char *what);
 // Clears the line, so that a message can be printed, or at the end.
 void hn_progress_clear(struct hn_progress *p);
 
-// "0:27", "12:05", "3:00:00"; the length, as snprintf().
-int hn_clock_text(double seconds, char *buffer, size_t size);
+// "0:27", "12:05", "3:00:00".
+struct hn_amount {
+    char text[32];
+};
+struct hn_amount hn_clock_text(double seconds);
 // The text at time now_ns, without colour: "12/80 cells, 1 failed, 2.5 cells/s, 0:27 left, <what>".
 // what may be NULL. Returns its length; cut to size - 1 bytes.
 int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,

@@ -111,7 +111,6 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
                                                       {"known", "known positives", 15},
                                                       {"hidden", "hidden positives", 16},
                                                       {NULL}};
-    char peak[32];
     const struct hn_mine_counts *c = &w->mining.counts;
     const struct hn_attrition *a = &c->attrition;
     int64_t queries = w->corpus.info->n[HN_QUERIES];
@@ -143,8 +142,7 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
         printf("; %s drawn to fill up", hn_counted(c->drawn, "negative").text);
     if (truth && kept > 0)
         printf("; %.2f %% of those that filters left are false negatives", 100 * share);
-    hn_bytes_text(atomic_load(&ctx->memory.peak), peak, sizeof peak);
-    printf("; %s of data at most\n", peak);
+    printf("; %s of data at most\n", hn_bytes_text(atomic_load(&ctx->memory.peak)).text);
     return HN_OK;
 }
 

@@ -158,14 +158,10 @@ static struct hn_runner runner_of(const struct hn_reproduce *rep, const struct h
 
 // *why: of the first run that failed.
 static void say_failed(const struct hn_runner *run, const struct hn_results *r, char *why) {
-    for (int64_t i = 0; i < r->runs.rows && !*why; i++) {
-        char label[HN_ITEM_LABEL];
-        if (strcmp(hn_table_text(&r->runs, i, "status"), "ok") == 0)
-            continue;
-        run->item[i].kind->label(&run->item[i], label, sizeof label);
-        snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s", label,
-                 hn_table_text(&r->runs, i, "error"));
-    }
+    for (int64_t i = 0; i < r->runs.rows && !*why; i++)
+        if (strcmp(hn_table_text(&r->runs, i, "status"), "ok") != 0)
+            snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s",
+                     hn_item_label(&run->item[i]).text, hn_table_text(&r->runs, i, "error"));
 }
 
 // Runs are trained unless they are there, and added to the results; of any data, unless one failed.

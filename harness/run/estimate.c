@@ -1,6 +1,5 @@
 // Carrying what trial cells took on to the numbers of the job.
 #include "harness/host/host.h"
-#include "harness/host/progress.h"
 #include "harness/run/estimate_private.h"
 
 #include <math.h>
@@ -147,7 +146,6 @@ static void estimate_item(struct asked *a, const struct hn_item *item, bool draw
 
 // All items of a file, in turn: the results of those that the run does not want are merged, too.
 static void estimate_data(struct asked *a, int64_t data, struct hn_estimate *e) {
-    char label[HN_ITEM_LABEL];
     const struct hn_plan_step *shared = NULL;
     const struct hn_cell *drawn = NULL;
     for (int64_t i = 0; i < a->plan->n_items; i++) {
@@ -159,7 +157,7 @@ static void estimate_data(struct asked *a, int64_t data, struct hn_estimate *e) 
         bool same =
             cell && drawn && hn_plan_shares(a->plan->job) && hn_cell_draws_same(cell, drawn);
         estimate_item(a, item, !same, out);
-        if (!hn_run_wants(a->run, item, label))
+        if (!hn_run_wants(a->run, item))
             continue;
         drawn = cell;
         if (item->kind != &hn_item_study && item->step != shared) {
@@ -174,10 +172,9 @@ static void estimate_data(struct asked *a, int64_t data, struct hn_estimate *e) 
 static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, double held,
                    struct hn_estimate *e) {
     int64_t all = whole_bytes(merged * held + (double)e->live);
-    char label[HN_ITEM_LABEL];
     for (int64_t i = 0; i < plan->n_items; i++) {
         struct hn_estimate_item *item = &e->item[i];
-        if (!hn_run_wants(run, &plan->item[i], label))
+        if (!hn_run_wants(run, &plan->item[i]))
             continue;
         item->bytes = whole_bytes((double)item->bytes + (double)e->live);
         if (plan->item[i].kind != &hn_item_step)
@@ -186,7 +183,7 @@ static void sum_up(const struct hn_plan *plan, const struct hn_runner *run, doub
         e->unknown += !item->known;
         if (item->bytes > e->bytes) {
             e->bytes = item->bytes;
-            snprintf(e->largest, sizeof e->largest, "%s", label);
+            snprintf(e->largest, sizeof e->largest, "%s", hn_item_label(&plan->item[i]).text);
         }
     }
     e->resident = whole_bytes((double)e->resident + (double)e->bytes - (double)e->live);
@@ -230,19 +227,22 @@ void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {
     *e = (struct hn_estimate){0};
 }
 
-int hn_bytes_text(int64_t bytes, char *buffer, size_t size) {
+struct hn_amount hn_bytes_text(int64_t bytes) {
+    struct hn_amount amount;
     static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes / 1024;
     int u = 0;
     for (; value >= 1000 && u < 5; u++)
         value /= 1024;
-    return snprintf(buffer, size, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit[u]);
+    snprintf(amount.text, sizeof amount.text, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit[u]);
+    return amount;
 }
 
-int hn_seconds_text(double seconds, char *buffer, size_t size) {
+struct hn_amount hn_seconds_text(double seconds) {
+    struct hn_amount amount = hn_clock_text(seconds);
     if (seconds < 0.0995)
-        return snprintf(buffer, size, "%.0f ms", seconds * 1e3);
-    if (seconds < 59.95)
-        return snprintf(buffer, size, seconds < 9.95 ? "%.1f s" : "%.0f s", seconds);
-    return hn_clock_text(seconds, buffer, size);
+        hn_put_text(amount.text, sizeof amount.text, "%.0f ms", seconds * 1e3);
+    else if (seconds < 59.95)
+        hn_put_text(amount.text, sizeof amount.text, seconds < 9.95 ? "%.1f s" : "%.0f s", seconds);
+    return amount;
 }

@@ -8,6 +8,7 @@
 // of what it holds.
 #pragma once
 
+#include "harness/host/progress.h"
 #include "harness/run/plan.h"
 #include "harness/run/runner.h"
 
@@ -48,8 +49,8 @@ static inline int64_t hn_bytes_mul(int64_t a, int64_t b) {
     return hn_mul(hn_max(a, 0), hn_max(b, 0), &product) ? product : INT64_MAX;
 }
 // "1.5 GiB", "34 MiB"; "2:03:10", "4:05", "1.2 s", "35 ms".
-int hn_bytes_text(int64_t bytes, char *buffer, size_t size);
-int hn_seconds_text(double seconds, char *buffer, size_t size);
+struct hn_amount hn_bytes_text(int64_t bytes);
+struct hn_amount hn_seconds_text(double seconds);
 
 // A line of a dry run: "  12.3 s    34 MiB  label"; ? where nothing is known.
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label);

@@ -4,54 +4,44 @@
 #include <inttypes.h>
 
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
-    char time[32] = "?", memory[33] = "?";
-    if (item->known)
-        hn_seconds_text(item->seconds, time, sizeof time);
-    if (item->known || item->bytes > 0) {
-        memory[0] = '>'; // what was seen until the trial was given up
-        hn_bytes_text(item->bytes, memory + 1, sizeof memory - 1);
-    }
-    printf("%8s %9s  %s\n", time, memory + item->known, label);
+    char memory[33] = "?";
+    if (item->known || item->bytes > 0) // else what was seen until the trial was given up
+        snprintf(memory, sizeof memory, "%s%s", item->known ? "" : ">",
+                 hn_bytes_text(item->bytes).text);
+    printf("%8s %9s  %s\n", item->known ? hn_seconds_text(item->seconds).text : "?", memory, label);
 }
 
 void hn_print_total(const struct hn_estimate *e, int processes) {
-    char time[32], memory[32];
-    hn_seconds_text(e->seconds, time, sizeof time);
-    hn_bytes_text(hn_bytes_mul(e->bytes, hn_max(processes, 1)), memory, sizeof memory);
-    fprintf(stderr, ", %s %s%s", e->unknown ? "more than" : "about", time,
-            processes > 0 ? " one after the other," : "");
-    if (processes > 1) {
-        hn_seconds_text(e->seconds / processes, time, sizeof time);
-        fprintf(stderr, " %s at least by %d at a time,", time, processes);
-    }
-    fprintf(stderr, " and %s of data", memory);
+    fprintf(stderr, ", %s %s%s", e->unknown ? "more than" : "about",
+            hn_seconds_text(e->seconds).text, processes > 0 ? " one after the other," : "");
+    if (processes > 1)
+        fprintf(stderr, " %s at least by %d at a time,",
+                hn_seconds_text(e->seconds / processes).text, processes);
+    fprintf(stderr, " and %s of data",
+            hn_bytes_text(hn_bytes_mul(e->bytes, hn_max(processes, 1))).text);
 }
 
 // A control group that grants so many times the data is not estimated for: allocation is bounded.
 enum { AMPLE = 32 };
 
 static void print_cells(const struct hn_estimate *e, int64_t shown, int64_t all, int64_t idle) {
-    char resident[32];
-    hn_bytes_text(e->resident, resident, sizeof resident);
     fprintf(stderr, "%" PRId64 " of %s", shown, hn_counted(all, "cell").text);
     if (idle > 0)
         fprintf(stderr, ", %" PRId64 " of them not applicable", idle);
     hn_print_total(e, 0);
-    fprintf(stderr, " (%s resident)%s\n", resident,
+    fprintf(stderr, " (%s resident)%s\n", hn_bytes_text(e->resident).text,
             e->unknown
                 ? "; ?: not estimated, as its trial did not end in time or would have too few items"
                 : "");
 }
 
 static void note_memory_mode(struct hn_context *ctx, int64_t quickest) {
-    char limit[32], quick[32];
-    hn_bytes_text(quickest, quick, sizeof quick);
-    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
     hn_note(ctx,
             "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
             "bands of items%s, and pools of mosaic one after the other, which takes less memory "
             "and more time (bands up to twice); results are the same",
-            quick, limit, ctx->memory.mode == HN_MEMORY_LOWEST ? ", without a screen" : "");
+            hn_bytes_text(quickest).text, hn_bytes_text(ctx->memory.limit).text,
+            ctx->memory.mode == HN_MEMORY_LOWEST ? ", without a screen" : "");
 }
 
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
@@ -73,17 +63,14 @@ static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
 }
 
 static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate *e) {
-    char need[32], limit[32];
     if (!ctx->memory.limit || e->bytes <= ctx->memory.limit)
         return HN_OK;
-    hn_bytes_text(e->bytes, need, sizeof need);
-    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
     return hn_fail(ctx, HN_USAGE,
                    "the job needs about %s of memory, however it is run, and its limit is %s: the "
                    "most is needed by `%s`; %s to %" PRId64
                    "MiB, or leave it out with --filter (--dry-run shows what every cell needs)",
-                   need, limit, e->largest, hn_memory_remedy(&ctx->memory),
-                   e->bytes / (1 << 20) + 1);
+                   hn_bytes_text(e->bytes).text, hn_bytes_text(ctx->memory.limit).text, e->largest,
+                   hn_memory_remedy(&ctx->memory), e->bytes / (1 << 20) + 1);
 }
 
 static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
@@ -91,14 +78,14 @@ static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
     int64_t shown = 0, idle = 0;
     for (int64_t i = 0; i < plan->n_items; i++) {
         const struct hn_item *item = &plan->item[i];
-        char label[HN_ITEM_LABEL];
-        if (!hn_run_wants(run, item, label))
+        if (!hn_run_wants(run, item))
             continue;
+        const struct hn_item_label label = hn_item_label(item);
         shown++;
         if (item->kind != &hn_item_cell || !hn_cell_check(ctx, plan, item->of))
-            hn_print_estimate(&estimate->item[i], label);
+            hn_print_estimate(&estimate->item[i], label.text);
         else {
-            printf("%8s %9s  %s: not applicable: %s\n", "-", "-", label, ctx->message);
+            printf("%8s %9s  %s: not applicable: %s\n", "-", "-", label.text, ctx->message);
             idle++;
         }
     }
@@ -113,13 +100,13 @@ enum { MANY_ITEMS = 100000 };
 static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
                        const struct hn_runner *run, const struct hn_estimate *estimate) {
     const struct hn_job *job = plan->job;
-    char names[HN_MESSAGE_MAX] = "", time[32], label[HN_ITEM_LABEL];
+    char names[HN_MESSAGE_MAX] = "";
     double seconds = 0;
     int64_t n = 0;
     bool known = true, positive = false;
     for (int64_t i = 0; i < plan->n_items; i++) {
         const struct hn_item *item = &plan->item[i];
-        if (item->kind != &hn_item_step || !hn_run_wants(run, item, label))
+        if (item->kind != &hn_item_step || !hn_run_wants(run, item))
             continue;
         const struct hn_snapshot_info *info =
             hn_snapshot_info(plan->data[item->step->data].snapshot);
@@ -135,21 +122,19 @@ static void note_pairs(struct hn_context *ctx, const struct hn_plan *plan,
                       job->snapshot_metric[i]->name);
     if (!*names || n < MANY_ITEMS)
         return;
-    hn_seconds_text(seconds, time, sizeof time);
     hn_note(ctx,
             "these metrics look at all pairs of items, and their time grows with the square of the "
             "number: %s; `without a sampler` takes %s%s, and a job whose `metrics` lack them does "
             "without",
-            names, known ? "about " : "", known ? time : "too long to be tried");
+            names, known ? "about " : "",
+            known ? hn_seconds_text(seconds).text : "too long to be tried");
 }
 
 static void note_machine(struct hn_context *ctx, const struct hn_estimate *e) {
-    char need[32], there[32];
     if (e->bytes <= hn_host_memory())
         return;
-    hn_bytes_text(e->bytes, need, sizeof need);
-    hn_bytes_text(hn_host_memory(), there, sizeof there);
-    hn_note(ctx, "about %s of memory is needed, and this machine has %s%s", need, there,
+    hn_note(ctx, "about %s of memory is needed, and this machine has %s%s",
+            hn_bytes_text(e->bytes).text, hn_bytes_text(hn_host_memory()).text,
             ctx->memory.limit
                 ? ""
                 : "; with --memory the job is run in a way that needs less, where there is one");

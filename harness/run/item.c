@@ -47,6 +47,12 @@ bool hn_item_fails_alone(enum hn_code code, const struct hn_item_env *env) {
     return code != HN_INTERRUPTED && code != HN_WAITING;
 }
 
+struct hn_item_label hn_item_label(const struct hn_item *item) {
+    struct hn_item_label label;
+    item->kind->label(item, label.text, sizeof label.text);
+    return label;
+}
+
 // The rows that name an item.
 static struct hn_table *rows_of(struct hn_results *out) {
     return out->runs.rows > 0 ? &out->runs : out->table;

@@ -59,6 +59,11 @@ struct hn_item_kind {
     bool shows_progress; // `run` does when it is alone
 };
 
+// The kind's label.
+struct hn_item_label {
+    char text[HN_ITEM_LABEL];
+};
+struct hn_item_label hn_item_label(const struct hn_item *item);
 // Runs an item. A failure of its own gives HN_OK and rows of status "failed" or "not_applicable"
 // with the reason.
 HN_MUST_USE enum hn_code hn_item_run(struct hn_context *ctx, const struct hn_item *item,

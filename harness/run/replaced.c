@@ -24,12 +24,11 @@ static enum hn_code index_items(struct hn_context *ctx, struct replaced *r) {
 
 static enum hn_code count_replaced(struct hn_context *ctx, struct replaced *r,
                                    const struct hn_table *t) {
-    char label[HN_ITEM_LABEL];
     for (int64_t row = 0; t && row < t->rows; row++) {
         const char *key = hn_table_text(t, row, "run_key");
         int64_t item = hn_string_find(&r->index, key);
         struct hn_cell_status is = {.present = true};
-        if ((item < 0 || !hn_run_wants(r->run, &r->run->item[item], label)) &&
+        if ((item < 0 || !hn_run_wants(r->run, &r->run->item[item])) &&
             hn_cell_file_state(ctx, r->run->folder, key, &is))
             return ctx->code;
         r->kept += item < 0 && is.present;

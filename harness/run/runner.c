@@ -49,11 +49,10 @@ static bool in_part(const struct hn_runner *run, int64_t index) {
     return n == 0 || (index >= (k - 1) * all / n && index < k * all / n);
 }
 
-bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
-                  char label[HN_ITEM_LABEL]) {
-    item->kind->label(item, label, HN_ITEM_LABEL);
-    return !run || (in_part(run, item->index) &&
-                    (!run->filter || regexec(run->filter, label, 0, NULL, 0) == 0));
+bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item) {
+    return !run ||
+           (in_part(run, item->index) &&
+            (!run->filter || regexec(run->filter, hn_item_label(item).text, 0, NULL, 0) == 0));
 }
 
 // In CI a result says something of the program that was built there, or nothing.
@@ -76,8 +75,7 @@ static const char *why(const struct hn_cell_status *is, bool stale, bool needed)
 }
 
 // *needed: a wanted item has to be run.
-static enum hn_code needs_run(struct work *w, const struct hn_item *item, const char *label,
-                              bool *needed) {
+static enum hn_code needs_run(struct work *w, const struct hn_item *item, bool *needed) {
     enum hn_rerun rerun = w->run->rerun;
     struct hn_cell_status is;
     if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &is))
@@ -92,7 +90,7 @@ static enum hn_code needs_run(struct work *w, const struct hn_item *item, const 
     w->summary->wanted++;
     w->summary->present += is.present && !*needed;
     if (w->run->explain)
-        fprintf(stderr, "%s: %s\n", label, why(&is, stale, *needed));
+        fprintf(stderr, "%s: %s\n", hn_item_label(item).text, why(&is, stale, *needed));
     return HN_OK;
 }
 
@@ -101,11 +99,9 @@ static enum hn_code choose(struct work *w) {
     const struct hn_runner *run = w->run;
     bool *needed = hn_zalloc(w->ctx, run->n, sizeof *needed);
     enum hn_code code = needed ? HN_OK : w->ctx->code;
-    for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
-        char label[HN_ITEM_LABEL];
-        if (hn_run_wants(run, &run->item[i], label))
-            code = needs_run(w, &run->item[i], label, &needed[i]);
-    }
+    for (int64_t i = 0; i < run->n && code == HN_OK; i++)
+        if (hn_run_wants(run, &run->item[i]))
+            code = needs_run(w, &run->item[i], &needed[i]);
     for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
         int64_t item = run->turn ? run->turn[i] : i;
         if (needed[item])
@@ -118,19 +114,18 @@ static enum hn_code choose(struct work *w) {
 static void count(struct work *w, const struct hn_item *item, const struct hn_results *results) {
     const char *status = hn_cell_file_text(results, "status");
     bool failed = strcmp(status, "failed") == 0;
-    char label[HN_ITEM_LABEL];
-    item->kind->label(item, label, sizeof label);
+    const struct hn_item_label label = hn_item_label(item);
     w->summary->ran += !failed;
     w->summary->failed += failed;
-    hn_progress_step(&w->progress, failed, label);
+    hn_progress_step(&w->progress, failed, label.text);
     if (hn_ranks_number(w->run->ranks) > 0) // rank 0 speaks
         return;
     if (failed || w->run->verbose)
         hn_progress_clear(&w->progress);
     if (failed)
-        fprintf(stderr, "failed: %s: %s\n", label, hn_cell_file_text(results, "error"));
+        fprintf(stderr, "failed: %s: %s\n", label.text, hn_cell_file_text(results, "error"));
     else if (w->run->verbose)
-        fprintf(stderr, "done: %s\n", label);
+        fprintf(stderr, "done: %s\n", label.text);
 }
 
 static void free_pending(struct work *w) {
@@ -202,12 +197,10 @@ static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     const struct hn_item *item = &w->run->item[w->todo[i]];
     struct hn_item_env env = env_of(w->run);
     struct pending *p = &w->pending;
-    char label[HN_ITEM_LABEL];
     if (hn_check_stop(w->ctx))
         return w->ctx->code;
-    item->kind->label(item, label, sizeof label);
     if (!item->kind->shows_progress || env.quiet)
-        hn_progress_show(&w->progress, label);
+        hn_progress_show(&w->progress, hn_item_label(item).text);
     if (w->run->parts)
         return run_shared(w, item, &env);
     p->item[p->n] = item;
@@ -401,9 +394,8 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
                            const struct hn_item *item, struct hn_results *out,
                            struct hn_run_summary *summary) {
     struct hn_results cell = {0};
-    char label[HN_ITEM_LABEL];
     struct hn_cell_status is = {.present = true};
-    if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE || run->parts) &&
+    if ((!hn_run_wants(run, item) || run->rerun == HN_RERUN_STALE || run->parts) &&
         hn_cell_file_state(ctx, run->folder, item->run_key, &is))
         return ctx->code;
     summary->missing += !is.present;
@@ -441,12 +433,10 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
 
 static enum hn_code add_plan(struct hn_context *ctx, const struct hn_runner *run,
                              struct hn_results *results) {
-    for (int64_t i = 0; i < run->n; i++) {
-        char label[HN_ITEM_LABEL];
-        run->item[i].kind->label(&run->item[i], label, sizeof label);
-        if (hn_merge_plan_row(ctx, results, run->item[i].run_key, label))
+    for (int64_t i = 0; i < run->n; i++)
+        if (hn_merge_plan_row(ctx, results, run->item[i].run_key,
+                              hn_item_label(&run->item[i]).text))
             return ctx->code;
-    }
     return HN_OK;
 }
 

@@ -41,10 +41,9 @@ struct hn_run_summary {
     int64_t waiting; // left, as parts of other processes are missing
 };
 
-// True if an item is wanted: it is in the part, and its label, which is written, passes the filter.
-// run: NULL = all are.
-bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
-                  char label[HN_ITEM_LABEL]);
+// True if an item is wanted: it is in the part, and its label passes the filter. run: NULL = all
+// are.
+bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item);
 // Before a run, about the rows of <folder>/results.h5, which it will write anew, that are not of
 // this run's items. A note tells how many have a cell file, which stays. HN_USAGE if any has none,
 // or is of an item that is not wanted now, so that it would be lost, unless `force`.

@@ -67,24 +67,21 @@ static char *as_text(struct hn_context *ctx, const struct shares *s) {
 static void print_one(const struct shares *s, int i) {
     const struct share *own = &s->share[i];
     const struct hn_parts_count *c = &own->count;
-    char name[32], there[48] = "", written[32], read[32], took[32], peak[32];
-    hn_bytes_text(c->bytes_written, written, sizeof written);
-    hn_bytes_text(c->bytes_read, read, sizeof read);
-    hn_bytes_text(own->peak_bytes, peak, sizeof peak);
-    hn_seconds_text(seconds(c->compute_ns), took, sizeof took);
+    char name[32], there[48] = "";
     (void)snprintf(name, sizeof name, "rank %d", i);
     if (c->there > 0)
         (void)snprintf(there, sizeof there, " (%" PRId64 " reused)", c->there);
     double waiting = own->clock_ns > 0 ? (double)c->wait_ns / (double)own->clock_ns : 0;
     fprintf(stderr, "%s%s: %s in %s%s, %s written, %s read, %.0f %% waiting, %s of data\n",
             s->n > 1 ? name : "rows ", s->n > 1 ? "" : s->rows,
-            hn_counted(c->computed, "part").text, took, there, written, read, 100 * waiting, peak);
+            hn_counted(c->computed, "part").text, hn_seconds_text(seconds(c->compute_ns)).text,
+            there, hn_bytes_text(c->bytes_written).text, hn_bytes_text(c->bytes_read).text,
+            100 * waiting, hn_bytes_text(own->peak_bytes).text);
 }
 
 static void print_all(const struct shares *s, bool all) {
     int shown = all || s->n <= FEW ? s->n : FEW;
     struct hn_parts_count sum = {0};
-    char written[32], read[32];
     for (int i = 0; i < s->n; i++) {
         sum.computed += s->share[i].count.computed;
         sum.bytes_written += s->share[i].count.bytes_written;
@@ -94,12 +91,11 @@ static void print_all(const struct shares *s, bool all) {
     }
     if (s->n < 2)
         return;
-    hn_bytes_text(sum.bytes_written, written, sizeof written);
-    hn_bytes_text(sum.bytes_read, read, sizeof read);
     fprintf(stderr,
             "%d ranks%s: %s, %s written, %s read; largest time of computing %.2f times the mean\n",
             s->n, shown < s->n ? " (-v shows each)" : "", hn_counted(sum.computed, "part").text,
-            written, read, balance_of(s));
+            hn_bytes_text(sum.bytes_written).text, hn_bytes_text(sum.bytes_read).text,
+            balance_of(s));
 }
 
 enum hn_code hn_shares_tell(struct hn_context *ctx, const struct hn_file_parts *parts,

@@ -194,17 +194,16 @@ static bool was_tried(const struct hn_train_plan *plan, const struct costs *cost
 static enum hn_code try_some(struct trial *t, const struct hn_train_plan *plan,
                              const struct hn_runner *run, const struct hn_item_env *env, int alike,
                              struct costs *costs) {
-    char label[HN_ITEM_LABEL];
     for (int64_t i = 0; i < plan->n && hn_wall_ns() < t->end; i++) {
         const struct hn_item *item = &plan->item[i];
-        if (!hn_run_wants(run, item, label) || was_tried(plan, costs, i, alike))
+        if (!hn_run_wants(run, item) || was_tried(plan, costs, i, alike))
             continue;
         enum hn_code code = try_run(t, &plan->run[i], env, &costs[i]);
         costs[i].failed = code != HN_OK;
         if (code && !item->kind->own_failure(code, env))
             return code;
         if (code)
-            hn_note(t->ctx, "fails: %s: %s", label, t->ctx->message);
+            hn_note(t->ctx, "fails: %s: %s", hn_item_label(item).text, t->ctx->message);
     }
     return HN_OK;
 }

@@ -262,9 +262,9 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
                           struct hn_results *out) {
     const struct hn_train_run *run = item->of;
     const struct hn_train_state *state = env->state;
-    char text[HN_ITEM_LABEL];
+    const struct hn_item_label label = hn_item_label(item);
     struct hn_run_spec spec = hn_train_spec(run, env, folder);
-    struct watch watch = {.label = text,
+    struct watch watch = {.label = label.text,
                           .measure = run->task->type->columns[0].name,
                           .worker = env->worker,
                           .loss = NAN};
@@ -279,8 +279,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
                                     {"seed", seed},
                                     {NULL, NULL}};
     snprintf(seed, sizeof seed, "%" PRId64, run->seed);
-    label(item, text, sizeof text);
-    spec.title = text;
+    spec.title = label.text;
     spec.about = about;
     if (hn_item_add_tables(ctx, out, 1 + cosines) ||
         hn_training_table(ctx, spec.task, out->table) ||
