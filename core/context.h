@@ -202,6 +202,10 @@ struct hn_counted {
     char text[64];
 };
 struct hn_counted hn_counted(int64_t n, const char *one);
+// A text that a function composes for people: a label, a title, a list.
+struct hn_phrase {
+    char text[1024];
+};
 // Writes a text so that nothing in it is markup where it goes.
 typedef void hn_put(FILE *out, const char *text);
 void hn_plain_put(FILE *out, const char *text); // on a terminal: control characters become spaces

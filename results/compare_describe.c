@@ -228,7 +228,6 @@ void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char 
 enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {
     struct hn_results_changes changes;
     struct hn_programs programs = {0};
-    char text[512];
     int was = hn_results_version(c->base), is = hn_results_version(c->now);
     hn_results_changes(c->base, c->now, &changes);
     if (was && is && was != is)
@@ -249,10 +248,12 @@ enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *
             ctx, c, "Differences may be these changes: make BASE again with the program of NEW.\n");
     if (hn_programs_add(ctx, c->now, &programs))
         return ctx->code;
-    hn_programs_text(&programs, text, sizeof text);
+    const struct hn_phrase made = hn_programs_text(&programs);
     if (programs.n > 1)
-        hn_compare_say(ctx, c, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n, text);
-    else if (programs.n == 1 && *ctx->program && strcmp(text, ctx->program) != 0)
-        hn_compare_say(ctx, c, "NEW was made by program %s, and this is %s.\n", text, ctx->program);
+        hn_compare_say(ctx, c, "NEW holds rows of %" PRId64 " programs: %s.\n", programs.n,
+                       made.text);
+    else if (programs.n == 1 && *ctx->program && strcmp(made.text, ctx->program) != 0)
+        hn_compare_say(ctx, c, "NEW was made by program %s, and this is %s.\n", made.text,
+                       ctx->program);
     return c->said_first ? HN_OK : ctx->code;
 }

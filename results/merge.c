@@ -367,18 +367,17 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_results *pa
 static enum hn_code check_programs(struct hn_context *ctx, const struct hn_results *part,
                                    const char *const *name, int64_t n) {
     struct hn_programs programs = {0};
-    char text[512];
     HN_SCOPE(ctx);
     for (int64_t i = 0; i < n; i++) {
         if (hn_programs_add(ctx, &part[i], &programs))
             return ctx->code;
-        hn_programs_text(&programs, text, sizeof text);
         if (programs.n > 1)
             return hn_fail(ctx, HN_DATA,
                            "%s%s%s: made by different programs (%s): run the parts with one of "
                            "them, or join them with --allow-mixed, and column `program` says which "
                            "made each row",
-                           i ? name[0] : "", i ? " and " : "", name[i], text);
+                           i ? name[0] : "", i ? " and " : "", name[i],
+                           hn_programs_text(&programs).text);
     }
     return HN_OK;
 }

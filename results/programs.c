@@ -97,24 +97,24 @@ enum hn_code hn_programs_add(struct hn_context *ctx, const struct hn_results *r,
     return HN_OK;
 }
 
-void hn_programs_text(const struct hn_programs *p, char *text, size_t size) {
+struct hn_phrase hn_programs_text(const struct hn_programs *p) {
     enum { SHOWN = 8 };
-    text[0] = '\0';
+    struct hn_phrase all = {""};
     for (int64_t i = 0; i < p->n && i < SHOWN; i++)
         if (p->n == 1)
-            hn_append(text, size, "%s", p->program[i].text);
+            hn_append(all.text, sizeof all.text, "%s", p->program[i].text);
         else
-            hn_append(text, size, "%s%s (%s)", i ? ", " : "", p->program[i].text,
+            hn_append(all.text, sizeof all.text, "%s%s (%s)", i ? ", " : "", p->program[i].text,
                       hn_counted(p->program[i].rows, "row").text);
     if (p->n > SHOWN)
-        hn_append(text, size, " and %" PRId64 " more", p->n - SHOWN);
+        hn_append(all.text, sizeof all.text, " and %" PRId64 " more", p->n - SHOWN);
+    return all;
 }
 
 enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r) {
     // Attributes of the build of one program, and of its measurements of the machine.
     static const char *const of_one[] = {"tool_version", "git_commit",   "git_dirty", "compiler",
                                          "cflags",       "sgemm_gflops", "read_gbs"};
-    char text[1024];
     struct hn_programs p = {0};
     HN_SCOPE(ctx);
     if (hn_programs_add(ctx, r, &p))
@@ -124,8 +124,7 @@ enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r) 
     if (one)
         return HN_OK;
     hn_own(ctx, scope.outer);
-    hn_programs_text(&p, text, sizeof text);
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
         hn_results_drop_env(ctx, r, of_one[i]);
-    return hn_results_set_env(ctx, r, "program", text);
+    return hn_results_set_env(ctx, r, "program", hn_programs_text(&p).text);
 }

@@ -37,6 +37,6 @@ struct hn_programs {
 HN_MUST_USE enum hn_code hn_programs_add(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_programs *p);
 // "31d4695f00ba", or "31d4695f00ba (40 rows), 77ab... (12 rows)".
-void hn_programs_text(const struct hn_programs *p, char *text, size_t size);
+struct hn_phrase hn_programs_text(const struct hn_programs *p);
 // Makes /env, before it is written, describe the programs of all rows, or the one that made them.
 HN_MUST_USE enum hn_code hn_programs_describe(struct hn_context *ctx, struct hn_results *r);

@@ -67,11 +67,9 @@ static void put_error(const struct hn_results *r, const struct hn_overview *o, i
 static json_t *setting_row(const struct hn_results *r, const struct hn_overview *o, int64_t s) {
     json_t *row = json_pack("{s:o, s:I, s:s}", "sampler", hn_json_text(hn_overview_sampler(o, s)),
                             "seeds", (json_int_t)o->seeds[s], "front", o->front[s] ? "*" : "");
-    for (int a = 0; a < o->axes; a++) {
-        char value[HN_TITLE_SIZE];
-        hn_overview_value(o, s, o->axis[a].name, value, sizeof value);
-        json_object_set_new(row, o->axis[a].name, hn_json_text(value));
-    }
+    for (int a = 0; a < o->axes; a++)
+        json_object_set_new(row, o->axis[a].name,
+                            hn_json_text(hn_overview_value(o, s, o->axis[a].name).text));
     for (int m = 0; m < MEASURES; m++)
         if (!json_object_get(row, measures[m].key))
             json_object_set_new(row, measures[m].key,
@@ -102,13 +100,11 @@ static bool is_shown(const json_t *rows, const struct hn_overview *o, const char
 }
 
 static void print_shared(const struct hn_overview *o) {
-    char text[512];
-    hn_overview_common(o, text, sizeof text);
-    printf("all: %s\n", text);
+    printf("all: %s\n", hn_overview_common(o).text);
     for (int64_t s = 0; s < o->settings; s++) {
-        hn_overview_shared(o, s, text, sizeof text);
-        if (*text && hn_overview_leads(o, s))
-            printf("all of %s: %s\n", hn_overview_sampler(o, s), text);
+        const struct hn_phrase shared = hn_overview_shared(o, s);
+        if (*shared.text && hn_overview_leads(o, s))
+            printf("all of %s: %s\n", hn_overview_sampler(o, s), shared.text);
     }
 }
 
@@ -381,7 +377,7 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
                                      int64_t base) {
     struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 5, sizeof *columns);
     struct hn_trained_row row = {.base = base, .setting = -1};
-    char title[160], best[96], difference[96];
+    char best[96], difference[96];
     int n = 2;
     if (!columns)
         return ctx->code;
@@ -402,8 +398,7 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
             add_difference(t, row.setting, base, values);
         json_array_append_new(rows, values);
     }
-    hn_trained_title(t, base, title, sizeof title);
-    printf("\n%s\n", title);
+    printf("\n%s\n", hn_trained_title(t, base).text);
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
     return HN_OK;

@@ -80,19 +80,15 @@ static int line_of(const struct table *t, const struct row *row) {
 }
 
 static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct table *t) {
-    for (int i = 0; i < t->rows; i++) {
-        char label[HN_LABEL_SIZE];
-        hn_trained_name(t->trained, t->row[i].setting, t->row[i].untrained, label, sizeof label);
-        hn_axis_tic(page, &panel->y, i, label);
-    }
+    for (int i = 0; i < t->rows; i++)
+        hn_axis_tic(page, &panel->y, i,
+                    hn_trained_name(t->trained, t->row[i].setting, t->row[i].untrained).text);
 }
 
 // Seeds are small dots below their mean, equal ones below each other.
 static void draw_accuracies(struct hn_page *page, const struct table *t) {
-    char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
-    hn_training_axis(t->column, NULL, axis, sizeof axis);
-    hn_dataset_title(t->dataset, title, sizeof title);
-    struct hn_panel *panel = hn_page_panel(page, title, axis, "");
+    struct hn_panel *panel = hn_page_panel(page, hn_dataset_title(t->dataset).text,
+                                           hn_training_axis(t->column, NULL).text, "");
     panel->rows = true;
     panel->x.largest = t->scale > 1 ? 100 : 0;
     name_rows(page, panel, t);
@@ -119,27 +115,23 @@ static int64_t base_of(const struct table *t, int64_t setting) {
     return t->within ? t->trained->base[setting] : t->base;
 }
 
-static void difference_title(const struct table *t, char *title, size_t size) {
-    char name[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
+static struct hn_phrase difference_title(const struct table *t) {
+    const struct hn_phrase name = t->within ? hn_trained_label(t->trained, t->base)
+                                            : hn_trained_name(t->trained, t->base, false);
+    struct hn_phrase title;
     bool one = true;
-    if (t->within)
-        hn_trained_label(t->trained, t->base, name, sizeof name);
-    else
-        hn_trained_name(t->trained, t->base, false, name, sizeof name);
-    for (int i = 0; i < t->rows && t->within; i++) {
-        hn_trained_label(t->trained, base_of(t, t->row[i].setting), other, sizeof other);
-        one &= strcmp(name, other) == 0;
-    }
-    snprintf(title, size, "minus %s%s", one ? name : "the first of its kind",
-             t->scale > 1 ? " (points)" : "");
+    for (int i = 0; i < t->rows && t->within; i++)
+        one &= strcmp(name.text,
+                      hn_trained_label(t->trained, base_of(t, t->row[i].setting)).text) == 0;
+    hn_put_text(title.text, sizeof title.text, "minus %s%s",
+                one ? name.text : "the first of its kind", t->scale > 1 ? " (points)" : "");
+    return title;
 }
 
 // False if there are none: a place without a panel.
 static bool draw_differences(struct hn_page *page, const struct table *t) {
-    char title[HN_TITLE_SIZE];
     bool any = false;
-    difference_title(t, title, sizeof title);
-    struct hn_panel *panel = hn_page_panel(page, "", title, "");
+    struct hn_panel *panel = hn_page_panel(page, "", difference_title(t).text, "");
     panel->rows = true;
     name_rows(page, panel, t);
     struct hn_series *zero = hn_panel_series(page, panel, "", HN_LOOK_THIN, 0);

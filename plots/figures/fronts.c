@@ -208,9 +208,7 @@ static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, en
 
 static void draw_panel(struct view *v, const char *x, const char *y, enum quantity at,
                        enum quantity wanted) {
-    char title[HN_TITLE_SIZE];
-    hn_league_title(v->g, v->league, title, sizeof title);
-    struct hn_panel *panel = hn_page_panel(v->page, title, x, y);
+    struct hn_panel *panel = hn_page_panel(v->page, hn_league_title(v->g, v->league).text, x, y);
     panel->y.log = wanted == COST;
     if (wanted != COST)
         panel->y.largest = wanted == HARD ? 1 : 100;

@@ -48,17 +48,16 @@ static void draw_own_global(struct hn_page *page, struct hn_panel *panel, const 
 }
 
 static void draw_panels(struct hn_page *page, const struct hn_groups *g, struct hn_where where) {
-    char title[HN_TITLE_SIZE];
     bool any = false;
     for (where.step = 0; where.step < g->steps; where.step++)
         any |= !isnan(hn_groups_first_mean(g, where, "loss_global"));
     if (!any)
         return;
-    hn_groups_title(g, where.dataset, where.temperature, title, sizeof title);
+    const struct hn_phrase title = hn_groups_title(g, where.dataset, where.temperature);
     struct hn_panel *gap =
-        hn_panel_of_settings(page, g, title, "global minus training loss (nats)");
+        hn_panel_of_settings(page, g, title.text, "global minus training loss (nats)");
     struct hn_panel *loss =
-        hn_panel_of_settings(page, g, gap->rows ? title : "global and training loss",
+        hn_panel_of_settings(page, g, gap->rows ? title.text : "global and training loss",
                              gap->rows ? "training loss (nats)" : "nats");
     hn_measure_axis(gap)->zero = true;
     draw_global(page, loss, g, (struct hn_where){where.dataset, where.temperature, 0, 0});

@@ -59,10 +59,9 @@ static void draw_settings(struct hn_page *page, struct hn_panel *loss, struct hn
 
 static void draw_panels(struct hn_page *page, const struct hn_groups *g, const struct hn_table *t,
                         int d, int temperature) {
-    char title[HN_TITLE_SIZE];
-    hn_groups_title(g, d, temperature, title, sizeof title);
-    struct hn_panel *loss = hn_panel_of_settings(page, g, title, "training loss (nats)");
-    struct hn_panel *away = hn_panel_of_settings(page, g, title, "deviations above random");
+    const struct hn_phrase title = hn_groups_title(g, d, temperature);
+    struct hn_panel *loss = hn_panel_of_settings(page, g, title.text, "training loss (nats)");
+    struct hn_panel *away = hn_panel_of_settings(page, g, title.text, "deviations above random");
     draw_random(page, loss, g, t, d, temperature);
     draw_settings(page, loss, away, g, t, d, temperature);
     struct hn_series *rule = hn_panel_series(page, away, "paper: at least 20",

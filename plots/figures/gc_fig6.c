@@ -4,9 +4,8 @@
 #include <math.h>
 
 static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
-    char title[HN_TITLE_SIZE];
-    hn_groups_title(g, d, temperature, title, sizeof title);
-    struct hn_panel *panel = hn_panel_of_settings(page, g, title, "probability of the positive");
+    struct hn_panel *panel = hn_panel_of_settings(page, g, hn_groups_title(g, d, temperature).text,
+                                                  "probability of the positive");
     hn_measure_axis(panel)->log = true;
     hn_measure_axis(panel)->largest = 1;
     struct hn_series *all = hn_reference_curve(page, panel, "among all keys");

@@ -42,10 +42,10 @@ static double overlap(const struct pairs *p) {
 
 static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64_t setting,
                          const struct pairs *p) {
-    char label[HN_LABEL_SIZE], title[HN_TITLE_SIZE];
-    hn_trained_label(t, setting, label, sizeof label);
-    snprintf(title, sizeof title, "%s, overlap %.3f", label, overlap(p));
-    struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
+    struct hn_phrase title = hn_trained_label(t, setting);
+    hn_append(title.text, sizeof title.text, ", overlap %.3f", overlap(p));
+    struct hn_panel *panel =
+        hn_page_panel(page, title.text, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
     for (int kind = 0; kind < KINDS; kind++)
         hn_series_density(hn_panel_series(page, panel, kind ? "same label" : "different labels",

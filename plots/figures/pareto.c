@@ -268,13 +268,11 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
 static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset, int league,
                         bool only, struct seen *seen) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
-    char title[HN_TITLE_SIZE];
     struct box corner = {0};
     if (!point) {
         page->code = page->ctx->code;
         return;
     }
-    char of_league[HN_TITLE_SIZE];
     const struct hn_hardness *hardness = hn_hardness_measure(g->results, 0);
     struct view v = {
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
@@ -285,13 +283,14 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
     v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
         return;
-    hn_groups_title(g, dataset, -1, title, sizeof title);
-    hn_league_title(g, league, of_league, sizeof of_league);
-    if (strncmp(of_league, "B=", 2) == 0)
-        snprintf(v.size, sizeof v.size, "%.*s", (int)strcspn(of_league, ","), of_league);
-    if (*of_league)
-        hn_append(title, sizeof title, "%s%s", *title ? ", " : "", of_league);
-    struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)", hardness->axis);
+    struct hn_phrase title = hn_groups_title(g, dataset, -1);
+    const struct hn_phrase of_league = hn_league_title(g, league);
+    if (strncmp(of_league.text, "B=", 2) == 0)
+        snprintf(v.size, sizeof v.size, "%.*s", (int)strcspn(of_league.text, ","), of_league.text);
+    if (*of_league.text)
+        hn_append(title.text, sizeof title.text, "%s%s", *title.text ? ", " : "", of_league.text);
+    struct hn_panel *panel =
+        hn_page_panel(page, title.text, "false-negative ratio (%)", hardness->axis);
     bool crowded = only && find_corner(point, v.n, &corner);
     draw_intervals(&v, panel);
     draw_front(&v, panel, crowded);

@@ -148,9 +148,8 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
 
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
                               const struct hn_curve_value *measure, bool dots) {
-    char title[HN_TITLE_SIZE];
-    hn_groups_title(g, dataset, -1, title, sizeof title);
-    struct hn_panel *panel = hn_panel_of_settings(page, g, title, measure->title);
+    struct hn_panel *panel =
+        hn_panel_of_settings(page, g, hn_groups_title(g, dataset, -1).text, measure->title);
     hn_axis_of_measure(hn_measure_axis(panel), measure);
     for (int s = 0; s < g->settings; s++)
         draw_setting(page, panel, g, (struct hn_where){dataset, 0, s, 0}, measure, dots);
@@ -192,7 +191,7 @@ struct steps {
     int n;
 };
 
-void hn_training_axis(const char *column, const char *unit, char *title, size_t size) {
+struct hn_phrase hn_training_axis(const char *column, const char *unit) {
     static const struct {
         const char *column, *title;
     } known[] = {{"knn_acc", "kNN accuracy of z"},
@@ -204,7 +203,9 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].column, column) == 0)
             name = known[i].title;
-    snprintf(title, size, of ? "%s (%s)" : "%s", name, of);
+    struct hn_phrase title;
+    hn_put_text(title.text, sizeof title.text, of ? "%s (%s)" : "%s", name, of);
+    return title;
 }
 
 // As a curve with intervals, or as a thin one without.
@@ -229,7 +230,6 @@ static void draw_settings(struct hn_page *page, struct hn_panel *panel, const st
     }
     for (int64_t k = 0; k < t->settings; k++) {
         const struct hn_candidate *c = &candidate[k];
-        char label[HN_LABEL_SIZE];
         if (!c->shown)
             continue;
         int line =
@@ -237,8 +237,8 @@ static void draw_settings(struct hn_page *page, struct hn_panel *panel, const st
                 ? hn_line_ordered(number++, drawn)
                 : hn_line_of_setting(hn_line_of_sampler(&t->overview.results->runs, c->sampler),
                                      (int)c->round);
-        hn_trained_label(t, k, label, sizeof label);
-        draw_trained(hn_panel_series(page, panel, label, HN_LOOK_LINE, line), t, k, column, steps);
+        draw_trained(hn_panel_series(page, panel, hn_trained_label(t, k).text, HN_LOOK_LINE, line),
+                     t, k, column, steps);
         if (curves->beside)
             draw_trained(hn_panel_series(page, panel, "", HN_LOOK_THIN, line), t, k, curves->beside,
                          steps);
@@ -253,7 +253,6 @@ static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *
                                  const struct hn_training_curves *curves,
                                  const struct steps *steps) {
     const char *column = curves->column ? curves->column : hn_trained_column(t, base);
-    char title[HN_TITLE_SIZE], axis[HN_TITLE_SIZE];
     struct hn_candidate *candidate = hn_zalloc(page->ctx, t->settings, sizeof *candidate);
     int drawn = 0, evaluated = 0;
     if (!candidate)
@@ -269,9 +268,8 @@ static enum hn_code draw_problem(struct hn_page *page, const struct hn_trained *
     if (drawn < curves->min || evaluated < curves->min_steps)
         return HN_OK;
     (void)hn_choose_shown(candidate, t->settings, HN_MAX_CURVES);
-    hn_trained_title(t, base, title, sizeof title);
-    hn_training_axis(column, curves->unit, axis, sizeof axis);
-    struct hn_panel *panel = hn_page_panel(page, title, "training step", axis);
+    struct hn_panel *panel = hn_page_panel(page, hn_trained_title(t, base).text, "training step",
+                                           hn_training_axis(column, curves->unit).text);
     double scale = hn_trained_scale(column);
     panel->y.largest = scale > 1 ? 100 : 0;
     if (curves->untrained)

@@ -101,7 +101,7 @@ struct hn_training_curves {
 };
 
 // "kNN accuracy of z (%)"; unit: as above.
-void hn_training_axis(const char *column, const char *unit, char *title, size_t size);
+struct hn_phrase hn_training_axis(const char *column, const char *unit);
 // Fills and finishes a page; HN_NOT_APPLICABLE where the file has no training.
 HN_MUST_USE enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
                                           const struct hn_training_curves *curves);

@@ -84,16 +84,20 @@ static int64_t choose_merge(const struct hn_groups *g) {
     return min < INFINITY ? merge : 0;
 }
 
+static struct hn_phrase step_title(const struct hn_groups *g, int dataset, int64_t step) {
+    struct hn_phrase title = hn_groups_title(g, dataset, -1);
+    hn_append(title.text, sizeof title.text, "%sstep %" PRId64, *title.text ? ", " : "",
+              g->step[step]);
+    return title;
+}
+
 static void draw_densities(struct densities *d, int dataset) {
     const struct hn_groups *g = d->groups;
     int64_t max = g->datasets > 1 ? MAX_STEPS_OF_MANY : MAX_STEPS, n = hn_min(g->steps, max);
     for (int64_t i = 0; i < n; i++) {
-        char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
         int64_t step = hn_shown_step(g, i, n);
-        hn_groups_title(g, dataset, -1, name, sizeof name);
-        snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "", g->step[step]);
-        struct hn_panel *panel =
-            hn_page_panel(d->page, title, "cosine of pairs", "density of pairs");
+        struct hn_panel *panel = hn_page_panel(d->page, step_title(g, dataset, step).text,
+                                               "cosine of pairs", "density of pairs");
         d->panel[d->panels++] = panel;
         for (int s = 0; s < g->settings; s++)
             hn_series_density(hn_panel_series(d->page, panel, g->setting[s].label, HN_LOOK_PLAIN,
@@ -170,12 +174,9 @@ enum part { COSINES, RATIO };
 
 static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn_where where,
                       enum part part) {
-    char title[HN_TITLE_SIZE + 32], name[HN_TITLE_SIZE];
-    hn_groups_title(g, where.dataset, -1, name, sizeof name);
-    snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "",
-             g->step[where.step]);
     struct hn_panel *panel =
-        hn_panel_of_rows(page, g, title, part == COSINES ? "cosine of pairs" : hn_curve_fn.title);
+        hn_panel_of_rows(page, g, step_title(g, where.dataset, where.step).text,
+                         part == COSINES ? "cosine of pairs" : hn_curve_fn.title);
     hn_axis_of_measure(&panel->x, part == COSINES ? &hn_curve_cos : &hn_curve_fn);
     panel->x.zero = false;
     for (where.setting = 0; where.setting < g->settings; where.setting++) {

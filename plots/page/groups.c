@@ -303,23 +303,25 @@ int hn_distinct(const struct hn_table *t, const char *column, double *value, int
     return n;
 }
 
-void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, char *text,
-                     size_t size) {
-    text[0] = '\0';
+struct hn_phrase hn_groups_title(const struct hn_groups *g, int dataset, int temperature) {
+    struct hn_phrase title = {""};
     if (g->datasets > 1)
-        hn_dataset_title(g->dataset[dataset], text, size);
+        title = hn_dataset_title(g->dataset[dataset]);
     if (temperature >= 0 && g->temperatures > 1)
-        hn_append(text, size, "%stemperature %g", *text ? ", " : "", g->temperature[temperature]);
+        hn_append(title.text, sizeof title.text, "%stemperature %g", *title.text ? ", " : "",
+                  g->temperature[temperature]);
+    return title;
 }
 
-void hn_league_title(const struct hn_groups *g, int league, char *text, size_t size) {
+struct hn_phrase hn_league_title(const struct hn_groups *g, int league) {
     const struct hn_setting *of = &g->setting[league];
+    struct hn_phrase title = {""};
     bool sizes = false;
-    *text = '\0';
     for (int i = 0; i < g->settings; i++)
         sizes |= g->setting[i].batch_size != of->batch_size;
     if (sizes)
-        snprintf(text, size, "B=%" PRId64, of->batch_size);
+        hn_append(title.text, sizeof title.text, "B=%" PRId64, of->batch_size);
     if (of->per_anchor)
-        hn_append(text, size, "%snegatives per anchor", *text ? ", " : "");
+        hn_append(title.text, sizeof title.text, "%snegatives per anchor", *title.text ? ", " : "");
+    return title;
 }

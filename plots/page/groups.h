@@ -115,7 +115,6 @@ int hn_groups_values(const struct hn_groups *g, const char *option);
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int max);
 
 // Title that distinguishes a league: "B=64, negatives per anchor"; "" if it is the only one.
-void hn_league_title(const struct hn_groups *g, int league, char *text, size_t size);
+struct hn_phrase hn_league_title(const struct hn_groups *g, int league);
 // Title of the panel of a data set and temperature (-1: all); "" if it is the only one.
-void hn_groups_title(const struct hn_groups *g, int dataset, int temperature, char *text,
-                     size_t size);
+struct hn_phrase hn_groups_title(const struct hn_groups *g, int dataset, int temperature);

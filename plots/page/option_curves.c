@@ -258,12 +258,12 @@ static void draw_rule(struct hn_page *page, struct hn_panel *panel, const struct
 
 static void draw_measure(struct hn_page *page, const struct sorted *s, int dataset,
                          const char *facet, const struct hn_curve_value *m) {
-    char title[HN_TITLE_SIZE];
     const struct hn_groups *g = s->g;
-    hn_groups_title(g, dataset, -1, title, sizeof title);
+    struct hn_phrase title = hn_groups_title(g, dataset, -1);
     if (*facet)
-        hn_append(title, sizeof title, "%s%s=%s", *title ? ", " : "", in_label(s->facet), facet);
-    struct hn_panel *panel = hn_page_panel(page, title, s->sweep->title, m->title);
+        hn_append(title.text, sizeof title.text, "%s%s=%s", *title.text ? ", " : "",
+                  in_label(s->facet), facet);
+    struct hn_panel *panel = hn_page_panel(page, title.text, s->sweep->title, m->title);
     panel->x.log = s->sweep->log;
     hn_axis_of_measure(&panel->y, m);
     struct hn_where where = {dataset, 0, 0, g->steps - 1};

@@ -21,9 +21,7 @@ void hn_page_add(char text[HN_CAPTION_SIZE], const char *fmt, ...) {
 }
 
 static void note_first_dataset(struct hn_page *page, const char *dataset) {
-    char title[HN_TITLE_SIZE];
-    hn_dataset_title(dataset, title, sizeof title);
-    hn_page_note(page, "Only the first data set, %s, is drawn.", title);
+    hn_page_note(page, "Only the first data set, %s, is drawn.", hn_dataset_title(dataset).text);
 }
 
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {

@@ -189,19 +189,20 @@ static bool find_weighting_option(const struct hn_trained *t, int64_t setting,
                            HN_LABEL_SIZE);
 }
 
-void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, size_t size) {
+struct hn_phrase hn_trained_label(const struct hn_trained *t, int64_t setting) {
     const struct hn_overview *o = &t->overview;
     const char *weighting = hn_trained_text(t, setting, "weighting"), *joint = " ";
     char value[HN_LABEL_SIZE];
-    hn_overview_label(o, setting, label, size);
+    struct hn_phrase label = hn_overview_label(o, setting);
     if (strcmp(weighting, "none") == 0)
-        return;
-    hn_append(label, size, " + %s", weighting);
+        return label;
+    hn_append(label.text, sizeof label.text, " + %s", weighting);
     for (int a = 0; a < o->axes; a++)
         if (find_weighting_option(t, setting, &o->axis[a], value)) {
-            hn_append(label, size, "%s%s=%s", joint, o->axis[a].name, value);
+            hn_append(label.text, sizeof label.text, "%s%s=%s", joint, o->axis[a].name, value);
             joint = ", ";
         }
+    return label;
 }
 
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row) {
@@ -220,14 +221,14 @@ bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row)
         row->setting++;
     if (row->setting == t->settings)
         return false;
-    hn_trained_label(t, row->setting, row->name, sizeof row->name);
+    hn_put_text(row->name, sizeof row->name, "%s", hn_trained_label(t, row->setting).text);
     return true;
 }
 
 // Appends the axes that are options of the task, or all others that neither the label has nor the
 // list `said`: ", dim=16, dropout=0.5".
 static void add_axes(const struct hn_trained *t, int64_t setting, bool of_task,
-                     const char *const *said, char *text, size_t size) {
+                     const char *const *said, struct hn_phrase *to) {
     const struct hn_overview *o = &t->overview;
     for (int a = 0; a < o->axes; a++) {
         const struct hn_grid_axis *axis = &o->axis[a];
@@ -236,34 +237,37 @@ static void add_axes(const struct hn_trained *t, int64_t setting, bool of_task,
             strcmp(axis->column, "params") == 0 || strcmp(axis->name, "weighting") == 0 ||
             find_weighting_option(t, setting, axis, value) || hn_is_among(axis->name, said))
             continue;
-        hn_overview_value(o, setting, axis->name, value, sizeof value);
-        if (*value && strcmp(axis->name, "batch_size") == 0)
-            hn_append(text, size, ", B=%s", value);
-        else if (*value)
-            hn_append(text, size, of_task ? ", %s=%s" : ", %s %s", axis->name, value);
+        const struct hn_phrase own = hn_overview_value(o, setting, axis->name);
+        if (*own.text && strcmp(axis->name, "batch_size") == 0)
+            hn_append(to->text, sizeof to->text, ", B=%s", own.text);
+        else if (*own.text)
+            hn_append(to->text, sizeof to->text, of_task ? ", %s=%s" : ", %s %s", axis->name,
+                      own.text);
     }
 }
 
-void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *name,
-                     size_t size) {
-    char options[HN_LABEL_SIZE] = "";
-    add_axes(t, setting, true, HN_COLUMNS(NULL), options, sizeof options);
-    if (untrained)
-        snprintf(name, size, "%s", *options ? "untrained" : "untrained encoder");
-    else
-        hn_trained_label(t, setting, name, size);
-    hn_append(name, size, "%s", options);
+struct hn_phrase hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained) {
+    struct hn_phrase options = {""}, name = {"untrained"};
+    add_axes(t, setting, true, HN_COLUMNS(NULL), &options);
     if (!untrained)
-        add_axes(t, setting, false, HN_COLUMNS("dataset"), name, size);
+        name = hn_trained_label(t, setting);
+    hn_append(name.text, sizeof name.text, "%s",
+              untrained && !*options.text ? " encoder" : options.text);
+    if (!untrained)
+        add_axes(t, setting, false, HN_COLUMNS("dataset"), &name);
+    return name;
 }
 
-void hn_trained_title(const struct hn_trained *t, int64_t setting, char *title, size_t size) {
-    char options[HN_LABEL_SIZE] = "";
+struct hn_phrase hn_trained_title(const struct hn_trained *t, int64_t setting) {
+    struct hn_phrase options = {""}, title;
     int64_t run = t->overview.first[setting];
     double batch = hn_table_real(runs_of(t), run, "batch_size");
-    add_axes(t, setting, true, HN_COLUMNS(NULL), options, sizeof options);
-    snprintf(title, size, "%s%s, temperature %g, ", hn_trained_text(t, setting, "task"),
-             options + (*options == ','), hn_table_real(runs_of(t), run, "temperature"));
-    hn_append(title, size, batch > 0 ? "batches of %.0f" : "all items in a batch", batch);
-    add_axes(t, setting, false, HN_COLUMNS("temperature", "batch_size"), title, size);
+    add_axes(t, setting, true, HN_COLUMNS(NULL), &options);
+    hn_put_text(title.text, sizeof title.text, "%s%s, temperature %g, ",
+                hn_trained_text(t, setting, "task"), options.text + (*options.text == ','),
+                hn_table_real(runs_of(t), run, "temperature"));
+    hn_append(title.text, sizeof title.text, batch > 0 ? "batches of %.0f" : "all items in a batch",
+              batch);
+    add_axes(t, setting, false, HN_COLUMNS("temperature", "batch_size"), &title);
+    return title;
 }

@@ -61,9 +61,8 @@ bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row)
 // else 1. cent; 1.
 double hn_trained_scale(const char *column);
 // "batchsampler K=100, M=500 + hcl beta=1": sampler and weighting, and their options that vary.
-void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
+struct hn_phrase hn_trained_label(const struct hn_trained *t, int64_t setting);
 // The same with all else that varies. untrained: of its encoder before training.
-void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *text,
-                     size_t size);
+struct hn_phrase hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained);
 // Names its problem: "views-mlp, temperature 0.2, batches of 256", and what else varies.
-void hn_trained_title(const struct hn_trained *t, int64_t setting, char *text, size_t size);
+struct hn_phrase hn_trained_title(const struct hn_trained *t, int64_t setting);

@@ -191,14 +191,11 @@ static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
 static void put_setting(FILE *tex, const struct rows *r, int i) {
     const struct ties *ties = &r->ties;
     int64_t s = ties->setting[i];
-    char text[TEXT];
-    hn_overview_label(r->o, s, text, sizeof text);
-    hn_tex_text(tex, text);
+    hn_tex_text(tex, hn_overview_label(r->o, s).text);
     for (int a = 0; a < r->o->axes; a++)
-        if (has_column(&r->o->axis[a])) {
-            hn_overview_value(r->o, s, r->o->axis[a].name, text, sizeof text);
-            hn_print(tex, hn_tex_text, " & %s", text);
-        }
+        if (has_column(&r->o->axis[a]))
+            hn_print(tex, hn_tex_text, " & %s",
+                     hn_overview_value(r->o, s, r->o->axis[a].name).text);
     put_weighed(tex, r, s);
     static const struct {
         const char *column;
@@ -225,15 +222,14 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
 }
 
 static void put_head(FILE *tex, const struct rows *r) {
-    char common[512];
-    hn_overview_common(r->o, common, sizeof common);
+    const struct hn_phrase common = hn_overview_common(r->o);
     fputs("% Last step; means over seeds with halves of 95 % intervals, of fewer than three over "
           "batches.\n% Differences to Uniform are paired by seed. From three seeds on, rows of a "
           "group that share a\n% letter do not differ significantly in hardness, all pairs "
           "together.\n",
           tex);
-    if (*common)
-        hn_print(tex, hn_tex_text, "%% All: %s\n", common);
+    if (*common.text)
+        hn_print(tex, hn_tex_text, "%% All: %s\n", common.text);
     fprintf(tex, "%sl", begin);
     for (int a = 0; a < r->o->axes; a++)
         fputs(has_column(&r->o->axis[a]) ? "l" : "", tex);
@@ -324,14 +320,12 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
 
 static void put_problem(FILE *tex, const struct problem *p) {
     const struct hn_trained *t = p->t;
-    char text[TEXT];
-    hn_trained_title(t, p->base, text, sizeof text);
     hn_print(
         tex, hn_tex_text,
         "%% %s: last evaluation, mean over seeds. Differences are paired by seed, with p of a "
         "paired t test;\n%% each ± is half of a 95 %% interval. Rows that share a letter do not "
         "differ significantly, all pairs together.\n",
-        text);
+        hn_trained_title(t, p->base).text);
     fprintf(tex, "%slr", begin);
     for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c))
         fputc('r', tex);
@@ -341,8 +335,8 @@ static void put_problem(FILE *tex, const struct problem *p) {
         hn_print(tex, hn_tex_text, " & %s", name);
         fputs(hn_trained_scale(name) > 1 ? " (\\%)" : "", tex);
     }
-    hn_trained_label(t, p->base, text, sizeof text);
-    hn_print(tex, hn_tex_text, " & %s $-$ %s & $p$ & Ties \\\\\n\\midrule\n", p->ties.column, text);
+    hn_print(tex, hn_tex_text, " & %s $-$ %s & $p$ & Ties \\\\\n\\midrule\n", p->ties.column,
+             hn_trained_label(t, p->base).text);
     struct hn_trained_row row = {.base = p->base, .setting = -1};
     while (hn_trained_next_row(t, &row))
         put_trained_row(tex, p, &row);

@@ -92,16 +92,15 @@ static enum hn_code put_table(struct paper *p) {
 static enum hn_code put_words(struct paper *p) {
     HN_SCOPE(p->ctx);
     struct hn_overview o;
-    char common[512];
     if (hn_overview_make(p->ctx, p->what->results, &o))
         return p->ctx->code;
-    hn_overview_common(&o, common, sizeof common);
+    const struct hn_phrase common = hn_overview_common(&o);
     int64_t n = 0;
     for (int64_t s = 0; s < o.settings; s++)
         n += o.last[s] && o.seeds[s] > 0;
     hn_print(p->tex, hn_tex_text, "%s %s compared%s%s%s: Table~\\ref{tab:settings}",
-             hn_counted(n, "setting").text, n == 1 ? "was" : "were", *common ? " (" : "", common,
-             *common ? ")" : "");
+             hn_counted(n, "setting").text, n == 1 ? "was" : "were", *common.text ? " (" : "",
+             common.text, *common.text ? ")" : "");
     const char *joint = p->n_drawn > 1 ? ", Figures~" : ", Figure~";
     for (int wide = 0; wide < 2; wide++)
         for (int i = 0; i < p->n_drawn; i++)

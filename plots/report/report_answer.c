@@ -92,9 +92,7 @@ static void put_time(FILE *html, const struct league *p, int64_t s) {
 }
 
 static void put_name(FILE *html, const struct league *p, int64_t s, const char *format) {
-    char name[HN_LABEL_SIZE];
-    hn_overview_label(p->o, s, name, sizeof name);
-    hn_html(html, format, name);
+    hn_html(html, format, hn_overview_label(p->o, s).text);
 }
 
 // A mean, and in its stead the difference to Uniform has the interval, where there is one.
@@ -363,12 +361,11 @@ static bool has_no_true(const struct league *p) {
 static void put_league(FILE *html, const struct league *p) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
-    char name[HN_LABEL_SIZE];
     bool ranked = find_hardest(p, NAN) >= 0;
     if (!ranked && !has_no_true(p))
         return;
-    hn_dataset_title(hn_table_text(runs, cell, "dataset"), name, sizeof name);
-    hn_html(html, "<p>%s, step %.0f, batches of %.0f; hardness: %s.", name,
+    hn_html(html, "<p>%s, step %.0f, batches of %.0f; hardness: %s.",
+            hn_dataset_title(hn_table_text(runs, cell, "dataset")).text,
             hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
             p->hardness->name);
     if (!ranked) {

@@ -135,14 +135,11 @@ static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
 // A setting at the last step of its file, with everything that its row names but the result.
 static void compose_key(const struct hn_overview *o, int64_t s, char key[KEY]) {
-    char value[HN_TITLE_SIZE];
     snprintf(key, KEY, "%s\t%s", hn_table_text(&o->results->runs, o->first[s], "dataset_sha256"),
              hn_overview_sampler(o, s));
-    for (int a = 0; a < o->axes; a++) {
-        hn_overview_value(o, s, o->axis[a].name, value, sizeof value);
+    for (int a = 0; a < o->axes; a++)
         if (strcmp(o->axis[a].name, "result") != 0)
-            hn_append(key, KEY, "\t%s", value);
-    }
+            hn_append(key, KEY, "\t%s", hn_overview_value(o, s, o->axis[a].name).text);
 }
 
 // Counts the settings that two results or more have measured on the same file.

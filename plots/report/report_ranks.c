@@ -25,8 +25,8 @@ enum {
 
 struct ranks {
     const struct hn_overview *o;
-    char (*label)[HN_LABEL_SIZE]; // [labels]
-    const char **dataset;         // [datasets] digests
+    struct hn_phrase *label; // [labels]
+    const char **dataset;    // [datasets] digests
     int64_t labels, datasets;
     int64_t *of;     // [settings] its label, -1: not ranked
     int64_t *at;     // [settings] its data set
@@ -40,15 +40,14 @@ static const char *dataset_of(const struct hn_overview *o, int64_t setting) {
 }
 
 static void name_setting(struct ranks *k, int64_t s) {
-    char label[HN_LABEL_SIZE];
+    const struct hn_phrase label = hn_overview_label(k->o, s);
     int64_t l = 0, d = 0;
-    hn_overview_label(k->o, s, label, sizeof label);
-    while (l < k->labels && strcmp(k->label[l], label) != 0)
+    while (l < k->labels && strcmp(k->label[l].text, label.text) != 0)
         l++;
     while (d < k->datasets && strcmp(k->dataset[d], dataset_of(k->o, s)) != 0)
         d++;
     if (l == k->labels)
-        memcpy(k->label[k->labels++], label, sizeof label);
+        k->label[k->labels++] = label;
     if (d == k->datasets)
         k->dataset[k->datasets++] = dataset_of(k->o, s);
     k->of[s] = l;
@@ -182,7 +181,7 @@ struct rank_row {
 static void put_label(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct rank_row *row = of;
     (void)c;
-    hn_html(html, "<th scope=row>%s</th>", row->k->label[row->label]);
+    hn_html(html, "<th scope=row>%s</th>", row->k->label[row->label].text);
 }
 
 static struct hn_html_number mean_rank(const struct hn_html_column *c, const void *of) {
@@ -232,11 +231,11 @@ static enum hn_code put_best(FILE *html, struct hn_context *ctx, const struct ra
     for (int64_t l = 0; l < k->labels; l++)
         worse += k->common[l] && rank_of(k, l) - rank_of(k, best) > apart + 1e-9;
     hn_html(html, "<p>%s: <b>%s</b> ranks best, %.2f on average over %" PRId64 " data sets.%s",
-            by->title, k->label[best], rank_of(k, best), datasets,
+            by->title, k->label[best].text, rank_of(k, best), datasets,
             worse ? "" : " No other is significantly worse.");
     for (int64_t l = 0; l < k->labels && worse; l++)
         if (k->common[l] && l != best && !(rank_of(k, l) - rank_of(k, best) > apart + 1e-9))
-            hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
+            hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l].text);
     fputs(ties ? ".</p>\n" : "</p>\n", html);
     return HN_OK;
 }

@@ -10,7 +10,7 @@ enum { MAX_LISTED = 32 };
 
 // Different texts or numbers of a column, in the order of the file.
 struct distinct {
-    char text[MAX_LISTED][HN_TITLE_SIZE];
+    struct hn_phrase text[MAX_LISTED];
     int n;
     bool more;
 };
@@ -19,22 +19,21 @@ static void list_distinct(const struct hn_table *t, const char *column, const ch
                           struct distinct *d) {
     *d = (struct distinct){.n = 0};
     for (int64_t row = 0; row < t->rows; row++) {
-        char text[HN_TITLE_SIZE];
+        const struct hn_phrase cell = hn_cell_text(t, row, column);
         bool again = of_dataset && strcmp(hn_table_text(t, row, "dataset"), of_dataset) != 0;
-        hn_cell_text(t, row, column, text, sizeof text);
         for (int i = 0; i < d->n && !again; i++)
-            again = strcmp(d->text[i], text) == 0;
-        if (again || !*text)
+            again = strcmp(d->text[i].text, cell.text) == 0;
+        if (again || !*cell.text)
             continue;
         d->more |= d->n == MAX_LISTED;
         if (d->n < MAX_LISTED)
-            snprintf(d->text[d->n++], sizeof d->text[0], "%s", text);
+            d->text[d->n++] = cell;
     }
 }
 
 static void put_list(FILE *html, const struct distinct *d) {
     for (int i = 0; i < d->n; i++)
-        hn_html(html, i ? ", %s" : "%s", d->text[i]);
+        hn_html(html, i ? ", %s" : "%s", d->text[i].text);
     fputs(d->more ? " …" : "", html);
 }
 
@@ -53,19 +52,19 @@ static void put_datasets(FILE *html, const struct hn_results *r) {
             hn_html_is_training(r) ? "Data" : "Snapshots",
             sized ? "<th scope=col class=n>Items</th>" : "");
     for (int i = 0; i < names.n; i++) {
-        list_distinct(runs, "step", names.text[i], &steps);
-        list_distinct(runs, "dataset_sha256", names.text[i], &sums);
-        hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i]);
+        list_distinct(runs, "step", names.text[i].text, &steps);
+        list_distinct(runs, "dataset_sha256", names.text[i].text, &sums);
+        hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i].text);
         double items =
-            sized
-                ? hn_table_real(sized, hn_table_row_with(sized, "dataset", names.text[i]), "items")
-                : NAN;
+            sized ? hn_table_real(sized, hn_table_row_with(sized, "dataset", names.text[i].text),
+                                  "items")
+                  : NAN;
         if (sized)
             fprintf(html, isnan(items) ? "<td class=n>–</td>" : "<td class=n>%.0f</td>", items);
         fputs("<td class=wrap>", html);
         put_list(html, &steps);
-        sums.text[0][sums.n > 0 ? 16 : 0] = '\0';
-        hn_html(html, "</td><td><code>%s</code></td></tr>\n", sums.text[0]);
+        sums.text[0].text[sums.n > 0 ? 16 : 0] = '\0';
+        hn_html(html, "</td><td><code>%s</code></td></tr>\n", sums.text[0].text);
     }
     fputs("</tbody></table></div>\n", html);
 }
@@ -194,7 +193,6 @@ static void put_versions(FILE *html, const struct hn_results *const *r, int64_t 
 enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx, const struct hn_results *const *r,
                               int64_t n) {
     struct hn_programs programs = {0};
-    char text[512];
     HN_SCOPE(ctx);
     put_versions(html, r, n);
     for (int64_t i = 0; i < n; i++)
@@ -202,8 +200,7 @@ enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx, const struct h
             return ctx->code;
     if (programs.n < 2)
         return HN_OK;
-    hn_programs_text(&programs, text, sizeof text);
     hn_html(html, "<p><strong>Rows were made by %" PRId64 " programs:</strong> %s.</p>\n",
-            programs.n, text);
+            programs.n, hn_programs_text(&programs).text);
     return HN_OK;
 }

@@ -19,21 +19,20 @@ struct row {
 // Values of axes that are options of the sampler, or of all others: the page chooses rows by them.
 static void put_values(FILE *html, const struct hn_overview *o, int64_t setting, bool options,
                        const char *joint) {
-    char value[HN_TITLE_SIZE];
     for (int a = 0; a < o->axes; a++) {
         const struct hn_grid_axis *axis = &o->axis[a];
         bool named = strcmp(axis->name, "dataset") != 0; // it is shown as "file"
         bool of_sampler = strcmp(axis->column, "params") == 0;
         char title[HN_LABEL_SIZE];
-        hn_overview_value(o, setting, axis->name, value, sizeof value);
-        if (of_sampler != options || !*value)
+        const struct hn_phrase value = hn_overview_value(o, setting, axis->name);
+        if (of_sampler != options || !*value.text)
             continue;
         snprintf(title, sizeof title, "%s", named ? axis->name : "file");
         for (char *c = title; *c; c++)
             *c = *c == '_' ? ' ' : *c;
         hn_html(html, options && *joint == ',' ? "<span>%s</span>" : "%s", joint);
-        hn_html(html, "<span data-axis=\"%s\" data-value=\"%s\">%s%s%s</span>", title, value, title,
-                of_sampler ? "=" : " ", value);
+        hn_html(html, "<span data-axis=\"%s\" data-value=\"%s\">%s%s%s</span>", title, value.text,
+                title, of_sampler ? "=" : " ", value.text);
         joint = ", ";
     }
 }
@@ -273,14 +272,13 @@ static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
 
 // Options that the rows do not name, since all rows of their sampler have the same value.
 static void put_shared(FILE *html, const struct hn_overview *o) {
-    char shared[1024];
     const char *before = "<dl class=shared>";
     for (int64_t s = 0; s < o->settings; s++) {
-        hn_overview_shared(o, s, shared, sizeof shared);
-        if (!*shared || !hn_overview_leads(o, s))
+        const struct hn_phrase shared = hn_overview_shared(o, s);
+        if (!*shared.text || !hn_overview_leads(o, s))
             continue;
         fputs(before, html);
-        hn_html(html, "<dt>%s</dt><dd>%s</dd>\n", hn_overview_sampler(o, s), shared);
+        hn_html(html, "<dt>%s</dt><dd>%s</dd>\n", hn_overview_sampler(o, s), shared.text);
         before = "";
     }
     fputs(*before ? "" : "</dl>\n", html);
@@ -314,17 +312,17 @@ static void put_unlabelled(FILE *html, const struct hn_results *r) {
 }
 
 static void put_table(FILE *html, const struct table *t, bool chosen) {
-    char common[512], each[40] = "";
+    char each[40] = "";
     int64_t same = same_seeds(t->o), rows = 0;
     for (int64_t s = 0; s < t->o->settings; s++)
         rows += t->o->seeds[s] > 0;
-    hn_overview_common(t->o, common, sizeof common);
+    const struct hn_phrase common = hn_overview_common(t->o);
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
     hn_html(html,
             "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval over seeds, with "
             "fewer than three over batches. %sClick a heading to sort.</p>\n",
-            common, *common ? ". " : "", each,
+            common.text, *common.text ? ". " : "", each,
             chosen && hn_hardness_measure(t->o->results, 1)
                 ? "Columns of hardness are those of the measure chosen above. "
                 : "");

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { TITLE = 160, MAX_PROBLEMS = 4, MAX_TIES = 6 };
+enum { MAX_PROBLEMS = 4, MAX_TIES = 6 };
 
 struct row {
     const struct hn_trained *t;
@@ -74,12 +74,10 @@ static struct hn_html_number cost(const struct hn_html_column *c, const void *of
 // The table of `row`'s base, from the row behind that one on.
 static void put_table(FILE *html, const struct hn_html_column *column, int n, struct row row,
                       const char *caption) {
-    char title[TITLE];
-    hn_trained_title(row.t, row.of.base, title, sizeof title);
     hn_html(html,
             "<div class=scroll role=region tabindex=0 aria-label=\"Training\">"
             "<table class=sortable><caption>%s: %s</caption>\n",
-            title, caption);
+            hn_trained_title(row.t, row.of.base).text, caption);
     hn_html_heads(html, column, n, n);
     while (hn_trained_next_row(row.t, &row.of))
         hn_html_row(html, column, n, &row);
@@ -92,7 +90,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
     int n = 0;
     const char *first = hn_trained_column(t, base);
     double scale = hn_trained_scale(first);
-    char name[HN_LABEL_SIZE], top[HN_LABEL_SIZE], minus[2 * HN_LABEL_SIZE],
+    char top[HN_LABEL_SIZE], minus[2 * HN_LABEL_SIZE],
         (*title)[HN_LABEL_SIZE] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
     struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 5, sizeof *column);
     if (!title || !column)
@@ -112,8 +110,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
     snprintf(top, sizeof top, "best %s%s", first, scale > 1 ? " (%)" : "");
     column[n++] =
         (struct hn_html_column){top, best_of, first, HN_HTML_PLUS_MINUS("%.2f"), scale, best};
-    hn_trained_label(t, base, name, sizeof name);
-    snprintf(minus, sizeof minus, "%s minus %s", first, name);
+    hn_put_text(minus, sizeof minus, "%s minus %s", first, hn_trained_label(t, base).text);
     column[n++] = (struct hn_html_column){minus, NULL, first, "%+.2f", "%.2f", scale, difference};
     column[n++] =
         (struct hn_html_column){"p", "of a paired t test", first, "%.3f", .number = p_value};
@@ -211,7 +208,6 @@ static int64_t highest(const struct problem *p, bool improved) {
 }
 
 static void put_ties(FILE *html, const struct problem *p, int64_t best) {
-    char name[HN_LABEL_SIZE];
     int n = 0;
     for (int64_t k = 0; k < p->t->settings; k++) {
         if (k == best || p->t->base[k] != p->base)
@@ -220,9 +216,9 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
             hn_mean_among_pairs(hn_trained_difference(p->t, best, k, p->column), p->settings);
         if (d.n == 0 || hn_told_apart(d, true) != 0)
             continue;
-        hn_trained_label(p->t, k, name, sizeof name);
         if (n < MAX_TIES)
-            hn_html(html, n ? ", %s" : " Not significantly different: %s", name);
+            hn_html(html, n ? ", %s" : " Not significantly different: %s",
+                    hn_trained_label(p->t, k).text);
         n++;
     }
     if (n > MAX_TIES)
@@ -231,20 +227,17 @@ static void put_ties(FILE *html, const struct problem *p, int64_t best) {
 }
 
 static void put_best(FILE *html, const struct problem *p, int64_t best) {
-    char name[HN_LABEL_SIZE];
-    hn_trained_label(p->t, best, name, sizeof name);
     hn_html(html,
             p->improved == 1  ? ": <b>%s</b> has %s "
             : p->improved > 1 ? "; of these <b>%s</b> has the highest %s, "
                               : " <b>%s</b> has the highest %s, ",
-            name, p->column);
+            hn_trained_label(p->t, best).text, p->column);
     put_mean(html, p, last_of(p, best));
     struct hn_mean to_base = against(p, best, p->base);
     if (best != p->base && to_base.n > 0) {
-        hn_trained_label(p->t, p->base, name, sizeof name);
         fputs(", ", html);
         put_difference(html, p, to_base);
-        hn_html(html, " against %s", name);
+        hn_html(html, " against %s", hn_trained_label(p->t, p->base).text);
     }
     fputs(".", html);
     put_ties(html, p, best);
@@ -252,9 +245,7 @@ static void put_best(FILE *html, const struct problem *p, int64_t best) {
 
 // Without an interval nothing is said to be better than anything.
 static void put_undecided(FILE *html, const struct problem *p, int64_t best, int64_t seeds) {
-    char name[HN_LABEL_SIZE];
-    hn_trained_label(p->t, best, name, sizeof name);
-    hn_html(html, "%s has %s ", name, p->column);
+    hn_html(html, "%s has %s ", hn_trained_label(p->t, best).text, p->column);
     put_mean(html, p, last_of(p, best));
     hn_html(html,
             " with %s. Run at least three seeds to see whether training improves on the baselines "
@@ -264,12 +255,10 @@ static void put_undecided(FILE *html, const struct problem *p, int64_t best, int
 
 static void put_problem(FILE *html, const struct problem *p) {
     struct hn_trained_row row;
-    char title[TITLE];
     int64_t best = highest(p, p->improved > 0);
     if (best < 0)
         return;
-    hn_trained_title(p->t, p->base, title, sizeof title);
-    hn_html(html, "<p>%s: ", title);
+    hn_html(html, "<p>%s: ", hn_trained_title(p->t, p->base).text);
     int64_t seeds = last_of(p, best).n;
     struct hn_mean d = closest_gain(p, best, &row);
     bool baseline = d.n > 0;

@@ -12,17 +12,16 @@ static const double clamped_max = 0.1;
 
 // "hcl beta=1": the weighting, and its options that vary.
 static void put_name(FILE *html, const struct hn_overview *o, int64_t s) {
-    char name[HN_LABEL_SIZE], value[HN_TITLE_SIZE];
-    hn_overview_value(o, s, "weighting", name, sizeof name);
+    struct hn_phrase name = hn_overview_value(o, s, "weighting");
     for (int a = 0; a < o->axes; a++) {
         bool own = strcmp(o->axis[a].column, "params") != 0 &&
                    !hn_is_among(o->axis[a].name, HN_COLUMNS("weighting", "dataset", "step", "loss",
                                                             "result", "temperature", "batch_size"));
-        hn_overview_value(o, s, o->axis[a].name, value, sizeof value);
-        if (own && *value)
-            hn_append(name, sizeof name, " %s=%s", o->axis[a].name, value);
+        const struct hn_phrase value = hn_overview_value(o, s, o->axis[a].name);
+        if (own && *value.text)
+            hn_append(name.text, sizeof name.text, " %s=%s", o->axis[a].name, value.text);
     }
-    hn_html(html, "<b>%s</b>", name);
+    hn_html(html, "<b>%s</b>", name.text);
 }
 
 static bool is_weighting(const struct hn_overview *o, int64_t s, const char *name) {
@@ -109,16 +108,15 @@ static const char *measure_of(const struct hn_overview *o, int64_t s) {
 
 static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none, bool first) {
     const char *column = measure_of(o, none);
-    char dataset[HN_TITLE_SIZE], name[HN_LABEL_SIZE];
     const struct hn_table *runs = &o->results->runs;
     int64_t cell = o->first[none];
-    hn_dataset_title(hn_table_text(runs, cell, "dataset"), dataset, sizeof dataset);
-    hn_overview_label(o, none, name, sizeof name);
     hn_html(html,
             "<p>Weightings on %s, step %.0f, batches of %.0f, temperature %g, loss %s, %s: without "
             "one ",
-            dataset, hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
-            hn_table_real(runs, cell, "temperature"), hn_table_text(runs, cell, "loss"), name);
+            hn_dataset_title(hn_table_text(runs, cell, "dataset")).text,
+            hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
+            hn_table_real(runs, cell, "temperature"), hn_table_text(runs, cell, "loss"),
+            hn_overview_label(o, none).text);
     hn_html_mean(html, hn_overview_mean(o, none, column), 100, 2, false);
     fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
                                          : " % of the loss is on false negatives. ",

@@ -314,38 +314,38 @@ static bool part_varies(const struct hn_overview *o, struct hn_option_part part)
     return hn_overview_varies(o, name);
 }
 
-void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
+struct hn_phrase hn_overview_label(const struct hn_overview *o, int64_t setting) {
+    struct hn_phrase label;
     const char *joint = " ", *rest = hn_table_text(runs_of(o), o->first[setting], "params");
     struct hn_option_part part;
-    hn_put_text(text, size, "%s", hn_overview_sampler(o, setting));
+    hn_put_text(label.text, sizeof label.text, "%s", hn_overview_sampler(o, setting));
     while (hn_option_next(&rest, &part))
         if (part_varies(o, part)) {
-            hn_append(text, size, "%s%.*s", joint, (int)part.length, part.text);
+            hn_append(label.text, sizeof label.text, "%s%.*s", joint, (int)part.length, part.text);
             joint = ", ";
         }
+    return label;
 }
 
-static void put_value(const struct hn_table *t, int64_t cell, const char *column, char *text,
-                      size_t size) {
-    if (strcmp(column, "dataset") == 0)
-        hn_dataset_title(hn_table_text(t, cell, column), text, size);
-    else
-        hn_cell_text(t, cell, column, text, size);
+static struct hn_phrase value_of(const struct hn_table *t, int64_t cell, const char *column) {
+    return strcmp(column, "dataset") == 0 ? hn_dataset_title(hn_table_text(t, cell, column))
+                                          : hn_cell_text(t, cell, column);
 }
 
-void hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis, char *text,
-                       size_t size) {
+struct hn_phrase hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis) {
     int64_t cell = o->first[setting];
-    *text = '\0';
+    struct hn_phrase value = {""};
     for (int a = 0; a < o->axes; a++) {
         const char *column = o->axis[a].column;
         if (strcmp(o->axis[a].name, axis) != 0)
             continue;
         if (!is_options(column))
-            put_value(runs_of(o), cell, column, text, size);
-        else if (!hn_option_value(hn_table_text(runs_of(o), cell, column), axis, text, size))
-            *text = '\0';
+            value = value_of(runs_of(o), cell, column);
+        else if (!hn_option_value(hn_table_text(runs_of(o), cell, column), axis, value.text,
+                                  sizeof value.text))
+            *value.text = '\0';
     }
+    return value;
 }
 
 // The weighting that a column is an option of, where it is one of a single weighting; else "".
@@ -364,10 +364,9 @@ static const char *weighting_of(const struct hn_table *t, int column) {
     return all ? "" : only;
 }
 
-void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
+struct hn_phrase hn_overview_common(const struct hn_overview *o) {
     const struct hn_table *t = runs_of(o);
-    char value[HN_TITLE_SIZE];
-    *text = '\0';
+    struct hn_phrase all = {""};
     for (int64_t i = 0; i < o->columns; i++) {
         const char *name = name_of(o, i);
         int64_t cell = 0;
@@ -376,20 +375,22 @@ void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
             continue;
         while (!applies(t, o->identity[i].column, cell))
             cell++;
-        put_value(t, cell, name, value, sizeof value);
         const char *owner = weighting_of(t, o->identity[i].column);
-        hn_append(text, size, "%s%s%s%s %s", *text ? ", " : "", owner, *owner ? " " : "", name,
-                  value);
+        hn_append(all.text, sizeof all.text, "%s%s%s%s %s", *all.text ? ", " : "", owner,
+                  *owner ? " " : "", name, value_of(t, cell, name).text);
     }
+    return all;
 }
 
-void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
+struct hn_phrase hn_overview_shared(const struct hn_overview *o, int64_t setting) {
     const char *rest = hn_table_text(runs_of(o), o->first[setting], "params");
     struct hn_option_part part;
-    *text = '\0';
+    struct hn_phrase shared = {""};
     while (hn_option_next(&rest, &part))
         if (!part_varies(o, part))
-            hn_append(text, size, "%s%.*s", *text ? ", " : "", (int)part.length, part.text);
+            hn_append(shared.text, sizeof shared.text, "%s%.*s", *shared.text ? ", " : "",
+                      (int)part.length, part.text);
+    return shared;
 }
 
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {

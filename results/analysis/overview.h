@@ -52,17 +52,16 @@ HN_MUST_USE enum hn_code hn_overview_make(struct hn_context *ctx, const struct h
 // True if an axis of that name varies.
 bool hn_overview_varies(const struct hn_overview *o, const char *axis);
 // The value of an axis, "" where it does not apply; data sets without folders and ending.
-void hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis, char *text,
-                       size_t size);
+struct hn_phrase hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis);
 // "step 1000, loss ntxent": what all settings have alike to which it applies.
-void hn_overview_common(const struct hn_overview *o, char *text, size_t size);
+struct hn_phrase hn_overview_common(const struct hn_overview *o);
 // "K=100, M=500": options that all settings of this one's sampler have alike.
-void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text, size_t size);
+struct hn_phrase hn_overview_shared(const struct hn_overview *o, int64_t setting);
 // True for the first setting of its sampler.
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
-void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
+struct hn_phrase hn_overview_label(const struct hn_overview *o, int64_t setting);
 // True if they differ at most by sampler, weighting and the options of both.
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b);
 // The setting of the cell to which a row of a further table belongs, by its column `run`; -1: none.

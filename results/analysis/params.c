@@ -36,20 +36,23 @@ bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *c
     return true;
 }
 
-void hn_cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
-                  size_t size) {
+struct hn_phrase hn_cell_text(const struct hn_table *t, int64_t row, const char *column) {
+    struct hn_phrase cell;
     double number = hn_table_real(t, row, column);
     if (isnan(number))
-        snprintf(text, size, "%s", hn_table_text(t, row, column));
+        hn_put_text(cell.text, sizeof cell.text, "%s", hn_table_text(t, row, column));
     else
-        snprintf(text, size, "%.9g", number);
+        hn_put_text(cell.text, sizeof cell.text, "%.9g", number);
+    return cell;
 }
 
-void hn_dataset_title(const char *dataset, char *text, size_t size) {
-    snprintf(text, size, "%s", hn_base_name(dataset));
-    char *dot = strrchr(text, '.');
-    if (dot && dot > text)
+struct hn_phrase hn_dataset_title(const char *dataset) {
+    struct hn_phrase title;
+    hn_put_text(title.text, sizeof title.text, "%s", hn_base_name(dataset));
+    char *dot = strrchr(title.text, '.');
+    if (dot && dot > title.text)
         *dot = '\0';
+    return title;
 }
 
 bool hn_is_uniform(const char *sampler, const char *params) {

@@ -18,10 +18,9 @@ bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, co
 bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
 
 // The text of a cell, or its number in nine digits.
-void hn_cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
-                  size_t size);
+struct hn_phrase hn_cell_text(const struct hn_table *t, int64_t row, const char *column);
 // The name of a data set without folders and ending.
-void hn_dataset_title(const char *dataset, char *text, size_t size);
+struct hn_phrase hn_dataset_title(const char *dataset);
 
 // True for the baseline: the sampler uniform, without an option that keeps tuples of a batch apart.
 bool hn_is_uniform(const char *sampler, const char *params);

@@ -74,14 +74,14 @@ static void look_at_settings(const struct hn_results *r) {
     HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
     int rows = 0;
     for (int64_t s = 0; s < o.settings; s++) {
-        char label[128], row[256];
+        char row[256];
         if (!o.last[s])
             continue;
         rows++;
         struct hn_mean fn = hn_overview_mean(&o, s, "fn_ratio");
-        hn_overview_label(&o, s, label, sizeof label);
+        const struct hn_phrase label = hn_overview_label(&o, s);
         snprintf(row, sizeof row, "& $%.2f \\pm %.2f$ &", 100 * fn.mean, 100 * fn.half);
-        CU_ASSERT(strstr(text, label) != NULL && strstr(text, row) != NULL);
+        CU_ASSERT(strstr(text, label.text) != NULL && strstr(text, row) != NULL);
         struct hn_mean mass = hn_overview_mean(&o, s, "fn_mass");
         snprintf(row, sizeof row, "& $%.2f \\pm %.2f$ &", 100 * mass.mean, 100 * mass.half);
         CU_ASSERT(isnan(mass.mean) || strstr(text, row) != NULL);

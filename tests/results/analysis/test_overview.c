@@ -108,7 +108,6 @@ static void put_grid(void) {
 // Every axis that varies is there under its name, what does not vary is not.
 static void every_axis(void) {
     struct hn_overview o;
-    char text[128];
     begin();
     put_grid();
     make(&o);
@@ -123,20 +122,14 @@ static void every_axis(void) {
         CU_ASSERT_EQUAL(hn_overview_leads(&o, s), s < 3);
         CU_ASSERT_EQUAL(o.last[s], s / 24 % 2 == 1);
     }
-    hn_overview_value(&o, 3, "M", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "1000");
-    hn_overview_value(&o, 0, "M", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "");
-    hn_overview_value(&o, 13, "dataset", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "one");
-    hn_overview_value(&o, 5, "beta", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "0.5");
-    hn_overview_common(&o, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "loss ntxent, hcl form equation, temperature 0.5");
-    hn_overview_shared(&o, 2, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "K=100");
-    hn_overview_shared(&o, 0, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "draw=shuffle");
+    CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 3, "M").text, "1000");
+    CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 0, "M").text, "");
+    CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 13, "dataset").text, "one");
+    CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 5, "beta").text, "0.5");
+    CU_ASSERT_STRING_EQUAL(hn_overview_common(&o).text,
+                           "loss ntxent, hcl form equation, temperature 0.5");
+    CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 2).text, "K=100");
+    CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 0).text, "draw=shuffle");
     end();
 }
 
@@ -147,7 +140,6 @@ static struct cell at(const char *sampler, int seed, double fn, double hard) {
 // A default is shown where another row of the sampler has the option otherwise.
 static void option_left_out(void) {
     struct hn_overview o;
-    char text[64];
     begin();
     struct cell plain = at("gcbs", 1, 0.1, 0.1), kept = plain;
     plain.params = "quantile=0.999";
@@ -158,10 +150,8 @@ static void option_left_out(void) {
     CU_ASSERT_EQUAL(o.settings, 2);
     CU_ASSERT_EQUAL(o.axes, 1);
     CU_ASSERT_STRING_EQUAL(o.axis[0].name, "keep");
-    hn_overview_value(&o, 1, "keep", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "64");
-    hn_overview_shared(&o, 1, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "quantile=0.999");
+    CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 1, "keep").text, "64");
+    CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 1).text, "quantile=0.999");
     end();
 }
 
