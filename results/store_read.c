@@ -415,9 +415,9 @@ static enum hn_code check_schema(const struct reader *r) {
     int64_t version = hn_h5_get_int(r->file, "schema_version", 0);
     if (strcmp(schema, HN_STORE_SCHEMA) != 0)
         return hn_fail(r->ctx, HN_DATA,
-                       "%s: is not a results file but %.40s: give a results.h5 that hardneg run "
+                       "%s: is not a results file but %s: give a results.h5 that hardneg run "
                        "has written",
-                       r->path, *schema ? schema : "another kind of HDF5 file");
+                       r->path, hn_quote(*schema ? schema : "another kind of HDF5 file").text);
     if (version != HN_STORE_VERSION)
         return hn_fail(r->ctx, HN_DATA,
                        "%s: has schema version %" PRId64 " and this program reads version %d: use "

@@ -647,6 +647,7 @@ test_rerun() {
 test_export() {
     expect "export" 0 '^cell_key,run_key' export whole --csv
     expect "export: an unknown table" 2 'there are runs' export whole --csv --table runns
+    expect "export: a long name is cut with a mark" 2 'no table x{57}[.]{3}; there are runs' export whole --csv --table "$(printf 'x%.0s' {1..99})"
     expect "export: a missing file" 3 'none' export none.h5 --csv
     with_python "export" || return
     for table in runs timing snapshots attrition; do

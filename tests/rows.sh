@@ -69,6 +69,7 @@ test_refused() {
     expect "no part" 2 '--rows ranks: give ranks with --mpi, and i/n' run -c job.yaml -o no --rows ranks
     expect "a part beyond the last" 2 '--rows 3/2: give part i of n' run -c job.yaml -o no --rows 3/2
     expect "not a part" 2 '--rows 1/2x: give part i of n' run -c job.yaml -o no --rows 1/2x
+    expect "a long one is cut with a mark" 2 '--rows x{57}[.]{3}: give part i of n' run -c job.yaml -o no --rows "$(printf 'x%.0s' {1..99})"
     expect "parts of two kinds" 2 '--rows and --shard' run -c job.yaml -o no --rows 1/2 --shard 1/2
     check "nothing was written" nothing_left no
 }

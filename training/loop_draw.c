@@ -35,12 +35,12 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_sp
     static const char *const keys[] = {"teacher", "groups"};
     const struct hn_notes said = ctx->notes;
     enum hn_code code = hn_sampler_check(ctx, spec->sampler, spec->sampler_params, plan);
-    char why[HN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", ctx->message);
     if (code == HN_USAGE) // its options do not fit these items: the other runs go on
-        return hn_fail(ctx, HN_DATA, "%s: %.500s", spec->sampler->name, why);
+        return hn_fail(ctx, HN_DATA, "%s: %s", spec->sampler->name, ctx->message);
     if (code != HN_NOT_APPLICABLE)
         return code;
+    char why[HN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", ctx->message);
     const char *key = NULL;
     ctx->notes.to = NULL;
     for (int i = 0; i < 2 && !key; i++) {

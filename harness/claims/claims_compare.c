@@ -81,8 +81,8 @@ static void fill_part(struct judge *j, struct hn_claim_part *part, const struct 
 static void name_part(struct hn_claim_part *part, const char *group, const char *left,
                       const char *right) {
     const char *against = !*right ? "" : *group || *left ? " against " : "against ";
-    hn_put_text(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group,
-                *group && *left ? ", " : "", left, against, right);
+    hn_put_text(part->at, sizeof part->at, "%s%s%s%s%s", hn_quote(group).text,
+                *group && *left ? ", " : "", hn_quote(left).text, against, hn_quote(right).text);
 }
 
 static enum hn_code begin_pairs(struct judge *j, int64_t max) {
@@ -370,7 +370,8 @@ static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *
     if (j->out->parts > 0 || j->out->verdict == HN_NOT_TESTED)
         return HN_OK;
     char why[160];
-    hn_put_text(why, sizeof why, "the results have a single value of '%.60s'", j->claim->along);
+    hn_put_text(why, sizeof why, "the results have a single value of '%s'",
+                hn_quote(j->claim->along).text);
     return hn_claim_not_tested(j->out, j->out->alike ? hn_claim_alike : why);
 }
 

@@ -115,7 +115,7 @@ static void reason_of(struct hn_claim_outcome *o, const char *why) {
     else if (o->verdict == HN_HOLDS && count > 1)
         hn_put_text(o->reason, sizeof o->reason, "all %" PRId64 " claims hold", count);
     else
-        hn_put_text(o->reason, sizeof o->reason, "%.100s: %.400s", first->name, text);
+        hn_put_text(o->reason, sizeof o->reason, "%s: %s", first->name, text);
 }
 
 static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r, const char *why,

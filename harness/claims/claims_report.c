@@ -174,12 +174,12 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
     bool known = published(o->entry, &l->published, &number, paper, sizeof paper);
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
-        snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->name,
-                 *p->dataset || *p->at ? ", " : "", p->dataset, *p->dataset && *p->at ? ", " : "",
-                 p->at, p->difference);
+        hn_put_text(line, sizeof line, "%s%s%s%s%s: %.4g", l->name,
+                    *p->dataset || *p->at ? ", " : "", p->dataset,
+                    *p->dataset && *p->at ? ", " : "", p->at, p->difference);
         if (p->hi > p->lo)
             hn_append(line, sizeof line, " [%.4g, %.4g]", p->lo, p->hi);
-        hn_append(line, sizeof line, "%s%.16s", *l->unit ? " " : "", l->unit);
+        hn_append(line, sizeof line, "%s%s", *l->unit ? " " : "", l->unit);
         if (known)
             hn_append(line, sizeof line, "; paper %s (%s)", paper, number.table);
         printf("  %-13s%s\n", "level", line);

@@ -198,7 +198,8 @@ static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r,
     char all[HN_MESSAGE_MAX] = "runs, timing";
     for (int64_t i = 0; i < r->n_tables; i++)
         hn_append(all, sizeof all, ", %s", r->table[i].name);
-    return hn_fail(ctx, HN_USAGE, "%s has no table %.100s; there are %s", path, name, all);
+    return hn_fail(ctx, HN_USAGE, "%s has no table %s; there are %s", path, hn_quote(name).text,
+                   all);
 }
 
 // The table to write: one of the file, or one that is computed from it.

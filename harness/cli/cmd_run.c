@@ -307,7 +307,8 @@ static enum hn_code open_parts(struct hn_context *ctx, struct run_params *p) {
     bool ranks = p->rows && strcmp(p->rows, "ranks") == 0;
     if (ranks != (p->rows && p->mpi))
         return hn_fail(ctx, HN_USAGE,
-                       "--rows %.40s: give ranks with --mpi, and i/n, as 2/8, without it", p->rows);
+                       "--rows %s: give ranks with --mpi, and i/n, as 2/8, without it",
+                       hn_quote(p->rows).text);
     if (p->rows && p->shard)
         return hn_fail(ctx, HN_USAGE, "--rows and --shard: give one of them");
     if (!p->rows)

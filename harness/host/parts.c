@@ -289,8 +289,8 @@ enum hn_code hn_part_parse(struct hn_context *ctx, const char *option, const cha
     int length = 0;
     if (sscanf(text, "%7lld/%7lld%n", &i, &n, &length) != 2 || text[length] || i < 1 || i > n ||
         n > MAX)
-        return hn_fail(ctx, HN_USAGE, "%s %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8", option,
-                       text);
+        return hn_fail(ctx, HN_USAGE, "%s %s: give part i of n as i/n, e.g. 1/8 .. 8/8", option,
+                       hn_quote(text).text);
     *part = i;
     *of = n;
     return HN_OK;

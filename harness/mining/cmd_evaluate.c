@@ -62,9 +62,9 @@ static enum hn_code read_cutoffs(struct hn_context *ctx, struct work *w) {
         long k = strtol(at, &end, 10);
         if (end == at || k < 1 || k > INT32_MAX || w->n_k == CUTOFFS_MAX || (*end && *end != ','))
             return hn_fail(ctx, HN_USAGE,
-                           "--k %.60s: wanted are 1 to %d whole numbers from 1, with commas "
+                           "--k %s: wanted are 1 to %d whole numbers from 1, with commas "
                            "between them",
-                           text, CUTOFFS_MAX);
+                           hn_quote(text).text, CUTOFFS_MAX);
         w->k[w->n_k++] = k;
         w->deepest = hn_max(w->deepest, k);
         if (!*end)

@@ -235,7 +235,7 @@ static void say_needs(const struct hn_reproduce *rep, const struct hn_claim_job 
     NEED(job->steps > 1, "at least %g steps", job->steps)
     NEED(job->items > 0, "at least %g items", job->items)
 #undef NEED
-    hn_append(why, HN_MESSAGE_MAX, "; %.300s has none", rep->data);
+    hn_append(why, HN_MESSAGE_MAX, "; %s has none", rep->data);
 }
 
 enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
