@@ -32,9 +32,7 @@ void hn_digest_add_ints(struct hn_digest *d, const int64_t *value, int64_t n) {
 }
 
 void hn_digest_add_real(struct hn_digest *d, double value) {
-    char text[32];
-    hn_real_text(value, text, sizeof text);
-    hn_digest_add_text(d, text);
+    hn_digest_add_text(d, hn_real_text(value).text);
 }
 
 void hn_digest_end(struct hn_digest *d, char text[HN_DIGEST_TEXT]) {

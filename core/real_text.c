@@ -6,30 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REAL_MAX = 32 };
-
 // Of printf's %.1g to %.17g the shortest that reads back equal; the longer digits win ties, so that
 // 10000 is not written 1e+04.
-static void shortest(double v, char best[REAL_MAX], locale_t c_locale) {
-    char text[REAL_MAX];
-    snprintf(best, REAL_MAX, "%.17g", v);
+static struct hn_shortest shortest(double v, locale_t c_locale) {
+    struct hn_shortest best, other;
+    snprintf(best.text, sizeof best.text, "%.17g", v);
     for (int digits = 16; digits > 0; digits--) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (strtod_l(text, NULL, c_locale) == v && strlen(text) < strlen(best))
-            memcpy(best, text, sizeof text);
+        snprintf(other.text, sizeof other.text, "%.*g", digits, v);
+        if (strtod_l(other.text, NULL, c_locale) == v && strlen(other.text) < strlen(best.text))
+            best = other;
     }
+    return best;
 }
 
-int hn_real_text(double v, char *buffer, size_t size) {
-    char best[REAL_MAX];
+struct hn_shortest hn_real_text(double v) {
     if (isnan(v)) // its sign, which printf shows, means nothing
-        return snprintf(buffer, size, "nan");
+        return (struct hn_shortest){"nan"};
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c_locale);
-    shortest(v, best, c_locale);
+    struct hn_shortest best = shortest(v, c_locale);
     uselocale(before);
     freelocale(c_locale);
-    return snprintf(buffer, size, "%s", best);
+    return best;
 }
 
 struct hn_rounded hn_rounded(double value, int digits, bool sign) {

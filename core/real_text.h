@@ -5,8 +5,10 @@
 #include <stddef.h>
 
 // The shortest decimal text that reads back as exactly v ("0.1", "1e-05", "nan"), in every locale.
-// Returns its length, also where the buffer is shorter.
-int hn_real_text(double v, char *buffer, size_t size);
+struct hn_shortest {
+    char text[32];
+};
+struct hn_shortest hn_real_text(double v);
 
 // So many digits behind the point, "+0.50" with `sign`, else "0.50"; what rounds to 0 has no sign.
 struct hn_rounded {

@@ -38,7 +38,7 @@ int hardneg_option(int i, int k, struct hardneg_option *out) {
                                    .name = option->name,
                                    .initial = option->initial,
                                    .help = option->help};
-    (void)hn_option_range(option, out->range, sizeof out->range);
+    hn_put_text(out->range, sizeof out->range, "%s", hn_option_range(option).text);
     return 1;
 }
 

@@ -18,63 +18,59 @@ const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const cha
     return cells ? cells : &c->base->runs;
 }
 
-void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size) {
+struct hn_phrase hn_compare_rule(const struct hn_compare_line *line) {
+    struct hn_phrase rule = {"exact"};
     if (!line->gated)
-        snprintf(text, size, "not gated");
+        hn_put_text(rule.text, sizeof rule.text, "not gated");
     else if (line->gate)
-        snprintf(text, size, "%s", strchr(line->gate->text, ':') + 1);
+        hn_put_text(rule.text, sizeof rule.text, "%s", strchr(line->gate->text, ':') + 1);
     else if (line->role == HN_ROLE_BINNED || line->role == HN_ROLE_QUALITY)
-        snprintf(text, size, "to %g",
-                 line->role == HN_ROLE_BINNED ? hn_compare_binned : hn_compare_relative);
-    else
-        snprintf(text, size, "exact");
-}
-
-// "+1.2 %" of a change, or the difference where the value was 0.
-static void amount_text(double from, double to, char *text, size_t size) {
-    if (isnan(to))
-        snprintf(text, size, "no value");
-    else if (fabs(from) > 0 && isfinite(from))
-        snprintf(text, size, "%+.4g %%", 100 * (to - from) / fabs(from));
-    else
-        snprintf(text, size, "%+.6g", to - from);
+        hn_put_text(rule.text, sizeof rule.text, "to %g",
+                    line->role == HN_ROLE_BINNED ? hn_compare_binned : hn_compare_relative);
+    return rule;
 }
 
 bool hn_compare_has_amount(const struct hn_compare_line *line) {
     return strcmp(line->table, "hist") != 0 && !line->text;
 }
 
-void hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row,
-                      char text[HN_COMPARE_LABEL]) {
+struct hn_phrase hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row) {
     const struct hn_table *cells = hn_compare_cells(c, table);
-    text[0] = '\0';
-    if (row >= 0 && row < cells->rows)
-        hn_row_label(cells, row, c->is_default, text, HN_COMPARE_LABEL);
+    return row >= 0 && row < cells->rows ? hn_row_label(cells, row, c->is_default)
+                                         : (struct hn_phrase){""};
 }
 
-void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_line *line,
-                         char text[HN_COMPARE_TEXT]) {
-    char amount[64], label[HN_COMPARE_LABEL];
-    hn_compare_label(c, line->table, line->base_row, label);
+// The change in percent, or the difference where the value was 0.
+struct hn_phrase hn_compare_describe(const struct hn_comparison *c,
+                                     const struct hn_compare_line *line) {
+    const double from = line->from, change = line->to - from;
+    struct hn_phrase all = {"differs:"};
     if (hn_compare_has_amount(line)) {
-        amount_text(line->from, line->to, amount, sizeof amount);
-        hn_put_text(text, HN_COMPARE_TEXT, "%s (%.9g -> %.9g) %s", amount, line->from, line->to,
-                    label);
-    } else
-        hn_put_text(text, HN_COMPARE_TEXT, "differs: %s", label);
+        if (isnan(line->to))
+            hn_put_text(all.text, sizeof all.text, "no value");
+        else if (fabs(from) > 0 && isfinite(from))
+            hn_put_text(all.text, sizeof all.text, "%+.4g %%", 100 * change / fabs(from));
+        else
+            hn_put_text(all.text, sizeof all.text, "%+.6g", change);
+        hn_append(all.text, sizeof all.text, " (%.9g -> %.9g)", from, line->to);
+    }
+    hn_append(all.text, sizeof all.text, " %s",
+              hn_compare_label(c, line->table, line->base_row).text);
+    return all;
 }
 
 static double percent(double ratio) { return 100 * (ratio - 1); }
 
-void hn_compare_describe_time(const struct hn_comparison *c, const struct hn_compare_time *t,
-                              char text[HN_COMPARE_TEXT]) {
-    char label[HN_COMPARE_LABEL], interval[64] = "";
-    hn_compare_label(c, "runs", t->base_row, label);
+struct hn_phrase hn_compare_describe_time(const struct hn_comparison *c,
+                                          const struct hn_compare_time *t) {
+    struct hn_phrase all;
+    hn_put_text(all.text, sizeof all.text, "%+.1f %%", percent(t->ratio.mean));
     if (!isnan(t->ratio.lo))
-        snprintf(interval, sizeof interval, " [%+.1f, %+.1f]", percent(t->ratio.lo),
-                 percent(t->ratio.hi));
-    hn_put_text(text, HN_COMPARE_TEXT, "%+.1f %%%s (%.3g s -> %.3g s) %s", percent(t->ratio.mean),
-                interval, t->from, t->to, label);
+        hn_append(all.text, sizeof all.text, " [%+.1f, %+.1f]", percent(t->ratio.lo),
+                  percent(t->ratio.hi));
+    hn_append(all.text, sizeof all.text, " (%.3g s -> %.3g s) %s", t->from, t->to,
+              hn_compare_label(c, "runs", t->base_row).text);
+    return all;
 }
 
 struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which) {
@@ -97,24 +93,25 @@ struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which)
 }
 
 // Why nothing, or not all, of a metric's times were tested.
-static void describe_untested(const struct hn_comparison *c, const struct hn_compare_cost *t,
-                              char *text, size_t size) {
-    text[0] = '\0';
+static struct hn_phrase describe_untested(const struct hn_comparison *c,
+                                          const struct hn_compare_cost *t) {
+    struct hn_phrase why = {""};
     if (!c->comparable)
-        hn_put_text(text, size, "shown, not gated: %s", c->why_not);
+        hn_put_text(why.text, sizeof why.text, "shown, not gated: %s", c->why_not);
     else if (t->tested == 0 && !t->worst->gated)
-        snprintf(text, size, "shown: no gate was given for it");
+        hn_put_text(why.text, sizeof why.text, "shown: no gate was given for it");
     else if (t->noisy > 0)
-        snprintf(text, size,
-                 "%" PRId64 " of %" PRId64 " are not gated: the host's noise at their size is "
-                 "above %.0f %%",
-                 t->noisy, t->cells, 100 * hn_compare_noise_max);
+        hn_put_text(why.text, sizeof why.text,
+                    "%" PRId64 " of %" PRId64 " are not gated: the host's noise at their size is "
+                    "above %.0f %%",
+                    t->noisy, t->cells, 100 * hn_compare_noise_max);
     else if (t->tested < t->cells)
-        snprintf(text, size, "%" PRId64 " of %" PRId64 " have fewer than %d %s",
-                 t->cells - t->tested, t->cells, HN_COMPARE_FEWEST,
-                 c->unit == HN_TIME_PROCESSES
-                     ? "processes and are not gated: raise timing.processes, or --rounds of ab"
-                     : "repetitions and are not gated: set timing.reps");
+        hn_put_text(why.text, sizeof why.text, "%" PRId64 " of %" PRId64 " have fewer than %d %s",
+                    t->cells - t->tested, t->cells, HN_COMPARE_FEWEST,
+                    c->unit == HN_TIME_PROCESSES
+                        ? "processes and are not gated: raise timing.processes, or --rounds of ab"
+                        : "repetitions and are not gated: set timing.reps");
+    return why;
 }
 
 const struct hn_record_column hn_compare_columns[] = {
@@ -146,28 +143,25 @@ static bool shown(const struct hn_compare_line *line) {
 
 json_t *hn_compare_rows(const struct hn_comparison *c) {
     json_t *rows = json_array();
-    char name[128], rule[64], text[HN_COMPARE_TEXT], note[HN_COMPARE_TEXT];
+    char name[128], rule[64];
     for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
         if (!shown(line))
             continue;
         bool own = strcmp(line->table, "runs") == 0; // columns of /runs go by their own name
         snprintf(name, sizeof name, "%s%s%s", own ? "" : line->table, own ? "" : ".", line->name);
-        hn_compare_rule(line, rule, sizeof rule);
-        text[0] = '\0';
-        if (line->differ > 0)
-            hn_compare_describe(c, line, text);
-        json_array_append_new(rows, row(name, rule, line->compared, line->differ, line->failed > 0,
-                                        line->gated, text, ""));
+        json_array_append_new(rows,
+                              row(name, hn_compare_rule(line).text, line->compared, line->differ,
+                                  line->failed > 0, line->gated,
+                                  line->differ > 0 ? hn_compare_describe(c, line).text : "", ""));
     }
     for (int which = 0; which < HN_COMPARE_COSTS; which++) {
         struct hn_compare_cost t = hn_compare_cost(c, which);
         if (t.cells == 0)
             continue;
         snprintf(rule, sizeof rule, t.tested ? "+%.3g %%" : "not gated", 100 * t.worst->min);
-        hn_compare_describe_time(c, t.worst, text);
-        describe_untested(c, &t, note, sizeof note);
-        json_array_append_new(
-            rows, row(t.metric, rule, t.cells, t.slower, t.slower > 0, t.tested > 0, text, note));
+        json_array_append_new(rows, row(t.metric, rule, t.cells, t.slower, t.slower > 0,
+                                        t.tested > 0, hn_compare_describe_time(c, t.worst).text,
+                                        describe_untested(c, &t).text));
     }
     return rows;
 }
@@ -181,17 +175,15 @@ int64_t hn_compare_same(const struct hn_comparison *c) {
 
 json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base) {
     json_t *out = json_array();
-    char label[HN_COMPARE_LABEL];
     for (int kind = 0; kind < HN_ROW_KINDS; kind++) {
         const struct hn_row_match *m = &c->match[kind];
         const struct hn_table *t =
             hn_results_table(of_base ? c->base : c->now, hn_row_owners[kind].table);
         int64_t n = of_base ? m->only_base : m->only_now;
-        for (int64_t i = 0; t && i < n && json_array_size(out) < HN_COMPARE_CHANGES; i++) {
-            hn_row_label(t, of_base ? m->base_row[i] : m->now_row[i], c->is_default, label,
-                         sizeof label);
-            json_array_append_new(out, hn_json_text(label));
-        }
+        const int64_t *row_of = of_base ? m->base_row : m->now_row;
+        for (int64_t i = 0; t && i < n && json_array_size(out) < HN_COMPARE_CHANGES; i++)
+            json_array_append_new(out,
+                                  hn_json_text(hn_row_label(t, row_of[i], c->is_default).text));
     }
     return out;
 }

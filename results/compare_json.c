@@ -21,46 +21,45 @@ static json_t *amount(const struct hn_compare_line *line, double value) {
     return hn_compare_has_amount(line) ? hn_json_real(value) : json_null();
 }
 
+static json_t *label_json(const struct hn_comparison *c, const char *table, int64_t row) {
+    return hn_json_text(hn_compare_label(c, table, row).text);
+}
+
 static json_t *line_json(const struct hn_comparison *c, const struct hn_compare_line *line) {
-    char rule[64], label[HN_COMPARE_LABEL];
-    hn_compare_rule(line, rule, sizeof rule);
     json_t *j = json_pack("{s:o, s:o, s:s, s:b, s:I, s:I, s:I}", "table", hn_json_text(line->table),
-                          "name", hn_json_text(line->name), "gate", rule, "gated", line->gated,
-                          "compared", (json_int_t)line->compared, "differ",
+                          "name", hn_json_text(line->name), "gate", hn_compare_rule(line).text,
+                          "gated", line->gated, "compared", (json_int_t)line->compared, "differ",
                           (json_int_t)line->differ, "failed", (json_int_t)line->failed);
     if (line->differ == 0)
         return j;
-    hn_compare_label(c, line->table, line->base_row, label);
     json_object_set_new(j, "worst",
-                        json_pack("{s:o, s:o, s:o}", "cell", hn_json_text(label), "base",
+                        json_pack("{s:o, s:o, s:o}", "cell",
+                                  label_json(c, line->table, line->base_row), "base",
                                   amount(line, line->from), "new", amount(line, line->to)));
     return j;
 }
 
 static json_t *change_json(const struct hn_comparison *c, const struct hn_compare_change *change) {
     const struct hn_compare_line *line = &c->line[change->line];
-    char label[HN_COMPARE_LABEL];
-    hn_compare_label(c, line->table, change->base_row, label);
     const char *key = hn_table_text(hn_compare_cells(c, line->table), change->base_row, "cell_key");
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "table", hn_json_text(line->table),
-                     "name", hn_json_text(line->name), "cell", hn_json_text(label), "cell_key",
-                     hn_json_text(key), "base", amount(line, change->from), "new",
-                     amount(line, change->to), "failed", change->failed);
+                     "name", hn_json_text(line->name), "cell",
+                     label_json(c, line->table, change->base_row), "cell_key", hn_json_text(key),
+                     "base", amount(line, change->from), "new", amount(line, change->to), "failed",
+                     change->failed);
 }
 
 static json_t *time_json(const struct hn_comparison *c, const struct hn_compare_time *t) {
-    char label[HN_COMPARE_LABEL];
-    hn_compare_label(c, "runs", t->base_row, label);
     const char *key = hn_table_text(&c->base->runs, t->base_row, "cell_key");
     return json_pack(
         "{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b}",
-        "name", t->metric, "cell", hn_json_text(label), "cell_key", hn_json_text(key),
-        "base_samples", (json_int_t)t->n_base, "new_samples", (json_int_t)t->n_now, "base",
-        hn_json_real(t->from), "new", hn_json_real(t->to), "ratio", hn_json_real(t->ratio.mean),
-        "ratio_lo", hn_json_real(t->ratio.lo), "ratio_hi", hn_json_real(t->ratio.hi), "least",
-        hn_json_real(t->min), "p", hn_json_real(t->verdict.p), "p_holm",
-        hn_json_real(t->verdict.holm), "tested", t->tested, "slower", t->verdict.slower, "faster",
-        t->verdict.faster, "unclear", t->unclear);
+        "name", t->metric, "cell", label_json(c, "runs", t->base_row), "cell_key",
+        hn_json_text(key), "base_samples", (json_int_t)t->n_base, "new_samples",
+        (json_int_t)t->n_now, "base", hn_json_real(t->from), "new", hn_json_real(t->to), "ratio",
+        hn_json_real(t->ratio.mean), "ratio_lo", hn_json_real(t->ratio.lo), "ratio_hi",
+        hn_json_real(t->ratio.hi), "least", hn_json_real(t->min), "p", hn_json_real(t->verdict.p),
+        "p_holm", hn_json_real(t->verdict.holm), "tested", t->tested, "slower", t->verdict.slower,
+        "faster", t->verdict.faster, "unclear", t->unclear);
 }
 
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {

@@ -38,24 +38,20 @@ static void put_case(struct tally *t, const char *table, const char *name, const
 }
 
 static void put_cases(const struct hn_comparison *c, struct tally *t) {
-    char text[HN_COMPARE_TEXT];
     bool failed = c->end == HN_COMPARE_FAIL || c->end == HN_COMPARE_NOTHING;
     put_case(t, "compare", "verdict", failed ? c->verdict : NULL,
              c->end == HN_COMPARE_ALLOWED ? c->verdict : NULL);
-    for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
-        if (line->compared == 0)
-            continue;
-        hn_compare_describe(c, line, text);
-        put_case(t, line->table, line->name, line->failed ? text : NULL,
-                 line->gated ? NULL : "not gated");
-    }
+    for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++)
+        if (line->compared > 0)
+            put_case(t, line->table, line->name,
+                     line->failed ? hn_compare_describe(c, line).text : NULL,
+                     line->gated ? NULL : "not gated");
     for (int which = 0; which < HN_COMPARE_COSTS; which++) {
         struct hn_compare_cost cost = hn_compare_cost(c, which);
-        if (cost.cells == 0)
-            continue;
-        hn_compare_describe_time(c, cost.worst, text);
-        put_case(t, "runs", cost.metric, cost.slower ? text : NULL,
-                 cost.tested > 0 ? NULL : "not gated");
+        if (cost.cells > 0)
+            put_case(t, "runs", cost.metric,
+                     cost.slower ? hn_compare_describe_time(c, cost.worst).text : NULL,
+                     cost.tested > 0 ? NULL : "not gated");
     }
 }
 

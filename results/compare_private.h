@@ -4,7 +4,7 @@
 #include "results/compare.h"
 #include "results/records.h"
 
-enum { HN_COMPARE_LABEL = 320, HN_COMPARE_TEXT = HN_COMPARE_LABEL + 128, HN_COMPARE_COSTS = 2 };
+enum { HN_COMPARE_COSTS = 2 };
 
 // Adds a line to c->said_first, which lack of memory makes NULL.
 void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char *format, ...)
@@ -21,17 +21,16 @@ struct hn_compare_cost {
 struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which);
 
 // The gate of a line as text: "exact", "to 1e-06", "+0.002", "not gated".
-void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size);
+struct hn_phrase hn_compare_rule(const struct hn_compare_line *line);
 // True if a line's change is a number: texts and histograms differ or not.
 bool hn_compare_has_amount(const struct hn_compare_line *line);
 // The cell of a row of a table of BASE; "" if there is none.
-void hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row,
-                      char text[HN_COMPARE_LABEL]);
+struct hn_phrase hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row);
 // "+10.2 % (0.098 -> 0.108) CELL", and of a time with its interval.
-void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_line *line,
-                         char text[HN_COMPARE_TEXT]);
-void hn_compare_describe_time(const struct hn_comparison *c, const struct hn_compare_time *t,
-                              char text[HN_COMPARE_TEXT]);
+struct hn_phrase hn_compare_describe(const struct hn_comparison *c,
+                                     const struct hn_compare_line *line);
+struct hn_phrase hn_compare_describe_time(const struct hn_comparison *c,
+                                          const struct hn_compare_time *t);
 
 // The rows of the table, columns that differ or are gated by name and then costs: records with the
 // keys of hn_compare_columns, and `note` where times are not all tested. Owned by the caller.

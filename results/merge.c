@@ -42,18 +42,15 @@ static bool goes_on(const struct hn_table *cells, enum hn_row_kind kind, int64_t
 static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_table *out) {
     const struct hn_table *given = hn_results_table(r, plan_name);
-    char label[512];
     if (hn_table_init(ctx, out, plan_name) ||
         (given ? hn_table_append(ctx, out, given) : hn_table_add_columns(ctx, out, plan_column, 2)))
         return ctx->code;
     for (enum hn_row_kind kind = HN_ROW_RUN; !given && kind < HN_ROW_KINDS; kind++) {
         const struct hn_table *cells = cells_of(r, kind);
-        for (int64_t i = 0; cells && i < cells->rows; i++) {
-            hn_row_label(cells, i, NULL, label, sizeof label);
-            if (!goes_on(cells, kind, i) &&
-                plan_row(ctx, out, hn_table_text(cells, i, "run_key"), label))
+        for (int64_t i = 0; cells && i < cells->rows; i++)
+            if (!goes_on(cells, kind, i) && plan_row(ctx, out, hn_table_text(cells, i, "run_key"),
+                                                     hn_row_label(cells, i, NULL).text))
                 return ctx->code;
-        }
     }
     return HN_OK;
 }

@@ -186,17 +186,17 @@ enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
     return out->base_row && out->now_row ? HN_OK : ctx->code;
 }
 
-void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
-                  size_t size) {
+struct hn_phrase hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default) {
+    struct hn_phrase label;
     const char *loss = hn_table_text(t, row, "loss"),
                *weighting = hn_table_text(t, row, "weighting");
     char kind[192] = "without a sampler", extra[96] = "", options[128] = "";
     const char *sampler = hn_table_text(t, row, "sampler");
     if (hn_table_find(t, "study") >= 0) {
-        hn_put_text(text, size, "%s step %.0f study %s {%s}",
+        hn_put_text(label.text, sizeof label.text, "%s step %.0f study %s {%s}",
                     hn_quote(hn_table_text(t, row, "dataset")).text, hn_table_real(t, row, "step"),
                     hn_table_text(t, row, "study"), hn_table_text(t, row, "params"));
-        return;
+        return label;
     }
     add_options(is_default, sampler, hn_table_text(t, row, "params"), options, sizeof options);
     if (hn_table_find(t, "sampler") >= 0)
@@ -207,7 +207,8 @@ void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_defa
         hn_put_text(extra, sizeof extra, " %s", loss);
     if (*weighting && strcmp(weighting, "none") != 0)
         hn_append(extra, sizeof extra, " %s", weighting);
-    hn_put_text(text, size, "%s step %.0f %s tau=%g%s seed %.0f",
+    hn_put_text(label.text, sizeof label.text, "%s step %.0f %s tau=%g%s seed %.0f",
                 hn_quote(hn_table_text(t, row, "dataset")).text, hn_table_real(t, row, "step"),
                 kind, hn_table_real(t, row, "temperature"), extra, hn_table_real(t, row, "seed"));
+    return label;
 }

@@ -33,5 +33,4 @@ HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_ta
 
 // "cifar10.h5 step 400 knn {} B=64 tau=0.5 seed 1": a row of runs, snapshots or studies.
 // is_default: for options that are left out; NULL: all are shown.
-void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
-                  size_t size);
+struct hn_phrase hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default);

@@ -347,15 +347,13 @@ static enum hn_code read_order(const struct reader *r, hid_t group, struct hn_re
 
 // Text of an attribute: numbers in their shortest form. NULL: out of memory.
 static char *attribute_text(const struct reader *r, hid_t object, const char *name) {
-    char number[64];
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     hid_t type = H5Aget_type(attribute);
     bool real = H5Tget_class(type) == H5T_FLOAT;
     hn_h5_close(type, attribute);
     if (!real)
         return hn_h5_get_text(r->ctx, object, name, "");
-    (void)hn_real_text(hn_h5_get_real(object, name, NAN), number, sizeof number);
-    return hn_strdup(r->ctx, number);
+    return hn_strdup(r->ctx, hn_real_text(hn_h5_get_real(object, name, NAN)).text);
 }
 
 typedef enum hn_code (*set_function)(struct hn_context *ctx, struct hn_results *out,

@@ -147,10 +147,8 @@ static bool in_range(const struct hn_option *option, long double v) {
 
 static enum hn_code out_of_range(struct hn_context *ctx, const struct hn_option *option,
                                  const char *text) {
-    char range[LIST_MAX];
-    hn_option_range(option, range, sizeof range);
     return hn_fail(ctx, HN_USAGE, "option '%s': %.*s is out of range (%s)", option->name, SHOWN,
-                   text, range);
+                   text, hn_option_range(option).text);
 }
 
 static enum hn_code wrong_type(struct hn_context *ctx, const struct hn_option *option,
@@ -226,11 +224,10 @@ static enum hn_code set_choice(struct hn_context *ctx, const struct hn_option *o
             *out = n;
             return HN_OK;
         }
-    char range[LIST_MAX];
-    hn_option_range(option, range, sizeof range);
     const char *meant = hn_suggest(text, option->choices, n);
     return hn_fail(ctx, HN_USAGE, "option '%s': '%.*s' is not %s%s%s%s", option->name, SHOWN, text,
-                   range, meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "");
+                   hn_option_range(option).text, meant ? " (did you mean '" : "",
+                   meant ? meant : "", meant ? "'?)" : "");
 }
 
 static enum hn_code set_text(struct hn_context *ctx, char **out, const char *text) {

@@ -105,7 +105,7 @@ bool hn_option_has(const char *params, struct hn_option_part wanted);
 // The value of an option; false if it is not there.
 bool hn_option_value(const char *params, const char *option, char *value, size_t size);
 // "0 to 1", "1 or more", "a, b or c": the values an option takes.
-int hn_option_range(const struct hn_option *option, char *buffer, size_t size);
+struct hn_phrase hn_option_range(const struct hn_option *option);
 
 // Value of a schedule at progress in [0, 1].
 static inline double hn_schedule_at(struct hn_schedule s, double progress) {
@@ -124,8 +124,7 @@ const char *hn_suggest(const char *word, const char *const *names, int64_t n);
 HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *table,
                                          void *params, int argc, char **argv,
                                          const char **positional, int *n_positional);
-// Writes one line about an option: its help, range and default. Returns the length as snprintf
-// does.
-int hn_option_summary(const struct hn_option *option, char *buffer, size_t size);
+// One line about an option: its help, range and default.
+struct hn_phrase hn_option_summary(const struct hn_option *option);
 // The option part of a --help screen, aligned, at most 100 columns.
 void hn_options_help(const struct hn_option *table, FILE *out);

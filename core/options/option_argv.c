@@ -174,30 +174,29 @@ static void print_wrapped(const char *text, int column, int at, FILE *out) {
     fputc('\n', out);
 }
 
-int hn_option_summary(const struct hn_option *o, char *buffer, size_t size) {
-    char range[2 * WIDTH];
+struct hn_phrase hn_option_summary(const struct hn_option *o) {
+    struct hn_phrase all;
     bool free_text = o->kind == HN_OPTION_TEXT || o->kind == HN_OPTION_LIST;
     bool says_range = !free_text && o->kind != HN_OPTION_BOOL;
     bool says_default = o->initial && o->kind != HN_OPTION_BOOL;
-    hn_option_range(o, range, sizeof range);
-    return snprintf(buffer, size, "%s%s%s%s%s%s%s%s", o->help ? o->help : "",
-                    says_range || says_default ? " (" : "", says_range ? range : "",
-                    says_range && says_default ? "; " : "", says_default ? "default " : "",
-                    says_default ? o->initial : "", says_range || says_default ? ")" : "",
-                    o->kind == HN_OPTION_LIST ? "; may be repeated" : "");
+    hn_put_text(all.text, sizeof all.text, "%s%s%s%s%s%s%s%s", o->help ? o->help : "",
+                says_range || says_default ? " (" : "", says_range ? hn_option_range(o).text : "",
+                says_range && says_default ? "; " : "", says_default ? "default " : "",
+                says_default ? o->initial : "", says_range || says_default ? ")" : "",
+                o->kind == HN_OPTION_LIST ? "; may be repeated" : "");
+    return all;
 }
 
 void hn_options_help(const struct hn_option *table, FILE *out) {
     int column = column_of(table);
     for (const struct hn_option *o = table; o->name; o++) {
-        char flag[WIDTH], text[8 * WIDTH];
+        char flag[WIDTH];
         int at = flag_text(o, flag, sizeof flag);
-        hn_option_summary(o, text, sizeof text);
         fputs(flag, out);
         if (at + 2 > column) {
             fputc('\n', out);
             at = 0;
         }
-        print_wrapped(text, column, at, out);
+        print_wrapped(hn_option_summary(o).text, column, at, out);
     }
 }

@@ -9,16 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REAL_MAX = 32, RANGE_MAX = 512 };
-
 static int schedule_text(struct hn_schedule s, char *buffer, size_t size) {
-    char from[REAL_MAX], to[REAL_MAX];
     if (isnan(s.from))
         return snprintf(buffer, size, "%s", "");
-    hn_real_text(s.from, from, sizeof from);
-    hn_real_text(s.to, to, sizeof to);
     bool constant = s.from == s.to;
-    return snprintf(buffer, size, "%s%s%s", from, constant ? "" : "~", constant ? "" : to);
+    return snprintf(buffer, size, "%s%s%s", hn_real_text(s.from).text, constant ? "" : "~",
+                    constant ? "" : hn_real_text(s.to).text);
 }
 
 // Puts text behind what is there, as far as it fits; returns the length that it would have.
@@ -52,7 +48,7 @@ int hn_option_text(const struct hn_option *option, const void *params, char *buf
     case HN_OPTION_REAL:
         if (isnan(*(const double *)v))
             break;
-        return hn_real_text(*(const double *)v, buffer, size);
+        return snprintf(buffer, size, "%s", hn_real_text(*(const double *)v).text);
     case HN_OPTION_BOOL:
         if (!option->initial && !*(const bool *)v)
             break;
@@ -131,7 +127,7 @@ bool hn_option_value(const char *params, const char *option, char *value, size_t
 }
 
 // A limit as a user would write it: sizes in the largest binary unit that divides them.
-static void limit_text(const struct hn_option *option, double v, char *buffer, size_t size) {
+static struct hn_shortest limit_text(const struct hn_option *option, double v) {
     static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
     if (option->kind == HN_OPTION_SIZE)
@@ -139,12 +135,11 @@ static void limit_text(const struct hn_option *option, double v, char *buffer, s
             v /= 1024;
             unit++;
         }
-    char number[REAL_MAX];
+    struct hn_shortest limit = hn_real_text(v);
     if (option->kind != HN_OPTION_REAL && option->kind != HN_OPTION_SCHEDULE && fabs(v) < 1e15)
-        snprintf(number, sizeof number, "%.0f", v); // whole: 100000 rather than 1e+05
-    else
-        hn_real_text(v, number, sizeof number);
-    snprintf(buffer, size, "%s%s", number, units[unit]);
+        snprintf(limit.text, sizeof limit.text, "%.0f", v); // whole: 100000 rather than 1e+05
+    hn_append(limit.text, sizeof limit.text, "%s", units[unit]);
+    return limit;
 }
 
 static bool whole_kind(const struct hn_option *option) {
@@ -156,43 +151,43 @@ static bool limits(const struct hn_option *option, double v) {
     return fabs(v) < (whole_kind(option) ? 0x1p63 : DBL_MAX);
 }
 
-static int number_range(const struct hn_option *option, char *buffer, size_t size) {
-    char min[REAL_MAX + 4], max[REAL_MAX + 4];
+static struct hn_phrase number_range(const struct hn_option *option) {
     bool none = option->min == 0 && option->max == 0;
     bool above = !none && limits(option, option->min), below = !none && limits(option, option->max);
     const char *also = option->kind == HN_OPTION_SCHEDULE ? ", also from~to" : "";
     const char *word = option->kind == HN_OPTION_INT    ? "any whole number"
                        : option->kind == HN_OPTION_SIZE ? "bytes, as in 512MiB or 4GiB"
                                                         : "any number";
-    limit_text(option, option->min, min, sizeof min);
-    limit_text(option, option->max, max, sizeof max);
-    char or_word[REAL_MAX] = "";
-    if (option->kind == HN_OPTION_INT && option->choices)
-        snprintf(or_word, sizeof or_word, ", or %s", option->choices[0]);
-    if (above && below)
-        return snprintf(buffer, size, "%s to %s%s%s", min, max, also, or_word);
+    struct hn_phrase range = {""};
     if (above)
-        return snprintf(buffer, size, "%s or more%s%s", min, also, or_word);
+        hn_append(range.text, sizeof range.text, "%s%s", limit_text(option, option->min).text,
+                  below ? " to " : " or more");
     if (below)
-        return snprintf(buffer, size, "%s or less%s", max, also);
-    return snprintf(buffer, size, "%s%s", word, also);
+        hn_append(range.text, sizeof range.text, "%s%s", limit_text(option, option->max).text,
+                  above ? "" : " or less");
+    hn_append(range.text, sizeof range.text, "%s%s", above || below ? "" : word, also);
+    if (above && option->kind == HN_OPTION_INT && option->choices)
+        hn_append(range.text, sizeof range.text, ", or %s", option->choices[0]);
+    return range;
 }
 
-static int choice_range(const struct hn_option *option, char *buffer, size_t size) {
-    int used = append(buffer, size, 0, option->choices[0] ? option->choices[0] : "");
-    for (int i = 1; option->choices[0] && option->choices[i]; i++) {
-        used = append(buffer, size, used, option->choices[i + 1] ? ", " : " or ");
-        used = append(buffer, size, used, option->choices[i]);
-    }
-    return used;
+static struct hn_phrase choice_range(const struct hn_option *option) {
+    struct hn_phrase range = {""};
+    for (int i = 0; option->choices[i]; i++)
+        hn_append(range.text, sizeof range.text, "%s%s",
+                  i == 0                   ? ""
+                  : option->choices[i + 1] ? ", "
+                                           : " or ",
+                  option->choices[i]);
+    return range;
 }
 
-int hn_option_range(const struct hn_option *option, char *buffer, size_t size) {
+struct hn_phrase hn_option_range(const struct hn_option *option) {
     switch (option->kind) {
-    case HN_OPTION_BOOL: return snprintf(buffer, size, "true or false");
-    case HN_OPTION_CHOICE: return choice_range(option, buffer, size);
+    case HN_OPTION_BOOL: return (struct hn_phrase){"true or false"};
+    case HN_OPTION_CHOICE: return choice_range(option);
     case HN_OPTION_TEXT:
-    case HN_OPTION_LIST: return snprintf(buffer, size, "any text");
-    default: return number_range(option, buffer, size);
+    case HN_OPTION_LIST: return (struct hn_phrase){"any text"};
+    default: return number_range(option);
     }
 }

@@ -143,9 +143,9 @@ struct hn_claim_book {
     int64_t entries;
 };
 
-// Writes the coverage of an entry: "covered", "on other data: ...", "needs data: ...", "needs code:
+// The coverage of an entry: "covered", "on other data: ...", "needs data: ...", "needs code:
 // ..." (or another of enum hn_claim_needs), "as bs-fig4".
-void hn_claim_coverage(const struct hn_claim_entry *entry, char *text, size_t size);
+struct hn_phrase hn_claim_coverage(const struct hn_claim_entry *entry);
 
 // text: NULL = read that file. HN_USAGE names file, line and column of what is wrong.
 HN_MUST_USE enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,

@@ -141,7 +141,7 @@ static void text_at(const struct hn_table *t, struct view v, int64_t row, char *
     if (textual)
         snprintf(text, size, "%s", v.table->cells[v.column].text[at]);
     else if (!isnan(value))
-        hn_real_text(value, text, size);
+        snprintf(text, size, "%s", hn_real_text(value).text);
     if (!*text)
         option_text(v.table, at, v.option, text, size);
 }
@@ -177,12 +177,13 @@ static const char *member_value(const struct hn_claim_side *side, int64_t member
     return side->filter[i].value[member % side->filter[i].values];
 }
 
-void hn_side_label(const struct hn_claim_side *side, int64_t member, char *text, size_t size) {
-    *text = '\0';
+struct hn_phrase hn_side_label(const struct hn_claim_side *side, int64_t member) {
+    struct hn_phrase label = {""};
     for (int64_t i = 0; i < side->filters; i++)
         if (side->filter[i].values > 1)
-            hn_append(text, size, "%s%s %s", *text ? ", " : "", side->filter[i].column,
-                      member_value(side, member, i));
+            hn_append(label.text, sizeof label.text, "%s%s %s", *label.text ? ", " : "",
+                      side->filter[i].column, member_value(side, member, i));
+    return label;
 }
 
 static void lacks(struct gather *g, const char *column) {

@@ -295,17 +295,15 @@ static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t 
     const struct hn_claim *c = j->claim;
     bool rows = c->than.given && isnan(c->than.value), curves = c->test == HN_TEST_SOONER;
     struct hn_claim_samples *a = &j->left, *b = &j->right;
-    char left[HN_CLAIM_AT], right[HN_CLAIM_AT];
     struct hn_collect one = collect_of(j, &c->of, rows ? &c->than : NULL, left_member);
     struct hn_collect two = collect_of(j, &c->than, &c->of, right_member);
     one.along = two.along = curves ? "step" : NULL;
-    hn_side_label(&c->of, left_member, left, sizeof left);
-    hn_side_label(&c->than, right_member, right, sizeof right);
     if (hn_claim_collect(j->ctx, &one, a) || (rows && hn_claim_collect(j->ctx, &two, b)))
         return j->ctx->code;
     if (lacks(a) || (rows && lacks(b)))
         return hn_claim_not_tested(j->out, lacks(a) ? a->why : b->why);
-    return compare(j, a, rows || curves ? b : NULL, curves, left, right);
+    return compare(j, a, rows || curves ? b : NULL, curves, hn_side_label(&c->of, left_member).text,
+                   hn_side_label(&c->than, right_member).text);
 }
 
 static enum hn_code judge_pairs(struct judge *j) {
@@ -431,12 +429,9 @@ static enum hn_code judge_series(struct judge *j) {
             return hn_claim_not_tested(j->out, s->why);
         if (hn_claim_is_slope(c->test) ? judge_slopes(j, s) : judge_along(j, s))
             return j->ctx->code;
-        char label[HN_CLAIM_AT], at[HN_CLAIM_AT];
-        hn_side_label(&c->of, m, label, sizeof label);
-        for (int64_t i = before; *label && i < j->out->parts; i++) {
-            snprintf(at, sizeof at, "%s", j->out->part[i].at);
-            name_part(&j->out->part[i], at, label, "");
-        }
+        const struct hn_phrase label = hn_side_label(&c->of, m);
+        for (int64_t i = before; *label.text && i < j->out->parts; i++)
+            name_part(&j->out->part[i], j->out->part[i].at, label.text, "");
     }
     return HN_OK;
 }

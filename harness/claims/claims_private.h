@@ -44,7 +44,7 @@ struct hn_collect {
 };
 int64_t hn_side_members(const struct hn_claim_side *side);
 // "sampler knn" or "M 500": the values in which the combinations differ, or "".
-void hn_side_label(const struct hn_claim_side *side, int64_t member, char *text, size_t size);
+struct hn_phrase hn_side_label(const struct hn_claim_side *side, int64_t member);
 // The array of `out` is used again; the caller frees it.
 HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
                                           struct hn_claim_samples *out);

@@ -289,14 +289,16 @@ static const struct hn_field entry_fields[] = {
 static const struct hn_fields entry_table = {entry_fields, .size = sizeof(struct hn_claim_entry),
                                              .check = check_entry};
 
-void hn_claim_coverage(const struct hn_claim_entry *e, char *text, size_t size) {
+struct hn_phrase hn_claim_coverage(const struct hn_claim_entry *e) {
+    struct hn_phrase coverage;
     const char *what = e->as ? e->as : e->missing ? e->missing : e->on;
-    snprintf(text, size, "%s%s",
-             e->as        ? "as "
-             : e->missing ? needs_texts[e->needs]
-             : e->on      ? "on other data: "
-                          : "covered",
-             what ? what : "");
+    hn_put_text(coverage.text, sizeof coverage.text, "%s%s",
+                e->as        ? "as "
+                : e->missing ? needs_texts[e->needs]
+                : e->on      ? "on other data: "
+                             : "covered",
+                what ? what : "");
+    return coverage;
 }
 
 static enum hn_code check_book(struct hn_context *ctx, const struct hn_yaml *map, void *out) {

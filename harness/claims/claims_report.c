@@ -35,24 +35,30 @@ static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outco
 }
 
 // "fn_ratio" or "pos_prob - pos_prob_global".
-static void statistic(const struct hn_claim_side *side, char *text, size_t size) {
+static struct hn_phrase statistic(const struct hn_claim_side *side) {
+    struct hn_phrase text;
+    hn_put_text(text.text, sizeof text.text, "%s", side->column);
+    if (side->with)
+        hn_append(text.text, sizeof text.text, " %c ", side->op);
     if (side->with && side->times != 1)
-        snprintf(text, size, "%s %c %g * %s", side->column, side->op, side->times, side->with);
-    else if (side->with)
-        snprintf(text, size, "%s %c %s", side->column, side->op, side->with);
-    else
-        snprintf(text, size, "%s", side->column);
+        hn_append(text.text, sizeof text.text, "%g * ", side->times);
+    hn_append(text.text, sizeof text.text, "%s", side->with ? side->with : "");
+    return text;
 }
 
-// The published number of a claim or level, as "22 percent"; false if it has none.
-static bool published(const struct hn_claim_entry *e, const struct hn_claim_published *p,
-                      struct hn_published *out, char *text, size_t size) {
-    *out = (struct hn_published){.value = NAN, .deviation = NAN};
-    *text = '\0';
-    if (!p->series || !hn_paper_number(e->id, p->series, p->x, out))
-        return false;
-    snprintf(text, size, "%g %s", out->value, strcmp(out->unit, "1") == 0 ? "" : out->unit);
-    return true;
+// The published number of a claim or level, and as "22 percent"; "" if it has none.
+struct published {
+    struct hn_published number;
+    char text[64];
+};
+
+static struct published published(const struct hn_claim_entry *e,
+                                  const struct hn_claim_published *p) {
+    struct published out = {.number = {.value = NAN, .deviation = NAN}};
+    if (p->series && hn_paper_number(e->id, p->series, p->x, &out.number))
+        snprintf(out.text, sizeof out.text, "%g %s", out.number.value,
+                 strcmp(out.number.unit, "1") == 0 ? "" : out.number.unit);
+    return out;
 }
 
 static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
@@ -62,17 +68,15 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
     const struct hn_claim *c = &o->entry->claim[i];
     const struct hn_claim_result *result = &o->claim[i];
     const struct hn_claim_part *p = result->decided >= 0 ? &result->part[result->decided] : &none;
-    char at[300], column[160], paper[64];
-    struct hn_published number;
+    const struct published paper = published(o->entry, &c->published);
+    char at[300];
     snprintf(at, sizeof at, "%s%s%s", p->dataset, *p->dataset && *p->at ? ", " : "", p->at);
-    statistic(&c->of, column, sizeof column);
-    published(o->entry, &c->published, &number, paper, sizeof paper);
     const struct hn_described cell[] = {
         HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
         HN_TEXT_CELL("claim", "short name of the claim", c->name),
         HN_TEXT_CELL("statement", "the claim", c->statement),
         HN_TEXT_CELL("kind", "claim (of the paper), identity or ours", hn_claim_owners[c->owner]),
-        HN_TEXT_CELL("statistic", "column, or expression of columns", column),
+        HN_TEXT_CELL("statistic", "column, or expression of columns", statistic(&c->of).text),
         HN_TEXT_CELL("test", "how it is compared", hn_claim_tests[c->test]),
         HN_TEXT_CELL("verdict", "holds, fails, inconclusive or not tested",
                      hn_verdicts[result->verdict]),
@@ -96,8 +100,8 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
                      result->p_holds),
         HN_REAL_CELL("p_fails", "1", "one-sided, smallest of them times their number", HN_NEITHER,
                      result->p_fails),
-        HN_TEXT_CELL("paper", "the published value", paper),
-        HN_TEXT_CELL("paper_table", "where it is published", number.table)};
+        HN_TEXT_CELL("paper", "the published value", paper.text),
+        HN_TEXT_CELL("paper_table", "where it is published", paper.number.table)};
     return hn_results_add_row(ctx, r, "claims", cell, COUNT(cell));
 }
 
@@ -132,9 +136,7 @@ static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_ou
 static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
                                 struct hn_results *r) {
     const struct hn_claim *l = &o->entry->level[i];
-    char paper[64];
-    struct hn_published number;
-    published(o->entry, &l->published, &number, paper, sizeof paper);
+    const struct published paper = published(o->entry, &l->published);
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
         const struct hn_described cell[] = {
@@ -146,8 +148,8 @@ static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_ou
             HN_REAL_CELL("own_lo", "1", "lower end of its 95 % interval", HN_NEITHER, p->lo),
             HN_REAL_CELL("own_hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
             HN_TEXT_CELL("unit", "unit", l->unit),
-            HN_REAL_CELL("paper", "1", "published", HN_NEITHER, number.value),
-            HN_TEXT_CELL("paper_table", "where it is published", number.table)};
+            HN_REAL_CELL("paper", "1", "published", HN_NEITHER, paper.number.value),
+            HN_TEXT_CELL("paper_table", "where it is published", paper.number.table)};
         if (hn_results_add_row(ctx, r, "claim_levels", cell, COUNT(cell)))
             return ctx->code;
     }
@@ -169,9 +171,8 @@ enum hn_code hn_claims_store(struct hn_context *ctx, const struct hn_claim_outco
 
 static void print_level(const struct hn_claim_outcome *o, int64_t i) {
     const struct hn_claim *l = &o->entry->level[i];
-    char paper[64], line[512];
-    struct hn_published number;
-    bool known = published(o->entry, &l->published, &number, paper, sizeof paper);
+    const struct published paper = published(o->entry, &l->published);
+    char line[512];
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
         hn_put_text(line, sizeof line, "%s%s%s%s%s: %.4g", l->name,
@@ -180,23 +181,22 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
         if (p->hi > p->lo)
             hn_append(line, sizeof line, " [%.4g, %.4g]", p->lo, p->hi);
         hn_append(line, sizeof line, "%s%s", *l->unit ? " " : "", l->unit);
-        if (known)
-            hn_append(line, sizeof line, "; paper %s (%s)", paper, number.table);
+        if (*paper.text)
+            hn_append(line, sizeof line, "; paper %s (%s)", paper.text, paper.number.table);
         printf("  %-13s%s\n", "level", line);
     }
-    if (o->level[i].parts == 0 && known)
-        printf("  %-13s%s: not measured; paper %s (%s)\n", "level", l->name, paper, number.table);
+    if (o->level[i].parts == 0 && *paper.text)
+        printf("  %-13s%s: not measured; paper %s (%s)\n", "level", l->name, paper.text,
+               paper.number.table);
 }
 
 // ", on 8 encoders of 1 data set"; "" where there is no encoder.
-static void rests_on(const struct hn_claim_outcome *o, char *text, size_t size) {
-    *text = '\0';
+static void print_rests(const struct hn_claim_outcome *o) {
     if (o->encoders == 1)
-        snprintf(text, size, ", on one encoder of %s",
-                 o->datasets == 1 ? "one data set" : "each data set");
+        printf(", on one encoder of %s", o->datasets == 1 ? "one data set" : "each data set");
     else if (o->encoders > 1)
-        hn_append(text, size, ", on %" PRId64 " encoders of %s", o->encoders,
-                  hn_counted(o->datasets, "data set").text);
+        printf(", on %" PRId64 " encoders of %s", o->encoders,
+               hn_counted(o->datasets, "data set").text);
 }
 
 void hn_claims_print(const struct hn_claim_outcome *o) {
@@ -206,8 +206,7 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
         printf("  %-13s%s\n", e->claims ? "" : hn_verdicts[o->verdict], e->statement);
     for (int64_t i = 0; i < e->claims; i++) {
         const struct hn_claim_result *result = &o->claim[i];
-        char paper[64];
-        struct hn_published number;
+        const struct published paper = published(e, &e->claim[i].published);
         int owner = e->claim[i].owner;
         printf("  %-13s%s%s\n", hn_verdicts[result->verdict],
                owner == HN_CLAIM_IDENTITY ? "identity: "
@@ -216,14 +215,13 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
                e->claim[i].statement);
         if (strcmp(result->reason, o->reason) != 0)
             hn_wrapped_print(result->reason, 15, stdout);
-        if (published(e, &e->claim[i].published, &number, paper, sizeof paper))
-            printf("%15spaper: %s (%s)\n", "", paper, number.table);
+        if (*paper.text)
+            printf("%15spaper: %s (%s)\n", "", paper.text, paper.number.table);
     }
     for (int64_t i = 0; i < e->levels; i++)
         print_level(o, i);
-    char rests[64];
-    rests_on(o, rests, sizeof rests);
-    printf("  verdict: %s%s", hn_verdicts[o->verdict], rests);
+    printf("  verdict: %s", hn_verdicts[o->verdict]);
+    print_rests(o);
     if (o->verdict == HN_NOT_TESTED)
         printf("; %s", o->reason);
     if (o->broken > 0)

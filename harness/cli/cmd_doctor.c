@@ -67,9 +67,7 @@ static void add_setting(struct checkup *c, const char *name, const char *advice,
         check->state = CHECK_ABSENT;
 }
 
-static void first_line(const char *path, char *text, size_t size) {
-    hn_host_file_value(path, "", "", text, size);
-}
+static struct hn_phrase first_line(const char *path) { return hn_host_file_value(path, "", ""); }
 
 static void add_blas(struct checkup *c) {
     const char *better = hn_blas_better_core(hn_blas_core());
@@ -102,43 +100,43 @@ static void add_threads(struct checkup *c, int threads) {
 }
 
 static void add_memory(struct checkup *c) {
-    char line[128];
     const double gib = 1 << 30;
     double all = (double)hn_host_memory();
     bool group = hn_group_memory("/proc/self/cgroup", "/sys/fs/cgroup").limit <= hn_host_memory();
     add_check(c, "memory", NULL, "%.3g GiB%s, %.3g GiB free", all / gib,
               group ? ", the limit of the control group" : "", (double)hn_host_memory_free() / gib);
-    first_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
-    const char *chosen = strchr(line, '[');
+    const struct hn_phrase line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+    const char *chosen = strchr(line.text, '[');
     bool never = chosen && strncmp(chosen, "[never]", 7) == 0;
     add_setting(c, "huge pages",
                 never ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root): "
                         "random reads of large embeddings are faster"
                       : NULL,
-                line, "unknown");
+                line.text, "unknown");
 }
 
 static void add_clock(struct checkup *c) {
-    char line[128];
-    first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
-               sizeof line);
-    bool slow = *line && strcmp(line, "tsc") != 0 && strcmp(line, "kvm-clock") != 0 &&
-                strcmp(line, "arch_sys_counter") != 0;
+    const struct hn_phrase clock =
+        first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    const struct hn_phrase governor =
+        first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    bool slow =
+        *clock.text && !hn_is_among(clock.text, HN_COLUMNS("tsc", "kvm-clock", "arch_sys_counter"));
     int64_t begun = hn_wall_ns(), calls = 0, now;
     do {
         now = hn_wall_ns();
         calls++;
     } while (now - begun < 1000000);
-    add_check(
-        c, "clock",
-        slow ? "a slow clock source (tsc is the fast one): short phases are overstated" : NULL,
-        "%s, %.0f ns a reading", *line ? line : "unknown", (double)(now - begun) / (double)calls);
-    first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
-    bool saving = *line && strcmp(line, "performance") != 0;
+    add_check(c, "clock",
+              slow ? "a slow clock source (tsc is the fast one): short phases are overstated"
+                   : NULL,
+              "%s, %.0f ns a reading", *clock.text ? clock.text : "unknown",
+              (double)(now - begun) / (double)calls);
+    bool saving = *governor.text && strcmp(governor.text, "performance") != 0;
     add_setting(c, "frequency",
                 saving ? "cpupower frequency-set -g performance (as root) makes times steadier"
                        : NULL,
-                line, "governor unknown (a virtual machine?)");
+                governor.text, "governor unknown (a virtual machine?)");
 }
 
 static void add_counters(struct checkup *c) {
@@ -157,9 +155,7 @@ static void add_counters(struct checkup *c) {
 }
 
 static void check_host(struct checkup *c, int threads) {
-    char model[128];
-    hn_host_processor(model, sizeof model);
-    add_check(c, "processor", NULL, "%s", model);
+    add_check(c, "processor", NULL, "%s", hn_host_processor().text);
     add_threads(c, threads);
     add_memory(c);
     add_blas(c);

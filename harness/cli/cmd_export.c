@@ -54,15 +54,12 @@ static void put_text(FILE *out, const char *text) {
     put_quoted(out, text);
 }
 
+// In the shortest form that reads back equal; NaN as nothing.
 static void put_real(FILE *out, double value) {
-    char number[64];
-    if (isnan(value))
-        return;
-    (void)hn_real_text(value, number, sizeof number);
-    fputs(number, out);
+    if (!isnan(value))
+        fputs(hn_real_text(value).text, out);
 }
 
-// Numbers in the shortest form that reads back equal; NaN as nothing.
 static void put_cell(FILE *out, const struct hn_table *t, int c, int64_t row) {
     const union hn_column_cells *cells = &t->cells[c];
     if (t->column[c].kind == HN_COLUMN_TEXT)

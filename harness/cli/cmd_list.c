@@ -15,13 +15,10 @@ static const char *const kind_names[] = {"int",      "real", "bool", "choice",
 
 static json_t *parameters(const struct hn_option *options) {
     json_t *list = json_array();
-    for (const struct hn_option *o = options; o->name; o++) {
-        char range[256];
-        hn_option_range(o, range, sizeof range);
+    for (const struct hn_option *o = options; o->name; o++)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:s, s:s}", "name", o->name, "type",
                                               kind_names[o->kind], "default", o->initial, "range",
-                                              range, "help", o->help));
-    }
+                                              hn_option_range(o).text, "help", o->help));
     return list;
 }
 

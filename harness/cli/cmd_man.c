@@ -24,8 +24,6 @@ static void put_text(const char *text) {
 }
 
 static void put_option(const struct hn_option *o) {
-    char summary[1024];
-    hn_option_summary(o, summary, sizeof summary);
     puts(".TP");
     fputs(".B ", stdout);
     if (o->letter)
@@ -35,7 +33,7 @@ static void put_option(const struct hn_option *o) {
     if (o->kind != HN_OPTION_BOOL)
         printf(" \\fI%s\\fR", o->metavar ? o->metavar : "VALUE");
     putchar('\n');
-    put_text(summary);
+    put_text(hn_option_summary(o).text);
     putchar('\n');
 }
 

@@ -240,26 +240,23 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
 // covered.
 
 // One that refers to another is covered as far as that one.
-static void describe_coverage(const struct hn_listed *l, char *text, size_t size) {
-    hn_claim_coverage(l->entry, text, size);
-    if (l->meant == l->entry)
-        return;
-    hn_append(text, size, ": ");
-    size_t length = strlen(text);
-    hn_claim_coverage(l->meant, text + length, size - length);
+static struct hn_phrase describe_coverage(const struct hn_listed *l) {
+    struct hn_phrase coverage = hn_claim_coverage(l->entry);
+    if (l->meant != l->entry)
+        hn_append(coverage.text, sizeof coverage.text, ": %s", hn_claim_coverage(l->meant).text);
+    return coverage;
 }
 
 static json_t *listed_row(const struct hn_listed *l, const char *why) {
     const struct hn_claim_entry *e = l->entry;
-    char coverage[1024];
-    describe_coverage(l, coverage, sizeof coverage);
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "id", e->id, "coverage", coverage, "here",
-        l->meant->kind == HN_KIND_LISTED ? "-"
-        : *why                           ? "lacks data"
-                                         : "ready",
-        "paper", e->paper, "title", e->title, "source", e->source, "kind", hn_claim_kinds[e->kind],
-        "claims", (json_int_t)e->claims, "missing", hn_json_text(why));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "id", e->id, "coverage",
+                     describe_coverage(l).text, "here",
+                     l->meant->kind == HN_KIND_LISTED ? "-"
+                     : *why                           ? "lacks data"
+                                                      : "ready",
+                     "paper", e->paper, "title", e->title, "source", e->source, "kind",
+                     hn_claim_kinds[e->kind], "claims", (json_int_t)e->claims, "missing",
+                     hn_json_text(why));
 }
 
 static const char *text_of(const json_t *row, const char *key) {

@@ -62,16 +62,17 @@ static void put(struct env *env, const char *name, const char *fmt, ...) {
         env->code = hn_results_set_env(env->ctx, env->results, name, text);
 }
 
-void hn_host_processor(char *text, size_t size) {
-    hn_host_file_value("/proc/cpuinfo", "model name", "\t :", text, size);
-    if (text[0])
-        return;
+struct hn_phrase hn_host_processor(void) {
+    struct hn_phrase name = hn_host_file_value("/proc/cpuinfo", "model name", "\t :");
+    if (*name.text)
+        return name;
     // Other architectures give no name, only numbers.
-    char part[64];
+    const struct hn_phrase part = hn_host_file_value("/proc/cpuinfo", "CPU part", "\t :");
     struct utsname system;
-    hn_host_file_value("/proc/cpuinfo", "CPU part", "\t :", part, sizeof part);
     uname(&system);
-    snprintf(text, size, "%s%s%s", system.machine, part[0] ? " " : "", part);
+    hn_put_text(name.text, sizeof name.text, "%s%s%s", system.machine, *part.text ? " " : "",
+                part.text);
+    return name;
 }
 
 // True if `word` says nothing about the kind of processor: "CPU", "@", "2.10GHz", "16-Core".
@@ -138,20 +139,20 @@ static void put_build(struct env *env) {
 }
 
 static void put_machine(struct env *env) {
-    char text[TEXT_MAX], model[TEXT_MAX];
+    const struct hn_phrase os = hn_host_file_value("/etc/os-release", "PRETTY_NAME", "=\"");
+    const struct hn_phrase model = hn_host_processor();
+    char class[TEXT_MAX];
     struct utsname system = {0};
     int64_t n_cpu = sysconf(_SC_NPROCESSORS_ONLN);
     uname(&system);
-    hn_host_file_value("/etc/os-release", "PRETTY_NAME", "=\"", text, sizeof text);
-    hn_host_processor(model, sizeof model);
-    put(env, "os", "%s", text[0] ? text : system.sysname);
+    put(env, "os", "%s", *os.text ? os.text : system.sysname);
     put(env, "kernel", "%s %s", system.sysname, system.release);
-    put(env, "cpu_model", "%s", model);
+    put(env, "cpu_model", "%s", model.text);
     put(env, "n_cpu", "%lld", (long long)n_cpu);
     put(env, "mem_bytes", "%lld", (long long)hn_host_memory());
     put(env, "threads", "%d", env->ctx->threads);
-    hn_host_machine_class(model, n_cpu, hn_blas_core(), text, sizeof text);
-    put(env, "machine_class", "%s", text);
+    hn_host_machine_class(model.text, n_cpu, hn_blas_core(), class, sizeof class);
+    put(env, "machine_class", "%s", class);
 }
 
 static void put_libraries(struct env *env) {
@@ -310,16 +311,16 @@ enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *gbs) {
 }
 
 static void explain(struct hn_instructions *c, int reason) {
-    char level[16];
-    hn_host_file_value("/proc/sys/kernel/perf_event_paranoid", "", "", level, sizeof level);
+    const struct hn_phrase level =
+        hn_host_file_value("/proc/sys/kernel/perf_event_paranoid", "", "");
     const char *text = reason == ENOENT || reason == EOPNOTSUPP || reason == ENODEV
                            ? "the processor's counters are not there (a virtual machine?)"
                        : reason == ENOSYS ? "the kernel, or the container, does not have it"
                                           : strerror(reason);
-    if ((reason == EACCES || reason == EPERM) && atoi(level) > 2)
-        snprintf(c->why, sizeof c->why,
-                 "perf_event_open: not allowed: kernel.perf_event_paranoid is %s, 2 is enough",
-                 level);
+    if ((reason == EACCES || reason == EPERM) && atoi(level.text) > 2)
+        hn_put_text(c->why, sizeof c->why,
+                    "perf_event_open: not allowed: kernel.perf_event_paranoid is %s, 2 is enough",
+                    level.text);
     else
         snprintf(c->why, sizeof c->why, "perf_event_open: %s", text);
 }

@@ -44,10 +44,9 @@ int hn_host_machine_class(const char *cpu_model, int64_t n_cpu, const char *blas
 
 // Value in a file of the kernel: the rest of the first line that begins with `key` ("": the first
 // line), after `separators`; "" if no line does.
-void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
-                        size_t size);
+struct hn_phrase hn_host_file_value(const char *path, const char *key, const char *separators);
 // The processor's name; where /proc gives none, the architecture and part.
-void hn_host_processor(char *text, size_t size);
+struct hn_phrase hn_host_processor(void);
 
 // Instructions executed by this process and its threads, as the processor counts them.
 struct hn_instructions {

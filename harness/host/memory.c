@@ -12,21 +12,21 @@
 // Of a group, for what is not counted as data: libraries, the buffers of OpenBLAS and HDF5, stacks.
 enum { RESERVE = 32 << 20, RESERVE_THREAD = 4 << 20, LINE_BYTES = 1024 };
 
-void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
-                        size_t size) {
+struct hn_phrase hn_host_file_value(const char *path, const char *key, const char *separators) {
+    struct hn_phrase found = {""};
     char line[LINE_BYTES];
     size_t length = strlen(key);
     FILE *file = fopen(path, "r");
-    text[0] = '\0';
     while (file && fgets(line, sizeof line, file)) {
         if (strncmp(line, key, length) != 0 || (*key && !strchr(separators, line[length])))
             continue;
         const char *value = line + length + strspn(line + length, separators);
-        snprintf(text, size, "%.*s", (int)strcspn(value, "\"\n"), value);
+        hn_put_text(found.text, sizeof found.text, "%.*s", (int)strcspn(value, "\"\n"), value);
         break;
     }
     if (file)
         fclose(file);
+    return found;
 }
 
 // The files of a version of control groups.
@@ -46,12 +46,12 @@ static const struct version versions[] = {
 
 // A number of a group's file; otherwise where there is none, or "max".
 static int64_t number(const char *folder, const char *file, const char *key, int64_t otherwise) {
-    char path[PATH_MAX], text[64];
+    char path[PATH_MAX];
     int64_t value;
     if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path)
         return otherwise;
-    hn_host_file_value(path, key, " \t", text, sizeof text);
-    return sscanf(text, "%" SCNd64, &value) == 1 ? value : otherwise;
+    return sscanf(hn_host_file_value(path, key, " \t").text, "%" SCNd64, &value) == 1 ? value
+                                                                                      : otherwise;
 }
 
 static void add_group(const struct version *v, const char *folder, struct hn_group_memory *out) {

@@ -188,13 +188,12 @@ static enum hn_code put_lists(struct hn_context *ctx, const struct line *l) {
 }
 
 static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
-    char score[40];
     const char *query = id_of(l, HN_QUERIES, l->query), *blank = strchr(query, ' ') ? query : NULL;
     for (int64_t k = 0; k < l->n && !blank; k++) {
         const char *id = id_of(l, HN_CORPUS, l->id[k]);
         blank = strchr(id, ' ') ? id : NULL;
-        hn_real_text(l->score[k], score, sizeof score);
-        fprintf(l->out->file.out, "%s Q0 %s %lld %s hardneg\n", query, id, (long long)k + 1, score);
+        fprintf(l->out->file.out, "%s Q0 %s %lld %s hardneg\n", query, id, (long long)k + 1,
+                hn_real_text(l->score[k]).text);
     }
     return blank ? hn_fail(ctx, HN_DATA,
                            "the id \"%s\" holds a blank, which a run of TREC cannot: take "

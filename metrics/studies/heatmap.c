@@ -83,14 +83,13 @@ static void place_items(struct work *w, int o) {
 static enum hn_code order_gcbs(struct hn_context *ctx, struct work *w) {
     const struct hn_sampler_type *type = hn_sampler_find("gcbs");
     struct hn_sampler sampler = {0};
-    char text[64];
     int64_t batches;
     void *params = hn_zalloc(ctx, 1, type->params_size);
     if (!params)
         return ctx->code;
-    hn_real_text(w->params->quantile, text, sizeof text);
     if (hn_options_init(ctx, type->options, params) ||
-        hn_options_set(ctx, type->options, params, "quantile", text) ||
+        hn_options_set(ctx, type->options, params, "quantile",
+                       hn_real_text(w->params->quantile).text) ||
         hn_sampler_make(ctx, type, params, w->env->items, w->batch_size, (uint64_t)w->env->seed[0],
                         &sampler) ||
         hn_sampler_epoch(ctx, &sampler, w->env->items, 0, &batches))

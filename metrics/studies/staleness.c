@@ -46,10 +46,9 @@ static enum hn_code set_number(struct hn_context *ctx, struct work *w, const cha
 }
 
 static enum hn_code set_options(struct hn_context *ctx, struct work *w) {
-    char from[64], to[64], text[160];
-    hn_real_text(w->params->alpha.from, from, sizeof from);
-    hn_real_text(w->params->alpha.to, to, sizeof to);
-    snprintf(text, sizeof text, "%s~%s", from, to);
+    char text[80];
+    snprintf(text, sizeof text, "%s~%s", hn_real_text(w->params->alpha.from).text,
+             hn_real_text(w->params->alpha.to).text);
     if (set_number(ctx, w, "M", w->params->graph.m) || set_number(ctx, w, "K", w->params->graph.k))
         return ctx->code;
     return hn_options_set(ctx, w->type->options, w->sampler_params, "alpha", text);

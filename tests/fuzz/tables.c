@@ -179,14 +179,13 @@ static enum hn_code put_page_of_both(struct hn_context *ctx, const struct hn_res
 
 static enum hn_code put_tables(struct hn_context *ctx, const struct hn_results *r) {
     struct output o;
-    char label[256];
     open_output(&o);
     enum hn_code code = hn_latex_settings(ctx, r, o.file);
     if (code == HN_OK || code == HN_NOT_APPLICABLE)
         code = hn_latex_accuracies(ctx, r, o.file);
     hn_latex_table(o.file, &r->runs);
     for (int64_t i = 0; i < r->runs.rows; i++)
-        hn_row_label(&r->runs, i, hn_sampler_is_default, label, sizeof label);
+        (void)hn_row_label(&r->runs, i, hn_sampler_is_default);
     close_output(&o);
     free(o.text);
     return code;

@@ -242,8 +242,8 @@ static void check_as(const struct hn_claim_book *book, int books, const struct h
 }
 
 static void check_coverage(const struct hn_claim_entry *e) {
-    char text[512];
-    hn_claim_coverage(e, text, sizeof text);
+    const struct hn_phrase coverage = hn_claim_coverage(e);
+    const char *text = coverage.text;
     bool listed = e->kind == HN_KIND_LISTED;
     CU_ASSERT_EQUAL(strcmp(text, "covered") == 0, !listed && !e->on);
     CU_ASSERT_EQUAL(strncmp(text, "on other data: ", 15) == 0, !listed && e->on);
@@ -251,7 +251,7 @@ static void check_coverage(const struct hn_claim_entry *e) {
     bool says_why =
         strncmp(text, "needs ", 6) == 0 || strncmp(text, "visual check only: ", 19) == 0;
     CU_ASSERT_EQUAL(says_why, e->missing != NULL);
-    CU_ASSERT(strlen(text) < sizeof text - 1);
+    CU_ASSERT(strlen(text) < sizeof coverage.text - 1);
 }
 
 static int read_books(struct hn_claim_book *book) {
