@@ -143,7 +143,6 @@ HN_MUST_USE enum hn_code hn_snapshot_write_groups(struct hn_context *ctx,
                                                   const int32_t *group);
 HN_MUST_USE enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_writer *w,
                                                enum hn_code code);
-void hn_snapshot_write_abort(struct hn_context *ctx, struct hn_snapshot_writer *w); // NULL is fine
 
 // Reads the values of one step as stored (not normalised): /embeddings, /view1 or /view2 (which =
 // 0, 1, 2) into x[n x d].

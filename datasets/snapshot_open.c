@@ -132,25 +132,20 @@ enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *
     return HN_OK;
 }
 
-static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
-    const struct hn_snapshot_column column = {
-        "/split", "items", s->info.n, {-1, 2, sizeof(int8_t)}};
-    return hn_snapshot_read_column(ctx, s, &column, &s->info.split);
-}
-
-static enum hn_code read_groups(struct hn_context *ctx, struct hn_snapshot *s) {
-    const struct hn_snapshot_column column = {
-        "/group", "items", s->info.n, {0, INT32_MAX, sizeof(int32_t)}};
-    return hn_snapshot_read_column(ctx, s, &column, &s->info.group);
+// A number of every item.
+static enum hn_code read_items(struct hn_context *ctx, const struct hn_snapshot *s,
+                               const char *path, struct hn_data_range range, void *array) {
+    const struct hn_snapshot_column column = {path, "items", s->info.n, range};
+    return hn_snapshot_read_column(ctx, s, &column, array);
 }
 
 // An item without a partner leaves the file without complete positives: it is then read as a file
 // without any, and says so.
 static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s) {
-    int64_t n = s->info.n, alone = 0;
-    const struct hn_snapshot_column column = {
-        "/positive", "items", n, {-1, n - 1, sizeof(int32_t)}};
-    if (hn_snapshot_read_column(ctx, s, &column, &s->partner))
+    const int64_t n = s->info.n;
+    const struct hn_data_range items = {-1, n - 1, sizeof *s->partner};
+    int64_t alone = 0;
+    if (read_items(ctx, s, "/positive", items, &s->partner))
         return ctx->code;
     if (!s->partner)
         return HN_OK;
@@ -211,13 +206,16 @@ static enum hn_code open_teacher(struct hn_context *ctx, struct hn_snapshot *s) 
 }
 
 static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
+    const struct hn_data_range split = {-1, 2, sizeof *s->info.split};
+    const struct hn_data_range group = {0, INT32_MAX, sizeof *s->info.group};
     bool bare;
     if (check_schema(ctx, s, &bare) || hn_snapshot_read_attributes(ctx, s) ||
         open_series(ctx, s, bare) || hn_snapshot_read_steps(ctx, s, bare) ||
         hn_snapshot_read_labels(ctx, s, bare))
         return ctx->code;
-    if (!bare && (read_split(ctx, s) || read_partners(ctx, s) || read_graph(ctx, s) ||
-                  hn_snapshot_read_features(ctx, s) || read_groups(ctx, s) || open_teacher(ctx, s)))
+    if (!bare && (read_items(ctx, s, "/split", split, &s->info.split) || read_partners(ctx, s) ||
+                  read_graph(ctx, s) || hn_snapshot_read_features(ctx, s) ||
+                  read_items(ctx, s, "/group", group, &s->info.group) || open_teacher(ctx, s)))
         return ctx->code;
     return HN_OK;
 }

@@ -83,12 +83,11 @@ enum hn_code hn_writer_open(struct hn_context *ctx, const char *path,
 }
 
 enum hn_code hn_writer_begun(struct hn_snapshot_writer **w) {
-    enum hn_code code = (*w)->code;
-    if (code) {
-        hn_snapshot_write_abort((*w)->ctx, *w);
-        *w = NULL;
-    }
-    return code;
+    struct hn_snapshot_writer *begun = *w;
+    if (!begun->code)
+        return HN_OK;
+    *w = NULL;
+    return hn_snapshot_write_end(begun->ctx, begun, HN_OK); // of its own code
 }
 
 struct hn_h5_array hn_writer_array(const struct hn_snapshot_writer *w, const char *path, hid_t type,
@@ -294,12 +293,6 @@ enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_w
     return w->code;
 }
 
-static void close_data(struct hn_snapshot_writer *w) {
-    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        hn_h5_close(w->series[which].id);
-    hn_h5_close(w->step);
-}
-
 // The digest is of what is in the file, so it is read back.
 static enum hn_code write_digest(struct hn_context *ctx, const struct hn_snapshot_writer *w) {
     char text[HN_DIGEST_TEXT];
@@ -315,7 +308,9 @@ enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_wr
     code = w->code ? w->code : code;
     if (!code && w->steps == 0)
         code = hn_fail(ctx, HN_DATA, "%s: a snapshot has at least one step", w->path);
-    close_data(w);
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+        hn_h5_close(w->series[which].id);
+    hn_h5_close(w->step);
     if (code == HN_OK)
         code = write_digest(ctx, w);
     if (code == HN_OK)
@@ -324,12 +319,4 @@ enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_wr
         hn_h5_discard(ctx, w->file, w->temporary);
     hn_free(ctx, w);
     return code;
-}
-
-void hn_snapshot_write_abort(struct hn_context *ctx, struct hn_snapshot_writer *w) {
-    if (!w)
-        return;
-    close_data(w);
-    hn_h5_discard(ctx, w->file, w->temporary);
-    hn_free(ctx, w);
 }

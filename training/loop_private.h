@@ -8,7 +8,6 @@
 struct hn_draw_state {
     int64_t sampled;    // 1: the run's own sampler draws, 0: uniform
     int64_t built_step; // of the last build, -1 = none
-    int64_t last_build; // step at which it was made
     int64_t epoch;      // of the sampler, -1 = none begun
     int64_t epoch_step; // step at which that epoch began
     int64_t next, batches;

@@ -102,8 +102,9 @@ struct hn_option_part {
 bool hn_option_next(const char **rest, struct hn_option_part *o);
 // True if it is in the text, with the same value.
 bool hn_option_has(const char *params, struct hn_option_part wanted);
-// The value of an option; false if it is not there.
-bool hn_option_value(const char *params, const char *option, char *value, size_t size);
+// "K" of "K=100"; and the value of an option, "" if it is not there.
+struct hn_phrase hn_option_name(struct hn_option_part o);
+struct hn_phrase hn_option_value(const char *params, const char *option);
 // "0 to 1", "1 or more", "a, b or c": the values an option takes.
 struct hn_phrase hn_option_range(const struct hn_option *option);
 

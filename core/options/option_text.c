@@ -115,15 +115,22 @@ bool hn_option_has(const char *params, struct hn_option_part wanted) {
     return false;
 }
 
-bool hn_option_value(const char *params, const char *option, char *value, size_t size) {
+struct hn_phrase hn_option_name(struct hn_option_part o) {
+    struct hn_phrase name;
+    hn_put_text(name.text, sizeof name.text, "%.*s", (int)o.length, o.text);
+    name.text[strcspn(name.text, "=")] = '\0';
+    return name;
+}
+
+struct hn_phrase hn_option_value(const char *params, const char *option) {
     struct hn_option_part o;
+    struct hn_phrase value = {""};
     size_t length = strlen(option);
-    while (hn_option_next(&params, &o))
-        if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
-            hn_put_text(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
-            return true;
-        }
-    return false;
+    while (!*value.text && hn_option_next(&params, &o))
+        if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0)
+            hn_put_text(value.text, sizeof value.text, "%.*s", (int)(o.length - length - 1),
+                        o.text + length + 1);
+    return value;
 }
 
 // A limit as a user would write it: sizes in the largest binary unit that divides them.

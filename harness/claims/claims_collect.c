@@ -57,22 +57,18 @@ struct gather {
 static const struct view no_view = {NULL, -1, -1, NULL};
 
 // The value of an option in row `row`; "" without.
-static void option_text(const struct hn_table *t, int64_t row, const char *name, char *text,
-                        size_t size) {
+static struct hn_phrase option_text(const struct hn_table *t, int64_t row, const char *name) {
     static const char *const columns[] = {"params", "weighting_params", "task_params"};
-    *text = '\0';
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        if (hn_option_value(hn_table_text(t, row, columns[i]), name, text, size))
-            return;
+    struct hn_phrase value = {""};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !*value.text; i++)
+        value = hn_option_value(hn_table_text(t, row, columns[i]), name);
+    return value;
 }
 
 static bool has_option(const struct hn_table *t, const char *name) {
-    char text[128];
-    for (int64_t row = 0; row < t->rows; row++) {
-        option_text(t, row, name, text, sizeof text);
-        if (*text)
+    for (int64_t row = 0; row < t->rows; row++)
+        if (*option_text(t, row, name).text)
             return true;
-    }
     return false;
 }
 
@@ -113,7 +109,6 @@ static double number_of(const char *text) {
 static double real_at(const struct hn_table *t, struct view v, int64_t row) {
     int64_t at = there(v) ? row_of(t, v, row) : -1;
     double value = NAN;
-    char text[128];
     if (at < 0)
         return NAN;
     if (v.column >= 0) {
@@ -124,26 +119,22 @@ static double real_at(const struct hn_table *t, struct view v, int64_t row) {
         default: value = number_of(cells->text[at]); break;
         }
     }
-    if (!isnan(value))
-        return value;
-    option_text(v.table, at, v.option, text, sizeof text);
-    return number_of(text);
+    return isnan(value) ? number_of(option_text(v.table, at, v.option).text) : value;
 }
 
 // The cell as text: numbers in their shortest form.
-static void text_at(const struct hn_table *t, struct view v, int64_t row, char *text, size_t size) {
+static struct hn_phrase text_at(const struct hn_table *t, struct view v, int64_t row) {
     int64_t at = there(v) ? row_of(t, v, row) : -1;
-    *text = '\0';
+    struct hn_phrase text = {""};
     if (at < 0)
-        return;
+        return text;
     bool textual = v.column >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT;
     double value = textual ? NAN : real_at(t, v, row);
     if (textual)
-        snprintf(text, size, "%s", v.table->cells[v.column].text[at]);
+        hn_put_text(text.text, sizeof text.text, "%s", v.table->cells[v.column].text[at]);
     else if (!isnan(value))
-        snprintf(text, size, "%s", hn_real_text(value).text);
-    if (!*text)
-        option_text(v.table, at, v.option, text, size);
+        hn_put_text(text.text, sizeof text.text, "%s", hn_real_text(value).text);
+    return *text.text ? text : option_text(v.table, at, v.option);
 }
 
 static const char *borrowed_text(const struct hn_table *t, struct view v, int64_t row) {
@@ -154,9 +145,8 @@ static const char *borrowed_text(const struct hn_table *t, struct view v, int64_
 }
 
 static bool cell_is(const struct hn_table *t, struct view v, int64_t row, const char *wanted) {
-    char text[128], *end;
-    text_at(t, v, row, text, sizeof text);
-    if (strcmp(text, wanted) == 0)
+    char *end;
+    if (strcmp(text_at(t, v, row).text, wanted) == 0)
         return true;
     double a = real_at(t, v, row), b = strtod(wanted, &end);
     return end != wanted && !*end && fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
@@ -344,7 +334,7 @@ static double expression(const struct gather *g, const struct hn_claim_side *sid
 static void name_group(const struct gather *g, int64_t row, struct hn_sample *s) {
     for (int i = 0; i < g->groups; i++) {
         char text[96];
-        text_at(g->table, g->group[i].view, row, text, sizeof text);
+        hn_put_text(text, sizeof text, "%s", text_at(g->table, g->group[i].view, row).text);
         if (strcmp(g->group[i].name, "dataset") != 0)
             hn_append(s->group, sizeof s->group, "%s%s %s", *s->group ? ", " : "", g->group[i].name,
                       text);

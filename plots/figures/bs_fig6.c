@@ -5,9 +5,8 @@
 #include <string.h>
 
 static bool is_other_walk(const struct hn_table *runs, int64_t row) {
-    char walk[HN_LABEL_SIZE];
-    return hn_option_value(hn_table_text(runs, row, "params"), "walk", walk, sizeof walk) &&
-           strcmp(walk, "rwr") != 0 && !hn_row_has(runs, row, "graph", "knn");
+    const struct hn_phrase walk = hn_option_value(hn_table_text(runs, row, "params"), "walk");
+    return *walk.text && strcmp(walk.text, "rwr") != 0 && !hn_row_has(runs, row, "graph", "knn");
 }
 
 static bool keep(const struct hn_table *runs, int64_t row) {

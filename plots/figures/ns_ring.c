@@ -23,10 +23,9 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
             double middle = INFINITY;
             for (int k = 0; k < g->settings; k++) {
                 const char *params = g->setting[k].params;
-                char space[HN_LABEL_SIZE];
                 double at = 0.5 * (hn_option_number(params, "lo") + hn_option_number(params, "hi"));
-                if (hn_option_value(params, "space", space, sizeof space) &&
-                    strcmp(space, spaces[i]) == 0 && at > last && at < middle) {
+                if (strcmp(hn_option_value(params, "space").text, spaces[i]) == 0 && at > last &&
+                    at < middle) {
                     next = k;
                     middle = at;
                 }

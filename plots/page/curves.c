@@ -13,14 +13,10 @@ const struct hn_curve_value hn_curve_start = {
 const struct hn_curve_value hn_curve_cos = {"cos_mean", "mean in-batch cosine", 1, false, -1, 1};
 
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row) {
-    char value[HN_LABEL_SIZE];
     const char *params = hn_table_text(runs, row, "params");
-    bool walk = hn_option_value(params, "walk", value, sizeof value);
-    if (walk && strcmp(value, "rwr") != 0)
-        return false;
-    bool graph = hn_option_value(params, "graph", value, sizeof value);
     return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0 &&
-           (!graph || strcmp(value, "proximity") == 0);
+           hn_is_among(hn_option_value(params, "walk").text, HN_COLUMNS("", "rwr")) &&
+           hn_is_among(hn_option_value(params, "graph").text, HN_COLUMNS("", "proximity"));
 }
 
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row) {

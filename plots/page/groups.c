@@ -7,17 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-// The value of the option in which rows are to be alike, once for all rows. False: there is none.
-static bool find_value(const struct hn_table *runs, struct hn_choice choice,
-                       char value[HN_LABEL_SIZE]) {
+// The value of the option in which rows are to be alike, once for all rows. "": there is none.
+static struct hn_phrase find_value(const struct hn_table *runs, struct hn_choice choice) {
     int64_t row = 0;
-    *value = '\0';
-    if (!choice.alike)
-        return true;
-    while (row < runs->rows && !choice.to(runs, row))
+    while (choice.alike && row < runs->rows && !choice.to(runs, row))
         row++;
-    return row < runs->rows &&
-           hn_option_value(hn_table_text(runs, row, "params"), choice.alike, value, HN_LABEL_SIZE);
+    return choice.alike ? hn_option_value(hn_table_text(runs, row, "params"), choice.alike)
+                        : (struct hn_phrase){""};
 }
 
 static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice choice,
@@ -26,7 +22,7 @@ static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice ch
         return false;
     if (choice.wanted && isnan(hn_table_real(runs, row, choice.wanted)))
         return false;
-    if (choice.alike && (!value || !hn_row_has(runs, row, choice.alike, value)))
+    if (choice.alike && (!*value || !hn_row_has(runs, row, choice.alike, value)))
         return false;
     return !choice.keep || choice.keep(runs, row);
 }
@@ -71,13 +67,12 @@ static int find_setting(struct hn_groups *g, const struct hn_setting *wanted) {
 }
 
 int hn_groups_values(const struct hn_groups *g, const char *option) {
-    char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
     int n = 0;
     for (int i = 0; i < g->settings; i++) {
-        bool again = !hn_option_value(g->setting[i].params, option, value, sizeof value);
+        const struct hn_phrase value = hn_option_value(g->setting[i].params, option);
+        bool again = !*value.text;
         for (int j = 0; j < i && !again; j++)
-            again = hn_option_value(g->setting[j].params, option, other, sizeof other) &&
-                    strcmp(value, other) == 0;
+            again = strcmp(value.text, hn_option_value(g->setting[j].params, option).text) == 0;
         n += !again;
     }
     return n;
@@ -211,7 +206,6 @@ static void find_leagues(struct hn_groups *g) {
 
 enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                             struct hn_choice choice, struct hn_groups *out) {
-    char value[HN_LABEL_SIZE];
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->position = hn_alloc(ctx, r->runs.rows, sizeof *out->position);
@@ -219,9 +213,9 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
     if (!out->step || !out->position || !out->row || !out->setting)
         return ctx->code;
-    bool found = find_value(&r->runs, choice, value);
+    const struct hn_phrase value = find_value(&r->runs, choice);
     for (int64_t row = 0; row < r->runs.rows; row++)
-        place_row(out, row, choice, found ? value : NULL);
+        place_row(out, row, choice, value.text);
     collect_steps(out);
     for (int i = 0; i < out->settings; i++) // among all, so that a name is the same in all figures
         make_label(out, &out->setting[i]);

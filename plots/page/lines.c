@@ -52,14 +52,12 @@ static double varied(const struct hn_groups *g, int setting, const char *option)
 }
 
 // The first option that is not alike in a and b, "" if none.
-static void differing(const char *a, const char *b, char name[HN_LABEL_SIZE]) {
+static struct hn_phrase differing(const char *a, const char *b) {
     struct hn_option_part part;
-    *name = '\0';
-    while (!*name && hn_option_next(&a, &part))
-        if (!hn_option_has(b, part)) {
-            snprintf(name, HN_LABEL_SIZE, "%.*s", (int)part.length, part.text);
-            name[strcspn(name, "=")] = '\0';
-        }
+    while (hn_option_next(&a, &part))
+        if (!hn_option_has(b, part))
+            return hn_option_name(part);
+    return (struct hn_phrase){""};
 }
 
 // Numbers in their order, then schedules and words, of all settings with the sampler of `first`.
@@ -84,10 +82,9 @@ static void order_lines(struct hn_groups *g, int first, const char *option) {
 }
 
 // True if all settings but Uniform's are of one sampler and differ: in *option, "" = in batch size.
-static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_LABEL_SIZE]) {
-    char other[HN_LABEL_SIZE];
+static bool is_one_sampler(const struct hn_groups *g, int first, struct hn_phrase *option) {
     int of = 0;
-    *option = '\0';
+    *option = (struct hn_phrase){""};
     for (int i = 0; i < g->settings; i++) {
         const struct hn_setting *s = &g->setting[i], *to = &g->setting[first];
         if (strcmp(s->sampler, to->sampler) != 0) {
@@ -96,9 +93,9 @@ static bool is_one_sampler(const struct hn_groups *g, int first, char option[HN_
             continue;
         }
         of++;
-        differing(s->params, to->params, other);
-        if (*other)
-            snprintf(option, HN_LABEL_SIZE, "%s", other);
+        const struct hn_phrase other = differing(s->params, to->params);
+        if (*other.text)
+            *option = other;
     }
     return of > 1;
 }
@@ -108,13 +105,13 @@ int hn_sampler_line(const struct hn_groups *g, int setting) {
 }
 
 void hn_groups_lines(struct hn_groups *g) {
-    char option[HN_LABEL_SIZE];
+    struct hn_phrase option;
     int first = 0;
     while (first < g->settings - 1 && hn_line_is_uniform(g->setting[first].sampler))
         first++;
-    bool one = is_one_sampler(g, first, option);
+    bool one = is_one_sampler(g, first, &option);
     if (one)
-        order_lines(g, first, *option ? option : NULL);
+        order_lines(g, first, *option.text ? option.text : NULL);
     for (int i = 0; i < g->settings; i++) {
         int before = 0;
         if (one && strcmp(g->setting[i].sampler, g->setting[first].sampler) == 0)

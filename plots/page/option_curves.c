@@ -111,15 +111,13 @@ static enum hn_code choose_curves(struct hn_context *ctx, struct sorted *s, int 
     return HN_OK;
 }
 
-// The value of an option of a kind; false if it has none.
-static bool value_of(const struct sorted *s, int kind, const char *option,
-                     char value[HN_LABEL_SIZE]) {
-    return hn_option_value(s->setting[s->kind[kind].first].options, option, value, HN_LABEL_SIZE);
+// The value of an option of a kind; "" if it has none.
+static struct hn_phrase value_of(const struct sorted *s, int kind, const char *option) {
+    return hn_option_value(s->setting[s->kind[kind].first].options, option);
 }
 
 // Counts the values, 2 to `max`, of an option of all curves, else 0; *curves: those of one value.
 static int divides(const struct sorted *s, const char *option, int max, int *curves) {
-    char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
     int values = 0;
     *curves = 0;
     if (strcmp(option, s->sweep->option) == 0)
@@ -128,10 +126,11 @@ static int divides(const struct sorted *s, const char *option, int max, int *cur
         int before = 0, all = 0;
         if (!s->kind[k].drawn)
             continue;
-        if (!value_of(s, k, option, value))
+        const struct hn_phrase value = value_of(s, k, option);
+        if (!*value.text)
             return 0;
         for (int i = 0; i < s->kinds; i++)
-            if (s->kind[i].drawn && value_of(s, i, option, other) && strcmp(value, other) == 0) {
+            if (s->kind[i].drawn && strcmp(value.text, value_of(s, i, option).text) == 0) {
                 before += i < k;
                 all++;
             }
@@ -150,20 +149,17 @@ static void choose_facet(struct sorted *s, int measures) {
     const char *rest = s->setting[s->kind[drawn].first].options;
     struct hn_option_part part;
     while (hn_option_next(&rest, &part)) {
-        char option[HN_LABEL_SIZE];
-        snprintf(option, sizeof option, "%.*s", (int)part.length, part.text);
-        option[strcspn(option, "=")] = '\0';
-        int values = divides(s, option, max, &curves);
+        const struct hn_phrase option = hn_option_name(part);
+        int values = divides(s, option.text, max, &curves);
         bool fits = curves <= HN_MAX_CURVES, fitted = min <= HN_MAX_CURVES;
         if (values > 0 && (fits && fitted ? values < fewest : curves < min)) {
             min = curves;
             fewest = values;
-            snprintf(s->facet, sizeof s->facet, "%s", option);
+            hn_put_text(s->facet, sizeof s->facet, "%s", option.text);
         }
     }
     for (int k = 0; *s->facet && k < s->kinds; k++)
-        if (!value_of(s, k, s->facet, s->kind[k].facet))
-            *s->kind[k].facet = '\0';
+        hn_put_text(s->kind[k].facet, sizeof s->kind[k].facet, "%s", value_of(s, k, s->facet).text);
 }
 
 // As options stand in labels.

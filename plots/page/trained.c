@@ -183,25 +183,24 @@ double hn_trained_scale(const char *column) {
 }
 
 // The value of an axis that is an option of the setting's weighting.
-static bool find_weighting_option(const struct hn_trained *t, int64_t setting,
-                                  const struct hn_grid_axis *axis, char value[HN_LABEL_SIZE]) {
-    return hn_option_value(hn_trained_text(t, setting, "weighting_params"), axis->name, value,
-                           HN_LABEL_SIZE);
+static struct hn_phrase weighting_option(const struct hn_trained *t, int64_t setting,
+                                         const struct hn_grid_axis *axis) {
+    return hn_option_value(hn_trained_text(t, setting, "weighting_params"), axis->name);
 }
 
 struct hn_phrase hn_trained_label(const struct hn_trained *t, int64_t setting) {
     const struct hn_overview *o = &t->overview;
     const char *weighting = hn_trained_text(t, setting, "weighting"), *joint = " ";
-    char value[HN_LABEL_SIZE];
     struct hn_phrase label = hn_overview_label(o, setting);
     if (strcmp(weighting, "none") == 0)
         return label;
     hn_append(label.text, sizeof label.text, " + %s", weighting);
-    for (int a = 0; a < o->axes; a++)
-        if (find_weighting_option(t, setting, &o->axis[a], value)) {
-            hn_append(label.text, sizeof label.text, "%s%s=%s", joint, o->axis[a].name, value);
-            joint = ", ";
-        }
+    for (int a = 0; a < o->axes; a++) {
+        const struct hn_phrase value = weighting_option(t, setting, &o->axis[a]);
+        if (*value.text)
+            hn_append(label.text, sizeof label.text, "%s%s=%s", joint, o->axis[a].name, value.text);
+        joint = *value.text ? ", " : joint;
+    }
     return label;
 }
 
@@ -232,10 +231,9 @@ static void add_axes(const struct hn_trained *t, int64_t setting, bool of_task,
     const struct hn_overview *o = &t->overview;
     for (int a = 0; a < o->axes; a++) {
         const struct hn_grid_axis *axis = &o->axis[a];
-        char value[HN_LABEL_SIZE];
         if (of_task != (strcmp(axis->column, "task_params") == 0) ||
             strcmp(axis->column, "params") == 0 || strcmp(axis->name, "weighting") == 0 ||
-            find_weighting_option(t, setting, axis, value) || hn_is_among(axis->name, said))
+            *weighting_option(t, setting, axis).text || hn_is_among(axis->name, said))
             continue;
         const struct hn_phrase own = hn_overview_value(o, setting, axis->name);
         if (*own.text && strcmp(axis->name, "batch_size") == 0)

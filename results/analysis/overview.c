@@ -64,12 +64,11 @@ static int32_t value_at(const struct hn_overview *o, int64_t cell, int64_t i) {
 static bool belongs_to(const struct hn_overview *o, int64_t i, const char *owner,
                        const char *options) {
     const char *name = name_of(o, i);
-    char value[HN_LABEL_SIZE];
     int64_t params = identity_at(o, options);
     bool own = hn_is_among(name, HN_COLUMNS(owner, options));
     for (int64_t cell = 0; params >= 0 && cell < runs_of(o)->rows && !own; cell++)
         own = o->identity[i].values > 0 && value_at(o, cell, params) == cell &&
-              hn_option_value(hn_table_text(runs_of(o), cell, options), name, value, sizeof value);
+              *hn_option_value(hn_table_text(runs_of(o), cell, options), name).text;
     return own;
 }
 
@@ -308,10 +307,7 @@ const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
 }
 
 static bool part_varies(const struct hn_overview *o, struct hn_option_part part) {
-    char name[HN_LABEL_SIZE];
-    snprintf(name, sizeof name, "%.*s", (int)part.length, part.text);
-    name[strcspn(name, "=")] = '\0';
-    return hn_overview_varies(o, name);
+    return hn_overview_varies(o, hn_option_name(part).text);
 }
 
 struct hn_phrase hn_overview_label(const struct hn_overview *o, int64_t setting) {
@@ -339,11 +335,8 @@ struct hn_phrase hn_overview_value(const struct hn_overview *o, int64_t setting,
         const char *column = o->axis[a].column;
         if (strcmp(o->axis[a].name, axis) != 0)
             continue;
-        if (!is_options(column))
-            value = value_of(runs_of(o), cell, column);
-        else if (!hn_option_value(hn_table_text(runs_of(o), cell, column), axis, value.text,
-                                  sizeof value.text))
-            *value.text = '\0';
+        value = is_options(column) ? hn_option_value(hn_table_text(runs_of(o), cell, column), axis)
+                                   : value_of(runs_of(o), cell, column);
     }
     return value;
 }

@@ -7,11 +7,10 @@
 #include <string.h>
 
 double hn_option_number(const char *params, const char *option) {
-    char value[HN_LABEL_SIZE], *end = value;
-    if (!hn_option_value(params, option, value, sizeof value))
-        return NAN;
-    double number = strtod(value, &end);
-    return end > value && *end == '\0' ? number : NAN;
+    const struct hn_phrase value = hn_option_value(params, option);
+    char *end;
+    double number = strtod(value.text, &end);
+    return end > value.text && *end == '\0' ? number : NAN;
 }
 
 bool hn_row_is_ok(const struct hn_table *runs, int64_t row) {
@@ -20,9 +19,7 @@ bool hn_row_is_ok(const struct hn_table *runs, int64_t row) {
 }
 
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
-    char own[HN_LABEL_SIZE];
-    return hn_option_value(hn_table_text(runs, row, "params"), option, own, sizeof own) &&
-           strcmp(own, value) == 0;
+    return strcmp(hn_option_value(hn_table_text(runs, row, "params"), option).text, value) == 0;
 }
 
 bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column) {
