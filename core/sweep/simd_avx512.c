@@ -1,5 +1,5 @@
-// The scans of simd_body.h for AVX-512. Many survivors are compressed in registers and stored as
-// whole vectors: a compressing store to memory is far slower on some processors.
+// The scans of simd_body.h for AVX-512. Survivors are compressed in registers and stored as whole
+// vectors: a compressing store to memory is far slower on some processors.
 #include "core/sweep/simd_private.h"
 
 #if HN_SCAN_X86
@@ -69,8 +69,9 @@ INLINE doubles whole_d(doubles v) {
 }
 INLINE doubles scale_d(doubles v, doubles k) { return _mm512_scalef_pd(v, k); }
 
-// More hits than these in a group of 64 are stored by whole vectors.
-#define COMPRESS_ABOVE 10
+// Hits are compressed in registers and stored by whole vectors, few of them, too: a loop over them
+// costs more, as how many there are is not foreseen.
+#define COMPRESSES
 INLINE void put_positions(uint32_t hits, int32_t first, int32_t *position) {
     ints positions = _mm512_add_epi32(_mm512_set1_epi32(first), count_up());
     _mm512_storeu_si512(position, _mm512_maskz_compress_epi32((mask)hits, positions));

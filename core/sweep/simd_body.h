@@ -42,24 +42,22 @@ INLINE uint64_t reaching_up_to(const float *s, const float *each, floats t, int6
 INLINE int32_t put_hits(uint64_t hits, int32_t first, const float *s, int32_t *position,
                         float *score) {
     int32_t n = 0;
-#ifdef COMPRESS_ABOVE
-    if (__builtin_popcountll(hits) > COMPRESS_ABOVE) {
-        for (int k = 0; k < GROUP; k += WIDTH) {
-            uint32_t part = (uint32_t)(hits >> k) & ((1U << WIDTH) - 1U);
-            put_positions(part, first + k, position + n);
-            if (score)
-                put_scores(part, s + k, score + n);
-            n += __builtin_popcount(part);
-        }
-        return n;
+#ifdef COMPRESSES
+    for (int k = 0; k < GROUP; k += WIDTH) {
+        uint32_t part = (uint32_t)(hits >> k) & ((1U << WIDTH) - 1U);
+        put_positions(part, first + k, position + n);
+        if (score)
+            put_scores(part, s + k, score + n);
+        n += __builtin_popcount(part);
     }
-#endif
+#else
     for (; hits; hits &= hits - 1, n++) {
         int l = __builtin_ctzll(hits);
         position[n] = first + l;
         if (score)
             score[n] = s[l];
     }
+#endif
     return n;
 }
 
