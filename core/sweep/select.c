@@ -16,6 +16,7 @@ enum {
     SHORT = 12,      // insertion sort below this
     BISECTIONS = 24, // as many as a float has bits
     RANKED = 192,    // up to so many are sorted by counting
+    SAMPLED = 16,    // one score of so many tells where the limit is
     SPREAD = 2,      // buckets per value where they are more
     FOUR = 4,
     AHEAD = 16 // rows fetched ahead
@@ -324,17 +325,43 @@ static void settle(struct hn_select_scratch *s, int64_t n, int64_t k, double bou
         mend_order(scored + from, s->end[run] - from);
 }
 
+// Positions and values of what reaches `limit` within 2 bound; their number.
+static int32_t take_reaching(const float *score, int64_t n, double limit, double bound,
+                             struct hn_select_scratch *s) {
+    float low = nextafterf((float)(limit - 2 * bound), -INFINITY);
+    int32_t found = hn_simd_best()->filter(score, 0, (int32_t)n, low, s->position);
+    for (int32_t i = 0; i < found; i++)
+        s->value[i] = score[s->position[i]];
+    return found;
+}
+
+// Those that may be among the k best, and a few more. The first of many tell about where the limit
+// is; only those that reach it, twice as many as needed, are looked at more than once.
+static int32_t take_candidates(const float *score, int64_t n, int64_t k, float low, double bound,
+                               struct hn_select_scratch *s) {
+    int64_t first = n / SAMPLED, position = 2 * k / SAMPLED + SHORT / 2;
+    if (position * 2 > first)
+        return take_reaching(score, n, (double)hn_select_limit(score, n, k, low), bound, s);
+    float guess = hn_select_limit(score, first, position, -INFINITY);
+    int32_t found = take_reaching(score, n, (double)guess, 0, s), kept = 0;
+    double limit = (double)hn_select_limit(s->value, found, k, -INFINITY) - 2 * bound;
+    if (limit < (double)guess) // fewer than k reach it, or others are too near to it
+        return take_reaching(score, n, (double)hn_select_limit(score, n, k, low), bound, s);
+    for (int32_t i = 0; i < found; i++) {
+        s->position[kept] = s->position[i];
+        s->value[kept] = s->value[i];
+        kept += (double)s->value[i] >= limit;
+    }
+    return kept;
+}
+
 int64_t hn_select_floats(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
                          double bound, const float *x, const struct hn_matrix *y, bool all_exact,
                          struct hn_select_scratch *s) {
     k = hn_min(k, n);
     if (k <= 0)
         return 0;
-    double limit = (double)hn_select_limit(score, n, k, low) - 2 * bound;
-    int32_t found = hn_simd_best()->filter(score, 0, (int32_t)n,
-                                           nextafterf((float)limit, -INFINITY), s->position);
-    for (int32_t i = 0; i < found; i++)
-        s->value[i] = score[s->position[i]];
+    int32_t found = take_candidates(score, n, k, low, bound, s);
     if (found <= RANKED)
         order_few(id, found, s);
     else
