@@ -110,7 +110,7 @@ static void fill_pool(const struct hn_context *ctx, const struct hn_sampler *sel
         order[s] = id[pool->member[s]];
 }
 
-// Pairs of n items have two products, or one; every visit reads a row of their weights.
+// Pairs of n items have two products, or one; every visit is about a row of their weights.
 static void add_pool(const struct hn_mosaic *spec, int64_t n, const struct hn_mosaic_tally *tally,
                      struct hn_work *work, struct hn_mosaic_tally *sum) {
     work->dot += n * (n - 1) / (spec->lambda > 0 ? 1 : 2);

@@ -35,16 +35,18 @@ struct hn_mosaic_pool {
     float *w;         // [stride x stride], n x n of it: weights; symmetric, the diagonal is 0
     float *x, *z, *m; // [n x d] rows of the pool; z may be x, m is NULL where lambda is 0
     struct hn_packed packed;
-    struct hn_select_scratch *select; // [threads]
-    struct hn_mosaic_row *row;        // [n]
-    int32_t *position;                // [n] 0 .. n - 1
-    int32_t *order;                   // [n] items in the order of a sweep
-    int32_t *batch;                   // [n] of an item
-    int32_t *member;                  // [n] items of batch c: member[c batch_size ..]
-    int32_t *slot;                    // [n] of an item among them
-    double *pull;                     // [batches x n] sum of the weights of item j with batch c
-    double *own;                      // [n] with its own batch
-    double *with;                     // [batches] the pulls of one item
+    struct hn_select_scratch *select;  // [threads]
+    struct hn_mosaic_row *row;         // [n]
+    int32_t *position;                 // [n] 0 .. n - 1
+    int32_t *order;                    // [n] items in the order of a sweep
+    int32_t *batch;                    // [n] of an item
+    int32_t *member;                   // [n] items of batch c: member[c batch_size ..]
+    int32_t *slot;                     // [n] of an item among them
+    float *lowest;                     // [n] smallest weight of an item, or 0
+    const struct hn_mosaic_sums *sums; // how pull and own are kept, mosaic_swap.c
+    void *pull;                        // [batches x n] sum of the weights of item j with batch c
+    void *own;                         // [n] with its own batch
+    double *with;                      // [batches] the pulls of one item
 };
 
 // Counts of a search; their sum over pools does not depend on the order.

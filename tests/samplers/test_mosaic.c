@@ -92,6 +92,7 @@ static void compare_weights(const struct hn_items *items, int n, struct hn_mosai
     double *w = malloc((size_t)(n * n) * sizeof *w), worst = 0, beyond = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     HN_CHECK(&ctx, hn_mosaic_pool_open(&ctx, &spec, n, D, hn_has_positive(items), 2, 3, &pool));
+    memset(pool.w, 0xff, (size_t)(pool.stride * pool.stride) * sizeof *pool.w); // NaN
     hn_mosaic_weigh(&spec, items, id, n, &pool);
     naive_weights(items, id, n, &spec, w);
     for (int i = 0; i < n; i++)
@@ -333,6 +334,44 @@ static void test_search(void) {
     }
 }
 
+// Weights by themselves, multiples of the step, of a size that sums in 32 bits just hold, or just
+// do not, or that pairs far from all others have.
+static void compare_sums(int size, double scale, double far) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    const struct hn_mosaic spec = {.sweeps = 3};
+    struct hn_mosaic_pool pool;
+    struct hn_mosaic_tally tally = {0};
+    struct hn_stream stream;
+    int32_t batch[N], member[N];
+    static double w[N * N];
+    HN_CHECK(&ctx, hn_mosaic_pool_open(&ctx, &spec, N, D, false, size, 2, &pool));
+    hn_stream_open(&stream, SEED, "test", 0, 0, 0);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j <= i; j++) {
+            double value = i == j ? 0 : (2 * hn_stream_uniform(&stream) - 1) * scale;
+            value = i > j && i % 50 == 1 && j % 50 == 0 ? far : value;
+            float weight = (float)(rint(value * 65536) / 65536);
+            pool.w[i * pool.stride + j] = pool.w[j * pool.stride + i] = weight;
+            w[i * N + j] = w[j * N + i] = (double)weight;
+        }
+    struct naive s = {w, N, size, batch, member, 0, 0};
+    hn_stream_open(&stream, SEED, "test", 1, 0, 0);
+    naive_arrange(&s, &spec, &stream);
+    hn_stream_open(&stream, SEED, "test", 1, 0, 0);
+    hn_mosaic_arrange(&ctx, &spec, &stream, &pool, &tally);
+    CU_ASSERT(!memcmp(pool.member, member, sizeof member) && tally.swaps == s.swaps);
+    CU_ASSERT_EQUAL(tally.weight, naive_sum(&s));
+}
+
+static void test_sums(void) {
+    for (double scale = 0x1p-13; scale < 0x1p20; scale *= scale < 64 || scale > 512 ? 8 : 1.4) {
+        compare_sums(5, scale, -0x1p17);
+        compare_sums(50, scale, scale);
+    }
+}
+
 // Equal items tie in everything; all equal, nothing is to be gained.
 static void test_duplicates(void) {
     struct hn_context ctx;
@@ -450,9 +489,12 @@ static void test_workers(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static const struct hn_test tests[] = {
-    {"weights", test_weights},       {"search", test_search},
-    {"duplicates", test_duplicates}, {"zeros_and_crowds", test_zeros_and_crowds},
-    {"purpose", test_purpose},       {"reports", test_reports},
-    {"workers", test_workers}};
+static const struct hn_test tests[] = {{"weights", test_weights},
+                                       {"search", test_search},
+                                       {"sums", test_sums},
+                                       {"duplicates", test_duplicates},
+                                       {"zeros_and_crowds", test_zeros_and_crowds},
+                                       {"purpose", test_purpose},
+                                       {"reports", test_reports},
+                                       {"workers", test_workers}};
 HN_TEST_MAIN("mosaic", tests)
