@@ -36,6 +36,7 @@ struct hn_mosaic_pool {
     float *x, *z, *m; // [n x d] rows of the pool; z may be x, m is NULL where lambda is 0
     struct hn_packed packed;
     struct hn_select_scratch *select;  // [threads]
+    float *whole;                      // [threads x HN_PANEL x stride] rows of S
     struct hn_mosaic_row *row;         // [n]
     int32_t *position;                 // [n] 0 .. n - 1
     int32_t *order;                    // [n] items in the order of a sweep

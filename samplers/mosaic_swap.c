@@ -26,17 +26,17 @@ enum hn_code hn_mosaic_pool_open(struct hn_context *ctx, const struct hn_mosaic 
                                     .batch_size = batch_size,
                                     .threads = threads,
                                     .packed.product = hn_product_best()};
-    bool good = HN_ALLOC_ROWS(ctx, pool->w, side, side) && HN_ALLOC_ROWS(ctx, pool->x, n, d) &&
-                (pool->z = views ? hn_alloc(ctx, n, (size_t)d * sizeof *pool->z) : pool->x) &&
-                (spec->lambda <= 0 || HN_ALLOC_ROWS(ctx, pool->m, n, d)) &&
-                HN_ALLOC_ROWS(ctx, pool->packed.data, side, d) &&
-                HN_ALLOC(ctx, pool->select, threads) && HN_ALLOC(ctx, pool->row, n) &&
-                HN_ALLOC(ctx, pool->position, n) && HN_ALLOC(ctx, pool->order, n) &&
-                HN_ALLOC(ctx, pool->batch, n) && HN_ALLOC(ctx, pool->member, n) &&
-                HN_ALLOC(ctx, pool->slot, n) && HN_ALLOC(ctx, pool->lowest, n) &&
-                (pool->pull = hn_alloc(ctx, n / batch_size, (size_t)n * sizeof(double))) &&
-                (pool->own = hn_alloc(ctx, n, sizeof(double))) &&
-                HN_ALLOC(ctx, pool->with, n / batch_size);
+    bool good =
+        HN_ALLOC_ROWS(ctx, pool->w, side, side) && HN_ALLOC_ROWS(ctx, pool->x, n, d) &&
+        (pool->z = views ? hn_alloc(ctx, n, (size_t)d * sizeof *pool->z) : pool->x) &&
+        (spec->lambda <= 0 || HN_ALLOC_ROWS(ctx, pool->m, n, d)) &&
+        HN_ALLOC_ROWS(ctx, pool->packed.data, side, d) && HN_ALLOC(ctx, pool->select, threads) &&
+        HN_ALLOC_ROWS(ctx, pool->whole, side, threads * HN_PANEL) && HN_ALLOC(ctx, pool->row, n) &&
+        HN_ALLOC(ctx, pool->position, n) && HN_ALLOC(ctx, pool->order, n) &&
+        HN_ALLOC(ctx, pool->batch, n) && HN_ALLOC(ctx, pool->member, n) &&
+        HN_ALLOC(ctx, pool->slot, n) && HN_ALLOC(ctx, pool->lowest, n) &&
+        (pool->pull = hn_alloc(ctx, n / batch_size, (size_t)n * sizeof(double))) &&
+        (pool->own = hn_alloc(ctx, n, sizeof(double))) && HN_ALLOC(ctx, pool->with, n / batch_size);
     for (int i = 0; good && i < threads; i++)
         good = hn_select_scratch_open(ctx, n, &pool->select[i]) == HN_OK;
     return good ? HN_OK : ctx->code;

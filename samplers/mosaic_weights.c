@@ -19,19 +19,37 @@ static float *row_of(const struct hn_mosaic_pool *pool, bool above, int64_t i, i
     return pool->w + i * pool->stride + from;
 }
 
-// In lanes, so that sums are the same for any width of vectors.
+// Sums are in lanes, so that they are the same for any width of vectors (and as hn_sum() has them).
 HN_CLONES
-static double sum_squares(const float *v, int64_t n) {
-    double lane[LANES] = {0}, sum = 0;
+static struct hn_mosaic_row survey(const float *v, int64_t n) {
+    double sum[LANES] = {0}, squares[LANES] = {0};
+    struct hn_mosaic_row row = {.max = -INFINITY};
+    float max[LANES];
     int64_t whole = n / LANES * LANES;
-    for (int64_t j = 0; j < whole; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] += (double)v[j + l] * (double)v[j + l];
-    for (int64_t j = whole; j < n; j++)
-        lane[j - whole] += (double)v[j] * (double)v[j];
     for (int l = 0; l < LANES; l++)
-        sum += lane[l];
-    return sum;
+        max[l] = -INFINITY;
+    for (int64_t j = 0; j < whole; j += LANES) {
+#pragma omp simd
+        for (int l = 0; l < LANES; l++) {
+            double x = (double)v[j + l];
+            sum[l] += x;
+            squares[l] += x * x;
+        }
+#pragma omp simd
+        for (int l = 0; l < LANES; l++)
+            max[l] = v[j + l] > max[l] ? v[j + l] : max[l];
+    }
+    for (int64_t j = whole; j < n; j++) {
+        sum[j - whole] += (double)v[j];
+        squares[j - whole] += (double)v[j] * (double)v[j];
+        row.max = fmaxf(row.max, v[j]);
+    }
+    for (int l = 0; l < LANES; l++) {
+        row.sum += sum[l];
+        row.squares += squares[l];
+        row.max = fmaxf(row.max, max[l]);
+    }
+    return row;
 }
 
 // Of all rows, in their order.
@@ -86,30 +104,18 @@ static void survey_panel(const struct hn_mosaic_pool *pool, bool above, int64_t 
     for (int64_t i = first; i < end; i++) {
         int64_t size;
         const float *v = row_of(pool, above, i, &size);
-        float min = INFINITY, max = -INFINITY;
-        hn_simd_best()->widen(v, size, &min, &max);
-        pool->row[i] = (struct hn_mosaic_row){hn_sum(v, size), sum_squares(v, size), max};
+        pool->row[i] = survey(v, size);
     }
 }
 
-// S, all of it; its diagonal is below every product. Returns what its half above that sums to.
+// S, above the diagonal, and its sums.
 static struct hn_mosaic_row multiply_items(struct hn_mosaic_pool *pool) {
-    int64_t stride = pool->stride;
     pack(pool, pool->x);
 #pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
     for (int64_t p = 0; p < hn_panels(pool->n); p++) {
-        int64_t first = p * TILE, end = hn_min(first + TILE, pool->n);
-        float *w = pool->w + first * stride;
+        int64_t first = p * TILE;
         multiply(pool, p, first, pool->n, NULL);
-        survey_panel(pool, true, first, end);
-        for (int64_t q = end; q < pool->n; q += TILE)
-            hn_transpose(w + q, stride, end - first, hn_min(TILE, pool->n - q),
-                         pool->w + q * stride + first, stride);
-        for (int64_t i = first; i < end; i++, w += stride) {
-            for (int64_t j = first; j < i; j++)
-                w[j] = pool->w[j * stride + i];
-            w[i] = -2;
-        }
+        survey_panel(pool, true, first, hn_min(first + TILE, pool->n));
     }
     return add_rows(pool);
 }
@@ -137,37 +143,64 @@ static void add_member(float *sum, const float *row, int64_t d) {
         sum[k] += row[k];
 }
 
-// m_i: the mean of z over i and the others that are nearest to it.
-static void average_one(const struct hn_mosaic_pool *pool, int64_t i, int64_t others, double bound,
-                        struct hn_select_scratch *select) {
+// m_i: the mean of z over i and the others that are nearest to it, by row i of S.
+static void average_one(const struct hn_mosaic_pool *pool, int64_t i, const float *s,
+                        int64_t others, double bound, struct hn_select_scratch *select) {
     const struct hn_matrix *rows = &pool->packed.rows;
     int64_t d = rows->cols;
     float *mean = pool->m + i * d;
     memcpy(mean, pool->z + i * d, (size_t)d * sizeof *mean);
-    others = hn_select_floats(pool->w + i * pool->stride, pool->position, pool->n, others,
-                              -INFINITY, bound, pool->x + i * d, rows, false, select);
+    others = hn_select_floats(s, pool->position, pool->n, others, -INFINITY, bound, pool->x + i * d,
+                              rows, false, select);
     for (int64_t j = 0; j < others; j++)
         add_member(mean, pool->z + select->scored[j].id * d, d);
     for (int64_t j = 0; j < d; j++)
         mean[j] /= (float)(others + 1);
 }
 
+// Rows of S that begin at `first`, whole, from its half above the diagonal; which is below every
+// product.
+static void gather_panel(const struct hn_mosaic_pool *pool, int64_t first, float *s) {
+    int64_t stride = pool->stride, rows = hn_min(TILE, pool->n - first);
+    for (int64_t q = 0; q < first; q += TILE) {
+        const float *next = pool->w + (q + TILE) * stride + first;
+        for (int64_t i = 0; i < TILE && q + TILE < first; i++) {
+            __builtin_prefetch(next + i * stride);
+            __builtin_prefetch(next + i * stride + LANES);
+        }
+        hn_transpose(pool->w + q * stride + first, stride, TILE, rows, s + q, stride);
+    }
+    for (int64_t i = 0; i < rows; i++, s += stride) {
+        memcpy(s + first, pool->w + (first + i) * stride + first,
+               (size_t)(pool->n - first) * sizeof *s);
+        s[first + i] = -2;
+    }
+}
+
 static void average(const struct hn_mosaic *spec, const struct hn_mosaic_pool *pool) {
     const struct hn_matrix *rows = &pool->packed.rows;
     int64_t others = hn_min(lround(spec->kappa * (double)pool->n), pool->n) - 1;
     double bound = hn_product_bound(rows, rows, pool->threads);
-#pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
-    for (int64_t i = 0; i < pool->n; i++)
-        average_one(pool, i, others, bound, &pool->select[omp_get_thread_num()]);
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
+    for (int64_t first = 0; first < pool->n; first += TILE) {
+        int thread = omp_get_thread_num();
+        float *s = pool->whole + thread * TILE * pool->stride;
+        gather_panel(pool, first, s);
+        for (int64_t i = first; i < hn_min(first + TILE, pool->n); i++, s += pool->stride)
+            average_one(pool, i, s, others, bound, &pool->select[thread]);
+    }
 }
 
-// Of a row of tile pairs, in units of HN_MOSAIC_STEP: h[j] comes from above the diagonal, q[j] from
-// below it.
+// W of a tile, in units of HN_MOSAIC_STEP: w comes in with Q, or whatever where q_scale is 0; h is
+// H.
 HN_CLONES
-static void weigh_row(float *w, const float *h, const float *q, int64_t n, float h_scale,
-                      float q_scale) {
-    for (int64_t j = 0; j < n; j++)
-        w[j] = rintf((h[j] * h_scale - q[j] * q_scale) / HN_MOSAIC_STEP) * HN_MOSAIC_STEP;
+static void weigh_tile(float *w, int64_t stride, float h[TILE][TILE], int64_t rows, int64_t cols,
+                       float h_scale, float q_scale) {
+    for (int64_t i = 0; i < rows; i++, w += stride)
+        for (int64_t j = 0; j < cols; j++) {
+            float q = q_scale > 0 ? w[j] * q_scale : 0;
+            w[j] = rintf((h[i][j] * h_scale - q) / HN_MOSAIC_STEP) * HN_MOSAIC_STEP;
+        }
 }
 
 // Rows [p, p + TILE) below the diagonal, columns [q, q + TILE), and what mirrors them.
@@ -177,14 +210,16 @@ static void join_tiles(const struct hn_mosaic_pool *pool, int64_t p, int64_t q, 
     float *w = pool->w + p * pool->stride + q;
     int64_t rows = hn_min(TILE, pool->n - p), cols = hn_min(TILE, pool->n - q);
     hn_transpose(mirrored, pool->stride, cols, rows, h[0], TILE);
-    for (int64_t i = 0; i < rows; i++)
-        weigh_row(w + i * pool->stride, h[i], w + i * pool->stride, p == q ? i : cols, h_scale,
-                  q_scale);
-    if (p > q)
+    if (p > q) {
+        weigh_tile(w, pool->stride, h, rows, cols, h_scale, q_scale);
         hn_transpose(w, pool->stride, rows, cols, mirrored, pool->stride);
-    for (int64_t i = 0; p == q && i < rows; i++)
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        weigh_tile(w + i * pool->stride, pool->stride, h + i, 1, i, h_scale, q_scale);
         for (int64_t j = 0; j < i; j++)
             w[j * pool->stride + i] = w[i * pool->stride + j];
+    }
 }
 
 static void gather(const struct hn_items *items, const int32_t *id, struct hn_mosaic_pool *pool) {
