@@ -208,14 +208,14 @@ static int32_t best_exchange(const struct hn_mosaic_pool *pool, int32_t i, bool 
                              const float *ahead) {
     const float *w = weights_of(pool, i);
     double best = number_at(pool, pool->own, i) + HN_MOSAIC_GAIN / (double)HN_MOSAIC_STEP;
-    double most = -2 * (double)pool->lowest[i] / (double)HN_MOSAIC_STEP, max = find_pulls(pool, i);
+    double slack = -2 * (double)pool->lowest[i] / (double)HN_MOSAIC_STEP, max = find_pulls(pool, i);
     float score[BLOCK];
     int32_t position[BLOCK + HN_SCAN_SLACK], found = -1;
     for (int64_t from = 0; from < pool->n; from += BLOCK) {
         int64_t n = hn_min(BLOCK, pool->n - from), read = 0;
         const void *pull = pull_of(pool, pool->batch[i], from);
         const void *own = (const char *)pool->own + from * pool->sums->size;
-        double limit = best - max - (fetched ? 0 : most);
+        double limit = best - max - (fetched ? 0 : slack);
         if (ahead)
             fetch_block(ahead, pool->n, from);
         pool->sums->rate(pull, own, fetched ? w + from : NULL, n, score);
@@ -225,7 +225,7 @@ static int32_t best_exchange(const struct hn_mosaic_pool *pool, int32_t i, bool 
             int64_t at = position[k], j = from + at;
             double gain =
                 number_at(pool, pull, at) - number_at(pool, own, at) + pool->with[pool->batch[j]];
-            if (gain + most < best)
+            if (gain + slack < best)
                 continue;
             gain -= 2 * (double)w[j] / (double)HN_MOSAIC_STEP;
             found = gain > best ? (int32_t)j : found;
