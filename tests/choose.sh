@@ -37,6 +37,21 @@ for s in json.load(open('all.json'))['settings'][::5]:
     subprocess.run(['$hardneg', 'sample', 's.h5', '--sampler', s['job'], '-b', '16', '-o', 'o.npy', '-q'], check=True)"
 }
 
+# 400 items in batches of 256: few epochs, and wide intervals.
+test_words() {
+    local wide=(wide.h5 -b 256 --max-excess 2 --batches 20 --seeds 2 --checks 0)
+    "$hardneg" synth -o wide.h5 --n 400 --dim 29 --classes 10 --steps 1 --quiet
+    expect "choose --json of wide intervals" 0 '"open": true' choose "${wide[@]}" --json
+    cp out all.json
+    expect "choose: the answer in words" 0 'Not determined, .* Ruled out: ' choose "${wide[@]}"
+    pycheck "no setting is ruled out that is named as tied, borderline or not determined" "
+import json, re
+fallen = [s for s in json.load(open('all.json'))['settings'] if s['fate'] not in ('chosen', 'left')]
+named = [s for s in fallen if s['tied'] or s['rival'] or s['open']]
+said = re.search(' Ruled out: ([^.(]*)', open('out').read()).group(1)
+assert named and sum(map(int, re.findall('[0-9]+', said))) == len(fallen) - len(named), (said, len(fallen), len(named))"
+}
+
 # Of the choice: its budget, and what `run` measures of the same setting and seeds.
 test_numbers() {
     expect "choose --json" 0 '' choose s.h5 -c grid.yaml --max-fn 0.3 "${quick[@]}" --json

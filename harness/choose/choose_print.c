@@ -176,12 +176,12 @@ static int print_rivals(const struct print *p) {
                                       : " Borderline: ");
 }
 
-// *first: of the list, if there is one.
+// Without those that the answer names (standing). *first: of the list, if there is one.
 static int count_fate(const struct print *p, enum hn_arm_fate fate, int64_t *first) {
     int n = 0;
     for (int64_t k = p->h->arms - 1; k >= 0; k--) {
         int64_t i = p->list.order[k];
-        if (i == p->h->best || p->h->arm[i].fate != fate)
+        if (i == p->h->best || p->h->arm[i].standing || p->h->arm[i].fate != fate)
             continue;
         *first = i;
         n++;
