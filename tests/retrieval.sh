@@ -255,7 +255,7 @@ test_price() {
     line=$(grep '^hardneg mine' out)
     # shellcheck disable=SC2086 # words are wanted
     expect "what is recommended can be run" 0 'are false negatives' ${line#hardneg }
-    check "it costs what was said" test "$(grep -oE '[0-9.]+ % of those' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % of those"
+    check "it costs what was said" test "$(grep -oE '[0-9.]+ % are false' out | head -n 1)" = "$("$hardneg" price many.h5 --recommend --max-fn 0.4 | sed -n 's/.*false negatives: \([0-9.]*\) %.*/\1/p') % are false"
     cp many.h5 "it's many.h5"
     expect "commands name file and step as a shell wants them" 0 "^hardneg price 'it'.''s many.h5' -n 3 --depth 200 --step 0 --judged j.tsv" price "it's many.h5" -n 3 --step 0 --sheet 20 -o j.tsv
     expect "ties are named" 0 '"ties": \[' price many.h5 --recommend --max-fn 0.4 --json

@@ -141,7 +141,7 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
     if (c->drawn > 0)
         printf("; %s drawn to fill up", hn_counted(c->drawn, "negative").text);
     if (truth && kept > 0)
-        printf("; %.2f %% of those that filters left are false negatives", 100 * share);
+        printf("; of the kept candidates %.2f %% are false negatives", 100 * share);
     printf("; %s of data at most\n", hn_bytes_text(atomic_load(&ctx->memory.peak)).text);
     return HN_OK;
 }

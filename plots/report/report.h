@@ -69,6 +69,8 @@ struct hn_html_amount {
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half);
 // "+13.0 ± 13.6": as many digits behind the point as the half needs to have two, else `digits`.
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign);
+// As hn_html(): format has a %s for a time to three digits, "6.06 ms"; nothing where it is NaN.
+void hn_html_seconds(FILE *html, const char *format, double seconds);
 // A sentence: so few seeds give no interval over seeds, and by what the following goes instead.
 void hn_html_by_means(FILE *html, int64_t seeds, const char *by);
 // The headings and the beginning of the body; the first `sorted` ones are buttons that sort.

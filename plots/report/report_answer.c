@@ -1,11 +1,11 @@
-// The sentences that a page of samplers opens with, which are what `choose` would say of the cells
-// that are there: the hardest sampler within 0.5, 2 and 10 points more false negatives than
-// Uniform, what it costs, or that uniform batches will do.
-// Intervals over seeds decide: a sampler is within a budget if the upper end of the interval of its
-// excess is, and harder than another if the interval of the paired difference lies above 0. The one
-// that is named is picked among many by these intervals, so they hold for all of them together
-// (hn_mean_among()). Fewer than three seeds have none; then the sentences say that hardness goes by
-// means, and false negatives by intervals over batches, where these are known.
+// The sentences that a page of samplers opens with, as `choose` would say of the cells that are
+// there: the hardest sampler within 0.5, 2 and 10 points more false negatives than Uniform, what it
+// costs, or that uniform batches will do.
+//
+// Intervals over seeds decide: a sampler is within a budget if the upper end of its excess is, and
+// harder than another if the paired difference lies above 0. They hold for all samplers together
+// (hn_mean_among()), of which one is picked. With fewer than three seeds the sentences say that
+// hardness goes by means, and false negatives by intervals over batches, where these are known.
 #include "core/pairs.h"
 #include "plots/report/report.h"
 
@@ -79,16 +79,7 @@ static int64_t find_hardest(const struct league *p, double budget) {
 static void put_time(FILE *html, const struct league *p, int64_t s) {
     double build = mean_of(p, s, "cost_g_over_t").mean;
     double seconds = mean_of(p, s, "cost_s").mean + (isfinite(build) ? build : 0);
-    if (!isfinite(seconds))
-        return;
-    fputs("; ", html);
-    if (seconds < 0.9995e-3) // three digits of 999.5 and more have an exponent
-        fprintf(html, "%.3g µs", 1e6 * seconds);
-    else if (seconds < 0.9995)
-        fprintf(html, "%.3g ms", 1e3 * seconds);
-    else
-        fprintf(html, "%.*f s", seconds < 99.95 ? 1 : 0, seconds);
-    fputs(" a batch", html);
+    hn_html_seconds(html, "; %s a batch", seconds);
 }
 
 static void put_name(FILE *html, const struct league *p, int64_t s, const char *format) {
@@ -301,6 +292,17 @@ static bool has_excess(const struct league *p, bool *batches) {
     return any;
 }
 
+// True if the next line says the same: no sampler is named, nor judged otherwise there.
+static bool is_repeated(const struct league *p, int b) {
+    bool same = find_hardest(p, p->budget[b]) < 0;
+    for (int64_t s = 0; s < p->o->settings && same; s++) {
+        enum hn_within is = judge(p, s, p->budget[b]);
+        same = !is_candidate(p, s) ||
+               (is == judge(p, s, p->budget[b + 1]) && !(is == HN_UNDETERMINED && is_harder(p, s)));
+    }
+    return same;
+}
+
 static void put_budgets(FILE *html, const struct league *p) {
     int64_t seeds = p->o->seeds[p->uniform], before = -1;
     bool batches;
@@ -327,10 +329,9 @@ static void put_budgets(FILE *html, const struct league *p) {
     }
     fputs("</p>\n<ul>\n", html);
     for (int b = 0; b < BUDGETS; b++) {
-        if (b < BUDGETS - 1 && all_beyond(p, p->budget[b + 1], false))
-            continue; // so says the next line
-        if (b == 0 || p->budget[b] > p->budget[b - 1])
-            put_budget(html, p, b, before);
+        if (b < BUDGETS - 1 && (p->budget[b + 1] <= p->budget[b] || is_repeated(p, b)))
+            continue;
+        put_budget(html, p, b, before);
         before = find_hardest(p, p->budget[b]);
     }
     fputs("</ul>\n", html);
@@ -458,10 +459,8 @@ static void put_known_relevance(FILE *html, const struct hn_table *runs) {
 static void put_samplers(FILE *html, const struct hn_overview *o, double margin) {
     int leagues = 0;
     if (!is_measured(o)) {
-        fputs(
-            "<p>Hardness was not measured, so nothing is ranked: add <code>hardness</code> to the "
-            "job's metrics.</p>\n",
-            html);
+        fputs("<p>Hardness was not measured: add <code>hardness</code> to the job's metrics.</p>\n",
+              html);
         return;
     }
     put_known_relevance(html, &o->results->runs);

@@ -108,6 +108,18 @@ void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool s
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);
 }
 
+void hn_html_seconds(FILE *html, const char *format, double seconds) {
+    bool ms = seconds >= 0.9995e-3; // three digits of 999.5 and more have an exponent
+    char text[32];
+    if (!isfinite(seconds))
+        return;
+    if (seconds < 0.9995)
+        snprintf(text, sizeof text, "%.3g %s", (ms ? 1e3 : 1e6) * seconds, ms ? "ms" : "µs");
+    else
+        snprintf(text, sizeof text, "%.*f s", seconds < 99.95 ? 1 : 0, seconds);
+    hn_html(html, format, text);
+}
+
 void hn_html_by_means(FILE *html, int64_t seeds, const char *by) {
     fprintf(html, "%s %s no interval over seeds: %s; three seeds would give one. ",
             hn_counted(seeds, "seed").text, seeds == 1 ? "gives" : "give", by);

@@ -11,6 +11,7 @@
 static struct hn_context ctx;
 static void *owner;
 static struct hn_results results;
+static double margin = HN_MARGIN;
 
 static const struct hn_column columns[] = {
     {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
@@ -86,7 +87,7 @@ static char *sentences(void) {
     hn_own(&ctx, owner);
     HN_CHECK(&ctx, hn_overview_make(&ctx, &results, &o));
     FILE *html = open_memstream(&text, &size);
-    hn_html_answer(html, &o, HN_MARGIN);
+    hn_html_answer(html, &o, margin);
     fclose(html);
     hn_own(&ctx, NULL);
     hn_free(&ctx, owner);

@@ -379,7 +379,7 @@ static void rarely_by_luck(void) {
         show(&tally);
         for (int i = 0; i < CLAIMS; i++)
             CU_ASSERT(tally.wrong[i] <= 0.05 * PAGES);
-        CU_ASSERT_EQUAL(tally.said[WILL_DO], 3 * PAGES);
+        CU_ASSERT(tally.said[WILL_DO] > 2 * PAGES && tally.said[WILL_DO] <= 3 * PAGES);
     }
     gsl_rng_free(random);
 }

@@ -28,7 +28,49 @@ static void no_limits(void) {
     says(sentences_on(cells, 6), "Without labels nothing is known", "Within a limit");
 }
 
+static int count_lines(const char *text) {
+    int n = 0;
+    for (; (text = strstr(text, "<li>At most ")) != NULL; text++)
+        n++;
+    return n;
+}
+
+// A limit of which the next one says the same has no line; one that two limits share has one line.
+static void repeated(void) {
+    static const double none[3] = {0, 0, 0}, little[3] = {0.001, 0, 0.002},
+                        unsure[3] = {0.03, 0, 0.06}, some[3] = {0.1, 0.101, 0.102},
+                        beyond[3] = {0.06, 0.061, 0.062}, open[3] = {0.004, 0.006, 0.005};
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", little, unsure);
+    char *text = sentences();
+    CU_ASSERT_EQUAL(count_lines(text), 1);
+    says(text, "<li>At most 10 points more false negatives: no sampler", "At most 2 ");
+    begin(); // seeds depend on the limit, here of one that is harder
+    put_sampler("uniform", none, none);
+    put_sampler("knn", (const double[]){0.094, 0.194, 0.104}, some);
+    text = sentences();
+    CU_ASSERT_EQUAL(count_lines(text), 3);
+    free(text);
+    margin = 0.05;
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", beyond, some);
+    text = sentences();
+    CU_ASSERT_EQUAL(count_lines(text), 2);
+    says(text, "At most 5 points more false negatives: none; every sampler has more.",
+         "At most 2 ");
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", open, some);
+    text = sentences();
+    CU_ASSERT_EQUAL(count_lines(text), 2);
+    says(text, "At most 5 points more false negatives: <b>knn</b> is the hardest", "At most 2 ");
+    margin = HN_MARGIN;
+}
+
 static const struct hn_test tests[] = {
+    {"repeated", repeated},
     {"small_gains", small_gains},
     {"no_limits", no_limits},
 };
