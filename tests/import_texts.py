@@ -63,6 +63,7 @@ LABELS = [
     ("alone.csv", b"label\n", [], "has 1 labels but four.npy has 4 rows", None),
     ("alone.csv", b"id,label\n", ["--label-tensor", "label"], "has 0 labels but four.npy has 4 rows", None),
     ("index.csv", b",kind\n0,a\n1,b\n2,b\n3,a\n", [], ["a", "b", "b", "a"], "labels are the column 'kind'"),
+    ("index.csv", b",wine,kind\n0,u,a\n1,v,b\n2,v,b\n3,w,a\n", [], "3 arrays that could be labels .*: 1, wine, kind", None),
     ("from-one.csv", b"nr,kind\n1,7\n2,8\n3,8\n4,7\n", [], [7, 8, 8, 7], "'nr' counts the rows"),
     ("two.csv", b"a,b\nx,1\ny,2\ny,2\nx,3\n", [], "2 arrays that could be labels .*a, b", None),
     ("two.csv", b"a,b\nx,1\ny,2\ny,2\nx,3\n", ["--label-tensor", "b"], [1, 2, 2, 3], None),

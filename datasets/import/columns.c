@@ -136,7 +136,7 @@ static enum hn_code pick_column(struct hn_context *ctx, struct columns *t, int64
     if (!entry)
         return ctx->code;
     for (int64_t k = 0; k < t->columns; k++) {
-        char *name = t->name ? t->name[k] : hn_format(ctx, "%lld", (long long)k + 1);
+        char *name = t->name && *t->name[k] ? t->name[k] : hn_format(ctx, "%lld", (long long)k + 1);
         if (!name)
             return ctx->code;
         entry[k] = (struct hn_entry){name, 1, 'S', 1};
