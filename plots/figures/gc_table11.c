@@ -81,5 +81,6 @@ const struct hn_figure hn_gc_table11 = {
         "the ordering.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), tables 11 and 12",
     .table = "costs",
+    .asked_by = "`hardneg reproduce gc-table11` measures it",
     .columns = HN_COLUMNS("sampler", "entries", "items", "cost_g", "cost_epoch"),
     .page = draw};

@@ -72,10 +72,12 @@ static enum hn_code check_columns(const struct drawing *d) {
     const char *id = f->id, *name = instead ? f->or_table : f->table ? f->table : "runs";
     const struct hn_table *table = hn_results_table(d->results, name);
     bool trained = strcmp(name, "training") == 0;
+    bool trainings = hn_results_table(d->results, "training") != NULL; // their jobs have no metrics
     const char *below =
         trained || strcmp(name, "runs") == 0 || strcmp(name, "snapshots") == 0 ? "" : "tables/";
     const char *remedy = trained       ? "`hardneg train` writes it"
                          : f->asked_by ? f->asked_by
+                         : trainings   ? "`hardneg run` on the snapshots of a training measures it"
                          : *below      ? "ask for it in the job (metrics)"
                                        : "run the job again with metrics: all";
     if (!table)
@@ -87,11 +89,8 @@ static enum hn_code check_columns(const struct drawing *d) {
                            "figure %s needs column %s of /%s%s, which the results lack: %s", id,
                            *column, below, name, remedy);
     if (d->figure->needs_histogram && d->results->kinds == 0)
-        return hn_fail(
-            d->ctx, HN_DATA,
-            "figure %s needs /hist/counts, which the results lack: run the job again with "
-            "metrics: all",
-            id);
+        return hn_fail(d->ctx, HN_DATA, "figure %s needs /hist/counts, which the results lack: %s",
+                       id, remedy);
     return HN_OK;
 }
 
