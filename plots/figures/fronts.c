@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 64 }; // of an axis
+enum { POINTS = 64 }; // of a line
 
 static const struct {
     const char *column, *title;
@@ -43,7 +43,6 @@ struct view {
     const char *measure;
     bool excess; // over Uniform's, which every data set has
     bool marks;  // some sampler has no line
-    double lo[QUANTITIES], hi[QUANTITIES];
 };
 
 static int by_hardness(const void *a, const void *b) {
@@ -121,26 +120,20 @@ static bool is_first(const struct view *v, int setting) {
     return v->g->setting[setting].league == v->league;
 }
 
-static void widen(struct view *v, const struct front *f) {
-    for (int i = 0; i < f->n; i++)
-        for (int q = 0; q < QUANTITIES; q++) {
-            v->lo[q] = fmin(v->lo[q], f->at[i].value[q]);
-            v->hi[q] = fmax(v->hi[q], f->at[i].value[q]);
-        }
-}
-
-static void find_ranges(struct view *v) {
-    struct front *f = &v->front[0];
-    for (int q = 0; q < QUANTITIES; q++) {
-        v->lo[q] = INFINITY;
-        v->hi[q] = -INFINITY;
-    }
+// True if two settings of the league differ in hardness.
+static bool has_range(struct view *v) {
+    double lo = INFINITY, hi = -INFINITY;
     for (int d = 0; d < v->g->datasets; d++)
         for (int s = 0; s < v->g->settings; s++)
             if (is_first(v, s)) {
-                collect(v, d, v->g->setting[s].sampler, f);
-                widen(v, f);
+                const struct front *f = &v->front[0];
+                collect(v, d, v->g->setting[s].sampler, &v->front[0]);
+                if (f->n > 0) {
+                    lo = fmin(lo, f->at[0].value[HARD]);
+                    hi = fmax(hi, f->at[f->n - 1].value[HARD]);
+                }
             }
+    return hi > lo;
 }
 
 // Costs were averaged as logarithms.
@@ -155,13 +148,18 @@ static void add_mean(struct hn_series *to, double x, const double *value, int n,
         hn_series_add_span(to, x, mean.mean, mean.lo, mean.hi);
 }
 
-// The line of a sampler: the points that all data sets have. Returns their number.
+// The line of a sampler, over the range that all data sets have. Returns its number of points.
 static int draw_line(const struct view *v, struct hn_series *to, const struct front *front,
                      enum quantity at, enum quantity wanted) {
+    double lo = -INFINITY, hi = INFINITY, value[HN_MAX_PANELS];
+    for (int d = 0; d < v->g->datasets; d++) {
+        lo = front[d].n > 0 ? fmax(lo, front[d].at[0].value[at]) : INFINITY;
+        hi = front[d].n > 0 ? fmin(hi, front[d].at[front[d].n - 1].value[at]) : -INFINITY;
+    }
     int points = 0;
-    for (int i = 0; i < POINTS; i++) {
-        double x = v->lo[at] + (v->hi[at] - v->lo[at]) * i / (POINTS - 1), value[HN_MAX_PANELS];
-        bool everywhere = true;
+    for (int i = 0; i < POINTS && hi > lo; i++) {
+        double x = fmin(hi, lo + (hi - lo) * i / (POINTS - 1));
+        bool everywhere = true; // a setting may have no cost
         for (int d = 0; d < v->g->datasets; d++) {
             value[d] = interpolate(&front[d], at, x, wanted);
             everywhere &= !isnan(value[d]);
@@ -221,8 +219,7 @@ static void draw_panel(struct view *v, const char *x, const char *y, enum quanti
 
 static void draw_measure(struct view *v, const char *title) {
     const char *of = v->excess ? "excess false negatives (points)" : "false negatives (%)";
-    find_ranges(v);
-    if (!(v->hi[HARD] > v->lo[HARD]))
+    if (!has_range(v))
         return;
     draw_panel(v, title, of, HARD, FALSE_NEGATIVES);
     draw_panel(v, of, title, FALSE_NEGATIVES, HARD);

@@ -35,7 +35,7 @@ static void fronts_are_interpolated(void) {
     CU_ASSERT(n > 5);
     for (int i = 0; i < n; i++) {
         CU_ASSERT_DOUBLE_EQUAL(cell[i][1], 0.5 + (cell[i][0] - 1.0 / 3) / 50, 1e-6);
-        CU_ASSERT_DOUBLE_EQUAL(cell[i][3] - cell[i][1], half / 50, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(cell[i][3], fmin(1, cell[i][1] + half / 50), 1e-6); // cosines
     }
     n = drawn_block(folder, "fronts.tsv", 12, cell, 64);
     CU_ASSERT(n > 5);
@@ -47,6 +47,34 @@ static void fronts_are_interpolated(void) {
     }
     CU_ASSERT_EQUAL(drawn_block(folder, "fronts.tsv", 1, cell, 64), 1);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 0.5 + 0.04 * 5, 1e-6);
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// A front that is short beside the axis is a line nevertheless, from its first setting to its last,
+// at matched hardness and at matched false negatives: BatchSampler's, beside a kNN of 90 %.
+static void short_fronts_are_lines(void) {
+    static double cell[64][5];
+    struct hn_context ctx;
+    char folder[256];
+    need_gnuplot();
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (strcmp(hn_table_text(&r.runs, row, "sampler"), "knn") == 0) {
+            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "fn_ratio", 0.9));
+            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "hard_true_mean", 40));
+        }
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("fronts"), &r, folder, as("svg")));
+    for (int panel = 0; panel < 2; panel++) {
+        int x = panel, y = !panel, n = drawn_block(folder, "fronts.tsv", 2 + 5 * panel, cell, 64);
+        CU_ASSERT_EQUAL_FATAL(n, 64);
+        CU_ASSERT_DOUBLE_EQUAL(cell[0][x], 0.5 + 0.04 * 6, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(cell[n - 1][x], 0.5 + 0.04 * 12, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(cell[n - 1][y] - cell[0][y], 50 * 0.04 * 6, 1e-4);
+    }
     hn_results_free(&ctx, &r);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
     hn_fixture_remove(folder);
@@ -163,6 +191,7 @@ static void leagues_have_own_fronts(void) {
 static const struct hn_test tests[] = {
     {"leagues_have_own_fronts", leagues_have_own_fronts},
     {"fronts_are_interpolated", fronts_are_interpolated},
+    {"short_fronts_are_lines", short_fronts_are_lines},
     {"all_settings_are_drawn", all_settings_are_drawn},
 };
 
