@@ -357,6 +357,7 @@ if [ -s code/codesearchnet/ruby/train.jsonl ]; then
     expect "queries and documents" 0 '^singular vectors of these features' train -c pairs.yaml --data code -o pairs \
         --set batch_size=20 --set epochs=2 --set seeds=[1] --set task.pairs.svd=8 \
         --set 'samplers=[{uniform: {no_duplicates: true}}, {gcbs: {keep_apart: true}}]'
+    check "a difference of MRR has the digits of MRR" grep -qE '^gcbs .* [-+]?0\.[0-9]{3}$' out
     expect "mined negatives take a loss that knows them" 2 'take loss other-view or both-ways, not infonce: set mined and mask' \
         train -c pairs.yaml --data code -o x --set batch_size=20 --set task.pairs.mined=true --set loss=infonce
     pycheck "the features' MRR is that of a script" 'import subprocess, sys

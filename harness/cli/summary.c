@@ -316,10 +316,13 @@ static const struct hn_record_column name_column = {"name", "mean +- half of 95 
                                                     .width = -NAME};
 static const struct hn_record_column seeds_column = {"seeds", "seeds", .width = 5};
 
-// "78.10 +- 0.99"; shares in percent.
+// Behind the point; shares are in percent.
+static int digits_of(double scale) { return scale > 1 ? 2 : 3; }
+
+// "78.10 +- 0.99"
 static json_t *moments(struct hn_mean m, double scale) {
     char text[64];
-    int digits = scale > 1 ? 2 : 3;
+    int digits = digits_of(scale);
     if (isnan(m.mean))
         return json_null();
     if (isnan(m.half))
@@ -358,12 +361,13 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     const char *column = hn_trained_column(t, base);
     struct hn_mean d = hn_trained_difference(t, setting, base, column);
     double scale = hn_trained_scale(column);
+    int digits = digits_of(scale);
     char text[448];
     if (isnan(d.mean))
         return;
-    snprintf(text, sizeof text, "%s", hn_rounded(scale * d.mean, 2, true).text);
+    snprintf(text, sizeof text, "%s", hn_rounded(scale * d.mean, digits, true).text);
     if (!isnan(d.half))
-        hn_append(text, sizeof text, " +- %.2f", scale * d.half);
+        hn_append(text, sizeof text, " +- %.*f", digits, scale * d.half);
     double p = hn_mean_p(d);
     if (!isnan(p))
         hn_append(text, sizeof text, p < 0.0005 ? ", p < .001" : ", p %.3f", p);
