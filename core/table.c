@@ -305,12 +305,16 @@ int64_t hn_table_row_with(const struct hn_table *t, const char *column, const ch
     return -1;
 }
 
-double hn_table_real(const struct hn_table *t, int64_t row, const char *name) {
-    int c = hn_table_find(t, name);
-    if (c < 0 || row < 0 || row >= t->rows || t->column[c].kind == HN_COLUMN_TEXT)
+double hn_table_number(const struct hn_table *t, int column, int64_t row) {
+    if (column < 0 || t->column[column].kind == HN_COLUMN_TEXT)
         return NAN;
-    return t->column[c].kind == HN_COLUMN_REAL ? t->cells[c].real[row]
-                                               : (double)t->cells[c].count[row];
+    return t->column[column].kind == HN_COLUMN_REAL ? t->cells[column].real[row]
+                                                    : (double)t->cells[column].count[row];
+}
+
+double hn_table_real(const struct hn_table *t, int64_t row, const char *name) {
+    bool there = row >= 0 && row < t->rows;
+    return there ? hn_table_number(t, hn_table_find(t, name), row) : NAN;
 }
 
 int64_t hn_whole(double value, int64_t otherwise) {

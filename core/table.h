@@ -119,6 +119,8 @@ bool hn_table_cells_equal(const struct hn_table *t, int column, int64_t a, int64
 // Cells for readers: "" or NaN if there is no such column.
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name);
 double hn_table_real(const struct hn_table *t, int64_t row, const char *name); // INT is converted
+// The same of a column by its index (-1: there is none) and a row that is there.
+double hn_table_number(const struct hn_table *t, int column, int64_t row);
 // A number of a file as a whole one, cut; `otherwise` if it is NaN, or so large that its units are
 // lost.
 int64_t hn_whole(double value, int64_t otherwise);

@@ -108,17 +108,11 @@ static double number_of(const char *text) {
 
 static double real_at(const struct hn_table *t, struct view v, int64_t row) {
     int64_t at = there(v) ? row_of(t, v, row) : -1;
-    double value = NAN;
     if (at < 0)
         return NAN;
-    if (v.column >= 0) {
-        const union hn_column_cells *cells = &v.table->cells[v.column];
-        switch (v.table->column[v.column].kind) {
-        case HN_COLUMN_REAL: value = cells->real[at]; break;
-        case HN_COLUMN_INT: value = (double)cells->count[at]; break;
-        default: value = number_of(cells->text[at]); break;
-        }
-    }
+    bool text = v.column >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT;
+    double value = text ? number_of(v.table->cells[v.column].text[at])
+                        : hn_table_number(v.table, v.column, at);
     return isnan(value) ? number_of(option_text(v.table, at, v.option).text) : value;
 }
 

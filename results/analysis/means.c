@@ -60,11 +60,7 @@ static struct reader open_reader(const struct hn_results *r, const char *column)
 }
 
 static double number(const struct reader *d, int column, int64_t row) {
-    const struct hn_table *t = &d->r->runs;
-    if (column < 0 || t->column[column].kind == HN_COLUMN_TEXT)
-        return NAN;
-    return t->column[column].kind == HN_COLUMN_REAL ? t->cells[column].real[row]
-                                                    : (double)t->cells[column].count[row];
+    return hn_table_number(&d->r->runs, column, row);
 }
 
 static bool has(const struct reader *d, int64_t row) {

@@ -25,10 +25,8 @@ static bool is_identity(const struct hn_column *column) {
 }
 
 static bool applies(const struct hn_table *t, int column, int64_t cell) {
-    const union hn_column_cells *cells = &t->cells[column];
-    return t->column[column].kind == HN_COLUMN_TEXT   ? *cells->text[cell] != '\0'
-           : t->column[column].kind == HN_COLUMN_REAL ? !isnan(cells->real[cell])
-                                                      : true;
+    return t->column[column].kind == HN_COLUMN_TEXT ? *t->cells[column].text[cell] != '\0'
+                                                    : !isnan(hn_table_number(t, column, cell));
 }
 
 // Numbers the values of an identity; `seen` has space for a cell each.
