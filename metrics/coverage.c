@@ -40,8 +40,10 @@ struct state {
     int64_t first_epoch; // number of the epoch of the first batch
     int64_t first_batches, first_items;
     int64_t batches;
-    int64_t *start; // [batches + 1] distinct items of batch b: item[start[b] .. start[b + 1])
-    int32_t *item;  // NULL: too many to keep
+    int64_t *start;  // [batches + 1] distinct items of batch b: item[start[b] .. start[b + 1])
+    int32_t *item;   // NULL: too many to keep
+    bool counted;    // for another setting of the cell's batches
+    double distinct; // PAIRS_DISTINCT
 };
 
 static int64_t population(const struct hn_metric_env *env) {
@@ -209,8 +211,7 @@ static enum hn_code count_pairs(struct hn_context *ctx, const struct state *s,
         double size = (double)(s->start[b + 1] - s->start[b]);
         pairs += size * (size - 1) / 2;
     }
-    if (pairs > 0)
-        *share = (double)distinct / pairs;
+    *share = pairs > 0 ? (double)distinct / pairs : NAN;
     return HN_OK;
 }
 
@@ -218,7 +219,7 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
                            const double *record, int64_t batches, double *value,
                            struct hn_cell_arrays *arrays) {
     (void)arrays;
-    const struct state *s = self;
+    struct state *s = self;
     int64_t n = population(env), epoch = env->epoch_batches;
     if (epoch == 0)
         epoch = (n + env->batch_size - 1) / env->batch_size;
@@ -233,8 +234,11 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
     }
     value[VISITS_CV] = variation(s->visits, n);
     enum hn_code code = count_equal(ctx, record, batches, &value[DUPLICATE_BATCHES]);
-    if (!code && s->item)
-        code = count_pairs(ctx, s, env, &value[PAIRS_DISTINCT]);
+    if (!code && s->item && !s->counted)
+        code = count_pairs(ctx, s, env, &s->distinct);
+    s->counted = true;
+    if (s->item)
+        value[PAIRS_DISTINCT] = s->distinct;
     return code;
 }
 

@@ -383,17 +383,11 @@ static void find_high(const struct hn_anchor *anchor, const struct hn_masker *ma
     s->high = (double)high;
 }
 
-// v of a block whose negatives differ in it. Terms far below the largest may vanish; the largest is
-// 1, so that no sum does.
+// v of a block by the mixture; 0 of what does not count.
 HN_CLONES
-static void weigh(const struct block *b, const struct hn_mixture *mixture, double slope,
-                  double high, double *v) {
-    if (slope > 0 && !mixture) {
-        hn_exp_each(b->score, b->padded, high, slope, v);
-        return;
-    }
+static void weigh(const struct block *b, const struct hn_mixture *mixture, double *v) {
     for (int32_t j = 0; j < b->padded; j++) {
-        double weight = mixture ? hn_mixture_weight(mixture, (double)b->score[j]) : 1;
+        double weight = hn_mixture_weight(mixture, (double)b->score[j]);
         v[j] = b->score[j] > -INFINITY ? weight : 0;
     }
 }
@@ -415,36 +409,38 @@ static void add_weighted(const struct block *b, const double *v, const double *m
     s->mass_same += hn_lane_dot(same, both, b->padded);
 }
 
-// The same with v = 1 everywhere.
+// The same with v = 1 of all that count.
 HN_CLONES
 static void add_alike(const struct block *b, const double *mass, struct hn_anchor_sums *s) {
     double of_same[HN_RUN_BLOCK];
-    int32_t unlabelled = 0, same = 0;
+    int32_t counted = 0, labelled = 0, same = 0;
     for (int32_t j = 0; j < b->padded; j++) {
-        unlabelled += b->kind[j] == HN_PAIR_UNLABELLED;
-        same += b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
+        int32_t counts = b->score[j] > -INFINITY;
+        counted += counts;
+        labelled += counts & (b->kind[j] != HN_PAIR_UNLABELLED);
+        same += counts & (b->kind[j] == HN_PAIR_FALSE_NEGATIVE);
     }
     for (int32_t j = 0; j < b->padded; j++)
         of_same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE ? mass[j] : 0;
-    s->weight += b->n;
-    s->weight_labelled += b->padded - unlabelled;
+    s->weight += counted;
+    s->weight_labelled += labelled;
     s->weight_same += same;
     s->mass += hn_lane_sum(mass, b->padded);
     s->mass_same += hn_lane_sum(of_same, b->padded);
 }
 
+// Terms far below the largest may vanish; the largest is 1, so that no sum does.
 static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask,
                     const struct hn_mixture *mixture, double slope, double tau,
                     struct hn_anchor_sums *s) {
     double v[HN_RUN_BLOCK], mass[HN_RUN_BLOCK];
     for (struct block b = {.run = 0}; next_block(anchor, mask, &b);) {
         hn_exp_each(b.score, b.padded, s->high, 1 / tau, mass);
-        if (slope > 0 || mixture || mask) {
-            weigh(&b, mixture, slope, s->high, v);
-            add_weighted(&b, v, mass, s);
-        } else {
-            add_alike(&b, mass, s);
-        }
+        if (mixture)
+            weigh(&b, mixture, v);
+        else if (slope > 0)
+            hn_exp_each(b.score, b.padded, s->high, slope, v);
+        (mixture || slope > 0) ? add_weighted(&b, v, mass, s) : add_alike(&b, mass, s);
     }
 }
 
