@@ -361,25 +361,17 @@ static float highest(const struct block *b, float high) {
     return hn_lane_max(b->score, b->padded, high);
 }
 
-HN_CLONES
-static int32_t count_left(const struct block *b) {
-    int32_t left = 0;
-    for (int32_t j = 0; j < b->padded; j++)
-        left += b->score[j] > -INFINITY;
-    return left;
-}
-
-static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
+// s->high: the largest score, as terms far below it may vanish; where none would, 1.
+static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask, double tau,
                       struct hn_anchor_sums *s) {
     float low = INFINITY, high = -INFINITY;
-    for (int r = 0; r < anchor->runs && !mask; r++) {
+    for (int r = 0; r < anchor->runs && !mask; r++)
         hn_simd_best()->widen(anchor->run[r].score, anchor->run[r].n, &low, &high);
-        s->n += anchor->run[r].n;
-    }
-    for (struct block b = {.run = 0}; mask && next_block(anchor, mask, &b);) {
-        high = highest(&b, high);
-        s->n += count_left(&b);
-    }
+    if (mask && hn_exp_sums_fit(1 / tau))
+        high = 1;
+    else if (mask)
+        for (struct block b = {.run = 0}; next_block(anchor, mask, &b);)
+            high = highest(&b, high);
     s->high = (double)high;
 }
 
@@ -402,6 +394,7 @@ static void add_weighted(const struct block *b, const double *v, const double *m
         same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
         both[j] = v[j] * mass[j];
     }
+    s->n += b->n;
     s->weight += hn_lane_sum(v, b->padded);
     s->mass += hn_lane_sum(both, b->padded);
     s->weight_labelled += hn_lane_dot(labelled, v, b->padded);
@@ -422,6 +415,7 @@ static void add_alike(const struct block *b, const double *mass, struct hn_ancho
     }
     for (int32_t j = 0; j < b->padded; j++)
         of_same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE ? mass[j] : 0;
+    s->n += counted;
     s->weight += counted;
     s->weight_labelled += labelled;
     s->weight_same += same;
@@ -429,7 +423,6 @@ static void add_alike(const struct block *b, const double *mass, struct hn_ancho
     s->mass_same += hn_lane_sum(of_same, b->padded);
 }
 
-// Terms far below the largest may vanish; the largest is 1, so that no sum does.
 static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask,
                     const struct hn_mixture *mixture, double slope, double tau,
                     struct hn_anchor_sums *s) {
@@ -483,11 +476,11 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting
     struct hn_masker masker, *mask = weighting->mask == HN_MASK_NONE ? NULL : &masker;
     if (mask)
         open_mask(weighting, anchor, mask);
-    find_high(anchor, mask, &s);
+    find_high(anchor, mask, tau, &s);
     // most = 0: all scores are 0, and so are all exponents.
     double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
                                                   : weighting->beta / tau;
-    if (s.n > 0)
+    if (s.high > -INFINITY)
         add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
     return hn_anchor_loss_of(weighting, tau, anchor->positive, &s);
 }
