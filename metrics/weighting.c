@@ -477,7 +477,7 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting
     if (mask)
         open_mask(weighting, anchor, mask);
     find_high(anchor, mask, tau, &s);
-    // most = 0: all scores are 0, and so are all exponents.
+    // max = 0: all scores are 0, and so are all exponents.
     double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
                                                   : weighting->beta / tau;
     if (s.high > -INFINITY)

@@ -26,7 +26,7 @@ struct work {
     int64_t n, next;  // vectors of the basis that are multiplied, and of the block behind them
     int64_t capacity; // vectors that there is space for
     double *basis;    // [capacity x a->n]
-    double *share;    // [block x capacity] of a block along each vector of the basis
+    double *share;    // [block x capacity] what a block lacks along each vector of the basis
     double *t;        // [capacity x capacity] the matrix in the basis
     double scale;     // of the matrix: the largest entry of t
     double *link;     // [block x block] rows that were made orthonormal, in those that they became
@@ -57,7 +57,7 @@ static void add_scaled(double *restrict to, const double *restrict from, double 
 HN_CLONES
 static double dot(const double *x, const double *y, int64_t n) { return hn_lane_dot(x, y, n); }
 
-// Takes what lies along the first n vectors of the basis out of w[rows], to z->share.
+// Takes what lies along the first n vectors of the basis out of w[rows]; z->share: its negative.
 static void project(struct work *z, double *w, int64_t rows, int64_t n) {
     int64_t size = z->a->n, capacity = z->capacity;
 #pragma omp parallel num_threads(z->a->threads)
