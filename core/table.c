@@ -23,6 +23,13 @@ enum hn_direction hn_direction_find(const char *name) {
     return HN_NEITHER;
 }
 
+void hn_unit_range(const char *units, double range[2]) {
+    bool share = strcmp(units, "share") == 0;
+    bool cosine = hn_is_among(units, HN_COLUMNS("cosine", "correlation"));
+    range[0] = share ? 0 : cosine ? -1 : -INFINITY;
+    range[1] = share || cosine ? 1 : INFINITY;
+}
+
 static const char *const roles[HN_ROLES] = {
     [HN_ROLE_AUTO] = "",           [HN_ROLE_IDENTITY] = "identity", [HN_ROLE_SETTING] = "setting",
     [HN_ROLE_COUNTER] = "counter", [HN_ROLE_QUALITY] = "quality",   [HN_ROLE_BINNED] = "binned",

@@ -53,6 +53,8 @@ struct hn_table {
 // "smaller", "none", "larger"; HN_NEITHER for an unknown name.
 const char *hn_direction_name(enum hn_direction direction);
 enum hn_direction hn_direction_find(const char *name);
+// The range of values of a unit, by the list above.
+void hn_unit_range(const char *units, double range[2]);
 // "identity", "counter" ...; HN_ROLE_AUTO for an unknown name.
 const char *hn_role_name(enum hn_role role);
 enum hn_role hn_role_find(const char *name);

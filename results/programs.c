@@ -2,6 +2,7 @@
 #include "results/programs.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static const struct hn_results_change changes[] = {
 enum { CHANGES = sizeof changes / sizeof *changes };
 
 int hn_results_version(const struct hn_results *r) {
-    return atoi(hn_results_get_env(r, "results_version"));
+    long version = strtol(hn_results_get_env(r, "results_version"), NULL, 10);
+    return (int)hn_max(0, hn_min(version, INT_MAX));
 }
 
 void hn_results_changes(const struct hn_results *a, const struct hn_results *b,

@@ -14,7 +14,6 @@
 
 enum { MAX_ATTRIBUTES = 1024, MAX_BINS = 1 << 20 };
 
-#define MEND "make it again with hardneg run"
 enum { NAME_SIZE = 256 };
 
 // A results file that is read.
@@ -28,8 +27,8 @@ struct reader {
 // HN_DATA: "<file>: <group>/<name> <what>: <remedy>"; name may be "".
 static enum hn_code bad(const struct reader *r, const char *group, const char *name,
                         const char *what) {
-    return hn_fail(r->ctx, HN_DATA, "%s: %s%s%s %s: " MEND, r->path, group, *name ? "/" : "", name,
-                   what);
+    return hn_fail(r->ctx, HN_DATA, "%s: %s%s%s %s: " HN_STORE_MEND, r->path, group,
+                   *name ? "/" : "", name, what);
 }
 
 // *group is negative if there is none of that name and it is not required.
@@ -300,8 +299,7 @@ static enum hn_code read_counts(const struct reader *r, hid_t group, struct hn_r
             hn_alloc(r->ctx, out->runs.rows * out->kinds * out->bins, sizeof *out->histogram);
         if (!out->histogram)
             code = r->ctx->code;
-        else if (H5Dread(s.id, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, out->histogram) <
-                 0)
+        else if (H5Dread(s.id, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, out->histogram) < 0)
             code = bad(r, "hist", "counts", "cannot be read");
     }
     hn_h5_data_close(&s);
@@ -429,8 +427,9 @@ static enum hn_code open_results(struct hn_context *ctx, const char *path, struc
     if (hn_checksum_check(ctx, path) || hn_h5_open(ctx, path, &r->file))
         return ctx->code;
     r->bytes = hn_h5_file_bytes(r->file);
-    enum hn_code code =
-        r->bytes > 0 ? check_schema(r) : hn_fail(ctx, HN_DATA, "%s: has no size: " MEND, path);
+    enum hn_code code = r->bytes > 0
+                            ? check_schema(r)
+                            : hn_fail(ctx, HN_DATA, "%s: has no size: " HN_STORE_MEND, path);
     if (code == HN_OK)
         return HN_OK;
     hn_h5_close(r->file);
@@ -456,7 +455,7 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
                       hn_quote(hn_results_get_env(out, "program")).text, hn_results_code_version);
         good = false;
     }
-    if (good)
+    if (good && hn_results_check(ctx, path, out) == HN_OK)
         return HN_OK;
     hn_results_free(ctx, out);
     return ctx->code;

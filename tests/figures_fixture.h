@@ -43,6 +43,8 @@ static const struct figures_cell figures_cells[] = {
 };
 enum { FIGURES_CELLS = sizeof figures_cells / sizeof figures_cells[0] };
 
+static const char *const figures_rows[] = {"run", "study_row", NULL}; // name rows of other tables
+
 static inline void figures_table(struct hn_context *ctx, struct hn_table *t, const char *name,
                                  const char *texts, const char *numbers) {
     figures_must(hn_table_init(ctx, t, name));
@@ -50,7 +52,9 @@ static inline void figures_table(struct hn_context *ctx, struct hn_table *t, con
         char *copy = strdup(kind ? numbers : texts), *save = NULL;
         for (char *c = strtok_r(copy, " ", &save); c; c = strtok_r(NULL, " ", &save)) {
             struct hn_column column = {.name = c,
-                                       .kind = kind ? HN_COLUMN_REAL : HN_COLUMN_TEXT,
+                                       .kind = !kind                          ? HN_COLUMN_TEXT
+                                               : hn_is_among(c, figures_rows) ? HN_COLUMN_INT
+                                                                              : HN_COLUMN_REAL,
                                        .units = kind ? "1" : "",
                                        .long_name = c};
             column.direction = HN_NEITHER;
@@ -79,7 +83,9 @@ static inline void figures_reals(struct hn_context *ctx, struct hn_table *t, con
     va_end(args);
     for (char *name = strtok_r(text, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
         char *value = strtok_r(NULL, " ", &save);
-        figures_must(hn_table_set_real(ctx, t, t->rows - 1, name, strtod(value, NULL)));
+        figures_must(hn_is_among(name, figures_rows)
+                         ? hn_table_set_int(ctx, t, t->rows - 1, name, atoll(value))
+                         : hn_table_set_real(ctx, t, t->rows - 1, name, strtod(value, NULL)));
     }
 }
 
@@ -153,8 +159,10 @@ static inline void figures_arrays(struct hn_context *ctx, struct hn_results *r) 
         r->batch_start[row + 1] = r->batch_start[row] + FIGURES_BATCHES;
         for (int b = 0; b < FIGURES_BATCHES; b++) {
             int64_t at = r->batch_start[row] + b;
-            r->batch_fn_ratio[at] = hn_table_real(&r->runs, row, "fn_ratio") + 0.01 * (b - 1);
-            r->batch_cos_mean[at] = hn_table_real(&r->runs, row, "cos_mean") + 0.01 * (b - 1);
+            r->batch_fn_ratio[at] =
+                fmax(0, fmin(1, hn_table_real(&r->runs, row, "fn_ratio") + 0.01 * (b - 1)));
+            r->batch_cos_mean[at] =
+                fmin(1, hn_table_real(&r->runs, row, "cos_mean") + 0.01 * (b - 1));
         }
     }
 }

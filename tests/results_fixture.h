@@ -123,8 +123,8 @@ static inline void fixture_batches(struct hn_context *ctx, struct hn_results *r,
     r->batch_cos_mean = fixture_array(ctx, r->batch_start[rows], sizeof(double));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t b = 0; at < r->batch_start[i + 1]; b++, at++) {
-            r->batch_fn_ratio[at] = b == 2 ? NAN : 0.1 + 0.01 * (double)(first + i + b);
-            r->batch_cos_mean[at] = 0.001 * (double)(first + i) - (double)b;
+            r->batch_fn_ratio[at] = b == 2 ? NAN : 0.1 + 0.01 * (double)((first + i + b) % 80);
+            r->batch_cos_mean[at] = 0.001 * (double)((first + i) % 900) - 0.1 * (double)b;
         }
 }
 

@@ -80,11 +80,7 @@ static double beyond_rounding(double a, double b) {
 
 // The range of a column's values, by its unit.
 static void find_range(const struct reader *d, double range[2]) {
-    const char *units = d->value < 0 ? "" : d->r->runs.column[d->value].units;
-    bool share = strcmp(units, "share") == 0;
-    bool cosine = strcmp(units, "cosine") == 0 || strcmp(units, "correlation") == 0;
-    range[0] = share ? 0 : cosine ? -1 : -INFINITY;
-    range[1] = share || cosine ? 1 : INFINITY;
+    hn_unit_range(d->value < 0 ? "" : d->r->runs.column[d->value].units, range);
 }
 
 // below, above: how far the ends of the interval lie from the mean.

@@ -198,8 +198,67 @@ static void hostile(void) {
     end();
 }
 
+// Writes values over those of a dataset.
+static void store(hid_t file, const char *name, hid_t type, const void *values) {
+    hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    CU_ASSERT(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(set);
+}
+static void negative_count(hid_t f) {
+    store(f, "runs/n_dot", H5T_NATIVE_INT64, (const int64_t[]){1, -5, 2});
+}
+static void beyond_int64(hid_t f) {
+    replace(f, "runs/n_dot", H5T_NATIVE_UINT64, 3, false);
+    store(f, "runs/n_dot", H5T_NATIVE_UINT64, (const uint64_t[]){1, 2, UINT64_MAX});
+}
+static void huge_counts(hid_t f) {
+    static uint64_t count[3 * 4 * FIXTURE_BINS] = {[7] = UINT64_MAX};
+    store(f, "hist/counts", H5T_NATIVE_UINT64, count);
+}
+static void no_share(hid_t f) {
+    store(f, "batch/fn_ratio", H5T_NATIVE_DOUBLE, (const double[]){0.1, 7, NAN});
+}
+static void no_cosine(hid_t f) {
+    store(f, "batch/cos_mean", H5T_NATIVE_DOUBLE, (const double[]){-INFINITY, 0, 0});
+}
+static void no_such_row(hid_t f) {
+    store(f, "timing/run", H5T_NATIVE_INT64, (const int64_t[]){0, 0, 99, 1, 2, 2});
+}
+static void number_status(hid_t f) { replace(f, "runs/status", H5T_NATIVE_DOUBLE, 3, false); }
+static void number_note(hid_t f) { replace(f, "runs/note", H5T_NATIVE_DOUBLE, 3, false); }
+static void real_rows(hid_t f) { replace(f, "timing/run", H5T_NATIVE_DOUBLE, 6, false); }
+static void drop_seed(hid_t f) { CU_ASSERT(H5Ldelete(f, "runs/seed", H5P_DEFAULT) >= 0); }
+static void twice(hid_t f) {
+    hid_t type = hn_h5_text_type();
+    store(f, "runs/cell_key", type, (const char *[]){"a", "b", "a"});
+    H5Tclose(type);
+}
+
+// Right shapes, but written by no run.
+static void impossible(void) {
+    begin();
+    refuse(negative_count, "runs/n_dot holds -5 in row 1, which is below 0");
+    refuse(beyond_int64, "runs/n_dot holds 9.22337e+18 in row 2");
+    refuse(huge_counts, "hist/counts holds 9.22337e+18 in row 7");
+    refuse(no_share, "batch/fn_ratio holds 7 in row 1, which is above 1");
+    refuse(no_cosine, "batch/cos_mean holds -inf in row 0, which is below -1");
+    refuse(no_such_row, "timing/run holds 99 in row 2, which is above 2");
+    refuse(number_status, "runs/status is missing or of the wrong type");
+    refuse(number_note, "runs/note is of the wrong type");
+    refuse(real_rows, "timing/run is of the wrong type");
+    refuse(drop_seed, "runs/seed is missing");
+    refuse(twice, "runs/cell_key names a cell twice");
+    struct hn_results r = fixture_results(&ctx, 0, 3), back;
+    HN_CHECK(&ctx, hn_results_set_env(&ctx, &r, "results_version", "1099511627776"));
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("new.h5")));
+    HN_CHECK_FAILS(&ctx, hn_results_read(&ctx, in_folder("new.h5"), &back), HN_DATA,
+                   "use a program that is as new");
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static const struct hn_test tests[] = {
     {"no_such_file", no_such_file}, {"truncated", truncated}, {"damaged", damaged},
-    {"sealed", with_checksum},      {"hostile", hostile},
+    {"sealed", with_checksum},      {"hostile", hostile},     {"impossible", impossible},
 };
 HN_TEST_MAIN("store_damaged", tests)
