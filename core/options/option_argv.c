@@ -66,6 +66,12 @@ static enum hn_code missing_value(struct hn_context *ctx, const struct hn_option
                    option->name, option->metavar ? option->metavar : "VALUE");
 }
 
+// An empty text is a variable of a script that is not set: as a folder it would name the root.
+static enum hn_code empty_value(struct hn_context *ctx, const struct hn_option *option) {
+    return hn_fail(ctx, HN_USAGE, "option '--%s' is empty: leave it out, or give %s", option->name,
+                   option->metavar ? option->metavar : "VALUE");
+}
+
 // Sets an option that takes a value from `value` or else from the next word.
 static enum hn_code take_value(struct hn_context *ctx, const struct hn_option *table, void *params,
                                const struct hn_option *option, const char *value,
@@ -75,6 +81,8 @@ static enum hn_code take_value(struct hn_context *ctx, const struct hn_option *t
             return missing_value(ctx, option);
         value = words->word[words->next++];
     }
+    if (!*value && (option->kind == HN_OPTION_TEXT || option->kind == HN_OPTION_LIST))
+        return empty_value(ctx, option);
     // Of numbers and outputs the last counts, as scripts (and timing.processes) want it; a file
     // that is named must not go unread.
     const bool read = option->kind == HN_OPTION_TEXT && !option->writes;
@@ -118,7 +126,9 @@ enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *tab
     while (words.next < words.count) {
         const char *word = words.word[words.next++];
         enum hn_code code = HN_OK;
-        if (words.ended || word[0] != '-' || word[1] == '\0')
+        if (!*word)
+            code = hn_fail(ctx, HN_USAGE, "an argument is empty: leave it out, or give its value");
+        else if (words.ended || word[0] != '-' || word[1] == '\0')
             positional[(*n_positional)++] = word;
         else if (word[1] != '-')
             code = short_flags(ctx, table, params, word, &words);

@@ -38,12 +38,11 @@ static void test_argv_values(void) {
     HN_CHECK(&ctx, PARSE("--step", "-1", "-x", "-2e-3"));
     CU_ASSERT_EQUAL(p.step, -1);
     CU_ASSERT_EQUAL(p.scale, -2e-3);
-    HN_CHECK(&ctx, PARSE("-s-7", "-x-inf", "--output="));
+    HN_CHECK(&ctx, PARSE("-s-7", "-x-inf", "--output=y"));
     CU_ASSERT_EQUAL(p.step, -7);
     CU_ASSERT_EQUAL(p.scale, -INFINITY);
-    CU_ASSERT_STRING_EQUAL(p.output, "");
     HN_CHECK_FAILS(&ctx, PARSE("-o", "x"), HN_USAGE,
-                   "option '--output' is given twice, with '' and 'x': give one");
+                   "option '--output' is given twice, with 'y' and 'x': give one");
     closed(&p);
     p = opened();
     HN_CHECK(&ctx, PARSE("--verbose=no", "-qs3", "--output=--quiet"));
@@ -58,6 +57,11 @@ static void test_argv_errors(void) {
     struct params p = opened();
 #define NOT_PARSED(part, ...) HN_CHECK_FAILS(&ctx, PARSE(__VA_ARGS__), HN_USAGE, part)
     NOT_PARSED("unknown option '--alhpa' (did you mean '--alpha'?)", "--alhpa=0.2");
+    NOT_PARSED("option '--output' is empty: leave it out, or give ", "--output=");
+    NOT_PARSED("option '--output' is empty", "-o", "");
+    NOT_PARSED("option '--set' is empty", "--set", "");
+    NOT_PARSED("an argument is empty", "one", "");
+    NOT_PARSED("an argument is empty", "--", "");
     NOT_PARSED("unknown option '--zzzzzz'; see --help", "--zzzzzz");
     NOT_PARSED("unknown option '--verb' (did you mean '--verbose'?)", "--verb"); // no abbreviations
     NOT_PARSED("unknown option '--output-file' (did you mean '--output'?)", "--output-file=a");
