@@ -73,6 +73,14 @@ bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column) {
     return has(&d, row);
 }
 
+bool hn_any_cell_has(const struct hn_results *r, const char *column) {
+    struct reader d = open_reader(r, column);
+    bool any = false;
+    for (int64_t row = 0; row < r->runs.rows && !any; row++)
+        any = has(&d, row);
+    return any;
+}
+
 // a - b, 0 if only rounding tells them apart: cosines are of single precision.
 static double beyond_rounding(double a, double b) {
     return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;

@@ -28,6 +28,7 @@ struct hn_replicates {
 
 // True if the cell is finished and has a finite number in the column.
 bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column);
+bool hn_any_cell_has(const struct hn_results *r, const char *column);
 // The mean over those cells. Interval: Student's over three seeds or more; over fewer, from the
 // intervals over batches that the cells have (columns <name>_lo and <name>_hi, or the mean cosines
 // of batches), which are independent of each other.

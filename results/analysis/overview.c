@@ -258,18 +258,11 @@ static void find_last(struct hn_overview *o) {
     }
 }
 
-static bool is_measured_somewhere(const struct hn_results *r, const char *column) {
-    for (int64_t cell = 0; cell < r->runs.rows; cell++)
-        if (hn_cell_has(r, cell, column))
-            return true;
-    return false;
-}
-
 static void find_headed(struct hn_overview *o) {
     const struct hn_table *runs = runs_of(o);
     for (int c = 0; c < runs->n_columns && o->n_headed < HN_HEADED_MAX; c++) {
         const struct hn_column *column = &runs->column[c];
-        if (*column->heading && is_measured_somewhere(o->results, column->name))
+        if (*column->heading && hn_any_cell_has(o->results, column->name))
             o->headed[o->n_headed++] = column;
     }
 }
@@ -426,14 +419,14 @@ const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i)
         all = {"cos_mean", "mean cosine of negatives", "Mean cosine", "negatives (mean cosine)"};
     bool labels = false;
     for (size_t k = 0; k < sizeof labelled / sizeof *labelled; k++)
-        if (is_measured_somewhere(r, labelled[k].column)) {
+        if (hn_any_cell_has(r, labelled[k].column)) {
             labels = true;
             if (i-- == 0)
                 return &labelled[k];
         }
     if (i > 0 || labels)
         return NULL;
-    return is_measured_somewhere(r, "true_anchors") ? &labelled[0] : &all;
+    return hn_any_cell_has(r, "true_anchors") ? &labelled[0] : &all;
 }
 
 enum { RANKS = 3 };
