@@ -25,11 +25,12 @@ void hn_context_init(struct hn_context *ctx, int threads) {
 int hn_usable_threads(void) {
     const char *wanted = getenv("OMP_NUM_THREADS");
     long n = wanted ? strtol(wanted, NULL, 10) : 0;
-    if (n >= 1 && n <= 4096)
+    if (n >= 1 && n <= HN_THREADS_MAX)
         return (int)n;
     cpu_set_t set;
     bool known = sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= 1;
-    return hn_cgroup_threads(&hn_cgroup_own, known ? CPU_COUNT(&set) : omp_get_num_procs());
+    int here = hn_cgroup_threads(&hn_cgroup_own, known ? CPU_COUNT(&set) : omp_get_num_procs());
+    return (int)hn_min(here, HN_THREADS_MAX);
 }
 
 // Names and texts of a file are in messages, and none of their control characters may reach a

@@ -126,8 +126,10 @@ static inline bool hn_stop_asked(const struct hn_context *ctx) {
 HN_MUST_USE enum hn_code hn_check_stop(struct hn_context *ctx);
 // The process exit code for a status.
 int hn_exit_code(enum hn_code code);
-// The threads this process may use: OMP_NUM_THREADS if set, else its CPU affinity, bounded by the
-// quota of its control groups.
+// OpenBLAS as Debian builds it has buffers for 768 threads at a time, and crashes beyond them.
+enum { HN_THREADS_MAX = 512 };
+// The threads this process may use, at most HN_THREADS_MAX: OMP_NUM_THREADS if set, else its CPU
+// affinity, bounded by the quota of its control groups.
 int hn_usable_threads(void);
 
 // Allocation. count * size is checked for overflow; memory is aligned to 64 bytes and owned by the

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 4096, YIELDS = 200, NAP_NS = 100000 };
+enum { YIELDS = 200, NAP_NS = 100000 };
 
 // This thread's last call, as errno is: threads that share a handle do not read each other's
 // messages.
@@ -142,9 +142,9 @@ int hn_library_leave(hardneg *h, enum hn_code code) {
 
 static enum hn_code open_handle(hardneg *h, const char *spec, int64_t batch_size) {
     struct hn_context *ctx = &h->ctx;
-    if (ctx->threads > THREADS_MAX)
+    if (ctx->threads > HN_THREADS_MAX)
         return hn_fail(ctx, HN_USAGE, "threads %d: at most %d, or 0 for all", ctx->threads,
-                       THREADS_MAX);
+                       HN_THREADS_MAX);
     if (!spec)
         return hn_fail(ctx, HN_USAGE, "the sampler is NULL: give a name, e.g. \"knn\"");
     if (batch_size < 2 || batch_size > INT32_MAX)

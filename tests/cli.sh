@@ -186,6 +186,7 @@ test_bad_jobs() {
     rm twin.h5
     expect "--set with an unknown key" 2 'batches' run -c j.yaml -o bad --set batchs=3
     expect "--filter that is no expression" 2 'filter' run -c j.yaml -o bad --filter '('
+    expect "more threads than OpenBLAS bears" 2 '513 is out of range .1 to 512' run -c j.yaml -o bad --threads 513
     expect "--threads 0 or fewer" 2 'threads' run -c j.yaml -o bad --threads -3
     check "refused jobs leave nothing" nothing_left bad
     expect "output below a regular file" 2 's\.h5' run -c j.yaml -o s.h5/out

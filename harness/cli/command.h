@@ -48,7 +48,8 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
 #define HN_COUNT_OPTION(...) HN_INT_OPTION(__VA_ARGS__), .metavar = "N"
 // Options that several commands have, at a field of their parameters; `more` is joined to the help.
 #define HN_THREADS_OPTION(type, more)                                                              \
-    HN_INT_OPTION(type, threads, "threads", NULL, 1, 4096, "threads (default: all)" more),         \
+    HN_INT_OPTION(type, threads, "threads", NULL, 1, HN_THREADS_MAX,                               \
+                  "threads (default: all)" more),                                                  \
         .metavar = "N"
 #define HN_MEMORY_OPTION(type, more)                                                               \
     HN_SIZE_OPTION(type, memory, "memory", NULL, 0, INFINITY,                                      \

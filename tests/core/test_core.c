@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -26,6 +27,19 @@ static void test_memory_is_counted(void) {
     hn_free(&ctx, NULL);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
     CU_ASSERT_EQUAL(ctx.memory.calls, 2);
+}
+
+static void test_threads_are_bounded(void) {
+    char *before = getenv("OMP_NUM_THREADS"), *kept = before ? strdup(before) : NULL;
+    (void)setenv("OMP_NUM_THREADS", "512", 1);
+    CU_ASSERT_EQUAL(hn_usable_threads(), 512);
+    (void)setenv("OMP_NUM_THREADS", "513", 1); // as if it were not set
+    int usable = hn_usable_threads();
+    (void)unsetenv("OMP_NUM_THREADS");
+    CU_ASSERT_EQUAL(usable, hn_usable_threads());
+    if (kept)
+        (void)setenv("OMP_NUM_THREADS", kept, 1);
+    free(kept);
 }
 
 static void test_memory_refuses(void) {
@@ -408,6 +422,7 @@ static const struct hn_test tests[] = {
     {"scope", test_scope},
     {"memory is counted", test_memory_is_counted},
     {"memory refuses", test_memory_refuses},
+    {"threads are bounded", test_threads_are_bounded},
     {"zeroed and kept", test_zeroed_and_kept},
     {"growing arrays", test_growing},
     {"stop flag", test_stop_flag},

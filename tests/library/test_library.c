@@ -54,7 +54,7 @@ static void test_open(void) {
                {"{uniform: {draw: [iid, shuffle]}}", B, 1, "one sampler"},
                {"knn", 1, 1, "batch_size 1"},
                {"knn", INT64_MAX, 1, "batch_size 9223372036854775807"},
-               {"knn", B, INT_MAX, "threads 2147483647: at most 4096"}};
+               {"knn", B, INT_MAX, "threads 2147483647: at most 512"}};
     const struct hardneg_items items = items_of_rows();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         hardneg *h;
