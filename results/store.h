@@ -91,6 +91,8 @@ HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct h
 // The same content gives the same bytes, a checksum of them (core/files.h) behind them.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                                           const char *path);
+// True if an HDF5 file stands at `path` that is no results file.
+bool hn_results_are_other(struct hn_context *ctx, const char *path);
 // HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A child process
 // reads the file first: HDF5 1.10 can crash on damaged files.
 HN_MUST_USE enum hn_code hn_results_read(struct hn_context *ctx, const char *path,

@@ -461,6 +461,16 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
     return ctx->code;
 }
 
+bool hn_results_are_other(struct hn_context *ctx, const char *path) {
+    hid_t file;
+    HN_SCOPE(ctx);
+    if (hn_h5_probe(ctx, path) || hn_h5_open(ctx, path, &file))
+        return false;
+    const char *schema = hn_h5_get_text(ctx, file, "schema", "");
+    hn_h5_close(file);
+    return schema && strcmp(schema, HN_STORE_SCHEMA) != 0;
+}
+
 // Reads the file in a child process first, as the reader does. The reader reports errors.
 static void read_and_drop(const char *path, void *data) {
     struct hn_context *ctx = data;

@@ -349,6 +349,15 @@ what_is_read mine apart/q.h5 --format jsonl -o apart/q.h5
 the_file_of_--output mine apart/q.h5 -o apart/x.npy --scores apart/./x.npy
 the_file_of_--judged price apart/q.h5 --judged apart/lines.txt -o apart/lines.txt
 F
+    # A run writes results.h5 and job.yaml in its folder: of others, say its own input, it replaces neither.
+    mkdir mine taken
+    job ../s.h5 '[uniform]' | tee mine/job.yaml >mine/kept.yaml
+    expect "a job in the folder of its output" 2 'mine/job.yaml: was not written by a run.*-o' run -c mine/job.yaml -o mine
+    check "stays" cmp -s mine/job.yaml mine/kept.yaml
+    cp s.h5 taken/results.h5
+    expect "a snapshot called results.h5" 2 'taken/results.h5: is no results file.*-o' run -c apart.yaml -o taken --set snapshots=taken/results.h5
+    check "stays" cmp -s s.h5 taken/results.h5
+    expect "the job that a run has left, in its folder" 0 '0 computed' run -c apart/job.yaml --set snapshots=s.h5 -o apart
 }
 
 # A filtered run adds to what is there and never takes away.

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct run_params {
     char *job, *output, *filter, *shard, *rows;
@@ -183,15 +184,35 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                         summary->not_applicable, "cell");
 }
 
+#define JOB_HEAD "# Every default of "
+
 // Whole or not at all, as the results are.
 static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
                               const char *folder) {
     char *path = hn_format(ctx, "%s/job.yaml", folder);
     char *text = hn_format(ctx,
-                           "# Every default of %s filled in; its relative paths are against the "
-                           "folder of that file.\n%s",
+                           JOB_HEAD "%s filled in; its relative paths are against the folder of "
+                                    "that file.\n%s",
                            job->path, job->resolved);
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
+}
+
+// Refuses to replace a job.yaml that is not of a run: that of --config, say.
+static enum hn_code check_job(struct hn_context *ctx, const char *folder) {
+    char head[sizeof JOB_HEAD] = "";
+    struct stat about;
+    char *path = hn_format(ctx, "%s/job.yaml", folder);
+    if (!path || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return path ? HN_OK : ctx->code;
+    FILE *file = fopen(path, "r");
+    bool own = file && fgets(head, sizeof head, file) && strcmp(head, JOB_HEAD) == 0;
+    if (file)
+        (void)fclose(file);
+    return own ? HN_OK
+               : hn_fail(ctx, HN_USAGE,
+                         "%s: was not written by a run, and would be replaced: move it, or give "
+                         "another folder with -o",
+                         path);
 }
 
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
@@ -238,7 +259,8 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
                               int64_t limit) {
     enum hn_code code = HN_OK;
     if (hn_ranks_number(p->ranks) == 0) {
-        bool lost = !p->dry_run && hn_run_check_folder(ctx, run, p->force);
+        bool lost =
+            !p->dry_run && (check_job(ctx, run->folder) || hn_run_check_folder(ctx, run, p->force));
         ctx->memory.limit = limit;
         code = lost || hn_run_foresee(ctx, plan, run, p->dry_run) ? ctx->code : HN_OK;
     }

@@ -45,6 +45,11 @@ enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner 
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
     if (!path || index_items(ctx, &r))
         return ctx->code;
+    if (hn_results_are_other(ctx, path))
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: is no results file, and would be replaced: move it, or give another "
+                       "folder with -o",
+                       path);
     // An unreadable file holds nothing to lose: cells are files of their own.
     enum hn_code code = HN_OK;
     if (access(path, F_OK) == 0 && hn_results_read(ctx, path, &old) == HN_OK)
