@@ -362,12 +362,12 @@ static float highest(const struct block *b, float high) {
 }
 
 // s->high: the largest score, as terms far below it may vanish; where none would, 1.
-static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask, double tau,
+static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask, double rate,
                       struct hn_anchor_sums *s) {
     float low = INFINITY, high = -INFINITY;
     for (int r = 0; r < anchor->runs && !mask; r++)
         hn_simd_best()->widen(anchor->run[r].score, anchor->run[r].n, &low, &high);
-    if (mask && hn_exp_sums_fit(1 / tau))
+    if (mask && hn_exp_sums_fit(rate))
         high = 1;
     else if (mask)
         for (struct block b = {.run = 0}; next_block(anchor, mask, &b);)
@@ -389,12 +389,13 @@ HN_CLONES
 static void add_weighted(const struct block *b, const double *v, const double *mass,
                          struct hn_anchor_sums *s) {
     double labelled[HN_RUN_BLOCK], same[HN_RUN_BLOCK], both[HN_RUN_BLOCK];
+    for (int32_t j = 0; j < b->padded; j++)
+        s->n += b->score[j] > -INFINITY;
     for (int32_t j = 0; j < b->padded; j++) {
         labelled[j] = b->kind[j] != HN_PAIR_UNLABELLED;
         same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
         both[j] = v[j] * mass[j];
     }
-    s->n += b->n;
     s->weight += hn_lane_sum(v, b->padded);
     s->mass += hn_lane_sum(both, b->padded);
     s->weight_labelled += hn_lane_dot(labelled, v, b->padded);
@@ -476,10 +477,10 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting
     struct hn_masker masker, *mask = weighting->mask == HN_MASK_NONE ? NULL : &masker;
     if (mask)
         open_mask(weighting, anchor, mask);
-    find_high(anchor, mask, tau, &s);
     // max = 0: all scores are 0, and so are all exponents.
     double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
                                                   : weighting->beta / tau;
+    find_high(anchor, mask, slope + 1 / tau, &s);
     if (s.high > -INFINITY)
         add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
     return hn_anchor_loss_of(weighting, tau, anchor->positive, &s);
