@@ -140,7 +140,7 @@ static struct hn_results trainings(int settings, const double untrained[SEEDS],
         for (int step = 0; step < 2; step++) {
             int64_t at = t->rows;
             figures_row(&ctx, t);
-            HN_CHECK(&ctx, hn_table_set_real(&ctx, t, at, "run", row));
+            HN_CHECK(&ctx, hn_table_set_int(&ctx, t, at, "run", row));
             HN_CHECK(&ctx, hn_table_set_real(&ctx, t, at, "step", step));
             HN_CHECK(&ctx, hn_table_set_real(&ctx, t, at, "x_acc",
                                              step ? last[row / SEEDS][row % SEEDS]
