@@ -126,7 +126,7 @@ static inline bool hn_stop_asked(const struct hn_context *ctx) {
 HN_MUST_USE enum hn_code hn_check_stop(struct hn_context *ctx);
 // The process exit code for a status.
 int hn_exit_code(enum hn_code code);
-// OpenBLAS as Debian builds it has buffers for 768 threads at a time, and crashes beyond them.
+// OpenBLAS, as Debian builds it, takes 512 threads and crashes with 1,024.
 enum { HN_THREADS_MAX = 512 };
 // The threads this process may use, at most HN_THREADS_MAX: OMP_NUM_THREADS if set, else its CPU
 // affinity, bounded by the quota of its control groups.

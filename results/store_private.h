@@ -5,7 +5,7 @@
 #include "results/store.h"
 
 // The remedy for a file that is refused.
-#define HN_STORE_MEND "make it again with hardneg run"
+#define HN_STORE_MEND "make it again with hardneg run or train"
 
 #define HN_STORE_SCHEMA "hardneg-results"
 enum { HN_STORE_VERSION = 1 };
