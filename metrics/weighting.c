@@ -356,23 +356,13 @@ static bool next_block(const struct hn_anchor *anchor, const struct hn_masker *m
     return b->n > 0;
 }
 
-HN_CLONES
-static float highest(const struct block *b, float high) {
-    return hn_lane_max(b->score, b->padded, high);
-}
-
-// s->high: the largest score, as terms far below it may vanish; where none would, 1.
-static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask, double rate,
-                      struct hn_anchor_sums *s) {
+// The largest score, as terms far below it may vanish. Beside a mask, which goes with no weights,
+// 1: there no temperature of a job is so low (hn_exp_sums_fit()).
+static double find_high(const struct hn_anchor *anchor, const struct hn_masker *mask) {
     float low = INFINITY, high = -INFINITY;
     for (int r = 0; r < anchor->runs && !mask; r++)
         hn_simd_best()->widen(anchor->run[r].score, anchor->run[r].n, &low, &high);
-    if (mask && hn_exp_sums_fit(rate))
-        high = 1;
-    else if (mask)
-        for (struct block b = {.run = 0}; next_block(anchor, mask, &b);)
-            high = highest(&b, high);
-    s->high = (double)high;
+    return mask ? 1 : (double)high;
 }
 
 // v of a block by the mixture; 0 of what does not count.
@@ -480,7 +470,7 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting
     // max = 0: all scores are 0, and so are all exponents.
     double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
                                                   : weighting->beta / tau;
-    find_high(anchor, mask, slope + 1 / tau, &s);
+    s.high = find_high(anchor, mask);
     if (s.high > -INFINITY)
         add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
     return hn_anchor_loss_of(weighting, tau, anchor->positive, &s);
