@@ -51,6 +51,9 @@ struct hn_run {
 // that every pair comes once over all anchors, in a batch only those after a, unless pairs are
 // directed. Returns their number.
 int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]);
+static inline int64_t hn_pairs_negatives(const struct hn_pairs *p, int32_t a) {
+    return p->start ? p->start[a + 1] - p->start[a] : p->n - 1;
+}
 // Runs are gone through in blocks, whose values stay in the nearest cache between one loop and the
 // next. Negatives of the block that begins at `from` in a run of `count`:
 enum { HN_RUN_BLOCK = 256 };
@@ -80,7 +83,6 @@ enum { HN_SUMS_OWN1 = 1, HN_SUMS_OWN2 = 2, HN_SUMS_OTHER = 4 };
 // By anchor, of exp(rate (s - 1)); the rates that fit are those of hn_exp_sums_fit().
 struct hn_exp_sums {
     double rate;
-    unsigned done; // products that were summed
     struct hn_side_sums {
         double *all, *same, *labelled; // [n] all negatives, those of the anchor's label, labelled
     } side[HN_NEGATIVES];
@@ -95,5 +97,8 @@ HN_MUST_USE struct hn_exp_sums_space *hn_exp_sums_open(struct hn_context *ctx, i
                                                        int64_t negatives, int rates);
 // Forgets the sums of the batch before.
 void hn_exp_sums_begin(struct hn_exp_sums_space *space);
-// The sums of a batch's products, which must be there, at a rate. Borrowed, for this batch.
+// The sums of a batch's products, which must be there, at a rate. Borrowed, for this batch. A power
+// is that of rate / 2^k, from 1 to below 2, squared k times, so that rates that differ by a power
+// of two, as many of a grid do, share their exponentials, and none has other bits for the rest.
+// Products that were asked for at a rate in the batch before are taken to be wanted again.
 const struct hn_exp_sums *hn_exp_sums(const struct hn_pairs *p, double rate, unsigned products);
