@@ -16,6 +16,7 @@
 #include <math.h>
 
 enum { ANCHORS, LOSS, CLAMPED, SAME, LABELLED, SHARE, SHARERS, RECORD };
+enum { ANCHOR_BLOCK = 64 }; // anchors whose losses are taken at once
 enum { LOSS_BATCH, CLAMP_RATE, FN_MASS, FN_LOSS_MASS, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
@@ -91,10 +92,11 @@ static void add_anchor(const struct hn_anchor_loss *l, double times, double *rec
 }
 
 // Sums of weights v and of v neg over an anchor's negatives. Weights that are all 1 are counted.
-static void sum_side(const struct hn_side_sums *weight, const struct hn_side_sums *mass,
-                     const struct hn_pairs *p, int32_t a, int64_t n, struct hn_anchor_sums *to) {
+static void add_side(const struct hn_side_sums *weight, const struct hn_side_sums *mass,
+                     const struct hn_pairs *p, int32_t a, struct hn_anchor_sums *to) {
+    double n = (double)hn_pairs_negatives(p, a);
     to->n += n;
-    to->weight += weight ? weight->all[a] : (double)n;
+    to->weight += weight ? weight->all[a] : n;
     to->weight_same += weight ? weight->same[a] : p->same[a];
     to->weight_labelled += weight && p->unlabelled ? weight->labelled[a]
                            : weight                ? weight->all[a]
@@ -103,32 +105,41 @@ static void sum_side(const struct hn_side_sums *weight, const struct hn_side_sum
     to->mass_same += mass->same[a];
 }
 
+// weight: NULL where all weights are 1.
+static void add_view(const struct hn_metric_env *env, const struct hn_pairs *p, int view,
+                     const struct hn_exp_sums *weight, const struct hn_exp_sums *mass,
+                     double *record) {
+    struct sides sides = sides_of(env->loss, view);
+    const int own = HN_OWN1 + view, other = HN_OTHER1 + view;
+    struct hn_anchor_sums sums[ANCHOR_BLOCK];
+    struct hn_anchor_loss loss[ANCHOR_BLOCK];
+    for (int32_t from = 0; from < p->n; from += ANCHOR_BLOCK) {
+        int32_t n = p->n - from < ANCHOR_BLOCK ? p->n - from : ANCHOR_BLOCK;
+        for (int32_t k = 0; k < n; k++) {
+            int32_t a = from + k;
+            sums[k] =
+                (struct hn_anchor_sums){.positive = (double)hn_pairs_positive(p, a), .high = 1};
+            if (sides.own)
+                add_side(weight ? &weight->side[own] : NULL, &mass->side[own], p, a, &sums[k]);
+            if (sides.other)
+                add_side(weight ? &weight->side[other] : NULL, &mass->side[other], p, a, &sums[k]);
+        }
+        hn_anchor_losses(&env->weighting, env->temperature, n, sums, loss);
+        for (int32_t k = 0; k < n; k++)
+            add_anchor(&loss[k], (double)p->times[from + k], record);
+    }
+}
+
 static void by_sums(const struct hn_metric_env *env, const struct hn_pairs *p, double *record) {
-    const struct hn_weighting_params *weighting = &env->weighting;
-    double tau = env->temperature;
+    double beta = env->weighting.beta, tau = env->temperature;
     struct sides first = sides_of(env->loss, 0), second = sides_of(env->loss, 1);
     unsigned products = (first.own ? HN_SUMS_OWN1 : 0) | (second.own ? HN_SUMS_OWN2 : 0) |
                         (first.other || second.other ? HN_SUMS_OTHER : 0);
-    const struct hn_exp_sums *mass = hn_exp_sums(p, (weighting->beta + 1) / tau, products),
-                             *weight = weighting->beta > 0
-                                           ? hn_exp_sums(p, weighting->beta / tau, products)
-                                           : NULL;
-    for (int view = 0; view < 2; view++) {
-        struct sides sides = view == 0 ? first : second;
-        bool on[HN_NEGATIVES] = {[HN_OWN1] = sides.own, [HN_OTHER1] = sides.other};
-        for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
-            struct hn_anchor_sums s = {.high = 1};
-            struct hn_run run[2];
-            int64_t n = hn_pairs_runs(p, a, false, run);
-            for (int side = HN_OWN1; side < HN_NEGATIVES; side += HN_OTHER1)
-                if (on[side])
-                    sum_side(weight ? &weight->side[side + view] : NULL, &mass->side[side + view],
-                             p, a, n, &s);
-            struct hn_anchor_loss l =
-                hn_anchor_loss_of(weighting, tau, (double)hn_pairs_positive(p, a), &s);
-            add_anchor(&l, (double)p->times[a], record);
-        }
-    }
+    const struct hn_exp_sums *mass = hn_exp_sums(p, (beta + 1) / tau, products);
+    const struct hn_exp_sums *weight = beta > 0 ? hn_exp_sums(p, beta / tau, products) : NULL;
+    add_view(env, p, 0, weight, mass, record);
+    if (second.own || second.other)
+        add_view(env, p, 1, weight, mass, record);
 }
 
 static void by_anchors(const struct hn_metric_env *env, const struct hn_pairs *p, double *record) {

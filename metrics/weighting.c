@@ -28,13 +28,9 @@
 // where the authors' code fits it once, in one epoch, to 100 columns, and keeps the weights; scores
 // of one view have weights of their own, in the code those of the other view's.
 #include "metrics/weighting.h"
-#include "core/clones.h"
-#include "core/exp.h"
-#include "core/sweep/simd.h"
-#include "metrics/pairs.h"
 
+#include <gsl/gsl_sf_gamma.h>
 #include <math.h>
-#include <string.h>
 #include <strings.h>
 
 const struct hn_loss_type hn_losses[] = {
@@ -268,210 +264,68 @@ const struct hn_weighting_type *const hn_weightings[] = {
 #undef X
         NULL};
 
-void hn_masker_open(const struct hn_weighting_params *weighting, double positive,
-                    struct hn_masker *m) {
-    m->mask = weighting->mask;
-    m->n = m->k = 0;
-    m->limit = weighting->mask_by;
-    if (weighting->guided)
-        positive = 1;
-    if (weighting->mask == HN_MASK_MARGIN)
-        m->limit = positive - weighting->mask_by;
-    if (weighting->mask == HN_MASK_RATIO)
-        m->limit = positive - weighting->mask_by * fabs(positive);
-    if (weighting->mask == HN_MASK_TOP) {
-        m->k = (int32_t)weighting->mask_by;
-        m->limit = -INFINITY; // until as many have been seen
-    }
-}
+static const double min = 1e-12; // of responsibilities and variances
 
-void hn_masker_see(struct hn_masker *m, double score) {
-    if (m->mask != HN_MASK_TOP || (m->n == m->k && score <= m->top[0]))
-        return;
-    int32_t position = 0;
-    if (m->n < m->k) {
-        for (position = m->n++; position > 0 && m->top[position - 1] > score; position--)
-            m->top[position] = m->top[position - 1];
-    } else {
-        for (; position + 1 < m->k && m->top[position + 1] < score; position++)
-            m->top[position] = m->top[position + 1];
-    }
-    m->top[position] = score;
-    if (m->n == m->k)
-        m->limit = m->top[0];
-}
+static double middle(int bin) { return (bin + 0.5) / HN_SCORE_BINS; }
 
-// The scores by which the mask decides.
-static const float *shown(const struct hn_anchor_run *run) {
-    return run->guide ? run->guide : run->score;
-}
-
-static void open_mask(const struct hn_weighting_params *weighting, const struct hn_anchor *anchor,
-                      struct hn_masker *m) {
-    hn_masker_open(weighting, anchor->positive, m);
-    for (int r = 0; r < anchor->runs && weighting->mask == HN_MASK_TOP; r++)
-        for (int32_t j = 0; j < anchor->run[r].n; j++)
-            hn_masker_see(m, (double)shown(&anchor->run[r])[j]);
-}
-
-// Negatives of an anchor, of several runs, so that loops over them are few and long. Behind the
-// last of n there are more, up to a multiple of HN_LANES, which count as nothing: unlabelled, with
-// scores of -infinity, as those have that the mask drops.
-struct block {
-    int32_t n, padded;
-    int run;      // to go on from
-    int32_t from; // in that run
-    float score[HN_RUN_BLOCK];
-    uint8_t kind[HN_RUN_BLOCK];
+// Sums of w, w u and w u^2, w being what a component has of the scores of a bin.
+struct moments {
+    double w, u, square;
 };
 
-HN_CLONES
-static void drop(const float *seen, int32_t n, const struct hn_masker *mask, float *score) {
-    const double limit = mask->limit;
-    const bool at_limit = mask->mask == HN_MASK_TOP; // as hn_masker_drops() has it
-    for (int32_t j = 0; j < n; j++) {
-        bool drops = (double)seen[j] > limit || (at_limit && (double)seen[j] >= limit);
-        score[j] = drops ? -INFINITY : score[j];
+static void expect(const struct hn_mixture *m, const struct hn_score_counts *c,
+                   struct moments sum[2]) {
+    double log_scale[2]; // of each component's share and density
+    for (int y = 0; y < 2; y++) {
+        sum[y] = (struct moments){0, 0, 0};
+        log_scale[y] = log(m->share[y]) - gsl_sf_lnbeta(m->alpha[y], m->beta[y]);
+    }
+    for (int bin = 0; bin < HN_SCORE_BINS; bin++) {
+        double u = middle(bin), log_u = hn_log(u), log_rest = hn_log(1 - u), r[2];
+        if (c->bin[bin] == 0)
+            continue;
+        for (int y = 0; y < 2; y++)
+            r[y] = fmax(min, hn_exp((m->alpha[y] - 1) * log_u + (m->beta[y] - 1) * log_rest +
+                                    log_scale[y]));
+        for (int y = 0; y < 2; y++) {
+            double w = (double)c->bin[bin] * r[y] / (r[0] + r[1]);
+            sum[y].w += w;
+            sum[y].u += w * u;
+            sum[y].square += w * u * u;
+        }
     }
 }
 
-// Fills the next block; false: there are no more. mask: NULL where all negatives count.
-static bool next_block(const struct hn_anchor *anchor, const struct hn_masker *mask,
-                       struct block *b) {
-    for (b->n = 0; b->run < anchor->runs && b->n < HN_RUN_BLOCK;) {
-        const struct hn_anchor_run *run = &anchor->run[b->run];
-        int32_t free = HN_RUN_BLOCK - b->n, left = run->n - b->from, n = left < free ? left : free;
-        memcpy(b->score + b->n, run->score + b->from, (size_t)n * sizeof *b->score);
-        memcpy(b->kind + b->n, run->kind + b->from, (size_t)n);
-        if (mask)
-            drop(shown(run) + b->from, n, mask, b->score + b->n);
-        b->n += n;
-        b->from = n < left ? b->from + n : 0;
-        b->run += n == left;
+// The Beta distributions of these moments. False, and m as it was, if one is degenerate.
+static bool maximise(const struct moments sum[2], struct hn_mixture *m) {
+    struct hn_mixture next = *m;
+    for (int y = 0; y < 2; y++) {
+        double mean = sum[y].u / sum[y].w, variance = sum[y].square / sum[y].w - mean * mean;
+        if (!(sum[y].w > min) || !(variance > min))
+            return false;
+        next.alpha[y] = mean * (mean * (1 - mean) / variance - 1);
+        next.beta[y] = next.alpha[y] * (1 - mean) / mean;
+        next.share[y] = sum[y].w / (sum[0].w + sum[1].w);
     }
-    for (b->padded = b->n; b->padded % HN_LANES; b->padded++) {
-        b->score[b->padded] = -INFINITY;
-        b->kind[b->padded] = HN_PAIR_UNLABELLED;
+    if (next.beta[1] < 1) // as the code: the upper density does not rise without limit
+        next.beta[1] = 1.01;
+    if (!(next.alpha[0] > 0 && next.alpha[1] > 0 && next.beta[0] > 0))
+        return false;
+    *m = next;
+    return true;
+}
+
+void hn_mixture_fit(const struct hn_score_counts *c, double prior, int64_t rounds,
+                    struct hn_mixture *out) {
+    *out = (struct hn_mixture){.alpha = {1, 2}, .beta = {2, 1}, .share = {1 - prior, prior}};
+    struct moments sum[2];
+    bool going = true;
+    for (int64_t round = 0; round < rounds && going; round++) {
+        expect(out, c, sum);
+        going = maximise(sum, out);
     }
-    return b->n > 0;
-}
-
-// The largest score, as terms far below it may vanish. Beside a mask, which goes with no weights,
-// 1: there no temperature of a job is so low (hn_exp_sums_fit()).
-static double find_high(const struct hn_anchor *anchor, const struct hn_masker *mask) {
-    float low = INFINITY, high = -INFINITY;
-    for (int r = 0; r < anchor->runs && !mask; r++)
-        hn_simd_best()->widen(anchor->run[r].score, anchor->run[r].n, &low, &high);
-    return mask ? 1 : (double)high;
-}
-
-// v of a block by the mixture; 0 of what does not count.
-HN_CLONES
-static void weigh(const struct block *b, const struct hn_mixture *mixture, double *v) {
-    for (int32_t j = 0; j < b->padded; j++) {
-        double weight = hn_mixture_weight(mixture, (double)b->score[j]);
-        v[j] = b->score[j] > -INFINITY ? weight : 0;
-    }
-}
-
-// mass[padded]: neg_j.
-HN_CLONES
-static void add_weighted(const struct block *b, const double *v, const double *mass,
-                         struct hn_anchor_sums *s) {
-    double labelled[HN_RUN_BLOCK], same[HN_RUN_BLOCK], both[HN_RUN_BLOCK];
-    for (int32_t j = 0; j < b->padded; j++)
-        s->n += b->score[j] > -INFINITY;
-    for (int32_t j = 0; j < b->padded; j++) {
-        labelled[j] = b->kind[j] != HN_PAIR_UNLABELLED;
-        same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE;
-        both[j] = v[j] * mass[j];
-    }
-    s->weight += hn_lane_sum(v, b->padded);
-    s->mass += hn_lane_sum(both, b->padded);
-    s->weight_labelled += hn_lane_dot(labelled, v, b->padded);
-    s->weight_same += hn_lane_dot(same, v, b->padded);
-    s->mass_same += hn_lane_dot(same, both, b->padded);
-}
-
-// The same with v = 1 of all that count.
-HN_CLONES
-static void add_alike(const struct block *b, const double *mass, struct hn_anchor_sums *s) {
-    double of_same[HN_RUN_BLOCK];
-    int32_t counted = 0, labelled = 0, same = 0;
-    for (int32_t j = 0; j < b->padded; j++) {
-        int32_t counts = b->score[j] > -INFINITY;
-        counted += counts;
-        labelled += counts & (b->kind[j] != HN_PAIR_UNLABELLED);
-        same += counts & (b->kind[j] == HN_PAIR_FALSE_NEGATIVE);
-    }
-    for (int32_t j = 0; j < b->padded; j++)
-        of_same[j] = b->kind[j] == HN_PAIR_FALSE_NEGATIVE ? mass[j] : 0;
-    s->n += counted;
-    s->weight += counted;
-    s->weight_labelled += labelled;
-    s->weight_same += same;
-    s->mass += hn_lane_sum(mass, b->padded);
-    s->mass_same += hn_lane_sum(of_same, b->padded);
-}
-
-static void add_all(const struct hn_anchor *anchor, const struct hn_masker *mask,
-                    const struct hn_mixture *mixture, double slope, double tau,
-                    struct hn_anchor_sums *s) {
-    double v[HN_RUN_BLOCK], mass[HN_RUN_BLOCK];
-    for (struct block b = {.run = 0}; next_block(anchor, mask, &b);) {
-        hn_exp_each(b.score, b.padded, s->high, 1 / tau, mass);
-        if (mixture)
-            weigh(&b, mixture, v);
-        else if (slope > 0)
-            hn_exp_each(b.score, b.padded, s->high, slope, v);
-        (mixture || slope > 0) ? add_weighted(&b, v, mass, s) : add_alike(&b, mass, s);
-    }
-}
-
-// log(max(0, exp(a) - exp(b)))
-static double log_difference(double a, double b) {
-    return b <= -INFINITY ? a : a > b ? a + log1p(-exp(b - a)) : -INFINITY;
-}
-
-bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau) {
-    return weighting->mask == HN_MASK_NONE && !weighting->by_mixture && weighting->clip <= 0 &&
-           hn_exp_sums_fit((weighting->beta + 1) / tau);
-}
-
-struct hn_anchor_loss hn_anchor_loss_of(const struct hn_weighting_params *weighting, double tau,
-                                        double positive, const struct hn_anchor_sums *s) {
-    if (s->n == 0)
-        return (struct hn_anchor_loss){.log_ng = -INFINITY};
-    double n = (double)s->n, log_rest = log1p(-weighting->tau_plus), taken = -INFINITY;
-    double scale = weighting->log_factor + log(n / s->weight) + s->high / tau;
-    if (weighting->tau_plus > 0)
-        taken = log(n * weighting->tau_plus) + positive / tau;
-    double log_ng = log_difference(scale + log(s->mass), taken) - log_rest;
-    double min = weighting->clamp == HN_CLAMP_NONE
-                     ? -INFINITY
-                     : (weighting->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
-    struct hn_anchor_loss out = {.n = s->n, .clamped = log_ng < min};
-    out.log_ng = out.clamped ? min : log_ng;
-    double above = out.log_ng - positive / tau;
-    out.loss = fmax(above, 0) + log1p(exp(-fabs(above)));
-    out.weight_same = s->weight_same * n / s->weight;
-    out.weight_labelled = s->weight_labelled * n / s->weight;
-    double same = log_difference(scale + log(s->mass_same), taken) - log_rest;
-    out.same_share = exp(same - out.log_ng);
-    return out;
-}
-
-struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
-                                     double max, const struct hn_anchor *anchor) {
-    struct hn_anchor_sums s = {0};
-    struct hn_masker masker, *mask = weighting->mask == HN_MASK_NONE ? NULL : &masker;
-    if (mask)
-        open_mask(weighting, anchor, mask);
-    // max = 0: all scores are 0, and so are all exponents.
-    double slope = weighting->clip > 0 && max > 0 ? weighting->beta * weighting->clip / max
-                                                  : weighting->beta / tau;
-    s.high = find_high(anchor, mask);
-    if (s.high > -INFINITY)
-        add_all(anchor, mask, weighting->by_mixture ? &weighting->mixture : NULL, slope, tau, &s);
-    return hn_anchor_loss_of(weighting, tau, anchor->positive, &s);
+    out->level = log(out->share[1] / out->share[0]) - gsl_sf_lnbeta(out->alpha[1], out->beta[1]) +
+                 gsl_sf_lnbeta(out->alpha[0], out->beta[0]);
+    out->by_log = out->alpha[1] - out->alpha[0];
+    out->by_log_rest = out->beta[1] - out->beta[0];
 }

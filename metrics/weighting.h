@@ -132,27 +132,27 @@ struct hn_anchor {
 // Sums over the n negatives of an anchor of v_j and v_j neg_j, each relative to that of score
 // `high`.
 struct hn_anchor_sums {
-    int64_t n;
+    double n, positive; // the positive's score
     double high;
     double weight, mass;
     double weight_labelled, weight_same, mass_same;
 };
 struct hn_anchor_loss {
-    int64_t n;          // negatives that are not dropped; 0: loss is 0 and the rest says nothing
-    double loss;        // -log(pos / (pos + Ng))
-    double log_ng;      // log Ng
-    bool clamped;       // Ng is `least`
-    double weight_same; // sum of v_j / mean v over negatives with the anchor's label
+    double n;               // negatives that are not dropped; 0: the rest says nothing but loss, 0
+    double loss;            // -log(pos / (pos + Ng))
+    double log_ng;          // log Ng
+    bool clamped;           // Ng is `least`
+    double weight_same;     // sum of v_j / mean v over negatives with the anchor's label
     double weight_labelled; // the same over labelled negatives; 0 if the anchor has no label
     double same_share;      // max(0, sum over negatives with the anchor's label of w_j neg_j
                             // - n tau_plus pos) / ((1 - tau_plus) Ng)
 };
-// Pure, and in log space: no temperature overflows. most: see `clip`, not used without.
+// Pure, and in log space: no temperature overflows. max: see `clip`, not used without.
 struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_params *weighting, double tau,
                                      double max, const struct hn_anchor *anchor);
-// The same by the sums, for weightings without a mask, a mixture, and `clip`.
-struct hn_anchor_loss hn_anchor_loss_of(const struct hn_weighting_params *weighting, double tau,
-                                        double positive, const struct hn_anchor_sums *sums);
+// The same of many by the sums, for weightings without a mask, a mixture, and `clip`.
+void hn_anchor_losses(const struct hn_weighting_params *weighting, double tau, int32_t anchors,
+                      const struct hn_anchor_sums *sums, struct hn_anchor_loss *out);
 // True if a loss is to be had by sums at rates beta / tau and (beta + 1) / tau (struct
 // hn_exp_sums).
 bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau);

@@ -365,6 +365,40 @@ static void registries_are_sound(void) {
     }
 }
 
+// Of more than fit a block, some without negatives: as one by one.
+static void many_anchors_are_as_one(void) {
+    enum { ANCHORS = 200 };
+    struct hn_anchor_sums sums[ANCHORS];
+    struct hn_anchor_loss many[ANCHORS], one;
+    struct hn_stream s;
+    hn_stream_open(&s, 5, "test.many", 0, 0, 0);
+    for (int a = 0; a < ANCHORS; a++) {
+        double n = a % 37 == 5 ? 0 : 1 + (double)hn_stream_below(&s, 500);
+        sums[a] = (struct hn_anchor_sums){.n = n,
+                                          .positive = uniform01(&s),
+                                          .high = 1,
+                                          .weight = n * uniform01(&s),
+                                          .mass = n * uniform01(&s)};
+        sums[a].mass_same = a % 3 ? sums[a].mass * uniform01(&s) : 0;
+        sums[a].weight_labelled = sums[a].weight * uniform01(&s);
+        sums[a].weight_same = sums[a].weight_labelled * uniform01(&s);
+    }
+    const char *const names[] = {"none", "debiased", "hcl"};
+    for (int k = 0; k < 3; k++) {
+        struct hn_weighting_params weighting = law_of(names[k], "");
+        hn_anchor_losses(&weighting, 0.2, ANCHORS, sums, many);
+        for (int a = 0; a < ANCHORS; a++) {
+            hn_anchor_losses(&weighting, 0.2, 1, &sums[a], &one);
+            CU_ASSERT(many[a].n == one.n && many[a].loss == one.loss);
+            CU_ASSERT(many[a].log_ng == one.log_ng && many[a].clamped == one.clamped);
+            CU_ASSERT(many[a].weight_same == one.weight_same);
+            CU_ASSERT(many[a].weight_labelled == one.weight_labelled);
+            CU_ASSERT(many[a].same_share == one.same_share);
+            CU_ASSERT(one.n > 0 || (one.loss == 0 && one.weight_labelled == 0 && !one.clamped));
+        }
+    }
+}
+
 static const struct hn_test tests[] = {
     {"registries_are_sound", registries_are_sound},
     {"direct_evaluation_agrees", direct_evaluation_agrees},
@@ -373,6 +407,7 @@ static const struct hn_test tests[] = {
     {"repeats_weigh_as_anchors", repeats_weigh_as_anchors},
     {"threads_do_not_matter", threads_do_not_matter},
     {"what_does_not_apply_is_nan", what_does_not_apply_is_nan},
+    {"many_anchors_are_as_one", many_anchors_are_as_one},
     {"numpy_agrees", numpy_agrees},
 };
 
