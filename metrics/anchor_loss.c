@@ -177,9 +177,10 @@ static inline double log_of(double x) {
 
 // log(max(0, exp(a) - exp(b)))
 static inline double log_difference(double a, double b) {
-    double y = hn_exp(b < a ? b - a : 0), near = log_of(1 - y); // exact, as 1 - y is from y = 1 / 2
-    double far = -hn_twice_atanh(y <= 0.5 ? y / (2 - y) : 0);
-    return b < a ? a + (y <= 0.5 ? far : near) : -INFINITY;
+    double y = hn_exp(b < a ? b - a : 0),
+           direct = log_of(1 - y); // exact, as 1 - y is from y = 1 / 2
+    double by_atanh = -hn_twice_atanh(y <= 0.5 ? y / (2 - y) : 0);
+    return b < a ? a + (y <= 0.5 ? by_atanh : direct) : -INFINITY;
 }
 
 bool hn_weighting_sums(const struct hn_weighting_params *weighting, double tau) {
