@@ -2,6 +2,7 @@
 #include "core/exp.h"
 #include "metrics/pairs.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,34 +20,50 @@ struct sums {
 };
 
 struct hn_exp_sums_space {
-    int used;
-    struct sums *sums;  // [used], of as many as there is space for
-    struct sums *first; // of the list
+    int used, masked;
+    struct sums *sums;        // [used], of as many as there is space for
+    struct sums *first;       // of the list
+    struct hn_limits *limits; // [masked], likewise
     int64_t items;
-    double *power;            // [negatives]
-    struct masks row, turned; // [negatives] of anchor a: pairs (a, b), and pairs (b, a)
+    double *power, *row_left, *column_left; // [negatives]
+    struct masks row, turned;               // [negatives] of anchor a: pairs (a, b), and (b, a)
+};
+
+// Sums that share their exponentials.
+struct family {
+    struct sums *first; // of its base
+    double base;
+    const struct hn_limits *limits;
 };
 
 struct hn_exp_sums_space *hn_exp_sums_open(struct hn_context *ctx, int64_t items, int64_t negatives,
-                                           int rates) {
+                                           int sums, int limits) {
     struct hn_exp_sums_space *s = hn_zalloc(ctx, 1, sizeof *s);
-    double *value, *scratch;
-    if (!s || !HN_ALLOC_ROWS(ctx, value, rates * items, 3 * HN_NEGATIVES) ||
-        !HN_ALLOC_ROWS(ctx, scratch, negatives, 5) || !HN_ZALLOC(ctx, s->sums, rates))
+    double *value, *limit, *scratch;
+    if (!s || !HN_ALLOC_ROWS(ctx, value, (int64_t)sums * items, 3 * HN_NEGATIVES) ||
+        !HN_ALLOC_ROWS(ctx, limit, (int64_t)limits * items, 2) ||
+        !HN_ALLOC_ROWS(ctx, scratch, negatives, 7) || !HN_ZALLOC(ctx, s->sums, sums) ||
+        !HN_ZALLOC(ctx, s->limits, limits))
         return NULL;
     s->items = items;
     s->power = scratch;
-    s->row = (struct masks){scratch + negatives, scratch + 2 * negatives};
-    s->turned = (struct masks){scratch + 3 * negatives, scratch + 4 * negatives};
-    for (int k = 0; k < rates * HN_NEGATIVES; k++, value += 3 * items)
+    s->row_left = scratch + negatives;
+    s->column_left = scratch + 2 * negatives;
+    s->row = (struct masks){scratch + 3 * negatives, scratch + 4 * negatives};
+    s->turned = (struct masks){scratch + 5 * negatives, scratch + 6 * negatives};
+    for (int k = 0; k < sums * HN_NEGATIVES; k++, value += 3 * items)
         s->sums[k / HN_NEGATIVES].of.side[k % HN_NEGATIVES] =
             (struct hn_side_sums){value, value + items, value + 2 * items};
+    for (int k = 0; k < limits; k++, limit += 2 * items)
+        memcpy(s->limits[k].limit, (double *[2]){limit, limit + items}, sizeof s->limits[k].limit);
     return s;
 }
 
 void hn_exp_sums_begin(struct hn_exp_sums_space *space) {
     for (int k = 0; k < space->used; k++)
         space->sums[k].done = 0;
+    for (int k = 0; k < space->masked; k++)
+        space->limits[k].known = false;
 }
 
 HN_CLONES
@@ -79,6 +96,22 @@ static void square(double *power, int64_t n) {
         power[j] *= power[j];
 }
 
+// The powers that a limit leaves.
+HN_CLONES
+static void leave(const double *power, const float *shown, double limit, int64_t n,
+                  double *restrict left) {
+    for (int64_t j = 0; j < n; j++)
+        left[j] = (double)shown[j] > limit ? 0 : power[j];
+}
+
+// The same of a limit for each.
+HN_CLONES
+static void leave_each(const double *power, const float *shown, const double *limit, int64_t n,
+                       double *restrict left) {
+    for (int64_t j = 0; j < n; j++)
+        left[j] = (double)shown[j] > limit[j] ? 0 : power[j];
+}
+
 // Sums of powers, and of those of the anchor's label.
 struct row_sums {
     double all, same;
@@ -89,26 +122,25 @@ static struct row_sums sum(const double *v, const double *same, int64_t n) {
     return (struct row_sums){hn_lane_sum(v, n), hn_lane_dot(v, same, n)};
 }
 
-// The same, and v is added to the columns.
+// The same of a row, and powers are added to the columns.
 HN_CLONES
-static struct row_sums add_to_columns(const double *v, int64_t n, const double *row_same,
-                                      const double *column_same, double *restrict all,
-                                      double *restrict same) {
+static struct row_sums add_to_columns(const double *row, const double *column, int64_t n,
+                                      const double *row_same, const double *column_same,
+                                      double *restrict all, double *restrict same) {
     double lane[HN_LANES] = {0}, lane_same[HN_LANES] = {0};
     int64_t j = 0;
     for (; j + HN_LANES <= n; j += HN_LANES)
         for (int l = 0; l < HN_LANES; l++) {
-            double power = v[j + l];
-            lane[l] += power;
-            lane_same[l] += power * row_same[j + l];
-            all[j + l] += power;
-            same[j + l] += power * column_same[j + l];
+            lane[l] += row[j + l];
+            lane_same[l] += row[j + l] * row_same[j + l];
+            all[j + l] += column[j + l];
+            same[j + l] += column[j + l] * column_same[j + l];
         }
     for (int l = 0; j < n; j++, l++) {
-        lane[l] += v[j];
-        lane_same[l] += v[j] * row_same[j];
-        all[j] += v[j];
-        same[j] += v[j] * column_same[j];
+        lane[l] += row[j];
+        lane_same[l] += row[j] * row_same[j];
+        all[j] += column[j];
+        same[j] += column[j] * column_same[j];
     }
     return (struct row_sums){hn_add_lanes(lane), hn_add_lanes(lane_same)};
 }
@@ -116,71 +148,87 @@ static struct row_sums add_to_columns(const double *v, int64_t n, const double *
 // Products of anchor a with n negatives from number `from` on, of which one may be the positive.
 struct stretch {
     int32_t a;
-    int64_t from, n, positive; // -1: not among them
-    const float *score;        // [n]
-    int row, column;           // sides that they belong to; no columns: -1
+    int64_t from, n, positive;  // -1: not among them
+    int64_t at;                 // of the first in score and guide
+    const float *score, *guide; // NULL where nothing asks for them
+    int row, column;            // sides that they belong to; no columns: -1
 };
 
-static void add_powers(const struct hn_pairs *p, const struct stretch *s, struct hn_exp_sums *to) {
+// Powers of the row and of the columns: all, or what limits leave.
+static void add_powers(const struct hn_pairs *p, const struct stretch *s, const double *of_row,
+                       const double *of_column, struct hn_exp_sums *to) {
     const struct hn_exp_sums_space *w = p->sums;
-    const double *row_same = w->row.same + s->from;
-    struct hn_side_sums *row = &to->side[s->row], *column = &to->side[s->column];
-    const struct masks *turned = p->directed ? &w->turned : &w->row;
+    const double *same = w->row.same + s->from, *labelled = w->row.labelled + s->from;
+    struct hn_side_sums *row = &to->side[s->row];
     struct row_sums sums;
-    if (s->column < 0)
-        sums = sum(w->power, row_same, s->n);
-    else
-        sums = add_to_columns(w->power, s->n, row_same, turned->same + s->from,
+    if (s->column < 0) {
+        sums = sum(of_row, same, s->n);
+    } else {
+        const struct masks *turned = p->directed ? &w->turned : &w->row;
+        struct hn_side_sums *column = &to->side[s->column];
+        sums = add_to_columns(of_row, of_column, s->n, same, turned->same + s->from,
                               column->all + s->from, column->same + s->from);
+        if (p->unlabelled)
+            add_masked(of_column, turned->labelled + s->from, s->n, column->labelled + s->from);
+    }
     row->all[s->a] += sums.all;
     row->same[s->a] += sums.same;
-    if (!p->unlabelled)
-        return;
-    row->labelled[s->a] += dot(w->power, w->row.labelled + s->from, s->n);
-    if (s->column >= 0)
-        add_masked(w->power, turned->labelled + s->from, s->n, column->labelled + s->from);
+    if (p->unlabelled)
+        row->labelled[s->a] += dot(of_row, labelled, s->n);
 }
 
-static bool is_due(const struct sums *s, unsigned product) { return s->asked & ~s->done & product; }
+static void add_left(const struct hn_pairs *p, const struct stretch *s, struct hn_exp_sums *to) {
+    const struct hn_exp_sums_space *w = p->sums;
+    const struct hn_limits *limits = to->limits;
+    const float *shown = (limits->key.guided ? s->guide : s->score) + s->at;
+    leave(w->power, shown, limits->limit[s->row % 2][s->a], s->n, w->row_left);
+    if (s->column >= 0)
+        leave_each(w->power, shown, limits->limit[s->column % 2] + s->from, s->n, w->column_left);
+    add_powers(p, s, w->row_left, w->column_left, to);
+}
 
-// At every rate of a base for which it is due.
-static void add_stretch(const struct hn_pairs *p, struct stretch s, struct sums *of_base,
+// The first of a family, from s on, for which a product is due.
+static struct sums *due(const struct family *f, struct sums *s, unsigned product) {
+    while (s && s->base == f->base &&
+           (s->of.limits != f->limits || !(s->asked & ~s->done & product)))
+        s = s->next;
+    return s && s->base == f->base ? s : NULL;
+}
+
+static void add_stretch(const struct hn_pairs *p, struct stretch s, const struct family *f,
                         unsigned product) {
-    double *power = p->sums->power, base = of_base->base;
-    bool raised = false;
-    int squared = 0;
-    for (struct sums *to = of_base; to && to->base == base; to = to->next) {
-        if (!is_due(to, product))
-            continue;
-        if (!raised) {
-            raise_to(s.score, s.n, base, power);
-            if (s.positive >= 0)
-                power[s.positive] = 0;
-            raised = true;
-        }
+    double *power = p->sums->power;
+    struct sums *to = due(f, f->first, product);
+    if (!to)
+        return;
+    raise_to(s.score + s.at, s.n, f->base, power);
+    if (s.positive >= 0)
+        power[s.positive] = 0;
+    for (int squared = 0; to; to = due(f, to->next, product)) {
         for (; squared < to->squarings; squared++)
             square(power, s.n);
-        add_powers(p, &s, &to->of);
+        if (f->limits)
+            add_left(p, &s, &to->of);
+        else
+            add_powers(p, &s, power, power, &to->of);
     }
 }
 
-static void add_row(const struct hn_pairs *p, int32_t a, struct sums *of_base) {
+static void add_row(const struct hn_pairs *p, int32_t a, const struct family *f) {
     const float *own[2] = {p->same1, p->same2};
-    int64_t row = (int64_t)a * p->n, next = a + 1;
-    for (int v = 0; v < 2; v++)
-        add_stretch(p,
-                    (struct stretch){a, next, p->n - next, -1, own[v] + row + next, HN_OWN1 + v,
-                                     HN_OWN1 + v},
-                    of_base, HN_SUMS_OWN1 << v);
-    add_stretch(p, (struct stretch){a, 0, p->n, a, p->score + row, HN_OTHER1, HN_OTHER2}, of_base,
-                HN_SUMS_OTHER);
+    int64_t row = (int64_t)a * p->n, next = a + 1, n = p->n - next;
+    for (int v = HN_OWN1; v <= HN_OWN2; v++)
+        add_stretch(p, (struct stretch){a, next, n, -1, row + next, own[v], p->guide, v, v}, f,
+                    HN_SUMS_OWN1 << v);
+    add_stretch(p, (struct stretch){a, 0, p->n, a, row, p->score, p->guide, HN_OTHER1, HN_OTHER2},
+                f, HN_SUMS_OTHER);
 }
 
-static void add_list(const struct hn_pairs *p, int32_t a, struct sums *of_base) {
+static void add_list(const struct hn_pairs *p, int32_t a, const struct family *f) {
     const float *score[HN_NEGATIVES] = {p->same1, p->same2, p->score, p->score_t};
     int64_t at = p->start[a], n = p->start[a + 1] - at;
     for (int side = 0; side < HN_NEGATIVES; side++)
-        add_stretch(p, (struct stretch){a, 0, n, -1, score[side] + at, side, -1}, of_base,
+        add_stretch(p, (struct stretch){a, 0, n, -1, at, score[side], p->guide, side, -1}, f,
                     side < 2 ? HN_SUMS_OWN1 << side : HN_SUMS_OTHER);
 }
 
@@ -192,28 +240,29 @@ static void read_masks(const struct hn_pairs *p, int32_t a) {
         read_kinds(p->kind + b * p->n + a, 1, w->turned.same + b, w->turned.labelled + b);
 }
 
-// Sums what is due of a base, whose rates share their exponentials.
-static void add_base(const struct hn_pairs *p, struct sums *of_base) {
-    double base = of_base->base;
-    for (struct sums *s = of_base; s && s->base == base; s = s->next)
-        for (int side = 0; side < HN_NEGATIVES; side++)
-            if (is_due(s, side < 2 ? HN_SUMS_OWN1 << side : HN_SUMS_OTHER))
-                memset(s->of.side[side].all, 0, 3 * (size_t)p->sums->items * sizeof(double));
+// Sums what is due of a family.
+static void add_family(const struct hn_pairs *p, const struct family *f) {
+    for (int side = 0; side < HN_NEGATIVES; side++) {
+        unsigned product = side < 2 ? HN_SUMS_OWN1 << side : HN_SUMS_OTHER;
+        for (struct sums *s = due(f, f->first, product); s; s = due(f, s->next, product))
+            memset(s->of.side[side].all, 0, 3 * (size_t)p->sums->items * sizeof(double));
+    }
     for (int32_t a = 0; a < p->n; a++) {
         read_masks(p, a);
-        (p->start ? add_list : add_row)(p, a, of_base);
+        (p->start ? add_list : add_row)(p, a, f);
     }
-    for (struct sums *s = of_base; s && s->base == base; s = s->next)
+    for (struct sums *s = due(f, f->first, UINT_MAX); s; s = due(f, s->next, UINT_MAX))
         s->done = s->asked;
 }
 
-static struct sums *find(struct hn_exp_sums_space *w, double rate) {
+static struct sums *find(struct hn_exp_sums_space *w, double rate, const struct hn_limits *limits) {
     for (int k = 0; k < w->used; k++)
-        if (w->sums[k].of.rate == rate)
+        if (w->sums[k].of.rate == rate && w->sums[k].of.limits == limits)
             return &w->sums[k];
     struct sums *s = &w->sums[w->used++], **at = &w->first;
     int exponent;
     s->of.rate = rate;
+    s->of.limits = limits;
     s->base = 2 * frexp(rate, &exponent); // from 1 to below 2
     s->squarings = exponent - 1;
     if (s->squarings < 0) {
@@ -228,12 +277,26 @@ static struct sums *find(struct hn_exp_sums_space *w, double rate) {
     return s;
 }
 
-const struct hn_exp_sums *hn_exp_sums(const struct hn_pairs *p, double rate, unsigned products) {
-    struct sums *s = find(p->sums, rate), *of_base = p->sums->first;
+const struct hn_exp_sums *hn_exp_sums(const struct hn_pairs *p, double rate, unsigned products,
+                                      const struct hn_limits *limits) {
+    struct sums *s = find(p->sums, rate, limits);
+    struct family family = {p->sums->first, s->base, limits};
     s->asked |= products;
-    while (of_base->base < s->base)
-        of_base = of_base->next;
+    while (family.first->base < s->base)
+        family.first = family.first->next;
     if (products & ~s->done)
-        add_base(p, of_base);
+        add_family(p, &family);
     return &s->of;
+}
+
+struct hn_limits *hn_limits_of(const struct hn_pairs *p, struct hn_limits_key key) {
+    struct hn_exp_sums_space *w = p->sums;
+    for (int k = 0; k < w->masked; k++) {
+        const struct hn_limits_key *other = &w->limits[k].key;
+        if (other->mask == key.mask && other->by == key.by && other->guided == key.guided &&
+            other->products == key.products)
+            return &w->limits[k];
+    }
+    w->limits[w->masked].key = key;
+    return &w->limits[w->masked++];
 }

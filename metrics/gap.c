@@ -78,7 +78,7 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
     const struct hn_global *g = env->global;
     double tau = env->temperature;
     // Temperatures of 0.003 and up fit: the sweep refuses others.
-    const struct hn_exp_sums *sums = hn_exp_sums(p, 1 / tau, HN_SUMS_OTHER);
+    const struct hn_exp_sums *sums = hn_exp_sums(p, 1 / tau, HN_SUMS_OTHER, NULL);
     for (int32_t a = 0; a < p->n; a++) {
         int32_t i = p->id[a];
         double positive = hn_exp(((double)hn_pairs_positive(p, a) - 1) / tau);

@@ -1,4 +1,5 @@
 // From ids to numbers: hands the pairs of batches to metrics.
+#include "metrics/anchor_loss.h"
 #include "metrics/workspace.h"
 
 #include <math.h>
@@ -111,7 +112,7 @@ static void want(struct hn_measure *m, const struct setting *setting, unsigned n
     m->wanted.guide |= views && env->weighting.guided;
     m->wanted.turned |=
         hn_has_positive(env->items) &&
-        (env->capacity > 0 || (views && !hn_weighting_sums(&env->weighting, env->temperature)));
+        (env->capacity > 0 || (views && hn_loss_turns(&env->weighting, env->temperature)));
 }
 
 static enum hn_code open_setting(struct hn_context *ctx, const struct hn_measure_spec *spec,
@@ -146,8 +147,11 @@ static enum hn_code open_all(struct hn_context *ctx, const struct hn_measure_spe
     enum hn_code code = HN_OK;
     for (int k = 0; k < settings && !code; k++)
         code = open_setting(ctx, spec, m, k);
+    int masked = 0;
+    for (int k = 0; k < settings && !code; k++)
+        masked += m->setting[k].env.weighting.mask != HN_MASK_NONE;
     for (int t = 0; t < m->env.threads && !code; t++)
-        code = hn_workspace_open(ctx, &m->env, &m->wanted, 2 * settings, &m->work[t]);
+        code = hn_workspace_open(ctx, &m->env, &m->wanted, settings, masked, &m->work[t]);
     return code;
 }
 

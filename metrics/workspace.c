@@ -14,7 +14,7 @@ static enum hn_code open_rows(struct hn_context *ctx, const struct hn_items *ite
 }
 
 enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_env *env,
-                               const struct hn_products_wanted *wanted, int rates,
+                               const struct hn_products_wanted *wanted, int settings, int masked,
                                struct hn_workspace *w) {
     int64_t b = env->batch_size;
     bool views = hn_has_positive(env->items), lists = env->capacity > 0;
@@ -32,7 +32,7 @@ enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_en
                 HN_ALLOC(ctx, w->id, b) && HN_ALLOC(ctx, w->times, b) &&
                 HN_ALLOC(ctx, w->label, b) && HN_ALLOC(ctx, w->labelled, b) &&
                 HN_ALLOC(ctx, w->same_label, b) && HN_ZALLOC(ctx, w->position, env->items->n) &&
-                (w->sums = hn_exp_sums_open(ctx, b, width, rates));
+                (w->sums = hn_exp_sums_open(ctx, b, width, 2 * settings + masked, masked));
     return good ? HN_OK : ctx->code;
 }
 

@@ -28,10 +28,10 @@ struct hn_workspace {
     struct hn_exp_sums_space *sums;
 };
 
-// Allocated for the owner of the time. rates: of the sums of exponentials that are asked for.
+// Allocated for the owner of the time. settings: that ask for sums; masked: those with a mask.
 HN_MUST_USE enum hn_code hn_workspace_open(struct hn_context *ctx, const struct hn_metric_env *env,
-                                           const struct hn_products_wanted *wanted, int rates,
-                                           struct hn_workspace *w);
+                                           const struct hn_products_wanted *wanted, int settings,
+                                           int masked, struct hn_workspace *w);
 // The pairs of a batch of ids[size], without products and kinds; lists: NULL for a batch of the
 // other shape.
 struct hn_pairs hn_workspace_pairs(const struct hn_metric_env *env, const struct hn_workspace *w,

@@ -7,12 +7,13 @@
 #include <math.h>
 
 enum { ITEMS = 41, PRODUCTS = HN_SUMS_OWN1 | HN_SUMS_OWN2 | HN_SUMS_OTHER };
-static const double rates[] = {0.3, 0.5, 1, 2, 5, 7, 10, 15, 20, 30, 40, 60, 333, 350};
+static const double rates[] = {0, 0.3, 0.5, 1, 2, 5, 7, 10, 15, 20, 30, 40, 60, 333, 350};
 enum { RATES = sizeof rates / sizeof *rates };
 
 // Products and kinds of a batch, or of as many anchors with negatives of their own.
 struct batch {
     float score[ITEMS * ITEMS], score_t[ITEMS * ITEMS], same[2][ITEMS * ITEMS];
+    float guide[ITEMS * ITEMS];
     uint8_t kind[ITEMS * ITEMS];
     int64_t start[ITEMS + 1];
     struct hn_pairs pairs;
@@ -20,8 +21,9 @@ struct batch {
 
 static void draw(struct batch *b, struct hn_stream *s, bool lists, bool directed) {
     for (int k = 0; k < ITEMS * ITEMS; k++) {
-        float *value[] = {&b->score[k], &b->score_t[k], &b->same[0][k], &b->same[1][k]};
-        for (int v = 0; v < 4; v++)
+        float *value[] = {&b->score[k], &b->score_t[k], &b->same[0][k], &b->same[1][k],
+                          &b->guide[k]};
+        for (int v = 0; v < 5; v++)
             *value[v] = (float)(hn_stream_below(s, 1U << 20) * 0x1p-19 - 1);
         b->kind[k] = (uint8_t)(HN_PAIR_TRUE_NEGATIVE + (int)hn_stream_below(s, 3));
     }
@@ -38,6 +40,7 @@ static void draw(struct batch *b, struct hn_stream *s, bool lists, bool directed
                                  .score_t = b->score_t,
                                  .same1 = b->same[0],
                                  .same2 = b->same[1],
+                                 .guide = b->guide,
                                  .start = lists ? b->start : NULL};
 }
 
@@ -47,19 +50,25 @@ static struct batch *new_batch(struct hn_context *ctx, uint64_t number, bool lis
     struct batch *b = hn_zalloc(ctx, 1, sizeof *b);
     CU_ASSERT_PTR_NOT_NULL_FATAL(b);
     draw(b, &s, lists, directed);
-    b->pairs.sums = hn_exp_sums_open(ctx, ITEMS, ITEMS, RATES);
+    b->pairs.sums = hn_exp_sums_open(ctx, ITEMS, ITEMS, 2 * RATES, 1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(b->pairs.sums);
     return b;
 }
 
-// Entry k is a product of anchor a, of this side.
-static float product(const struct batch *b, int side, int64_t a, int64_t j) {
-    int64_t k = b->pairs.start ? b->start[a] + j : a * ITEMS + j;
-    if (side == HN_OWN1 || side == HN_OWN2) // of a batch, only those with j > a are there
-        return b->same[side][b->pairs.start || j > a ? k : j * ITEMS + a];
+// The entry of anchor a and its negative j, of this side.
+static int64_t entry(const struct batch *b, int side, int64_t a, int64_t j) {
     if (b->pairs.start)
-        return side == HN_OTHER1 ? b->score[k] : b->score_t[k];
-    return b->score[side == HN_OTHER1 ? k : j * ITEMS + a];
+        return b->start[a] + j;
+    // Of products within a view, only those with j > a are there.
+    bool turned = side == HN_OTHER2 || (side != HN_OTHER1 && j < a);
+    return turned ? j * ITEMS + a : a * ITEMS + j;
+}
+
+static bool is_dropped(const struct batch *b, const struct hn_exp_sums *sums, int side, int64_t a,
+                       float score, int64_t k) {
+    const struct hn_limits *limits = sums->limits;
+    return limits && (double)(limits->key.guided ? b->guide[k] : score) >
+                         limits->limit[side == HN_OWN1 || side == HN_OTHER1 ? 0 : 1][a];
 }
 
 static bool agrees(double got, long double wanted) {
@@ -76,8 +85,13 @@ static void check_anchor(const struct batch *b, const struct hn_exp_sums *sums, 
         if (!b->pairs.start && j == a)
             continue;
         uint8_t kind = b->kind[b->pairs.start ? b->start[a] + j : a * ITEMS + j];
-        long double power =
-            expl((long double)sums->rate * ((long double)product(b, side, a, j) - 1));
+        const float *const of_side[] = {b->same[0], b->same[1], b->score,
+                                        b->pairs.start ? b->score_t : b->score};
+        int64_t k = entry(b, side, a, j);
+        float score = of_side[side][k];
+        if (is_dropped(b, sums, side, a, score, k))
+            continue;
+        long double power = expl((long double)sums->rate * ((long double)score - 1));
         all += power;
         same += kind == HN_PAIR_FALSE_NEGATIVE ? power : 0;
         labelled += kind != HN_PAIR_UNLABELLED ? power : 0;
@@ -87,14 +101,26 @@ static void check_anchor(const struct batch *b, const struct hn_exp_sums *sums, 
     CU_ASSERT(agrees(sums->side[side].labelled[a], labelled));
 }
 
+// About half of the negatives are dropped, all of some anchors.
+static const struct hn_limits *some_limits(const struct batch *b, bool guided) {
+    struct hn_limits *l =
+        hn_limits_of(&b->pairs, (struct hn_limits_key){.mask = 1, .guided = guided});
+    for (int view = 0; view < 2 && !l->known; view++)
+        for (int a = 0; a < ITEMS; a++)
+            l->limit[view][a] = a % 11 == 3 ? -INFINITY : 0.1 * ((a + 3 * view) % 10) - 0.5;
+    l->known = true;
+    return l;
+}
+
 static void direct_sums_agree(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     HN_SCOPE(&ctx);
-    for (unsigned shape = 0; shape < 3; shape++) {
-        struct batch *b = new_batch(&ctx, shape, shape == 1, shape == 2);
+    for (unsigned shape = 0; shape < 9; shape++) {
+        struct batch *b = new_batch(&ctx, shape, shape % 3 == 1, shape % 3 == 2);
+        const struct hn_limits *limits = shape < 3 ? NULL : some_limits(b, shape < 6);
         for (int k = 0; k < RATES; k++) {
-            const struct hn_exp_sums *sums = hn_exp_sums(&b->pairs, rates[k], PRODUCTS);
+            const struct hn_exp_sums *sums = hn_exp_sums(&b->pairs, rates[k], PRODUCTS, limits);
             CU_ASSERT_EQUAL(sums->rate, rates[k]);
             for (int side = 0; side < HN_NEGATIVES; side++)
                 for (int a = 0; a < ITEMS; a++)
@@ -132,10 +158,14 @@ static void other_rates_change_no_bits(void) {
             hn_exp_sums_begin(of_many);
             hn_exp_sums_begin(of_one);
             for (int i = 0; i < RATES; i++)
-                (void)hn_exp_sums(&many->pairs, rates[(i * 5 + k * 2) % RATES],
-                                  i % 2 ? HN_SUMS_OTHER : PRODUCTS);
-            check_equal(hn_exp_sums(&many->pairs, rates[k], PRODUCTS),
-                        hn_exp_sums(&one->pairs, rates[k], PRODUCTS));
+                (void)hn_exp_sums(&many->pairs, rates[(i * 4 + k * 2) % RATES],
+                                  i % 2 ? HN_SUMS_OTHER : PRODUCTS,
+                                  i % 3 ? NULL : some_limits(many, true));
+            for (int masked = 0; masked < 2; masked++)
+                check_equal(hn_exp_sums(&many->pairs, rates[k], PRODUCTS,
+                                        masked ? some_limits(many, true) : NULL),
+                            hn_exp_sums(&one->pairs, rates[k], PRODUCTS,
+                                        masked ? some_limits(one, true) : NULL));
         }
     }
 }

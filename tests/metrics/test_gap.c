@@ -314,7 +314,7 @@ static void last_bits_do_not_break_bounds(void) {
                                 .threads = 1,
                                 .batches = 1};
     HN_SCOPE(&ctx);
-    struct hn_exp_sums_space *sums = hn_exp_sums_open(&ctx, N, N, 1);
+    struct hn_exp_sums_space *sums = hn_exp_sums_open(&ctx, N, N, 1, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(sums);
     static const uint8_t kind[N * N];
     for (int sign = -1; sign <= 1; sign += 2) {

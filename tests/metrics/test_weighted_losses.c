@@ -9,8 +9,8 @@ static void check_identity(const char *first, const char *first_options, const c
             struct example e;
             double tau = t == 0 ? 0.07 : 0.5;
             draw_example(&e, k);
-            struct hn_anchor_loss x = hn_anchor_loss(&a, tau, 1, &e.anchor);
-            struct hn_anchor_loss y = hn_anchor_loss(&b, tau, 1, &e.anchor);
+            struct hn_anchor_loss x = loss_of(&a, tau, &e);
+            struct hn_anchor_loss y = loss_of(&b, tau, &e);
             CU_ASSERT(same_loss(&x, &y));
         }
 }
@@ -33,8 +33,8 @@ static void figure13_meets_the_equation(void) {
     for (uint64_t k = 0; k < 300; k++) {
         struct example e;
         draw_example(&e, k);
-        struct hn_anchor_loss x = hn_anchor_loss(&equation, 0.3, 1, &e.anchor);
-        struct hn_anchor_loss y = hn_anchor_loss(&figure, 0.3, 1, &e.anchor);
+        struct hn_anchor_loss x = loss_of(&equation, 0.3, &e);
+        struct hn_anchor_loss y = loss_of(&figure, 0.3, &e);
         if (x.clamped || y.clamped) {
             CU_ASSERT(y.log_ng <= x.log_ng);
             apart++;
@@ -42,8 +42,8 @@ static void figure13_meets_the_equation(void) {
         }
         CU_ASSERT(same_loss(&x, &y));
         same++;
-        x = hn_anchor_loss(&once, 0.3, 1, &e.anchor);
-        y = hn_anchor_loss(&twice, 0.3, 1, &e.anchor);
+        x = loss_of(&once, 0.3, &e);
+        y = loss_of(&twice, 0.3, &e);
         CU_ASSERT(close_to(y.log_ng, x.log_ng + log(2), 1e-12));
     }
     CU_ASSERT(same > 50 && apart > 50);
@@ -51,7 +51,7 @@ static void figure13_meets_the_equation(void) {
     struct example e;
     draw_example(&e, 1);
     figure = law_of("hcl", "beta=0, form=figure13");
-    struct hn_anchor_loss l = hn_anchor_loss(&figure, 0.5, 1, &e.anchor);
+    struct hn_anchor_loss l = loss_of(&figure, 0.5, &e);
     CU_ASSERT(l.clamped && close_to(l.log_ng, -2, 1e-15) && l.same_share == 0);
 }
 
@@ -173,23 +173,35 @@ static void false_negatives_gain_weight_with_beta(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// Sums shared by rows and columns against anchor by anchor, which a mask that drops nothing asks
-// for.
+static void check_columns(struct hn_context *ctx, const struct hn_items *items,
+                          const struct drawn *d, enum hn_loss loss, struct hn_weighting_params x,
+                          struct hn_weighting_params y, double tolerance) {
+    struct measured a = measure_loss(ctx, items, d, 0.2, loss, x);
+    struct measured b = measure_loss(ctx, items, d, 0.2, loss, y);
+    for (int c = 0; c < LOSS_COLUMNS; c++)
+        CU_ASSERT(close_to(a.value[c], b.value[c], tolerance));
+    measured_free(ctx, &a);
+    measured_free(ctx, &b);
+}
+
+// Sums shared by rows and columns against anchor by anchor, which `clip` asks for, and against
+// those that a mask leaves that drops nothing.
 static void check_shared_sums(struct hn_context *ctx, const struct hn_items *items,
                               const struct drawn *d) {
     static const char *const law[] = {"none", "debiased", "hcl"};
     for (int loss = 0; hn_losses[loss].name; loss++)
         for (int k = 0; k < 3; k++) {
-            struct hn_weighting_params shared = law_of(law[k], ""), alone = shared;
-            alone.mask = HN_MASK_ABOVE;
-            alone.mask_by = 2;
-            CU_ASSERT(hn_weighting_sums(&shared, 0.2) && !hn_weighting_sums(&alone, 0.2));
-            struct measured a = measure_loss(ctx, items, d, 0.2, (enum hn_loss)loss, shared);
-            struct measured b = measure_loss(ctx, items, d, 0.2, (enum hn_loss)loss, alone);
-            for (int c = 0; c < LOSS_COLUMNS; c++)
-                CU_ASSERT(close_to(a.value[c], b.value[c], 1e-7)); // products of (a, b) and (b, a)
-            measured_free(ctx, &a);
-            measured_free(ctx, &b);
+            struct hn_weighting_params shared = law_of(law[k], ""), masked = shared;
+            masked.mask = HN_MASK_ABOVE;
+            masked.mask_by = 2;
+            CU_ASSERT(!hn_loss_turns(&shared, 0.2) && !hn_loss_turns(&masked, 0.2));
+            check_columns(ctx, items, d, (enum hn_loss)loss, shared, masked, 1e-15);
+            struct hn_weighting_params alone = shared;
+            alone.clip = 2;
+            alone.beta = shared.beta = 0;
+            CU_ASSERT(hn_loss_turns(&alone, 0.2));
+            check_columns(ctx, items, d, (enum hn_loss)loss, shared, alone,
+                          1e-7); // products of (a, b) and (b, a)
         }
 }
 

@@ -1,6 +1,7 @@
 // Losses and weightings, evaluated directly.
 #pragma once
 
+#include "tests/anchor_example.h"
 #include "tests/measured.h"
 #include "tests/named_weighting.h"
 #include "tests/numpy_oracle.h"
@@ -45,26 +46,6 @@ static inline bool close_to(double got, double wanted, double relative) {
     return close;
 }
 
-// An anchor whose negatives lie in up to four runs.
-enum { MAX_NEGATIVES = 600, FEW_NEGATIVES = 64 };
-struct example {
-    float score[MAX_NEGATIVES], guide[MAX_NEGATIVES]; // the guide is that of a guided weighting
-    int32_t own, label[MAX_NEGATIVES];                // of the anchor, of its negatives
-    uint8_t kind[MAX_NEGATIVES];                      // as cut_runs() finds them
-    int32_t n;
-    struct hn_anchor anchor;
-};
-
-static inline void cut_runs(struct example *e, int runs) {
-    e->anchor.runs = 0;
-    hn_pair_kinds(NULL, e->own, e->label, e->n, e->kind);
-    for (int r = 0; r < runs; r++) {
-        int32_t from = e->n * r / runs, to = e->n * (r + 1) / runs;
-        e->anchor.run[e->anchor.runs++] =
-            (struct hn_anchor_run){e->score + from, NULL, e->kind + from, to - from};
-    }
-}
-
 static inline double uniform01(struct hn_stream *s) {
     return hn_stream_below(s, 1U << 30) * 0x1p-30;
 }
@@ -76,21 +57,14 @@ static inline void draw_example(struct example *e, uint64_t number) {
     hn_stream_open(&s, 5, "test.anchors", 0, (int64_t)number, 0);
     memset(e, 0, sizeof *e);
     e->n = 1 + (int32_t)hn_stream_below(&s, number % 16 ? FEW_NEGATIVES : MAX_NEGATIVES);
-    e->anchor.positive = (float)(0.3 + 0.69 * uniform01(&s));
+    e->positive = (float)(0.3 + 0.69 * uniform01(&s));
     e->own = (int32_t)hn_stream_below(&s, 4) - 1;
     for (int32_t j = 0; j < e->n; j++) {
         e->score[j] = (float)(1.7 * uniform01(&s) - 0.9);
         e->label[j] = (int32_t)hn_stream_below(&s, 4) - 1;
     }
-    cut_runs(e, 1 + (int)hn_stream_below(&s, HN_ANCHOR_RUNS));
     for (int32_t j = 0; j < e->n; j++)
         e->guide[j] = (float)(1.9 * uniform01(&s) - 0.9);
-}
-
-// For a guided weighting.
-static inline void show_guide(struct example *e) {
-    for (int r = 0; r < e->anchor.runs; r++)
-        e->anchor.run[r].guide = e->guide + (e->anchor.run[r].score - e->score);
 }
 
 static inline bool same_loss(const struct hn_anchor_loss *a, const struct hn_anchor_loss *b) {

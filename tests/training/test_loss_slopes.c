@@ -1,5 +1,6 @@
 // The gradients of every loss against central differences, and its value against that of the
 // metrics.
+#include "tests/anchor_example.h"
 #include "tests/slopes_fixture.h"
 #include "training/net/loss.h"
 
@@ -414,14 +415,16 @@ static void test_clamp(void) {
 static void test_same_value(void) {
     for (int weighting = 0; weighting < LAWS + 2; weighting++)
         for (int n = 1; n < 40; n += 6) {
-            hn_real score[40];
-            float same[40], guide[40];
-            const uint8_t kind[40] = {0};
+            hn_real score[40], max = 0;
+            struct example e = {.own = -1, .n = n};
             fill(score, 40, 30 + weighting);
             for (int j = 0; j < 40; j++)
-                score[j] = same[j] = (float)score[j];
+                score[j] = e.score[j] = (float)score[j];
             for (int j = 0; j < 40; j++)
-                guide[j] = j % 3 == 0 ? 0.7F : -0.7F; // of every third negative
+                e.guide[j] = j % 3 == 0 ? 0.7F : -0.7F; // of every third negative
+            for (int j = 0; j < n; j++)
+                max = fmax(max, fabs(score[j]));
+            e.positive = score[39];
             struct hn_loss_spec spec = {.weighting = laws[weighting % LAWS].weighting,
                                         .temperature = 0.3};
             if (weighting == LAWS)
@@ -431,19 +434,17 @@ static void test_same_value(void) {
             if (guided)
                 spec.weighting = (struct hn_weighting_params){
                     .mask = HN_MASK_MARGIN, .mask_by = 0.4, .guided = true};
-            struct hn_anchor anchor = {.positive = score[39], .runs = 1};
-            anchor.run[0] = (struct hn_anchor_run){same, guided ? guide : NULL, kind, n};
-            struct hn_anchor_loss wanted = hn_anchor_loss(&spec.weighting, 0.3, 0.9, &anchor);
+            struct hn_anchor_loss wanted = loss_of(&spec.weighting, 0.3, &e);
             if (guided)
                 CU_ASSERT_EQUAL(wanted.n, n - (n + 2) / 3);
             const struct hn_loss_keys keys = {
                 .n = n + 1,
                 .skip = {n, -1}, // the position behind the negatives, and no other
-                .guide = guided ? guide : NULL,
+                .guide = guided ? e.guide : NULL,
                 .items = 40};
             hn_real positive = score[39];
             score[n] = 1;
-            double value = hn_loss_anchor(&spec, 0.9, 1, &keys, score, &positive);
+            double value = hn_loss_anchor(&spec, max, 1, &keys, score, &positive);
             CU_ASSERT_DOUBLE_EQUAL(value, wanted.loss, 1e-12 * fmax(1, wanted.loss));
         }
 }

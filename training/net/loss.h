@@ -3,9 +3,9 @@
 // With pos = exp(s+ / tau) and Ng the (weighted) sum over negatives (metrics/weighting.h):
 //   inside:  -log(pos / (pos + Ng))     BS equations 1, 16, 17
 //   outside: -log(pos / Ng)             GraphCL's code
-// The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
-// HCL, as in its code, and not through what a mask drops; the largest |score| of `clip` counts as a
-// constant, and a sum at its clamp has no gradient.
+// The value is that of hn_batch_loss_take(), mean over anchors. Gradients flow through the weights
+// of HCL, as in its code, and not through what a mask drops; the largest |score| of `clip` counts
+// as a constant, and a sum at its clamp has no gradient.
 #pragma once
 
 #include "metrics/weighting.h"
