@@ -2,6 +2,7 @@
 // and a hostile file meets a bound (depth, nodes, children) before it costs anything. Anchors and
 // tags are refused: no file of ours needs them, and aliases can blow a small file up.
 #include "core/options/yaml.h"
+#include "core/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +64,14 @@ int hn_yaml_clip(const char *text) {
 
 const char *hn_yaml_kind_name(const struct hn_yaml *node) {
     static const char *const name[] = {"a text", "a list", "a mapping"};
-    return node->kind == HN_YAML_SCALAR && !node->text[0] ? "nothing" : name[node->kind];
+    return hn_yaml_is_null(node) || (node->kind == HN_YAML_SCALAR && !node->text[0])
+               ? "nothing"
+               : name[node->kind];
+}
+
+bool hn_yaml_is_null(const struct hn_yaml *node) {
+    static const char *const null[] = {"", "~", "null", "Null", "NULL", NULL};
+    return node->plain && hn_is_among(node->text, null);
 }
 
 void hn_names_add(struct hn_names *names, const char *name) {

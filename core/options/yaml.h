@@ -48,6 +48,8 @@ HN_MUST_USE struct hn_yaml *hn_yaml_new(struct hn_context *ctx, enum hn_yaml_kin
                                         struct hn_yaml_origin origin, const char *text,
                                         int64_t length);
 const char *hn_yaml_kind_name(const struct hn_yaml *node); // "a list"
+// True for a value that YAML takes for none: nothing, ~ or null without quotes.
+bool hn_yaml_is_null(const struct hn_yaml *node);
 
 // HN_USAGE, with the position of the node before the message.
 enum hn_code hn_yaml_fail(struct hn_context *ctx, const struct hn_yaml *at, const char *fmt, ...)

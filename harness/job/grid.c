@@ -35,12 +35,6 @@ static enum hn_code fail_option(struct hn_context *ctx, const struct hn_registry
                                   hn_yaml_clip(key->text), key->text, entry->name);
 }
 
-// True for the empty value of "- knn:", which stands for no options, like the bare name.
-static bool is_null(const struct hn_yaml *node) {
-    return node->plain &&
-           (hn_yaml_is(node, "") || hn_yaml_is(node, "~") || hn_yaml_is(node, "null"));
-}
-
 static enum hn_code fail_points(struct hn_context *ctx, const struct hn_registry *registry,
                                 const struct hn_yaml *at) {
     return hn_yaml_fail(ctx, at, "the %s have more than %lld points: split the job", registry->many,
@@ -78,7 +72,7 @@ static enum hn_code read_item(struct hn_context *ctx, const struct hn_registry *
     const struct hn_yaml *options = map ? node->first->next : NULL;
     if (hn_registry_find(ctx, registry, item->name, &item->entry, &number))
         return ctx->code;
-    if (!options || is_null(options))
+    if (!options || hn_yaml_is_null(options)) // "- knn:" is the bare name
         return HN_OK;
     if (options->kind != HN_YAML_MAP)
         return hn_yaml_fail(ctx, options, "the options of %s are a mapping, not %s",
@@ -252,6 +246,8 @@ enum hn_code hn_grid_read_one(struct hn_context *ctx, const struct hn_registry *
     hn_own(ctx, scope.outer);
     if (!code && !root)
         code = hn_fail(ctx, HN_USAGE, "%s: a name is missing", registry->one);
+    if (!code)
+        root->plain = false; // a word of the command line: the sampler null, not YAML's
     if (!code)
         code = hn_grid_read(ctx, registry, root, false, &list);
     if (!code && list.count != 1)

@@ -48,7 +48,7 @@ enum hn_code hn_yaml_items(struct hn_context *ctx, const char *key, const struct
     bool list = value->kind == HN_YAML_LIST;
     *first = list ? value->first : value;
     *n = list ? value->count : 1;
-    if (*n == 0 || (value->kind == HN_YAML_SCALAR && value->plain && !value->text[0]))
+    if (*n == 0 || hn_yaml_is_null(value))
         return hn_yaml_fail(ctx, value, "'%s' is empty", key);
     return HN_OK;
 }
@@ -65,9 +65,15 @@ static const char *wanted(const struct hn_option *option) {
     }
 }
 
+// True for a whole number with a leading zero: 010 is 8 in YAML 1.1 and 10 in YAML 1.2.
+static bool is_octal(const char *text) {
+    text += *text == '+' || *text == '-';
+    return text[0] == '0' && text[1] && text[strspn(text, "0123456789")] == '\0';
+}
+
 enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
                          const struct hn_yaml *value, void *params) {
-    if (value->kind != HN_YAML_SCALAR || (value->plain && !value->text[0]))
+    if (value->kind != HN_YAML_SCALAR || hn_yaml_is_null(value))
         return hn_yaml_fail(ctx, value, "'%s' wants %s, not %s", option->name, wanted(option),
                             hn_yaml_kind_name(value));
     bool bare = option->kind == HN_OPTION_INT || option->kind == HN_OPTION_REAL ||
@@ -75,6 +81,11 @@ enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
     if (bare && !value->plain)
         return hn_yaml_fail(ctx, value, "'%s' wants %s, not a text in quotes", option->name,
                             wanted(option));
+    if (value->plain && option->kind != HN_OPTION_TEXT && is_octal(value->text))
+        return hn_yaml_fail(ctx, value,
+                            "option '%s': %.*s is octal to some readers of YAML: leave "
+                            "out the leading 0",
+                            option->name, hn_yaml_clip(value->text), value->text);
     enum hn_code code = hn_option_set(ctx, option, params, value->text);
     return code == HN_USAGE ? hn_yaml_fail_in(ctx, value) : code;
 }
@@ -106,7 +117,7 @@ static enum hn_code read_item(struct hn_context *ctx, const struct hn_option *op
     struct hn_registry_entry entry;
     struct hn_option alone = *option;
     alone.offset = 0;
-    if (option->kind == HN_OPTION_TEXT && hn_yaml_is(item, ""))
+    if (option->kind == HN_OPTION_TEXT && (hn_yaml_is_null(item) || hn_yaml_is(item, "")))
         return hn_yaml_fail(ctx, item, "'%s' wants %s, not nothing", option->name, wanted(option));
     return names ? hn_registry_find(ctx, names, item, &entry, out)
                  : hn_yaml_set(ctx, &alone, item, out);

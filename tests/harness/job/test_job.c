@@ -220,7 +220,7 @@ static void test_resolved(void) {
     // Another way to write the same job gives the same text; another job gives another digest.
     HN_CHECK(&b.ctx, read_text(&b,
                                "figures: 'all'\nlimits:\n  memory: 1024\nsteps: all\n"
-                               "samplers:\n- uniform:\n    draw: shuffle\nbatch_size: [0064]\n"
+                               "samplers:\n- uniform:\n    draw: shuffle\nbatch_size: [64.0]\n"
                                "timing: {}\nseeds: 1\ntemperature: 5e-1\nsnapshots: [a.h5]\n",
                                NULL, &same));
     CU_ASSERT_STRING_EQUAL(job.resolved, same.resolved);

@@ -77,7 +77,7 @@ static void test_twice(void) {
         {"loss=[infonce, infonce]", "'infonce' is given twice in 'loss'"},
         {"seeds=[3, 4, 3.0]", "3.0 is given twice in 'seeds'"},
         {"temperature=[0.5, 5e-1]", "5e-1 is given twice in 'temperature'"},
-        {"batch_size=[64, 0064]", "0064 is given twice in 'batch_size'"},
+        {"batch_size=[64, 6.4e1]", "6.4e1 is given twice in 'batch_size'"},
         {"samplers=[knn, knn]", "knn {} is given twice"},
         {"samplers=[{batchsampler: {M: [5, 5]}}]", "5 is given twice in 'M'"},
         {"weightings=[none, none]", "none {} is given twice"},
