@@ -625,6 +625,16 @@ test_closed_pipe() {
     into_closed_pipe run -c quick.yaml -o piped
     check "closed pipe: the run is whole" test -s piped/results.h5
     stopped_at_a_full_pipe
+    "$hardneg" export a >&- 2>err
+    rc=$?
+    check "closed output: code 74 ($rc)" test $rc = 74
+    check "closed output: says so" complains 'standard output is closed: send it to'
+    # Of a file under the number of a closed stream, messages would become a part.
+    mkdir -p spy
+    printf '#!/bin/sh\nreadlink /proc/$PPID/fd/[012] >>%s/held\n' "$work" >spy/gnuplot
+    chmod +x spy/gnuplot
+    PATH="$work/spy:$PATH" "$hardneg" report a -o unheard.html <&- >&- 2>&-
+    check "closed streams: no file takes their numbers" test "$(sort -u held)" = /dev/null
     [ -e /dev/full ] || { skip "a full disk" "no /dev/full"; return; }
     for what in "export a" "list metrics --json" "man" "--help" "--version"; do
         # shellcheck disable=SC2086

@@ -8,6 +8,7 @@
 #include "harness/run/item.h"
 #include "results/records.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,6 +49,14 @@ static void catch_signals(void) {
     signal(SIGXFSZ, SIG_IGN); // a limit on file sizes is a failed write, with a sentence
 }
 
+// A file that is opened later would take the number of a closed stream, and what is printed would
+// go into it: the number is taken, so that using it fails.
+static void hold_closed_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 // True if the reader of standard output, `head` for example, has closed it.
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -64,6 +73,9 @@ static enum hn_code finish_output(struct hn_context *ctx, bool *abandoned) {
         return HN_OK;
     if (hn_check_stop(ctx)) // while it waited for its reader
         return ctx->code;
+    if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return hn_fail(ctx, HN_IO,
+                       "standard output is closed: send it to a terminal, a file or /dev/null");
     return hn_fail(ctx, HN_IO, "standard output could not be written: is the disk full?");
 }
 
@@ -217,6 +229,7 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
 
 int main(int argc, char **argv) {
     catch_signals(); // before all that takes time
+    hold_closed_streams();
     hn_h5_quiet();
     struct hn_context ctx;
     hn_context_init(&ctx, 0);
