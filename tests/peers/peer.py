@@ -1,6 +1,7 @@
 """What others do, restated as plainly as they do it: one kernel per call, timed after a warm-up.
 
     peer.py KERNEL --n N --dim D --M M --K K --batch-size B --keep k --reps R --threads T [--data FILE]
+            [--device cuda]
 
 prints one JSON object: {"peer", "seconds": [...], "processor_seconds": [...]}, the latter of all threads. Exit code 3: a package is missing, named on
 standard error. Data are random unit rows, as in `hardneg bench`, or (knn) the last step of a snapshot.
@@ -59,6 +60,27 @@ def mine(a):
         index.search(queries, a.K)
 
     return "Faiss IndexFlatIP", run
+
+
+def topk(a):
+    """The graph, or with --queries the best of each query, by products and topk: from host memory to host memory."""
+    import torch
+
+    torch.set_num_threads(a.threads)
+    x = torch.from_numpy(unit_rows(a.n, a.dim, 0))
+    queries = torch.from_numpy(unit_rows(a.queries, a.dim, 1)) if a.queries else x
+    block = max(1, 1 << 29 >> a.n.bit_length())  # 1 to 2 GiB of products
+
+    def run():
+        keys, rows, found = x.to(a.device), queries.to(a.device), []
+        for i in range(0, len(rows), block):
+            scores = rows[i : i + block] @ keys.T
+            if not a.queries:
+                scores[range(len(scores)), range(i, i + len(scores))] = -2
+            found.append(scores.topk(a.K, dim=1).indices.int().cpu())
+        return torch.cat(found)
+
+    return "PyTorch, products and topk", run
 
 
 def proximity(a):
@@ -160,15 +182,16 @@ def cell(a):
     import torch
 
     torch.set_num_threads(a.threads)
+    there = {"device": a.device}
     tau, rng, n = 0.5, np.random.default_rng(4), a.batch_size
-    x, x1, x2 = (torch.from_numpy(unit_rows(a.n, a.dim, s)) for s in (0, 1, 2))
-    labels = torch.from_numpy(rng.integers(0, 10, a.n))
-    batches = torch.from_numpy(np.stack([rng.permutation(a.n)[:n] for _ in range(BATCHES)]))
-    lse_row, lse_col, most = (torch.from_numpy(rng.random(a.n)) for _ in range(3))
-    diagonal, upper = torch.eye(n, dtype=torch.bool), torch.triu_indices(n, n, 1)
+    x, x1, x2 = (torch.tensor(unit_rows(a.n, a.dim, s), **there) for s in (0, 1, 2))
+    labels = torch.tensor(rng.integers(0, 10, a.n), **there)
+    batches = torch.tensor(np.stack([rng.permutation(a.n)[:n] for _ in range(BATCHES)]), **there)
+    lse_row, lse_col, most = (torch.tensor(rng.random(a.n), **there) for _ in range(3))
+    diagonal, upper = torch.eye(n, dtype=torch.bool, **there), torch.triu_indices(n, n, 1, **there)
 
     def run():
-        out, cosines, histogram, visits = [], [], torch.zeros(200), torch.zeros(a.n)
+        out, cosines, histogram, visits = [], [], torch.zeros(200, **there), torch.zeros(a.n, **there)
         for ids in batches:
             same = labels[ids, None] == labels[None, ids]
             cosine, score = x[ids] @ x[ids].T, x1[ids] @ x2[ids].T
@@ -191,7 +214,7 @@ def cell(a):
             out.append(equal.double().mean())
             cosines.append(pairs)
             visits[ids] += 1
-        return out, np.percentile(torch.cat(cosines).numpy(), (50, 90, 99)), histogram, visits.std()
+        return out, np.percentile(torch.cat(cosines).cpu().numpy(), (50, 90, 99)), histogram, visits.std()
 
     return "PyTorch", run
 
@@ -216,6 +239,7 @@ KERNELS = {
     "cell-products": cell_products,
     "knn": knn,
     "mine": mine,
+    "topk": topk,
     "proximity-independent": proximity,
     "proximity-dealt": proximity,
     "walk-0.1": lambda a: walk(a, 0.1),
@@ -229,16 +253,17 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("kernel", choices=KERNELS)
     for name, value in (("n", 10000), ("dim", 128), ("M", 1000), ("K", 100), ("batch-size", 256),
-                        ("keep", 512), ("queries", 1000), ("reps", 1), ("threads", 1)):
+                        ("keep", 512), ("queries", 0), ("reps", 1), ("threads", 1)):
         p.add_argument("--" + name, type=int, default=value)
     p.add_argument("--data")
+    p.add_argument("--device", default="cpu")  # of topk and cell-all
     a = p.parse_args()
     try:
         name, run, *times = KERNELS[a.kernel](a)
     except ImportError as missing:
         sys.exit(print(f"{a.kernel}: {missing}", file=sys.stderr) or 3)
     seconds, processor = [], []
-    for rep in range(a.reps + (a.n <= 20000)):  # large ones warm up within themselves
+    for rep in range(a.reps + (a.n <= 20000 or a.device != "cpu")):  # large ones warm up within themselves
         begun, used = time.perf_counter(), time.process_time()
         run()
         seconds.append((time.perf_counter() - begun) / (times[0] if times else 1))
