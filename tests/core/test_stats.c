@@ -336,7 +336,8 @@ static void samples_needed(void) {
     for (int among = 1; among <= 12; among += among == 1 ? 4 : 7)
         for (double mean = 0.25; mean <= 2; mean *= 2) {
             double tail = 0.025 / among;
-            int64_t n = hn_samples_needed(mean, 1, tail, MAX), told = 0;
+            int64_t n = hn_samples_needed(mean, 1, tail, MAX);
+            int told = 0;
             CU_ASSERT_FATAL(n >= 4 && n < MAX);
             for (int i = 0; i < TRIALS; i++)
                 told += draw_half(random, mean, n, tail, value, &at) < at;
