@@ -40,11 +40,12 @@ int64_t hn_samples_needed(double distance, double deviation, double tail, int64_
     if (!(distance > 0) || !isfinite(deviation))
         return -1;
     double z = gsl_cdf_ugaussian_Qinv(tail) + gsl_cdf_ugaussian_Pinv(power);
-    double n = fmax(2, floor(pow(z * deviation / distance, 2)));
-    for (; n <= (double)max; n++) {
-        double t = gsl_cdf_tdist_Qinv(tail, n - 1) + gsl_cdf_tdist_Pinv(power, n - 1);
-        if (t * deviation <= distance * sqrt(n))
-            return (int64_t)n;
+    double first = fmin((double)max, floor(pow(z * deviation / distance, 2)));
+    for (int64_t n = (int64_t)fmax(2, first); n <= max; n++) {
+        double df = (double)(n - 1);
+        double t = gsl_cdf_tdist_Qinv(tail, df) + gsl_cdf_tdist_Pinv(power, df);
+        if (t * deviation <= distance * sqrt((double)n))
+            return n;
     }
     return -1;
 }

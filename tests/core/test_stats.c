@@ -347,6 +347,8 @@ static void samples_needed(void) {
     CU_ASSERT_EQUAL(hn_samples_needed(0.5, 1, 0.025, MAX), 45); // SciPy: .4944 at 45, .5002 at 44
     CU_ASSERT_EQUAL(hn_samples_needed(0.5, 1, 0.025, 45), 45);
     CU_ASSERT_EQUAL(hn_samples_needed(0.5, 1, 0.025, 44), -1);
+    CU_ASSERT_EQUAL(hn_samples_needed(1e-300, 1, 0.025, MAX), -1);
+    CU_ASSERT_EQUAL(hn_samples_needed(9, 1, 0.025, 1), -1);
     CU_ASSERT_EQUAL(hn_samples_needed(0, 1, 0.025, MAX), -1);
     CU_ASSERT_EQUAL(hn_samples_needed(1, NAN, 0.025, MAX), -1);
     CU_ASSERT_EQUAL(hn_samples_needed(1, 0, 0.025, MAX), 2);
