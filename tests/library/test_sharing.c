@@ -158,10 +158,19 @@ static void look(struct shared *s) {
     (void)hardneg_note(s->h);
 }
 
+// Threads of a busy machine may have had no turn by the end: they go on until each thing happened.
+static bool happened(const struct shared *s) {
+    return s->drawn > 0 && s->built > 0 && s->refused > 0;
+}
+static bool goes_on(const struct shared *s) {
+    int64_t late = hn_wall_ns() - s->end;
+    return late < 0 || (late < INT64_C(60000000000) && !happened(s));
+}
+
 static void *work(void *data) {
     const struct own *own = data;
     struct shared *s = own->shared;
-    for (int turn = own->number; hn_wall_ns() < s->end; turn++)
+    for (int turn = own->number; goes_on(s); turn++)
         switch ((turn + own->number) % 5) {
         case 0: rebuild(s, turn, turn % 3 == 0); break;
         case 1: look(s); break;
@@ -190,7 +199,7 @@ static void share(const char *sampler, const char *name, int64_t capacity, int64
     for (int t = 0; t < THREADS; t++)
         pthread_join(thread[t], NULL);
     CU_ASSERT_EQUAL(s.wrong, 0);
-    CU_ASSERT_TRUE(s.drawn > 0 && s.built > 0 && s.refused > 0);
+    CU_ASSERT_TRUE(happened(&s));
     hardneg_free(s.h);
 }
 
