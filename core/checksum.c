@@ -58,14 +58,18 @@ static enum finding look(int fd, int64_t size) {
                : DAMAGED;
 }
 
-enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
+enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path, bool *there) {
     struct stat about;
+    enum finding finding = NONE;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    *there = false;
     if (fd < 0)
         return HN_OK;
-    bool good =
-        fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || look(fd, about.st_size) != DAMAGED;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+        finding = look(fd, about.st_size);
     (void)close(fd);
+    *there = finding != NONE;
+    bool good = finding != DAMAGED;
     if (!good && hn_file_lock_fault(path) == EWOULDBLOCK)
         return hn_file_fail_locked(ctx, path);
     return good ? HN_OK

@@ -103,8 +103,8 @@ void hn_scratch_remove(struct hn_context *ctx, char *folder); // NULL is fine
 // Appends the checksum to a file that is complete. HN_IO.
 HN_MUST_USE enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path);
 // HN_DATA if there is a checksum and it does not fit. A file without one, and one that is not there
-// or not a regular file, pass: who reads it will say so.
-HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path);
+// or not a regular file, pass: who reads it will say so. *there: it has one.
+HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path, bool *there);
 
 // True if these bytes are those of a file with a checksum that fits.
 bool hn_checksum_fits(const char *bytes, int64_t size);

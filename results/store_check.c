@@ -60,6 +60,18 @@ static int64_t rows_named(const struct check *k, const char *column) {
     return INT64_MAX;
 }
 
+// The values that keys of jobs have always allowed; trainings write 0 for batches of all items.
+static void limit_setting(const struct hn_table *t, const struct hn_column *column,
+                          double range[2]) {
+    bool setting = column->role == HN_ROLE_SETTING;
+    if (setting && strcmp(column->name, "temperature") == 0) {
+        range[0] = 0.003;
+        range[1] = 1000;
+    } else if (setting && strcmp(column->name, "batch_size") == 0) {
+        range[0] = hn_table_find(t, "task") < 0 ? 1 : 0;
+    }
+}
+
 // Counts, steps and seeds are at least 0; in tables of studies -1 stands for none.
 static enum hn_code check_column(const struct check *k, const struct hn_table *t, int c) {
     const struct hn_column *column = &t->column[c];
@@ -73,13 +85,17 @@ static enum hn_code check_column(const struct check *k, const struct hn_table *t
         range[0] = 0;
         range[1] = DBL_MAX;
     }
+    limit_setting(t, column, range);
     if ((text && *column->units) || (names_rows && column->kind != HN_COLUMN_INT) ||
         (!text && !*column->units && column->role <= HN_ROLE_SETTING))
         return fail(k, t->name, column->name, "is of the wrong type");
     if (column->kind == HN_COLUMN_REAL)
         return check_reals(k, t->name, column->name, t->cells[c].real, t->rows, range);
     return text ? HN_OK
-                : check_counts(k, t->name, column->name, t->cells[c].count, t->rows, none ? -1 : 0,
+                : check_counts(k, t->name, column->name, t->cells[c].count, t->rows,
+                               none           ? -1
+                               : range[0] > 0 ? (int64_t)range[0]
+                                              : 0,
                                limit);
 }
 
@@ -116,6 +132,10 @@ static enum hn_code check_runs(const struct check *k) {
         if (c < 0 || (t->column[c].kind == HN_COLUMN_TEXT) != need[i].text)
             return fail(k, t->name, need[i].name, "is missing or of the wrong type");
     }
+    for (int64_t row = 0; row < t->rows; row++)
+        if (!hn_is_among(hn_table_text(t, row, "status"),
+                         HN_COLUMNS("ok", "failed", "not_applicable")))
+            return fail(k, t->name, "status", "holds a word that is no status");
     return check_keys(k);
 }
 

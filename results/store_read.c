@@ -16,12 +16,15 @@ enum { MAX_ATTRIBUTES = 1024, MAX_BINS = 1 << 20 };
 
 enum { NAME_SIZE = 256 };
 
+enum { FIRST_WITH_CHECKSUM = 4 }; // results version since which every file has a checksum
+
 // A results file that is read.
 struct reader {
     struct hn_context *ctx;
     const char *path;
     hid_t file;
     int64_t bytes; // of the file
+    bool has_checksum;
 };
 
 // HN_DATA: "<file>: <group>/<name> <what>: <remedy>"; name may be "".
@@ -155,6 +158,9 @@ static enum hn_code add_column(const struct reader *r, const struct hn_h5_data *
         return r->ctx->code;
     column.direction = hn_direction_find(direction);
     column.role = *role ? hn_role_find(role) : old_role(t->name, &column);
+    if ((*direction && strcmp(direction, hn_direction_name(column.direction)) != 0) ||
+        (*role && column.role == HN_ROLE_AUTO))
+        return bad(r, t->name, name, "has an attribute direction or role that is none");
     return hn_table_add_column(r->ctx, t, &column);
 }
 
@@ -424,7 +430,7 @@ static enum hn_code check_schema(const struct reader *r) {
 
 static enum hn_code open_results(struct hn_context *ctx, const char *path, struct reader *r) {
     *r = (struct reader){.ctx = ctx, .path = path, .file = H5I_INVALID_HID};
-    if (hn_checksum_check(ctx, path) || hn_h5_open(ctx, path, &r->file))
+    if (hn_checksum_check(ctx, path, &r->has_checksum) || hn_h5_open(ctx, path, &r->file))
         return ctx->code;
     r->bytes = hn_h5_file_bytes(r->file);
     enum hn_code code = r->bytes > 0
@@ -455,8 +461,15 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
                       hn_quote(hn_results_get_env(out, "program")).text, hn_results_code_version);
         good = false;
     }
-    if (good && hn_results_check(ctx, path, out) == HN_OK)
+    if (good && hn_results_check(ctx, path, out) == HN_OK) {
+        if (!r.has_checksum && hn_results_version(out) >= FIRST_WITH_CHECKSUM)
+            hn_note_once(
+                ctx,
+                "%s: has no checksum, so another program has written to it: its values may "
+                "not be those measured; if in doubt, " HN_STORE_MEND,
+                path);
         return HN_OK;
+    }
     hn_results_free(ctx, out);
     return ctx->code;
 }

@@ -234,6 +234,51 @@ static void twice(hid_t f) {
     H5Tclose(type);
 }
 
+static void no_temperature(hid_t f) {
+    store(f, "runs/temperature", H5T_NATIVE_DOUBLE, (const double[]){0.5, -1, 0.5});
+}
+static void no_batch(hid_t f) {
+    store(f, "runs/batch_size", H5T_NATIVE_INT64, (const int64_t[]){4, 4, 0});
+}
+static void no_status(hid_t f) {
+    hid_t type = hn_h5_text_type();
+    store(f, "runs/status", type, (const char *[]){"ok", "fine", "ok"});
+    H5Tclose(type);
+}
+static void set_attribute(hid_t f, const char *name, const char *text) {
+    hid_t set = H5Dopen2(f, "runs/n_dot", H5P_DEFAULT);
+    CU_ASSERT_EQUAL(hn_h5_set_text(&ctx, set, name, text), HN_OK);
+    H5Dclose(set);
+}
+static void no_direction(hid_t f) { set_attribute(f, "direction", "smaler"); }
+static void no_role(hid_t f) { set_attribute(f, "role", "count"); }
+static void other_direction(hid_t f) { set_attribute(f, "direction", "larger"); }
+
+// What is possible, but not as it was written, is read with a note; of versions that wrote no
+// checksums, without.
+static void changed(void) {
+    char note[HN_MESSAGE_MAX] = "";
+    struct hn_results r;
+    begin();
+    ctx.notes = (struct hn_notes){hn_keep_note, note};
+    for (int version = 2; version <= 4; version += 2) {
+        r = fixture_results(&ctx, 0, 3);
+        HN_CHECK(&ctx, hn_results_set_env(&ctx, &r, "results_version", version < 4 ? "2" : "4"));
+        HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("new.h5")));
+        hn_results_free(&ctx, &r);
+        HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("new.h5"), &r));
+        hn_results_free(&ctx, &r);
+        CU_ASSERT_STRING_EQUAL(note, "");
+        hid_t file = H5Fopen(in_folder("new.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+        other_direction(file);
+        H5Fclose(file);
+        HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("new.h5"), &r));
+        hn_results_free(&ctx, &r);
+    }
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, "new.h5: has no checksum, so another program"));
+    end();
+}
+
 // Right shapes, but written by no run.
 static void impossible(void) {
     begin();
@@ -248,6 +293,11 @@ static void impossible(void) {
     refuse(real_rows, "timing/run is of the wrong type");
     refuse(drop_seed, "runs/seed is missing");
     refuse(twice, "runs/cell_key names a cell twice");
+    refuse(no_temperature, "runs/temperature holds -1 in row 1, which is below 0.003");
+    refuse(no_batch, "runs/batch_size holds 0 in row 2, which is below 1");
+    refuse(no_status, "runs/status holds a word that is no status");
+    refuse(no_direction, "runs/n_dot has an attribute direction or role that is none");
+    refuse(no_role, "runs/n_dot has an attribute direction or role that is none");
     struct hn_results r = fixture_results(&ctx, 0, 3), back;
     HN_CHECK(&ctx, hn_results_set_env(&ctx, &r, "results_version", "1099511627776"));
     HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("new.h5")));
@@ -260,5 +310,6 @@ static void impossible(void) {
 static const struct hn_test tests[] = {
     {"no_such_file", no_such_file}, {"truncated", truncated}, {"damaged", damaged},
     {"sealed", with_checksum},      {"hostile", hostile},     {"impossible", impossible},
+    {"changed", changed},
 };
 HN_TEST_MAIN("store_damaged", tests)
