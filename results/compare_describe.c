@@ -148,7 +148,8 @@ json_t *hn_compare_rows(const struct hn_comparison *c) {
         if (!shown(line))
             continue;
         bool own = strcmp(line->table, "runs") == 0; // columns of /runs go by their own name
-        snprintf(name, sizeof name, "%s%s%s", own ? "" : line->table, own ? "" : ".", line->name);
+        hn_put_text(name, sizeof name, "%s%s%s", own ? "" : line->table, own ? "" : ".",
+                    line->name);
         json_array_append_new(rows,
                               row(name, hn_compare_rule(line).text, line->compared, line->differ,
                                   line->failed > 0, line->gated,

@@ -39,8 +39,8 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_sp
         return hn_fail(ctx, HN_DATA, "%s: %s", spec->sampler->name, ctx->message);
     if (code != HN_NOT_APPLICABLE)
         return code;
-    char why[HN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", ctx->message);
+    char why[HN_MESSAGE_MAX - 80]; // the remedy is to fit behind it
+    hn_put_text(why, sizeof why, "%s", ctx->message);
     const char *key = NULL;
     ctx->notes.to = NULL;
     for (int i = 0; i < 2 && !key; i++) {
@@ -51,7 +51,7 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_sp
             key = keys[i];
     }
     ctx->notes = said;
-    return key ? hn_fail(ctx, code, "%.500s: name a file with them by the job's key '%s'", why, key)
+    return key ? hn_fail(ctx, code, "%s: name a file with them by the job's key '%s'", why, key)
                : hn_fail(ctx, code, "%s", why);
 }
 

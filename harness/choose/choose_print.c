@@ -42,7 +42,7 @@ static void put_false(char *text, size_t size, const struct print *p, int64_t ar
 static void put_name(char *text, size_t size, const struct print *p, int64_t arm) {
     const char *line = p->list.line[arm];
     bool braces = *line == '{';
-    snprintf(text, size, "%.*s", (int)strlen(line) - (braces ? 2 : 0), line + braces);
+    hn_put_text(text, size, "%.*s", (int)strlen(line) - (braces ? 2 : 0), line + braces);
 }
 
 static const char *outcome(const struct print *p, int64_t i) {

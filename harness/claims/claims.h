@@ -151,7 +151,7 @@ struct hn_phrase hn_claim_coverage(const struct hn_claim_entry *entry);
 HN_MUST_USE enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,
                                         struct hn_claim_book *out);
 
-enum { HN_CLAIM_AT = 200 };
+enum { HN_CLAIM_AT = 200, HN_CLAIM_DATASET = 256 };
 
 // Replicates of a comparison: seeds of a sampler on one encoder, encoders (of a family of
 // snapshots, or trained for the claim), or repetitions without any encoder.
@@ -159,7 +159,7 @@ enum hn_claim_replicates { HN_BY_SEED, HN_BY_ENCODER, HN_BY_TRAINING, HN_BY_REPE
 
 // One comparison of a claim.
 struct hn_claim_part {
-    char dataset[96], at[HN_CLAIM_AT];
+    char dataset[HN_CLAIM_DATASET], at[HN_CLAIM_AT];
     int64_t step;              // -1: none
     double left, right;        // means over replicates
     double difference, lo, hi; // 95 %

@@ -8,7 +8,7 @@
 // A value of one side in one group of rows, for one replicate: an encoder, with the mean over the
 // sampler's seeds, where the data are encoders of a family; else a seed.
 struct hn_sample {
-    char dataset[96], group[HN_CLAIM_AT], match[HN_CLAIM_AT];
+    char dataset[HN_CLAIM_DATASET], group[HN_CLAIM_AT], match[HN_CLAIM_AT];
     int64_t step, replicate, seed;
     int64_t averaged;             // seeds in the mean
     const struct hn_table *table; // the row that the value is of, borrowed; of a mean the first

@@ -69,7 +69,7 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
     const struct hn_claim_result *result = &o->claim[i];
     const struct hn_claim_part *p = result->decided >= 0 ? &result->part[result->decided] : &none;
     const struct published paper = published(o->entry, &c->published);
-    char at[300];
+    char at[HN_CLAIM_DATASET + HN_CLAIM_AT + 2];
     snprintf(at, sizeof at, "%s%s%s", p->dataset, *p->dataset && *p->at ? ", " : "", p->at);
     const struct hn_described cell[] = {
         HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
@@ -245,13 +245,13 @@ void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) 
            "what it rests on");
     for (int64_t i = 0; i < n; i++) {
         const struct hn_claim_outcome *o = &outcome[i];
-        char claims[32];
+        char claims[32], rests[124];
         snprintf(claims, sizeof claims, "%" PRId64 "/%" PRId64, o->holding, o->claims);
         total[o->verdict]++;
         corrected[o->corrected]++;
-        printf("%-13s %-12s %-13s %6s %8" PRId64 "  %.120s%s\n", o->entry->id,
-               hn_verdicts[o->verdict], hn_verdicts[o->corrected], claims, o->encoders, o->reason,
-               strlen(o->reason) > 120 ? " ..." : "");
+        hn_put_text(rests, sizeof rests, "%s", o->reason);
+        printf("%-13s %-12s %-13s %6s %8" PRId64 "  %s\n", o->entry->id, hn_verdicts[o->verdict],
+               hn_verdicts[o->corrected], claims, o->encoders, rests);
     }
     print_totals("\n", total);
     if (!corrected[HN_NOT_CORRECTED])

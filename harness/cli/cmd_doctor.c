@@ -51,7 +51,8 @@ static struct check *add_check(struct checkup *c, const char *name, const char *
     struct check *check = &c->check[c->n < CHECKS ? c->n++ : CHECKS - 1];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(check->text, sizeof check->text, fmt, args);
+    *check->text = '\0';
+    hn_vappend(check->text, sizeof check->text, fmt, args);
     va_end(args);
     snprintf(check->name, sizeof check->name, "%s", name);
     snprintf(check->advice, sizeof check->advice, "%s", advice ? advice : "");
@@ -78,7 +79,7 @@ static void add_blas(struct checkup *c) {
                  "%s would be faster: unset OPENBLAS_CORETYPE, or set it to it", better);
     add_check(c, "BLAS kernels", better ? advice : NULL, "%s%s%s%s", hn_blas_core(),
               set ? " (OPENBLAS_CORETYPE=" : "", set ? set : "", set ? ")" : "");
-    add_check(c, "BLAS library", NULL, "%.200s", hn_blas_config());
+    add_check(c, "BLAS library", NULL, "%s", hn_blas_config());
 }
 
 static void add_threads(struct checkup *c, int threads) {

@@ -334,7 +334,7 @@ static json_t *moments(struct hn_mean m, double scale) {
 
 static json_t *new_row(const struct hn_trained *t, const struct hn_trained_row *row) {
     char name[NAME + 1];
-    snprintf(name, sizeof name, "%.*s", NAME, row->name);
+    hn_put_text(name, sizeof name, "%s", row->name);
     return json_pack("{s:o, s:I}", "name", hn_json_text(name), "seeds",
                      (json_int_t)t->overview.seeds[row->setting]);
 }

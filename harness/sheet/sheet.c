@@ -312,7 +312,7 @@ static void name_label(const struct work *w, int32_t item, char *name, size_t si
     const struct hn_sheet_source *source = &w->source;
     *name = '\0';
     if (label >= 0 && label < source->labels)
-        snprintf(name, size, "%s", source->label[label]);
+        hn_put_text(name, size, "%s", source->label[label]);
     else if (label >= 0)
         snprintf(name, size, "%" PRId32, label);
 }

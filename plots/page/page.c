@@ -110,9 +110,9 @@ struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const ch
         panel = &page->panel[page->panels++];
     else if (!strstr(page->note, "panels are drawn"))
         hn_page_note(page, "Only the first %d panels are drawn.", HN_PAGE_PANELS);
-    snprintf(panel->title, sizeof panel->title, "%s", title);
-    snprintf(panel->x.title, sizeof panel->x.title, "%s", x);
-    snprintf(panel->y.title, sizeof panel->y.title, "%s", y);
+    hn_put_text(panel->title, sizeof panel->title, "%s", title);
+    hn_put_text(panel->x.title, sizeof panel->x.title, "%s", x);
+    hn_put_text(panel->y.title, sizeof panel->y.title, "%s", y);
     panel->x.lo = panel->x.hi = panel->y.lo = panel->y.hi = NAN;
     return panel;
 }
@@ -191,7 +191,7 @@ void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const ch
     }
     struct hn_tic *tic = &axis->tic[axis->n_tics++];
     tic->at = at;
-    snprintf(tic->text, sizeof tic->text, "%s", text);
+    hn_put_text(tic->text, sizeof tic->text, "%s", text);
 }
 
 void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at) {
@@ -211,8 +211,8 @@ void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text,
         return;
     struct hn_word *mark = &panel->mark[panel->n_marks++];
     *mark = (struct hn_word){.x = x, .y = y, .line = line};
-    snprintf(mark->text, sizeof mark->text, "%s", text);
-    snprintf(mark->of, sizeof mark->of, "%s", of);
+    hn_put_text(mark->text, sizeof mark->text, "%s", text);
+    hn_put_text(mark->of, sizeof mark->of, "%s", of);
 }
 
 void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1) {

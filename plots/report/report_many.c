@@ -35,7 +35,7 @@ static void compose_name(const struct many *m, int64_t i, char *text, size_t siz
         title |= same;
         name |= same && strcmp(m->report[k].name, own->name) == 0;
     }
-    snprintf(text, size, "%s", title_of(own));
+    hn_put_text(text, size, "%s", title_of(own));
     if (title && !name && strcmp(title_of(own), own->name) != 0)
         hn_append(text, size, " (%s)", own->name);
     else if (title)
@@ -51,8 +51,10 @@ static void result_name(const struct many *m, int64_t i, char text[HN_LABEL_SIZE
         compose_name(m, k, other, sizeof other);
         again |= k != i && strcmp(other, text) == 0;
     }
-    if (again)
-        snprintf(text, HN_LABEL_SIZE, "%.200s (%" PRId64 ")", title_of(&m->report[i]), i + 1);
+    if (again) {
+        hn_put_text(text, HN_LABEL_SIZE - 24, "%s", title_of(&m->report[i]));
+        hn_append(text, HN_LABEL_SIZE, " (%" PRId64 ")", i + 1);
+    }
 }
 
 // Of each training the last evaluation.

@@ -48,6 +48,15 @@ static void names(void) {
         CU_ASSERT_EQUAL(count(page, "<td class=n data-v=\"6\">6</td>"), 0); // seeds of both
         free(page);
     }
+    char *title_of_many = hn_zalloc(&ctx, 2 * HN_LABEL_SIZE, 1); // "xäää...", longer than a label
+    memset(title_of_many, 'x', 1);
+    for (int i = 1; i + 2 < 2 * HN_LABEL_SIZE; i += 2)
+        memcpy(title_of_many + i, "ä", 2);
+    HN_CHECK(&ctx, hn_results_set(&ctx, &r, "title", title_of_many));
+    char *page = page_of(&r, "same", "same");
+    CU_ASSERT(count(page, "ä... (1)<") > 0 && count(page, "ä... (2)<") > 0);
+    free(page);
+    hn_free(&ctx, title_of_many);
     hn_results_free(&ctx, &r);
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
