@@ -42,7 +42,7 @@ int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 
 enum { TEXT_MAX = 1024, TILE = 512, CALIBRATION_DIM = 128, CALIBRATION_REPS = 5 };
 
-static const double rep_seconds = 0.03;
+static const double rep_seconds = 0.02;
 
 // Sets attributes of /env until one fails.
 struct env {
