@@ -67,7 +67,9 @@ struct hn_html_amount {
     bool sign;  // of a difference
 };
 void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half);
-// "+13.0 ± 13.6": as many digits behind the point as the half needs to have two, else `digits`.
+// As many digits behind the point as a half needs to have two, else `digits`.
+int hn_html_digits(double half, int digits);
+// "+13.0 ± 13.6": with those.
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign);
 // As hn_html(): format has a %s for a time to three digits, "6.06 ms"; nothing where it is NaN.
 void hn_html_seconds(FILE *html, const char *format, double seconds);

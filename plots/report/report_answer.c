@@ -86,14 +86,17 @@ static void put_name(FILE *html, const struct league *p, int64_t s, const char *
     hn_html(html, format, hn_overview_label(p->o, s).text);
 }
 
-// A mean, and in its stead the difference to Uniform has the interval, where there is one.
+// A mean, and in its stead the difference to Uniform has the interval, where there is one. Its
+// digits are those of the interval, so that a small share is not told as 0.
 static void put_measure(FILE *html, const struct league *p, int64_t s, const char *column,
                         double scale, int digits, const char *unit) {
     struct hn_mean m = mean_of(p, s, column), d = excess(p, s, column);
     if (s != p->uniform)
         m = hn_mean_among(m, p->compared);
-    if (isfinite(d.mean))
+    if (isfinite(d.mean)) {
         m.half = NAN;
+        digits = hn_html_digits(scale * d.half, digits);
+    }
     hn_html_mean(html, m, scale, digits, false);
     fputs(unit, html);
     if (!isfinite(d.mean))

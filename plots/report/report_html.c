@@ -99,10 +99,13 @@ void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double ha
     hn_html(html, *a.unit ? " %s" : "%s", a.unit);
 }
 
+int hn_html_digits(double half, int digits) {
+    return half > 0 ? (int)fmin(4, fmax(digits, 1 - floor(log10(half)))) : digits;
+}
+
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign) {
     double half = scale * m.half;
-    if (half > 0)
-        digits = (int)fmin(4, fmax(digits, 1 - floor(log10(half))));
+    digits = hn_html_digits(half, digits);
     fputs(hn_rounded(scale * m.mean, digits, sign).text, html);
     if (isfinite(half))
         fprintf(html, half > 0 ? " ± %.*f" : " ± 0", digits, half);

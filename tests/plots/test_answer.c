@@ -28,8 +28,8 @@ static void noise_is_no_excuse(void) {
     put_sampler("knn", many, more);
     char *text = sentences();
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(text, "<b>batchsampler</b> is the hardest: hardness 0.601 (+0.1010 ± 0.0044), "
-                     "false negatives 9.7 % (+0.10 ± 0.44 points); 2 ms a batch. "
+        strstr(text, "<b>batchsampler</b> is the hardest: hardness 0.6010 (+0.1010 ± 0.0044), "
+                     "false negatives 9.70 % (+0.10 ± 0.44 points); 2 ms a batch. "
                      "Not significantly harder than b3."));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives: <b>batchsampler"
                                         "</b> again."));
@@ -104,7 +104,7 @@ static void one_wide_seed(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 2 points more false negatives: <b>knn</b>"));
     says(text,
          "At most 0.5 points more false negatives: <b>gcbs</b> is the hardest: hardness 0.600 "
-         "(+0.100), false negatives 10.1 % (+0.10 ± 0.32 points). Harder, but too uncertain to be "
+         "(+0.100), false negatives 10.10 % (+0.10 ± 0.32 points). Harder, but too uncertain to be "
          "called within: knn (+0.10 ± 0.57 points).",
          "no sampler");
 }
