@@ -216,34 +216,44 @@ enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r
     return hn_data_share_unit(ctx, &r->base, &r->base.teacher[side], 0, out);
 }
 
+// An id names one row.
+static enum hn_code check_ids(struct hn_context *ctx, const struct hn_retrieval *r,
+                              enum hn_set side, const struct hn_strings *id) {
+    struct hn_string_index index;
+    HN_SCOPE(ctx);
+    if (hn_string_index_open(ctx, id, &index))
+        return ctx->code;
+    for (int64_t i = 0; i < id->n; i++) {
+        int64_t first = hn_string_find(&index, hn_string(id, i));
+        if (first != i)
+            return hn_fail(
+                ctx, HN_DATA,
+                "%s: data set %s, indices %lld and %lld: the id %s is there twice; import "
+                "it with an id for each row",
+                r->base.path, hn_retrieval_id_path[side], (long long)first, (long long)i,
+                hn_quote(hn_string(id, i)).text);
+        if (!*hn_string(id, i))
+            return hn_fail(ctx, HN_DATA,
+                           "%s: data set %s, index %lld: the id is empty; import it "
+                           "with an id for each row",
+                           r->base.path, hn_retrieval_id_path[side], (long long)i);
+    }
+    return HN_OK;
+}
+
 enum hn_code hn_retrieval_ids(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
                               struct hn_strings *out) {
     int64_t n = r->info.n[side];
     enum hn_code code = hn_snapshot_read_texts(ctx, &r->base, hn_retrieval_id_path[side], n, out);
-    return code != HN_OK || out->n == n ? code : hn_strings_count(ctx, out, n);
+    if (code == HN_OK)
+        code = out->n == n ? check_ids(ctx, r, side, out) : hn_strings_count(ctx, out, n);
+    return code;
 }
 
 enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side,
                                 struct hn_strings *out) {
     return hn_snapshot_read_texts(ctx, &r->base, hn_retrieval_text_path[side], r->info.n[side],
                                   out);
-}
-
-static enum hn_code check_ids(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side) {
-    struct hn_strings id, text;
-    struct hn_string_index index;
-    HN_SCOPE(ctx);
-    if (hn_retrieval_ids(ctx, r, side, &id) || hn_string_index_open(ctx, &id, &index))
-        return ctx->code;
-    for (int64_t i = 0; i < id.n; i++) {
-        int64_t first = hn_string_find(&index, hn_string(&id, i));
-        if (first != i)
-            return hn_fail(ctx, HN_DATA,
-                           "%s: data set %s, indices %lld and %lld: the id %s is there twice",
-                           r->base.path, hn_retrieval_id_path[side], (long long)first, (long long)i,
-                           hn_quote(hn_string(&id, i)).text);
-    }
-    return hn_retrieval_texts(ctx, r, side, &text);
 }
 
 static enum hn_code check_side(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side) {
@@ -255,9 +265,11 @@ static enum hn_code check_side(struct hn_context *ctx, struct hn_retrieval *r, e
     }
     HN_SCOPE(ctx);
     struct hn_matrix x;
-    if (r->info.teacher_d > 0 && hn_retrieval_teacher(ctx, r, side, &x))
+    struct hn_strings text;
+    if ((r->info.teacher_d > 0 && hn_retrieval_teacher(ctx, r, side, &x)) ||
+        hn_retrieval_ids(ctx, r, side, &text))
         return ctx->code;
-    return check_ids(ctx, r, side);
+    return hn_retrieval_texts(ctx, r, side, &text);
 }
 
 enum hn_code hn_retrieval_digest(struct hn_context *ctx, struct hn_retrieval *r, char *text) {

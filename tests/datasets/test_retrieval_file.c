@@ -182,6 +182,29 @@ static void test_bad_files(void) {
     }
 }
 
+// What reads ids refuses those that name no row, or two: mined files would not say which is meant.
+static void test_ids(void) {
+    static const char *const wrong[][P] = {{"a", "b", "c", "a", "d"}, {"a", "b", "", "c", "d"}};
+    static const char *const part[] = {"/corpus_id, indices 0 and 3: the id a is there twice",
+                                       "/corpus_id, index 2: the id is empty"};
+    const hsize_t p = P;
+    begin(1);
+    for (int k = 0; k < 2; k++) {
+        struct hn_retrieval *r;
+        struct hn_strings id;
+        HN_SCOPE(&ctx);
+        const char *path = write_one("ids.h5", HN_FLOAT32, 0);
+        hid_t f = change(path), type = hn_h5_text_type();
+        put_data(f, "/corpus_id", type, 1, &p, type, wrong[k]);
+        H5Tclose(type);
+        H5Fclose(f);
+        HN_CHECK(&ctx, hn_retrieval_open(&ctx, path, &r));
+        HN_CHECK(&ctx, hn_retrieval_ids(&ctx, r, HN_QUERIES, &id));
+        HN_CHECK_FAILS(&ctx, hn_retrieval_ids(&ctx, r, HN_CORPUS, &id), HN_DATA, part[k]);
+        hn_retrieval_close(&ctx, r);
+    }
+}
+
 static void test_rows_without_direction(void) {
     const float good[] = {1, 0}, bad[] = {0, 0};
     const int64_t step = 0;
@@ -199,6 +222,7 @@ static const struct hn_test tests[] = {
     {"round_trip", test_round_trip},
     {"other_kinds", test_other_kinds},
     {"bad_files", test_bad_files},
+    {"ids", test_ids},
     {"rows_without_direction", test_rows_without_direction},
 };
 
