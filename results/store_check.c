@@ -86,7 +86,10 @@ static enum hn_code check_column(const struct check *k, const struct hn_table *t
         range[1] = DBL_MAX;
     }
     limit_setting(t, column, range);
-    if ((text && *column->units) || (names_rows && column->kind != HN_COLUMN_INT) ||
+    const bool whole =
+        names_rows || (column->role && column->role <= HN_ROLE_SETTING &&
+                       hn_is_among(column->name, HN_COLUMNS("step", "seed", "batch_size")));
+    if ((text && *column->units) || (whole && column->kind != HN_COLUMN_INT) ||
         (!text && !*column->units && column->role <= HN_ROLE_SETTING))
         return fail(k, t->name, column->name, "is of the wrong type");
     if (column->kind == HN_COLUMN_REAL)

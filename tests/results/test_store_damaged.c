@@ -240,6 +240,7 @@ static void no_temperature(hid_t f) {
 static void no_batch(hid_t f) {
     store(f, "runs/batch_size", H5T_NATIVE_INT64, (const int64_t[]){4, 4, 0});
 }
+static void real_batch(hid_t f) { replace(f, "runs/batch_size", H5T_NATIVE_DOUBLE, 3, false); }
 static void no_status(hid_t f) {
     hid_t type = hn_h5_text_type();
     store(f, "runs/status", type, (const char *[]){"ok", "fine", "ok"});
@@ -295,6 +296,7 @@ static void impossible(void) {
     refuse(twice, "runs/cell_key names a cell twice");
     refuse(no_temperature, "runs/temperature holds -1 in row 1, which is below 0.003");
     refuse(no_batch, "runs/batch_size holds 0 in row 2, which is below 1");
+    refuse(real_batch, "runs/batch_size is of the wrong type");
     refuse(no_status, "runs/status holds a word that is no status");
     refuse(no_direction, "runs/n_dot has an attribute direction or role that is none");
     refuse(no_role, "runs/n_dot has an attribute direction or role that is none");
