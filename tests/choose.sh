@@ -37,6 +37,18 @@ for s in json.load(open('all.json'))['settings'][::5]:
     subprocess.run(['$hardneg', 'sample', 's.h5', '--sampler', s['job'], '-b', '16', '-o', 'o.npy', '-q'], check=True)"
 }
 
+# The guide prints an answer, with dots for what it leaves out; times are those of its machine.
+test_guide() {
+    expect "choose: the guide's command" 0 '^Take' choose "$root/datasets/cifar10-mini.h5" --max-excess 2 --batch-size 64 --checks 0 -q
+    pycheck "the guide's answer" '
+import re, sys
+words = lambda text: re.sub(r"[0-9.]+ ms", "ms", " ".join(text.split()))
+guide, out = (open(path).read() for path in sys.argv[1:])
+answer = words(re.search(r"^    Take .*?\n\n", guide, re.M | re.S)[0])
+for part in answer.split(" ... "):
+    assert part in words(out), part' "$root/docs/guide/choosing.md" "$work/out"
+}
+
 # 400 items in batches of 256: few epochs, and wide intervals.
 test_words() {
     local wide=(wide.h5 -b 256 --max-excess 2 --batches 20 --seeds 2 --checks 0)
