@@ -51,7 +51,7 @@ static void write_scales(struct hn_snapshot_writer *w, const struct hn_snapshot_
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
         for (unsigned axis = 0; axis < 2 && good && w->series[which].id >= 0; axis++)
             good = H5DSattach_scale(w->series[which].id, scale[axis], axis + 1) >= 0;
-    hn_h5_close_all(scale, 2);
+    good &= hn_h5_close_all(scale, 2);
     hn_writer_check(w, good);
     if (!w->code)
         w->code = hn_h5_set_text(w->ctx, w->step, "units", "optimizer_step");
@@ -67,7 +67,7 @@ static void describe(struct hn_snapshot_writer *w, const char *path, bool of_sam
     bool good = data >= 0 && sample >= 0 && (!of_samples || H5DSattach_scale(data, sample, 0) >= 0);
     if (good && names && names->label_name && names->n_label_names > 0)
         good = hn_h5_write_texts(data, "label_names", names->label_name, names->n_label_names);
-    hn_h5_close(sample, data);
+    good &= hn_h5_close(sample, data);
     hn_writer_check(w, good);
 }
 

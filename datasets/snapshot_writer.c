@@ -305,12 +305,14 @@ static enum hn_code write_digest(struct hn_context *ctx, const struct hn_snapsho
 
 enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_writer *w,
                                    enum hn_code code) {
-    code = w->code ? w->code : code;
+    w->code = w->code ? w->code : code;
+    // Chunks are written when their data set is closed.
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+        hn_writer_check(w, hn_h5_close(w->series[which].id));
+    hn_writer_check(w, hn_h5_close(w->step));
+    code = w->code;
     if (!code && w->steps == 0)
         code = hn_fail(ctx, HN_DATA, "%s: a snapshot has at least one step", w->path);
-    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        hn_h5_close(w->series[which].id);
-    hn_h5_close(w->step);
     if (code == HN_OK)
         code = write_digest(ctx, w);
     if (code == HN_OK)

@@ -207,7 +207,8 @@ static void write_histogram(struct writer *w, const struct hn_results *r, hid_t 
                              .dim = {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
                              .data = r->histogram},
         scale);
-    hn_h5_close(kind, edge, bin, group);
+    if (!hn_h5_close(kind, edge, bin, group))
+        failed(w, "hist");
 }
 
 static void write_batches(struct writer *w, const struct hn_results *r) {
@@ -226,7 +227,8 @@ static void write_batches(struct writer *w, const struct hn_results *r) {
                                  r->batch_start);
     write_values(w, group, &fn, all, r->batch_fn_ratio, &number);
     write_values(w, group, &cosine, all, r->batch_cos_mean, &number);
-    hn_h5_close(splits, number, group);
+    if (!hn_h5_close(splits, number, group))
+        failed(w, "batch");
 }
 
 static void write_order(struct writer *w, const struct hn_results *r) {
@@ -251,7 +253,8 @@ static void write_order(struct writer *w, const struct hn_results *r) {
                                      .dim = {(hsize_t)r->order_split[batches], 1, 1},
                                      .data = r->order_id},
                 &position);
-    hn_h5_close(runs, splits, position, group);
+    if (!hn_h5_close(runs, splits, position, group))
+        failed(w, "order");
 }
 
 // Goes by the name, so that a version "2.7" stays text where its successor "2.7.1" is.

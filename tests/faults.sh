@@ -39,6 +39,18 @@ full_disks() {
     done
     check "disks were full ($full times) and were not ($enough times)" test $full -gt 3 -a $enough -gt 0
 }
+# Values that fit into one chunk are written when their data set is closed: they are lost then, or nothing is.
+full_disks_of_imports() {
+    local size
+    awk 'BEGIN { for (i = 0; i < 300; i++) for (k = 0; k < 16; k++) printf "%d.5%s", (7 * i + k * k * (i + 3)) % 19 - 9, k < 15 ? "\t" : "\n" }' >rows.tsv
+    for size in 4 8 12 16 20 24 28 32 36 40 44 48; do
+        make_disk $size || return
+        run import --embeddings rows.tsv -o disk/m.h5
+        ended "import to a disk of $size KiB" '0|74'
+        check "import to a disk of $size KiB: all or nothing" test $rc = 0 -o -z "$(ls disk)"
+        umount disk
+    done
+}
 # Results that are there stay as they are while a larger run fills the disk.
 full_disk_keeps() {
     make_disk 2048 || return
@@ -81,6 +93,7 @@ read_only_output() {
 }
 if [ "${2:-}" = mounted ]; then # in a name space of its own, see below
     full_disks
+    full_disks_of_imports
     full_disk_keeps
     full_disk_keeps 40960
     read_only_output
