@@ -165,6 +165,15 @@ test_limits_on_addresses() {
 }
 
 # A limit of a control group, as of a container or a batch job: refused with a sentence, where the kernel would kill.
+test_limits_on_the_stack() {
+    (ulimit -s 64; exec timeout 60 "$hardneg" export whole >out 2>err </dev/null)
+    rc=$?
+    ended "a stack of 64 KiB" 2
+    check "a stack of 64 KiB: says so" complains 'the stack is limited to 64 KiB'
+    (ulimit -s 256; exec timeout 60 "$hardneg" export whole >out 2>err </dev/null)
+    rc=$?
+    ended "a stack of 256 KiB" 0
+}
 test_control_groups() {
     local c
     control_group 81920 || { skip "control groups" "none can be made here"; return; }
@@ -542,6 +551,6 @@ test_found() {
 }
 
 flips=${FLIPS:-24}
-run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_other_commands test_limits_on_addresses test_control_groups test_unreadable test_truncated test_flipped_results test_flipped_cells \
+run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_other_commands test_limits_on_addresses test_limits_on_the_stack test_control_groups test_unreadable test_truncated test_flipped_results test_flipped_cells \
     test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_places test_packed test_bounded_time test_found
 finish

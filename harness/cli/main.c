@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,6 +84,18 @@ static int end_abandoned(void) {
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
     return 128 + SIGPIPE; // it is blocked
+}
+
+// With less stack a command would crash, or take a file for damaged on which the process that looks
+// at it does.
+static enum hn_code check_stack(struct hn_context *ctx) {
+    enum { LEAST = 256 }; // KiB
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >> 10 >= LEAST)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "the stack is limited to %lld KiB: raise it (ulimit -s %d or more)",
+                   (long long)stack.rlim_cur >> 10, LEAST);
 }
 
 static void print_usage(FILE *out) {
@@ -235,7 +248,7 @@ int main(int argc, char **argv) {
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
     hn_host_limit_memory(&ctx, 0, 1);
-    if (hn_columns_check(&ctx, NULL))
+    if (check_stack(&ctx) || hn_columns_check(&ctx, NULL))
         return report(&ctx, "start", ctx.code);
     if (argc < 2) {
         print_usage(stderr);
