@@ -280,7 +280,8 @@ static void limit_time(const char *path) {
     struct stat about;
     rlim_t bytes = stat(path, &about) == 0 && about.st_size > 0 ? (rlim_t)about.st_size : 0;
     rlim_t seconds = PROBE_SECONDS + bytes / PROBE_BYTES;
-    const struct rlimit limit = {seconds, seconds};
+    const struct rlimit limit = {seconds,
+                                 seconds + 1}; // SIGXCPU comes first: SIGKILL is from outside
     (void)setrlimit(RLIMIT_CPU, &limit);
 }
 
@@ -311,6 +312,11 @@ enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
                            strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return HN_OK;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return hn_fail(ctx, HN_MEMORY,
+                       "%s: the process that looks at it was killed: free memory, or raise the "
+                       "group's limit, and try again",
+                       path);
     return hn_fail(ctx, HN_DATA,
                    "%s: HDF5 breaks down on it: the file is damaged; make or copy it again", path);
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -85,6 +86,22 @@ static void test_locked(void) {
     hn_fixture_remove(folder);
 }
 
+static void look_and_end(const char *name, void *with) {
+    (void)name;
+    raise(*(const int *)with);
+}
+
+// The process that looks at a file is killed for lack of memory, not by the file.
+static void test_killed(void) {
+    int by = SIGKILL;
+    begin();
+    HN_CHECK(&ctx, make(true));
+    HN_CHECK_FAILS(&ctx, hn_h5_try(&ctx, path, look_and_end, &by), HN_MEMORY, "was killed");
+    by = SIGTERM;
+    HN_CHECK_FAILS(&ctx, hn_h5_try(&ctx, path, look_and_end, &by), HN_DATA, "is damaged");
+    hn_fixture_remove(folder);
+}
+
 // A writer changes marks in the file as soon as it has opened it, so that its checksum is wrong.
 static void test_sealed(void) {
     bool has_checksum = false;
@@ -105,5 +122,6 @@ static const struct hn_test tests[] = {
     {"disks without locks", test_no_locks},
     {"locked files", test_locked},
     {"a results file that is open for writing", test_sealed},
+    {"a process that is killed", test_killed},
 };
 HN_TEST_MAIN("locks", tests)
