@@ -63,7 +63,7 @@ struct hn_mosaic_sums {
 #define SUMS(NAME, NUMBER, SUM)                                                                    \
     HN_CLONES                                                                                      \
     static void add_##NAME(void *pull, const float *restrict w, int64_t n) {                       \
-        SUM *restrict sum = pull;                                                                  \
+        SUM *restrict sum = pull; /* NOLINT: a type */                                             \
         for (int64_t j = 0; j < n; j++)                                                            \
             sum[j] += (SUM)(NUMBER)(w[j] / HN_MOSAIC_STEP);                                        \
     }                                                                                              \
@@ -78,7 +78,7 @@ struct hn_mosaic_sums {
     }                                                                                              \
     HN_CLONES                                                                                      \
     static void shift_##NAME(void *a, void *b, const float *v, const float *w, int64_t n) {        \
-        NUMBER *restrict left = a, *restrict right = b;                                            \
+        NUMBER *restrict left = a, *restrict right = b; /* NOLINT: a type */                       \
         for (int64_t k = 0; k < n; k++) {                                                          \
             NUMBER change = (NUMBER)(w[k] / HN_MOSAIC_STEP) - (NUMBER)(v[k] / HN_MOSAIC_STEP);     \
             left[k] += change;                                                                     \
