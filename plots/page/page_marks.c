@@ -52,11 +52,12 @@ static double overlap(const struct hn_rectangle *a, const struct hn_rectangle *b
     return w > 0 && h > 0 ? w * h : 0;
 }
 
-// Cost of the obstacles of `min` or more that a box covers, its own point's surroundings aside.
+// Cost of the obstacles of `min` or more that a box covers, its own point's surroundings aside; of
+// `enough` or more, no matter how much.
 static double covered(const struct placement *p, const struct hn_rectangle *box, double min,
-                      const double own[2]) {
+                      const double own[2], double enough) {
     double cost = 0;
-    for (int64_t i = 0; i < p->obstacles; i++) {
+    for (int64_t i = 0; i < p->obstacles && cost < enough; i++) {
         const struct obstacle *o = &p->obstacle[i];
         if (o->cost < min || o->box.left >= box->right || o->box.right <= box->left ||
             o->box.bottom >= box->top || o->box.top <= box->bottom)
@@ -148,11 +149,11 @@ static struct hn_rectangle toward(const struct frame *f, double x, double y, dou
     return (struct hn_rectangle){left, bottom, left + width, bottom + height};
 }
 
-static double cost_of(const struct placement *p, const struct hn_word *m) {
-    double cost = covered(p, &m->box, 0, m->leader);
-    for (int i = 0; i < leader_boxes(m->leader); i++) {
+static double cost_of(const struct placement *p, const struct hn_word *m, double enough) {
+    double cost = covered(p, &m->box, 0, m->leader, enough);
+    for (int i = 0; i < leader_boxes(m->leader) && cost < enough; i++) {
         const struct hn_rectangle box = leader_box(m->leader, i);
-        cost += 0.6 * covered(p, &box, 0, m->leader);
+        cost += 0.6 * covered(p, &box, 0, m->leader, INFINITY);
     }
     return cost;
 }
@@ -183,7 +184,7 @@ static void place_label(struct placement *p, struct hn_word *m) {
             trial.leader[1] = y;
             trial.leader[2] = fmin(fmax(x, r.left), r.right);
             trial.leader[3] = fmin(fmax(y, r.bottom), r.top);
-            double cost = distance + cost_of(p, &trial);
+            double cost = distance + cost_of(p, &trial, min - distance);
             if (cost < min - 1e-9) {
                 min = cost;
                 best = trial;
@@ -192,7 +193,7 @@ static void place_label(struct placement *p, struct hn_word *m) {
         distance += farther;
     }
     *m = best;
-    m->hidden = covered(p, &m->box, solid_cost, m->leader) > 1e-3 * solid_cost;
+    m->hidden = covered(p, &m->box, solid_cost, m->leader, INFINITY) > 1e-3 * solid_cost;
     if (m->hidden)
         return;
     add(p, m->box, 2 * solid_cost, m);
