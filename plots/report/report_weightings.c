@@ -39,35 +39,45 @@ static bool is_clamped(const struct hn_overview *o, int64_t s) {
     return hn_overview_mean(o, s, "clamp_rate").mean > clamped_max;
 }
 
-// The difference of a weighting to none, whose interval holds for all of them together.
-static struct hn_mean change(const struct hn_overview *o, int64_t s, int64_t none,
-                             const char *column) {
-    int64_t n = 0;
-    for (int64_t k = 0; k < o->settings; k++)
-        n += is_beside(o, none, k);
-    return hn_mean_among(hn_overview_difference(o, s, none, column), n);
+// No weighting, and what others beside it are compared by.
+struct base {
+    int64_t none;
+    const char *column;
+    int64_t beside; // their number
+    bool judged;    // some have an interval over seeds
+};
+
+static const char *measure_of(const struct hn_overview *o, int64_t s) {
+    bool loss = isfinite(hn_overview_mean(o, s, "fn_loss_mass").mean);
+    return loss ? "fn_loss_mass" : "fn_mass";
 }
 
-static bool is_judged(const struct hn_overview *o, int64_t none, const char *column) {
-    bool judged = false;
-    for (int64_t s = 0; s < o->settings && !judged; s++)
-        judged = is_beside(o, none, s) &&
-                 hn_overview_difference(o, s, none, column).over == HN_OVER_SEEDS;
-    return judged;
+static struct base make_base(const struct hn_overview *o, int64_t none) {
+    struct base b = {.none = none, .column = measure_of(o, none)};
+    for (int64_t s = 0; s < o->settings; s++)
+        if (is_beside(o, none, s)) {
+            b.beside++;
+            b.judged |= hn_overview_difference(o, s, none, b.column).over == HN_OVER_SEEDS;
+        }
+    return b;
+}
+
+// The difference of a weighting to none, whose interval holds for all of them together.
+static struct hn_mean change(const struct hn_overview *o, const struct base *b, int64_t s) {
+    return hn_mean_among(hn_overview_difference(o, s, b->none, b->column), b->beside);
 }
 
 // Those whose difference to none has that sign; 0: not significant, nor known to be where others
 // have an interval over seeds. Clamped ones are listed apart.
-static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
-                      int sign) {
+static void put_group(FILE *html, const struct hn_overview *o, const struct base *b, int sign) {
     static const char *const titles[] = {"Less with ",
                                          "Not significantly different: ", "More with "};
-    bool judged = is_judged(o, none, column);
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        struct hn_mean d = change(o, s, none, column);
-        int told = hn_told_apart(d, judged);
-        if (!is_beside(o, none, s) || is_clamped(o, s) || isnan(d.mean) || told != sign)
+        if (!is_beside(o, b->none, s) || is_clamped(o, s))
+            continue;
+        struct hn_mean d = change(o, b, s);
+        if (isnan(d.mean) || hn_told_apart(d, b->judged) != sign)
             continue;
         fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);
         put_name(html, o, s);
@@ -79,12 +89,11 @@ static void put_group(FILE *html, const struct hn_overview *o, int64_t none, con
 }
 
 // Those that are not compared: clamped, or without a seed in common with none.
-static void put_apart(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
-                      bool clamped) {
+static void put_apart(FILE *html, const struct hn_overview *o, const struct base *b, bool clamped) {
     int n = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!is_beside(o, none, s) || is_clamped(o, s) != clamped ||
-            (!clamped && !isnan(change(o, s, none, column).mean)))
+        if (!is_beside(o, b->none, s) || is_clamped(o, s) != clamped ||
+            (!clamped && !isnan(change(o, b, s).mean)))
             continue;
         fputs(n++       ? ", "
               : clamped ? "Not compared, since debiasing left anchors without negatives (clamped): "
@@ -101,13 +110,8 @@ static void put_apart(FILE *html, const struct hn_overview *o, int64_t none, con
           html);
 }
 
-static const char *measure_of(const struct hn_overview *o, int64_t s) {
-    bool loss = isfinite(hn_overview_mean(o, s, "fn_loss_mass").mean);
-    return loss ? "fn_loss_mass" : "fn_mass";
-}
-
 static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none, bool first) {
-    const char *column = measure_of(o, none);
+    const struct base b = make_base(o, none);
     const struct hn_table *runs = &o->results->runs;
     int64_t cell = o->first[none];
     hn_html(html,
@@ -117,16 +121,16 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
             hn_table_real(runs, cell, "step"), hn_table_real(runs, cell, "batch_size"),
             hn_table_real(runs, cell, "temperature"), hn_table_text(runs, cell, "loss"),
             hn_overview_label(o, none).text);
-    hn_html_mean(html, hn_overview_mean(o, none, column), 100, 2, false);
-    fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
-                                         : " % of the loss is on false negatives. ",
+    hn_html_mean(html, hn_overview_mean(o, none, b.column), 100, 2, false);
+    fputs(strcmp(b.column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
+                                           : " % of the loss is on false negatives. ",
           html);
-    if (first && !is_judged(o, none, column))
+    if (first && !b.judged)
         hn_html_by_means(html, o->seeds[none], "what follows goes by means");
     for (int sign = -1; sign <= 1; sign++)
-        put_group(html, o, none, column, sign);
-    put_apart(html, o, none, column, true);
-    put_apart(html, o, none, column, false);
+        put_group(html, o, &b, sign);
+    put_apart(html, o, &b, true);
+    put_apart(html, o, &b, false);
     fputs("</p>\n", html);
 }
 
