@@ -43,7 +43,8 @@ static const struct figures_cell figures_cells[] = {
 };
 enum { FIGURES_CELLS = sizeof figures_cells / sizeof figures_cells[0] };
 
-static const char *const figures_rows[] = {"run", "study_row", NULL}; // name rows of other tables
+// Whole numbers; `run` and `study_row` are rows of other tables.
+static const char *const figures_whole[] = {"run", "study_row", "step", "seed", "batch_size", NULL};
 
 static inline void figures_table(struct hn_context *ctx, struct hn_table *t, const char *name,
                                  const char *texts, const char *numbers) {
@@ -52,9 +53,9 @@ static inline void figures_table(struct hn_context *ctx, struct hn_table *t, con
         char *copy = strdup(kind ? numbers : texts), *save = NULL;
         for (char *c = strtok_r(copy, " ", &save); c; c = strtok_r(NULL, " ", &save)) {
             struct hn_column column = {.name = c,
-                                       .kind = !kind                          ? HN_COLUMN_TEXT
-                                               : hn_is_among(c, figures_rows) ? HN_COLUMN_INT
-                                                                              : HN_COLUMN_REAL,
+                                       .kind = !kind                           ? HN_COLUMN_TEXT
+                                               : hn_is_among(c, figures_whole) ? HN_COLUMN_INT
+                                                                               : HN_COLUMN_REAL,
                                        .units = kind ? "1" : "",
                                        .long_name = c};
             column.direction = HN_NEITHER;
@@ -83,7 +84,7 @@ static inline void figures_reals(struct hn_context *ctx, struct hn_table *t, con
     va_end(args);
     for (char *name = strtok_r(text, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
         char *value = strtok_r(NULL, " ", &save);
-        figures_must(hn_is_among(name, figures_rows)
+        figures_must(hn_is_among(name, figures_whole)
                          ? hn_table_set_int(ctx, t, t->rows - 1, name, atoll(value))
                          : hn_table_set_real(ctx, t, t->rows - 1, name, strtod(value, NULL)));
     }

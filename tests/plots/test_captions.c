@@ -88,6 +88,10 @@ static void set_text(struct hn_results *r, int64_t row, const char *column, cons
     HN_CHECK(&ctx, hn_table_set_text(&ctx, &r->runs, row, column, text));
 }
 
+static void set_int(struct hn_results *r, int64_t row, const char *column, int64_t value) {
+    HN_CHECK(&ctx, hn_table_set_int(&ctx, &r->runs, row, column, value));
+}
+
 static void set_real(struct hn_results *r, int64_t row, const char *column, double value) {
     HN_CHECK(&ctx, hn_table_set_real(&ctx, &r->runs, row, column, value));
 }
@@ -152,9 +156,9 @@ static void whole_curves(void) {
                  (int)(row % 48) + 10);
         set_text(&r, row, "params", params);
         set_text(&r, row, "sampler", "batchsampler");
-        set_real(&r, row, "step", 0);
-        set_real(&r, row, "seed", 1);
-        set_real(&r, row, "batch_size", 64);
+        set_int(&r, row, "step", 0);
+        set_int(&r, row, "seed", 1);
+        set_int(&r, row, "batch_size", 64);
     }
     const char *caption = caption_of(&r, "bs-M");
     CU_ASSERT(says(caption, "40 of 48 curves are drawn"));
@@ -164,7 +168,7 @@ static void whole_curves(void) {
     CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", 80, cell, 64), 0);
     // Of 16 curves, those of each batch size have panels of their own, in the same eight lines.
     for (int64_t row = 0; row < r.runs.rows; row++) {
-        set_real(&r, row, "batch_size", row % 16 < 8 ? 32 : 64);
+        set_int(&r, row, "batch_size", row % 16 < 8 ? 32 : 64);
         if (row % 48 >= 16)
             set_text(&r, row, "status", "failed");
         char params[64];
@@ -276,7 +280,7 @@ static void names_of_settings(void) {
                  other, i / 3 % 2 + 1, other, other, other, tile);
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", text));
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", "batchsampler"));
-        HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "batch_size", 64));
+        HN_CHECK(&ctx, hn_table_set_int(&ctx, &r.runs, row, "batch_size", 64));
     }
     (void)caption_of(&r, "bs-M");
     char *tsv = slurp(folder, "bs-M.tsv");

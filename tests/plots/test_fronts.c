@@ -143,7 +143,7 @@ static void leagues_have_own_fronts(void) {
         HN_CHECK(&ctx,
                  hn_table_set_real(&ctx, &r.runs, row, "negatives_mean", own >= 14 ? 10 : NAN));
         if (own >= 9)
-            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "batch_size", 128));
+            HN_CHECK(&ctx, hn_table_set_int(&ctx, &r.runs, row, "batch_size", 128));
         if (own == 5) // an interval that leaves the range of a ratio
             HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "fn_ratio",
                                              0.45 * (double)(row % FIGURES_SEEDS)));

@@ -141,7 +141,7 @@ static struct hn_results trainings(int settings, const double untrained[SEEDS],
             int64_t at = t->rows;
             figures_row(&ctx, t);
             HN_CHECK(&ctx, hn_table_set_int(&ctx, t, at, "run", row));
-            HN_CHECK(&ctx, hn_table_set_real(&ctx, t, at, "step", step));
+            HN_CHECK(&ctx, hn_table_set_int(&ctx, t, at, "step", step));
             HN_CHECK(&ctx, hn_table_set_real(&ctx, t, at, "x_acc",
                                              step ? last[row / SEEDS][row % SEEDS]
                                                   : untrained[row % SEEDS]));
