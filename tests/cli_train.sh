@@ -88,7 +88,7 @@ expect "the report" 0 '.' report one -o one.html
 check "the report has the untrained encoder" grep -q 'untrained encoder' one.html
 check "the report has the curves" grep -q 'figure id="bs-fig13"' one.html
 check "what a training lacks is not to be asked for in its job" \
-    sh -c "grep -q 'needs /hist/counts, which the results lack: .hardneg run. on the snapshots' one.html && ! grep -q 'job (metrics)\|metrics: all' one.html"
+    sh -c "grep -q 'needs /hist/counts, which the results lack: .hardneg run. on the snapshots' one.html && grep -q 'pareto needs values of fn_ratio of .runs, which the results lack: .hardneg run. on' one.html && ! grep -q 'job (metrics)\|metrics: all' one.html"
 check "the data are named by their contents" test "$(column one dataset_sha256 | tr -d '\n' | wc -c)" = 64
 mkdir moved && cp -r data moved/
 expect "data elsewhere: nothing to do" 0 '0 trained, 6 reused' train -c job.yaml -o one --data moved

@@ -65,6 +65,15 @@ struct drawing {
     char caption[HN_CAPTION_SIZE];
 };
 
+// Trainings have the columns of all metrics, and values in none.
+static bool lacks_values(const struct hn_results *r, const struct hn_table *t, int column) {
+    bool finished = false;
+    for (int64_t row = 0; row < r->runs.rows && !finished; row++)
+        finished = hn_row_is_ok(&r->runs, row);
+    return t == &r->runs && finished && t->column[column].role == HN_ROLE_QUALITY &&
+           !hn_any_cell_has(r, t->column[column].name);
+}
+
 static enum hn_code check_columns(const struct drawing *d) {
     const struct hn_figure *f = d->figure;
     const struct hn_table *other = f->or_table ? hn_results_table(d->results, f->or_table) : NULL;
@@ -83,11 +92,14 @@ static enum hn_code check_columns(const struct drawing *d) {
     if (!table)
         return hn_fail(d->ctx, HN_DATA, "figure %s needs /%s%s, which the results lack: %s", id,
                        below, name, remedy);
-    for (const char *const *column = instead ? f->or_columns : f->columns; *column; column++)
-        if (hn_table_find(table, *column) < 0)
+    for (const char *const *column = instead ? f->or_columns : f->columns; *column; column++) {
+        int at = hn_table_find(table, *column);
+        bool unmeasured = trainings && at >= 0 && lacks_values(d->results, table, at);
+        if (at < 0 || unmeasured)
             return hn_fail(d->ctx, HN_DATA,
-                           "figure %s needs column %s of /%s%s, which the results lack: %s", id,
-                           *column, below, name, remedy);
+                           "figure %s needs %s %s of /%s%s, which the results lack: %s", id,
+                           unmeasured ? "values of" : "column", *column, below, name, remedy);
+    }
     if (d->figure->needs_histogram && d->results->kinds == 0)
         return hn_fail(d->ctx, HN_DATA, "figure %s needs /hist/counts, which the results lack: %s",
                        id, remedy);
