@@ -262,7 +262,7 @@ static struct sums own_sums(const struct hn_batch_loss *l, int view, int32_t a) 
     double v[HN_RUN_BLOCK], mass[HN_RUN_BLOCK],
         slope = weighting->clip > 0 && l->max > 0 ? weighting->beta * weighting->clip / l->max
                                                   : weighting->beta / l->tau;
-    float low = INFINITY, high = -INFINITY; // terms by_atanh below the largest may vanish
+    float low = INFINITY, high = -INFINITY; // terms far below the largest may vanish
     for (int r = 0; r < anchor.runs; r++)
         hn_simd_best()->widen(anchor.run[r].score, anchor.run[r].n, &low, &high);
     s.high = (double)high;
