@@ -87,22 +87,6 @@ void hn_records_print(const struct hn_record_column *column, const json_t *recor
         print_line(column, width, json_array_get(records, row), out);
 }
 
-void hn_wrapped_print(const char *text, int indent, FILE *out) {
-    enum { WIDTH = 96 };
-    int column = 0;
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            fputc('\n', out);
-            column = 0;
-        }
-        fprintf(out, "%*s%.*s", column > 0 ? 1 : indent, "", length, text);
-        column += (column > 0 ? 1 : indent) + length;
-        text += length + (text[length] == ' ');
-    }
-    fputc('\n', out);
-}
-
 void hn_markdown_put(FILE *out, const char *text) {
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
         if (iscntrl(*s))

@@ -21,8 +21,6 @@ void hn_records_print(const struct hn_record_column *column, const json_t *recor
 void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out);
 // One line, columns as wide as they say, for records printed as they are measured. NULL: headings.
 void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out);
-// A paragraph in lines of at most 96 columns, each indented by so many spaces.
-void hn_wrapped_print(const char *text, int indent, FILE *out);
 // A text in which nothing is markup.
 void hn_markdown_put(FILE *out, const char *text);
 

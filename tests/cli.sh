@@ -32,7 +32,15 @@ test_help() {
     expect "option without value" 2 '.' run -c
     expect "superfluous argument" 2 'argument' info a.h5 b.h5
     expect "usage of several lines" 2 "unexpected argument 'x.npy'; usage: hardneg import --embeddings .* -o FILE \(--help has more\)$" import x.npy
-    expect "list of what is not there" 2 'samplers' list sampler
+    expect "list of what is not there" 2 'samplers' list smplers
+    expect "help of a command" 0 '' help run
+    check "is that of the command" says '^usage: hardneg run '
+    expect "help of no command" 2 "@did-you-mean 'run'" help rnu
+    expect "help alone" 0 '' help
+    check "begins with what to start with" eval 'grep -A 4 "^start here:" "$work/out" | grep -q "^  import "'
+    "$hardneg" completion bash | sed -n 's/^_hardneg_commands="\([^"]*\)".*/\1/p' | tr ' ' '\n' | sort >completed
+    sed -n '/^exit codes/q; s/^  \([a-z]*\) .*/\1/p' "$work/out" | sort >grouped
+    check "every command is in a group" cmp -s completed grouped
     for what in samplers losses weightings metrics tasks figures formats; do
         expect "list $what" 0 '' list $what
         expect "list $what --json" 0 '' list $what --json
@@ -40,6 +48,15 @@ test_help() {
     done
     "$hardneg" list samplers >/dev/full 2>err
     check "standard output cannot be written: exit code 74" test $? = 74
+    expect "one sampler" 0 '' list sampler knn batchsampler
+    check "with its options" says '^    alpha .*restart probability'
+    check "in lines of a terminal" eval '! grep -q ".\{101\}" "$work/out"'
+    expect "one sampler that is not there" 2 "@did-you-mean 'gcbs'" list sampler gbcs
+    expect "a sampler without a name" 2 'which sampler' list sampler
+    expect "one as JSON" 0 '' list sampler knn --json
+    check "is that one alone" test "$(grep -c '"summary"' "$work/out")" = 1
+    run list samplers
+    check "a list has no line that a terminal breaks" eval '! grep -q ".\{101\}" "$work/out"'
     run list samplers --json
     for name in uniform knn batchsampler gcbs mosaic ngame osgd jest spectral grit tas-b cde b3 hard-negative stratified file-order; do
         check "list samplers names $name" says "\"$name\""
@@ -402,7 +419,7 @@ test_studies() {
 # A job of all samplers there are.
 test_every_sampler() {
     local names
-    names=$("$hardneg" list samplers | sed -n 's/^\([a-z-]*\): .*/\1/p' | paste -sd, )
+    names=$("$hardneg" list samplers | sed -n 's/^  \([a-z0-9-]*\)  .*/\1/p' | paste -sd, )
     check "samplers are listed" test "$(tr -cd , <<<"$names" | wc -c)" -ge 10
     job s.h5 "[$names]" >every.yaml
     expect "a run of every sampler" 0 '' run -c every.yaml -o every --quiet

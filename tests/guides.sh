@@ -76,7 +76,7 @@ hardneg=$work/hardneg
 cd "$work" || exit 1
 for kind in samplers weightings metrics figures formats; do "$hardneg" list $kind; done >listed 2>err
 for entry in "${entries[@]}"; do
-    [[ $entry = @(softsign|pixels|csv) ]] || check "$entry is listed" grep -q "^$entry: " listed
+    [[ $entry = @(softsign|pixels|csv) ]] || check "$entry is listed" grep -q "^  $entry  " listed
 done
 expect "synth" 0 '' synth -o s.h5 --n 60 --dim 8 --classes 3 --steps 2 --views 1 --quiet
 printf '%s\n' 'version: 1' 'snapshots: s.h5' 'samplers: [uniform, window]' 'batch_size: 8' 'epochs: 1' \

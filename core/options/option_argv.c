@@ -3,9 +3,11 @@
 // name is refused, with the name it is near to, so that a new option never changes what an old
 // script means.
 #include "core/options/option.h"
+#include "core/terminal.h"
+
 #include <string.h>
 
-enum { NAME_MAX_LENGTH = 64, NAMES_MAX = 64, WIDTH = 100, COLUMN_MAX = 30 };
+enum { NAME_MAX_LENGTH = 64, NAMES_MAX = 64, FLAG_MAX = 100, COLUMN_MAX = 30 };
 
 struct words {
     int count, next;
@@ -155,7 +157,7 @@ static int flag_text(const struct hn_option *option, char *buffer, size_t size) 
 }
 
 static int column_of(const struct hn_option *table) {
-    char flag[WIDTH];
+    char flag[FLAG_MAX];
     int column = 0;
     for (const struct hn_option *o = table; o->name; o++) {
         int length = flag_text(o, flag, sizeof flag) + 2;
@@ -163,25 +165,6 @@ static int column_of(const struct hn_option *table) {
             column = length;
     }
     return column ? column : COLUMN_MAX;
-}
-
-// Prints words from `column` on, broken before WIDTH; `at` is where the cursor stands.
-static void print_wrapped(const char *text, int column, int at, FILE *out) {
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        bool first = at <= column;
-        if (!first && at + 1 + length > WIDTH) {
-            fputc('\n', out);
-            at = 0;
-            first = true;
-        }
-        int gap = first ? column - at : 1;
-        fprintf(out, "%*s%.*s", gap, "", length, text);
-        at += gap + length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
 }
 
 struct hn_phrase hn_option_summary(const struct hn_option *o) {
@@ -200,13 +183,13 @@ struct hn_phrase hn_option_summary(const struct hn_option *o) {
 void hn_options_help(const struct hn_option *table, FILE *out) {
     int column = column_of(table);
     for (const struct hn_option *o = table; o->name; o++) {
-        char flag[WIDTH];
+        char flag[FLAG_MAX];
         int at = flag_text(o, flag, sizeof flag);
         fputs(flag, out);
         if (at + 2 > column) {
             fputc('\n', out);
             at = 0;
         }
-        print_wrapped(hn_option_summary(o).text, column, at, out);
+        hn_wrapped_print(hn_option_summary(o).text, column, at, out);
     }
 }

@@ -1,4 +1,5 @@
 // Outcomes of claims as tables of a results file, as text and as JSON.
+#include "core/terminal.h"
 #include "harness/claims/claims.h"
 #include "plots/page/paper.h"
 #include "results/records.h"
@@ -214,7 +215,7 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
                                           : "",
                e->claim[i].statement);
         if (strcmp(result->reason, o->reason) != 0)
-            hn_wrapped_print(result->reason, 15, stdout);
+            hn_wrapped_print(result->reason, 15, 0, stdout);
         if (*paper.text)
             printf("%15spaper: %s (%s)\n", "", paper.text, paper.number.table);
     }

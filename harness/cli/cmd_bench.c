@@ -373,6 +373,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_bench = {
     .name = "bench",
+    .group = HN_GROUP_PROGRAM,
     .usage = "hardneg bench "
              "[sgemm|product|knn|proximity|walk|gcbs|loss|mining|sinks|train|all|table|linear]... "
              "[options]",

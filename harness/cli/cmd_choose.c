@@ -107,6 +107,7 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_choose = {
     .name = "choose",
+    .group = HN_GROUP_START,
     .usage = "hardneg choose FILE [--max-excess POINTS | --max-fn SHARE]\n"
              "                           [--max-cost SHARE --step-ms MS] [options]",
     .summary = "choose a sampler and its setting within a budget",

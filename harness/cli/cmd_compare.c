@@ -181,6 +181,7 @@ static enum hn_code run_compare(struct hn_context *ctx, const struct hn_call *ca
 
 const struct hn_command hn_cmd_compare = {
     .name = "compare",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg compare BASE NEW [--gate METRIC:LIMIT]... [options]",
     .summary = "check results against earlier ones: a table, a verdict, an exit code",
     .details = "BASE and NEW are results files or folders of runs. Cells are matched by data, "
@@ -261,6 +262,7 @@ static enum hn_code run_ab(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_ab = {
     .name = "ab",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg ab OLD NEW -c JOB [options]",
     .summary = "A/B-test two builds on one job: same results, and is the new one slower?",
     .details = "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and "

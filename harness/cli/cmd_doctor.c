@@ -301,6 +301,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_doctor = {
     .name = "doctor",
+    .group = HN_GROUP_PROGRAM,
     .usage = "hardneg doctor [options]",
     .summary = "check this machine: hardware, noise of its timings, and what to do about both",
     .details =

@@ -252,6 +252,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_export = {
     .name = "export",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg export RESULTS --csv|--latex [--table NAME] [-o FILE]",
     .summary = "write a table of a results file as CSV or LaTeX",
     .details = "RESULTS is a results file or the folder of a run. One line per row, with a line of "

@@ -199,6 +199,7 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_import = {
     .name = "import",
+    .group = HN_GROUP_START,
     .usage = "hardneg import --embeddings FILE... [--labels FILE...] [--view1 FILE] [--view2 FILE] "
              "[--step S] -o FILE\n"
              "       hardneg import --linqs DIR -o FILE\n"
@@ -253,6 +254,7 @@ static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_synth = {
     .name = "synth",
+    .group = HN_GROUP_DATA,
     .usage =
         "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]\n"
         "       hardneg synth --kind retrieval -o FILE [--n PASSAGES] [--queries Q] [--relevant R]",

@@ -290,6 +290,7 @@ static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call)
 
 const struct hn_command hn_cmd_info = {
     .name = "info",
+    .group = HN_GROUP_DATA,
     .usage = "hardneg info FILE [--json]",
     .summary = "show what a snapshot file holds",
     .details = "Shows the structure, the sizes of classes, the share of pairs that share one, and "
@@ -411,6 +412,7 @@ static enum hn_code run_validate(struct hn_context *ctx, const struct hn_call *c
 
 const struct hn_command hn_cmd_validate = {
     .name = "validate",
+    .group = HN_GROUP_DATA,
     .usage = "hardneg validate FILE...",
     .summary = "check snapshot files, values included",
     .details = "Reads every value of every step and names the first fault of each file: a row that "

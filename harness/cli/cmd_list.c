@@ -1,4 +1,5 @@
 // `hardneg list`: what the registries hold. Every entry is a record, printed as JSON or as text.
+#include "core/terminal.h"
 #include "datasets/import/format.h"
 #include "harness/cli/command.h"
 #include "metrics/metric.h"
@@ -138,12 +139,17 @@ static json_t *formats(void) {
     return list;
 }
 
+// `one`: the word for an entry, which names come after.
 static const struct {
-    const char *name;
+    const char *name, *one;
     json_t *(*entries)(void);
-} lists[] = {{"samplers", samplers}, {"losses", losses}, {"weightings", weightings},
-             {"metrics", metrics},   {"tasks", tasks},   {"figures", figures},
-             {"formats", formats}};
+} lists[] = {{"samplers", "sampler", samplers},
+             {"losses", "loss", losses},
+             {"weightings", "weighting", weightings},
+             {"metrics", "metric", metrics},
+             {"tasks", "task", tasks},
+             {"figures", "figure", figures},
+             {"formats", "format", formats}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
 // The value of a key as text; NULL if there is none, or an empty one.
@@ -152,55 +158,118 @@ static const char *get(const json_t *entry, const char *key) {
     return text && *text ? text : NULL;
 }
 
+static const char *title_of(const json_t *entry) {
+    return get(entry, "title") ? get(entry, "title") : get(entry, "summary");
+}
+
+// One line for each entry, more where the terminal is narrow.
+static void print_short(const json_t *entries) {
+    int column = 0;
+    for (size_t i = 0; i < json_array_size(entries); i++)
+        column = (int)hn_max(column, (int64_t)strlen(get(json_array_get(entries, i), "name")));
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        const json_t *e = json_array_get(entries, i);
+        hn_wrapped_print(title_of(e), column + 4, printf("  %s", get(e, "name")), stdout);
+    }
+}
+
+// "    name  text", the text in a column of its own.
+static void print_term(const char *name, const char *text) {
+    hn_wrapped_print(text, 24, printf("    %s ", name), stdout);
+}
+
 static void print_parameter(const json_t *p) {
+    char text[HN_MESSAGE_MAX];
     const char *initial = get(p, "default");
-    printf("    %-16s %-12s %s [%s]\n", get(p, "name"), initial ? initial : "(unset)",
-           get(p, "help"), get(p, "range"));
+    hn_put_text(text, sizeof text, "%s [%s; default %s]", get(p, "help"), get(p, "range"),
+                initial ? initial : "unset");
+    print_term(get(p, "name"), text);
 }
 
 static void print_column(const json_t *c) {
+    char text[HN_MESSAGE_MAX];
     const char *units = get(c, "units");
-    printf("    %-18s %s; ", get(c, "name"), get(c, "long_name"));
-    if (units)
-        printf("unit %s, better: %s\n", units, get(c, "direction"));
-    else
-        printf("text\n");
+    hn_put_text(text, sizeof text, units ? "%s; unit %s, better: %s" : "%s; text",
+                get(c, "long_name"), units, get(c, "direction"));
+    print_term(get(c, "name"), text);
+}
+
+static void print_paragraph(const char *head, const char *text) {
+    if (text)
+        hn_wrapped_print(text, 4, *head ? printf("    %s", head) : 0, stdout);
 }
 
 static void print_entry(const json_t *e) {
-    const json_t *parts[] = {json_object_get(e, "parameters"), json_object_get(e, "columns")};
-    const char *title = get(e, "title"), *caption = get(e, "caption"), *note = get(e, "note");
-    const char *family = get(e, "family"), *data = get(e, "data");
+    static const char *const keys[] = {"parameters", "columns"}, *const names[] = {"options",
+                                                                                   "columns"};
+    const char *family = get(e, "family");
     bool study = family && strcmp(family, "study") == 0;
-    bool both = json_array_size(parts[0]) > 0 && json_array_size(parts[1]) > 0;
-    const char *source = get(e, "paper") ? get(e, "paper") : get(e, "endings");
-    printf(source ? "%s: %s (%s)\n" : "%s: %s\n", get(e, "name"), title ? title : get(e, "summary"),
-           source);
-    if (caption)
-        printf("    %s\n", caption);
+    hn_wrapped_print(title_of(e), 4, printf("%s:", get(e, "name")), stdout);
+    print_paragraph("source:", get(e, "paper"));
+    print_paragraph("endings:", get(e, "endings"));
+    print_paragraph("", get(e, "caption"));
+    print_paragraph("differs:", get(e, "note"));
+    print_paragraph("data:", get(e, "data"));
     if (study)
         printf("    by name only, table /%s\n", get(e, "table"));
-    if (note)
-        printf("    differs: %s\n", note);
-    if (data)
-        printf("    data: %s\n", data);
     for (int part = 0; part < 2; part++) {
-        if (both || (study && json_array_size(parts[part]) > 0))
-            printf("  %s\n", part == 0 ? "options" : "columns");
-        for (size_t i = 0; i < json_array_size(parts[part]); i++)
-            (part == 0 ? print_parameter : print_column)(json_array_get(parts[part], i));
+        const json_t *list = json_object_get(e, keys[part]);
+        if (json_array_size(list) > 0)
+            printf("  %s\n", names[part]);
+        for (size_t i = 0; i < json_array_size(list); i++)
+            (part == 0 ? print_parameter : print_column)(json_array_get(list, i));
     }
+}
+
+// Appends the entries of a list that have the given names to `found`, in this order. HN_USAGE if
+// there is none of a name.
+static enum hn_code find_named(struct hn_context *ctx, int list, const struct hn_call *call,
+                               const json_t *all, json_t *found) {
+    char hint[64];
+    HN_SCOPE(ctx);
+    int64_t n = (int64_t)json_array_size(all);
+    const char **names = hn_alloc(ctx, n, sizeof *names);
+    if (!names)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        names[i] = get(json_array_get(all, (size_t)i), "name");
+    snprintf(hint, sizeof hint, "; `hardneg list %s` names them", lists[list].name);
+    for (int i = 1; i < call->n_args; i++) {
+        int64_t at = hn_name_find(ctx, lists[list].one, call->args[i], names, n, hint);
+        if (at < 0)
+            return ctx->code;
+        json_array_append(found, json_array_get(all, (size_t)at));
+    }
+    return HN_OK;
+}
+
+static enum hn_code print_named(struct hn_context *ctx, const struct hn_call *call, int list) {
+    if (call->n_args < 2)
+        return hn_fail(ctx, HN_USAGE, "which %s? `hardneg list %s` names them", lists[list].one,
+                       lists[list].name);
+    json_t *all = lists[list].entries(), *found = json_array();
+    enum hn_code code = find_named(ctx, list, call, all, found);
+    for (size_t i = 0; i < json_array_size(found) && !code && !call->json; i++)
+        print_entry(json_array_get(found, i));
+    if (!code && call->json)
+        code = hn_json_print(ctx, json_pack("{s:O}", lists[list].name, found), stdout);
+    json_decref(found);
+    json_decref(all);
+    return code;
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const char *names[LISTS];
     bool wanted[LISTS] = {false};
-    for (int k = 0; k < LISTS; k++)
+    for (int k = 0; k < LISTS; k++) {
         names[k] = lists[k].name;
+        if (call->n_args > 0 && strcmp(call->args[0], lists[k].one) == 0)
+            return print_named(ctx, call, k);
+    }
     for (int i = 0; i < call->n_args; i++) {
-        int64_t k =
-            hn_name_find(ctx, "list", call->args[i], names, LISTS,
-                         ": samplers, losses, weightings, metrics, tasks, figures or formats");
+        int64_t k = hn_name_find(ctx, "list", call->args[i], names, LISTS,
+                                 ": samplers, losses, weightings, metrics, tasks, figures or "
+                                 "formats; or one of them: sampler NAME");
         if (k < 0)
             return ctx->code;
         wanted[k] = true;
@@ -214,8 +283,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const char *name;
     json_t *entries;
     json_object_foreach(all, name, entries) {
-        for (size_t i = 0; i < json_array_size(entries); i++)
-            print_entry(json_array_get(entries, i));
+        if (json_object_size(all) > 1)
+            printf("%s:\n", name);
+        print_short(entries);
     }
     json_decref(all);
     return HN_OK;
@@ -223,13 +293,16 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_list = {
     .name = "list",
-    .usage = "hardneg list [samplers|losses|weightings|metrics|tasks|figures|formats]... [--json]",
-    .summary = "list samplers, losses, weightings, metrics, tasks, figures and file formats, with "
-               "their options and columns",
-    .details = "Lists everything unless arguments name some of them.",
-    .examples = "hardneg list samplers --json",
+    .group = HN_GROUP_PROGRAM,
+    .usage =
+        "hardneg list [samplers|losses|weightings|metrics|tasks|figures|formats]... [--json]\n"
+        "       hardneg list sampler|loss|weighting|metric|task|figure|format NAME... [--json]",
+    .summary = "list samplers, losses, weightings, metrics, tasks, figures and file formats",
+    .details = "Lists everything unless arguments name some of it. With the name of an entry "
+               "prints its source, its options and its columns; --json always has these.",
+    .examples = "hardneg list samplers\nhardneg list sampler batchsampler",
     .options = hn_no_options,
     .json = true,
-    .max_args = LISTS,
+    .max_args = 64,
     .run = run,
 };

@@ -114,6 +114,7 @@ static enum hn_code run_man(struct hn_context *ctx, const struct hn_call *call) 
 
 const struct hn_command hn_cmd_man = {
     .name = "man",
+    .group = HN_GROUP_PROGRAM,
     .usage = "hardneg man",
     .summary = "print the manual page, in roff",
     .details = "`make install` puts it in place.",
@@ -125,7 +126,9 @@ const struct hn_command hn_cmd_man = {
 // Words that a command takes as arguments, where they are not files.
 static const char *argument_words(const char *command) {
     if (strcmp(command, "list") == 0)
-        return "samplers losses weightings metrics tasks figures formats";
+        return "samplers losses weightings metrics tasks figures formats sampler loss weighting "
+               "metric task "
+               "figure format";
     return strcmp(command, "completion") == 0 ? "bash zsh" : "";
 }
 
@@ -217,6 +220,7 @@ static enum hn_code run_completion(struct hn_context *ctx, const struct hn_call 
 
 const struct hn_command hn_cmd_completion = {
     .name = "completion",
+    .group = HN_GROUP_PROGRAM,
     .usage = "hardneg completion bash|zsh",
     .summary = "print the completion of a shell",
     .details = "`make install` puts both in place; without it:",

@@ -168,6 +168,7 @@ enum hn_code hn_figures_check_job(struct hn_context *ctx, const struct hn_job *j
 
 const struct hn_command hn_cmd_plot = {
     .name = "plot",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|cairolatex|dumb] "
              "[--for neurips|icml|acl|talk] [--style FILE]",
     .summary = "draw figures from a results file or a run directory",

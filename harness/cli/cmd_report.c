@@ -136,6 +136,7 @@ static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_report = {
     .name = "report",
+    .group = HN_GROUP_START,
     .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [-o FILE]",
     .summary = "write one self-contained page: the job, samplers, claims, figures, provenance",
     .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
@@ -193,6 +194,7 @@ static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_paper = {
     .name = "paper",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [-o DIR]",
     .summary = "write figures and tables for a paper, and the LaTeX that sets them",
     .details =

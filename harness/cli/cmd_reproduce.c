@@ -385,6 +385,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_reproduce = {
     .name = "reproduce",
+    .group = HN_GROUP_TRAINING,
     .usage =
         "hardneg reproduce ID... | --all | --training | --list [--data DIR] [-o DIR] [options]",
     .summary = "measure figures and tables of the papers on your data, and judge their claims",

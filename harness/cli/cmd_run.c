@@ -379,6 +379,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_run = {
     .name = "run",
+    .group = HN_GROUP_START,
     .usage = "hardneg run -c JOB [-o DIR] [options]",
     .summary = "run a job: every sampler on every snapshot, into results.h5 and figures",
     .details = "Runs each point of the job's grid as a cell and stores it at once: repeat the "
@@ -450,6 +451,7 @@ static enum hn_code run_merge(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_merge = {
     .name = "merge",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg merge DIR... -o FILE",
     .summary = "join the results of a job that was run in parts (run --shard i/n)",
     .details =

@@ -294,6 +294,7 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_sample = {
     .name = "sample",
+    .group = HN_GROUP_TRAINING,
     .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch-size B] [--epochs E] "
              "[--seed S] -o FILE",
     .summary = "write the batches of a sampler, or its negatives, for your own training",

@@ -209,6 +209,7 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_train = {
     .name = "train",
+    .group = HN_GROUP_TRAINING,
     .usage = "hardneg train -c JOB -o DIR [options]",
     .summary = "train encoders with a sampler in the loop, into results.h5 and snapshots",
     .details =

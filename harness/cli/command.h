@@ -18,8 +18,21 @@ struct hn_call {
     void *params;      // of the command, filled from its options
 };
 
+// Headings of the general help, in its order.
+enum hn_command_group {
+    HN_GROUP_NONE, // of no command
+    HN_GROUP_START,
+    HN_GROUP_RESULTS,
+    HN_GROUP_RETRIEVAL,
+    HN_GROUP_TRAINING,
+    HN_GROUP_DATA,
+    HN_GROUP_PROGRAM,
+    HN_GROUPS
+};
+
 struct hn_command {
     const char *name;
+    enum hn_command_group group;
     const char *usage;               // "hardneg run -c JOB [-o DIR] ..."
     const char *summary;             // one line
     const char *details;             // a paragraph for --help

@@ -2,6 +2,7 @@
 // the exit code.
 #include "core/files.h"
 #include "core/sweep/screen.h"
+#include "core/terminal.h"
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
@@ -98,14 +99,28 @@ static enum hn_code check_stack(struct hn_context *ctx) {
                    (long long)stack.rlim_cur >> 10, LEAST);
 }
 
+static const char *const groups[HN_GROUPS] = {
+    [HN_GROUP_START] = "start here",
+    [HN_GROUP_RESULTS] = "results",
+    [HN_GROUP_RETRIEVAL] = "retrieval: queries and a corpus",
+    [HN_GROUP_TRAINING] = "training, and the papers",
+    [HN_GROUP_DATA] = "data",
+    [HN_GROUP_PROGRAM] = "the program",
+};
+
 static void print_usage(FILE *out) {
     fprintf(out,
             "hardneg %s: a yardstick for mini-batch and negative samplers in contrastive "
             "learning\n\nusage: hardneg COMMAND [OPTIONS]\n\n",
             hn_version);
-    for (const struct hn_command *const *c = hn_commands; *c; c++)
-        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-    fprintf(out, "\n`hardneg COMMAND --help` tells more. `hardneg --version` shows the version.\n"
+    for (int group = HN_GROUP_NONE + 1; group < HN_GROUPS; group++) {
+        fprintf(out, "%s:\n", groups[group]);
+        for (const struct hn_command *const *c = hn_commands; *c; c++)
+            if ((*c)->group == (enum hn_command_group)group)
+                fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+        fputc('\n', out);
+    }
+    fprintf(out, "`hardneg COMMAND --help` tells more. `hardneg --version` shows the version.\n"
                  "\nexit codes:\n");
     for (const struct hn_exit *e = hn_exits; e->meaning; e++)
         fprintf(out, "  %-10d %s\n", e->code, e->meaning);
@@ -113,7 +128,7 @@ static void print_usage(FILE *out) {
 
 static void print_help(const struct hn_command *command, const struct hn_option *table) {
     printf("usage: %s\n\n%s\n\n", command->usage, command->summary);
-    hn_wrapped_print(command->details, 0, stdout);
+    hn_wrapped_print(command->details, 0, 0, stdout);
     for (const char *line = command->examples; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         printf("%s    %.*s\n", line == command->examples ? "\n" : "", (int)strcspn(line, "\n"),
@@ -253,6 +268,11 @@ int main(int argc, char **argv) {
     if (argc < 2) {
         print_usage(stderr);
         return HN_USAGE;
+    }
+    char *help_of[] = {argv[0], argc > 2 ? argv[2] : NULL, "--help", NULL};
+    if (strcmp(argv[1], "help") == 0 && argc > 2 && argv[2][0] != '-') { // of a command
+        argv = help_of;
+        argc = 3;
     }
     bool version = strcmp(argv[1], "--version") == 0, abandoned = false;
     bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

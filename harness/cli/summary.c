@@ -1,5 +1,6 @@
 #include "harness/cli/summary.h"
 #include "core/real_text.h"
+#include "core/terminal.h"
 #include "harness/host/processes.h"
 #include "plots/page/trained.h"
 #include "results/analysis/overview.h"
@@ -271,9 +272,9 @@ static void print_row(const json_t *row) {
     printf("  %-16s  %-10s  %-9s  %s\n", text_of(row, "id"), here, text_of(row, "kind"),
            text_of(row, "source"));
     if (strcmp(coverage, "covered") != 0)
-        hn_wrapped_print(coverage, INDENT, stdout);
+        hn_wrapped_print(coverage, INDENT, 0, stdout);
     if (strcmp(here, "lacks data") == 0)
-        hn_wrapped_print(text_of(row, "missing"), INDENT, stdout);
+        hn_wrapped_print(text_of(row, "missing"), INDENT, 0, stdout);
 }
 
 static void print_by_paper(const json_t *rows) {

@@ -1,24 +1,17 @@
 // The progress line. Rate and time left count only what this run did itself: cells found finished
 // take no time and would flatter both.
 #include "harness/host/progress.h"
+#include "core/terminal.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 512, DEFAULT_WIDTH = 80, NARROWEST = 20 };
+enum { LINE_MAX_BYTES = 512, DEFAULT_WIDTH = 80 };
 
 static const int64_t second_ns = 1000000000;
-
-static int terminal_width(void) {
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return (int)hn_max(size.ws_col, NARROWEST);
-    return DEFAULT_WIDTH;
-}
 
 void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bool quiet) {
     const char *term = getenv("TERM");
@@ -27,7 +20,7 @@ void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bo
     *p = (struct hn_progress){.quiet = quiet, .total = total, .skipped = skipped};
     p->terminal = !quiet && !dumb && isatty(STDERR_FILENO);
     p->color = p->terminal && !(no_color && no_color[0]);
-    p->width = terminal_width();
+    p->width = hn_terminal_width(STDERR_FILENO, DEFAULT_WIDTH);
     p->begun_ns = hn_wall_ns();
     // On a terminal the first line comes at once; elsewhere after the first minute.
     p->shown_ns = p->terminal ? p->begun_ns - second_ns : p->begun_ns;
@@ -97,7 +90,7 @@ void hn_progress_show(struct hn_progress *p, const char *what) {
     char text[LINE_MAX_BYTES];
     hn_progress_text(p, what, now, text, sizeof text);
     if (p->terminal) {
-        p->width = terminal_width();
+        p->width = hn_terminal_width(STDERR_FILENO, DEFAULT_WIDTH);
         show_on_terminal(p, text);
     } else
         fprintf(stderr, "%s\n", text);

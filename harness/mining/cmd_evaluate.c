@@ -207,6 +207,7 @@ static enum hn_code run_evaluate(struct hn_context *ctx, const struct hn_call *c
 
 const struct hn_command hn_cmd_evaluate = {
     .name = "evaluate",
+    .group = HN_GROUP_RETRIEVAL,
     .usage = "hardneg evaluate FILE [--k K,...] [--convention trec|st] [--by qrels|truth]",
     .summary = "measure how well queries find their relevant passages",
     .details = "Ranks the whole corpus for each query and prints recall, hit, MRR, nDCG and MAP at "

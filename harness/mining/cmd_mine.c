@@ -218,6 +218,7 @@ static enum hn_code run_mine(struct hn_context *ctx, const struct hn_call *call)
 
 const struct hn_command hn_cmd_mine = {
     .name = "mine",
+    .group = HN_GROUP_RETRIEVAL,
     .usage = "hardneg mine FILE [--preset TOOL] [-n N] [--min-rank R] [--max-rank R] "
              "[--relative-margin SHARE] ... -o FILE",
     .summary = "mine hard negatives of queries over a corpus",

@@ -368,6 +368,7 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_price = {
     .name = "price",
+    .group = HN_GROUP_RETRIEVAL,
     .usage =
         "hardneg price FILE [-n N] [--depth K] [--judged FILE ...] [--recommend --max-fn SHARE] "
         "[-o RESULTS]\n"

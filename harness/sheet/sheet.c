@@ -459,6 +459,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_sheet = {
     .name = "sheet",
+    .group = HN_GROUP_RESULTS,
     .usage = "hardneg sheet SNAPSHOT --images DIR | --texts FILE [--anchor ITEM] "
              "[--sampler SAMPLER]... [-o FILE]",
     .summary =

@@ -1,6 +1,7 @@
 // Draws figures: data and script into files, then gnuplot, started without a shell. All is made in
 // a scratch folder inside the output folder and renamed, so that no half-drawn figure is left.
 #include "core/files.h"
+#include "core/terminal.h"
 #include "plots/page/curves.h"
 #include "plots/page/figure.h"
 #include "plots/page/page_private.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 __asm__(".section .rodata\n"
@@ -123,19 +123,13 @@ static enum hn_code read_style(struct drawing *d, const char *path) {
                : HN_OK;
 }
 
-static int text_width(void) {
-    struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-        return size.ws_col - 1;
-    return 79;
-}
-
 static void write_terminal(const struct drawing *d, FILE *gp) {
     const char *name = d->as->term;
     double scale = d->as->medium ? d->as->medium->scale : 1;
     double w = d->size.width * scale, h = d->size.height * scale;
     if (strcmp(name, "dumb") == 0)
-        fprintf(gp, "set terminal dumb size %d,%d enhanced mono\n", text_width(), d->size.lines);
+        fprintf(gp, "set terminal dumb size %d,%d enhanced mono\n",
+                (int)hn_max(hn_terminal_width(STDOUT_FILENO, 80), 40) - 1, d->size.lines);
     else if (strcmp(name, "pdf") == 0)
         fprintf(gp,
                 "set terminal pdfcairo enhanced color size %.3fin,%.3fin font 'Arial,%g' "
