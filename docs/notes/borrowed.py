@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""How often do intervals that borrow the ratio of variances miss, and how wide are they? docs/notes/intervals.md
+tells. Without a file: synthetic families of settings whose differences to Uniform are 0. With results of many
+seeds: draws of few of them, against the mean over all.
+
+    /usr/bin/python3 docs/notes/borrowed.py
+    /usr/bin/python3 docs/notes/borrowed.py results/many/results.h5
+"""
+import collections
+import sys
+
+import numpy as np
+from scipy import special, stats
+
+CAPS = (0, 2, 4)  # 0: each setting's own variance
+FAMILIES = 2000
+MIN_SETTINGS = 4
+
+
+def inverse_trigamma(y):
+    """Newton's method of Smyth (2004), appendix."""
+    x = 0.5 + 1 / y
+    for _ in range(50):
+        t = special.polygamma(1, x)
+        x += t * (1 - t / y) / special.polygamma(2, x)
+    return x
+
+
+def fit(q, d, cap):
+    """Ratio and degrees of freedom for families q[families, settings]."""
+    e = np.log(q) - special.digamma(d / 2) + np.log(d / 2)
+    extra = e.var(1, ddof=1) - special.polygamma(1, d / 2)
+    f = np.minimum(2 * inverse_trigamma(np.maximum(extra, 1e-9)), cap)
+    r = np.exp(e.mean(1) + np.where(extra > 0, special.digamma(f / 2) - np.log(f / 2), 0))
+    return r[:, None], f[:, None]
+
+
+def half(x, b2, cap):
+    """Half of the intervals of x[families, settings, seeds] that hold together with 95 %."""
+    m, n = x.shape[1:]
+    s2, d = x.var(2, ddof=1), n - 1
+    if cap == 0 or m < MIN_SETTINGS:
+        return stats.t.isf(.025 / m, d) * np.sqrt(s2 / n)
+    q = np.maximum(s2 / b2, 1e-12)
+    r, f = fit(q, d, cap)
+    return stats.t.isf(.025 / m, d + f) * np.sqrt((f * r + d * q) / (f + d) * b2 / n)
+
+
+def family(regime, m, n, rng):
+    """x[families, m, n] around 0, b2[families, m], in points."""
+    shape = (FAMILIES, m, n)
+    b = np.exp(rng.uniform(np.log(.09), np.log(1.2), shape[:2]))
+    sd = .8 * b * np.exp(rng.normal(0, 0 if regime == "equal ratios" else .4, shape[:2]))
+    z = rng.standard_normal(shape)
+    if regime == "unrelated":
+        sd = np.exp(rng.uniform(np.log(.05), np.log(1.2), shape[:2]))
+    elif regime == "one varies 3 times as much":
+        sd[:, 0] *= 3
+    elif regime == "one varies 10 times as much":
+        sd[:, 0] *= 10
+    elif regime == "seeds correlated by .7":
+        z = np.sqrt(.3) * z + np.sqrt(.7) * rng.standard_normal((FAMILIES, 1, n))
+    elif regime == "heavy tails (t of 3)":
+        z = rng.standard_t(3, shape) / np.sqrt(3)
+    elif regime == "skewed up":
+        z = (rng.lognormal(0, 1, shape) - np.exp(.5)) / np.sqrt((np.e - 1) * np.e)
+    elif regime == "skewed down":
+        z = (np.exp(.5) - rng.lognormal(0, 1, shape)) / np.sqrt((np.e - 1) * np.e)
+    elif regime == "a seed in seven 6 sd off":
+        z += 6 * (rng.random(shape) < 1 / 7) - 6 / 7
+    x = sd[..., None] * z
+    if regime == "grid of 1/80":  # the truth stays 0: rounding is symmetric
+        x = np.round(x * .8) / .8
+    return x, b * b * np.exp(rng.normal(0, .1, shape[:2]))
+
+
+def told(x, b2, truth):
+    """"misses above / misses, half" of each cap."""
+    cells = []
+    for cap in CAPS:
+        h, mean = half(x, b2, cap), x.mean(2)
+        above = (mean + h < truth).any(1).mean()
+        missed = (np.abs(mean - truth) > h).any(1).mean()
+        cells.append(f"{100 * above:.1f} / {100 * missed:.1f}, {np.median(h):.2f}")
+    return " | ".join(cells)
+
+
+def simulate():
+    rng = np.random.default_rng(2026)
+    print("| regime | settings | seeds | own | cap 2 | cap 4 |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    for regime in ("equal ratios", "scattered ratios", "unrelated", "one varies 3 times as much", "one varies 10 times as much",
+                   "seeds correlated by .7", "heavy tails (t of 3)", "skewed up", "skewed down", "a seed in seven 6 sd off", "grid of 1/80"):
+        for m, n in ((4, 3), (18, 3), (200, 3), (18, 5), (18, 8)):
+            print(f"| {regime} | {m} | {n} | {told(*family(regime, m, n, rng), 0)} |", flush=True)
+
+
+def draw(path):
+    import h5py
+
+    value, error = collections.defaultdict(dict), collections.defaultdict(dict)
+    with h5py.File(path) as file:
+        r = file["runs"]
+        columns = [r[c][:] for c in ("sampler", "params", "seed", "fn_ratio", "fn_ratio_lo", "fn_ratio_hi")]
+    for sampler, params, seed, v, lo, hi in zip(*columns):
+        value[sampler.decode(), params.decode()][seed] = 100 * v
+        error[sampler.decode(), params.decode()][seed] = 50 * (hi - lo)
+    uniform = [k for k in value if k[0] == "uniform"][0]
+    seeds = sorted(value[uniform])
+    keys = [k for k in value if k != uniform and np.isfinite(list(value[k].values())).all()]
+    x = np.array([[value[k][z] - value[uniform][z] for z in seeds] for k in keys])
+    b2 = np.array([[error[k][z]**2 + error[uniform][z]**2 for z in seeds] for k in keys])
+    ratio = x.std(1, ddof=1) / np.sqrt(b2.mean(1)) * 1.98
+    print(f"{len(keys)} settings, {len(seeds)} seeds, ratios {ratio.min():.2f} to {ratio.max():.2f}")
+    rng = np.random.default_rng(1)
+    for n in (3, 5):
+        c = np.array([rng.choice(len(seeds), n, replace=False) for _ in range(FAMILIES)])
+        picked = np.moveaxis(x[:, c], 0, 1)
+        print(f"| {n} | {told(picked, np.moveaxis(b2[:, c], 0, 1).mean(2), x.mean(1))} |")
+
+
+if len(sys.argv) > 1:
+    draw(sys.argv[1])
+else:
+    simulate()
