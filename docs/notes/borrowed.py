@@ -14,7 +14,7 @@ from scipy import special, stats
 
 CAPS = (0, 2, 4)  # 0: each setting's own variance
 FAMILIES = 2000
-MIN_SETTINGS = 4
+MIN_SETTINGS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 4
 
 
 def inverse_trigamma(y):
@@ -27,12 +27,14 @@ def inverse_trigamma(y):
 
 
 def fit(q, d, cap):
-    """Ratio and degrees of freedom for families q[families, settings]."""
-    e = np.log(q) - special.digamma(d / 2) + np.log(d / 2)
-    extra = e.var(1, ddof=1) - special.polygamma(1, d / 2)
-    f = np.minimum(2 * inverse_trigamma(np.maximum(extra, 1e-9)), cap)
-    r = np.exp(e.mean(1) + np.where(extra > 0, special.digamma(f / 2) - np.log(f / 2), 0))
-    return r[:, None], f[:, None]
+    """Ratio and degrees of freedom for families q[families, settings], of those above 0; 0 degrees for too few."""
+    with np.errstate(all="ignore"):
+        e = np.where(q > 0, np.log(q), np.nan) - special.digamma(d / 2) + np.log(d / 2)
+        extra = np.nanvar(e, 1, ddof=1) - special.polygamma(1, d / 2)
+        some = (q > 0).sum(1) >= MIN_SETTINGS
+        f = np.where(some, np.minimum(2 * inverse_trigamma(np.maximum(np.nan_to_num(extra), 1e-9)), cap), 0)
+        r = np.exp(np.nanmean(e, 1) + np.where(extra > 0, special.digamma(f / 2) - np.log(f / 2), 0))
+    return np.where(some, r, 0)[:, None], f[:, None]
 
 
 def half(x, b2, cap):
@@ -41,7 +43,7 @@ def half(x, b2, cap):
     s2, d = x.var(2, ddof=1), n - 1
     if cap == 0 or m < MIN_SETTINGS:
         return stats.t.isf(.025 / m, d) * np.sqrt(s2 / n)
-    q = np.maximum(s2 / b2, 1e-12)
+    q = s2 / b2
     r, f = fit(q, d, cap)
     return stats.t.isf(.025 / m, d + f) * np.sqrt((f * r + d * q) / (f + d) * b2 / n)
 
@@ -90,7 +92,7 @@ def simulate():
     print("| regime | settings | seeds | own | cap 2 | cap 4 |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     for regime in ("equal ratios", "scattered ratios", "unrelated", "one varies 3 times as much", "one varies 10 times as much",
                    "seeds correlated by .7", "heavy tails (t of 3)", "skewed up", "skewed down", "a seed in seven 6 sd off", "grid of 1/80"):
-        for m, n in ((4, 3), (18, 3), (200, 3), (18, 5), (18, 8)):
+        for m, n in ((4, 3), (6, 3), (8, 3), (18, 3), (200, 3), (8, 5), (18, 5), (18, 8)):
             print(f"| {regime} | {m} | {n} | {told(*family(regime, m, n, rng), 0)} |", flush=True)
 
 

@@ -1,13 +1,14 @@
 // Means and differences over seeds: sums over the cells themselves, so over any number of seeds.
 #include "results/analysis/means.h"
 #include "core/stats.h"
+#include "results/analysis/spread.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-const struct hn_mean hn_no_mean = {NAN, NAN, NAN, NAN, 0, HN_OVER_NOTHING, 1};
+const struct hn_mean hn_no_mean = {NAN, NAN, NAN, NAN, 0, HN_OVER_NOTHING, 1, 0};
 
 enum { FEWEST_SEEDS = 3 }; // that give an interval: Student's quantile of two is 12.7
 
@@ -23,9 +24,9 @@ static void add(struct moments *m, double value) {
     m->squares += off * (value - m->mean);
 }
 
-// Half-width of that interval over n seeds in standard errors: Student's quantile.
-static double quantile(int64_t n, int64_t among) {
-    return gsl_cdf_tdist_Qinv(0.025 / (double)among, (double)(n - 1));
+// Half-width of an interval in standard errors: Student's quantile.
+static double quantile(double freedom, int64_t among) {
+    return gsl_cdf_tdist_Qinv(0.025 / (double)among, freedom);
 }
 
 // Half of Student's 95 % interval.
@@ -33,7 +34,7 @@ static double half_of(const struct moments *m) {
     if (m->n < 2)
         return NAN;
     double n = (double)m->n;
-    return quantile(m->n, 1) * sqrt(m->squares / (n - 1) / n);
+    return quantile(n - 1, 1) * sqrt(m->squares / (n - 1) / n);
 }
 
 // The columns behind an estimate, found once: -1 where there is none.
@@ -134,6 +135,7 @@ static struct hn_mean mean_of(const struct moments *m, struct ends batches) {
         return e;
     e.mean = m->mean;
     e.n = m->n;
+    e.freedom = (double)(m->n - 1);
     if (m->n >= FEWEST_SEEDS)
         set_interval(&e, HN_OVER_SEEDS, half_of(m), half_of(m));
     else
@@ -154,14 +156,22 @@ struct hn_mean hn_values_mean(const double *value, int64_t n, double gap) {
 double hn_mean_p(struct hn_mean m) {
     if (m.over != HN_OVER_SEEDS || !(m.half > 0))
         return NAN;
-    double errors = fabs(m.mean) / m.half * quantile(m.n, m.among);
-    return 2 * gsl_cdf_tdist_Q(errors, (double)(m.n - 1));
+    double errors = fabs(m.mean) / m.half * quantile(m.freedom, m.among);
+    return 2 * gsl_cdf_tdist_Q(errors, m.freedom);
+}
+
+struct hn_mean hn_mean_with(struct hn_mean m, double variance, double freedom) {
+    double half = quantile(freedom, 1) * sqrt(variance / (double)m.n);
+    set_interval(&m, HN_OVER_SEEDS, half, half);
+    m.freedom = freedom;
+    m.among = 1;
+    return m;
 }
 
 struct hn_mean hn_mean_among(struct hn_mean m, int64_t n) {
     if (m.over != HN_OVER_SEEDS)
         return m;
-    m.half *= quantile(m.n, n) / quantile(m.n, m.among);
+    m.half *= quantile(m.freedom, n) / quantile(m.freedom, m.among);
     m.lo = m.mean - m.half;
     m.hi = m.mean + m.half;
     m.among = n;
@@ -236,6 +246,23 @@ struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_re
     return mean_of(&m, batches);
 }
 
+struct hn_spread hn_replicates_spread(const struct hn_results *r, struct hn_replicates a,
+                                      struct hn_replicates b, const char *column) {
+    struct reader d = open_reader(r, column);
+    struct moments m = {.n = 0};
+    double squares = 0;
+    for (int64_t i = 0, k = 0; find_pair(&d, a, b, &i, &k); i++, k++) {
+        int64_t one = a.row[i], other = b.row[k];
+        struct ends batches = {0, 0};
+        add(&m, beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
+        pool(&batches, &d, one, false);
+        pool(&batches, &d, other, true);
+        squares += 0.25 * (batches.below + batches.above) * (batches.below + batches.above);
+    }
+    return (struct hn_spread){m.n, m.n > 1 ? m.squares / (double)(m.n - 1) : NAN,
+                              m.n > 0 ? squares / (double)m.n : NAN};
+}
+
 enum { SEEDS_MAX = 999 };
 
 enum hn_within hn_judge(struct hn_mean difference, double margin) {
@@ -249,7 +276,7 @@ enum hn_within hn_judge(struct hn_mean difference, double margin) {
 int64_t hn_judge_seeds(struct hn_mean difference, double margin) {
     if (difference.over != HN_OVER_SEEDS)
         return 0;
-    double errors = quantile(difference.n, difference.among);
+    double errors = quantile(difference.freedom, difference.among);
     int64_t n = hn_samples_needed(fabs(difference.mean - margin),
                                   difference.half * sqrt((double)difference.n) / errors,
                                   0.025 / (double)difference.among, SEEDS_MAX);

@@ -16,7 +16,9 @@ struct hn_mean {
     double lo, hi; // the interval, cut to the column's range; NaN: none
     int64_t n;     // cells with a value, or pairs
     enum hn_over over;
-    int64_t among; // intervals that hold together with 95 % (hn_mean_among()), 1 = this one alone
+    int64_t among;  // intervals that hold together with 95 % (hn_mean_among()), 1 = this one alone
+    double freedom; // of Student's distribution behind an interval over seeds: n - 1, or more where
+                    // settings learn from one another (spread.h)
 };
 extern const struct hn_mean hn_no_mean; // NaN throughout, of no cell
 
@@ -48,6 +50,8 @@ bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_
 struct hn_mean hn_values_mean(const double *value, int64_t n, double gap);
 // Of Student's two-sided test that the mean is 0; NaN without an interval or a difference.
 double hn_mean_p(struct hn_mean m);
+// With an interval over seeds from this variance of a value, of so many degrees of freedom.
+struct hn_mean hn_mean_with(struct hn_mean m, double variance, double freedom);
 // With the interval over seeds widened so that n of its kind hold together with 95 % (Bonferroni):
 // for what is picked among n by these numbers. An interval over batches stays as it is.
 struct hn_mean hn_mean_among(struct hn_mean m, int64_t n);

@@ -245,6 +245,34 @@ void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *
     }
 }
 
+static const char learned[] = "fn_ratio"; // has intervals over batches in every cell
+
+// The settings that share a base and the kind of negatives learn from one another.
+static enum hn_code learn_spreads(struct hn_context *ctx, struct hn_overview *o) {
+    struct hn_spread *group = hn_alloc(ctx, o->settings, sizeof *group);
+    for (int64_t s = 0; group && s < o->settings; s++) {
+        o->spread[s] = (struct hn_spread){0, NAN, NAN};
+        o->prior[s].freedom = -1; // not learned yet
+        if (o->base[s] >= 0 && o->base[s] != s)
+            o->spread[s] = hn_replicates_spread(o->results, hn_overview_cells(o, s),
+                                                hn_overview_cells(o, o->base[s]), learned);
+    }
+    for (int64_t s = 0; group && s < o->settings; s++) {
+        int64_t n = 0;
+        if (o->prior[s].freedom >= 0)
+            continue;
+        for (int64_t k = s; k < o->settings; k++)
+            if (o->base[k] == o->base[s] && o->per_anchor[k] == o->per_anchor[s])
+                group[n++] = o->spread[k];
+        struct hn_prior prior = hn_prior_fit(group, n);
+        for (int64_t k = s; k < o->settings; k++)
+            if (o->base[k] == o->base[s] && o->per_anchor[k] == o->per_anchor[s])
+                o->prior[k] = prior;
+    }
+    hn_free(ctx, group);
+    return group ? HN_OK : ctx->code;
+}
+
 static void find_last(struct hn_overview *o) {
     const struct hn_table *t = runs_of(o);
     int64_t dataset = identity_at(o, "dataset");
@@ -279,12 +307,13 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
         !HN_ALLOC(ctx, out->league, cells) || !HN_ZALLOC(ctx, out->seeds, cells) ||
         !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, out->of, cells) ||
-        !HN_ZALLOC(ctx, out->front, cells) || !HN_ZALLOC(ctx, out->last, cells))
+        !HN_ZALLOC(ctx, out->front, cells) || !HN_ZALLOC(ctx, out->last, cells) ||
+        !HN_ALLOC(ctx, out->spread, cells) || !HN_ALLOC(ctx, out->prior, cells))
         return ctx->code;
     find_identities(out, out->of); // as scratch space, until settings are found
     find_settings(out);
     find_leagues(out);
-    if (sort_cells(ctx, out))
+    if (sort_cells(ctx, out) || learn_spreads(ctx, out))
         return ctx->code;
     find_axes(out);
     find_headed(out);
@@ -397,8 +426,10 @@ struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, co
 
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column) {
-    return hn_replicates_difference(o->results, hn_overview_cells(o, setting),
-                                    hn_overview_cells(o, base), column);
+    struct hn_mean d = hn_replicates_difference(o->results, hn_overview_cells(o, setting),
+                                                hn_overview_cells(o, base), column);
+    bool known = base == o->base[setting] && strcmp(column, learned) == 0;
+    return known ? hn_mean_moderated(d, o->spread[setting], o->prior[setting]) : d;
 }
 
 struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setting,

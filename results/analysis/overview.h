@@ -4,6 +4,7 @@
 
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
+#include "results/analysis/spread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,10 +29,14 @@ struct hn_overview {
     // [settings] The first setting that it is ranked with: they differ at most by sampler and
     // options, and both have whole batches as negatives, or both negatives of each anchor.
     int64_t *league;
-    int64_t *seeds;       // [settings] finished cells
-    bool *per_anchor;     // [settings] its sampler gives every anchor negatives of its own: `mined`
-    bool *front;          // [settings] hn_overview_front() by the first measure of hardness
-    bool *last;           // [settings] its step is the last one of its file
+    int64_t *seeds;   // [settings] finished cells
+    bool *per_anchor; // [settings] its sampler gives every anchor negatives of its own: `mined`
+    bool *front;      // [settings] hn_overview_front() by the first measure of hardness
+    bool *last;       // [settings] its step is the last one of its file
+    // [settings] Of the difference to the base in false negatives, and what it learns from those of
+    // its base and kind of negatives.
+    struct hn_spread *spread;
+    struct hn_prior *prior;
     int64_t *row, *start; // [cells], [settings + 1]: see hn_overview_cells()
     int64_t *of;          // [cells] the setting of each
     int64_t settings, columns;
@@ -69,7 +74,8 @@ int64_t hn_overview_setting(const struct hn_overview *o, const struct hn_table *
 // All cells of a setting by seed, unfinished ones among them.
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting);
 
-// A column's mean over finished cells; its difference to another setting's, paired by seed.
+// A column's mean over finished cells; its difference to another setting's, paired by seed. False
+// negatives against the base have the interval of hn_mean_moderated().
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column);

@@ -256,6 +256,7 @@ static void put_draw(gsl_rng *random, const struct world *w) {
                    batches = gsl_ran_gaussian(random, 0.001);
             struct cell c = at(is->sampler, seed, 0.1 + is->fn + shared + build + batches,
                                0.3 + is->hard + gsl_ran_gaussian(random, 0.005));
+            c.wide = 1.96 * 0.001;
             put(&c);
         }
     }

@@ -356,9 +356,9 @@ static void front_by_luck(void) {
 
 // Within needs the upper end of an interval over seeds; too wide a one says how many would do.
 static void judged(void) {
-    struct hn_mean d = {0, 0.004, -0.004, 0.004, 3, HN_OVER_SEEDS, 1};
+    struct hn_mean d = {0, 0.004, -0.004, 0.004, 3, HN_OVER_SEEDS, 1, 2};
     CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_WITHIN);
-    d = (struct hn_mean){0.13, 0.136, -0.006, 0.266, 3, HN_OVER_SEEDS, 1};
+    d = (struct hn_mean){0.13, 0.136, -0.006, 0.266, 3, HN_OVER_SEEDS, 1, 2};
     CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_UNDETERMINED);
     // SciPy, deviation .136 sqrt(3) / 4.302653: least n with (t.isf(.025, n - 1) +
     // t.ppf(.9, n - 1)) deviation / sqrt(n) <= .125, and .03
