@@ -14,7 +14,7 @@ from scipy import special, stats
 
 CAPS = (0, 2, 4)  # 0: each setting's own variance
 FAMILIES = 2000
-MIN_SETTINGS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 4
+MIN_SETTINGS = 6
 
 
 def inverse_trigamma(y):

@@ -73,8 +73,9 @@ int hn_html_digits(double half, int digits);
 void hn_html_mean(FILE *html, struct hn_mean m, double scale, int digits, bool sign);
 // As hn_html(): format has a %s for a time to three digits, "6.06 ms"; nothing where it is NaN.
 void hn_html_seconds(FILE *html, const char *format, double seconds);
-// A sentence: so few seeds give no interval over seeds, and by what the following goes instead.
-void hn_html_by_means(FILE *html, int64_t seeds, const char *by);
+// A sentence: fewer than three seeds do not show how builds vary, "so no sampler is named", and
+// what to run.
+void hn_html_few_seeds(FILE *html, int64_t seeds, const char *so);
 // The headings and the beginning of the body; the first `sorted` ones are buttons that sort.
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted);
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row);

@@ -4,8 +4,8 @@
 //
 // Intervals over seeds decide: a sampler is within a budget if the upper end of its excess is, and
 // harder than another if the paired difference lies above 0. They hold for all samplers together
-// (hn_mean_among()), of which one is picked. With fewer than three seeds the sentences say that
-// hardness goes by means, and false negatives by intervals over batches, where these are known.
+// (hn_mean_among()), of which one is picked. Fewer than three seeds name none: the batches of a
+// seed share a build, and do not show how builds vary.
 #include "core/pairs.h"
 #include "plots/report/report.h"
 
@@ -24,7 +24,7 @@ struct league {
     int64_t compared;       // settings among which one is picked
     const struct hn_hardness *hardness;
     double budget[BUDGETS]; // of the excess over Uniform's ratio, increasing
-    bool judged;            // by intervals
+    bool judged;            // enough seeds for intervals
 };
 
 static struct hn_mean mean_of(const struct league *p, int64_t s, const char *column) {
@@ -49,19 +49,11 @@ static bool is_candidate(const struct league *p, int64_t s) {
 static bool is_per_anchor(const struct league *p) { return p->o->per_anchor[p->first]; }
 
 static enum hn_within judge(const struct league *p, int64_t s, double budget) {
-    struct hn_mean d = excess(p, s, "fn_ratio");
-    if (d.over == HN_OVER_SEEDS || isnan(d.mean))
-        return hn_judge(d, budget);
-    // Half as it is printed, though ends may differ; few seeds beside many need an interval.
-    double half = !isnan(d.half) ? d.half : p->judged ? INFINITY : 0;
-    return d.mean + half <= budget  ? HN_WITHIN
-           : d.mean - half > budget ? HN_BEYOND
-                                    : HN_UNDETERMINED;
+    return hn_judge(excess(p, s, "fn_ratio"), budget);
 }
 
 static bool is_harder(const struct league *p, int64_t s) {
-    struct hn_mean d = excess(p, s, p->hardness->column);
-    return p->judged ? hn_told_apart(d, true) > 0 : d.mean >= HN_HARDNESS_MARGIN;
+    return hn_told_apart(excess(p, s, p->hardness->column), true) > 0;
 }
 
 // The hardest within the budget (NAN: of all), -1 = none is harder than Uniform.
@@ -129,13 +121,10 @@ static void put_ties(FILE *html, const struct league *p, int64_t best, double bu
     for (int64_t s = 0; s < p->o->settings; s++) {
         if (s == best || !is_candidate(p, s) || s == p->uniform ||
             (!isnan(budget) && judge(p, s, budget) != HN_WITHIN) ||
-            hn_told_apart(difference(p, s, best, p->hardness->column), p->judged) != 0)
+            hn_told_apart(difference(p, s, best, p->hardness->column), true) != 0)
             continue;
         if (n++ < NAMED_MAX)
-            put_name(html, p, s,
-                     n > 1       ? ", %s"
-                     : p->judged ? " Not significantly harder than %s"
-                                 : " As hard: %s");
+            put_name(html, p, s, n > 1 ? ", %s" : " Not significantly harder than %s");
     }
     end_list(html, n, NAMED_MAX);
 }
@@ -231,11 +220,8 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
         fputs("none; every sampler has more.</li>\n", html);
         return;
     }
-    if (best < 0 && p->judged)
+    if (best < 0)
         fputs("no sampler within this limit is shown to be harder than Uniform.", html);
-    else if (best < 0)
-        fprintf(html, "no sampler shown to be within this limit is harder than Uniform by %g.",
-                HN_HARDNESS_MARGIN);
     else if (best == before)
         put_name(html, p, best, "<b>%s</b> again.");
     else {
@@ -246,9 +232,9 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     if (best >= 0)
         put_ties(html, p, best, budget);
     put_uncertain(html, p, best, budget, true);
-    if (best < 0 && p->judged)
+    if (best < 0)
         put_uncertain(html, p, best, budget, false);
-    if (p->judged && !is_cramped(p) && all_beyond(p, budget, true))
+    if (!is_cramped(p) && all_beyond(p, budget, true))
         fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
                 HN_HARDNESS_MARGIN);
     fputs("</li>\n", html);
@@ -283,15 +269,11 @@ static void put_without(FILE *html, const struct league *p) {
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 
-// True if an excess of false negatives is known; *batches: if one has an interval over batches.
-static bool has_excess(const struct league *p, bool *batches) {
+// True if an excess of false negatives is known.
+static bool has_excess(const struct league *p) {
     bool any = false;
-    *batches = false;
-    for (int64_t s = 0; s < p->o->settings; s++) {
-        struct hn_mean d = is_candidate(p, s) ? excess(p, s, "fn_ratio") : hn_no_mean;
-        any |= isfinite(d.mean);
-        *batches |= d.over == HN_OVER_BATCHES;
-    }
+    for (int64_t s = 0; s < p->o->settings; s++)
+        any |= is_candidate(p, s) && isfinite(excess(p, s, "fn_ratio").mean);
     return any;
 }
 
@@ -307,8 +289,7 @@ static bool is_repeated(const struct league *p, int b) {
 }
 
 static void put_budgets(FILE *html, const struct league *p) {
-    int64_t seeds = p->o->seeds[p->uniform], before = -1;
-    bool batches;
+    int64_t before = -1;
     if (!is_per_anchor(p)) {
         fputs(" <b>Uniform</b>: ", html);
         put_measures(html, p, p->uniform);
@@ -319,25 +300,22 @@ static void put_budgets(FILE *html, const struct league *p) {
                 " No sampler can be harder by %g, as no cosine is above 1: if embeddings share a "
                 "direction, subtract their mean before the import.",
                 HN_HARDNESS_MARGIN);
-    if (!has_excess(p, &batches)) {
+    if (!has_excess(p)) {
         fputs(" No other sampler was run with the same seeds.</p>\n", html);
         return;
     }
     if (!p->judged) {
         fputs(" ", html);
-        hn_html_by_means(html, seeds,
-                         batches ? "hardness goes by means, false negatives by intervals over "
-                                   "batches"
-                                 : "what follows goes by means");
+        hn_html_few_seeds(html, p->o->seeds[p->uniform], "no sampler is named");
     }
-    fputs("</p>\n<ul>\n", html);
-    for (int b = 0; b < BUDGETS; b++) {
+    fputs(p->judged ? "</p>\n<ul>\n" : "</p>\n", html);
+    for (int b = 0; b < BUDGETS && p->judged; b++) {
         if (b < BUDGETS - 1 && (p->budget[b + 1] <= p->budget[b] || is_repeated(p, b)))
             continue;
         put_budget(html, p, b, before);
         before = find_hardest(p, p->budget[b]);
     }
-    fputs("</ul>\n", html);
+    fputs(p->judged ? "</ul>\n" : "", html);
     put_uncompared(html, p);
     put_without(html, p);
 }
@@ -346,10 +324,13 @@ static void put_budgets(FILE *html, const struct league *p) {
 static void put_hardest(FILE *html, const struct league *p, const char *why) {
     int64_t best = find_hardest(p, NAN);
     hn_html(html, " %s ", why);
-    put_name(html, p, best, "<b>%s</b> is the hardest: ");
-    put_measures(html, p, best);
-    fputs(".", html);
-    put_ties(html, p, best, NAN);
+    if (p->judged) {
+        put_name(html, p, best, "<b>%s</b> is the hardest: ");
+        put_measures(html, p, best);
+        fputs(".", html);
+        put_ties(html, p, best, NAN);
+    } else
+        hn_html_few_seeds(html, p->o->seeds[best], "no sampler is named");
     fputs("</p>\n", html);
     put_without(html, p);
 }
@@ -412,8 +393,10 @@ static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_
             p.budget[b] = fmax(margin, (double[BUDGETS]){0, 0.02, 0.1}[b]);
         p.judged = p.uniform >= 0 && o->seeds[p.uniform] >= SEEDS_MIN;
         p.compared = 0;
-        for (int64_t k = 0; k < o->settings; k++)
+        for (int64_t k = 0; k < o->settings; k++) {
             p.compared += k != p.uniform && is_candidate(&p, k);
+            p.judged |= p.uniform < 0 && is_candidate(&p, k) && o->seeds[k] >= SEEDS_MIN;
+        }
         put_league(html, &p);
     }
     return leagues;

@@ -123,9 +123,11 @@ void hn_html_seconds(FILE *html, const char *format, double seconds) {
     hn_html(html, format, text);
 }
 
-void hn_html_by_means(FILE *html, int64_t seeds, const char *by) {
-    fprintf(html, "%s %s no interval over seeds: %s; three seeds would give one. ",
-            hn_counted(seeds, "seed").text, seeds == 1 ? "gives" : "give", by);
+void hn_html_few_seeds(FILE *html, int64_t seeds, const char *so) {
+    fprintf(html,
+            "%s %s run, and how much builds vary is not known, so %s: give the job three seeds or "
+            "more (<code>seeds: [1, 2, 3]</code>). ",
+            hn_counted(seeds, "seed").text, seeds == 1 ? "was" : "were", so);
 }
 
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {

@@ -77,7 +77,7 @@ static void put_group(FILE *html, const struct hn_overview *o, const struct base
         if (!is_beside(o, b->none, s) || is_clamped(o, s))
             continue;
         struct hn_mean d = change(o, b, s);
-        if (isnan(d.mean) || hn_told_apart(d, b->judged) != sign)
+        if (isnan(d.mean) || hn_told_apart(d, true) != sign)
             continue;
         fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);
         put_name(html, o, s);
@@ -125,9 +125,9 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
     fputs(strcmp(b.column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
                                            : " % of the loss is on false negatives. ",
           html);
-    if (first && !b.judged)
-        hn_html_by_means(html, o->seeds[none], "what follows goes by means");
-    for (int sign = -1; sign <= 1; sign++)
+    if (first && b.beside > 0 && !b.judged)
+        hn_html_few_seeds(html, o->seeds[none], "weightings are not compared");
+    for (int sign = -1; sign <= 1 && b.judged; sign++)
         put_group(html, o, &b, sign);
     put_apart(html, o, &b, true);
     put_apart(html, o, &b, false);

@@ -343,7 +343,8 @@ static void texts(void) {
     CU_ASSERT_STRING_EQUAL(out, "<b>a&#60;b</b> 5% %s 3 of 9223372036854775807, +0.12 c");
     memset(out, 0, sizeof out);
     f = fmemopen(out, sizeof out, "w");
-    hn_html_mean(f, (struct hn_mean){-3e-4, 0.0498, NAN, NAN, 3, HN_OVER_SEEDS, 1, 2}, 100, 0, true);
+    hn_html_mean(f, (struct hn_mean){-3e-4, 0.0498, NAN, NAN, 3, HN_OVER_SEEDS, 1, 2}, 100, 0,
+                 true);
     hn_html_amount(f, (struct hn_html_amount){" |", 100, 1, true}, -3e-4, 0.0498);
     fclose(f);
     CU_ASSERT_STRING_EQUAL(out, "0.0 ± 5.00.0 ± 5.0  |");
