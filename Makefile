@@ -71,7 +71,7 @@ sources := $(wildcard $(addsuffix /*.c,$(modules)))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library := $(BUILD)/libhardneg.a
 shared := $(BUILD)/libhardneg.so
-version = $(shell sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' core/version.c)
+version = $(shell sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' core/context.c)
 program := $(BUILD)/hardneg
 test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
 suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules) plots fuzz,tests/$(d)/test_*.c)))

@@ -35,6 +35,10 @@ static struct hn_interval interval(double mean, double standard_error, int64_t n
     return out;
 }
 
+double hn_beyond_rounding(double a, double b) {
+    return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
+}
+
 int64_t hn_samples_needed(double distance, double deviation, double tail, int64_t max) {
     static const double power = 0.9;
     if (!(distance > 0) || !isfinite(deviation))

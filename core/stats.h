@@ -29,6 +29,9 @@ struct hn_interval hn_share_interval(const double *value, int64_t n, double leve
 // <= distance. -1: more than max.
 int64_t hn_samples_needed(double distance, double deviation, double tail, int64_t max);
 
+// a - b; 0 if only the rounding of single precision, as cosines have, tells them apart.
+double hn_beyond_rounding(double a, double b);
+
 // Bin of v among `bins` equal bins on [-1, 1]; values outside go to the end bins.
 static inline int64_t hn_cosine_bin(float v, int64_t bins) {
     double position = ((double)v + 1.0) * 0.5 * (double)bins;

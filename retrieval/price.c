@@ -1,3 +1,4 @@
+#include "core/front.h"
 #include "retrieval/estimate.h"
 
 #include <gsl/gsl_sort.h>
@@ -149,15 +150,19 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_mine_opti
     return HN_OK;
 }
 
-static void mark_front(struct hn_price *p, int n) {
-    for (int i = 0; i < n; i++) {
-        p[i].front = p[i].negatives > 0 && !isnan(p[i].false_share.mean);
-        for (int k = 0; k < n && p[i].front; k++) {
-            double dh = p[k].hardness.mean - p[i].hardness.mean;
-            double df = p[k].false_share.mean - p[i].false_share.mean;
-            p[i].front = p[k].negatives == 0 || !(dh >= 0 && df <= 0 && (dh > 0 || df < 0));
-        }
-    }
+static enum hn_code mark_front(struct hn_context *ctx, struct hn_price *p, int n) {
+    HN_SCOPE(ctx);
+    struct hn_front_point *point = hn_alloc(ctx, n, sizeof *point);
+    enum hn_standing *standing = hn_alloc(ctx, n, sizeof *standing);
+    if (!point || !standing)
+        return ctx->code;
+    for (int i = 0; i < n; i++)
+        point[i] = (struct hn_front_point){p[i].negatives > 0 ? p[i].false_share.mean : NAN,
+                                           p[i].hardness.mean, 0};
+    hn_front(point, n, NULL, NULL, standing);
+    for (int i = 0; i < n; i++)
+        p[i].front = standing[i] == HN_ON_FRONT;
+    return HN_OK;
 }
 
 // If no negative is false the ratio's interval is a point: the upper end is then the share with
@@ -236,8 +241,7 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
         else if (m->truth.start)
             out[s].false_share = false_share(to, rows, (double)out[s].negatives);
     }
-    mark_front(out, n);
-    return HN_OK;
+    return mark_front(ctx, out, n);
 }
 
 static bool is_within(const struct hn_price *price, double max_fn, double max_none) {
