@@ -175,7 +175,8 @@ static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results
             fputc(',', out);
         }
         s < 0 ? fprintf(out, "seeds,front,no_more_false_negatives")
-              : fprintf(out, "%" PRId64 ",%d,%s", o.seeds[s], o.front[s], no_more(&o, s));
+              : fprintf(out, "%" PRId64 ",%d,%s", o.seeds[s], o.standing[s] > HN_BEATEN,
+                        no_more(&o, s));
         for (int c = 0; c < r->runs.n_columns; c++) {
             const struct hn_column *column = &r->runs.column[c];
             if (!is_measure(column))

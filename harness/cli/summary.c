@@ -66,8 +66,9 @@ static void put_error(const struct hn_results *r, const struct hn_overview *o, i
 }
 
 static json_t *setting_row(const struct hn_results *r, const struct hn_overview *o, int64_t s) {
-    json_t *row = json_pack("{s:o, s:I, s:s}", "sampler", hn_json_text(hn_overview_sampler(o, s)),
-                            "seeds", (json_int_t)o->seeds[s], "front", o->front[s] ? "*" : "");
+    json_t *row =
+        json_pack("{s:o, s:I, s:s}", "sampler", hn_json_text(hn_overview_sampler(o, s)), "seeds",
+                  (json_int_t)o->seeds[s], "front", hn_front_mark(o->standing[s]));
     for (int a = 0; a < o->axes; a++)
         json_object_set_new(row, o->axis[a].name,
                             hn_json_text(hn_overview_value(o, s, o->axis[a].name).text));

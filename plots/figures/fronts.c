@@ -5,6 +5,7 @@
 // them. Along it false negatives, hardness and the logarithm of the cost of a batch are
 // interpolated. A point is drawn where every data set has it, as a mean over them with its 95 %
 // interval (Student's, from three data sets on): encoders are the replicates here, not seeds.
+#include "core/front.h"
 #include "plots/page/curves.h"
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
@@ -40,6 +41,8 @@ struct view {
     const struct hn_groups *g;
     int league;                        // as settings have it
     struct front front[HN_MAX_PANELS]; // of a sampler, by data set
+    struct hn_front_point *point;      // scratch: [settings of the groups]
+    enum hn_standing *standing;        // likewise
     const char *measure;
     bool excess; // over Uniform's, which every data set has
     bool marks;  // some sampler has no line
@@ -68,16 +71,6 @@ static struct setting measure_setting(const struct view *v, struct hn_where wher
                              cost > 0 ? log(cost) : NAN}};
 }
 
-// By means.
-static bool is_beaten(const struct front *f, int i) {
-    bool beaten = false;
-    for (int k = 0; k < f->n && !beaten; k++) {
-        const double *own = f->at[i].value, *other = f->at[k].value;
-        beaten = hn_beats(other[FALSE_NEGATIVES] - own[FALSE_NEGATIVES], other[HARD] - own[HARD]);
-    }
-    return beaten;
-}
-
 static void collect(const struct view *v, int dataset, const char *sampler, struct front *f) {
     f->n = 0;
     for (int s = 0; s < v->g->settings; s++) {
@@ -90,11 +83,15 @@ static void collect(const struct view *v, int dataset, const char *sampler, stru
             f->at[f->n++] = own;
     }
     qsort(f->at, (size_t)f->n, sizeof *f->at, by_hardness);
-    int all = f->n, kept = 0;
+    for (int i = 0; i < f->n; i++)
+        v->point[i] =
+            (struct hn_front_point){f->at[i].value[FALSE_NEGATIVES], f->at[i].value[HARD], 0};
+    hn_front(v->point, f->n, NULL, NULL, v->standing);
+    int all = f->n;
+    f->n = 0;
     for (int i = 0; i < all; i++)
-        if (!is_beaten(f, i))
-            f->at[kept++] = f->at[i]; // what it overwrites was beaten
-    f->n = kept;
+        if (v->standing[i] == HN_ON_FRONT)
+            f->at[f->n++] = f->at[i];
 }
 
 // NaN beyond the ends.
@@ -246,6 +243,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return page->ctx->code;
     struct view v = {.page = page, .g = &g};
     bool excess = false;
+    if (!HN_ALLOC(page->ctx, v.point, g.settings) || !HN_ALLOC(page->ctx, v.standing, g.settings))
+        return page->ctx->code;
     for (int d = 0; d < g.datasets; d++) {
         v.front[d].at = hn_alloc(page->ctx, g.settings, sizeof *v.front[d].at);
         if (!v.front[d].at)

@@ -15,15 +15,16 @@ struct point {
     struct hn_mean false_negatives, hardness;
     double cost;
     int setting;
-    bool front; // no other is harder with as few false negatives
-    bool away;  // outside of the crowded corner
-    bool twin;  // has the values of one before it
+    enum hn_standing standing;
+    bool line; // on the front, and first of those with its values
+    bool away; // outside of the crowded corner
+    bool twin; // has the values of one before it
 };
 
 struct seen {    // in all panels
     int points;  // in the fullest
     int without; // settings that have false negatives at the last step, and no hardness
-    bool twins;
+    bool twins, undecided;
 };
 
 static int by_position(const void *a, const void *b) {
@@ -31,16 +32,6 @@ static int by_position(const void *a, const void *b) {
     double x = p->false_negatives.mean - q->false_negatives.mean,
            y = q->hardness.mean - p->hardness.mean;
     return x < 0 || x > 0 ? (x < 0 ? -1 : 1) : (y > 0) - (y < 0);
-}
-
-// By means. Of twins the first stands for all.
-static bool is_on_front(const struct point *point, int n, int i) {
-    const struct point *own = &point[i];
-    bool on = true;
-    for (int k = 0; k < n && on; k++)
-        on = !hn_beats(point[k].false_negatives.mean - own->false_negatives.mean,
-                       point[k].hardness.mean - own->hardness.mean);
-    return on && !own->twin;
 }
 
 // Of all panels, so that sizes mean the same in each.
@@ -55,17 +46,20 @@ static double dearest_of(const struct hn_groups *g, const char *hardness) {
     return dearest;
 }
 
-// Points by increasing false negatives; returns their number.
-static int collect(const struct hn_groups *g, int dataset, int league, const char *hardness,
-                   struct point *point) {
+// Points by increasing false negatives; returns their number. The standing of each is that of the
+// table of settings.
+static int collect(const struct hn_groups *g, const struct hn_overview *o, int dataset, int league,
+                   const char *hardness, struct point *point) {
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
         struct hn_where where = hn_last_position(g, dataset, s, hardness);
         if (where.step < 0 || g->setting[s].league != league)
             continue;
-        struct point p = {.false_negatives = hn_groups_mean(g, where, "fn_ratio"),
-                          .hardness = hn_groups_mean(g, where, hardness),
+        int64_t of = o->of[hn_groups_rows(g, where, hardness).row[0]];
+        struct point p = {.false_negatives = hn_overview_mean(o, of, "fn_ratio"),
+                          .hardness = hn_overview_mean(o, of, hardness),
                           .cost = hn_groups_cost(g, where),
+                          .standing = o->standing[of],
                           .setting = s};
         p.false_negatives.mean *= 100;
         p.false_negatives.half *= 100;
@@ -73,10 +67,10 @@ static int collect(const struct hn_groups *g, int dataset, int league, const cha
             point[n++] = p;
     }
     qsort(point, (size_t)n, sizeof *point, by_position);
-    for (int i = 1; i < n; i++)
-        point[i].twin = by_position(&point[i - 1], &point[i]) == 0;
-    for (int i = 0; i < n; i++)
-        point[i].front = is_on_front(point, n, i);
+    for (int i = 0; i < n; i++) {
+        point[i].twin = i > 0 && by_position(&point[i - 1], &point[i]) == 0;
+        point[i].line = point[i].standing == HN_ON_FRONT && !point[i].twin;
+    }
     return n;
 }
 
@@ -112,25 +106,28 @@ static void draw_intervals(const struct view *v, struct hn_panel *panel) {
     }
 }
 
-// Samplers stand in a key only where not all settings are named.
+// The key names samplers if the marks do not name all settings: filled marks, so these come first.
 static void draw_discs(const struct view *v, struct hn_panel *panel) {
     const struct hn_groups *g = v->g;
-    for (int s = 0; s < g->settings; s++) {
-        const char *label = v->n > MAX_NAMED ? g->setting[s].sampler : "";
-        struct hn_series *discs =
-            hn_panel_series(v->page, panel, label, HN_LOOK_DISCS, hn_sampler_line(g, s));
-        snprintf(discs->end, sizeof discs->end, "%s", g->setting[s].label);
-        for (int i = 0; i < v->n; i++)
-            if (v->point[i].setting == s && is_seen(v, i))
-                hn_series_add_sized(discs, v->point[i].false_negatives.mean,
-                                    v->point[i].hardness.mean,
-                                    size_of(v->point[i].cost, v->dearest));
-    }
+    for (int rings = 0; rings < 2; rings++)
+        for (int i = 0; i < v->n; i++) {
+            const struct point *p = &v->point[i];
+            const struct hn_setting *setting = &g->setting[p->setting];
+            if ((p->standing == HN_BEATEN_BY_MEANS) != rings || !is_seen(v, i))
+                continue;
+            struct hn_series *s = hn_panel_series(
+                v->page, panel, v->n > MAX_NAMED ? setting->sampler : "",
+                rings ? HN_LOOK_RINGS : HN_LOOK_DISCS, hn_sampler_line(g, p->setting));
+            hn_put_text(s->end, sizeof s->end, "%s%s", setting->label,
+                        rings ? ", may be on the front" : "");
+            hn_series_add_sized(s, p->false_negatives.mean, p->hardness.mean,
+                                size_of(p->cost, v->dearest));
+        }
 }
 
 static bool is_named(const struct view *v, int i, bool has_corner) {
     const struct point *p = &v->point[i];
-    return is_seen(v, i) && !p->twin && (p->front || v->n <= MAX_NAMED) &&
+    return is_seen(v, i) && !p->twin && (p->line || v->n <= MAX_NAMED) &&
            (v->corner || !has_corner || p->away);
 }
 
@@ -160,9 +157,9 @@ static void draw_front(const struct view *v, struct hn_panel *panel, bool has_co
     for (int others = 0; others < 2; others++)
         for (int i = 0; i < v->n; i++) {
             const struct point *p = &v->point[i];
-            if (p->front == (others == 1) || !is_seen(v, i))
+            if (p->line == (others == 1) || !is_seen(v, i))
                 continue;
-            if (p->front)
+            if (p->line)
                 hn_series_add(front, p->false_negatives.mean, p->hardness.mean);
             if (!is_named(v, i, has_corner))
                 continue;
@@ -203,6 +200,14 @@ static void draw_key(struct hn_page *page, struct hn_panel *panel, double deares
         struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, 0);
         s->key_size = fmax(size_of(cost, dearest), 1e-3);
     }
+}
+
+static void explain_rings(struct hn_page *page) {
+    struct hn_series *s =
+        hn_panel_series(page, &page->panel[0], "may be on the front", HN_LOOK_RINGS, 0);
+    s->key_size = 0.1;
+    hn_page_say(page, "Open marks are off the line by means, but not significantly: they may be on "
+                      "the front.");
 }
 
 struct box {
@@ -265,8 +270,9 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
     draw_uniform(v, panel);
 }
 
-static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset, int league,
-                        bool only, struct seen *seen) {
+static void draw_league(struct hn_page *page, const struct hn_groups *g,
+                        const struct hn_overview *o, int dataset, int league, bool only,
+                        struct seen *seen) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     struct box corner = {0};
     if (!point) {
@@ -280,7 +286,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         seen->without += g->setting[s].league == league &&
                          hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
                          hn_last_position(g, dataset, s, hardness->column).step < 0;
-    v.n = collect(g, dataset, league, hardness->column, point);
+    v.n = collect(g, o, dataset, league, hardness->column, point);
     if (v.n == 0)
         return;
     struct hn_phrase title = hn_groups_title(g, dataset, -1);
@@ -303,16 +309,19 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
     page->inset |= crowded;
     page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
     seen->points = (int)fmax(seen->points, v.n);
-    for (int i = 0; i < v.n; i++)
+    for (int i = 0; i < v.n; i++) {
         seen->twins |= point[i].twin;
+        seen->undecided |= point[i].standing == HN_BEATEN_BY_MEANS;
+    }
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
+    struct hn_overview o;
     struct hn_choice choice = {.wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS};
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_groups_make(page->ctx, r, choice, &g) || hn_overview_make(page->ctx, r, &o))
         return page->ctx->code;
-    struct seen seen = {0, 0, false};
+    struct seen seen = {.points = 0};
     int leagues = 0;
     for (int s = 0; s < g.settings; s++)
         leagues += g.setting[s].league == s;
@@ -320,13 +329,15 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
             if (g.setting[s].league == s)
-                draw_league(page, &g, d, s, only, &seen);
+                draw_league(page, &g, &o, d, s, only, &seen);
     page->width = only ? 6.4 : 0;
     page->columns = only || (g.settings > MAX_NAMED && page->panels < 4) ? 1 : 2; // wide or high
     page->panel_height = 2.6;
     if (seen.points > MAX_NAMED)
         hn_page_say(page, "In panels of more than %d settings only those on the line are named.",
                     MAX_NAMED);
+    if (seen.undecided)
+        explain_rings(page);
     if (seen.twins)
         hn_page_say(page,
                     "Settings with the same values share a mark, with the name of the first.");
@@ -348,8 +359,8 @@ const struct hn_figure hn_pareto = {
     .title = "hardness of true negatives against false negatives, every sampler and setting",
     .caption =
         "The last step: higher is harder, further left has fewer false negatives, and larger "
-        "marks cost more per step (logarithmic). The line joins the Pareto-optimal settings; "
-        "the vertical line is Uniform's false-negative ratio.",
+        "marks cost more per step (logarithmic). The line joins the settings that are "
+        "Pareto-optimal by means; the vertical line is Uniform's false-negative ratio.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),

@@ -21,6 +21,7 @@ enum hn_look {
     HN_LOOK_UPRIGHT, // one value of x, over the whole height
     HN_LOOK_PAPER,   // published values: black crosses
     HN_LOOK_DISCS,   // discs of area `size`, in units of the largest
+    HN_LOOK_RINGS,   // likewise, not filled
     HN_LOOK_STEMS,   // intervals of y, behind everything
     HN_LOOK_ARMS,    // intervals of x, behind everything
     HN_LOOK_STAIRS,  // a staircase through its points, from the left at the height of each

@@ -119,7 +119,7 @@ static bool is_crossed(const struct corner *c, double x0, double y0, double x1, 
 // Points, the lines that join them, intervals.
 static bool is_covered(const struct corner *c, const struct hn_series *s) {
     bool stairs = s->look == HN_LOOK_STAIRS, arms = s->look == HN_LOOK_ARMS;
-    bool joined = stairs || (s->look != HN_LOOK_DISCS && s->look != HN_LOOK_STEMS && !arms);
+    bool joined = stairs || (!hn_is_disc(s->look) && s->look != HN_LOOK_STEMS && !arms);
     for (int64_t i = 0; i < s->n; i++) {
         const struct hn_datum *d = &s->datum[i], *last = joined && i > 0 ? d - 1 : d;
         double middle = arms ? d->x : d->y, y = stairs ? last->y : d->y;

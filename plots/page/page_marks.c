@@ -99,7 +99,7 @@ static void add_datum(struct placement *p, const struct hn_series *s, int64_t i)
     const struct frame *f = &p->frame;
     const struct hn_datum *d = &s->datum[i];
     double x = across(f, d->x), y = upward(f, d->y);
-    if (s->look == HN_LOOK_DISCS)
+    if (hn_is_disc(s->look))
         add_point(p, x, y, 0.035 * hn_disc_size(d->size) + 0.0175);
     else if (s->look == HN_LOOK_MARKS)
         add_point(p, x, y, 0.04);

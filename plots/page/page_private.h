@@ -104,4 +104,7 @@ struct hn_texts {
 // Text number i in at most so many letters. What all the long ones begin with alike is left out of
 // a long one, up to the end of a word; then its beginning, since ends tell texts apart.
 void hn_text_shorten(const struct hn_texts *texts, int i, int letters, char *out, size_t size);
+static inline bool hn_is_disc(enum hn_look look) {
+    return look == HN_LOOK_DISCS || look == HN_LOOK_RINGS;
+}
 double hn_disc_size(double size); // in gnuplot's units

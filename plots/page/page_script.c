@@ -133,6 +133,8 @@ static const struct form {
                          false, false},
     [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", "", NULL, true, false},
     [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", "", "points", false, false},
+    [HN_LOOK_RINGS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", " lw 1.6", "points", false,
+                       false},
     [HN_LOOK_STAIRS] = {"1:2", "steps", " lw 1 dt solid", "lines", false, true},
     [HN_LOOK_STEMS] = {"1:3:(0):($4-$3)", "vectors nohead", " lw 0.6 dt solid", NULL, false, false},
     [HN_LOOK_ARMS] = {"3:2:($4-$3):(0)", "vectors nohead", " lw 0.6 dt solid", NULL, false, false},
@@ -144,6 +146,9 @@ static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
     fprintf(gp, " lt %d", style ? style : 1);
     hn_write_colour(gp, s->line);
     fputs(style == 0 && !*words ? " lw 1.6" : words, gp);
+    if (hn_is_disc(s->look))
+        fprintf(gp, " pt hn_%s(%d)", s->look == HN_LOOK_RINGS ? "open" : "filled",
+                style ? style : 1);
 }
 
 static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
@@ -199,7 +204,7 @@ static double warm(const struct hn_series *s) {
 }
 
 static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
-    if (s->look == HN_LOOK_DISCS) {
+    if (hn_is_disc(s->look)) {
         begin_plot(gp, tsv, s);
         fputs("using 1:2 with points", gp);
         line_of(gp, s, "");
@@ -329,7 +334,7 @@ static void script_entry(const struct hn_layout *g, FILE *gp, int entry) {
     const struct form *form = &forms[s->look];
     fputs(", \\\n    keyentry ", gp);
     write_style(gp, s, form->key ? form->key : form->with);
-    if (s->look == HN_LOOK_DISCS)
+    if (hn_is_disc(s->look))
         fprintf(gp, " ps %.3f", s->key_size > 0 ? hn_disc_size(s->key_size) : 0.9);
     hn_write_title(g->page, gp, g->key.text[entry]);
 }

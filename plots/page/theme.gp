@@ -14,6 +14,10 @@ do for [i = 1:40] {
     eval sprintf("set linetype %d lw 1.4 dt %s pt %s ps %s", i, word(hn_dashes, (i - 1) % 12 + 1), \
         word(hn_marks, (i - 1) % 13 + 1), word(hn_sizes, (i - 1) % 13 + 1))
 }
+# The mark of a style, filled and open, for discs and rings; the star, which has no filled form, is a circle.
+hn_mark(i) = int(word(hn_marks, (i - 1) % 13 + 1))
+hn_filled(i) = hn_mark(i) < 4 ? 7 : 2 * (hn_mark(i) / 2) + 1
+hn_open(i) = hn_filled(i) - 1
 set border 3 lw 0.6 lc rgb "#333333"
 set tics nomirror out scale 0.5,0.25 textcolor rgb "#333333"
 set grid xtics ytics lt -1 lw 0.35 lc rgb "#DDDDDD" dt solid, lt -1 lw 0.35 lc rgb "#EEEEEE" dt solid

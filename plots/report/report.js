@@ -132,7 +132,7 @@ const button = (text, action) => {
 };
 const cells = (table, text) => [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter(row => !row.hidden)]
     .map(row => [...row.cells].map(text));
-const plain = cell => cell.textContent.replace(/ on the front$/, "").replace(/\s+/g, " ").trim();
+const plain = cell => cell.textContent.replace(/ (may be )?on the front$/, "").replace(/\s+/g, " ").trim();
 const tex = text => text.replace(/[\\{}]/g, "").replace(/[#$%&_]/g, "\\$&").replace(/[~^]/g, "\\$&{}")
     .replace(/[<>|]/g, "$$$&$$").replace(/\[/g, "{[}")
     .replace(/±/g, "$\\pm$").replace(/●/g, "$\\bullet$").replace(/[–−]/g, "--").replace(/µ/g, "$\\mu$");

@@ -174,8 +174,8 @@ static enum hn_code put_answer(struct many *m) {
                 shared, shared == 1 ? " is" : "s are");
     else
         fputs("No setting is measured on the same file in two results.</p>\n", m->html);
-    fputs("<p>Runs may differ in program and machine, so there is no front across them. ● in the "
-          "table marks the front within a result, and <code>hardneg report RESULT</code> draws "
+    fputs("<p>Runs may differ in program and machine, so there is no front across them. ● and ○ in "
+          "the table mark the front within a result, and <code>hardneg report RESULT</code> draws "
           "it.</p>\n</section>\n",
           m->html);
     return HN_OK;

@@ -13,7 +13,7 @@
 struct row {
     const struct hn_overview *o;
     int64_t setting;
-    const bool *front; // [measures of hardness x settings]
+    const enum hn_standing *standing; // [measures of hardness x settings]
 };
 
 // Values of axes that are options of the sampler, or of all others: the page chooses rows by them.
@@ -56,17 +56,21 @@ static void put_setting(FILE *html, const struct hn_html_column *c, const void *
     put_setting_cell(html, row->o, row->setting);
 }
 
-// A mark for each measure of hardness whose front has the row; the page shows the chosen one's.
+// A mark for each measure of hardness by which the row is not beaten; the page shows the chosen
+// one's.
 static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    hn_html(html, "<td data-v=%s>", row->front[row->setting] ? "0" : "1");
-    for (int i = 0; hn_hardness_measure(row->o->results, i); i++)
-        if (row->front[i * row->o->settings + row->setting])
+    fprintf(html, "<td data-v=%d>", HN_ON_FRONT - row->standing[row->setting]);
+    for (int i = 0; hn_hardness_measure(row->o->results, i); i++) {
+        enum hn_standing standing = row->standing[i * row->o->settings + row->setting];
+        const char *name = standing == HN_ON_FRONT ? "on the front" : "may be on the front";
+        if (standing > HN_BEATEN)
             fprintf(html,
-                    "<span class=\"front by\" data-measure=%d title=\"on the front\">●<span "
-                    "class=sr> on the front</span></span>",
-                    i);
+                    "<span class=\"front by\" data-measure=%d title=\"%s\">%s<span class=sr> "
+                    "%s</span></span>",
+                    i, name, standing == HN_ON_FRONT ? "●" : "○", name);
+    }
     fputs("</td>", html);
 }
 
@@ -160,7 +164,7 @@ enum {
 
 struct table {
     const struct hn_overview *o;
-    const bool *front; // as in struct row
+    const enum hn_standing *standing; // as in struct row
     struct hn_html_column column[COLUMNS];
     char title[COLUMNS][HN_LABEL_SIZE + 8];
     int n;
@@ -245,14 +249,15 @@ static int64_t same_seeds(const struct hn_overview *o) {
 static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
     static const struct hn_html_column setting = {"Setting", .put = put_setting},
                                        front = {"Front",
-                                                "no other is shown to be harder, or to have "
-                                                "fewer false negatives, at no loss in the other",
+                                                "● none is better in hardness or false "
+                                                "negatives and no worse in the other, by means; "
+                                                "○ one is, but not significantly",
                                                 .put = put_front},
                                        count = {"Seeds", "finished cells that the means are over",
                                                 .format = "%.0f", .number = seeds};
     bool any = false;
     for (int64_t s = 0; s < t->o->settings; s++)
-        any |= t->o->front[s];
+        any |= t->o->standing[s] > HN_BEATEN;
     add_column(t, &setting);
     if (any)
         add_column(t, &front);
@@ -290,7 +295,7 @@ static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
     for (int64_t s = 0; s < t->o->settings; s++) {
         if (t->o->seeds[s] == 0 || t->o->per_anchor[s] != per_anchor)
             continue;
-        hn_html_row(html, t->column, t->n, &(struct row){t->o, s, t->front});
+        hn_html_row(html, t->column, t->n, &(struct row){t->o, s, t->standing});
         rows++;
     }
     return rows;
@@ -346,12 +351,15 @@ static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
     int n = 0;
     while (hn_hardness_measure(t->o->results, n))
         n++;
-    bool *front = hn_alloc(ctx, t->o->settings, n * (int64_t)sizeof *front);
-    for (int i = 0; i < n && front; i++)
-        hn_overview_front(t->o, hn_hardness_measure(t->o->results, i)->column,
-                          front + i * t->o->settings);
-    t->front = front;
-    return front ? HN_OK : ctx->code;
+    enum hn_standing *standing = NULL;
+    if (!HN_ALLOC_ROWS(ctx, standing, n, t->o->settings))
+        return ctx->code;
+    for (int i = 0; i < n; i++)
+        if (hn_overview_front(ctx, t->o, hn_hardness_measure(t->o->results, i)->column,
+                              standing + i * t->o->settings))
+            return ctx->code;
+    t->standing = standing;
+    return HN_OK;
 }
 
 enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_overview *o,

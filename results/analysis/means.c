@@ -82,11 +82,6 @@ bool hn_any_cell_has(const struct hn_results *r, const char *column) {
     return any;
 }
 
-// a - b, 0 if only rounding tells them apart: cosines are of single precision.
-static double beyond_rounding(double a, double b) {
-    return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
-}
-
 // The range of a column's values, by its unit.
 static void find_range(const struct reader *d, double range[2]) {
     hn_unit_range(d->value < 0 ? "" : d->r->runs.column[d->value].units, range);
@@ -237,7 +232,7 @@ struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_re
     struct ends batches = {0, 0};
     for (int64_t i = 0, k = 0; find_pair(&d, a, b, &i, &k); i++, k++) {
         int64_t one = a.row[i], other = b.row[k];
-        add(&m, beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
+        add(&m, hn_beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
         if (m.n < FEWEST_SEEDS) {
             pool(&batches, &d, one, false);
             pool(&batches, &d, other, true);
@@ -254,7 +249,7 @@ struct hn_spread hn_replicates_spread(const struct hn_results *r, struct hn_repl
     for (int64_t i = 0, k = 0; find_pair(&d, a, b, &i, &k); i++, k++) {
         int64_t one = a.row[i], other = b.row[k];
         struct ends batches = {0, 0};
-        add(&m, beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
+        add(&m, hn_beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
         pool(&batches, &d, one, false);
         pool(&batches, &d, other, true);
         squares += 0.25 * (batches.below + batches.above) * (batches.below + batches.above);
@@ -287,8 +282,4 @@ int hn_told_apart(struct hn_mean difference, bool judged) {
     if (difference.over != HN_OVER_SEEDS)
         return judged ? 0 : (difference.mean > 0) - (difference.mean < 0);
     return (difference.lo > 0) - (difference.hi < 0);
-}
-
-bool hn_beats(double false_negatives, double hardness) {
-    return false_negatives <= 0 && hardness >= 0 && (false_negatives < 0 || hardness > 0);
 }

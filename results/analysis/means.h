@@ -73,5 +73,3 @@ int64_t hn_judge_seeds(struct hn_mean difference, double margin);
 // The sign of a difference that its interval over seeds tells, 0: none. Without one: 0 where others
 // are judged by theirs, else that of the mean.
 int hn_told_apart(struct hn_mean difference, bool judged);
-// True if these differences (or signs) are better in one and no worse in the other: see fronts.
-bool hn_beats(double false_negatives, double hardness);

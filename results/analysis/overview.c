@@ -209,40 +209,40 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
                                                                                   : HN_OF_PROBLEM;
 }
 
-static bool is_measured(const struct hn_overview *o, int64_t s, const char *hardness) {
-    return isfinite(hn_overview_mean(o, s, "fn_ratio").mean) &&
-           isfinite(hn_overview_mean(o, s, hardness).mean);
+struct ranking {
+    const struct hn_overview *o;
+    const char *hardness;
+    const struct hn_front_point *point;
+    const int64_t *measured; // [settings] those of the league that begins with it that are ranked
+};
+
+// Any of its league may beat a setting, so intervals hold for all of them together.
+static bool is_told(const void *of, int64_t better, int64_t worse) {
+    const struct ranking *r = of;
+    int64_t others = r->measured[r->point[worse].league] - 1;
+    bool judged = hn_overview_mean(r->o, worse, r->hardness).over == HN_OVER_SEEDS;
+    struct hn_mean fn = hn_overview_difference(r->o, better, worse, "fn_ratio"),
+                   hard = hn_overview_difference(r->o, better, worse, r->hardness);
+    return fn.mean <= 0 && hard.mean >= 0 &&
+           (hn_told_apart(hn_mean_among(fn, others), judged) < 0 ||
+            hn_told_apart(hn_mean_among(hard, others), judged) > 0);
 }
 
-// Setting k is shown to be better than s in one of the two, at no loss in the other: what does not
-// differ significantly is not equal, so there its mean has to be as good. Intervals hold for all
-// `others` of s together, as any of them may beat it. Means come first: most pairs end there, and
-// quantiles take most of the time.
-static bool beats(const struct hn_overview *o, int64_t k, int64_t s, const char *hardness,
-                  int64_t others, bool judged) {
-    struct hn_mean fn = hn_overview_difference(o, k, s, "fn_ratio"), hard;
-    if (!(fn.mean <= 0))
-        return false;
-    hard = hn_overview_difference(o, k, s, hardness);
-    return hard.mean >= 0 && (hn_told_apart(hn_mean_among(fn, others), judged) < 0 ||
-                              hn_told_apart(hn_mean_among(hard, others), judged) > 0);
-}
-
-void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front) {
-    int64_t others = 0, league = -1;
+enum hn_code hn_overview_front(struct hn_context *ctx, const struct hn_overview *o,
+                               const char *hardness, enum hn_standing *standing) {
+    HN_SCOPE(ctx);
+    struct hn_front_point *point = hn_alloc(ctx, o->settings, sizeof *point);
+    int64_t *measured = hn_zalloc(ctx, o->settings, sizeof *measured);
+    if (!point || !measured)
+        return ctx->code;
     for (int64_t s = 0; s < o->settings; s++) {
-        bool judged = hn_overview_mean(o, s, hardness).over == HN_OVER_SEEDS;
-        if (o->league[s] != league) { // settings of a league mostly follow one another
-            league = o->league[s];
-            others = -1;
-            for (int64_t k = 0; k < o->settings; k++)
-                others += o->league[k] == league && is_measured(o, k, hardness);
-        }
-        front[s] = is_measured(o, s, hardness);
-        for (int64_t k = 0; k < o->settings && front[s]; k++)
-            front[s] =
-                k == s || o->league[k] != league || !beats(o, k, s, hardness, others, judged);
+        point[s] = (struct hn_front_point){hn_overview_mean(o, s, "fn_ratio").mean,
+                                           hn_overview_mean(o, s, hardness).mean, o->league[s]};
+        measured[o->league[s]] += isfinite(point[s].low) && isfinite(point[s].high);
     }
+    hn_front(point, o->settings, is_told, &(struct ranking){o, hardness, point, measured},
+             standing);
+    return HN_OK;
 }
 
 static const char learned[] = "fn_ratio"; // has intervals over batches in every cell
@@ -307,7 +307,7 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         !HN_ALLOC(ctx, out->row, cells) || !HN_ZALLOC(ctx, out->start, cells + 1) ||
         !HN_ALLOC(ctx, out->league, cells) || !HN_ZALLOC(ctx, out->seeds, cells) ||
         !HN_ALLOC(ctx, out->per_anchor, cells) || !HN_ALLOC(ctx, out->of, cells) ||
-        !HN_ZALLOC(ctx, out->front, cells) || !HN_ZALLOC(ctx, out->last, cells) ||
+        !HN_ZALLOC(ctx, out->standing, cells) || !HN_ZALLOC(ctx, out->last, cells) ||
         !HN_ALLOC(ctx, out->spread, cells) || !HN_ALLOC(ctx, out->prior, cells))
         return ctx->code;
     find_identities(out, out->of); // as scratch space, until settings are found
@@ -317,9 +317,8 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         return ctx->code;
     find_axes(out);
     find_headed(out);
-    hn_overview_front(out, hn_hardness_measure(r, 0)->column, out->front);
     find_last(out);
-    return HN_OK;
+    return hn_overview_front(ctx, out, hn_hardness_measure(r, 0)->column, out->standing);
 }
 
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {

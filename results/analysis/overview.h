@@ -2,6 +2,7 @@
 // their seed alone are one row, and every axis of the grid that varies is a column.
 #pragma once
 
+#include "core/front.h"
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
 #include "results/analysis/spread.h"
@@ -31,8 +32,8 @@ struct hn_overview {
     int64_t *league;
     int64_t *seeds;   // [settings] finished cells
     bool *per_anchor; // [settings] its sampler gives every anchor negatives of its own: `mined`
-    bool *front;      // [settings] hn_overview_front() by the first measure of hardness
-    bool *last;       // [settings] its step is the last one of its file
+    enum hn_standing *standing; // [settings] hn_overview_front() by the first measure of hardness
+    bool *last;                 // [settings] its step is the last one of its file
     // [settings] Of the difference to the base in false negatives, and what it learns from those of
     // its base and kind of negatives.
     struct hn_spread *spread;
@@ -90,9 +91,11 @@ struct hn_hardness {
 // Measure i of those that the results hold, NULL behind the last. The first is the one that
 // sentences, table, figure `pareto` and `choose` rank by; without labels, of all negatives.
 const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i);
-// front[settings]: no other of its league is told apart from it as better in false negatives or
-// hardness (hn_told_apart()) without being told apart as worse in the other.
-void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front);
+// standing[settings] in false negatives and hardness among those of its league (hn_front()). One is
+// beaten if another's means beat its own, differences paired by seed agree, and one of the two
+// differences is told apart (hn_told_apart()), by intervals that hold for all others together.
+HN_MUST_USE enum hn_code hn_overview_front(struct hn_context *ctx, const struct hn_overview *o,
+                                           const char *hardness, enum hn_standing *standing);
 
 struct hn_candidate {
     const char *sampler; // NULL: it is not to be shown; borrowed

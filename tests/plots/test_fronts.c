@@ -1,7 +1,10 @@
 // The figure of fronts: what is interpolated and averaged, against numbers that are known.
 #include "plots/page/curves.h"
+#include "results/analysis/overview.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
+
+#include <gsl/gsl_randist.h>
 
 // Three data sets, of which BatchSampler has a point more false negatives in one. In all of them
 // these are linear in hardness, so that what is interpolated is known everywhere.
@@ -188,7 +191,75 @@ static void leagues_have_own_fronts(void) {
     hn_fixture_remove(folder);
 }
 
+// True if a series whose heading ends so has the point: false negatives in percent, hardness.
+static bool has_point(const char *tsv, const char *ending, double fn, double hardness) {
+    static double cell[64][4];
+    for (const char *at = tsv; (at = strstr(at, ending)); at++) {
+        int n = rows_under(at + strlen(ending), "#", cell, 64);
+        for (int i = 0; i < n; i++)
+            if (fabs(cell[i][0] - fn) < 1e-6 && fabs(cell[i][1] - hardness) < 1e-8)
+                return true;
+    }
+    return false;
+}
+
+// A trend of both measures over the cells, and noise.
+static void add_noise(struct hn_context *ctx, struct hn_results *r, gsl_rng *random) {
+    for (int64_t row = 0; row < r->runs.rows; row++) {
+        double own = 0.002 * (double)(row / FIGURES_SEEDS % FIGURES_CELLS);
+        HN_CHECK(ctx, hn_table_set_real(ctx, &r->runs, row, "fn_ratio",
+                                        0.1 + own + gsl_ran_gaussian(random, 0.004)));
+        HN_CHECK(ctx, hn_table_set_real(ctx, &r->runs, row, "hard_true_mean",
+                                        0.5 + own + gsl_ran_gaussian(random, 0.008)));
+    }
+}
+
+// Counts the standings of the settings at the last step, whose batches are in the figure.
+static void compare_standings(struct hn_context *ctx, const struct hn_results *r, const char *tsv,
+                              int seen[HN_ON_FRONT + 1]) {
+    HN_SCOPE(ctx);
+    struct hn_overview o;
+    HN_CHECK(ctx, hn_overview_make(ctx, r, &o));
+    for (int64_t s = 0; s < o.settings; s++) {
+        double fn = 100 * hn_overview_mean(&o, s, "fn_ratio").mean,
+               hard = hn_overview_mean(&o, s, "hard_true_mean").mean;
+        if (!o.last[s] || strcmp(hn_overview_value(&o, s, "weighting").text, "none") != 0)
+            continue;
+        bool open = has_point(tsv, ", may be on the front\n", fn, hard);
+        seen[o.standing[s]]++;
+        CU_ASSERT_EQUAL(open, o.standing[s] == HN_BEATEN_BY_MEANS);
+        CU_ASSERT_EQUAL(has_point(tsv, "front\n", fn, hard) && !open, o.standing[s] == HN_ON_FRONT);
+    }
+}
+
+// The picture's line and its open marks are the standings of the table, in ten results with three
+// seeds.
+static void table_and_picture_agree(void) {
+    struct hn_context ctx;
+    char folder[256];
+    int seen[HN_ON_FRONT + 1] = {0};
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    need_gnuplot();
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    for (int i = 0; i < 10; i++) {
+        struct hn_results r = figures_results(&ctx);
+        add_noise(&ctx, &r, random);
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, as("svg")));
+        char *tsv = slurp(folder, "pareto.tsv");
+        CU_ASSERT_PTR_NOT_NULL(strstr(tsv, "Open marks"));
+        compare_standings(&ctx, &r, tsv, seen);
+        free(tsv);
+        hn_results_free(&ctx, &r);
+    }
+    CU_ASSERT(seen[HN_BEATEN] > 0 && seen[HN_BEATEN_BY_MEANS] > 0 && seen[HN_ON_FRONT] > 0);
+    gsl_rng_free(random);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
+    {"table_and_picture_agree", table_and_picture_agree},
     {"leagues_have_own_fronts", leagues_have_own_fronts},
     {"fronts_are_interpolated", fronts_are_interpolated},
     {"short_fronts_are_lines", short_fronts_are_lines},

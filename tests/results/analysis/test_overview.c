@@ -253,14 +253,15 @@ static void front(void) {
     static const struct {
         const char *sampler;
         double fn, hard;
-        bool front;
-    } places[] = {{"uniform", 0.10, 0.5, true},
-                  {"knn", 0.30, 0.9, true},
-                  {"gcbs", 0.20, 0.7, true},
-                  {"file-order", 0.20, 0.6, false},
-                  {"b3", 0.10000000000000002, 0.4999999985, true}, // uniform, summed otherwise
-                  {"batchsampler", 0.31, 0.9, false},
-                  {"osgd", NAN, 1.0, false}};
+        enum hn_standing standing;
+    } places[] = {
+        {"uniform", 0.10, 0.5, HN_ON_FRONT},
+        {"knn", 0.30, 0.9, HN_ON_FRONT},
+        {"gcbs", 0.20, 0.7, HN_ON_FRONT},
+        {"file-order", 0.20, 0.6, HN_BEATEN},
+        {"b3", 0.10000000000000002, 0.4999999985, HN_ON_FRONT}, // uniform, summed otherwise
+        {"batchsampler", 0.31, 0.9, HN_BEATEN},
+        {"osgd", NAN, 1.0, HN_NOT_RANKED}};
     for (int i = 0; i < 7; i++) {
         struct cell c = at(places[i].sampler, 1, places[i].fn, places[i].hard);
         put(&c, "ok");
@@ -270,8 +271,8 @@ static void front(void) {
     put(&elsewhere, "ok");
     make(&o);
     for (int i = 0; i < 7; i++)
-        CU_ASSERT_EQUAL(o.front[i], places[i].front);
-    CU_ASSERT(o.front[7]);
+        CU_ASSERT_EQUAL(o.standing[i], places[i].standing);
+    CU_ASSERT_EQUAL(o.standing[7], HN_ON_FRONT);
     CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "fn_ratio").mean, 0);
     CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "hard_true_mean").mean, 0);
     CU_ASSERT_STRING_EQUAL(hn_hardness_measure(o.results, 0)->column, "hard_true_mean");
@@ -286,13 +287,13 @@ static void front_by_intervals(void) {
     static const struct {
         const char *sampler;
         double fn, hard; // over Uniform's
-        bool front;
-    } rows[] = {{"uniform", 0, 0, true},
-                {"knn", 0.001, 0.0006, false}, // harder by less than the noise
-                {"gcbs", 0, 0.0006, true},
-                {"b3", 0.05, 0.2, true},
-                {"mined", 0.3, 0.9, true},
-                {"tas-b", 0.06, 0.2004, true}}; // harder than b3 by less than the noise
+        enum hn_standing standing;
+    } rows[] = {{"uniform", 0, 0, HN_BEATEN_BY_MEANS},
+                {"knn", 0.001, 0.0006, HN_BEATEN}, // harder by less than the noise
+                {"gcbs", 0, 0.0006, HN_ON_FRONT},
+                {"b3", 0.05, 0.2, HN_ON_FRONT},
+                {"mined", 0.3, 0.9, HN_ON_FRONT},
+                {"tas-b", 0.06, 0.2004, HN_ON_FRONT}}; // harder than b3 by less than the noise
     struct hn_overview o;
     begin();
     for (int i = 0; i < 6; i++)
@@ -304,7 +305,7 @@ static void front_by_intervals(void) {
         }
     make(&o);
     for (int i = 0; i < 6; i++)
-        CU_ASSERT_EQUAL(o.front[i], rows[i].front);
+        CU_ASSERT_EQUAL(o.standing[i], rows[i].standing);
     CU_ASSERT(o.per_anchor[4] && !o.per_anchor[3]);
     CU_ASSERT_EQUAL(o.base[4], 0); // its difference to Uniform is shown all the same
     end();
@@ -320,7 +321,8 @@ static void front_of_few_seeds(void) {
         put(&c, "ok");
     }
     make(&o);
-    CU_ASSERT(o.front[0] && o.front[1]);
+    CU_ASSERT_EQUAL(o.standing[0], HN_BEATEN_BY_MEANS);
+    CU_ASSERT_EQUAL(o.standing[1], HN_ON_FRONT);
     end();
 }
 
@@ -344,7 +346,7 @@ static void front_by_luck(void) {
             }
             make(&o);
             for (int64_t s = 0; s < o.settings; s++)
-                off += !o.front[s];
+                off += o.standing[s] == HN_BEATEN;
             end();
         }
         if (getenv("HN_SHOW"))
@@ -456,15 +458,8 @@ static void trainings(void) {
     end();
 }
 
-// Equal settings do not beat each other.
-static void beaten(void) {
-    CU_ASSERT(hn_beats(-0.1, 0) && hn_beats(0, 0.1) && hn_beats(-1, 1));
-    CU_ASSERT(!hn_beats(0, 0) && !hn_beats(0.1, 1) && !hn_beats(-1, -0.1));
-}
-
 static const struct hn_test tests[] = {
     {"values", values},
-    {"beaten", beaten},
     {"every_axis", every_axis},
     {"option_left_out", option_left_out},
     {"numbers", numbers},
