@@ -1,7 +1,6 @@
 // Means and differences over seeds: sums over the cells themselves, so over any number of seeds.
 #include "results/analysis/means.h"
 #include "core/stats.h"
-#include "results/analysis/spread.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -40,6 +40,15 @@ struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicat
 struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
                                         struct hn_replicates b, const char *column);
 
+// Variances of a paired difference.
+struct hn_spread {
+    int64_t n;      // pairs of cells
+    double seeds;   // variance over them, of n - 1 degrees of freedom
+    double batches; // mean over them of the squared half-interval over batches; NaN: one has none
+};
+struct hn_spread hn_replicates_spread(const struct hn_results *r, struct hn_replicates a,
+                                      struct hn_replicates b, const char *column);
+
 // Moves i and k on from where they are to finished cells a.row[i] and b.row[k] of one seed; false:
 // there are no more.
 bool hn_next_pair(const struct hn_results *r, struct hn_replicates a, struct hn_replicates b,

@@ -1,20 +1,11 @@
-// What settings of one problem learn from one another about how much their differences vary over
-// seeds. Three seeds leave a setting's own variance two degrees of freedom. Variances over seeds
-// differ by hundreds between settings, but their ratio to the variance over the batches of one seed
-// does not (docs/notes/intervals.md), so the ratios are taken as draws from one distribution, as
-// Smyth (2004), "Linear models and empirical Bayes methods", section 6, takes variances.
+// Settings of one problem learn from one another how much their differences vary over seeds. Three
+// seeds leave a setting's own variance two degrees of freedom. Variances over seeds differ by
+// hundreds between settings, but their ratio to the variance over the batches of one seed does not
+// (docs/notes/intervals.md), so the ratios are taken as draws from one distribution, as Smyth
+// (2004), "Linear models and empirical Bayes methods", section 6, takes variances.
 #pragma once
 
 #include "results/analysis/means.h"
-
-// How much a paired difference varies.
-struct hn_spread {
-    int64_t n;      // pairs of cells
-    double seeds;   // variance over them, of n - 1 degrees of freedom
-    double batches; // mean over them of the squared half-interval over batches; NaN: one has none
-};
-struct hn_spread hn_replicates_spread(const struct hn_results *r, struct hn_replicates a,
-                                      struct hn_replicates b, const char *column);
 
 // seeds / batches ~ ratio F(n - 1, freedom).
 struct hn_prior {
