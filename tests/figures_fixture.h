@@ -170,7 +170,7 @@ static inline void figures_arrays(struct hn_context *ctx, struct hn_results *r) 
 
 static inline void figures_prop1(struct hn_context *ctx, struct hn_table *t) {
     figures_table(ctx, t, "prop1", "dataset by",
-                  "step M K s measured measured_lo measured_hi exact binomial claimed");
+                  "study_row step M K s measured measured_lo measured_hi exact binomial claimed");
     for (int i = 0; i < 9; i++) {
         double s = -1 + 0.25 * i, p = 1 / (1 + exp(8 * s));
         figures_row(ctx, t);
@@ -184,18 +184,19 @@ static inline void figures_prop1(struct hn_context *ctx, struct hn_table *t) {
 
 static inline void figures_prop2(struct hn_context *ctx, struct hn_table *t) {
     figures_table(ctx, t, "prop2", "dataset",
-                  "step alpha bound escape_mean escape_max escape_by_degree");
+                  "study_row step M K alpha bound escape_mean escape_max escape_by_degree");
     for (int i = 0; i < 8; i++) {
         figures_row(ctx, t);
         figures_text(ctx, t, "dataset", figures_dataset);
-        figures_reals(ctx, t, "step 100 alpha %g bound %g escape_mean %g", i % 2 ? 0.2 : 0.9,
-                      0.1 + 0.05 * i, 0.05 + 0.02 * i);
+        figures_reals(ctx, t, "step 100 M 500 K 100 alpha %g bound %g escape_mean %g",
+                      i % 2 ? 0.2 : 0.9, 0.1 + 0.05 * i, 0.05 + 0.02 * i);
         figures_reals(ctx, t, "escape_max %g escape_by_degree %g", 0.2 + 0.02 * i, 0.04 + 0.02 * i);
     }
 }
 
 static inline void figures_prop3(struct hn_context *ctx, struct hn_table *t) {
-    figures_table(ctx, t, "prop3", "dataset", "step temperature beta ratio ratio_lo ratio_hi");
+    figures_table(ctx, t, "prop3", "dataset",
+                  "study_row step temperature beta ratio ratio_lo ratio_hi");
     for (int i = 0; i < 6; i++) {
         double ratio = 1 - 0.8 / (1 + i);
         figures_row(ctx, t);
@@ -207,7 +208,8 @@ static inline void figures_prop3(struct hn_context *ctx, struct hn_table *t) {
 
 static inline void figures_ages(struct hn_context *ctx, struct hn_table *t) {
     figures_table(ctx, t, "staleness", "dataset",
-                  "step build_step seed cos_mean fn_ratio fn_ratio_lo fn_ratio_hi graph_overlap");
+                  "study_row step build_step seed batch_size M K cos_mean fn_ratio fn_ratio_lo "
+                  "fn_ratio_hi graph_overlap");
     for (int i = 0; i < 6; i++) {
         int build = i < 3   ? 0
                     : i < 5 ? 100
@@ -217,8 +219,10 @@ static inline void figures_ages(struct hn_context *ctx, struct hn_table *t) {
                                           : 0);
         figures_row(ctx, t);
         figures_text(ctx, t, "dataset", figures_dataset);
-        figures_reals(ctx, t, "step %d build_step %d seed 1 cos_mean %g fn_ratio %g", step, build,
-                      0.2 - 0.0005 * (step - build), 0.15 - 0.0001 * (step - build));
+        figures_reals(
+            ctx, t,
+            "step %d build_step %d seed 1 batch_size 64 M 500 K 100 cos_mean %g fn_ratio %g", step,
+            build, 0.2 - 0.0005 * (step - build), 0.15 - 0.0001 * (step - build));
         figures_reals(ctx, t, "fn_ratio_lo 0.1 fn_ratio_hi 0.16 graph_overlap %g",
                       1 - 0.002 * (step - build));
     }
@@ -226,13 +230,13 @@ static inline void figures_ages(struct hn_context *ctx, struct hn_table *t) {
 
 static inline void figures_purity(struct hn_context *ctx, struct hn_table *t) {
     figures_table(ctx, t, "purity", "dataset graph",
-                  "step K item rank_lo rank_hi purity purity_lo purity_hi chance");
+                  "study_row step M K item rank_lo rank_hi purity purity_lo purity_hi chance");
     for (int i = 0; i < 8; i++) {
         double purity = 0.2 + 0.05 * (i % 4);
         figures_row(ctx, t);
         figures_text(ctx, t, "dataset", figures_dataset);
         figures_text(ctx, t, "graph", i < 4 ? "proximity" : "knn");
-        figures_reals(ctx, t, "step %d K 100 item -1 rank_lo 1 rank_hi %d purity %g",
+        figures_reals(ctx, t, "step %d M 500 K 100 item -1 rank_lo 1 rank_hi %d purity %g",
                       i / 2 % 2 * 100, i % 2 ? 100 : 10, purity);
         figures_reals(ctx, t, "purity_lo %g purity_hi %g chance 0.1", purity - 0.01, purity + 0.01);
     }
@@ -258,12 +262,13 @@ static inline void figures_heat(struct hn_context *ctx, struct hn_table *t) {
 static inline void figures_others(struct hn_context *ctx, struct hn_table *assignments,
                                   struct hn_table *costs, struct hn_table *snapshots) {
     figures_table(ctx, assignments, "random_assignments", "dataset",
-                  "step temperature loss_mean loss_sd");
+                  "study_row step temperature batch_size loss_mean loss_sd");
     figures_table(ctx, snapshots, "snapshots", "dataset", "step overlap_view");
     for (int step = 0; step < FIGURES_STEPS; step++) {
         figures_row(ctx, assignments);
         figures_text(ctx, assignments, "dataset", figures_dataset);
-        figures_reals(ctx, assignments, "step %d temperature 0.5 loss_mean 4 loss_sd 0.004",
+        figures_reals(ctx, assignments,
+                      "step %d temperature 0.5 batch_size 64 loss_mean 4 loss_sd 0.004",
                       100 * step);
         figures_row(ctx, snapshots);
         figures_text(ctx, snapshots, "dataset", figures_dataset);
@@ -329,9 +334,43 @@ static inline void figures_price(struct hn_context *ctx, struct hn_table *t) {
     }
 }
 
+static const struct {
+    const char *study, *params;
+} figures_studies[] = {{"prop1", "K=100, M=500, graphs=5, points=9"},
+                       {"prop2", "K=100, M=500, alpha=0.2, sweeps=8"},
+                       {"prop2", "K=100, M=500, alpha=0.9, sweeps=8"},
+                       {"prop3", "anchors=1000"},
+                       {"staleness", "K=100, M=500, alpha=0.2, batches=300"},
+                       {"purity", "K=100, M=500"},
+                       {"heatmap", "quantile=0.99, size=6"},
+                       {"heatmap", "quantile=0.99, size=6"}, // of the second seed
+                       {"random_assignments", "count=100"}};
+enum { FIGURES_STUDIES = sizeof figures_studies / sizeof *figures_studies };
+
+// Rows of studies point to a row of /tables/studies, with their options: /tables/prop2 by alpha.
+static inline void figures_study(struct hn_context *ctx, struct hn_results *r, int i,
+                                 struct hn_table *studies) {
+    figures_row(ctx, studies);
+    figures_text(ctx, studies, "dataset", figures_dataset);
+    figures_text(ctx, studies, "study", figures_studies[i].study);
+    figures_text(ctx, studies, "params", figures_studies[i].params);
+    for (int64_t k = 0; k < r->n_tables; k++) {
+        struct hn_table *t = &r->table[k];
+        for (int64_t row = 0; row < t->rows && strcmp(t->name, figures_studies[i].study) == 0;
+             row++) {
+            bool second = strcmp(t->name, "prop2") == 0
+                              ? hn_table_real(t, row, "alpha") > 0.5
+                              : strcmp(t->name, "heatmap") == 0 && row >= t->rows / 2;
+            bool later = i > 0 && strcmp(figures_studies[i - 1].study, t->name) == 0;
+            if (second == later)
+                figures_must(hn_table_set_int(ctx, t, row, "study_row", i));
+        }
+    }
+}
+
 // Owned: hn_results_free().
 static inline struct hn_results figures_results(struct hn_context *ctx) {
-    enum { TABLES = 12 };
+    enum { TABLES = 13 };
     struct hn_results r = {0};
     figures_must(hn_results_set(ctx, &r, "status", "complete"));
     figures_must(hn_results_set(ctx, &r, "argv", "hardneg run -c job.yaml"));
@@ -353,5 +392,8 @@ static inline struct hn_results figures_results(struct hn_context *ctx) {
     figures_training(ctx, &r.table[9], &r.runs);
     figures_cosines(ctx, &r.table[10], &r.runs);
     figures_price(ctx, &r.table[11]);
+    figures_table(ctx, &r.table[12], "studies", "dataset study params", "step");
+    for (int i = 0; i < FIGURES_STUDIES; i++)
+        figures_study(ctx, &r, i, &r.table[12]);
     return r;
 }

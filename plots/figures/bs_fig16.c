@@ -1,36 +1,49 @@
 // BS figure 16: neighbours of an item gain its label as the graph is rebuilt during training. Our
 // deviation: the mean over all items, by rank, where the paper shows one item's neighbours.
 #include "plots/page/curves.h"
+#include "results/analysis/studies.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { MAX_RANGES = 5, MAX_PANELS = 4, MAX_STEPS = 256 };
+enum { MAX_RANGES = 5, MAX_SETTINGS = 6, MAX_STEPS = 256 };
 
-// Columns that tell graphs apart, and ranges of ranks.
-static const char *const of_graph[] = {"dataset", "graph", NULL};
-static const char *const of_range[] = {"dataset", "graph", "rank_lo", "rank_hi", NULL};
+struct purities {
+    struct hn_results results; // whose cells are the rows of the table
+    struct hn_study_settings settings;
+    int64_t *row; // [rows]
+    double step[MAX_STEPS];
+    int steps;
+};
 
-// The first row like `like` in these columns at that step (NaN: any), single items aside; -1: none.
-static int64_t find_row(const struct hn_table *t, int64_t like, const char *const *columns,
-                        double step) {
-    for (int64_t row = 0; row < t->rows; row++)
-        if (hn_table_real(t, row, "item") < 0 && hn_rows_agree(t, row, like, columns) &&
-            !(fabs(hn_table_real(t, row, "step") - step) > 0.5))
-            return row;
-    return -1;
+// Of all items: the row of an item that is followed by itself is not.
+static bool is_of(const struct purities *p, int64_t row, int64_t like) {
+    return hn_table_real(&p->results.runs, row, "item") < 0 &&
+           p->settings.of[row] == p->settings.of[like] &&
+           hn_rows_agree(&p->results.runs, row, like, HN_COLUMNS("graph"));
 }
 
-static bool is_first(const struct hn_table *t, int64_t row, const char *const *columns) {
-    return find_row(t, row, columns, NAN) == row;
+static bool is_of_range(const struct purities *p, int64_t row, int64_t like) {
+    return is_of(p, row, like) &&
+           hn_rows_agree(&p->results.runs, row, like, HN_COLUMNS("rank_lo", "rank_hi"));
 }
 
-static void draw_range(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t,
+// Over seeds: the rows of the setting, graph and ranks of `like` at a step.
+static struct hn_mean mean_at(const struct purities *p, int64_t like, double step) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < p->results.runs.rows; row++)
+        if (is_of_range(p, row, like) &&
+            fabs(hn_table_real(&p->results.runs, row, "step") - step) < 0.5)
+            p->row[n++] = row;
+    return hn_replicates_mean(&p->results, (struct hn_replicates){p->row, n}, "purity");
+}
+
+static void draw_range(struct hn_page *page, struct hn_panel *panel, const struct purities *p,
                        int64_t of, const double *step, int line) {
+    const struct hn_table *t = &p->results.runs;
     char label[HN_LABEL_SIZE];
-    bool all = fabs(hn_table_real(t, of, "rank_lo") - 1) < 0.5 &&
-               fabs(hn_table_real(t, of, "rank_hi") - hn_table_real(t, of, "K")) < 0.5;
     double lo = hn_table_real(t, of, "rank_lo"), hi = hn_table_real(t, of, "rank_hi");
-    if (all)
+    if (fabs(lo - 1) < 0.5 && fabs(hi - hn_table_real(t, of, "K")) < 0.5)
         snprintf(label, sizeof label, "all %.0f neighbours", hi);
     else if (hi - lo < 0.5)
         snprintf(label, sizeof label, "rank %.0f", lo);
@@ -38,45 +51,74 @@ static void draw_range(struct hn_page *page, struct hn_panel *panel, const struc
         snprintf(label, sizeof label, "ranks %.0f to %.0f", lo, hi);
     struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
     for (int i = 0; i < panel->x.n_tics; i++) {
-        int64_t row = find_row(t, of, of_range, step[i]);
-        if (row >= 0)
-            hn_series_add_interval(
-                s, i, 100 * hn_table_real(t, row, "purity"),
-                50 * (hn_table_real(t, row, "purity_hi") - hn_table_real(t, row, "purity_lo")));
+        struct hn_mean mean = mean_at(p, of, step[i]);
+        hn_series_add_interval(s, i, 100 * mean.mean, 100 * mean.half);
     }
 }
 
-static void draw_graph(struct hn_page *page, const struct hn_table *t, int64_t of) {
-    char title[HN_TITLE_SIZE];
-    hn_put_text(title, sizeof title, "%s graph", hn_table_text(t, of, "graph"));
+// The first of the rows of its graph, or of its ranks of that.
+static bool is_first(const struct purities *p, int64_t row,
+                     bool (*same)(const struct purities *, int64_t, int64_t)) {
+    int64_t first = 0;
+    while (first < row && !same(p, first, row))
+        first++;
+    return first == row && same(p, row, row);
+}
+
+// The steps of a graph, as tics of the axis.
+static void set_steps(struct hn_page *page, struct hn_panel *panel, const struct purities *p,
+                      int64_t of, double *step) {
+    for (int i = 0; i < p->steps; i++) {
+        char text[32];
+        if (isnan(mean_at(p, of, p->step[i]).mean))
+            continue;
+        snprintf(text, sizeof text, "%.0f", p->step[i]);
+        step[panel->x.n_tics] = p->step[i];
+        hn_axis_tic(page, &panel->x, panel->x.n_tics, text);
+    }
+    panel->x.lo = -0.25;
+    panel->x.hi = panel->x.n_tics - 0.75;
+}
+
+static void draw_graph(struct hn_page *page, const struct purities *p, int64_t of) {
+    const struct hn_table *t = &p->results.runs;
+    const struct hn_phrase setting =
+        hn_study_label(&p->settings, p->settings.of[of], HN_COLUMNS(NULL));
+    char title[HN_TITLE_SIZE + 16];
+    hn_put_text(title, sizeof title, "%s graph%s%s", hn_table_text(t, of, "graph"),
+                *setting.text ? ", " : "", setting.text);
     struct hn_panel *panel =
         hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
     double step[MAX_STEPS];
     int64_t range[MAX_RANGES];
-    int ranges = 0, steps = hn_distinct(t, "step", step, MAX_STEPS);
-    for (int i = 0; i < steps; i++)
-        if (find_row(t, of, of_graph, step[i]) >= 0) {
-            char text[32];
-            snprintf(text, sizeof text, "%.0f", step[i]);
-            step[panel->x.n_tics] = step[i];
-            hn_axis_tic(page, &panel->x, panel->x.n_tics, text);
-        }
-    panel->x.lo = -0.25;
-    panel->x.hi = panel->x.n_tics - 0.75;
-    for (int64_t i = 0; i < t->rows && ranges < MAX_RANGES; i++)
-        if (hn_rows_agree(t, i, of, of_graph) && is_first(t, i, of_range))
-            range[ranges++] = i;
+    int ranges = 0;
+    set_steps(page, panel, p, of, step);
+    for (int64_t i = 0; i < t->rows; i++)
+        if (is_of(p, i, of) && is_first(p, i, is_of_range) && ranges++ < MAX_RANGES)
+            range[ranges - 1] = i;
+    if (ranges > MAX_RANGES && page->panels == 1)
+        hn_page_note(page, "Farther ranks are left out.");
+    ranges = (int)hn_min(ranges, MAX_RANGES);
     for (int i = 0; i < ranges; i++)
-        draw_range(page, panel, t, range[i], step, hn_line_ordered(i, ranges));
+        draw_range(page, panel, p, range[i], step, hn_line_ordered(i, ranges));
     struct hn_series *chance = hn_panel_series(page, panel, "chance", HN_LOOK_RULE, 0);
     hn_series_add(chance, 0, 100 * hn_table_real(t, of, "chance"));
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "purity");
-    for (int64_t row = 0; row < t->rows && page->panels < MAX_PANELS; row++)
-        if (is_first(t, row, of_graph))
-            draw_graph(page, t, row);
+    struct purities p = {.results = {.runs = *t},
+                         .row = hn_alloc(page->ctx, t->rows, sizeof *p.row)};
+    if (!p.row || hn_study_settings_make(page->ctx, r, t, &p.settings))
+        return page->ctx->code;
+    p.steps = hn_distinct(t, "step", p.step, MAX_STEPS);
+    int64_t setting[MAX_SETTINGS];
+    int shown = hn_page_studied(page, &p.settings, MAX_SETTINGS, false, setting);
+    for (int i = 0; i < shown; i++)
+        for (int64_t row = 0; row < t->rows; row++)
+            if (p.settings.of[row] == setting[i] && is_first(&p, row, is_of))
+                draw_graph(page, &p, row);
+    page->columns = shown > 1 ? 2 : 0;
     page->share_y = true;
     return hn_page_finish(page, "the table of purities is empty");
 }

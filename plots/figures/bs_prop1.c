@@ -5,19 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_STEPS = 6 };
+enum { MAX_STEPS = 6, MAX_SETTINGS = 6, MAX_ALL_STEPS = 1024 };
 
-// The rows of the first data set's first graph at one step, against similarity.
-static bool belongs(const struct hn_table *t, int64_t row, int64_t first, double step) {
-    return strcmp(hn_table_text(t, row, "by"), "similarity") == 0 &&
-           hn_rows_agree(t, row, first, HN_COLUMNS("dataset", "M", "K")) &&
-           fabs(hn_table_real(t, row, "step") - step) < 0.5;
+// The rows of a setting at one step, against similarity.
+static bool belongs(const struct hn_study_settings *s, int64_t row, int64_t setting, double step) {
+    return s->of[row] == setting && strcmp(hn_table_text(s->table, row, "by"), "similarity") == 0 &&
+           fabs(hn_table_real(s->table, row, "step") - step) < 0.5;
 }
 
-static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t first, double step) {
-    char title[HN_TITLE_SIZE];
-    snprintf(title, sizeof title, "step %.0f, M = %.0f, K = %.0f", step,
-             hn_table_real(t, first, "M"), hn_table_real(t, first, "K"));
+static void draw_step(struct hn_page *page, const struct hn_study_settings *settings,
+                      int64_t setting, double step) {
+    const struct hn_table *t = settings->table;
+    const int64_t first = settings->first[setting];
+    const struct hn_phrase others =
+        hn_study_label(settings, setting, HN_COLUMNS("dataset", "M", "K"));
+    char title[HN_TITLE_SIZE + 64];
+    hn_put_text(title, sizeof title, "step %.0f, M = %.0f, K = %.0f%s%s", step,
+                hn_table_real(t, first, "M"), hn_table_real(t, first, "K"),
+                *others.text ? ", " : "", others.text);
     struct hn_panel *panel =
         hn_page_panel(page, title, "similarity s", "P(all K neighbours above s)");
     struct hn_series *claimed =
@@ -30,7 +35,7 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
         hn_panel_series(page, panel, "measured", HN_LOOK_MARKS, hn_line_number(0));
     double from = INFINITY, to = -INFINITY; // where anything changes
     for (int64_t row = 0; row < t->rows; row++) {
-        if (!belongs(t, row, first, step))
+        if (!belongs(settings, row, setting, step))
             continue;
         if (hn_table_real(t, row, "claimed") > 0.001 && hn_table_real(t, row, "measured") < 0.999) {
             from = fmin(from, hn_table_real(t, row, "s"));
@@ -57,12 +62,19 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop1");
-    int64_t first = hn_table_row_with(t, "by", "similarity");
-    double step[MAX_STEPS];
-    int steps = hn_distinct(t, "step", step, MAX_STEPS);
-    for (int i = 0; i < steps && first >= 0; i++)
-        draw_step(page, t, first, step[i]);
-    hn_page_first_dataset(page, t);
+    struct hn_study_settings s;
+    double step[MAX_ALL_STEPS];
+    int64_t setting[MAX_SETTINGS];
+    if (hn_study_settings_make(page->ctx, r, t, &s))
+        return page->ctx->code;
+    int all = hn_distinct(t, "step", step, MAX_ALL_STEPS), steps = (int)hn_min(all, MAX_STEPS);
+    int shown = hn_page_studied(page, &s, MAX_SETTINGS, true, setting);
+    for (int k = 0; k < shown; k++)
+        for (int i = 0; i < steps; i++)
+            draw_step(page, &s, setting[k], step[i]);
+    if (steps < all)
+        hn_page_note(page, "The first %d of %d steps are drawn.", steps, all);
+    page->columns = shown > 1 ? steps : 0;
     page->share_y = true;
     return hn_page_finish(page, "the table of proposition 1 has no row by similarity");
 }

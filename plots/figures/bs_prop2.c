@@ -3,9 +3,8 @@
 #include "plots/page/curves.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { MAX_STEPS = 256, MAX_ALPHAS = 4 };
+enum { MAX_SETTINGS = 6 };
 
 static const struct {
     const char *column, *label;
@@ -13,16 +12,16 @@ static const struct {
                {"escape_mean", "mean start"},
                {"escape_by_degree", "start by degree (provable)"}};
 
-static bool belongs(const struct hn_table *t, int64_t row, double step, double alpha) {
-    return fabs(hn_table_real(t, row, "step") - step) < 0.5 &&
-           fabs(hn_table_real(t, row, "alpha") - alpha) < 1e-9 &&
-           strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0;
-}
-
-static void draw_alpha(struct hn_page *page, const struct hn_table *t, double step, double alpha) {
-    char title[HN_TITLE_SIZE];
+static void draw_setting(struct hn_page *page, const struct hn_study_settings *settings,
+                         int64_t setting, double step) {
+    const struct hn_table *t = settings->table;
+    const struct hn_phrase others =
+        hn_study_label(settings, setting, HN_COLUMNS("dataset", "alpha"));
+    char title[HN_TITLE_SIZE + 64];
     double lo = INFINITY, hi = 0;
-    snprintf(title, sizeof title, "alpha = %g, step %.0f", alpha, step);
+    hn_put_text(title, sizeof title, "alpha = %g, step %.0f%s%s",
+                hn_table_real(t, settings->first[setting], "alpha"), step, *others.text ? ", " : "",
+                others.text);
     struct hn_panel *panel = hn_page_panel(page, title, "bound", "share of the walk that escapes");
     panel->x.log = panel->y.log = true;
     struct hn_series *line = hn_panel_series(page, panel, "bound", HN_LOOK_PLAIN, 0);
@@ -32,7 +31,9 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
         for (int64_t row = 0; row < t->rows; row++) {
             double bound = hn_table_real(t, row, "bound");
             double escape = hn_table_real(t, row, escapes[e].column);
-            if (!belongs(t, row, step, alpha) || !(bound > 0) || isnan(escape))
+            bool there =
+                settings->of[row] == setting && fabs(hn_table_real(t, row, "step") - step) < 0.5;
+            if (!there || !(bound > 0) || isnan(escape))
                 continue;
             hn_series_add(s, bound, fmax(escape, 1e-6)); // a logarithmic axis has no 0
             lo = fmin(lo, bound);
@@ -45,14 +46,24 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
     }
 }
 
+// The last step at which a setting was measured.
+static double last_step(const struct hn_study_settings *s, int64_t setting) {
+    double last = -INFINITY;
+    for (int64_t row = 0; row < s->table->rows; row++)
+        if (s->of[row] == setting)
+            last = fmax(last, hn_table_real(s->table, row, "step"));
+    return last;
+}
+
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop2");
-    double step[MAX_STEPS], alpha[MAX_ALPHAS];
-    int steps = hn_distinct(t, "step", step, MAX_STEPS);
-    int alphas = hn_distinct(t, "alpha", alpha, MAX_ALPHAS);
-    for (int i = 0; i < alphas && steps > 0; i++)
-        draw_alpha(page, t, step[steps - 1], alpha[i]);
-    hn_page_first_dataset(page, t);
+    struct hn_study_settings s;
+    int64_t setting[MAX_SETTINGS];
+    if (hn_study_settings_make(page->ctx, r, t, &s))
+        return page->ctx->code;
+    int shown = hn_page_studied(page, &s, MAX_SETTINGS, true, setting);
+    for (int k = 0; k < shown; k++)
+        draw_setting(page, &s, setting[k], last_step(&s, setting[k]));
     return hn_page_finish(page, "the table of proposition 2 is empty");
 }
 

@@ -1,34 +1,38 @@
 // BS table 12: a graph loses hardness as it ages. Our deviation: the paper changes the interval t
 // of a training; here every graph, built on one step, is judged on that step and on the later ones.
 #include "plots/page/curves.h"
+#include "results/analysis/studies.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { MAX_BUILDS = 6 };
+enum { MAX_BUILDS = 6, MAX_SETTINGS = 6, MAX_STEPS = 64 };
 
 struct ages {
-    struct hn_results results;  // whose cells are the rows of the table
-    int64_t *row;               // [rows]
-    double build[64], step[64]; // steps, increasing
+    struct hn_results results; // whose cells are the rows of the table
+    struct hn_study_settings settings;
+    int64_t *row;                             // [rows]
+    double build[MAX_STEPS], step[MAX_STEPS]; // increasing
     int builds, steps;
 };
 
-// Over seeds: the rows with a graph of step `build` judged on `step`, of the first data set.
-static struct hn_mean mean_of(const struct ages *a, double build, double step, const char *column) {
+// Over seeds: the rows of a setting with a graph of step `build` judged on `step`.
+static struct hn_mean mean_of(const struct ages *a, int64_t setting, double build, double step,
+                              const char *column) {
     const struct hn_table *t = &a->results.runs;
     int64_t n = 0;
     for (int64_t row = 0; row < t->rows; row++)
-        if (strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0 &&
+        if (a->settings.of[row] == setting &&
             fabs(hn_table_real(t, row, "build_step") - build) < 0.5 &&
             fabs(hn_table_real(t, row, "step") - step) < 0.5)
             a->row[n++] = row;
     return hn_replicates_mean(&a->results, (struct hn_replicates){a->row, n}, column);
 }
 
-static void draw_measure(struct hn_page *page, const struct ages *a,
+static void draw_measure(struct hn_page *page, const struct ages *a, int64_t setting,
                          const struct hn_curve_value *m) {
-    struct hn_panel *panel = hn_page_panel(page, "", "training step that is judged", m->title);
+    struct hn_panel *panel =
+        hn_page_panel(page, hn_study_label(&a->settings, setting, HN_COLUMNS("dataset")).text,
+                      "training step that is judged", m->title);
     hn_axis_of_measure(&panel->y, m);
     panel->x.lo = -0.25;
     panel->x.hi = a->steps - 0.75;
@@ -43,7 +47,7 @@ static void draw_measure(struct hn_page *page, const struct ages *a,
             hn_panel_series(page, panel, label, HN_LOOK_LINE,
                             hn_line_ordered(b, (int)hn_min(a->builds, MAX_BUILDS)));
         for (int i = 0; i < a->steps; i++) {
-            struct hn_mean mean = mean_of(a, a->build[b], a->step[i], m->column);
+            struct hn_mean mean = mean_of(a, setting, a->build[b], a->step[i], m->column);
             hn_series_add_interval(s, i, m->scale * mean.mean, m->scale * mean.half);
         }
     }
@@ -56,13 +60,18 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         {"graph_overlap", "edges that still hold (%)", 100, true, 0, 100}};
     const struct hn_table *t = hn_results_table(r, "staleness");
     struct ages a = {.results = {.runs = *t}, .row = hn_alloc(page->ctx, t->rows, sizeof *a.row)};
-    if (!a.row)
+    if (!a.row || hn_study_settings_make(page->ctx, r, t, &a.settings))
         return page->ctx->code;
-    a.builds = hn_distinct(t, "build_step", a.build, 64);
-    a.steps = hn_distinct(t, "step", a.step, 64);
-    for (int i = 0; i < 3; i++)
-        draw_measure(page, &a, &measure[i]);
-    hn_page_first_dataset(page, t);
+    a.builds = hn_distinct(t, "build_step", a.build, MAX_STEPS);
+    a.steps = hn_distinct(t, "step", a.step, MAX_STEPS);
+    int64_t setting[MAX_SETTINGS];
+    int shown = hn_page_studied(page, &a.settings, MAX_SETTINGS, true, setting);
+    for (int s = 0; s < shown; s++)
+        for (int i = 0; i < 3; i++)
+            draw_measure(page, &a, setting[s], &measure[i]);
+    if (a.builds > MAX_BUILDS)
+        hn_page_note(page, "Graphs of the first %d of %d steps are drawn.", MAX_BUILDS, a.builds);
+    page->columns = shown > 1 ? 3 : 0;
     return hn_page_finish(page, "the table of stale graphs is empty");
 }
 

@@ -21,13 +21,14 @@ static void draw_blocks(struct hn_panel *panel, double batch, double items) {
     }
 }
 
-enum { SIDE_MAX = 400 }; // squares of a side of the map
+enum { SIDE_MAX = 400, MAX_SETTINGS = 4 }; // squares of a side of the map; maps
 
 // The map of one study cell: those of other seeds are other orders, which cannot be laid over it.
 struct map {
     const struct hn_table *t;
-    double study, cells, items; // cells: of a side
-    int64_t across, side;       // a square is so many cells across, and the map so many squares
+    char label[HN_LABEL_SIZE];         // of its setting; "" = there is one
+    double study, cells, items, batch; // cells: of a side
+    int64_t across, side; // a square is so many cells across, and the map so many squares
 };
 
 static bool is_of(const struct map *m, int64_t row, int which) {
@@ -75,16 +76,28 @@ static void draw_order(struct hn_page *page, const struct map *m, int which) {
     panel->x.lo = 0, panel->x.hi = width * (double)m->side;
     panel->y.lo = panel->x.hi, panel->y.hi = 0; // the first row above
     if (counted)
-        draw_blocks(panel, hn_table_real(m->t, 0, "batch_size"), m->items);
-    snprintf(panel->title, sizeof panel->title, "%s, %.1f %% in blocks", orders[which].title,
-             100 * blocks);
+        draw_blocks(panel, m->batch, m->items);
+    hn_put_text(panel->title, sizeof panel->title, "%s%s%s, %.1f %% in blocks", m->label,
+                *m->label ? ": " : "", orders[which].title, 100 * blocks);
 }
 
-static struct map map_of(const struct hn_table *t, double study) {
-    struct map m = {.t = t, .study = study, .items = hn_table_real(t, 0, "items")};
-    for (int64_t row = 0; row < t->rows; row++)
-        m.cells = fmax(m.cells, 1 + fmax(hn_table_real(t, row, "cell_row"),
-                                         hn_table_real(t, row, "cell_col")));
+// Of the last step of a setting, and the first seed.
+static struct map map_of(const struct hn_study_settings *s, int64_t setting) {
+    struct map m = {.t = s->table, .study = NAN};
+    double last = -INFINITY;
+    hn_put_text(m.label, sizeof m.label, "%s",
+                hn_study_label(s, setting, HN_COLUMNS("dataset")).text);
+    for (int64_t row = 0; row < m.t->rows; row++)
+        if (s->of[row] == setting && hn_table_real(m.t, row, "step") > last) {
+            last = hn_table_real(m.t, row, "step");
+            m.study = hn_table_real(m.t, row, "study_row");
+            m.items = hn_table_real(m.t, row, "items");
+            m.batch = hn_table_real(m.t, row, "batch_size");
+        }
+    for (int64_t row = 0; row < m.t->rows; row++)
+        if (hn_table_real(m.t, row, "study_row") == m.study)
+            m.cells = fmax(m.cells, 1 + fmax(hn_table_real(m.t, row, "cell_row"),
+                                             hn_table_real(m.t, row, "cell_col")));
     m.across = (int64_t)ceil(fmax(1, m.cells / SIDE_MAX));
     m.side = (int64_t)ceil(m.cells / (double)m.across);
     return m;
@@ -92,20 +105,21 @@ static struct map map_of(const struct hn_table *t, double study) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "heatmap");
-    double last = -INFINITY, study = NAN; // of the first data set and its last step, the first seed
-    for (int64_t row = 0; row < t->rows; row++)
-        if (strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0 &&
-            hn_table_real(t, row, "step") > last) {
-            last = hn_table_real(t, row, "step");
-            study = hn_table_real(t, row, "study_row");
-        }
-    const struct map m = map_of(t, study);
-    for (int i = 0; i < 3; i++)
-        draw_order(page, &m, i);
-    if (m.across > 1)
-        hn_page_say(page, "A square is the mean of %" PRId64 " x %" PRId64 " cells.", m.across,
-                    m.across);
-    hn_page_first_dataset(page, t);
+    struct hn_study_settings s;
+    int64_t setting[MAX_SETTINGS], across = 1;
+    if (hn_study_settings_make(page->ctx, r, t, &s))
+        return page->ctx->code;
+    int shown = hn_page_studied(page, &s, MAX_SETTINGS, true, setting);
+    for (int k = 0; k < shown; k++) {
+        const struct map m = map_of(&s, setting[k]);
+        for (int i = 0; i < 3; i++)
+            draw_order(page, &m, i);
+        across = m.across > across ? m.across : across;
+    }
+    if (across > 1)
+        hn_page_say(page, "A square is the mean of %" PRId64 " x %" PRId64 " cells%s.", across,
+                    across, shown > 1 ? " at most" : "");
+    page->columns = shown > 1 ? 3 : 0;
     page->equal = true;
     return hn_page_finish(page, "the table of the heat map is empty");
 }

@@ -3,18 +3,27 @@
 
 enum { MAX_CURVES = 6 };
 
-static bool same_curve(const struct hn_table *t, int64_t a, int64_t b) {
-    return hn_rows_agree(t, a, b, HN_COLUMNS("dataset", "step", "temperature"));
+struct curves {
+    const struct hn_table *t;
+    struct hn_study_settings settings;
+};
+
+static bool same_curve(const struct curves *c, int64_t a, int64_t b) {
+    return c->settings.of[a] == c->settings.of[b] && hn_rows_agree(c->t, a, b, HN_COLUMNS("step"));
 }
 
-static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t,
+static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struct curves *c,
                        int64_t first, int line) {
+    const struct hn_table *t = c->t;
+    const struct hn_phrase setting =
+        hn_study_label(&c->settings, c->settings.of[first], HN_COLUMNS(NULL));
     char label[HN_LABEL_SIZE];
-    snprintf(label, sizeof label, "step %.0f", hn_table_real(t, first, "step"));
+    hn_put_text(label, sizeof label, "step %.0f%s%s", hn_table_real(t, first, "step"),
+                *setting.text ? ", " : "", setting.text);
     struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
     for (int64_t row = first; row < t->rows; row++) {
         double beta = hn_table_real(t, row, "beta");
-        if (!same_curve(t, row, first))
+        if (!same_curve(c, row, first))
             continue;
         double lo = hn_table_real(t, row, "ratio_lo"), hi = hn_table_real(t, row, "ratio_hi");
         hn_series_add_interval(s, beta, hn_table_real(t, row, "ratio"), 0.5 * (hi - lo));
@@ -22,22 +31,27 @@ static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struc
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
-    const struct hn_table *t = hn_results_table(r, "prop3");
+    struct curves c = {.t = hn_results_table(r, "prop3")};
     struct hn_panel *panel =
         hn_page_panel(page, "", "concentration beta", "expectation / worst case");
     int64_t curve[MAX_CURVES];
-    int curves = 0;
+    int all = 0;
+    if (hn_study_settings_make(page->ctx, r, c.t, &c.settings))
+        return page->ctx->code;
     panel->y.zero = true;
     page->no_end_labels = true;
-    for (int64_t row = 0; row < t->rows && curves < MAX_CURVES; row++) {
+    for (int64_t row = 0; row < c.t->rows; row++) {
         bool first = true;
         for (int64_t i = 0; i < row && first; i++)
-            first = !same_curve(t, i, row);
-        if (first)
-            curve[curves++] = row;
+            first = !same_curve(&c, i, row);
+        if (first && all++ < MAX_CURVES)
+            curve[all - 1] = row;
     }
+    int curves = (int)hn_min(all, MAX_CURVES);
     for (int i = 0; i < curves; i++)
-        draw_curve(page, panel, t, curve[i], hn_line_ordered(i, curves));
+        draw_curve(page, panel, &c, curve[i], hn_line_ordered(i, curves));
+    if (curves < all)
+        hn_page_note(page, "The first %d of %d curves are drawn.", curves, all);
     struct hn_series *worst = hn_panel_series(page, panel, "worst case", HN_LOOK_RULE, 0);
     hn_series_add(worst, 0, 1);
     return hn_page_finish(page, "the table of proposition 3 is empty");

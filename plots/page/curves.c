@@ -180,6 +180,23 @@ struct hn_where hn_last_position(const struct hn_groups *g, int dataset, int set
     return where;
 }
 
+int hn_page_studied(struct hn_page *page, const struct hn_study_settings *s, int max,
+                    bool one_dataset, int64_t *shown) {
+    int n = 0, all = 0;
+    for (int64_t k = 0; k < s->settings; k++) {
+        if (one_dataset &&
+            !hn_rows_agree(s->table, s->first[k], s->first[0], HN_COLUMNS("dataset")))
+            continue;
+        if (all++ < max)
+            shown[n++] = k;
+    }
+    if (n < all)
+        hn_page_note(page, "The first %d of %d settings of the study are drawn.", n, all);
+    if (one_dataset)
+        hn_page_first_dataset(page, s->table);
+    return n;
+}
+
 enum { MAX_STEPS = 512 };
 
 struct steps {

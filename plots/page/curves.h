@@ -4,6 +4,7 @@
 #include "plots/page/page.h"
 #include "plots/page/paper.h"
 #include "plots/page/trained.h"
+#include "results/analysis/studies.h"
 
 // A column of /runs as it is drawn.
 struct hn_curve_value {
@@ -89,6 +90,11 @@ struct hn_distributions {
 // Fills and finishes a page. HN_NOT_APPLICABLE if the results have no pairs of such settings.
 HN_MUST_USE enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results *r,
                                                const struct hn_distributions *what);
+
+// The settings of a study that a figure draws, `max` at most, and of the first data set alone if
+// `one_dataset`: fills shown[max], notes what is left out, returns how many.
+int hn_page_studied(struct hn_page *page, const struct hn_study_settings *s, int max,
+                    bool one_dataset, int64_t *shown);
 
 struct hn_training_curves {
     const char *column;                                     // NULL: the task's first, which decides

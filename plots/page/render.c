@@ -199,6 +199,14 @@ static bool too_high(const struct drawing *d) {
     return d->size.height * d->as->medium->scale > d->as->medium->height + 0.01;
 }
 
+enum hn_code hn_page_fill(struct hn_page *page, const struct hn_figure *f,
+                          const struct hn_results *r) {
+    return f->sweep           ? hn_draw_sweep(page, r, f->sweep)
+           : f->training      ? hn_draw_training(page, r, f->training)
+           : f->distributions ? hn_draw_distributions(page, r, f->distributions)
+                              : f->page(r, page);
+}
+
 static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels) {
     hn_page_begin(d->ctx, d->page);
     const struct hn_figure *f = d->figure;
@@ -206,11 +214,7 @@ static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels)
     d->page->most_panels = most_panels;
     d->page->latex = strcmp(d->as->term, "cairolatex") == 0;
     d->page->opaque = strcmp(d->as->term, "pdf") == 0 || strcmp(d->as->term, "png") == 0;
-    enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
-                        : f->training ? hn_draw_training(d->page, d->results, f->training)
-                        : f->distributions
-                            ? hn_draw_distributions(d->page, d->results, f->distributions)
-                            : f->page(d->results, d->page);
+    enum hn_code code = hn_page_fill(d->page, f, d->results);
     if (code == HN_OK)
         choose_size(d);
     return code;
