@@ -41,6 +41,20 @@ enum hn_code hn_qrels_build(struct hn_context *ctx, const struct hn_judgement *l
     return HN_OK;
 }
 
+enum hn_code hn_pair_scores_build(struct hn_context *ctx, const struct hn_judgement *list,
+                                  int64_t count, int64_t n, const float *score,
+                                  struct hn_pair_scores *out) {
+    struct hn_qrels q;
+    if (hn_qrels_build(ctx, list, count, n, &q))
+        return ctx->code;
+    int64_t pairs = q.start[n];
+    *out = (struct hn_pair_scores){q.start, q.passage, hn_alloc(ctx, pairs, sizeof *out->score)};
+    for (int64_t e = 0; out->score && e < pairs; e++)
+        out->score[e] = score[q.grade[e]];
+    hn_free(ctx, q.grade);
+    return out->score ? HN_OK : ctx->code;
+}
+
 int64_t hn_qrels_find(const struct hn_qrels *q, int64_t query, int32_t passage) {
     return hn_indices_find(q->passage, q->start[query], q->start[query + 1], passage);
 }

@@ -32,6 +32,19 @@ static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, in
     return e >= 0 && q->grade[e] > 0;
 }
 
+// Scores that another program gave to some pairs: compressed rows, passages ascending.
+struct hn_pair_scores {
+    int64_t *start;   // [queries + 1]; NULL: there are none
+    int32_t *passage; // [start[queries]]
+    float *score;
+};
+// From pairs in any order, as hn_qrels_build(): the grade of list[i] is the position in score[] of
+// its score. The arrays belong to the owner of the time.
+HN_MUST_USE enum hn_code hn_pair_scores_build(struct hn_context *ctx,
+                                              const struct hn_judgement *list, int64_t count,
+                                              int64_t n, const float *score,
+                                              struct hn_pair_scores *out);
+
 // Counts that `info` prints.
 struct hn_qrels_summary {
     int64_t pairs, relevant; // judged; of them relevant

@@ -16,13 +16,6 @@ HN_MUST_USE enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char 
 // A number for each of the two sides.
 enum hn_set { HN_QUERIES, HN_CORPUS, HN_SETS };
 
-// Scores that another program gave to some pairs: compressed rows, passages ascending.
-struct hn_pair_scores {
-    int64_t *start;   // [queries + 1]; NULL: there are none
-    int32_t *passage; // [start[queries]]
-    float *score;
-};
-
 // Queries, a corpus, and what is known of them: as they are mined in, or written. Borrowed.
 struct hn_retrieval_data {
     struct hn_matrix rows[HN_SETS], teacher[HN_SETS]; // teacher: data = NULL: none

@@ -176,6 +176,11 @@ struct hardneg_corpus {
     // Rows of another encoder, both or none.
     const float *query_teacher, *passage_teacher; // [queries x teacher_d], [passages x teacher_d]
     int64_t teacher_d;
+    // Scores of some pairs, by a cross-encoder say, for the options filter-by, rank-by and guide:
+    // rows of query, passage, in any order. The last score of a pair counts.
+    const int64_t *scored; // [scored_pairs x 2]
+    const float *score;    // [scored_pairs]
+    int64_t scored_pairs;
 };
 enum { HARDNEG_FILTERS = 16 };
 struct hardneg_mining {

@@ -35,17 +35,41 @@ static enum hn_code take_pairs(struct work *w, const int64_t *pair, int64_t n, c
     return hn_qrels_build(w->ctx, list, n, w->in.queries, to);
 }
 
+static enum hn_code take_scores(struct work *w) {
+    const struct hardneg_corpus *in = &w->in;
+    HN_SCOPE(w->ctx);
+    struct hn_judgement *list = hn_alloc(w->ctx, in->scored_pairs, sizeof *list);
+    if (!list)
+        return w->ctx->code;
+    for (int64_t i = 0; i < in->scored_pairs; i++) {
+        int64_t q = in->scored[2 * i], p = in->scored[2 * i + 1];
+        if (q < 0 || q >= in->queries || p < 0 || p >= in->passages || !isfinite(in->score[i]))
+            return hn_fail(w->ctx, HN_DATA,
+                           "scores: pair %lld is query %lld, passage %lld, score %g: there are %s "
+                           "and %s, from 0, and scores are finite",
+                           (long long)i, (long long)q, (long long)p, (double)in->score[i],
+                           hn_counted(in->queries, "query").text,
+                           hn_counted(in->passages, "passage").text);
+        list[i] = (struct hn_judgement){(int32_t)q, (int32_t)p, (int32_t)i};
+    }
+    hn_own(w->ctx, scope.outer);
+    return hn_pair_scores_build(w->ctx, list, in->scored_pairs, in->queries, in->score,
+                                &w->data.scores);
+}
+
 static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *from) {
     const struct hardneg_corpus *in = &w->in;
-    if (!from || from->size != sizeof w->in)
+    const size_t first = offsetof(struct hardneg_corpus, scored); // of the first version
+    if (!from || (from->size != first && from->size != sizeof w->in))
         return hn_fail(
             w->ctx, HN_USAGE,
             "the corpus is NULL, or its size is not set: .size = sizeof(struct hardneg_corpus)");
-    w->in = *from;
+    memcpy(&w->in, from, from->size);
     if (in->queries < 1 || in->queries > INT32_MAX || in->passages < 1 ||
         in->passages > INT32_MAX || in->d < 1 || in->d > INT32_MAX || !in->query || !in->passage ||
         in->known_pairs < 0 || in->truth_pairs < 0 || (in->known_pairs && !in->known) ||
-        (in->truth_pairs && !in->truth))
+        (in->truth_pairs && !in->truth) || in->scored_pairs < 0 || in->scored_pairs > INT32_MAX ||
+        (in->scored_pairs && (!in->scored || !in->score)))
         return hn_fail(
             w->ctx, HN_USAGE, "%s, %s, %s, or an array that is NULL: give one row or more of each",
             hn_counted(in->queries, "query").text, hn_counted(in->passages, "passage").text,
@@ -83,7 +107,8 @@ static enum hn_code take_data(struct work *w) {
             return w->ctx->code;
     }
     if (take_pairs(w, in->known, in->known_pairs, "qrels", &to->qrels) ||
-        (in->truth && take_pairs(w, in->truth, in->truth_pairs, "truth", &to->truth)))
+        (in->truth && take_pairs(w, in->truth, in->truth_pairs, "truth", &to->truth)) ||
+        (in->scored && take_scores(w)))
         return w->ctx->code;
     return HN_OK;
 }
@@ -161,7 +186,7 @@ static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
     }
     out->filters = 0;
     tell(&sum, out);
-    return HN_OK;
+    return hn_mine_check(w->ctx, &w->miner, &sum.counts, "the corpus");
 }
 
 int hardneg_mine(hardneg *h, const struct hardneg_corpus *corpus, const char *const *option,

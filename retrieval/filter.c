@@ -5,8 +5,8 @@
 #include <string.h>
 
 const char *const hn_stage_name[HN_STAGES] = {
-    "known",     "self",  "duplicate", "rank", "absolute_margin", "relative_margin", "max_score",
-    "min_score", "guide", "beyond n",  "kept"};
+    "no score",        "known",     "self",      "duplicate", "rank",     "absolute_margin",
+    "relative_margin", "max_score", "min_score", "guide",     "beyond n", "kept"};
 
 void hn_attrition_add(struct hn_attrition *to, const struct hn_attrition *from) {
     for (int s = 0; s < HN_STAGES; s++) {
@@ -121,6 +121,8 @@ int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidate
     struct row r = {o, c, left, attrition};
     int64_t m = 0, kept = 0;
     memset(left, 1, (size_t)c->n);
+    if (o->rank_by == HN_BY_LISTED)
+        drop_marked(&r, HN_STAGE_UNSCORED, HN_IS_UNSCORED);
     if (!o->include_positives)
         drop_marked(&r, HN_STAGE_KNOWN, HN_IS_KNOWN);
     if (o->self != HN_SELF_NONE)

@@ -107,7 +107,14 @@ struct hn_mine_options {
 };
 
 // Flags of a candidate.
-enum { HN_IS_KNOWN = 1, HN_IS_SELF = 2, HN_IS_DUPLICATE = 4, HN_IS_HIDDEN = 8, HN_IS_SCORED = 16 };
+enum {
+    HN_IS_KNOWN = 1,
+    HN_IS_SELF = 2,
+    HN_IS_DUPLICATE = 4,
+    HN_IS_HIDDEN = 8,
+    HN_IS_SCORED = 16,
+    HN_IS_UNSCORED = 32 // listed scores are asked for, and it has none
+};
 
 // Candidates of a query in the order in which ranks count them. A score that is missing is NaN and
 // passes no filter that looks at it.
@@ -128,6 +135,7 @@ double hn_candidate_score(const struct hn_candidates *c, int64_t i);
 
 // Stages at which candidates are lost, in order.
 enum hn_stage {
+    HN_STAGE_UNSCORED, // ranks go by listed scores, and it has none
     HN_STAGE_KNOWN,
     HN_STAGE_SELF,
     HN_STAGE_DUPLICATE,
@@ -166,6 +174,13 @@ extern const char *const hn_mine_presets[],
 HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o,
                                          int64_t max);
 
+// Counts of what has a listed score, where these are asked for.
+struct hn_listed_scores {
+    bool asked;                // by ranks, filters or the guide
+    int64_t positives, scored; // known ones of all queries; of them with a score
+    int64_t without;           // queries with positives of which none has a score
+};
+
 // Data as the dialect sees them: with HN_EQUAL_MERGE a passage for each text, the first, and what
 // is relevant to a query is so to all of its text. What it allocates belongs to the owner of the
 // time.
@@ -175,6 +190,7 @@ struct hn_miner {
     int32_t *passage;              // [rows of data] their index in the corpus; NULL: the same
     struct hn_relevance known, truth;
     struct hn_selves self; // of passages of the corpus
+    struct hn_listed_scores listed;
 };
 // Resolves the options. HN_DATA: what they ask for is not there; `path` is what messages call it.
 HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
@@ -210,6 +226,8 @@ struct hn_mine_counts {
     struct hn_attrition attrition;
     int64_t fewer, none; // rows with fewer than n negatives; with none, of them
     int64_t drawn;       // negatives drawn at random, to fill rows
+    int64_t looked;      // candidates
+    int64_t unscored;    // of them without a listed score, where these are asked for
 };
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more);
 
@@ -224,6 +242,14 @@ struct hn_mined {
 // counts are added to; arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
                                        const struct hn_pool *pool, struct hn_mined *out);
+
+// Counts the listed scores of known positives into m->listed; hn_miner_open() does it.
+void hn_listed_open(struct hn_miner *m);
+// Looks at what was mined from all queries: a note says what listed scores lack, or why no negative
+// is left. HN_DATA: no candidate has a score that ranks or filters need,
+// or no positive one that margins or the guide compare with.
+HN_MUST_USE enum hn_code hn_mine_check(struct hn_context *ctx, const struct hn_miner *m,
+                                       const struct hn_mine_counts *c, const char *path);
 
 // The options of mining as entries of an option table, and a table of them alone.
 extern const struct hn_option hn_mine_table[];

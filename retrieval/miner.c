@@ -89,20 +89,13 @@ static enum hn_code merge_scores(struct hn_context *ctx, const struct hn_retriev
     int64_t n = d->rows[HN_QUERIES].rows, count = s->start ? s->start[n] : 0;
     if (!s->start)
         return HN_OK;
-    struct hn_qrels q;
     struct hn_judgement *list = hn_alloc(ctx, count, sizeof *list);
-    float *score = hn_alloc(ctx, count, sizeof *score);
-    if (!list || !score)
+    if (!list)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = s->start[i]; e < s->start[i + 1]; e++)
             list[e] = (struct hn_judgement){(int32_t)i, to[s->passage[e]], (int32_t)e};
-    if (hn_qrels_build(ctx, list, count, n, &q))
-        return ctx->code;
-    for (int64_t e = 0; e < q.start[n]; e++)
-        score[e] = s->score[q.grade[e]];
-    *s = (struct hn_pair_scores){q.start, q.passage, score};
-    return HN_OK;
+    return hn_pair_scores_build(ctx, list, count, n, s->score, s);
 }
 
 static enum hn_code merge_rows(struct hn_context *ctx, const int32_t *first, int64_t kept,
@@ -157,7 +150,10 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_dat
         return ctx->code;
     struct hn_qrels_summary s = hn_qrels_summarize(&out->data.qrels);
     out->o = *o;
-    return hn_mine_resolve(ctx, &out->o, s.max);
+    if (hn_mine_resolve(ctx, &out->o, s.max))
+        return ctx->code;
+    hn_listed_open(out);
+    return HN_OK;
 }
 
 double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,
@@ -239,6 +235,8 @@ static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *
         flags |= HN_IS_HIDDEN;
     if (hn_miner_is_self(m, query, id[i]))
         flags |= HN_IS_SELF;
+    if (m->listed.asked && isnan(hn_miner_score(m, HN_BY_LISTED, query, id[i])))
+        flags |= HN_IS_UNSCORED;
     if (m->o.equal_texts == HN_EQUAL_FILTER && m->known.group)
         for (int64_t k = 0; k < i && !(flags & HN_IS_DUPLICATE); k++)
             if (hn_miner_key(m, id[k]) == hn_miner_key(m, id[i]))

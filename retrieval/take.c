@@ -63,6 +63,9 @@ static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64
         id[k] = c.id[s->chosen[k]];
         score[k] = hn_candidate_score(&c, s->chosen[k]);
     }
+    for (int64_t i = 0; m->listed.asked && i < c.n; i++)
+        s->counts.unscored += (c.flags[i] & HN_IS_UNSCORED) != 0;
+    s->counts.looked += c.n;
     s->counts.fewer += n < m->o.n;
     s->counts.none += n == 0;
     if (n < m->o.n && m->o.fill == HN_FILL_DRAW) {
@@ -79,6 +82,8 @@ static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64
 
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more) {
     hn_attrition_add(&sum->attrition, &more->attrition);
+    sum->looked += more->looked;
+    sum->unscored += more->unscored;
     sum->fewer += more->fewer;
     sum->none += more->none;
     sum->drawn += more->drawn;

@@ -358,6 +358,32 @@ class Retrieval(unittest.TestCase):
         margin = hardneg.mine(self.Q, self.P, self.KNOWN, absolute_margin=0.1)
         np.testing.assert_array_equal(guided.ids, margin.ids)
 
+    def test_scores(self):
+        """Ranks and filters by listed scores; what lacks one is no candidate, and is counted."""
+        rng = np.random.default_rng(3)
+        listed = {q: {int(p): float(rng.normal()) for p in rng.choice(500, 60, replace=False)} for q in range(80)}
+        label = {int(q): int(p) for q, p in self.KNOWN}
+        best = {q: [p for p in sorted(found, key=lambda p: (-np.float32(found[p]), p)) if p != label[q]] for q, found in listed.items()}
+        rows = [(q, p, s) for q, found in listed.items() for p, s in found.items()]
+        for scores in (listed, np.array(rows), rows, {(q, p): s for q, p, s in rows}):
+            mined = hardneg.mine(self.Q, self.P, self.KNOWN, scores=scores, rank_by="scores", depth=500, negatives=5)
+            self.assertEqual([list(row) for row in mined.ids], [best[q][:5] for q in range(80)])
+        self.assertEqual(mined.attrition["no score"].candidates, 80 * 440)
+        self.assertIn("of 40000 candidates looked at 4800 have a listed score", mined.note)
+        few = {0: {label[0]: 1.0, best[0][0]: 2.0}}
+        mined = hardneg.mine(self.Q, self.P, self.KNOWN, scores=few, rank_by="scores", depth=500)
+        self.assertEqual(([p for p in mined.ids[0] if p >= 0], mined.none), ([best[0][0]], 79))
+        self.assertRegex(mined.note, "of 80 known positives 79 have none, for 79 queries all of theirs")
+        for scores, options, why in (({}, {"rank_by": "scores"}, "none of the 800 candidates looked at has a listed score"),
+                                     ({0: {best[0][0]: 1.0}}, {"filter_by": "scores", "relative_margin": .1, "depth": 500},
+                                      "none of the 80 known positives has a listed score, with which --relative-margin"),
+                                     ([[0, 500, 1.0]], {}, "passage 500"), ([[0, 1, np.inf]], {}, "scores are finite"),
+                                     ([[0, 1]], {}, "query, passage and score")):
+            self.assertRaisesRegex(ValueError, why, hardneg.mine, self.Q, self.P, self.KNOWN, scores=scores,
+                                   **{"depth": 10, **options})
+        mined = hardneg.mine(self.Q, self.P, self.KNOWN, max_score=-2)
+        self.assertIn("filters leave no negative: of 16000 candidates looked at, 15", mined.note)
+
     def test_refused(self):
         def refused(why, *data, **more):
             self.assertRaisesRegex(ValueError, why, hardneg.mine, *data, **more)

@@ -223,6 +223,26 @@ F
     expect "of one set of items" 3 'import --queries' mine i.h5 -o n.jsonl
 }
 
+# Listed scores: a pair that has none is no candidate where ranks go by them, and is counted.
+test_listed_scores() {
+    make_files
+    printf '7\te\t3\n7\tb\t5\n7\td\t4\n7\ta\t9\n' >scores.tsv
+    run import "${files[@]}" --qrels beir.tsv --scores scores.tsv -o scored.h5
+    expect "ranks by scores" 0 'note: scored.h5: of 24 candidates looked at 4 have a listed score; of 2 known positives 1 have none, for 1 query all' \
+        mine scored.h5 --rank-by scores -n 3 -o n.jsonl
+    check "ranks by scores: those listed, by their scores" test "$(grep -o '"neg_id":[^]]*' n.jsonl)" = '"neg_id":["b","d","e"'
+    check "ranks by scores: what is lost" says '^no score +20 +2 '
+    printf 'x\ta\t3\n' >scores.tsv
+    run import "${files[@]}" --qrels beir.tsv --scores scores.tsv -o other.h5
+    expect "no candidate has a score" 3 'none of the 4 candidates looked at has a listed score.*raise --depth \(1\)' mine other.h5 --depth 1 -n 1 --rank-by scores -o no.jsonl
+    check "nothing is written" test ! -e no.jsonl
+    expect "no positive has a score" 3 'none of the 2 known positives has a listed score, with which --relative-margin' \
+        mine other.h5 --filter-by scores --relative-margin .1 -o no.jsonl
+    expect "no line is left" 0 'note: n.jsonl: is empty: no query has a positive and a negative' mine other.h5 --rank-by scores -n 1 -o n.jsonl
+    expect "no negative is left" 0 'note: scored.h5: filters leave no negative: of 24 candidates looked at, 1[0-9] are lost to max_score' \
+        mine scored.h5 --max-score -2 -o n.jsonl
+}
+
 test_evaluate() {
     make_files
     [ -e t.h5 ] || run import "${files[@]}" --qrels trec.txt --truth truth.txt -o t.h5
@@ -486,5 +506,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
 finish

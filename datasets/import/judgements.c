@@ -121,8 +121,8 @@ static enum hn_code take_line(struct hn_context *ctx, struct table *t, char *lin
     return known ? add_pair(ctx, t, pair, grade, score) : HN_OK;
 }
 
-static enum hn_code read_table(struct hn_context *ctx, const char *path, struct table *t,
-                               struct hn_qrels *out) {
+// The lines of a file into t->list, and a note of those whose pair a later line has.
+static enum hn_code read_table(struct hn_context *ctx, const char *path, struct table *t) {
     char *line;
     enum hn_code code = hn_lines_open(ctx, path, &t->lines);
     while (!code && !(code = hn_lines_next(ctx, &t->lines, &line)) && line)
@@ -135,21 +135,27 @@ static enum hn_code read_table(struct hn_context *ctx, const char *path, struct 
                     t->skipped ? "no line has ids of which both are rows; are they those of this "
                                  "corpus?"
                                : "holds no pair");
-    if (code == HN_OK)
-        code = hn_qrels_build(ctx, t->list, t->count, t->side[HN_QUERIES].n, out);
-    int64_t again = code ? 0 : t->count - out->start[out->n];
+    return code;
+}
+
+static void note_again(struct hn_context *ctx, const char *path, const struct table *t,
+                       int64_t pairs) {
+    int64_t again = t->count - pairs;
     if (again > 0)
         hn_note(ctx, "%s: %lld line%s of a pair that a later line has, too, whose %s counts", path,
                 (long long)again, again == 1 ? " is" : "s are", t->scores ? "score" : "grade");
-    hn_free(ctx, t->list);
-    return code;
 }
 
 enum hn_code hn_judgements_read(struct hn_context *ctx, const char *path,
                                 const struct hn_collection side[HN_SETS], enum hn_unknown unknown,
                                 struct hn_qrels *out, int64_t *skipped) {
     struct table t = {.side = side, .unknown = unknown};
-    enum hn_code code = read_table(ctx, path, &t, out);
+    int64_t n = side[HN_QUERIES].n;
+    enum hn_code code = read_table(ctx, path, &t);
+    code = code ? code : hn_qrels_build(ctx, t.list, t.count, n, out);
+    if (!code)
+        note_again(ctx, path, &t, out->start[n]);
+    hn_free(ctx, t.list);
     *skipped = t.skipped;
     return code;
 }
@@ -158,16 +164,13 @@ enum hn_code hn_pair_scores_read(struct hn_context *ctx, const char *path,
                                  const struct hn_collection side[HN_SETS], enum hn_unknown unknown,
                                  struct hn_pair_scores *out, int64_t *skipped) {
     struct table t = {.side = side, .unknown = unknown, .scores = true};
-    struct hn_qrels q;
-    enum hn_code code = read_table(ctx, path, &t, &q);
-    *skipped = t.skipped;
-    if (code)
-        return code;
-    int64_t pairs = q.start[q.n];
-    *out = (struct hn_pair_scores){q.start, q.passage, hn_alloc(ctx, pairs, sizeof *out->score)};
-    for (int64_t e = 0; out->score && e < pairs; e++)
-        out->score[e] = t.score[q.grade[e]]; // of the last line where a pair is given twice
-    hn_free(ctx, q.grade);
+    int64_t n = side[HN_QUERIES].n;
+    enum hn_code code = read_table(ctx, path, &t);
+    code = code ? code : hn_pair_scores_build(ctx, t.list, t.count, n, t.score, out);
+    if (!code)
+        note_again(ctx, path, &t, out->start[n]);
+    hn_free(ctx, t.list);
     hn_free(ctx, t.score);
-    return out->score ? HN_OK : ctx->code;
+    *skipped = t.skipped;
+    return code;
 }

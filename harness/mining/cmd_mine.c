@@ -89,6 +89,11 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
     code = hn_ranks_agree(ctx, w->ranks, code);
     if (!code)
         code = open_data(ctx, w, path) ? ctx->code : hn_mining_run(ctx, &w->mining);
+    if (!code && w->mining.file)
+        code = hn_mine_check(ctx, &w->miner, &w->mining.counts, path);
+    if (!code && w->mining.file && w->file.written == 0 &&
+        w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
+        hn_note(ctx, "%s: is empty: no query has a positive and a negative", p->output);
     return w->mining.file ? hn_mine_output_end(ctx, &w->file, code) : code;
 }
 

@@ -82,8 +82,8 @@ def mine(x: Array, sampler: Union[str, Dict[str, Any]], seed: int = 1, batch_siz
 
 @overload
 def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
-         corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, threads: int = 0,
-         preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
+         corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
+         threads: int = 0, preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
          min_rank: Optional[int] = None, max_rank: Optional[int] = None, rank_of: Optional[str] = None,
          absolute_margin: Optional[float] = None, relative_margin: Optional[float] = None,
          max_score: Optional[float] = None, min_score: Optional[float] = None, guide: Optional[float] = None,
@@ -97,7 +97,8 @@ def mine(*data: Any, **more: Any) -> Any:
     takes them: ids[queries, negatives] (-1 where there are fewer) and scores (NaN there). qrels: known relevance, as
     an array [m, 2] of query and passage or [m, 3] with a grade, a dict {query: passages}, a list of passages for each
     query or a SciPy matrix; truth: complete relevance, only counted. Equal texts are found in query_texts and
-    corpus_texts. Options are those of the command: negatives=5, min_rank=11, relative_margin=0.05,
+    corpus_texts; scores are those of another program for some pairs, as an array [m, 3] of query, passage and score, a
+    dict {query: {passage: score}} or a SciPy matrix, for filter_by="scores" and the like. Options are those of the command: negatives=5, min_rank=11, relative_margin=0.05,
     preset="sentence-transformers" ... (docs/reference/mining.md).
 
     mine(x, sampler): negatives of every item of one array by a sampler that chooses them per anchor: "mined", "ring",

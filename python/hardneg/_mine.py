@@ -18,7 +18,8 @@ class CCorpus(ctypes.Structure):
                 ("known", ctypes.c_void_p), ("known_pairs", ctypes.c_int64),
                 ("truth", ctypes.c_void_p), ("truth_pairs", ctypes.c_int64),
                 ("query_group", ctypes.c_void_p), ("passage_group", ctypes.c_void_p),
-                ("query_teacher", ctypes.c_void_p), ("passage_teacher", ctypes.c_void_p), ("teacher_d", ctypes.c_int64)]
+                ("query_teacher", ctypes.c_void_p), ("passage_teacher", ctypes.c_void_p), ("teacher_d", ctypes.c_int64),
+                ("scored", ctypes.c_void_p), ("score", ctypes.c_void_p), ("scored_pairs", ctypes.c_int64)]
 
 
 class CMining(ctypes.Structure):
@@ -38,11 +39,13 @@ class Negatives(Pair):
     """ids, scores = mine(queries, corpus, qrels), and
     attrition    what each filter takes away, and what is kept, by name
     fewer, none  queries that filters leave fewer negatives than wanted; none
-    drawn        negatives drawn at random to fill up"""
+    drawn        negatives drawn at random to fill up
+    note         what mining had to say: candidates or positives without a score, filters that leave nothing"""
     attrition: Dict[str, Lost]
     fewer: int
     none: int
     drawn: int
+    note: str
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
@@ -99,6 +102,27 @@ def _grades(values: Any, name: str) -> np.ndarray[Any, Any]:
     return found
 
 
+def _scored(scores: Matrix, n: int) -> Pair:
+    """Scores of pairs as int64 rows of query, passage, and float32: from an array [m, 3] of query, passage, score, a dict
+    {query: {passage: score}} or {(query, passage): score}, or a SciPy matrix."""
+    if hasattr(scores, "tocoo"):
+        coo = scores.tocoo()
+        if coo.shape[0] != n:
+            raise ValueError(f"scores: a matrix of {counted(coo.shape[0], 'row')}, there are {n} queries")
+        ids, values = np.stack([coo.row, coo.col], 1), coo.data
+    else:
+        if isinstance(scores, dict):
+            rows = [[key, p, s] for key, found in scores.items() if isinstance(found, dict) for p, s in found.items()]
+            scores = rows + [[*key, found] for key, found in scores.items() if not isinstance(found, dict)]
+        table = np.asarray(scores, float) if len(scores) else np.empty((0, 3))
+        if table.ndim != 2 or table.shape[1] != 3:
+            raise ValueError("scores: an array of query, passage and score [m, 3], a dict {query: {passage: score}}, or a SciPy "
+                             "matrix is wanted")
+        ids, values = _grades(table[:, :2], "scores"), table[:, 2]
+    with np.errstate(over="ignore"):  # what becomes infinite is refused with its pair
+        return np.ascontiguousarray(ids, np.int64), np.ascontiguousarray(values, np.float32)
+
+
 def _groups(texts: Tuple[Any, Any], n: Tuple[int, int]) -> Tuple[Any, Any]:
     """Numbers of equal texts of both sides."""
     if texts[0] is None and texts[1] is None:
@@ -127,8 +151,8 @@ def _options(options: Dict[str, Any]) -> Any:
 
 
 def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
-                corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, threads: int = 0,
-                **options: Any) -> Negatives:
+                corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
+                threads: int = 0, **options: Any) -> Negatives:
     """See mine()."""
     rows = floats(queries, "queries"), floats(corpus, "corpus")
     if rows[0].shape[1] != rows[1].shape[1]:
@@ -144,12 +168,15 @@ def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = No
         for own, size, name in zip(teacher, n, ("query_teacher", "corpus_teacher")):
             if len(own) != size or own.shape[1] != teacher[0].shape[1]:
                 raise ValueError(f"{name}: rows {list(own.shape)}; {size} are wanted, of one width on both sides")
+    scored: Tuple[Any, Any] = (None, None) if scores is None else _scored(scores, n[0])
     data = CCorpus(size=ctypes.sizeof(CCorpus), queries=n[0], passages=n[1], d=rows[0].shape[1], known_pairs=len(known),
                    truth_pairs=0 if true is None else len(true),
-                   teacher_d=0 if teacher[0] is None else teacher[0].shape[1])
+                   teacher_d=0 if teacher[0] is None else teacher[0].shape[1],
+                   scored_pairs=0 if scored[0] is None else len(scored[0]))
     for field, array in (("query", rows[0]), ("passage", rows[1]), ("known", known), ("truth", true),
                          ("query_group", groups[0]), ("passage_group", groups[1]),
-                         ("query_teacher", teacher[0]), ("passage_teacher", teacher[1])):
+                         ("query_teacher", teacher[0]), ("passage_teacher", teacher[1]),
+                         ("scored", scored[0]), ("score", scored[1])):
         if array is not None:
             setattr(data, field, array.ctypes.data)
     return _run(data, _options(options), threads)
@@ -159,13 +186,14 @@ def _run(data: CCorpus, options: Any, threads: int) -> Negatives:
     handle = Handle("uniform", 2, 1, threads)  # of any sampler: it has the threads, and hears Ctrl-C
     out = CMining(size=ctypes.sizeof(CMining))
 
-    def call(ids: Optional[int], scores: Optional[int]) -> None:
-        handle.call((lib.hardneg_mine, ctypes.byref(data), options, ids, scores, ctypes.byref(out)))
+    def call(ids: Optional[int], scores: Optional[int]) -> str:
+        return handle.call((lib.hardneg_mine, ctypes.byref(data), options, ids, scores, ctypes.byref(out)))
     call(None, None)
     ids = np.empty((data.queries, out.width), np.int64)
     scores = np.empty(ids.shape)
-    call(ids.ctypes.data, scores.ctypes.data)
+    note = call(ids.ctypes.data, scores.ctypes.data)
     found = Negatives((ids, scores))
+    found.note = note
     found.fewer, found.none, found.drawn = out.fewer, out.none, out.drawn
     found.attrition = {out.filter[i].decode(): Lost(out.all[i], out.known[i], out.hidden[i]) for i in range(out.filters)}
     return found
