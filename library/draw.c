@@ -15,13 +15,64 @@ static _Thread_local struct {
     int64_t made, epoch; // of the build
 } own_epoch;
 
-static enum hn_code begin_epoch(struct hn_library_build *b, int64_t epoch) {
+enum hn_code hn_library_begin(struct hn_library_build *b, int64_t epoch) {
     int64_t batches;
-    b->begun = false;
-    if (hn_sampler_epoch(&b->ctx, &b->sampler, &b->items, epoch, &batches))
+    return b->sampler.batches > 0 && b->sampler.epoch == epoch
+               ? HN_OK
+               : hn_sampler_epoch(&b->ctx, &b->sampler, &b->items, epoch, &batches);
+}
+
+// The size of a batch of the epoch that is begun.
+static enum hn_code find_size(struct hn_library_build *b, int64_t number, int64_t *size) {
+    struct hn_batches one;
+    *size = hn_sampler_size(&b->sampler, number);
+    if (*size > 0)
+        return HN_OK;
+    HN_SCOPE(&b->ctx);
+    if (hn_batches_open(&b->ctx, &b->sampler, 1, &one))
         return b->ctx.code;
-    b->begun = true;
+    one.first = number;
+    if (hn_batches_draw(&b->ctx, &b->sampler, 1, &one))
+        return b->ctx.code;
+    *size = *one.size;
     return HN_OK;
+}
+
+enum hn_code hn_library_begin_first(struct hn_library_build *b) {
+    if (hn_library_begin(b, b->sampler.first_epoch))
+        return b->ctx.code;
+    b->batches = b->sampler.batches;
+    return find_size(b, b->batches - 1, &b->last);
+}
+
+// Sizes of an epoch that has to be begun for that; what was begun before is begun again.
+static enum hn_code list_sizes(struct hn_library_build *b, int64_t epoch, int64_t capacity,
+                               int64_t *size, int64_t *batches) {
+    int64_t before = b->sampler.batches > 0 ? b->sampler.epoch : epoch;
+    if (hn_library_begin(b, epoch))
+        return b->ctx.code;
+    *batches = b->sampler.batches;
+    for (int64_t k = 0; k < hn_min(capacity, *batches); k++)
+        if (find_size(b, k, &size[k]))
+            return b->ctx.code;
+    return hn_library_begin(b, before);
+}
+
+int hardneg_sizes(hardneg *h, int64_t epoch, int64_t capacity, int64_t *size, int64_t *batches) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return code;
+    if (!batches || epoch < 0 || capacity < 0 || (capacity > 0 && !size))
+        return hn_library_leave(h, hn_fail(&b->ctx, HN_USAGE,
+                                           "an epoch is numbered from 0, batches is not NULL, and "
+                                           "size has space for `capacity` numbers"));
+    if (b->sampler.start || b->sampler.varies)
+        return hn_library_leave(h, list_sizes(b, epoch, capacity, size, batches));
+    *batches = b->batches;
+    for (int64_t k = 0; k < hn_min(capacity, b->batches); k++)
+        size[k] = k < b->batches - 1 ? b->sampler.batch_size : b->last;
+    return hn_library_leave(h, HN_OK);
 }
 
 int hardneg_epoch(hardneg *h, int64_t epoch, int64_t *batches) {
@@ -34,8 +85,10 @@ int hardneg_epoch(hardneg *h, int64_t epoch, int64_t *batches) {
             h, hn_fail(&b->ctx, HN_USAGE, "an epoch is numbered from 0, and batches is not NULL"));
     if (b->begun && b->sampler.epoch != epoch && !pthread_equal(b->by, pthread_self()))
         b->shared = true;
-    if (begin_epoch(b, epoch))
+    b->begun = false;
+    if (hn_library_begin(b, epoch))
         return hn_library_leave(h, b->ctx.code);
+    b->begun = true;
     b->by = pthread_self();
     own_epoch.h = h;
     own_epoch.made = b->made;
@@ -54,9 +107,7 @@ static enum hn_code resume_epoch(const hardneg *h, struct hn_library_build *b) {
         return hn_fail(&b->ctx, HN_USAGE,
                        "threads have begun several epochs of this sampler: each thread that draws "
                        "calls hardneg_epoch() first");
-    return !own || (b->begun && b->sampler.epoch == own_epoch.epoch)
-               ? HN_OK
-               : begin_epoch(b, own_epoch.epoch);
+    return own ? hn_library_begin(b, own_epoch.epoch) : HN_OK;
 }
 
 static int64_t negative_capacity(const struct hn_library_build *b) {

@@ -69,6 +69,7 @@ struct hardneg_items {
     const int32_t *query_text, *passage_text; // [n], both or none
     const int32_t *relevant;                  // [relevant_pairs x 2]
     int64_t relevant_pairs;
+    int64_t epoch; // that comes next, 0 or more: the build arranges its batches
 };
 
 // "0.1.0".
@@ -95,6 +96,10 @@ int hardneg_build(hardneg *h, const struct hardneg_items *items);
 // Begins epoch number `epoch` for this thread and says how many batches it has. A thread that has
 // begun none draws from the handle's last one, as long as other threads began only that.
 int hardneg_epoch(hardneg *h, int64_t epoch, int64_t *batches);
+// *batches: how many batches an epoch has. size[0 .. capacity): those of its first `capacity`
+// batches, as far as there are so many. It draws nothing, and the thread stays in the epoch that it
+// began.
+int hardneg_sizes(hardneg *h, int64_t epoch, int64_t capacity, int64_t *size, int64_t *batches);
 // Batches first .. first + count - 1 of the epoch: ids[count x batch_size], int64, short batches
 // filled up with -1.
 int hardneg_next(hardneg *h, int64_t first, int64_t count, int64_t *ids);

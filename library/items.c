@@ -198,8 +198,8 @@ enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hard
         return hn_fail(&b->ctx, HN_USAGE, "zero_rows is %lld: 0 refuses them, 1 keeps them",
                        (long long)in->zero_rows);
     b->zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
-    if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
-        return hn_fail(&b->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
+    if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0 || in->epoch < 0)
+        return hn_fail(&b->ctx, HN_USAGE, "progress lies in [0, 1], index and epoch are 0 or more");
     if (hn_library_take_rows(&b->ctx, in->x, in->n, in->d, b->zero_rows, "x", &b->items.x) ||
         hn_library_take_rows(&b->ctx, in->view2, in->n, in->d, b->zero_rows, "view2",
                              &b->items.x2) ||

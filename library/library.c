@@ -245,7 +245,9 @@ static enum hn_code make_build(hardneg *h, struct hn_library_build *b,
     enum hn_code code =
         hn_sampler_open(&b->ctx, h->type, h->params, in.n, h->batch_size, h->seed, &b->sampler);
     b->made = hn_wall_ns();
-    return code ? code : hn_sampler_build(&b->ctx, &b->sampler, &b->items, in.index);
+    b->sampler.first_epoch = in.epoch;
+    code = code ? code : hn_sampler_build(&b->ctx, &b->sampler, &b->items, in.index);
+    return code ? code : hn_library_begin_first(b);
 }
 
 enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out) {

@@ -18,7 +18,9 @@ struct hn_library_build {
     struct hn_tuples tuples;
     struct hn_sampler sampler;
     int64_t made;       // hn_wall_ns() of the build: no two of a process share it
-    bool begun, shared; // an epoch; epochs of different numbers, by different threads
+    bool begun, shared; // by a thread, an epoch; by different ones, epochs of different numbers
+    int64_t batches;    // of the epoch that the build began, and of all, unless they vary
+    int64_t last;       // the size of the last of them
     pthread_t by;       // the thread that began the last one
     char note[HN_MESSAGE_MAX];
 };
@@ -56,5 +58,9 @@ int hn_library_leave(hardneg *h, enum hn_code code);
 // is not NULL. Returns the code that the caller gets.
 HN_MUST_USE enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out);
 int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code, bool keep);
+// Begins an epoch of a build, unless it is in that; of the first one, which the build arranged,
+// keeps the sizes.
+HN_MUST_USE enum hn_code hn_library_begin(struct hn_library_build *b, int64_t epoch);
+HN_MUST_USE enum hn_code hn_library_begin_first(struct hn_library_build *b);
 // HARDNEG_USAGE, with its message.
 int hn_library_no_handle(void);

@@ -120,6 +120,7 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     const struct params *params = self->params;
     struct state *state = self->state;
     bool limit = params->walk == WALK_RWR && (params->alpha.from >= 1 || params->alpha.to >= 1);
+    self->varies = params->start == START_UNSEEN;
     bool good = HN_ALLOC(ctx, state->in_degree, n) &&
                 (params->start != START_UNSEEN || HN_ALLOC(ctx, state->seen, hn_bitset_words(n))) &&
                 HN_ZALLOC(ctx, state->scratch, self->threads);

@@ -140,14 +140,14 @@ static enum hn_code arrange(struct hn_context *ctx, struct hn_sampler *self, int
                             struct hn_work *work) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    if (epoch > 0 && !params->relabel)
+    if (epoch != self->first_epoch && !params->relabel)
         return HN_OK;
     if (params->relabel)
         hn_permute(self->seed, "gcbs.relabel", self->built_index, epoch, 0, state->item, self->n);
     if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
                                (enum hn_root)params->root, params->reverse, self->order))
         return ctx->code;
-    if (epoch == 0)
+    if (epoch == self->first_epoch)
         describe(ctx, self);
     work->draw += params->relabel ? self->n - 1 : 0;
     work->edge += hn_graph_edges(&state->graph);

@@ -209,7 +209,7 @@ static enum hn_code arrange(struct hn_context *ctx, struct hn_sampler *self, int
         return ctx->code;
     memcpy(state->shuffled, self->order, (size_t)self->n * sizeof *self->order);
     shuffle_batches(self, epoch, cut.batches, number, state->shuffled, self->order);
-    state->tally = epoch == 0 ? sum : state->tally;
+    state->tally = epoch == self->first_epoch ? sum : state->tally;
     work->draw += self->n + cut.batches - 2;
     return HN_OK;
 }

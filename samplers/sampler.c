@@ -138,7 +138,7 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
     if (!code && self->type->rebuild)
         code = self->type->rebuild(ctx, self, items);
     if (!code)
-        code = arrange(ctx, self, 0, &self->build);
+        code = arrange(ctx, self, self->first_epoch, &self->build);
     hn_own(ctx, outer);
     self->built = code == HN_OK;
     return code;
@@ -157,15 +157,18 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
         hn_permute(self->seed, "anchors.shuffle", self->index, epoch, 0, self->order, self->n);
         self->sampling.draw += self->n - 1;
     }
-    struct hn_work counted = {0}; // epoch 0 was counted by the build
+    struct hn_work counted = {0}; // by the build
     void *outer = hn_own(ctx, self->state);
-    enum hn_code code = arrange(ctx, self, epoch, epoch == 0 ? &counted : &self->sampling);
+    enum hn_code code =
+        arrange(ctx, self, epoch, epoch == self->first_epoch ? &counted : &self->sampling);
     if (!code && self->type->epoch)
         code = self->type->epoch(ctx, self, items, epoch, batches);
     if (!code)
         self->batches = *batches;
     if (!code && hn_sampler_keeps_apart(self->type, self->params))
         code = hn_apart_epoch(ctx, self, items);
+    if (code)
+        self->batches = 0;
     hn_own(ctx, outer);
     return code;
 }
@@ -247,6 +250,12 @@ static void count_negatives(struct hn_sampler *self, const struct hn_batches *ou
             self->anchors_without += negatives == 0;
             self->pairs += negatives;
         }
+}
+
+int64_t hn_sampler_size(const struct hn_sampler *self, int64_t batch) {
+    if (self->order)
+        return hn_sampler_begins(self, batch + 1) - hn_sampler_begins(self, batch);
+    return batch + 1 < self->batches ? self->batch_size : 0;
 }
 
 enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,

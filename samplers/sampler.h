@@ -76,9 +76,12 @@ struct hn_sampler {
                     // of per-anchor samplers, shuffled; of types that fill no batches what their
                     // `epoch` or `rebuild` puts there; else NULL
     const int64_t *start; // [batches + 1] where these batches begin; NULL: every batch_size
-    bool built;           // a build has succeeded
-    void *made;           // owns what that build allocated
+    bool varies; // epochs differ in the number of their batches; of types with `start` they do
+    bool built;  // a build has succeeded
+    void *made;  // owns what that build allocated
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
+    int64_t first_epoch; // that a build arranges, as it comes next: 0, unless the caller of
+                         // hn_sampler_build() sets it before
     int64_t arranged;    // epoch of the type's last arrange(), -1 = none since the build
     int64_t index;       // of the items of the current epoch: names the streams of its batches
     int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun
@@ -137,8 +140,8 @@ struct hn_sampler_type {
     enum hn_code (*rebuild)(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items);
     // Optional. Arranges the batches of an epoch on the embeddings of the build, unless it was the
-    // last to be arranged. Epoch 0's end the build, and are timed and counted with it, those of
-    // later epochs are made before `epoch`. Adds to *work.
+    // last to be arranged. Those of first_epoch end the build, and are timed and counted with it,
+    // those of other epochs are made before `epoch`. Adds to *work.
     enum hn_code (*arrange)(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
                             struct hn_work *work);
     // Optional. Starts epoch number `epoch`; may change *batches, its number of batches (>= 1),
@@ -227,6 +230,9 @@ HN_MUST_USE enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn
 // embeddings stay borrowed until the next build or close. After a failure only close is allowed.
 HN_MUST_USE enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
                                           const struct hn_items *items, int64_t built_index);
+// The size of a batch of the current epoch, without drawing it; 0: only drawing it tells. That is
+// so of the last one alone, and where batches are not cut from an order.
+int64_t hn_sampler_size(const struct hn_sampler *self, int64_t batch);
 // Starts an epoch of an open sampler that has been built; items are those of the current step,
 // which may be later than the one that was built on.
 HN_MUST_USE enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,

@@ -23,7 +23,8 @@ struct hn_run_spec {
     const void *weighting_params;
     struct hn_adam adam;    // adam.steps: those of the whole training
     int64_t epochs;         // > 0: adam.steps is that many times ceil(items / batch size)
-    bool drop_last;         // epochs have floor(items / batch size) batches, not more
+    bool drop_last;         // short batches are left out, and epochs have floor(items / batch size)
+                            // batches at most
     int64_t uniform_epochs; // > 0: likewise `uniform`
     int64_t uniform;        // first steps, which draw with `uniform`
     int64_t rebuild;        // t; 0: the sampler's own, else once per epoch

@@ -23,7 +23,7 @@ static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     if (hn_batches_open(ctx, &d->sampler, 1, &d->batch) || !HN_ALLOC(ctx, d->label, b) ||
         !HN_ALLOC(ctx, d->position, b * d->batch.capacity) || !HN_ALLOC(ctx, d->start, b + 1) ||
-        !HN_ZALLOC(ctx, d->built, size) ||
+        !HN_ZALLOC(ctx, d->built, size) || !HN_ALLOC(ctx, d->full, loop->task.n / b) ||
         (loop->spec->embeddings == HN_EMBEDDINGS_STORED && !HN_ALLOC(ctx, d->stored, size)))
         return ctx->code;
     return HN_OK;
@@ -142,6 +142,7 @@ static enum hn_code build(struct hn_context *ctx, struct hn_loop *loop) {
         return ctx->code;
     loop->times.cost_e += seconds_since(begun);
     place_items(loop, loop->step);
+    s->first_epoch = d->at.epoch + 1;
     begun = hn_wall_ns();
     if (hn_sampler_build(ctx, s, &d->items, loop->step))
         return ctx->code;
@@ -151,21 +152,42 @@ static enum hn_code build(struct hn_context *ctx, struct hn_loop *loop) {
     return HN_OK;
 }
 
+int64_t hn_draw_wanted(const struct hn_loop *loop, int64_t batches) {
+    int64_t full = loop->task.n / loop->task.batch_size;
+    return loop->spec->drop_last ? hn_min(batches, full) : batches;
+}
+
+// Begins the epoch of now; *batches: how many of it are drawn. Where others than the last may be
+// short, the full ones are found.
+static enum hn_code begin_here(struct hn_context *ctx, struct hn_loop *loop, int64_t *batches) {
+    struct hn_draw *d = &loop->draw;
+    const struct hn_sampler *s = current(d);
+    int64_t all, full = 0;
+    d->batch.number = NULL;
+    if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &all))
+        return ctx->code;
+    *batches = hn_draw_wanted(loop, all);
+    if (!loop->spec->drop_last || !s->start)
+        return HN_OK;
+    for (int64_t b = 0; b < all; b++)
+        if (hn_sampler_size(s, b) == s->batch_size)
+            d->full[full++] = (int32_t)b;
+    *batches = full;
+    d->batch.number = d->full;
+    return full > 0 ? HN_OK
+                    : hn_fail(ctx, HN_DATA,
+                              "drop_last leaves nothing of epoch %lld: %s finds no batch of %d "
+                              "items: take a smaller batch_size",
+                              (long long)d->at.epoch, s->type->name, s->batch_size);
+}
+
 static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     place_items(loop, loop->step);
     d->at.epoch++;
     d->at.epoch_step = loop->step;
     d->at.next = 0;
-    if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &d->at.batches))
-        return ctx->code;
-    d->at.batches = hn_draw_wanted(loop, d->at.batches);
-    return HN_OK;
-}
-
-int64_t hn_draw_wanted(const struct hn_loop *loop, int64_t batches) {
-    int64_t full = loop->task.n / loop->task.batch_size;
-    return loop->spec->drop_last ? hn_min(batches, full) : batches;
+    return begin_here(ctx, loop, &d->at.batches);
 }
 
 int64_t hn_draw_ahead(const struct hn_loop *loop) {
@@ -265,12 +287,13 @@ enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop) {
     if (d->at.built_step < 0)
         return HN_OK;
     place_items(loop, d->at.built_step);
+    current(d)->first_epoch = d->at.epoch;
     if (hn_sampler_build(ctx, current(d), &d->items, d->at.built_step))
         return ctx->code;
     place_items(loop, d->at.epoch_step);
-    if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &batches))
+    if (begin_here(ctx, loop, &batches))
         return ctx->code;
-    return hn_draw_wanted(loop, batches) == d->at.batches
+    return batches == d->at.batches
                ? HN_OK
                : hn_fail(ctx, HN_DATA, "%s/checkpoint: is of another data set: remove it",
                          loop->spec->folder);

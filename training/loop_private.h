@@ -20,6 +20,7 @@ struct hn_draw {
     float *built;            // [n x d] embeddings of the last build
     float *stored;           // [n x d] as batches left them; NULL unless asked for
     struct hn_batches batch; // arrays for one
+    int32_t *full;           // [n / batch_size] numbers of the epoch's full batches, with drop_last
     int32_t *label;          // [batch_size] of the batch's items
     // Under a guided weighting the teacher's rows of these items, and their products; else NULL.
     float *teacher; // [batch_size x teacher's dimensions]
@@ -66,7 +67,8 @@ HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *l
 // in.
 HN_MUST_USE enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop,
                                         int64_t number, struct hn_task_batch *batch);
-// Of the batches of an epoch those that are drawn: all, or with drop_last as many as full ones fit.
+// Of so many batches of an epoch those that are drawn: all, or with drop_last as many as full ones
+// fit.
 int64_t hn_draw_wanted(const struct hn_loop *loop, int64_t batches);
 // Batches of the epoch that was begun that will be drawn before it, or the training, ends.
 int64_t hn_draw_ahead(const struct hn_loop *loop);

@@ -71,7 +71,7 @@ static const struct hn_field job_fields[] = {
     {NUMBER(HN_INT_OPTION, run.adam.steps, "steps", NULL, 1, 1e9, "steps of the optimiser")},
     {NUMBER(HN_INT_OPTION, run.epochs, "epochs", NULL, 1, 1e6, "epochs, instead of steps")},
     {NUMBER(HN_BOOL_OPTION, run.drop_last, "drop_last", "false",
-            "leave out the rest of an epoch that fills no batch")},
+            "leave out batches that are short, as the last of an epoch")},
     {NUMBER(HN_INT_OPTION, run.uniform_epochs, "uniform_epochs", "0", 0, 1e6,
             "first epochs, which draw with uniform whatever the sampler")},
     {NUMBER(HN_INT_OPTION, run.rebuild, "rebuild", "0", 0, 1e9,

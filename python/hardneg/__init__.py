@@ -16,10 +16,11 @@ from typing import Any, Dict, Optional, Tuple, Union, overload
 import numpy as np
 
 from ._arrays import Array, Matrix, Pair, Rows, padded, rows_of
+from ._epoch import AT_ONCE
 from ._files import check_output, read, write_negatives
 from ._library import Attrition, Handle, Items, Measures, Option, Sampler, columns, samplers, version
 from ._mine import Lost, Negatives, mine_corpus
-from ._sampler import AT_ONCE, BatchSampler, refuse_unused
+from ._sampler import BatchSampler, refuse_unused
 from ._trainers import SamplerFactory, sentence_transformers
 
 __all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "columns", "samplers", "version",
@@ -61,7 +62,7 @@ def _mine_items(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, th
         raise ValueError(f"{handle.sampler} gives batches: use hardneg.BatchSampler()")
     ids = np.full((handle.n, handle.capacity), -1, np.int64)
     scores = np.full((handle.n, handle.capacity), np.nan, np.float32)
-    batches = handle.epoch(0)
+    batches = len(handle.sizes(0))
     for first in range(0, batches, AT_ONCE):
         anchor, negative, score = handle.negatives(0, first, min(AT_ONCE, batches - first))
         there = anchor >= 0

@@ -39,8 +39,9 @@ def _array(values: Array) -> np.ndarray[Any, Any]:
 
 
 def counted(n: int, one: str) -> str:
-    """"1 row", "2 rows", "2 queries"."""
-    return f"{n} {one if n == 1 else one[:-1] + 'ies' if one.endswith('y') else one + 's'}"
+    """"1 row", "2 rows", "2 queries", "2 batches"."""
+    many = one[:-1] + "ies" if one.endswith("y") else one + ("es" if one.endswith("ch") else "s")
+    return f"{n} {one if n == 1 else many}"
 
 
 def floats(array: Array, name: str, columns: Optional[int] = None) -> np.ndarray[Any, Any]:

@@ -25,7 +25,8 @@ class CItems(ctypes.Structure):
                 ("zero_rows", ctypes.c_int64), ("teacher", ctypes.c_void_p),
                 ("teacher_dims", ctypes.c_int64), ("group", ctypes.c_void_p),
                 ("query_text", ctypes.c_void_p), ("passage_text", ctypes.c_void_p),
-                ("relevant", ctypes.c_void_p), ("relevant_pairs", ctypes.c_int64)]
+                ("relevant", ctypes.c_void_p), ("relevant_pairs", ctypes.c_int64),
+                ("epoch", ctypes.c_int64)]
 
 
 class CMeasure(ctypes.Structure):
@@ -74,6 +75,7 @@ def _load() -> Any:
             ("message", text, [handle]), ("note", text, [handle]), ("sampler", text, [handle]),
             ("build", ctypes.c_int, [handle, pointer]),
             ("epoch", ctypes.c_int, [handle, integer, pointer]),
+            ("sizes", ctypes.c_int, [handle, integer, integer, pointer, pointer]),
             ("next", ctypes.c_int, [handle, integer, integer, pointer]),
             ("capacity", integer, [handle]), ("needs", ctypes.c_int, [handle, text]),
             ("digest", ctypes.c_int, [handle, pointer]),
@@ -221,10 +223,10 @@ class Items:
         """Names of the parts that there are."""
         return [name for name in PARTS if getattr(self, name) is not None or name == "labels" and self.label_sets]
 
-    def c(self, index: int) -> CItems:
+    def c(self, index: int, epoch: int) -> CItems:
         """Borrows the arrays."""
         items = CItems(size=ctypes.sizeof(CItems), n=self.n, d=self.x.shape[1], index=index, progress=self.progress,
-                       zero_rows=self.zero_rows == "keep")
+                       zero_rows=self.zero_rows == "keep", epoch=epoch)
         for field, array in (("x", self.x), ("view2", self.view2), ("features", self.features),
                              ("teacher", self.teacher), ("group", self.groups), ("labels", self.labels)):
             if array is not None:
@@ -336,9 +338,9 @@ class Handle:
         """The sampler with every option."""
         return str(lib.hardneg_sampler(self.raw).decode())
 
-    def build(self, items: Items, index: int = 0, tick: Optional[Callable[[float], Any]] = None) -> None:
-        """Builds the sampler; the library keeps a copy of the items."""
-        self.note = self.call((lib.hardneg_build, ctypes.byref(items.c(index))), tick=tick)
+    def build(self, items: Items, index: int = 0, epoch: int = 0, tick: Optional[Callable[[float], Any]] = None) -> None:
+        """Builds the sampler and arranges an epoch; the library keeps a copy of the items."""
+        self.note = self.call((lib.hardneg_build, ctypes.byref(items.c(index, epoch))), tick=tick)
         self.n, self.capacity = items.n, lib.hardneg_capacity(self.raw)
 
     def needs(self, part: str) -> bool:
@@ -352,11 +354,13 @@ class Handle:
         self.call((lib.hardneg_digest, text))
         return text.value.decode()
 
-    def epoch(self, number: int) -> int:
-        """Number of batches of an epoch."""
-        batches = ctypes.c_int64()
-        self.call((lib.hardneg_epoch, number, ctypes.byref(batches)))
-        return batches.value
+    def sizes(self, epoch: int) -> np.ndarray[Any, Any]:
+        """Of the batches of an epoch, which are not drawn."""
+        batches, size = ctypes.c_int64(-(-self.n // self.batch_size)), np.empty(0, np.int64)
+        while batches.value > len(size):
+            size = np.empty(batches.value, np.int64)
+            self.call((lib.hardneg_sizes, epoch, len(size), size.ctypes.data, ctypes.byref(batches)))
+        return size[:batches.value]
 
     def _draw(self, epoch: int, function: Any, *arguments: Any) -> None:
         self.call((lib.hardneg_epoch, epoch, ctypes.byref(ctypes.c_int64())), (function, *arguments))

@@ -8,17 +8,17 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 import numpy as np
 
 from ._arrays import Array, Matrix, whole
+from ._epoch import Epoch, Layout
 from ._library import KEPT, Handle, Items, Measures
 
-AT_ONCE = 64  # batches of a call
 MEASURED = ("view2", "labels", "teacher", "tuples")  # parts of the items that measure() looks at
 
 
 class _Iteration:
-    """Where an iteration is: in an epoch of a build, before batch `batch` of this process."""
+    """Where an iteration is: in an epoch, before batch `batch` of this process."""
 
-    def __init__(self, handle: Handle, epoch: int, batch: int):
-        self.handle, self.epoch, self.batch, self.over = handle, epoch, batch, False
+    def __init__(self, epoch: Epoch, batch: int):
+        self.epoch, self.batch, self.over = epoch, batch, False
 
 
 class BatchSampler:
@@ -31,12 +31,11 @@ class BatchSampler:
     rank, world_size
                  this process, of how many; all of them give the same x and seed
     split        "deal": whole batches go to the processes in turn: negatives stay in a process;
-                 "batch": a batch of world_size * batch_size is cut over them: for losses that
-                 gather negatives across processes. A short batch may leave the last processes
-                 without ids: set drop_last
+                 "batch": a batch of world_size * batch_size is cut evenly over them: for losses that
+                 gather negatives across processes. One with fewer items than processes is left out
     group        a process group of torch.distributed (True: all processes): every build is compared
                  over it, as check_ranks() does
-    drop_last    leaves out batches that are short, on all processes alike
+    drop_last    leaves out every batch that is short, on all processes alike
     endless      an iteration goes on with the next epoch, of the last build, and never ends
     threads      0 = all that the process may use; batches do not depend on them
     view2, labels, edges, features, teacher, groups
@@ -61,15 +60,15 @@ class BatchSampler:
                  on_build: Optional[Callable[[float], Any]] = None):
         if split not in ("deal", "batch"):
             raise ValueError(f"split {split!r}: 'deal' or 'batch'")
-        self._world = whole(world_size, "world_size", 1, 2**20)
-        self._rank, self._split, self._group = whole(rank, "rank", 0, self._world - 1), split, group
-        self.batch_size, self.drop_last = whole(batch_size, "batch_size", 1, 2**31 - 1), bool(drop_last)
-        self._endless, self._on_build = bool(endless), on_build
-        together = self.batch_size * (self._world if split == "batch" else 1)
-        self._arguments = sampler, together, seed, threads
+        world = whole(world_size, "world_size", 1, 2**20)
+        self._layout = Layout(whole(batch_size, "batch_size", 1, 2**31 - 1), whole(rank, "rank", 0, world - 1), world, split,
+                              bool(drop_last))
+        self._group, self._endless, self._on_build = group, bool(endless), on_build
+        self._arguments = sampler, self._layout.together, seed, threads
         self._lock = threading.Lock()
         self._epoch, self._batch = 0, 0  # that the next iteration begins with
         self._iteration: Optional[_Iteration] = None  # the last one that began, unless an epoch was set since
+        self._next: Optional[Epoch] = None  # of the build, that the next iteration draws from, once it is asked for
         self._wanted: Optional[int] = None  # the build that a state asks for
         self._build(Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows, tuples), 0)
 
@@ -77,7 +76,7 @@ class BatchSampler:
         """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
         handle = Handle(*self._arguments)
         refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
-        handle.build(items, index, self._on_build)
+        handle.build(items, index, self._epoch, self._on_build)
         if handle.capacity:
             raise ValueError(f"{handle.sampler} chooses negatives per anchor: use hardneg.mine()")
         if self._group:
@@ -112,7 +111,7 @@ class BatchSampler:
     def state_dict(self) -> Dict[str, int]:
         """For a checkpoint: the epoch, the batch of this process that comes next in it, and the build."""
         run = self._iteration
-        epoch, batch = (run.epoch, run.batch) if run and not run.over else (self._epoch, self._batch)
+        epoch, batch = (run.epoch.number, run.batch) if run and not run.over else (self._epoch, self._batch)
         return {"epoch": epoch, "batch": batch, "build": self._index if self._wanted is None else self._wanted}
 
     def load_state_dict(self, state: Dict[str, int]) -> None:
@@ -124,6 +123,16 @@ class BatchSampler:
         self.set_epoch(state["epoch"])
         self._batch = whole(state.get("batch", 0), "batch", 0, 2**62)
         self._wanted = build if build != self._index else None
+
+    @property
+    def batch_size(self) -> int:
+        """Of a process."""
+        return self._layout.batch_size
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether short batches are left out."""
+        return self._layout.drop_last
 
     @property
     def sampler(self) -> BatchSampler:
@@ -158,7 +167,7 @@ class BatchSampler:
     def __repr__(self) -> str:
         state = self.state_dict()
         return (f"BatchSampler({self.spec}, {self._handle.n} items, batch_size={self.batch_size}, "
-                + (f"rank={self._rank} of {self._world} by {self._split!r}, " if self._world > 1 else "")
+                + (f"rank={self._layout.rank} of {self._layout.world} by {self._layout.split!r}, " if self._layout.world > 1 else "")
                 + f"epoch={state['epoch']}, build={state['build']})")
 
     def _check(self) -> Handle:
@@ -166,42 +175,34 @@ class BatchSampler:
             raise ValueError(f"the state is of build {self._wanted}: refresh(x) comes first")
         return self._handle
 
-    def _steps(self, handle: Handle, epoch: int) -> int:
-        """How many batches of the epoch this process gets."""
-        batches = handle.epoch(epoch)
-        # Only the last batch of an epoch is ever short.
-        if self.drop_last and handle.next(epoch, batches - 1, 1)[0, -1] < 0:
-            batches -= 1
-        if self._split == "batch" or self._world == 1:
-            return batches
-        # All processes have to make the same number of steps.
-        return batches // self._world
+    def _upcoming(self) -> Epoch:
+        """The epoch of the next iteration."""
+        handle, number = self._check(), self._epoch
+        epoch = self._next
+        if epoch is None or epoch.source is not handle or epoch.number != number:
+            epoch = self._next = Epoch(handle, number, self._layout)
+        return epoch
 
-    def _current(self) -> Tuple[Handle, int]:
-        """The build and the epoch of the current iteration, or of the next one."""
+    def _current(self) -> Epoch:
+        """The epoch of the current iteration, or of the next one."""
         run = self._iteration
-        return (run.handle, run.epoch) if run and not run.over else (self._check(), self._epoch)
+        return run.epoch if run and not run.over else self._upcoming()
 
     def __len__(self) -> int:
         if self._endless:
             raise TypeError("an endless sampler has no length")
-        return self._steps(*self._current())
-
-    def _blocks(self, handle: Handle, epoch: int, first: int) -> Iterator[np.ndarray[Any, Any]]:
-        steps, world = self._steps(handle, epoch), self._world if self._split == "deal" else 1
-        part = slice(self._rank * self.batch_size, (self._rank + 1) * self.batch_size)
-        for step in range(first, steps, AT_ONCE):
-            rows = handle.next(epoch, step * world, min(AT_ONCE, steps - step) * world)
-            yield rows[self._rank::world] if world > 1 else rows[:, part] if self._split == "batch" else rows
+        return self._current().steps
 
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """The batches of the epoch as arrays [up to 64, batch_size], short ones ending with -1. Does not count as
         an iteration."""
-        return self._blocks(*self._current(), 0)
+        return self._current().blocks(0)
 
     def _begin(self) -> _Iteration:
         with self._lock:  # one iteration per epoch
-            run = self._iteration = _Iteration(self._check(), self._epoch, self._batch)
+            run = self._iteration = _Iteration(self._upcoming(), self._batch)
+            if self._endless and not run.epoch.steps:
+                raise ValueError(f"epoch {run.epoch.number} has no batches, so that an endless sampler would never give one")
             self._epoch, self._batch = self._epoch + 1, 0
         return run
 
@@ -209,10 +210,9 @@ class BatchSampler:
         run = self._begin()  # with the first batch: an iterator that is never used does not count as an epoch
         try:
             while True:
-                for block in self._blocks(run.handle, run.epoch, run.batch):
-                    for row in block:
-                        run.batch += 1
-                        yield row[row >= 0].tolist() if row[-1] < 0 else row.tolist()
+                for ids in run.epoch.batches(run.batch):
+                    run.batch += 1
+                    yield ids
                 if not self._endless:
                     return
                 run.over = True
@@ -223,8 +223,8 @@ class BatchSampler:
     def measure(self, temperature: float = 0.5, loss: Optional[str] = None, weighting: Any = None,
                 epoch_batches: int = 0) -> Measures:
         """measure() of the epoch's batches of all processes."""
-        handle, epoch = self._current()
-        return handle.measure(handle.next(epoch, 0, handle.epoch(epoch)), temperature, loss, weighting, epoch_batches)
+        epoch = self._current()
+        return epoch.source.measure(epoch.everyone(), temperature, loss, weighting, epoch_batches)
 
 
 def refuse_unused(handle: Handle, given: List[str]) -> None:

@@ -165,10 +165,13 @@ static void do_build(struct state *s) {
 
 static void do_epoch(struct state *s) {
     static const int64_t epochs[] = {0, 1, 2, 7, INT64_MAX, -1, INT64_MIN};
-    int64_t epoch = PICK(&s->in, epochs), batches = 0;
+    int64_t epoch = PICK(&s->in, epochs), batches = 0, promised = 0;
     bool null = take(&s->in) % 8 == 7;
-    if (passed(s, hardneg_epoch(s->h, epoch, null ? NULL : &batches)))
-        s->batches = batches;
+    if (!passed(s, hardneg_epoch(s->h, epoch, null ? NULL : &batches)))
+        return;
+    s->batches = batches;
+    must(s, hardneg_sizes(s->h, epoch, 0, NULL, &promised) == HARDNEG_OK && promised == batches,
+         "an epoch has as many batches as are promised");
 }
 
 static void check_ids(const struct state *s, const int64_t *id, int64_t count) {

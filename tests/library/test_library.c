@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 30 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 31 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -112,6 +112,35 @@ static void test_order(void) {
     hardneg_free(h);
 }
 
+// Sizes of epochs are told without leaving the one that is begun.
+static void test_sizes(void) {
+    static int64_t drawn[2][N], size[N];
+    hardneg *h = built("{batchsampler: {M: 6, K: 2, start: unseen}}");
+    int64_t batches, told;
+    expect(h, hardneg_sizes(h, -1, N, size, &told), HARDNEG_USAGE, "numbered from 0");
+    expect(h, hardneg_sizes(h, 0, N, size, NULL), HARDNEG_USAGE, "not NULL");
+    expect(h, hardneg_sizes(h, 0, N, NULL, &told), HARDNEG_USAGE, "has space");
+    expect(h, hardneg_sizes(h, 0, -1, size, &told), HARDNEG_USAGE, "has space");
+    expect(NULL, hardneg_sizes(NULL, 0, 0, NULL, &told), HARDNEG_USAGE, "no handle");
+    CU_ASSERT_EQUAL(hardneg_epoch(h, 1, &batches), HARDNEG_OK);
+    CU_ASSERT_EQUAL(hardneg_next(h, 0, 3, drawn[0]), HARDNEG_OK);
+    for (int64_t epoch = 0; epoch < 4; epoch++) {
+        CU_ASSERT_EQUAL(hardneg_sizes(h, epoch, N, size, &told), HARDNEG_OK);
+        for (int64_t b = 0; b < told; b++)
+            CU_ASSERT_EQUAL(size[b], B);
+        CU_ASSERT(epoch != 1 || told == batches);
+        CU_ASSERT_EQUAL(hardneg_next(h, 0, 3, drawn[1]), HARDNEG_OK);
+        CU_ASSERT_EQUAL(memcmp(drawn[0], drawn[1], 3 * B * sizeof **drawn), 0);
+    }
+    hardneg_free(h);
+    CU_ASSERT_EQUAL_FATAL(hardneg_open("hard-negative", 5, 1, 1, &h), HARDNEG_OK);
+    const struct hardneg_items items = items_of_rows();
+    CU_ASSERT_EQUAL_FATAL(hardneg_build(h, &items), HARDNEG_OK);
+    CU_ASSERT_EQUAL(hardneg_sizes(h, 3, 2, size, &told), HARDNEG_OK); // two of them
+    CU_ASSERT(told == N / 2 && size[0] == 5 && size[1] == 5 && size[2] == B);
+    hardneg_free(h);
+}
+
 // What a call needs is for the batches that it gives.
 static void test_few_batches(void) {
     int64_t batches;
@@ -172,6 +201,7 @@ static void test_items(void) {
     bad[27].relevant = beyond_texts, bad[27].relevant_pairs = 1;
     bad[28].relevant_pairs = 1;
     bad[29].labels = labels;
+    bad[30].epoch = -1;
     bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
@@ -205,7 +235,8 @@ static void test_items(void) {
                      {HARDNEG_DATA, "passage_text[1] is 24"},
                      {HARDNEG_DATA, "relevant[0] is the pair 0, 24"},
                      {HARDNEG_DATA, "relevant is NULL"},
-                     {HARDNEG_USAGE, "neither labels nor a teacher"}};
+                     {HARDNEG_USAGE, "neither labels nor a teacher"},
+                     {HARDNEG_USAGE, "index and epoch are 0 or more"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;
@@ -366,6 +397,7 @@ static const struct hn_test tests[] = {
     {"handles that are not opened", test_open},
     {"screen", test_screen},
     {"calls out of order", test_order},
+    {"sizes", test_sizes},
     {"few batches", test_few_batches},
     {"wrong items", test_items},
     {"several labels an item", test_several_labels},

@@ -329,6 +329,54 @@ static void train(struct run *r, const struct hn_run_spec *spec) {
     }
 }
 
+// With drop_last every batch is full, also of samplers whose batches may be short before the last
+// one: steps take as many operations as those of `uniform`. Where none is full that is said.
+static void train_of_few_texts(int texts, const char *option, enum hn_code wanted, double *flops) {
+    static const char *const none[] = {NULL};
+    static struct trial t;
+    hn_fixture_folder(folder, sizeof folder);
+    put_pairs(folder);
+    FILE *f = open_data(folder, "train.jsonl");
+    for (int i = 0; i < 50; i++)
+        fprintf(f, "{\"docstring\": \"find rows of %c\", \"code\": \"def get%d(x) + %d\"}\n",
+                'a' + i % texts, i, i % 3);
+    fclose(f);
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, none));
+    _Alignas(64) char sampler[256] = {0}, weighting[64] = {0};
+    const struct hn_sampler_type *uniform = hn_sampler_find("uniform");
+    struct hn_run_spec spec = {
+        .task = t.o.type,
+        .task_params = t.o.params,
+        .sampler = uniform,
+        .sampler_params = sampler,
+        .weighting = named_weighting("none"),
+        .weighting_params = weighting,
+        .setting = t.o.task.setting,
+        .adam = {.rate = 0.01, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .steps = 23},
+        .drop_last = true};
+    struct hn_run_times times;
+    struct hn_table table = {0};
+    spec.setting.batch_size = 10;
+    HN_CHECK(&t.ctx, hn_options_init(&t.ctx, uniform->options, sampler));
+    HN_CHECK(&t.ctx, hn_options_set(&t.ctx, uniform->options, sampler, option, "true"));
+    HN_CHECK(&t.ctx, hn_training_table(&t.ctx, spec.task, &table));
+    enum hn_code code = hn_train(&t.ctx, &spec, NULL, &table, &times);
+    CU_ASSERT_EQUAL(code, wanted);
+    CU_ASSERT(wanted == HN_OK || strstr(t.ctx.message, "drop_last leaves nothing of epoch 0"));
+    *flops = times.flops;
+    hn_table_free(&t.ctx, &table);
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+static void test_drop_last(void) {
+    double full, some;
+    train_of_few_texts(25, "keep_apart", HN_OK, &full);
+    train_of_few_texts(25, "no_duplicates", HN_OK, &some);
+    CU_ASSERT_EQUAL(some, full);
+    train_of_few_texts(7, "no_duplicates", HN_DATA, &some);
+}
+
 // Mined at step 3, stopped at 4: what was mined goes on.
 static void test_resume(void) {
     static struct run whole, broken;
@@ -406,8 +454,8 @@ static void test_faults(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"measures", test_measures}, {"bags", test_bags},   {"loss", test_loss},
-    {"tables", test_tables},     {"mined", test_mined}, {"mined, and interrupted", test_resume},
-    {"faults", test_faults},
+    {"measures", test_measures},   {"bags", test_bags},     {"loss", test_loss},
+    {"tables", test_tables},       {"mined", test_mined},   {"mined, and interrupted", test_resume},
+    {"drop_last", test_drop_last}, {"faults", test_faults},
 };
 HN_TEST_MAIN("pairs_task", tests)

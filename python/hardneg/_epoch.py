@@ -1,0 +1,88 @@
+"""The batches of an epoch, as they come to processes."""
+from __future__ import annotations
+
+import warnings
+from typing import Any, Iterator, List, NamedTuple
+
+import numpy as np
+
+from ._arrays import counted
+from ._library import Handle
+
+AT_ONCE = 64  # batches of a call
+Ids = np.ndarray[Any, Any]
+
+
+class Layout(NamedTuple):
+    """How batches come to processes."""
+    batch_size: int  # of a process
+    rank: int
+    world: int
+    split: str
+    drop_last: bool
+
+    @property
+    def together(self) -> int:
+        """Items of a batch that the sampler draws."""
+        return self.batch_size * (self.world if self.split == "batch" else 1)
+
+
+class Epoch:
+    """An epoch of a build, as a process gets it. Batches that are not kept are left out on all processes."""
+
+    def __init__(self, source: Handle, number: int, layout: Layout):
+        self.source, self.number, self._layout = source, number, layout
+        self.sizes = sizes = source.sizes(number)
+        self._step = 1 if layout.split == "batch" else layout.world  # batches of one step of all processes
+        least = layout.together if layout.drop_last else layout.world // self._step
+        kept = np.flatnonzero(sizes >= least)
+        self._kept = kept[:len(kept) // self._step * self._step]
+        self.steps = len(self._kept) // self._step  # of each process
+        if not self.steps:
+            warnings.warn(self._why_none(len(kept)), stacklevel=5)
+
+    def _why_none(self, kept: int) -> str:
+        layout, largest = self._layout, int(self.sizes.max())
+        if kept:
+            return (f"epoch {self.number} is empty: it has {counted(kept, 'batch')} for {layout.world} processes: take a smaller "
+                    "batch_size, or split='batch'")
+        if layout.drop_last:
+            return (f"epoch {self.number} is empty: drop_last leaves no batch, as they have up to {largest} of "
+                    f"{layout.together} items: take a smaller batch_size, or drop_last=False")
+        return f"epoch {self.number} is empty: its batches have up to {counted(largest, 'item')} for {layout.world} processes"
+
+    def _rows(self, first: int, end: int) -> Ids:
+        """Batches that are kept, first .. end - 1 of them."""
+        number = self._kept[first:end]
+        rows: Ids = self.source.next(self.number, int(number[0]), int(number[-1] - number[0]) + 1)
+        kept: Ids = rows[number - number[0]]
+        return kept
+
+    def _own(self, rows: Ids, first: int) -> Ids:
+        """What is this process's of some rows."""
+        layout = self._layout
+        if self._step == layout.world:
+            return rows[layout.rank::layout.world]
+        own = np.full((len(rows), layout.batch_size), -1, rows.dtype)
+        for to, row, size in zip(own, rows, self.sizes[self._kept[first:]].tolist()):
+            part = row[layout.rank * size // layout.world:(layout.rank + 1) * size // layout.world]
+            to[:len(part)] = part
+        return own
+
+    def blocks(self, first: int) -> Iterator[Ids]:
+        """This process's batches from `first` on, up to AT_ONCE at a time."""
+        for step in range(first, self.steps, AT_ONCE):
+            begin, end = step * self._step, min(step + AT_ONCE, self.steps) * self._step
+            yield self._own(self._rows(begin, end), begin)
+
+    def batches(self, first: int) -> Iterator[List[int]]:
+        """Likewise, as lists."""
+        for block in self.blocks(first):
+            for row in block:
+                yield row[row >= 0].tolist() if row[-1] < 0 else row.tolist()
+
+    def everyone(self) -> Ids:
+        """The batches of all processes, those of split="batch" before they are cut."""
+        if not self.steps:
+            raise ValueError(f"epoch {self.number} has no batches")
+        return self._rows(0, len(self._kept))
