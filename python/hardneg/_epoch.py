@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Iterator, List, NamedTuple
+from typing import Any, Iterator, List, NamedTuple, Tuple, Union
 
 import numpy as np
 
 from ._arrays import counted
 from ._library import Handle
+from ._state import Stored, text_of
 
 AT_ONCE = 64  # batches of a call
 Ids = np.ndarray[Any, Any]
@@ -28,10 +29,11 @@ class Layout(NamedTuple):
 
 
 class Epoch:
-    """An epoch of a build, as a process gets it. Batches that are not kept are left out on all processes."""
+    """An epoch of a build, or of a state, as a process gets it. Batches that are not kept are left out on all processes."""
 
-    def __init__(self, source: Handle, number: int, layout: Layout):
+    def __init__(self, source: Union[Handle, Stored], number: int, layout: Layout):
         self.source, self.number, self._layout = source, number, layout
+        self._text = source.text if isinstance(source, Stored) else None
         self.sizes = sizes = source.sizes(number)
         self._step = 1 if layout.split == "batch" else layout.world  # batches of one step of all processes
         least = layout.together if layout.drop_last else layout.world // self._step
@@ -80,6 +82,13 @@ class Epoch:
         for block in self.blocks(first):
             for row in block:
                 yield row[row >= 0].tolist() if row[-1] < 0 else row.tolist()
+
+    def text(self) -> Tuple[str, str]:
+        """Order and sizes of all its batches, for a state."""
+        if self._text is None:
+            rows = self.source.next(self.number, 0, len(self.sizes))
+            self._text = text_of(rows[rows >= 0]), text_of(self.sizes)
+        return self._text
 
     def everyone(self) -> Ids:
         """The batches of all processes, those of split="batch" before they are cut."""

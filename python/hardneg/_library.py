@@ -295,7 +295,7 @@ class Handle:
     def __init__(self, spec: Any, batch_size: int, seed: int, threads: int = 0):
         self.raw = ctypes.c_void_p()
         self.batch_size = whole(batch_size, "batch_size", 2, 2**31 - 1)
-        self.n, self.capacity, self.note = 0, 0, ""
+        self.n, self.capacity, self.note, self._digest = 0, 0, "", ""
         code = lib.hardneg_open(spec_text(spec).encode(), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
                                 whole(threads, "threads", 0, 4096), ctypes.byref(self.raw))
         message = lib.hardneg_message(self.raw).decode(errors="replace")
@@ -341,7 +341,7 @@ class Handle:
     def build(self, items: Items, index: int = 0, epoch: int = 0, tick: Optional[Callable[[float], Any]] = None) -> None:
         """Builds the sampler and arranges an epoch; the library keeps a copy of the items."""
         self.note = self.call((lib.hardneg_build, ctypes.byref(items.c(index, epoch))), tick=tick)
-        self.n, self.capacity = items.n, lib.hardneg_capacity(self.raw)
+        self.n, self.capacity, self._digest = items.n, lib.hardneg_capacity(self.raw), ""
 
     def needs(self, part: str) -> bool:
         """Whether the sampler needs a part of the items that it was built on."""
@@ -350,9 +350,11 @@ class Handle:
     @property
     def digest(self) -> str:
         """Of the sampler and its items."""
-        text = ctypes.create_string_buffer(65)
-        self.call((lib.hardneg_digest, text))
-        return text.value.decode()
+        if not self._digest:
+            text = ctypes.create_string_buffer(65)
+            self.call((lib.hardneg_digest, text))
+            self._digest = text.value.decode()
+        return self._digest
 
     def sizes(self, epoch: int) -> np.ndarray[Any, Any]:
         """Of the batches of an epoch, which are not drawn."""

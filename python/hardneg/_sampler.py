@@ -10,6 +10,7 @@ import numpy as np
 from ._arrays import Array, Matrix, whole
 from ._epoch import Epoch, Layout
 from ._library import KEPT, Handle, Items, Measures
+from ._state import Stored, check
 
 MEASURED = ("view2", "labels", "teacher", "tuples")  # parts of the items that measure() looks at
 
@@ -17,14 +18,24 @@ MEASURED = ("view2", "labels", "teacher", "tuples")  # parts of the items that m
 class _Iteration:
     """Where an iteration is: in an epoch, before batch `batch` of this process."""
 
-    def __init__(self, epoch: Epoch, batch: int):
+    def __init__(self, epoch: Epoch, batch: int, last: Optional[_Iteration]):
         self.epoch, self.batch, self.over = epoch, batch, False
+        # Of an endless sampler, which goes from one to the next: the epoch before, and the batches up to this one.
+        self.before = last.epoch if last else None
+        self.passed: int = last.passed + last.epoch.steps if last else 0
+
+    def place(self, batch: Optional[int]) -> Tuple[int, int, Epoch]:
+        """An epoch, and where it goes on after so many batches of the iteration; None: those that were drawn."""
+        at = self.batch if batch is None else batch - self.passed
+        if at < 0 and self.before:
+            return self.before.number, at + self.before.steps, self.before
+        return self.epoch.number, at, self.epoch
 
 
 class BatchSampler:
     """Batches of ids from any sampler, as PyTorch's batch_sampler, for one process or several.
 
-    x            [n, d] embeddings (NumPy, or a tensor); directions count, not lengths
+    x            [n, d] embeddings (NumPy, or a tensor); directions count, not lengths. None: refresh(x) gives them later
     sampler      "knn", "{batchsampler: {M: 500}}" or {"batchsampler": {"M": 500}}
     batch_size   of a process
     seed         the same seed and embeddings give the same batches
@@ -67,22 +78,44 @@ class BatchSampler:
         self._arguments = sampler, self._layout.together, seed, threads
         self._lock = threading.Lock()
         self._epoch, self._batch = 0, 0  # that the next iteration begins with
-        self._iteration: Optional[_Iteration] = None  # the last one that began, unless an epoch was set since
+        self._iteration: Optional[_Iteration] = None  # the last one that began
+        self._set = False  # the next epoch, since it began
         self._next: Optional[Epoch] = None  # of the build, that the next iteration draws from, once it is asked for
-        self._wanted: Optional[int] = None  # the build that a state asks for
-        self._build(Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows, tuples), 0)
+        self._resumed: Optional[Epoch] = None  # of a state, until another epoch begins
+        self._state_digest, self._state_note = "", ""
+        self._handle, self._index = Handle(*self._arguments), -1  # which has no build
+        self._items: Optional[Items] = None
+        self._given: Dict[str, Any] = {"labels": labels, "edges": edges, "features": features, "teacher": teacher, "groups": groups,
+                                       "progress": progress, "zero_rows": zero_rows, "tuples": tuples}
+        if x is not None:
+            self._build(Items(x, view2, **self._given), 0)
+        elif view2 is not None:
+            raise ValueError("view2 comes with x: give both to refresh()")
 
     def _build(self, items: Items, index: int) -> None:
         """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
         handle = Handle(*self._arguments)
         refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
-        handle.build(items, index, self._epoch, self._on_build)
+        handle.build(items, index, self._epoch + bool(self._pending()), self._on_build)
         if handle.capacity:
             raise ValueError(f"{handle.sampler} chooses negatives per anchor: use hardneg.mine()")
         if self._group:
             _compare(handle.digest, self._group)
         items.drop_embeddings()  # the library has a copy
-        self._handle, self._items, self._index, self._wanted = handle, items, index, None
+        self._handle, self._items, self._index, self._state_note = handle, items, index, ""
+
+    def _items_of(self, x: Array, view2: Array, given: Dict[str, Any]) -> Items:
+        """Those of a rebuild: what is not given is as it was."""
+        last, parts = self._items, {name: part for name, part in given.items() if part is not KEPT}
+        if last is None:
+            return Items(x, None if view2 is KEPT else view2, **{**self._given, **parts})
+        if view2 is KEPT and last.view2 is not None:
+            raise ValueError("the last build had second views, and x is new: give view2=, or view2=None to go on "
+                             "without them")
+        kept: Dict[str, Any] = {"progress": last.progress, "zero_rows": last.zero_rows}
+        items = Items(x, None if view2 is KEPT else view2, **{**kept, **parts})
+        items.keep(last, [name for name in given if name not in {**kept, **parts}])
+        return items
 
     def refresh(self, x: Array, view2: Array = KEPT, labels: Matrix = KEPT, edges: Matrix = KEPT, features: Array = KEPT,
                 teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT,
@@ -90,39 +123,60 @@ class BatchSampler:
         """Rebuilds the sampler on new embeddings, of as many rows and columns or others. Arguments that you leave out keep
         their values, and None drops one; second views are embeddings, too, so give them again if the last build had any.
         If this fails, the sampler is as before. Needs memory for two builds."""
-        if view2 is KEPT and self._items.view2 is not None:
-            raise ValueError("the last build had second views, and x is new: give view2=, or view2=None to go on "
-                             "without them")
-        last, given = self._items, {"labels": labels, "edges": edges, "features": features, "teacher": teacher,
-                                    "groups": groups, "tuples": tuples}
-        items = Items(x, None if view2 is KEPT else view2, progress=last.progress if progress is KEPT else progress,
-                      zero_rows=last.zero_rows if zero_rows is KEPT else zero_rows,
-                      **{name: part for name, part in given.items() if part is not KEPT})
-        items.keep(last, [name for name, part in given.items() if part is KEPT])
-        self._build(items, self._index + 1 if self._wanted is None else self._wanted)
+        items = self._items_of(x, view2, {"labels": labels, "edges": edges, "features": features, "teacher": teacher,
+                                          "groups": groups, "progress": progress, "zero_rows": zero_rows, "tuples": tuples})
+        self._build(items, self._index + 1)
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the next iteration. Otherwise each iteration draws the epoch after the last one."""
         number = whole(epoch, "epoch", 0, 2**62)
         if number != self._epoch or self._iteration:
             self._batch = 0
-        self._epoch, self._iteration = number, None
+        self._epoch, self._set = number, True
 
-    def state_dict(self) -> Dict[str, int]:
-        """For a checkpoint: the epoch, the batch of this process that comes next in it, and the build."""
-        run = self._iteration
-        epoch, batch = (run.epoch.number, run.batch) if run and not run.over else (self._epoch, self._batch)
-        return {"epoch": epoch, "batch": batch, "build": self._index if self._wanted is None else self._wanted}
+    def _place(self, batch: Optional[int], epoch: Optional[int]) -> Tuple[int, int, Optional[Epoch]]:
+        """Number of an epoch, where it goes on, and its batches if it has begun."""
+        run, next_one = self._iteration, not batch and self._over()
+        if run and (not next_one if epoch is None else epoch in (run.epoch.number, run.before and run.before.number)):
+            return run.place(batch)
+        if epoch not in (None, self._epoch):
+            raise ValueError(f"epoch {epoch} is neither the last one that began nor {self._epoch}, which comes next")
+        return self._epoch, self._batch if batch is None else batch, self._pending()
 
-    def load_state_dict(self, state: Dict[str, int]) -> None:
-        """Resumes at a state: the next iteration begins with the batch that follows it. If the state is of a later build
-        than the first, call refresh(x) with the embeddings of that build before you draw batches."""
-        if not isinstance(state, dict) or not {"build", "epoch"} <= state.keys():
-            raise ValueError("state: what state_dict() gave is wanted")
-        build = whole(state["build"], "build", 0, 2**62)
-        self.set_epoch(state["epoch"])
-        self._batch = whole(state.get("batch", 0), "batch", 0, 2**62)
-        self._wanted = build if build != self._index else None
+    def state_dict(self, batch: Optional[int] = None, epoch: Optional[int] = None) -> Dict[str, Any]:
+        """For a checkpoint: the place in an epoch, its batches, and what the sampler is; numbers and texts alone.
+        batch: how many batches of the epoch this process has trained on; None: as many as were drawn, which a data loader
+        does ahead. epoch: None: the one that began last, or, where all its batches were drawn and batch is None or 0, the next.
+        Of an endless sampler `batch` counts on from epoch to epoch of an iteration."""
+        number, at, begun = self._place(None if batch is None else whole(batch, "batch", 0, 2**62), epoch)
+        steps = begun.steps if begun else 0
+        if not 0 <= at <= steps:
+            raise ValueError(f"batch {batch}: epoch {number} has " + (f"{steps} for this process" if begun else "not begun"))
+        order, sizes = begun.text() if begun else ("", "")
+        return {"epoch": number, "batch": at, "build": self._index, **self._identity(), "order": order, "sizes": sizes,
+                "items": begun.source.n if begun else self._handle.n,
+                "digest": self._handle.digest if self._handle.n else self._state_digest}
+
+    def _identity(self) -> Dict[str, Any]:
+        """What a state has to be of. items: 0 while nothing is built."""
+        layout = self._layout
+        return {"sampler": self.spec, "items": self._handle.n, "batch_size": layout.batch_size, "seed": int(self._arguments[2]),
+                "world_size": layout.world, "split": layout.split, "drop_last": layout.drop_last}
+
+    def load_state_dict(self, state: Dict[str, Any], batch: Optional[int] = None) -> None:
+        """Goes on from a state, that of any process: the next iteration has the rest of its epoch, which needs no embeddings
+        (BatchSampler(None, ...) makes a sampler without). batch: where it begins in place of the state's: 0 for trainers that
+        skip what was trained on themselves. Later epochs are drawn from the build that there is then. ValueError names what
+        this sampler and the state's differ in."""
+        check(state, self._identity())
+        number, build = whole(state["epoch"], "state: epoch", 0, 2**62), whole(state["build"], "state: build", -1, 2**62)
+        begun = Epoch(Stored(state, self._layout.together), number, self._layout) if state["order"] else None
+        at = whole(state["batch"] if batch is None else batch, "batch", 0, begun.steps if begun else 0)
+        self._epoch, self._batch, self._iteration = number, at, None
+        self._resumed, self._index, self._state_digest = begun, build, str(state["digest"])
+        other = self._handle.n and self._handle.digest != state["digest"]
+        self._state_note = (f"the state is of other embeddings: {'epochs after' if begun else 'epochs from'} {number} "
+                            f"{'' if begun else 'on '}are drawn from these" if other else "")
 
     @property
     def batch_size(self) -> int:
@@ -146,14 +200,14 @@ class BatchSampler:
 
     @property
     def note(self) -> str:
-        """The note of the last build ("M taken as 1999"), or ""."""
-        return self._handle.note
+        """The note of the last build ("M taken as 1999"), and of a state that was loaded since; or ""."""
+        return "; ".join(filter(None, (self._handle.note, self._state_note)))
 
     @property
     def digest(self) -> str:
         """SHA-256 of sampler, seed, batch size and items of the build: processes with the same one draw the same
         batches."""
-        return self._handle.digest
+        return self._check().digest
 
     def check_ranks(self, group: Any = True) -> None:
         """Compares the build over all processes, each of which must call this. ValueError if two differ, as they may if
@@ -165,28 +219,40 @@ class BatchSampler:
         return self._handle.__reduce__()
 
     def __repr__(self) -> str:
-        state = self.state_dict()
+        epoch, _, _ = self._place(None, None)
         return (f"BatchSampler({self.spec}, {self._handle.n} items, batch_size={self.batch_size}, "
                 + (f"rank={self._layout.rank} of {self._layout.world} by {self._layout.split!r}, " if self._layout.world > 1 else "")
-                + f"epoch={state['epoch']}, build={state['build']})")
+                + f"epoch={epoch}, build={self._index})")
 
     def _check(self) -> Handle:
-        if self._wanted is not None:
-            raise ValueError(f"the state is of build {self._wanted}: refresh(x) comes first")
+        if not self._handle.n:
+            raise ValueError("nothing is built: refresh(x) comes first")
         return self._handle
+
+    def _over(self) -> bool:
+        """Whether the next iteration counts, not the last one."""
+        return self._set or not self._iteration or self._iteration.over
+
+    def _pending(self) -> Optional[Epoch]:
+        """The epoch of a state, if it is the next one."""
+        return self._resumed if self._resumed and self._resumed.number == self._epoch else None
 
     def _upcoming(self) -> Epoch:
         """The epoch of the next iteration."""
-        handle, number = self._check(), self._epoch
-        epoch = self._next
+        pending, number = self._pending(), self._epoch
+        if pending:
+            if self._handle.n not in (0, pending.source.n):
+                raise ValueError(f"epoch {number} of the state is of {pending.source.n} items, x has {self._handle.n}")
+            return pending
+        handle, epoch = self._check(), self._next
         if epoch is None or epoch.source is not handle or epoch.number != number:
             epoch = self._next = Epoch(handle, number, self._layout)
         return epoch
 
     def _current(self) -> Epoch:
         """The epoch of the current iteration, or of the next one."""
-        run = self._iteration
-        return run.epoch if run and not run.over else self._upcoming()
+        run = self._iteration  # what a state left of an epoch may be drawn already, and nothing built
+        return run.epoch if run and (not self._over() or not (self._handle.n or self._pending())) else self._upcoming()
 
     def __len__(self) -> int:
         if self._endless:
@@ -198,9 +264,10 @@ class BatchSampler:
         an iteration."""
         return self._current().blocks(0)
 
-    def _begin(self) -> _Iteration:
+    def _begin(self, last: Optional[_Iteration] = None) -> _Iteration:
         with self._lock:  # one iteration per epoch
-            run = self._iteration = _Iteration(self._upcoming(), self._batch)
+            run = self._iteration = _Iteration(self._upcoming(), self._batch, last)
+            self._resumed, self._set = self._pending(), False
             if self._endless and not run.epoch.steps:
                 raise ValueError(f"epoch {run.epoch.number} has no batches, so that an endless sampler would never give one")
             self._epoch, self._batch = self._epoch + 1, 0
@@ -216,7 +283,7 @@ class BatchSampler:
                 if not self._endless:
                     return
                 run.over = True
-                run = self._begin()
+                run = self._begin(run)
         finally:  # an epoch that is left early is over, too
             run.over = True
 
@@ -224,7 +291,7 @@ class BatchSampler:
                 epoch_batches: int = 0) -> Measures:
         """measure() of the epoch's batches of all processes."""
         epoch = self._current()
-        return epoch.source.measure(epoch.everyone(), temperature, loss, weighting, epoch_batches)
+        return (epoch.source if isinstance(epoch.source, Handle) else self._check()).measure(epoch.everyone(), temperature, loss, weighting, epoch_batches)
 
 
 def refuse_unused(handle: Handle, given: List[str]) -> None:
