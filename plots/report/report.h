@@ -100,6 +100,8 @@ void hn_html_run(FILE *html, const struct hn_results *r);
 // The opening of results of samplers: the hardest within some points more false negatives than
 // Uniform. margin: of the ratio, what still counts as no more (results/analysis/means.h).
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
+// The finding of trainings on data of that kind, of harder batches (report_findings.c).
+void hn_html_findings(FILE *html, const struct hn_table *runs);
 // Of weightings, where they vary: what share of the loss is on false negatives.
 void hn_html_weightings(FILE *html, const struct hn_overview *o);
 // Writes what the filters of `mined` drop, if the results have it.

@@ -459,15 +459,13 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin)
     if (leagues > LEAGUES_MAX)
         fprintf(html, "<p>See the table for further files and batch sizes (%d).</p>\n",
                 leagues - LEAGUES_MAX);
-    fprintf(html,
-            "<p class=soft>%sHarder batches need not train better encoders: in 128 trainings the "
-            "cleanest hard ones ended between 1.3 points below Uniform's accuracy and 0.3 above "
-            "(<code>docs/notes/front-and-training.md</code>).</p>\n",
-            is_judged(o) ? "Within a limit: the upper end of the 95 % interval of the difference "
-                           "to Uniform, paired by seed, is at most the limit. One sampler is "
-                           "picked among all, so these intervals hold for all of them together and "
-                           "are wider than the table's. "
-                         : "");
+    if (is_judged(o))
+        fputs("<p class=soft>Within a limit: the upper end of the 95 % interval of the difference "
+              "to Uniform, paired by seed, is at most the limit. One sampler is picked among all, "
+              "so these intervals hold for all of them together and are wider than the "
+              "table's.</p>\n",
+              html);
+    hn_html_findings(html, &o->results->runs);
 }
 
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
