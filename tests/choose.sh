@@ -49,10 +49,11 @@ for part in answer.split(" ... "):
     assert part in words(out), part' "$root/docs/guide/choosing.md" "$work/out"
 }
 
-# 400 items in batches of 256: few epochs, and wide intervals.
+# 200 items in batches of 128: a batch a seed, and wide intervals; one setting is shown to be harder.
 test_words() {
-    local wide=(wide.h5 -b 256 --max-excess 2 --batches 20 --seeds 2 --checks 0)
-    "$hardneg" synth -o wide.h5 --n 400 --dim 29 --classes 10 --steps 1 --quiet
+    local wide=(wide.h5 -c wide.yaml -b 128 --max-excess 0.5 --checks 0)
+    "$hardneg" synth -o wide.h5 --n 200 --dim 16 --classes 10 --super-classes 1 --kappa-to 10 --steps 1 --quiet
+    printf 'samplers: [gcbs, osgd, {mosaic: {lambda: [0.5, 0.9, 2]}}, {batchsampler: {M: 150, K: 20}}]\n' >wide.yaml
     expect "choose --json of wide intervals" 0 '"open": true' choose "${wide[@]}" --json
     cp out all.json
     expect "choose: the answer in words" 0 'Not determined, .* Ruled out: ' choose "${wide[@]}"
@@ -121,6 +122,20 @@ rival, other = c['{mosaic: {pool: 300}}'], c['{mosaic: {pool: 300, lambda: 2}}']
 assert rival['rival'] and rival['edge'] and rival['fn_ratio']['mean'] > .192, rival
 assert other['fate'] == 'chosen' and not other['edge'] and not other['rival'], other
 assert not any(s['rival'] for s in c.values() if s is not rival)"
+}
+
+# 200 items in batches of 128: a seed has one batch, and four do not show the setting that is harder.
+test_few_items() {
+    local few=(few.h5 -c few.yaml -b 128 --max-excess 0.5 --checks 0)
+    "$hardneg" synth -o few.h5 --n 200 --dim 16 --classes 10 --super-classes 1 --kappa-to 10 --steps 1 --quiet
+    printf 'samplers: [gcbs, osgd, {mosaic: {lambda: [0.5, 0.9, 2]}}, cde]\n' >few.yaml
+    expect "seeds that are allowed are used" 0 '^Take osgd: ' choose "${few[@]}"
+    expect "what seeds do not show is not denied" 0 \
+        '^Not decided: no setting within the budget is shown to be harder than Uniform, and [1-6] may be by 0\.02 or more\. About [0-9]+ seeds would tell' \
+        choose "${few[@]}" --seeds 3
+    expect "of one seed nothing is said" 0 '^Not decided: .* or more\. The hardest' choose "${few[@]}" --seeds 1
+    expect "the same as JSON" 0 '"decided": false' choose "${few[@]}" --seeds 3 --json
+    check "Uniform is not said to do" says '"uniform_will_do": false'
 }
 
 test_same_for_any_threads() {

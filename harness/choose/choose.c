@@ -2,6 +2,7 @@
 #include "core/files.h"
 #include "harness/host/progress.h"
 #include "harness/run/cells.h"
+#include "results/analysis/means.h"
 
 #include <math.h>
 #include <string.h>
@@ -257,6 +258,7 @@ static enum hn_code open_halving(struct hn_context *ctx, const struct hn_choose_
                                      .max_false = spec->max_false,
                                      .max_excess = spec->max_excess,
                                      .max_seconds = spec->max_cost * spec->step_seconds,
+                                     .margin = HN_HARDNESS_MARGIN,
                                      .error = 0.025}; // of each of two passes
     c->reason = hn_zalloc(ctx, max, sizeof *c->reason);
     c->seconds = hn_zalloc(ctx, max, sizeof *c->seconds);

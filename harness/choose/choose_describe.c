@@ -164,14 +164,13 @@ static json_t *work(const struct hn_chosen *c) {
 json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *spec,
                            const struct hn_chosen *c) {
     const struct hn_halving *h = &c->halving;
-    bool common = h->best >= 0 && !h->harder;
     struct hn_choice_list list;
     HN_SCOPE(ctx);
     if (hn_choice_list(ctx, c, &list))
         return NULL;
     json_t *out = json_pack(
         "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, "
-        "s:o, s:o, s:o, s:o}",
+        "s:b, s:o, s:o, s:o, s:o}",
         "file", hn_json_text(spec->path), "step", (json_int_t)c->step, "batch_size",
         (json_int_t)spec->batch_size, "goal", hn_goals[spec->goal], "temperature",
         hn_json_real(spec->goal == HN_GOAL_LME ? spec->temperature : NAN), "max_fn",
@@ -184,8 +183,8 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
         "prior", hn_json_real(spec->prior), "classes",
         spec->classes == INT64_MIN ? json_null() : json_integer(spec->classes), "seed",
         (json_int_t)spec->seed, "seeds", (json_int_t)spec->seeds, "found", h->best >= 0,
-        "uniform_will_do", common, "together", together(h), "settings", settings(c, &list),
-        "checks", checks(c, &list), "work", work(c));
+        "uniform_will_do", h->alike, "decided", h->best < 0 || h->harder || h->alike, "together",
+        together(h), "settings", settings(c, &list), "checks", checks(c, &list), "work", work(c));
     if (out)
         return out;
     (void)hn_fail(ctx, HN_MEMORY, "no memory for the description of the choice");

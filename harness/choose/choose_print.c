@@ -2,6 +2,7 @@
 #include "core/real_text.h"
 #include "harness/choose/choose.h"
 #include "harness/run/estimate.h"
+#include "results/analysis/means.h"
 #include "results/records.h"
 
 #include <inttypes.h>
@@ -253,6 +254,38 @@ static void print_none(const struct print *p) {
         print_together(p);
 }
 
+// Seeds that show a setting to be harder than Uniform, or not by the margin, whichever takes fewer.
+static int64_t seeds_to_tell(const struct print *p, int64_t i) {
+    const struct hn_arm *arm = &p->h->arm[i];
+    struct hn_interval d = arm->together;
+    if (hn_halving_replicate(&arm->evidence) != HN_BY_SEED)
+        return 0;
+    const struct hn_mean m = {.mean = d.mean,
+                              .half = (d.hi - d.lo) / 2,
+                              .n = arm->evidence.seeds,
+                              .among = p->h->arms - 1,
+                              .over = HN_OVER_SEEDS};
+    int64_t harder = d.mean > 0 ? hn_judge_seeds(m, 0) : 0;
+    int64_t alike = d.mean < p->h->margin ? hn_judge_seeds(m, p->h->margin) : 0;
+    return harder > 0 && alike > 0 ? hn_min(harder, alike) : hn_max(harder, alike);
+}
+
+static void print_undecided(const struct print *p) {
+    int n = 0;
+    int64_t most = 0;
+    for (int64_t i = 0; i < p->h->arms; i++)
+        if (hn_halving_undecided(p->h, i)) {
+            n++;
+            most = hn_max(most, seeds_to_tell(p, i));
+        }
+    fprintf(p->out,
+            "Not decided: no setting within the budget is shown to be harder than Uniform, and %d "
+            "may be by %g or more.",
+            n, p->h->margin);
+    if (most > 0)
+        fprintf(p->out, " About %s would tell.", hn_counted(most, "seed").text);
+}
+
 static void print_answer(const struct print *p) {
     int64_t best = p->h->best;
     char hard[48], over[48];
@@ -260,8 +293,11 @@ static void print_answer(const struct print *p) {
         print_none(p);
         return;
     }
-    if (!p->h->harder)
-        fputs("Uniform will do: no setting within the budget is significantly harder.", p->out);
+    if (p->h->alike)
+        fprintf(p->out, "Uniform will do: no setting within the budget is harder by %g.",
+                p->h->margin);
+    else if (!p->h->harder)
+        print_undecided(p);
     if (!p->h->harder && best == p->h->reference) {
         if (print_rivals(p) > 0)
             print_together(p);

@@ -329,7 +329,9 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
     arm->behind = (struct hn_interval){NAN, NAN, NAN};
     arm->edge = arm->fate != HN_ARM_FAILED && hn_halving_on_edge(h, arm, by);
     if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, printed_level,
-                               &arm->over_reference))
+                               &arm->over_reference) ||
+        hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, hn_halving_together(h),
+                               &arm->together))
         return ctx->code;
     if (h->best >= 0 && i != h->best && arm->fate != HN_ARM_FAILED &&
         hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level, &arm->behind))
@@ -360,6 +362,57 @@ static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) 
     for (int64_t i = 0; i < h->arms; i++)
         if (hold_one(ctx, h, i, h->best_over.mean))
             return ctx->code;
+    h->alike = h->best >= 0 && !h->harder;
+    for (int64_t i = 0; i < h->arms; i++)
+        h->alike &= !hn_halving_undecided(h, i);
+    return HN_OK;
+}
+
+bool hn_halving_undecided(const struct hn_halving *h, int64_t i) {
+    const struct hn_arm *arm = &h->arm[i];
+    enum hn_replicate by = hn_halving_replicate(&arm->evidence);
+    bool within =
+        in_time(h, arm) && (!has_budget(h) || !(over_budget(h, arm, by, edge_level).lo > 0));
+    return i != h->reference && arm->fate != HN_ARM_FAILED && within &&
+           !(by == HN_BY_SEED && arm->together.hi <= h->margin);
+}
+
+// The seeds to which undecided settings are brought next; 0: they have all.
+static int64_t next_seeds(const struct hn_halving *h) {
+    int64_t least = h->seeds;
+    for (int64_t i = 0; i < h->arms; i++)
+        if (hn_halving_undecided(h, i))
+            least = hn_min(least, h->arm[i].evidence.seeds);
+    return least < h->seeds ? hn_min(h->seeds, hn_max(SEEDS_ALONE, 2 * least)) : 0;
+}
+
+static enum hn_code measure_undecided(struct hn_context *ctx, struct hn_halving *h, int64_t want) {
+    for (int64_t seed = 0; seed < want; seed++)
+        if (measure_one(ctx, h, h->reference, seed))
+            return ctx->code;
+    for (int64_t i = 0; i < h->arms; i++) {
+        if (!hn_halving_undecided(h, i))
+            continue;
+        h->arm[i].fate = HN_ARM_LEFT;
+        for (int64_t seed = 0; seed < want; seed++)
+            if (measure_one(ctx, h, i, seed))
+                return ctx->code;
+    }
+    return HN_OK;
+}
+
+// The end of the rungs shows no setting to be harder: see the header.
+static enum hn_code settle(struct hn_context *ctx, struct hn_halving *h) {
+    int64_t want;
+    while (h->best >= 0 && !h->harder && !h->alike && (want = next_seeds(h)) > 0) {
+        h->rungs++;
+        if (measure_undecided(ctx, h, want))
+            return ctx->code;
+        judge_budgets(h, h->rungs);
+        find_best(h);
+        if (hold_together(ctx, h))
+            return ctx->code;
+    }
     return HN_OK;
 }
 
@@ -379,5 +432,5 @@ enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h) {
             break;
     }
     find_best(h);
-    return hold_together(ctx, h);
+    return hold_together(ctx, h) ? ctx->code : settle(ctx, h);
 }

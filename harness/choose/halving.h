@@ -23,6 +23,10 @@
 // with 20 seeds a tenth of the full grid. Each rung has an equal share of what remains, but two
 // settings go on as long as anything remains, and a single one until it has four seeds.
 //
+// Where this ends without a setting that is harder than the reference, those that may be, by the
+// margin and within the budget, have more seeds, all that are allowed if need be: that none is
+// harder wants evidence as well.
+//
 // The error of decisions by intervals is bounded: intervals are one-sided at error / (2 settings x
 // rungs), since in a rung the best setting takes part in at most 2 settings - 1 decisions (its own
 // budget; the budgets of leaders; its difference to each of them). A cut has no such bound.
@@ -97,6 +101,7 @@ struct hn_arm {
     bool edge;                         // its false negatives are on the edge of the budget
     struct hn_interval behind;         // hardness of the choice less its own, 95 %
     struct hn_interval over_reference; // its own less the reference's, 95 %
+    struct hn_interval together;       // the same at hn_halving_together()
 };
 
 struct hn_halving {
@@ -106,6 +111,7 @@ struct hn_halving {
     int64_t seeds;                 // of the last rung, at most HN_EVIDENCE_SEEDS
     double max_false, max_seconds; // budgets: of the ratio, of a batch; NaN = none
     double max_excess;             // of the ratio less the reference's; NaN = none
+    double margin;                 // of hardness: what is harder by less is as good
     double error;                  // probability that an interval drops the best setting
     // Adds seed number `seed` (from 0) of an arm to its evidence. Sets `fate` to HN_ARM_FAILED if
     // it cannot be measured.
@@ -119,6 +125,7 @@ struct hn_halving {
     int64_t best;  // the hardest within the budget, -1 = none is
     bool harder; // than the reference, by an interval at the level of decisions, as it is the best
                  // of many
+    bool alike;  // none that may be within the budget is harder than the reference by the margin
     struct hn_interval best_over; // its hardness over the reference's, at hn_halving_together()
 };
 
@@ -131,6 +138,9 @@ enum { HN_HALVING_KEPT = 3 };
 HN_MUST_USE enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h);
 // Rungs at most: 1, 2, 4 ... seeds.
 int hn_halving_rungs(int64_t seeds);
+// True if a setting may be within the budgets and harder than the reference by the margin: no
+// interval over seeds, at hn_halving_together(), ends below it.
+bool hn_halving_undecided(const struct hn_halving *h, int64_t arm);
 // True if an arm is within the budgets by what was measured, whatever the intervals say.
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
 // The budget of false negatives as a ratio; NaN without one.
