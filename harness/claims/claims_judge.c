@@ -262,24 +262,35 @@ enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r
 }
 
 // Sensitivity of a comparison of accuracies: in every data set training with Uniform, or else with
-// some of the settings that are compared with, must be more accurate than no training. Otherwise
-// accuracy cannot distinguish samplers, whatever the numbers are.
+// some of the settings that are compared with, must be more accurate than no training, and than the
+// features that went in, where these were evaluated. Otherwise accuracy cannot distinguish
+// samplers, or only among encoders that are of no use, whatever the numbers are.
 
 enum { EACH_MAX = 8 };
 static const double error = 0.025; // one-sided, for a data set
 
-static bool is_accuracy(const struct hn_claim_side *side) {
-    size_t n = strlen(side->column);
-    return n >= 3 && strcmp(side->column + n - 3, "acc") == 0 && !side->with &&
+// What training must beat: before the first step the column with that prefix.
+static const struct baseline {
+    const char *prefix, *name;
+} baselines[] = {{"", "no training"},
+                 {"features_", "the features that went in"},
+                 {"tfidf_", "the features that went in"}};
+enum { BASELINES = sizeof baselines / sizeof *baselines };
+
+// A column of which larger is better.
+static bool is_accuracy(const struct hn_results *r, const struct hn_claim_side *side) {
+    const struct hn_table *t = hn_results_table(r, "training");
+    int c = t ? hn_table_find(t, side->column) : -1;
+    return c >= 0 && t->column[c].direction == HN_LARGER && !side->with &&
            strcmp(side->table, "training") == 0;
 }
 
 // Accuracies at the end of training against each other, and not against a number.
-static bool applies(const struct hn_claim *c) {
+static bool applies(const struct hn_results *r, const struct hn_claim *c) {
     if (c->than.given && !isnan(c->than.value))
         return false;
     bool ends = c->steps == HN_STEPS_END || c->test == HN_TEST_SOONER;
-    return ends && is_accuracy(&c->of) && c->of.steps < 0 && c->than.steps < 0 &&
+    return ends && is_accuracy(r, &c->of) && c->of.steps < 0 && c->than.steps < 0 &&
            c->test != HN_TEST_BOUND;
 }
 
@@ -290,7 +301,7 @@ static bool is_uniform(const struct hn_claim_side *side) {
     return false;
 }
 
-// True if some setting of the part's data set is better than untrained, corrected for how many
+// True if some setting of the part's data set is better than the baseline, corrected for how many
 // there are; *best: the one that comes nearest.
 static bool is_sensitive(const struct hn_claim_result *assay, const char *dataset,
                          const struct hn_claim_part **best) {
@@ -305,14 +316,15 @@ static bool is_sensitive(const struct hn_claim_result *assay, const char *datase
     return !*best || (*best)->p_holds * (double)settings <= error;
 }
 
-static void say(const struct hn_claim_part *p, struct hn_claim_result *out) {
+static void say(const struct hn_claim_part *p, const struct baseline *baseline,
+                struct hn_claim_result *out) {
     out->verdict = HN_INCONCLUSIVE;
     out->needed = p->needed;
     out->p_holds = out->p_fails = 1;
     hn_put_text(out->reason, sizeof out->reason,
-                "assay insensitive: at %s training does not beat no training: %.4g against %.4g, "
-                "difference %.3g [%.3g, %.3g] over %lld trained encoders",
-                p->dataset, p->left, p->right, p->difference, p->lo, p->hi,
+                "assay insensitive: at %s training does not beat %s: %.4g against %.4g, difference "
+                "%.3g [%.3g, %.3g] over %lld trained encoders",
+                p->dataset, baseline->name, p->left, p->right, p->difference, p->lo, p->hi,
                 (long long)p->replicates);
 }
 
@@ -330,10 +342,20 @@ static int64_t settings_apart(const struct hn_claim *claim, const struct hn_clai
     return n;
 }
 
-// Trained against untrained, of a side.
+// The column of the baseline: of features nothing depends on the layer, "knn_h_acc" is "knn_acc".
+static void baseline_column(const struct baseline *baseline, const char *column, char *name,
+                            size_t size) {
+    const char *layer = *baseline->prefix ? strstr(column, "_h_") : NULL;
+    hn_put_text(name, size, "%s%.*s%s", baseline->prefix,
+                layer ? (int)(layer - column) : (int)strlen(column), column,
+                layer ? layer + 2 : "");
+}
+
+// Trained against the baseline, of a side.
 static enum hn_code judge_training(struct hn_context *ctx, const struct hn_results *r,
                                    const struct hn_claim *claim, const struct hn_claim_side *side,
-                                   struct hn_claim_result *assay) {
+                                   const struct baseline *baseline, struct hn_claim_result *assay) {
+    char column[64];
     const char *each[EACH_MAX];
     struct hn_claim trained = {
         .as = HN_AS_DIFFERENCE, .steps = HN_STEPS_END, .of = *side, .each = each};
@@ -341,15 +363,17 @@ static enum hn_code judge_training(struct hn_context *ctx, const struct hn_resul
     trained.than = trained.of;
     trained.than.given = true;
     trained.than.steps = HN_STEPS_START;
+    baseline_column(baseline, side->column, column, sizeof column);
+    trained.than.column = column;
     return verdict(ctx, r, &trained, assay);
 }
 
 // Uniform says whether accuracies can tell samplers apart, where the results have it in one
-// setting; else the settings that are compared with do.
-static enum hn_code judge_assay(struct hn_context *ctx, const struct hn_results *r,
-                                const struct hn_claim *claim, struct hn_claim_result *out) {
-    if (out->verdict == HN_NOT_TESTED || !applies(claim))
-        return HN_OK;
+// setting; else the settings that are compared with do. A baseline that was not evaluated asks for
+// nothing.
+static enum hn_code judge_baseline(struct hn_context *ctx, const struct hn_results *r,
+                                   const struct hn_claim *claim, const struct baseline *baseline,
+                                   bool *sensitive, struct hn_claim_result *out) {
     const char *name[] = {"uniform"};
     struct hn_claim_filter only = {"sampler", name, 1};
     struct hn_claim_side uniform = claim->of;
@@ -357,18 +381,30 @@ static enum hn_code judge_assay(struct hn_context *ctx, const struct hn_results 
     uniform.filters = 1;
     bool other = claim->than.given && !is_uniform(&claim->of);
     struct hn_claim_result assay;
-    if (judge_training(ctx, r, claim, &uniform, &assay))
+    if (judge_training(ctx, r, claim, &uniform, baseline, &assay))
         return ctx->code;
     if (assay.verdict == HN_NOT_TESTED &&
-        judge_training(ctx, r, claim, other ? &claim->than : &claim->of, &assay))
+        judge_training(ctx, r, claim, other ? &claim->than : &claim->of, baseline, &assay))
         return ctx->code;
     const struct hn_claim_part *best;
     bool measured = assay.verdict != HN_NOT_TESTED;
     for (int64_t i = 0; measured && i < assay.parts; i++)
         if (!is_sensitive(&assay, assay.part[i].dataset, &best)) {
-            say(best, out);
+            say(best, baseline, out);
+            *sensitive = false;
             break;
         }
+    return HN_OK;
+}
+
+static enum hn_code judge_assay(struct hn_context *ctx, const struct hn_results *r,
+                                const struct hn_claim *claim, struct hn_claim_result *out) {
+    if (out->verdict == HN_NOT_TESTED || !applies(r, claim))
+        return HN_OK;
+    bool sensitive = true;
+    for (int b = 0; b < BASELINES && sensitive; b++)
+        if (judge_baseline(ctx, r, claim, &baselines[b], &sensitive, out))
+            return ctx->code;
     return HN_OK;
 }
 

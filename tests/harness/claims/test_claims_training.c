@@ -32,7 +32,10 @@ static const struct hn_column training_columns[] = {
     {"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
     {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
     {"loss", HN_COLUMN_REAL, "1", "", HN_NEITHER},
-    {"acc", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"acc", HN_COLUMN_REAL, "1", "", HN_LARGER},
+    {"knn_h_mrr", HN_COLUMN_REAL, "1", "", HN_LARGER},
+    {"features_acc", HN_COLUMN_REAL, "1", "", HN_LARGER},
+    {"tfidf_knn_mrr", HN_COLUMN_REAL, "1", "", HN_LARGER},
     {"loss_expected", HN_COLUMN_REAL, "1", "", HN_NEITHER},
 };
 
@@ -219,6 +222,58 @@ static void test_insensitive(void) {
     hn_results_free(&ctx, &r);
 }
 
+// Before the first step of every run.
+static void put_features(struct hn_results *r, const char *column, double value) {
+    for (int64_t row = 0; row < r->table->rows; row++)
+        if (!(hn_table_real(r->table, row, "step") > 0))
+            must(hn_table_set_real(&ctx, r->table, row, column, value));
+}
+
+// Training that does something, and less than its features do alone: it tells nothing either.
+static void test_below_features(void) {
+    static const struct {
+        double features;
+        bool sensitive;
+    } of[] = {{NAN, true}, {.55, true}, {.599, false}, {.65, false}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct hn_results r;
+        begin(&r);
+        for (int seed = 1; seed <= 3; seed++) {
+            double noise = .002 * (seed - 2);
+            put(&r, "walk", "K=10", seed, 100, (double[]){.50, .70 + 2 * noise}, 2);
+            put(&r, "uniform", "draw=shuffle", seed, 100, (double[]){.50, .60 + noise}, 2);
+        }
+        put_features(&r, "features_acc", of[i].features);
+        expect(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: uniform}}",
+               of[i].sensitive ? HN_HOLDS : HN_INCONCLUSIVE, .70, .60,
+               of[i].sensitive ? ""
+                               : "assay insensitive: at d training does not beat the features "
+                                 "that went in: 0.6 against");
+        hn_results_free(&ctx, &r);
+    }
+}
+
+// Other measures of which larger is better, of h: features have no layers. A loss is no accuracy.
+static void test_below_sparse_features(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++) {
+        put(&r, "walk", "K=10", seed, 100, (double[]){.50, .70 + .001 * seed}, 2);
+        put(&r, "uniform", "draw=shuffle", seed, 100, (double[]){.50, .60 - .001 * seed}, 2);
+    }
+    for (int64_t row = 0; row < r.table->rows; row++)
+        must(
+            hn_table_set_real(&ctx, r.table, row, "knn_h_mrr", hn_table_real(r.table, row, "acc")));
+    put_features(&r, "tfidf_knn_mrr", .65);
+#define OF(column)                                                                                 \
+    "test: above, steps: end, of: {table: training, column: " column                               \
+    ", rows: {sampler: walk}}, than: {rows: {sampler: uniform}}"
+    expect(&r, OF("knn_h_mrr"), HN_INCONCLUSIVE, .702, .598, "the features that went in");
+    expect(&r, OF("acc"), HN_HOLDS, .702, .598, "");
+    expect(&r, OF("loss"), HN_INCONCLUSIVE, NAN, NAN, "");
+    hn_results_free(&ctx, &r);
+}
+
 // Three settings of the side that is compared with are three, not all pairs of them: p of the best
 // is .0048, which stands a correction for three and not for nine.
 static void test_sensitive_settings(void) {
@@ -297,6 +352,8 @@ static const struct hn_test tests[] = {
     {"a loss and its estimate", test_expected},
     {"refused", test_refused},
     {"assay insensitive", test_insensitive},
+    {"below the features", test_below_features},
+    {"below sparse features", test_below_sparse_features},
     {"settings of the assay", test_sensitive_settings},
     {"ruinous samplers", test_ruinous},
     {"how often it is insensitive", test_insensitive_rate},
