@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,6 +21,10 @@ void dsyevr_(const char *jobz, const char *range, const char *uplo, const blasin
              const blasint *ldz, blasint *isuppz, double *work, const blasint *lwork,
              blasint *iwork, const blasint *liwork, blasint *info, size_t jobz_length,
              size_t range_length, size_t uplo_length);
+// All eigenpairs, ascending; a becomes the vectors.
+void dsyevd_(const char *jobz, const char *uplo, const blasint *n, double *a, const blasint *lda,
+             double *w, double *work, const blasint *lwork, blasint *iwork, const blasint *liwork,
+             blasint *info, size_t jobz_length, size_t uplo_length);
 
 // Functions of the library that are used.
 #define FUNCTIONS(DO)                                                                              \
@@ -28,6 +33,7 @@ void dsyevr_(const char *jobz, const char *range, const char *uplo, const blasin
     DO(cblas_dtrsm)                                                                                \
     DO(dpotrf_)                                                                                    \
     DO(dsyevr_)                                                                                    \
+    DO(dsyevd_)                                                                                    \
     DO(openblas_get_corename)                                                                      \
     DO(openblas_get_config)                                                                        \
     DO(openblas_set_num_threads)
@@ -181,22 +187,59 @@ void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count
                      1, factor, order, v, order);
 }
 
-// Scratch of LAPACK's dsyevr; works and int_works are -1 while their sizes are asked for.
-struct eigen_space {
-    double *work;
-    int32_t *support, *int_work, works, int_works; // support[2 n]
+// Two ways of LAPACK: dsyevr computes some of the pairs; it fails on some matrices with many equal
+// eigenvalues. dsyevd computes all of them, and takes longer. a[n x n], of which dsyevr destroys
+// the upper triangle and the diagonal. value[n], vector[keep x n]: in ascending order, eigenvalues
+// and rows.
+struct eigen_job {
+    double *a;
+    int64_t n, keep;
+    double *value, *vector;
+    int32_t *support; // [2 n]
 };
 
-// The `keep` largest eigenvalues, ascending, and their vectors in rows; false: not found.
-static bool find_eigenpairs(double *a, int64_t n, int64_t keep, const struct eigen_space *s,
-                            double *value, double *vector) {
-    const blasint order = (blasint)n, first = (blasint)(n - keep + 1);
+// Column-major: the columns of LAPACK's vectors are our rows, and a is its own transpose. works and
+// int_works are -1 to ask for their sizes, which work[0] and int_work[0] get. Returns LAPACK's
+// info.
+static blasint find_some(const struct eigen_job *job, double *work, blasint works,
+                         blasint *int_work, blasint int_works) {
+    const blasint order = (blasint)job->n, first = (blasint)(job->n - job->keep + 1);
     const double none = 0;
     blasint found = 0, info = 0;
-    blas.dsyevr_("V", "I", "U", &order, a, &order, &none, &none, &first, &order, &none, &found,
-                 value, vector, &order, s->support, s->work, &s->works, s->int_work, &s->int_works,
+    blas.dsyevr_("V", "I", "U", &order, job->a, &order, &none, &none, &first, &order, &none, &found,
+                 job->value, job->vector, &order, job->support, work, &works, int_work, &int_works,
                  &info, 1, 1, 1);
-    return info == 0 && (s->works < 0 || found == keep);
+    return info == 0 && works > 0 && found != job->keep ? order + 1 : info;
+}
+
+static blasint find_all(const struct eigen_job *job, double *work, blasint works, blasint *int_work,
+                        blasint int_works) {
+    const blasint order = (blasint)job->n;
+    blasint info = 0;
+    blas.dsyevd_("V", "L", &order, job->a, &order, job->value, work, &works, int_work, &int_works,
+                 &info, 1, 1);
+    if (info || works < 0)
+        return info;
+    int64_t kept = job->keep * job->n;
+    memcpy(job->vector, job->a + job->n * job->n - kept, (size_t)kept * sizeof *job->vector);
+    memmove(job->value, job->value + job->n - job->keep, (size_t)job->keep * sizeof *job->value);
+    return 0;
+}
+
+// Asks a way for the scratch that it wants, and takes it. *info: LAPACK's.
+static enum hn_code find_pairs(struct hn_context *ctx, const struct eigen_job *job,
+                               blasint (*way)(const struct eigen_job *, double *, blasint,
+                                              blasint *, blasint),
+                               blasint *info) {
+    double works = 1, *work = NULL;
+    blasint int_works = 1, *int_work = NULL;
+    HN_SCOPE(ctx);
+    *info = way(job, &works, -1, &int_works, -1);
+    if (!HN_ALLOC(ctx, work, (int64_t)works) || !HN_ALLOC(ctx, int_work, int_works))
+        return ctx->code;
+    if (*info == 0)
+        *info = way(job, work, (blasint)works, int_work, int_works);
+    return HN_OK;
 }
 
 // Ascending rows become descending ones, signs are settled.
@@ -230,28 +273,30 @@ static bool all_finite(const double *a, int64_t n) {
 
 enum hn_code hn_eigen_top(struct hn_context *ctx, double *a, int64_t n, int64_t keep, double *value,
                           double *vector) {
-    double works = 1;
-    int32_t int_works = 1;
+    blasint some = 0, all = 0;
     HN_SCOPE(ctx);
-    // Column-major: the columns of LAPACK's vectors are our rows, and a is its own transpose.
-    double *all = hn_alloc(ctx, n, sizeof *all);
-    struct eigen_space s = {.support = hn_alloc(ctx, 2 * n, sizeof *s.support),
-                            .work = &works,
-                            .int_work = &int_works,
-                            .works = -1,
-                            .int_works = -1};
-    bool good =
-        all && s.support && all_finite(a, n * n) && find_eigenpairs(a, n, keep, &s, all, vector);
-    s.works = (int32_t)works;
-    s.int_works = int_works;
-    if (!all || !s.support || !HN_ALLOC(ctx, s.work, s.works) ||
-        !HN_ALLOC(ctx, s.int_work, s.int_works))
+    double *values = hn_alloc(ctx, n, sizeof *values),
+           *diagonal = hn_alloc(ctx, n, sizeof *diagonal);
+    const struct eigen_job job = {a,      n,      keep,
+                                  values, vector, hn_alloc(ctx, 2 * n, sizeof(int32_t))};
+    if (!values || !diagonal || !job.support)
         return ctx->code;
-    if (!good || !find_eigenpairs(a, n, keep, &s, all, vector))
-        return hn_fail(ctx, HN_INTERNAL, "LAPACK found no eigenvectors of a matrix of %lld rows",
-                       (long long)n);
-    for (int64_t i = 0; i < keep; i++)
-        value[i] = all[i];
+    if (!all_finite(a, n * n))
+        return hn_fail(ctx, HN_INTERNAL, "a matrix of %lld rows is not finite", (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        diagonal[i] = a[i * n + i];
+    if (find_pairs(ctx, &job, find_some, &some))
+        return ctx->code;
+    for (int64_t i = 0; i < n && some; i++)
+        a[i * n + i] = diagonal[i];
+    if (some && find_pairs(ctx, &job, find_all, &all))
+        return ctx->code;
+    if (all)
+        return hn_fail(ctx, HN_INTERNAL,
+                       "LAPACK found no eigenvectors of a matrix of %lld rows: dsyevr ends with "
+                       "info %d, dsyevd with %d",
+                       (long long)n, some, all);
+    memcpy(value, values, (size_t)keep * sizeof *value);
     order_rows(value, vector, keep, n);
     return HN_OK;
 }

@@ -48,6 +48,7 @@ void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count
 
 // The `keep` largest eigenvalues of a[n x n] (symmetric, destroyed), descending, and their unit
 // vectors as rows of vector[keep x n], each with its largest entry positive: so that the sign does
-// not depend on the library. HN_INTERNAL if LAPACK fails (entries that are not finite).
+// not depend on the library. HN_INTERNAL if LAPACK fails in both ways, or an entry is not
+// finite.
 HN_MUST_USE enum hn_code hn_eigen_top(struct hn_context *ctx, double *a, int64_t n, int64_t keep,
                                       double *value, double *vector);
