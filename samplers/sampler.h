@@ -5,6 +5,7 @@
 #include "core/random.h"
 #include "core/sweep/sweep.h"
 #include "core/table.h"
+#include "datasets/given.h"
 #include "datasets/items.h"
 
 enum hn_sampler_flags {
@@ -16,6 +17,7 @@ enum hn_sampler_flags {
     HN_SAMPLER_NEEDS_TEACHER = 32,
     HN_SAMPLER_NEEDS_GROUPS = 64,
     HN_SAMPLER_PER_ANCHOR = 16, // the items of a batch are anchors, with negatives of their own
+    HN_SAMPLER_GIVEN = 256,     // another program chooses: see samplers/given.h
     HN_SAMPLER_ORDERED = 128 // an epoch's batches come in an order, and its first are no sample of
                              // them; of types that are cut from an order: see hn_batches.number
 };
@@ -37,6 +39,7 @@ struct hn_sampler_plan {
     bool has_labels; // or, of tuples, relevance
     bool has_tuples; // items are pairs of a query and a passage
     bool has_graph, has_features, has_teacher, has_groups;
+    bool hands_over; // who opens the sampler sets hn_sampler.given
 };
 
 // Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (a short
@@ -77,8 +80,9 @@ struct hn_sampler {
                     // `epoch` or `rebuild` puts there; else NULL
     const int64_t *start; // [batches + 1] where these batches begin; NULL: every batch_size
     bool varies; // epochs differ in the number of their batches; of types with `start` they do
-    bool built;  // a build has succeeded
-    void *made;  // owns what that build allocated
+    const struct hn_given *given; // of HN_SAMPLER_GIVEN, set before the first epoch; borrowed
+    bool built;                   // a build has succeeded
+    void *made;                   // owns what that build allocated
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
     int64_t first_epoch; // that a build arranges, as it comes next: 0, unless the caller of
                          // hn_sampler_build() sets it before

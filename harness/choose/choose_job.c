@@ -70,7 +70,12 @@ static enum hn_code drop_unfit(struct hn_context *ctx, const struct hn_snapshot_
 
 static enum hn_code check_kinds(struct hn_context *ctx, const struct hn_job *job) {
     for (int64_t i = 0; i < job->n_samplers; i++)
-        if (job->sampler[i].type->flags & HN_SAMPLER_PER_ANCHOR)
+        if (job->sampler[i].type->flags & HN_SAMPLER_GIVEN)
+            return hn_fail(ctx, HN_USAGE,
+                           "%s: %s stands for batches that another program chose, and choose draws "
+                           "more of those that do well: compare it with `hardneg run`",
+                           job->path, job->sampler[i].type->name);
+        else if (job->sampler[i].type->flags & HN_SAMPLER_PER_ANCHOR)
             return hn_fail(ctx, HN_USAGE,
                            "%s: %s chooses negatives for each anchor, and choose compares samplers "
                            "of whole batches: leave it out",

@@ -12,6 +12,7 @@ struct hn_registry_entry {
     const struct hn_option *options; // NULL: a name is all there is
     size_t params_size;
     const void *type;
+    bool wants_options; // `rest` leaves it out
 };
 struct hn_registry {
     const char *one, *many;                                  // "sampler", "samplers"

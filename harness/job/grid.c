@@ -194,7 +194,7 @@ static enum hn_code add_rest(struct hn_context *ctx, struct grid *grid, const st
                              int64_t n, const struct hn_yaml *rest) {
     struct hn_registry_entry entry;
     for (int64_t i = 0; grid->registry->entry(i, &entry); i++) {
-        if (is_named(first, n, &entry))
+        if (entry.wants_options || is_named(first, n, &entry))
             continue;
         size_t size = strlen(entry.name) + 1;
         struct hn_yaml *name = hn_alloc(ctx, 1, sizeof *name + size);

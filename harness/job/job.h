@@ -58,6 +58,7 @@ struct hn_job {
     // Of the command line, not of the file: keep the ids of all batches; most cells of the grid.
     bool save_batches;
     int64_t max_cells;
+    bool trial;        // of an estimate: what other programs choose is made up
     bool whole_epochs; // of `choose`: cells of partitions have one epoch, in place of `batches`
     char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
                     // job file it gives the same job and the same text.

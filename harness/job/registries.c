@@ -1,16 +1,23 @@
 // The registries that job files name samplers, weightings and losses of.
 #include "harness/job/fields.h"
 #include "metrics/weighting.h"
-#include "samplers/sampler.h"
+#include "samplers/given.h"
 
-HN_REGISTRY_ENTRIES(sampler_type, hn_samplers)
+HN_REGISTRY_ENTRIES(own_sampler, hn_samplers)
+HN_REGISTRY_ENTRIES(given_sampler, hn_given_samplers)
 HN_REGISTRY_ENTRIES(weighting, hn_weightings)
 HN_REGISTRY_NAMES(loss, hn_losses)
 
 static bool sampler(int64_t i, struct hn_registry_entry *out) {
-    bool found = sampler_type(i, out);
-    if (found)
+    int64_t own = 0;
+    while (hn_samplers[own])
+        own++;
+    if (i < own && own_sampler(i, out)) {
         out->former = hn_samplers[i]->former;
+        return true;
+    }
+    bool found = given_sampler(i - own, out);
+    out->wants_options = found;
     return found;
 }
 

@@ -1,6 +1,7 @@
 // A cell: build the sampler, draw its batches, measure them, and fill one row.
 #include "core/random.h"
 #include "harness/run/cells.h"
+#include "samplers/given.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,8 +24,9 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     if (*weighting->text)
         hn_put_text(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
     hn_put_text(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64,
-                hn_plan_data_of(item)->name, item->step->number, sampler->type->name, sampler->text,
-                cell->batch_size, cell->temperature, loss, weights, cell->seed);
+                hn_plan_data_of(item)->name, item->step->number,
+                hn_sampler_title(sampler->type, sampler->params), sampler->text, cell->batch_size,
+                cell->temperature, loss, weights, cell->seed);
 }
 
 // Checks the sampler against the data; note: what it says of them.
@@ -33,6 +35,7 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_plan *
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     struct hn_sampler_plan shape =
         hn_plan_sampler_plan(hn_snapshot_info(plan->data[cell->data].snapshot), cell->batch_size);
+    shape.hands_over = true;
     const struct hn_notes said = ctx->notes;
     *note = '\0';
     ctx->notes = (struct hn_notes){hn_keep_note, note};
@@ -47,19 +50,21 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const struct hn_job_weighting *weighting = weighting_of(plan, cell);
+    bool given = sampler->type->flags & HN_SAMPLER_GIVEN; // its options are no settings
     struct hn_table *r = &out->runs;
     char note[HN_MESSAGE_MAX];
     (void)env;
     if (hn_rows_table(ctx, HN_ROWS_RUNS, r) || hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
         hn_plan_add_row(ctx, item, r) ||
-        HN_TABLE_SET(ctx, r, 0, HN_TEXT_VALUE("sampler", sampler->type->name),
+        HN_TABLE_SET(ctx, r, 0,
+                     HN_TEXT_VALUE("sampler", hn_sampler_title(sampler->type, sampler->params)),
                      HN_TEXT_VALUE("params", sampler->text),
                      HN_TEXT_VALUE("loss", hn_losses[cell->loss].name),
                      HN_TEXT_VALUE("weighting", weighting->type->name),
                      HN_REAL_VALUE("temperature", cell->temperature),
                      HN_INT_VALUE("batch_size", cell->batch_size),
                      HN_INT_VALUE("seed", (int64_t)cell->seed)) ||
-        hn_item_set_options(ctx, sampler->type->options, sampler->params, r) ||
+        (!given && hn_item_set_options(ctx, sampler->type->options, sampler->params, r)) ||
         hn_item_set_options(ctx, weighting->type->options, weighting->params, r))
         return ctx->code;
     enum hn_code code = check_sampler(ctx, plan, cell, note);
@@ -132,6 +137,8 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     double build, begin, next;
+    if (cell->file)
+        return HN_OK; // the job says them
     // The beginning of an epoch (a shuffle, say) is part of drawing. Later epochs may do work that
     // belongs to the build (GCBS orders anew), so only the first counts.
     if (phase_median(ctx, &out->timing, "build", INFINITY, &build) ||

@@ -67,7 +67,7 @@ enum { UNTIMED = -1 }; // wall time of what was not all done here and now
 
 static enum hn_code add_sample(struct hn_context *ctx, struct hn_cell_work *w, const char *phase,
                                int64_t rep, int64_t batches, struct hn_stamp took) {
-    if (took.wall == UNTIMED)
+    if (took.wall == UNTIMED || w->cell->file) // reading a file is no cost of the sampler
         return HN_OK;
     return HN_TABLE_PUT(ctx, &w->out->timing, HN_INT_VALUE("run", 0), HN_TEXT_VALUE("phase", phase),
                         HN_INT_VALUE("rep", rep), HN_INT_VALUE("order", (*w->order)++),
@@ -90,7 +90,8 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
         return add_sample(ctx, w, "build", w->rep, 0, w->build);
     }
     if (hn_sampler_open(ctx, sampler->type, sampler->params, w->items->n, w->cell->batch_size,
-                        w->cell->seed, &w->sampler))
+                        w->cell->seed, &w->sampler) ||
+        hn_given_hand_over(ctx, w))
         return ctx->code;
     struct hn_stamp begun = begin_timing(w);
     if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->index))
@@ -219,7 +220,7 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w
             HN_REAL_VALUE("anchors_without", lists ? (double)s->anchors_without : NAN),
             HN_REAL_VALUE("apart_moved", s->apart.order ? (double)s->apart.moved : NAN),
             HN_REAL_VALUE("apart_left", s->apart.order ? (double)s->apart.left : NAN)) ||
-        note_age(ctx, w))
+        note_age(ctx, w) || (w->cell->file && hn_given_set_costs(ctx, w)))
         return ctx->code;
     struct hn_table *table = s->type->table ? hn_results_add_table(ctx, w->out) : NULL;
     if (s->type->table && (!table || s->type->table(ctx, s, table)))

@@ -122,3 +122,9 @@ struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
 // Adds a remark to the note column, once.
 HN_MUST_USE enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs,
                                           const char *text);
+
+// Reads the cell's file and hands its lists to the open sampler, which owns them; of a trial,
+// items in their order. Notes an epoch that misses items. HN_DATA as hn_given_read().
+HN_MUST_USE enum hn_code hn_given_hand_over(struct hn_context *ctx, struct hn_cell_work *w);
+// Costs are what the job says, NaN where it does not.
+HN_MUST_USE enum hn_code hn_given_set_costs(struct hn_context *ctx, struct hn_cell_work *w);

@@ -78,6 +78,7 @@ static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
     t->job.n_steps = 0;
     t->job.epochs = 0;
     t->job.max_cells = INT64_MAX;
+    t->job.trial = true;
     if (hn_plan_make(ctx, &t->job, &t->small))
         return ctx->code;
     for (int64_t i = 0; i < t->small.n_cells; i++) // a stale build costs one more

@@ -43,6 +43,7 @@ static int count_notes(struct hn_context *ctx, const struct hn_plan *plan,
         struct hn_sampler_plan shape =
             hn_plan_sampler_plan(info, (int32_t)plan->job->batch_size[b]);
         shape.n = n;
+        shape.hands_over = true;
         enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
         fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
     }

@@ -2,6 +2,8 @@
 #include "core/files.h"
 #include "harness/host/host.h"
 
+#include "samplers/given.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -72,6 +74,7 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
         struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)size);
         for (int64_t s = 0; s < job->n_samplers; s++) {
             const struct hn_job_sampler *sampler = &job->sampler[s];
+            shape.hands_over = true;
             enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
             if (code && code != HN_NOT_APPLICABLE) // such cells say why, and do not fail
                 return hn_fail_in(ctx, "%s: %s on %s", job->path, sampler->type->name, info->path);
@@ -160,6 +163,8 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     begin_key(plan, &plan->step[cell->step], "hardneg-cell-1", &d);
     hn_digest_add_text(&d, hn_sampler_key(sampler->type));
     hn_digest_add_text(&d, sampler->text);
+    if (cell->file)
+        hn_digest_add_text(&d, cell->file->sha256);
     hn_digest_add_int(&d, cell->batch_size);
     hn_digest_add_int(&d, hn_job_batches(job, sampler));
     hn_digest_add_int(&d, hn_job_epochs(job, sampler));
@@ -230,7 +235,8 @@ static enum hn_code lay_studies(struct hn_context *ctx, struct hn_plan *plan) {
 }
 
 // The cells that differ from `model` in sampler, batch size and seed.
-static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
+static enum hn_code lay_samplers(struct hn_context *ctx, struct hn_plan *plan,
+                                 const struct hn_cell *model) {
     const struct hn_job *job = plan->job;
     const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[model->data].snapshot);
     for (int64_t s = 0; s < job->n_samplers; s++) {
@@ -244,12 +250,17 @@ static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
                 cell->build_index = build_index_of(info, cell->step_index, t);
                 cell->batch_size = (int32_t)job->batch_size[b];
                 cell->seed = (uint64_t)job->seed[r];
+                if (hn_given_find_file(ctx, plan, cell))
+                    return hn_fail_in(ctx, "%s: %s", job->path,
+                                      hn_sampler_title(sampler->type, sampler->params));
                 make_keys(plan, cell);
             }
     }
+    return HN_OK;
 }
 
-static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
+static enum hn_code lay_group(struct hn_context *ctx, struct hn_plan *plan, int32_t data,
+                              int64_t step_index, double temperature) {
     const struct hn_job *job = plan->job;
     struct hn_cell model = {.data = data,
                             .step = plan->n_steps - 1,
@@ -259,8 +270,10 @@ static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, do
         for (int64_t w = 0; w < job->n_weightings; w++) {
             model.loss = job->loss[l];
             model.weighting = (int32_t)w;
-            lay_samplers(plan, &model);
+            if (lay_samplers(ctx, plan, &model))
+                return ctx->code;
         }
+    return HN_OK;
 }
 
 static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
@@ -291,7 +304,8 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
             step->first_cell = plan->n_cells;
             make_step_keys(plan, step);
             for (int64_t t = 0; t < job->n_temperatures; t++)
-                lay_group(plan, i, step->step_index, job->temperature[t]);
+                if (lay_group(ctx, plan, i, step->step_index, job->temperature[t]))
+                    return ctx->code;
             step->n_cells = plan->n_cells - step->first_cell;
         }
     }

@@ -14,6 +14,12 @@ struct hn_plan_data {
     char sha256[HN_DIGEST_TEXT];
 };
 
+// The file of batches that another program chose for a cell.
+struct hn_given_file {
+    char *path;
+    char sha256[HN_DIGEST_TEXT]; // of its bytes when the job was planned
+};
+
 // One point of the grid.
 struct hn_cell {
     int32_t data;        // index into plan->data
@@ -26,8 +32,9 @@ struct hn_cell {
     int32_t weighting; // index into job->weighting
     int32_t batch_size;
     uint64_t seed;
-    char cell_key[HN_DIGEST_TEXT]; // data, parameters, seed
-    char run_key[HN_DIGEST_TEXT];  // that, what is measured, and the version of the code
+    const struct hn_given_file *file; // NULL: the sampler chooses
+    char cell_key[HN_DIGEST_TEXT];    // data, parameters, seed
+    char run_key[HN_DIGEST_TEXT];     // that, what is measured, and the version of the code
 };
 
 // The cells of one step of one file lie side by side; what needs no sampler is measured once for
@@ -70,6 +77,12 @@ struct hn_plan {
 HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job,
                                       struct hn_plan *out);
 void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
+
+// Sets cell->file: the path of the job with the cell's step, seed, batch size and data set, and the
+// digest of what is there; of a cell that draws the same as an earlier one, that one's. HN_DATA:
+// there is no such file. HN_USAGE: an unknown word in braces. It belongs to the owner.
+HN_MUST_USE enum hn_code hn_given_find_file(struct hn_context *ctx, const struct hn_plan *plan,
+                                            struct hn_cell *cell);
 
 // Bytes of the rows of a step: embeddings, views, and a teacher's; and of the largest of the files.
 int64_t hn_step_bytes(const struct hn_snapshot_info *info);

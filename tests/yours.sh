@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Samplers of other programs, in jobs of `hardneg run`: `tests/yours.sh PROGRAM [WORD]`; with a word only tests whose
+# name contains it.
+. "$(dirname "$0")/lib.sh"
+begin yours "${1:-build/hardneg}"
+"$hardneg" synth -o s.h5 --n 300 --dim 8 --classes 5 --steps 2 --views 2 --quiet
+mapfile -t steps < <("$python" -c "import h5py; print(*h5py.File('s.h5')['step'][:], sep='\n')")
+last=${steps[1]}
+
+job() { # SAMPLER...: j.yaml
+    printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 16' 'epochs: 1' 'seeds: [1, 2]' 'samplers:' >j.yaml
+    printf '  - %s\n' "$@" >>j.yaml
+}
+# What rows of two samplers differ in, aside from names, costs and work.
+same_cells() { # RESULTS SAMPLER SAMPLER
+    "$python" -c "import h5py, numpy as np, sys
+r = h5py.File(sys.argv[1])['runs']; s = r['sampler'].asstr()[:]
+aside = {'cell_key', 'run_key', 'sampler', 'params', 'note', 'graph_age', 'graph_overlap', 'cost_s', 'cost_g', 'cost_g_over_t', 'share_of_limit',
+    'n_dot', 'n_dot_build', 'n_draw', 'n_step', 'n_edge', 'bytes_touched', 'peak_rss', 'stalls', 'row', 'n', 'R', 'take', 'min_rank', 'exclude', 'draw'}
+a, b = (np.flatnonzero(s == w) for w in sys.argv[2:4])
+assert len(a) and len(a) == len(b), (a, b)
+for k in sorted(set(r) - aside):
+    x, y = r[k][:][a], r[k][:][b]
+    assert np.array_equal(x, y, equal_nan=x.dtype.kind == 'f'), (k, x, y)" "$@" 2>"$work/err"
+}
+column() { # RESULTS SAMPLER COLUMN
+    "$python" -c "import h5py, sys
+r = h5py.File(sys.argv[1])['runs']; s = r['sampler'].asstr()[:]
+v = r[sys.argv[3]]; v = v.asstr()[:] if v.dtype.kind == 'O' else v[:]
+print(*sorted(set(map(str, v[s == sys.argv[2]]))), sep='|')" "$@" 2>>"$work/err"
+}
+is_column() { [ "$(column "$1" "$2" "$3")" = "$4" ]; } # RESULTS SAMPLER COLUMN VALUE
+
+test_given() {
+    with_python "given batches" || return 0
+    local s
+    "$python" "$here/farthest_first.py" write s.h5 'far-{step}-{seed}' 16 1 2
+    job 'given: {file: "far-{step}-{seed}.npy", name: farthest}' 'given: {file: "far-{step}-{seed}.jsonl", name: lines}' uniform
+    expect "given: batches" 0 '' run -c j.yaml -o g -q
+    check "given: NumPy's measures" "$python" "$here/farthest_first.py" check s.h5 g/results.h5 farthest
+    check "given: lines of JSON" same_cells g/results.h5 farthest lines
+    check "given: costs are not known" is_column g/results.h5 farthest cost_s nan
+    check "given: the page names it" "$hardneg" report g -q -o g.html
+    check "given: its row" grep -q 'farthest' g.html
+    for s in 1 2; do "$hardneg" sample s.h5 --sampler knn --step "$last" -b 16 --seed $s -o knn-$s.npy -q; done
+    job knn 'given: {file: "knn-{seed}.npy", name: my-knn, cost_s: 0.5, cost_g: 6}'
+    expect "given: as the sampler itself" 0 '' run -c j.yaml -o k --set "steps=[$last]" -q
+    check "given: equal cells" same_cells k/results.h5 knn my-knn
+    check "given: costs that are stated" is_column k/results.h5 my-knn cost_s 0.5
+    check "given: building over an epoch" is_column k/results.h5 my-knn cost_g_over_t "$("$python" -c 'print(6 / 19)')"
+    check "given: no counted work on the page" test "$("$hardneg" report k -q -o k.html && grep -c my-knn k.html)" -gt 0
+    check "given: an epoch that misses items" test "$(column k/results.h5 my-knn note | grep -c 'an epoch holds [0-9]* of 300 items')" = 1
+}
+
+test_given_negatives() {
+    with_python "given negatives" || return 0
+    local s
+    for s in npy jsonl; do "$hardneg" sample s.h5 --sampler '{mined: {n: 4, R: 20}}' --step "$last" -b 16 -o neg.$s -q; done
+    job 'mined: {n: 4, R: 20}' 'given-negatives: {file: neg.npy, name: mine, n: 4}' 'given-negatives: {file: neg.jsonl, name: lines, n: 4}'
+    expect "given: negatives" 0 '' run -c j.yaml -o n --set "steps=[$last]" -q
+    check "given: equal negatives" same_cells n/results.h5 mined mine
+    check "given: negatives on lines" same_cells n/results.h5 mined lines
+    expect "given: too many negatives" 4 'anchor 0 has 4 numbers, and n is 3' run -c j.yaml -o e --set "steps=[$last]" \
+        --set 'samplers=[given-negatives: {file: neg.npy, name: mine, n: 3}]' -q
+}
+
+test_given_epochs() {
+    with_python "given epochs" || return 0
+    local s
+    for s in 1 2; do "$hardneg" sample s.h5 --sampler uniform --step "$last" -b 16 --epochs 2 --seed $s -o two-$s.npy -q; done
+    "$python" -c "import numpy as np
+for s in 1, 2:
+    a = np.load(f'two-{s}.npy'); np.save(f'three-{s}.npy', a.reshape(2, -1, 16)); np.save(f'fortran-{s}.npy', np.asfortranarray(a.reshape(2, -1, 16).astype('>i4')))"
+    job uniform 'given: {file: "two-{seed}.npy", name: per-epoch, per_epoch: 19}' 'given: {file: "three-{seed}.npy", name: three}' \
+        'given: {file: "fortran-{seed}.npy", name: fortran}'
+    expect "given: two epochs" 0 '' run -c j.yaml -o e --set "steps=[$last]" --set epochs=2 -q
+    for s in per-epoch three fortran; do check "given: two epochs, $s" same_cells e/results.h5 uniform $s; done
+    expect "given: more than there are" 4 'holds 2 epochs of 19 batches; the cell wants more' run -c j.yaml -o e3 --set "steps=[$last]" --set epochs=3 -q
+}
+
+test_given_again() {
+    with_python "given files that change" || return 0
+    local s
+    for s in 1 2; do "$hardneg" sample s.h5 --sampler knn --step "$last" -b 16 --seed $s -o a-$s.npy -q; done
+    job uniform 'given: {file: "a-{seed}.npy", name: mine}'
+    run run -c j.yaml -o r --set "steps=[$last]" -q
+    expect "given: unchanged files" 0 '5 cells .0 computed, 5 reused' run -c j.yaml -o r --set "steps=[$last]"
+    "$hardneg" sample s.h5 --sampler uniform --step "$last" -b 16 --seed 7 -o a-2.npy -q
+    expect "given: a changed file" 0 '5 cells .1 computed, 4 reused' run -c j.yaml -o r --set "steps=[$last]"
+    for s in 1 2; do expect "given: part $s" 0 '' run -c j.yaml -o p$s --shard $s/2 --set "steps=[$last]" -q; done
+    expect "given: parts" 0 '' merge p1 p2 -o m.h5
+    expect "given: parts are the whole" 0 'no difference' compare m.h5 r
+    expect "given: foreseen" 0 'mine .file=a-{seed}.npy' run -c j.yaml --dry-run --set "steps=[$last]"
+    cp a-1.npy a-2.npy
+    expect "given: seeds that do not differ" 0 'a-2.npy: has the batches of a-1.npy' run -c j.yaml -o t --set "steps=[$last]"
+}
+
+test_refused() {
+    with_python "given files that do not fit" || return 0
+    local s no=(run -c j.yaml -o no --set "seeds=[1]" --set "steps=[$last]" -q)
+    job uniform
+    "$python" -c "
+import numpy as np
+good = np.random.default_rng(1).permutation(304).reshape(19, 16); good[good >= 300] = -1
+good = np.array([sorted(b, key=lambda i: i < 0) for b in good])
+def save(name, change):
+    a = good.copy().astype(object); change(a); np.save(name, a.astype('i8'))
+def put(b, i, v): return lambda a: a[b].__setitem__(i, v)
+save('good.npy', lambda a: None)
+save('beyond.npy', put(3, 5, 300)); save('huge.npy', put(3, 5, 2 ** 40 + 7)); save('minus.npy', put(3, 5, -2)); save('hole.npy', put(3, 0, -1))
+save('empty-batch.npy', put(4, slice(None), -1))
+a = good.copy(); a[2, 1] = a[2, 0]; np.save('twice.npy', a)
+np.save('floats.npy', good.astype('f8')); np.save('flat.npy', good.ravel()); np.save('none.npy', good[:0]); np.save('narrow.npy', good[:, :8][good[:, 7] >= 0])
+np.save('texts.npy', good.astype('U4')); np.save('unsigned.npy', np.full((2, 16), 2 ** 64 - 1, 'u8')); np.save('four.npy', good[None, None])
+open('short.npy', 'wb').write(open('good.npy', 'rb').read()[:700]); open('empty.npy', 'w')
+open('header.npy', 'wb').write(open('good.npy', 'rb').read()[:128].replace(b'(19, 16)', b'(9000000000000000, 9000)'.ljust(8))[:200])
+open('deep.jsonl', 'w').write('[[1, 2]]\n'); open('half.jsonl', 'w').write('[1, 2\n'); open('real.jsonl', 'w').write('[1.5]\n')
+open('second.jsonl', 'w').write(str([int(i) for i in good[0]]) + '\n\n[1, \"a\"]\n'); open('anchor.jsonl', 'w').write('{\"anchor\": 1, \"negatives\": [3]}\n')"
+    for s in "beyond.npy:batch 3, position 5: item 300" "huge.npy:batch 3, position 5: item 1099511627783" "minus.npy:item -2" "hole.npy:position 0: item -1" \
+        "empty-batch.npy:batch 4 is empty" "twice.npy:batch 2 holds item [0-9]* twice" "floats.npy:whole numbers" "flat.npy:1 dimension" \
+        "none.npy:holds no batch" "narrow.npy:up to 8 items, and batch_size is 16" "texts.npy:whole numbers" "unsigned.npy:beyond 2.63" "four.npy:4 dimensions" \
+        "short.npy:holds [0-9]* bytes" "empty.npy:is empty" "header.npy:header" "deep.jsonl:line 1: wants a list" "half.jsonl:line 1: wants a list" \
+        "real.jsonl:line 1: wants a list" "second.jsonl:line 3: wants a list" "anchor.jsonl:line 1: wants a list"; do
+        expect "given: ${s%%:*}" 4 "${s%%:*}: .*${s#*:}" "${no[@]}" --set "samplers=[given: {file: ${s%%:*}, name: a}]"
+        rm -rf no
+    done
+    expect "given: drawn with replacement" 0 '' "${no[@]}" --set 'samplers=[given: {file: twice.npy, name: a, repeats: true}]'
+    rm -rf no
+    for s in "given|wants .file." "given: {file: good.npy}|wants .name." "given: {file: good.npy, name: knn}|is a sampler of hardneg" \
+        "given: {file: good.npy, name: given}|is a sampler of hardneg" "given: {file: good.npy, name: a/b}|may hold letters" \
+        'given: {file: "{what}.npy", name: a}|has .what.; .step.' 'given: {file: "a, b.npy", name: a}|separates options'; do
+        expect "given: ${s%%|*}" 2 "${s#*|}" "${no[@]}" --set "samplers=[${s%%|*}]"
+    done
+    expect "given: no such file" 3 'a: no.npy: cannot be opened' "${no[@]}" --set 'samplers=[given: {file: no.npy, name: a}]'
+    expect "given: a folder" 3 'it is a folder' "${no[@]}" --set 'samplers=[given: {file: ., name: a}]'
+    expect "given: one file for two seeds" 2 'put .seed. into its name' "${no[@]}" --set 'samplers=[given: {file: good.npy, name: a}]' --set 'seeds=[1, 2]'
+    check "given: what is refused leaves nothing" test ! -e no
+    expect "given: sample" 2 'only .hardneg run. measures them' sample s.h5 --sampler '{given: {file: good.npy, name: a}}' -b 16 -o x.npy
+    job 'given: {file: good.npy, name: a}'
+    expect "given: choose" 2 'choose draws more of those that do well' choose s.h5 --samplers j.yaml --max-excess 2 -b 16
+    printf '%s\n' 'version: 1' 'task: [{node: {data: cora}}]' 'samplers: [{given: {file: good.npy, name: a}}]' 'batch_size: 16' 'steps: 2' >t.yaml
+    check "given: train" test "$("$hardneg" train -c t.yaml -o t -q >out 2>err; echo $?)" != 0
+}
+
+run_tests "${2:-}" "" $(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
+finish
