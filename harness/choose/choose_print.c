@@ -263,6 +263,7 @@ static int64_t seeds_to_tell(const struct print *p, int64_t i) {
     const struct hn_mean m = {.mean = d.mean,
                               .half = (d.hi - d.lo) / 2,
                               .n = arm->evidence.seeds,
+                              .freedom = (double)(arm->evidence.seeds - 1),
                               .among = p->h->arms - 1,
                               .over = HN_OVER_SEEDS};
     int64_t harder = d.mean > 0 ? hn_judge_seeds(m, 0) : 0;
