@@ -46,8 +46,10 @@ pkg_cflags = $(call once,pkg_cflags,$(patsubst -I%,-isystem %,$(call pkg,--cflag
 pkg_dirs = $(call once,pkg_dirs,$(call pkg,--libs-only-L))
 pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
 
-# Fields that an initialiser leaves out are zero, on purpose.
-warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
+# Fields that an initialiser leaves out are zero, on purpose. What gcc 14 refuses is refused by every compiler: a pointer
+# to another struct is how a library of another version shows.
+warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+	-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration
 # What goes into the library goes into the program as well: position-independent, and hidden but for
 # what library/hardneg.h declares. Nobody reads the flags of floating-point exceptions: GCC need not keep
 # them, and makes vectors of conditions for AVX2, too.

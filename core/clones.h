@@ -2,8 +2,8 @@
 // wide vectors where the processor has them, from one source and one build. Only where the result
 // is the same for any vector width (elementwise work, or sums in a fixed number of lanes). Not for
 // exported functions, which Clang 14 would give another name; nor two of one name, as it exports
-// their resolvers. Sanitizers instrument code that the loader would run
-// before they are set up: no clones there.
+// their resolvers. No clones where the loader cannot choose (it takes ifunc: glibc has it, musl
+// not), nor with sanitizers, which instrument what the loader would run before they are set up.
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +22,7 @@
 #define HN_SIMD_MAX 2
 #endif
 
-#if HN_SIMD_MAX == 0 || !defined(__x86_64__) || !defined(__linux__) ||                             \
+#if HN_SIMD_MAX == 0 || !defined(__x86_64__) || !defined(__GLIBC__) ||                             \
     defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HN_CLANG_SANITIZED
 #define HN_CLONES
 #elif HN_SIMD_MAX == 1

@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <inttypes.h>
 #include <nettle/base16.h>
+#include <nettle/version.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,11 @@ void hn_digest_add_real(struct hn_digest *d, double value) {
 
 void hn_digest_end(struct hn_digest *d, char text[HN_DIGEST_TEXT]) {
     uint8_t sum[SHA256_DIGEST_SIZE];
+#if NETTLE_VERSION_MAJOR >= 4
+    sha256_digest(&d->sha, sum);
+#else
     sha256_digest(&d->sha, sizeof sum, sum);
+#endif
     base16_encode_update(text, sizeof sum, sum);
     text[HN_DIGEST_TEXT - 1] = '\0';
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/strings.h"
-#include <hdf5.h>
+#include "datasets/hdf5_api.h"
 
 // Turns off the library's own printing of errors and its clean-up at exit; call first in main().
 void hn_h5_quiet(void);

@@ -1,7 +1,6 @@
 // Groups and arrays. No times in object headers: the same content gives the same bytes.
 #include "datasets/h5.h"
 
-#include <hdf5_hl.h>
 #include <string.h>
 
 hid_t hn_h5_transfer_list(void) {

@@ -1,7 +1,6 @@
 // Writing a snapshot of items: what goes with the rows of its steps.
 #include "datasets/snapshot_private.h"
 
-#include <hdf5_hl.h>
 #include <string.h>
 
 static enum hn_code check_spec(struct hn_context *ctx, const char *path,

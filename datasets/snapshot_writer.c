@@ -6,7 +6,6 @@
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
 
-#include <hdf5_hl.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

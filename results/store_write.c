@@ -7,7 +7,6 @@
 #include "core/pairs.h"
 #include "results/store_private.h"
 
-#include <hdf5_hl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -71,7 +71,7 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
     const struct hn_claim_part *p = result->decided >= 0 ? &result->part[result->decided] : &none;
     const struct published paper = published(o->entry, &c->published);
     char at[HN_CLAIM_DATASET + HN_CLAIM_AT + 2];
-    snprintf(at, sizeof at, "%s%s%s", p->dataset, *p->dataset && *p->at ? ", " : "", p->at);
+    hn_put_text(at, sizeof at, "%s%s%s", p->dataset, *p->dataset && *p->at ? ", " : "", p->at);
     const struct hn_described cell[] = {
         HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
         HN_TEXT_CELL("claim", "short name of the claim", c->name),

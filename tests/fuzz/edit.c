@@ -2,7 +2,7 @@
 // addresses) and get no further. Here the file stays sound and says something new.
 #include "tests/fuzz/edit.h"
 
-#include <hdf5.h>
+#include "datasets/hdf5_api.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tests/fuzz/image.h"
 
-#include <hdf5.h>
+#include "datasets/hdf5_api.h"
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #include "tests/fuzz/edit.h"
 #include "tests/fuzz/target.h"
 
-#include <hdf5.h>
+#include "datasets/hdf5_api.h"
 #include <stdio.h>
 #include <stdlib.h>
 

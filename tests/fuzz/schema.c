@@ -1,6 +1,6 @@
 #include "tests/fuzz/schema.h"
 
-#include <hdf5.h>
+#include "datasets/hdf5_api.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
