@@ -407,6 +407,23 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
     return HN_OK;
 }
 
+// Where the base is below the features that it stands on, or, by the interval, may be.
+static void print_below_features(const struct hn_trained *t, int64_t base) {
+    const char *column = hn_trained_column(t, base);
+    double scale = hn_trained_scale(column);
+    int digits = digits_of(scale);
+    struct hn_trained_row row = {.base = base, .setting = -1};
+    while (hn_trained_next_row(t, &row) && row.step != HN_LAST_STEP) {
+        struct hn_mean gain = hn_trained_gain(t, base, row.step, column);
+        if (hn_trained_is_features(&row) && (gain.mean <= 0 || gain.lo <= 0))
+            printf("%s is not shown to beat the %s (%s %.*f against %.*f): differences between "
+                   "settings may not hold for encoders that do.\n",
+                   hn_trained_label(t, base).text, row.name, column, digits,
+                   scale * hn_trained_at(t, base, column, HN_LAST_STEP).mean, digits,
+                   scale * hn_trained_at(t, base, column, row.step).mean);
+    }
+}
+
 // Times are means over steps and seeds; shares are of a step with all its costs.
 static void print_costs(const struct hn_trained *t, int64_t base) {
     static const struct hn_record_column columns[] = {
@@ -451,6 +468,7 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
     for (int64_t k = 0; !code && k < t.settings; k++)
         if (t.base[k] == k) {
             code = print_accuracies(ctx, &t, k);
+            print_below_features(&t, k);
             print_costs(&t, k);
         }
     if (!code || code == HN_NOT_APPLICABLE)

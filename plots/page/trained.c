@@ -178,6 +178,11 @@ struct hn_mean hn_trained_gain(const struct hn_trained *t, int64_t setting, int6
     return scratch_mean(t, cells.n, column);
 }
 
+bool hn_trained_is_features(const struct hn_trained_row *row) {
+    int b = baseline_of(row->step);
+    return b < BASELINES && hn_is_among(baselines[b].prefix, HN_COLUMNS("features_", "tfidf_"));
+}
+
 double hn_trained_scale(const char *column) {
     return hn_ends_in(column, "_acc") || hn_ends_in(column, "_spearman") ? 100 : 1;
 }

@@ -57,6 +57,8 @@ struct hn_trained_row {
     char name[96];
 };
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
+// True for the row of the features that the encoder stands on, alone.
+bool hn_trained_is_features(const struct hn_trained_row *row);
 // Scale of a column as it is shown: 100 for shares <name>_acc and correlations <name>_spearman,
 // else 1. cent; 1.
 double hn_trained_scale(const char *column);
