@@ -273,18 +273,18 @@ static int64_t seeds_to_tell(const struct print *p, int64_t i) {
 
 static void print_undecided(const struct print *p) {
     int n = 0;
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t i = 0; i < p->h->arms; i++)
         if (hn_halving_undecided(p->h, i)) {
             n++;
-            most = hn_max(most, seeds_to_tell(p, i));
+            max = hn_max(max, seeds_to_tell(p, i));
         }
     fprintf(p->out,
             "Not decided: no setting within the budget is shown to be harder than Uniform, and %d "
             "may be by %g or more.",
             n, p->h->margin);
-    if (most > 0)
-        fprintf(p->out, " About %s would tell.", hn_counted(most, "seed").text);
+    if (max > 0)
+        fprintf(p->out, " About %s would tell.", hn_counted(max, "seed").text);
 }
 
 static void print_answer(const struct print *p) {

@@ -379,11 +379,11 @@ bool hn_halving_undecided(const struct hn_halving *h, int64_t i) {
 
 // The seeds to which undecided settings are brought next; 0: they have all.
 static int64_t next_seeds(const struct hn_halving *h) {
-    int64_t least = h->seeds;
+    int64_t min = h->seeds;
     for (int64_t i = 0; i < h->arms; i++)
         if (hn_halving_undecided(h, i))
-            least = hn_min(least, h->arm[i].evidence.seeds);
-    return least < h->seeds ? hn_min(h->seeds, hn_max(SEEDS_ALONE, 2 * least)) : 0;
+            min = hn_min(min, h->arm[i].evidence.seeds);
+    return min < h->seeds ? hn_min(h->seeds, hn_max(SEEDS_ALONE, 2 * min)) : 0;
 }
 
 static enum hn_code measure_undecided(struct hn_context *ctx, struct hn_halving *h, int64_t want) {

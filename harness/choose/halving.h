@@ -23,8 +23,8 @@
 // with 20 seeds a tenth of the full grid. Each rung has an equal share of what remains, but two
 // settings go on as long as anything remains, and a single one until it has four seeds.
 //
-// Where this ends without a setting that is harder than the reference, those that may be, by the
-// margin and within the budget, have more seeds, all that are allowed if need be: that none is
+// If this shows no setting to be harder than the reference, those that may be, by the margin and
+// within the budget, have more seeds, all that are allowed if need be: that none is
 // harder wants evidence as well.
 //
 // The error of decisions by intervals is bounded: intervals are one-sided at error / (2 settings x

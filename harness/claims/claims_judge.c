@@ -269,7 +269,7 @@ enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r
 enum { EACH_MAX = 8 };
 static const double error = 0.025; // one-sided, for a data set
 
-// What training must beat: before the first step the column with that prefix.
+// Training must beat these: before the first step the column with that prefix.
 static const struct baseline {
     const char *prefix, *name;
 } baselines[] = {{"", "no training"},

@@ -407,7 +407,7 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
     return HN_OK;
 }
 
-// Where the base is below the features that it stands on, or, by the interval, may be.
+// Says it if the base is below the features that it stands on, or, by the interval, may be.
 static void print_below_features(const struct hn_trained *t, int64_t base) {
     const char *column = hn_trained_column(t, base);
     double scale = hn_trained_scale(column);
