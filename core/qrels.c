@@ -64,7 +64,7 @@ struct hn_qrels_summary hn_qrels_summarize(const struct hn_qrels *q) {
     for (int64_t i = 0; i < q->n; i++) {
         int64_t relevant = 0;
         for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
-            relevant += q->grade[e] > 0;
+            relevant += hn_qrels_relevant_at(q, e);
         s.relevant += relevant;
         s.without += relevant == 0;
         s.max = hn_max(s.max, relevant);

@@ -14,11 +14,24 @@ enum { HN_GRADE_MIN = INT16_MIN, HN_GRADE_MAX = INT16_MAX };
 // Compressed rows: the judged passages of query q are passage[start[q] .. start[q + 1]), ascending,
 // each once. The arrays belong to the owner of the time.
 struct hn_qrels {
-    int64_t n;        // queries
-    int64_t *start;   // [n + 1]
-    int32_t *passage; // [start[n]]
-    int32_t *grade;   // [start[n]]
+    int64_t n;         // queries
+    int64_t *start;    // [n + 1]
+    int32_t *passage;  // [start[n]]
+    int32_t *grade;    // [start[n]]
+    int32_t min_grade; // grade from which a passage is relevant; 0: 1
 };
+
+// True if a grade says relevant; that it says neither that nor "not relevant".
+static inline bool hn_grade_is_relevant(int32_t min_grade, int32_t grade) {
+    return grade > 0 && grade >= min_grade;
+}
+static inline bool hn_grade_is_between(int32_t min_grade, int32_t grade) {
+    return grade > 0 && grade < min_grade;
+}
+// True of the judged pair at position e.
+static inline bool hn_qrels_relevant_at(const struct hn_qrels *q, int64_t e) {
+    return hn_grade_is_relevant(q->min_grade, q->grade[e]);
+}
 
 // From judgements in any order. Where a pair is given twice, the last grade counts. Queries and
 // passages are below n and 2^31.
@@ -29,7 +42,7 @@ int64_t hn_qrels_find(const struct hn_qrels *q, int64_t query, int32_t passage);
 
 static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, int32_t passage) {
     int64_t e = hn_qrels_find(q, query, passage);
-    return e >= 0 && q->grade[e] > 0;
+    return e >= 0 && hn_qrels_relevant_at(q, e);
 }
 
 // Scores that another program gave to some pairs: compressed rows, passages ascending.

@@ -44,7 +44,8 @@ static enum hn_code by_texts(struct hn_context *ctx, const struct hn_qrels *from
     for (int64_t q = 0; q < from->n; q++)
         for (int64_t e = from->start[q]; e < from->start[q + 1]; e++) {
             int32_t query = text[HN_QUERIES][q], passage = text[HN_CORPUS][from->passage[e]];
-            if (from->grade[e] > 0 && !(without && hn_qrels_relevant(without, query, passage)))
+            if (hn_qrels_relevant_at(from, e) &&
+                !(without && hn_qrels_relevant(without, query, passage)))
                 list[n++] = (struct hn_judgement){query, passage, 1};
         }
     enum hn_code code = hn_qrels_build(ctx, list, n, texts, out);
@@ -60,7 +61,7 @@ static enum hn_code take_tuples(struct hn_context *ctx, const struct hn_qrels *q
             return ctx->code;
     for (int64_t q = 0, i = 0; q < qrels->n; q++)
         for (int64_t e = qrels->start[q]; e < qrels->start[q + 1]; e++) {
-            if (qrels->grade[e] <= 0)
+            if (!hn_qrels_relevant_at(qrels, e))
                 continue;
             of[0][i] = (int32_t)q;
             of[1][i] = qrels->passage[e];

@@ -124,7 +124,7 @@ int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidate
     if (o->rank_by == HN_BY_LISTED)
         drop_marked(&r, HN_STAGE_UNSCORED, HN_IS_UNSCORED);
     if (!o->include_positives)
-        drop_marked(&r, HN_STAGE_KNOWN, HN_IS_KNOWN);
+        drop_marked(&r, HN_STAGE_KNOWN, HN_IS_KNOWN | HN_IS_BETWEEN);
     if (o->self != HN_SELF_NONE)
         drop_marked(&r, HN_STAGE_SELF, HN_IS_SELF);
     if (o->equal_texts == HN_EQUAL_FILTER)

@@ -27,7 +27,7 @@ void hn_listed_open(struct hn_miner *m) {
     for (int64_t i = 0; l->asked && i < q->n; i++) {
         int64_t positives = 0, scored = 0;
         for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
-            if (q->grade[e] > 0) {
+            if (hn_qrels_relevant_at(q, e)) {
                 positives++;
                 scored += !isnan(hn_miner_score(m, HN_BY_LISTED, i, q->passage[e]));
             }
@@ -56,7 +56,7 @@ static void note_unscored(struct hn_context *ctx, const struct hn_miner *m,
 
 enum hn_code hn_mine_check(struct hn_context *ctx, const struct hn_miner *m,
                            const struct hn_mine_counts *c, const char *path) {
-    enum hn_stage most = HN_STAGE_UNSCORED;
+    enum hn_stage worst_stage = HN_STAGE_UNSCORED;
     if (m->listed.asked && c->unscored == c->looked)
         return hn_fail(
             ctx, HN_DATA,
@@ -72,11 +72,11 @@ enum hn_code hn_mine_check(struct hn_context *ctx, const struct hn_miner *m,
         note_unscored(ctx, m, c, path);
     if (c->attrition.all[HN_STAGE_KEPT] > 0)
         return HN_OK;
-    for (enum hn_stage s = most; s < HN_STAGE_BEYOND; s++)
-        if (c->attrition.all[s] > c->attrition.all[most])
-            most = s;
+    for (enum hn_stage s = worst_stage; s < HN_STAGE_BEYOND; s++)
+        if (c->attrition.all[s] > c->attrition.all[worst_stage])
+            worst_stage = s;
     hn_note(ctx, "%s: filters leave no negative: of %s looked at, %lld are lost to %s", path,
-            hn_counted(c->looked, "candidate").text, (long long)c->attrition.all[most],
-            hn_stage_name[most]);
+            hn_counted(c->looked, "candidate").text, (long long)c->attrition.all[worst_stage],
+            hn_stage_name[worst_stage]);
     return HN_OK;
 }

@@ -6,7 +6,7 @@
 #include "datasets/retrieval.h"
 
 // The passages nearest to each query, in the order that everything in this module is defined by:
-// descending score, then the lower index; and metrics of a ranking.
+// descending score, then the lower index.
 
 // The score of two unit rows: their inner product in double, in [-1, 1].
 static inline double hn_score(const float *x, const float *y, int64_t d) {
@@ -27,34 +27,26 @@ HN_MUST_USE enum hn_code hn_ranking_run(struct hn_context *ctx, const struct hn_
 // the corpus anew for each; few enough that progress is seen, and candidates fit into memory.
 int64_t hn_ranking_rows(int64_t queries, const struct hn_matrix *p, int64_t depth);
 
-// Recall, hit, MRR, nDCG and MAP at k, of single queries.
-//
-// trec: gains are grades, average precision is over all relevant passages (trec_eval, BEIR, MTEB).
-// st: gains are 0 or 1, average precision is over min(k, relevant) (sentence-transformers).
-enum hn_convention { HN_CONVENTION_TREC, HN_CONVENTION_ST };
-enum hn_retrieval_metric { HN_RECALL, HN_HIT, HN_MRR, HN_NDCG, HN_MAP, HN_RETRIEVAL_METRICS };
-extern const char *const hn_retrieval_metric_name[HN_RETRIEVAL_METRICS];
-
-// value[HN_RETRIEVAL_METRICS] of a query whose ranking begins with id[n]; of fewer than k passages
-// all there are. `gain` is scratch for as many as it has judged passages. False: no passage is
-// relevant to it, and it has no value.
-bool hn_evaluate_row(const struct hn_qrels *q, int64_t query, const int32_t *id, int64_t n,
-                     int64_t k, enum hn_convention convention, double *gain, double *value);
-
 // Which passages count as relevant to a query, equal texts included, and which are the query
 // itself.
 
-// The keys of the relevant passages of each query, ascending. A passage's key is the number of its
+// The keys of the judged passages of each query, ascending. A passage's key is the number of its
 // text, or its index where texts do not matter.
 struct hn_relevance {
     int64_t *start;       // [queries + 1]; NULL: nothing is known
     int64_t *key;         // [start[queries]]
+    int32_t *grade;       // [start[queries]] the best of the passages of a key
     const int64_t *group; // [passages] borrowed; NULL: keys are indices
+    int32_t min_grade;    // as of struct hn_qrels
 };
 // The arrays belong to the owner of the time. `qrels` without rows (start = NULL) gives none.
 HN_MUST_USE enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *qrels,
                                             const int64_t *group, struct hn_relevance *out);
-bool hn_relevance_has(const struct hn_relevance *r, int64_t query, int32_t passage);
+// The grade of a passage; INT32_MIN: it was not judged.
+int32_t hn_relevance_grade(const struct hn_relevance *r, int64_t query, int32_t passage);
+static inline bool hn_relevance_has(const struct hn_relevance *r, int64_t query, int32_t passage) {
+    return hn_grade_is_relevant(r->min_grade, hn_relevance_grade(r, query, passage));
+}
 
 // Passages that are the query itself: by text, by id, or both.
 enum hn_self { HN_SELF_DEFAULT, HN_SELF_NONE, HN_SELF_TEXT, HN_SELF_ID, HN_SELF_BOTH };
@@ -101,7 +93,7 @@ enum hn_positive { HN_POSITIVE_MIN, HN_POSITIVE_MAX, HN_POSITIVE_MEAN };
 // As options: unset integers are INT64_MIN, unset numbers NaN, which do not filter.
 struct hn_mine_options {
     int preset, rank_of, filter_by, rank_by, equal_texts, self, take, fill, positive; // the enums
-    int64_t n, depth, min_rank, max_rank, seed;
+    int64_t n, depth, min_rank, max_rank, min_grade, seed;
     double absolute_margin, relative_margin, max_score, min_score, guide;
     bool include_positives;
 };
@@ -113,7 +105,8 @@ enum {
     HN_IS_DUPLICATE = 4,
     HN_IS_HIDDEN = 8,
     HN_IS_SCORED = 16,
-    HN_IS_UNSCORED = 32 // listed scores are asked for, and it has none
+    HN_IS_UNSCORED = 32, // listed scores are asked for, and it has none
+    HN_IS_BETWEEN = 64   // its grade is above 0, and below that of relevant passages
 };
 
 // Candidates of a query in the order in which ranks count them. A score that is missing is NaN and
@@ -254,6 +247,25 @@ HN_MUST_USE enum hn_code hn_mine_check(struct hn_context *ctx, const struct hn_m
 // The options of mining as entries of an option table, and a table of them alone.
 extern const struct hn_option hn_mine_table[];
 
+// Options of relevance, and of what is left out of a ranking: the same wherever
+// passages are ranked. self_: what `auto` stands for.
+#define HN_RELEVANCE_OPTIONS(type, prefix, self_)                                                  \
+    {HN_CHOICE_OPTION(type, prefix equal_texts, "equal-texts", "auto", hn_mine_equal_texts,        \
+                      "a passage with the text of a relevant one is relevant, and one with the "   \
+                      "text of a better one is left out (filter, the default); texts are merged "  \
+                      "before (merge); ids alone count (apart)"),                                  \
+     .metavar = "HOW"},                                                                            \
+        {HN_CHOICE_OPTION(type, prefix self, "self", "auto", hn_mine_self,                         \
+                          "leave out the passage that is the query itself: by text, id, both, or " \
+                          "none (default: " self_ ")"),                                            \
+         .metavar = "BY"},                                                                         \
+    {                                                                                              \
+        HN_INT_OPTION(type, prefix min_grade, "min-grade", "1", 1, HN_GRADE_MAX,                   \
+                      "grade from which a passage is relevant; grades from 1 to it say neither "   \
+                      "that nor the contrary"),                                                    \
+            .metavar = "G"                                                                         \
+    }
+
 // `type` holds a struct hn_mine_options: in its member m with prefix `m.`, or is one.
 #define HN_MINE_OPTIONS(type, prefix)                                                              \
     {HN_CHOICE_OPTION(type, prefix preset, "preset", "none", hn_mine_presets,                      \
@@ -306,15 +318,7 @@ extern const struct hn_option hn_mine_table[];
         {HN_CHOICE_OPTION(type, prefix rank_by, "rank-by", "auto", hn_mine_score_by,               \
                           "scores in whose order ranks count (default: the model's)"),             \
          .metavar = "WHOSE"},                                                                      \
-        {HN_CHOICE_OPTION(type, prefix equal_texts, "equal-texts", "auto", hn_mine_equal_texts,    \
-                          "a passage with the text of a positive, or of a better passage, is "     \
-                          "dropped (filter, the "                                                  \
-                          "default); texts are merged before (merge); ids alone count (apart)"),   \
-         .metavar = "HOW"},                                                                        \
-        {HN_CHOICE_OPTION(type, prefix self, "self", "auto", hn_mine_self,                         \
-                          "drop the passage that is the query itself: by text (the default), id, " \
-                          "both, or none"),                                                        \
-         .metavar = "BY"},                                                                         \
+        HN_RELEVANCE_OPTIONS(type, prefix, "text"),                                                \
         {HN_BOOL_OPTION(type, prefix include_positives, "include-positives", NULL,                 \
                         "known positives are candidates like others")},                            \
         {HN_CHOICE_OPTION(                                                                         \

@@ -144,6 +144,7 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_dat
     if (out->o.equal_texts == HN_EQUAL_MERGE && data->group[HN_CORPUS] && merge(ctx, out))
         return ctx->code;
     const int64_t *group = texts ? out->data.group[HN_CORPUS] : NULL;
+    out->data.qrels.min_grade = out->data.truth.min_grade = (int32_t)o->min_grade;
     if (hn_relevance_build(ctx, &out->data.qrels, group, &out->known) ||
         hn_relevance_build(ctx, &out->data.truth, group, &out->truth) ||
         hn_selves_open(ctx, data, (enum hn_self)out->o.self, &out->self))
@@ -173,7 +174,7 @@ static double positive_of(const struct hn_miner *m, enum hn_score_by by, int64_t
     double sum = 0, min = INFINITY, max = -INFINITY;
     int64_t n = 0;
     for (int64_t e = q->start[query]; e < q->start[query + 1]; e++) {
-        if (q->grade[e] <= 0)
+        if (!hn_qrels_relevant_at(q, e))
             continue;
         double s = hn_miner_score(m, by, query, q->passage[e]);
         if (isnan(s))
@@ -229,8 +230,11 @@ double hn_candidate_score(const struct hn_candidates *c, int64_t i) {
 
 static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t i) {
     uint8_t flags = 0;
-    if (hn_relevance_has(&m->known, query, id[i]))
+    int32_t grade = hn_relevance_grade(&m->known, query, id[i]);
+    if (hn_grade_is_relevant(m->known.min_grade, grade))
         flags |= HN_IS_KNOWN;
+    else if (hn_grade_is_between(m->known.min_grade, grade))
+        flags |= HN_IS_BETWEEN;
     else if (hn_relevance_has(&m->truth, query, id[i]))
         flags |= HN_IS_HIDDEN;
     if (hn_miner_is_self(m, query, id[i]))

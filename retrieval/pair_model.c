@@ -66,7 +66,7 @@ enum hn_code hn_pair_model_open(struct hn_context *ctx, const struct hn_miner *m
         return ctx->code;
     for (int64_t i = 0; i < pool->count; i++)
         for (int64_t e = q->start[pool->from + i]; e < q->start[pool->from + i + 1]; e++)
-            if (q->grade[e] > 0) {
+            if (hn_qrels_relevant_at(q, e)) {
                 double s = hn_miner_score(m, HN_BY_MODEL, pool->from + i, q->passage[e]);
                 rank[labels++] = rank_of(population, i, s, q->passage[e]);
             }

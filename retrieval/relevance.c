@@ -6,28 +6,36 @@
 
 enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *qrels,
                                 const int64_t *group, struct hn_relevance *out) {
-    *out = (struct hn_relevance){.group = group};
+    *out = (struct hn_relevance){.group = group, .min_grade = qrels->min_grade};
     if (!qrels->start)
         return HN_OK;
     if (!HN_ZALLOC(ctx, out->start, qrels->n + 1) ||
-        !HN_ALLOC(ctx, out->key, qrels->start[qrels->n]))
+        !HN_ALLOC(ctx, out->key, qrels->start[qrels->n]) ||
+        !HN_ALLOC(ctx, out->grade, qrels->start[qrels->n]))
         return ctx->code;
     for (int64_t q = 0, n = 0; q < qrels->n; q++) {
+        int64_t from = out->start[q];
         for (int64_t e = qrels->start[q]; e < qrels->start[q + 1]; e++)
-            if (qrels->grade[e] > 0)
-                out->key[n++] = group ? group[qrels->passage[e]] : qrels->passage[e];
-        n = out->start[q] + hn_numbers_sort(out->key + out->start[q], n - out->start[q]);
+            out->key[n++] = group ? group[qrels->passage[e]] : qrels->passage[e];
+        n = from + hn_numbers_sort(out->key + from, n - from);
+        for (int64_t k = from; k < n; k++)
+            out->grade[k] = INT32_MIN;
+        for (int64_t e = qrels->start[q]; e < qrels->start[q + 1]; e++) {
+            int64_t key = group ? group[qrels->passage[e]] : qrels->passage[e];
+            int32_t *grade = &out->grade[from + hn_numbers_find(out->key + from, n - from, key)];
+            *grade = *grade > qrels->grade[e] ? *grade : qrels->grade[e];
+        }
         out->start[q + 1] = n;
     }
     return HN_OK;
 }
 
-bool hn_relevance_has(const struct hn_relevance *r, int64_t query, int32_t passage) {
+int32_t hn_relevance_grade(const struct hn_relevance *r, int64_t query, int32_t passage) {
     if (!r->start)
-        return false;
-    int64_t key = r->group ? r->group[passage] : passage;
-    return hn_numbers_find(r->key + r->start[query], r->start[query + 1] - r->start[query], key) >=
-           0;
+        return INT32_MIN;
+    int64_t key = r->group ? r->group[passage] : passage, from = r->start[query];
+    int64_t found = hn_numbers_find(r->key + from, r->start[query + 1] - from, key);
+    return found < 0 ? INT32_MIN : r->grade[from + found];
 }
 
 static enum hn_code find_ids(struct hn_context *ctx, const struct hn_strings *q,

@@ -15,7 +15,7 @@ struct scratch {
 static bool may_fill(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t n,
                      int32_t passage) {
     bool good =
-        !hn_relevance_has(&m->known, query, passage) && !hn_miner_is_self(m, query, passage);
+        hn_relevance_grade(&m->known, query, passage) <= 0 && !hn_miner_is_self(m, query, passage);
     for (int64_t k = 0; good && k < n; k++)
         good = hn_miner_key(m, id[k]) != hn_miner_key(m, passage);
     return good;

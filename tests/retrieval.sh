@@ -246,7 +246,7 @@ test_listed_scores() {
 test_evaluate() {
     make_files
     [ -e t.h5 ] || run import "${files[@]}" --qrels trec.txt --truth truth.txt -o t.h5
-    expect "evaluate" 0 'by /truth, convention trec, over 2 queries; 2 without' evaluate t.h5 --k 1,2
+    expect "evaluate" 0 'by /truth, convention expected, over 2 queries; 2 without' evaluate t.h5 --k 1,2
     check "evaluate: values" says '^mrr +1 +1\.0000'
     expect "evaluate by what is known" 0 'by /qrels' evaluate t.h5 --by qrels
     expect "evaluate: no cutoff" 2 'whole numbers from 1' evaluate t.h5 --k 1,x
@@ -264,6 +264,31 @@ test_evaluate() {
     expect "evaluate --self text" 0 '^hit +1 +1\.0000 +0\.1395 +1\.0000' evaluate own.h5 --k 1 --self text
     check "own text left out: no note" eval '! grep -q note: "$work/err"'
     expect "evaluate --self id" 0 '"queries_own_text": 1' evaluate own.h5 --k 1 --self id --json
+}
+
+# Equal scores, and equal texts under other ids.
+test_evaluate_ties() {
+    make_files
+    # Five rows of one direction; the relevant passage is the last of all, or the first.
+    yes '1 0 0' | head -n 4 >flat-q.tsv
+    yes '1 0 0' | head -n 5 >flat-p.tsv
+    printf '7 0 e 1\n007 0 e 1\nx 0 e 1\ny 0 a 0\n' >flat.txt
+    printf '%s\n' 7 007 x y >flat-q.txt
+    printf '%s\n' e d c b a >flat-p.txt
+    run import --queries flat-q.tsv --corpus flat-p.tsv --query-ids flat-q.txt --corpus-ids flat-p.txt --qrels flat.txt -o flat.h5
+    expect "equal scores: the mean of all orders" 0 'recall +1 +0\.2000 .* 0\.0000 +1\.0000' evaluate flat.h5 --k 1
+    check "equal scores: a note" grep -q 'note: equal scores: by their order recall at 1 is between 0.0000 and 1.0000; shown is the mean' err
+    expect "trec: the higher id first, judged queries count" 0 'mrr +10 +0\.7500' evaluate flat.h5 --k 10 --convention trec
+    check "trec: all four queries" says 'over 4 queries$'
+    expect "st: equal scores have no order there either" 0 'mrr +10 +0\.4567' evaluate flat.h5 --k 10 --convention st
+    # Passages c and d have one text: 007 finds the copy.
+    printf '007 0 d 2\n007 0 f 1\n' >copies.txt
+    run import "${files[@]}" --qrels copies.txt -o copies.h5
+    expect "a copy of what is relevant is relevant" 0 'recall +1 +0\.5000' evaluate copies.h5 --k 1
+    expect "of ids alone it is in doubt" 0 'recall +1 +0\.2500' evaluate copies.h5 --k 1 --equal-texts apart
+    expect "grades below --min-grade are not relevant" 0 'recall +1 +1\.0000' evaluate copies.h5 --k 1 --min-grade 2
+    expect "they are no negatives either" 0 '^known +3 ' mine copies.h5 -n 3 --min-grade 2 -o n.jsonl
+    check "and no positives" eval '! grep -q "\"f\"" n.jsonl'
 }
 
 test_price() {
@@ -506,5 +531,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
 finish

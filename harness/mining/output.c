@@ -263,7 +263,7 @@ enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *o
                          .id = m->id + i * m->width,
                          .score = m->score + i * m->width};
         for (int64_t e = q->start[from + i]; e < q->start[from + i + 1]; e++)
-            if (q->grade[e] > 0)
+            if (hn_qrels_relevant_at(q, e))
                 positive[l.positives++] = q->passage[e];
         if (put_line(ctx, &l))
             return ctx->code;

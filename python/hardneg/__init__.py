@@ -85,7 +85,7 @@ def mine(x: Array, sampler: Union[str, Dict[str, Any]], seed: int = 1, batch_siz
 def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
          corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
          threads: int = 0, preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
-         min_rank: Optional[int] = None, max_rank: Optional[int] = None, rank_of: Optional[str] = None,
+         min_rank: Optional[int] = None, max_rank: Optional[int] = None, min_grade: Optional[int] = None, rank_of: Optional[str] = None,
          absolute_margin: Optional[float] = None, relative_margin: Optional[float] = None,
          max_score: Optional[float] = None, min_score: Optional[float] = None, guide: Optional[float] = None,
          positive: Optional[str] = None, filter_by: Optional[str] = None, rank_by: Optional[str] = None,

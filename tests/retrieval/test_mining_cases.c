@@ -1,6 +1,7 @@
 // The cases that come with the specification of mining, to the id, and of metrics, to twelve
 // digits.
 #include "core/sweep/blas.h"
+#include "retrieval/evaluate.h"
 #include "retrieval/mine.h"
 #include "tests/fixture.h"
 #include "tests/retrieval/mining_fixture.h"
@@ -95,7 +96,7 @@ static void check_published(const json_t *c, int64_t k) {
 
 static void check_metrics(const json_t *c, enum hn_convention convention) {
     static const int64_t cutoff[] = {1, 3, 10};
-    static const char *const name[] = {"trec", "st"};
+    static const char *const name[] = {"", "trec", "st"};
     const json_t *want = json_object_get(json_object_get(c, "metrics"), name[convention]);
     struct hn_retrieval_data data;
     struct hn_ranking r;
@@ -139,7 +140,7 @@ static void test_cases(void) {
     for (size_t k = 0; k < 120; k++)
         check_published(json_array_get(cases, k), (int64_t)k);
     for (size_t k = 0; k < 240; k++)
-        check_metrics(json_array_get(cases, k / 2), (enum hn_convention)(k % 2));
+        check_metrics(json_array_get(cases, k / 2), (enum hn_convention)(1 + k % 2));
     json_decref(all);
 }
 

@@ -48,7 +48,7 @@ static enum hn_code make_items(struct hn_context *ctx, struct state *s) {
         return ctx->code;
     for (int64_t q = 0; q < train->n; q++)
         for (int64_t e = train->start[q]; e < train->start[q + 1]; e++)
-            if (train->grade[e] > 0)
+            if (hn_qrels_relevant_at(train, e))
                 hn_text_items_add(&s->text.items, (int32_t)q,
                                   (int32_t)(s->queries + train->passage[e]), -1);
     return HN_OK;
@@ -57,7 +57,7 @@ static enum hn_code make_items(struct hn_context *ctx, struct state *s) {
 static bool has_relevant(const struct hn_qrels *q, int64_t query) {
     bool found = false;
     for (int64_t e = q->start[query]; e < q->start[query + 1]; e++)
-        found = found || q->grade[e] > 0;
+        found = found || hn_qrels_relevant_at(q, e);
     return found;
 }
 
@@ -75,7 +75,7 @@ static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
         if (has_relevant(test, q))
             s->behind[held++] = (int32_t)q;
         for (int64_t e = test->start[q]; e < test->start[q + 1]; e++)
-            is_own[test->passage[e]] |= test->grade[e] > 0;
+            is_own[test->passage[e]] |= hn_qrels_relevant_at(test, e);
     }
     for (int32_t d = 0; d < s->documents; d++) {
         s->behind[held + d] = (int32_t)s->queries + d;

@@ -1,6 +1,6 @@
 #include "training/tasks/pairs_rank.h"
 #include "core/clones.h"
-#include "retrieval/mine.h"
+#include "retrieval/evaluate.h"
 
 #include <omp.h>
 #include <string.h>
