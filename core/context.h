@@ -22,7 +22,7 @@ enum hn_code {
     HN_USAGE = 2,            // command line or job file, or what planning found (K > M)
     HN_DATA = 3,             // bad input data
     HN_PARTIAL = 4,          // some cells failed
-    HN_NOTHING = 5,          // nothing comparable
+    HN_NOTHING = 5,          // nothing comparable, or nothing shown
     HN_GNUPLOT = 6,          // gnuplot missing or failed
     HN_INTERNAL = 70,        // a bug here
     HN_IO = 74,              // the output could not be written (disk full, I/O error)

@@ -26,12 +26,12 @@ static enum hn_code draw_weights(struct hn_context *ctx, struct hn_share_estimat
         hn_stream_open(&stream, seed, "price.bootstrap", 0, 0, r);
         const gsl_rng rng = hn_stream_gsl(&stream);
         double z = gsl_ran_ugaussian(&rng), sum = z * z / 2;
-        double *w = e->weight + r * e->verdicts;
+        double *w = e->weight + r;
         e->extra[r] = sum; // gamma of 1/2
         for (int64_t i = 0; i < e->verdicts; i++)
-            sum += w[i] = gsl_ran_exponential(&rng, 1);
+            sum += w[i * REPLICATES] = gsl_ran_exponential(&rng, 1);
         for (int64_t i = 0; i < e->verdicts; i++)
-            w[i] *= (double)e->verdicts / sum;
+            w[i * REPLICATES] *= (double)e->verdicts / sum;
         e->extra[r] *= (double)e->verdicts / sum;
     }
     return HN_OK;
@@ -110,17 +110,16 @@ struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
         return share;
     // A judged pair of the setting counts for so many, on average.
     double extra = mined->negatives / ((double)e->verdicts * mined->probability);
-    for (int64_t r = 0; r < REPLICATES; r++) {
-        const double *w = e->weight + r * e->verdicts;
-        double sum = mined->predicted + extra * e->extra[r];
-        for (int64_t i = 0; i < e->verdicts; i++)
-            if (mined->inside[i])
-                sum += w[i] * e->error[i];
-        e->value[r] = sum / mined->negatives;
-    }
+    for (int64_t r = 0; r < REPLICATES; r++)
+        e->value[r] = (mined->predicted + extra * e->extra[r]) / mined->negatives;
     for (int64_t i = 0; i < e->verdicts; i++) {
-        share.mean += mined->inside[i] ? e->error[i] / mined->negatives : 0;
-        found = found || (mined->inside[i] && e->verdict[i].relevant > 0);
+        double error = e->error[i] / mined->negatives;
+        if (!mined->inside[i])
+            continue;
+        share.mean += error;
+        found = found || e->verdict[i].relevant > 0;
+        for (int64_t r = 0; r < REPLICATES; r++)
+            e->value[r] += e->weight[i * REPLICATES + r] * error;
     }
     gsl_sort(e->value, 1, REPLICATES);
     share.lo = gsl_stats_quantile_from_sorted_data(e->value, 1, REPLICATES, (1 - level) / 2);
@@ -128,4 +127,19 @@ struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
     share.lo = found ? fmin(share.lo, share.mean) : fmin(0, share.mean);
     share.hi = fmax(share.hi, share.mean);
     return share;
+}
+
+struct hn_share_evidence hn_estimate_evidence(const struct hn_share_estimate *e,
+                                              const struct hn_mined_pairs *mined) {
+    struct hn_share_evidence out = {.share = mined->predicted / mined->negatives,
+                                    .variance = 0,
+                                    .each = 1 / ((double)e->verdicts * mined->probability)};
+    if (e->verdicts == 0)
+        return (struct hn_share_evidence){NAN, NAN, NAN};
+    for (int64_t i = 0; i < e->verdicts; i++) {
+        double error = mined->inside[i] ? e->error[i] / mined->negatives : 0;
+        out.share += error;
+        out.variance += error * error;
+    }
+    return out;
 }

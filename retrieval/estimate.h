@@ -79,7 +79,7 @@ struct hn_share_estimate {
     int64_t *start;                       // [count + 1] verdicts of a query
     double *error;          // [verdicts] (relevant - predicted without it) / (times that
                             // the pair is expected in the sheets)
-    double *weight, *extra; // of the bootstrap: [replicates x verdicts], [replicates]
+    double *weight, *extra; // of the bootstrap: [verdicts x replicates], [replicates]
     double *value;          // [replicates] scratch
     double slope;           // b of the model: near 1 where known positives are like a
                             // random draw of the relevant passages
@@ -105,6 +105,19 @@ struct hn_mined_pairs {
 struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
                                      const struct hn_mined_pairs *mined, double level);
 
+// The evidence of a share: the estimate, its variance, and how much one false negative more would
+// add to it, where judged ones count alike.
+struct hn_share_evidence {
+    double share, variance, each; // NaN: nothing is known
+};
+// Of the negatives of a setting by the verdicts, of which there are some.
+struct hn_share_evidence hn_estimate_evidence(const struct hn_share_estimate *e,
+                                              const struct hn_mined_pairs *mined);
+// The chance, at most, that the evidence would be as good as this were the share above the limit:
+// by a gamma distribution with one false negative more (Fay and Feuer 1997), which is exact for a
+// Poisson count.
+double hn_evidence_risk(const struct hn_share_evidence *e, double limit);
+
 // Prices of settings of mining: the hardness of their negatives, the share of false ones, and the
 // queries that get too few.
 
@@ -128,11 +141,12 @@ struct hn_price_setting {
 struct hn_price {
     struct hn_price_setting setting;
     int64_t negatives;
-    struct hn_interval false_share; // of the negatives; see hn_price_run()
-    struct hn_interval hardness;    // mean score, above the mean of the query's far candidates, in
-                                    // their standard deviations; likewise
-    double model;                   // the share by the model's predictions alone; NaN without
-    double fewer, none;             // share of queries with fewer than n negatives; with none
+    struct hn_interval false_share;    // of the negatives; see hn_price_run()
+    struct hn_share_evidence evidence; // of it
+    struct hn_interval hardness;   // mean score, above the mean of the query's far candidates, in
+                                   // their standard deviations over all queries; likewise
+    double model;                  // the share by the model's predictions alone; NaN without
+    double fewer, none;            // share of queries with fewer than n negatives; with none
     double drawn;                  // probability that a row of a sheet is one of the negatives; NaN
                                    // without a population
     struct hn_attrition attrition; // of the candidates of all queries
@@ -154,14 +168,18 @@ HN_MUST_USE enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_mi
                                       struct hn_share_estimate *estimate,
                                       const struct hn_price_setting *setting, int n,
                                       struct hn_price *out);
-// The hardest setting whose share of false negatives is at most max_fn even at the upper end of its
-// interval, and that leaves at most max_none of the queries without a negative; -1: none is.
-int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none);
-// tie[i]: setting i is within the same limits, and `best`, which was picked among these, is not
-// harder at the 5 % level of all pairs together: by differences of mean hardness, paired by query.
+#define HN_RECOMMEND_LEVEL 0.05
+// The hardest setting whose share of false negatives is shown to be at most max_fn, among those
+// that leave at most max_none of the queries without a negative; -1: none is shown. The chance that
+// its share is above is at most HN_RECOMMEND_LEVEL, however many settings there are. shown[n]:
+// which were.
+int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none,
+                       bool *shown);
+// tie[i]: in: setting i is one of those that `best` was picked from; out: and `best` is not harder
+// at the 5 % level of all pairs together: by differences of mean hardness, paired by query.
 HN_MUST_USE enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_miner *m,
                                        const struct hn_pool *pool, const struct hn_price *price,
-                                       int n, int best, double max_fn, double max_none, bool *tie);
-// About how many judged pairs it takes, in all, until the interval of a setting ends within max_fn,
-// if its share is as estimated; INFINITY: the share itself is above.
+                                       int n, int best, bool *tie);
+// About how many judged pairs it takes, in all, until a setting is shown to be within max_fn, if
+// its share is as estimated; INFINITY: the share itself is above.
 double hn_price_pairs_needed(const struct hn_price *price, double max_fn);

@@ -8,7 +8,8 @@
 const char *const hn_price_option[] = {"min-rank", "relative-margin", "absolute-margin",
                                        "max-score", "guide"};
 
-enum { NEARER = 4 }; // candidates behind the first 1 / NEARER of them are far
+enum { NEARER = 4 };                 // candidates behind the first 1 / NEARER of them are far
+static const double ROUNDING = 1e-6; // of scores of rows in float
 
 static const double ranks[] = {1, 2, 4, 6, 11, 21, 31, 51, 101};
 static const double relative[] = {0, .01, .02, .05, .1, .2, .3, .5};
@@ -74,21 +75,40 @@ static struct hn_mine_options options_of(const struct hn_miner *m,
     return o;
 }
 
-// Mean and deviation of the scores of a query's far candidates.
-static void find_far(const struct hn_candidates *c, double *mean, double *deviation) {
-    double sum = 0, square = 0;
-    int64_t n = 0;
-    for (int64_t i = c->n / NEARER; i < c->n; i++) {
-        if (c->flags[i] & HN_IS_KNOWN)
-            continue;
-        sum += c->score[i];
-        n++;
+// The far candidates of each query, by the model's scores: those that filters by text and relevance
+// leave behind the first quarter. One deviation for all queries: that of a single one may be as
+// good as nothing (a corpus with many copies of a passage), and would weigh more than all others.
+struct far {
+    double *mean; // [count]
+    double deviation;
+};
+
+static bool is_far(const struct hn_pool *p, int64_t row, int64_t i) {
+    return !(p->flags[row * p->width + i] & (HN_IS_KNOWN | HN_IS_SELF | HN_IS_DUPLICATE));
+}
+
+static enum hn_code find_far(struct hn_context *ctx, const struct hn_pool *p, struct far *out) {
+    double squares = 0, all = 0;
+    if (!HN_ALLOC(ctx, out->mean, p->count))
+        return ctx->code;
+    for (int64_t row = 0; row < p->count; row++) {
+        const double *score = p->score + row * p->width;
+        double sum = 0, n = 0;
+        for (int64_t i = p->width / NEARER; i < p->width; i++)
+            if (is_far(p, row, i)) {
+                sum += score[i];
+                n++;
+            }
+        out->mean[row] = n > 0 ? sum / n : 0;
+        for (int64_t i = p->width / NEARER; i < p->width; i++)
+            if (is_far(p, row, i))
+                squares += (score[i] - out->mean[row]) * (score[i] - out->mean[row]);
+        all += n;
     }
-    *mean = n > 0 ? sum / (double)n : 0;
-    for (int64_t i = c->n / NEARER; i < c->n; i++)
-        if (!(c->flags[i] & HN_IS_KNOWN))
-            square += (c->score[i] - *mean) * (c->score[i] - *mean);
-    *deviation = n > 1 ? sqrt(square / (double)n) : 0;
+    out->deviation = all > 0 ? sqrt(squares / all) : 0;
+    if (out->deviation < ROUNDING)
+        out->deviation = INFINITY; // equal scores: nothing is harder than anything
+    return HN_OK;
 }
 
 // Of a query: how many negatives, how many of them false (or expected to be), the sum of their
@@ -117,8 +137,9 @@ static void expect_row(const struct hn_share_estimate *e, int64_t row, const int
 
 // to[queries] and inside[verdicts]; e: NULL = by what is known to be relevant.
 static enum hn_code price_rows(struct hn_context *ctx, const struct hn_mine_options *o,
-                               const struct hn_pool *pool, const struct hn_share_estimate *e,
-                               struct line *to, bool *inside, struct hn_attrition *attrition) {
+                               const struct hn_pool *pool, const struct far *far,
+                               const struct hn_share_estimate *e, struct line *to, bool *inside,
+                               struct hn_attrition *attrition) {
     HN_SCOPE(ctx);
     int64_t width = pool->width;
     uint8_t *left = hn_alloc(ctx, ctx->threads * width, 1);
@@ -133,13 +154,12 @@ static enum hn_code price_rows(struct hn_context *ctx, const struct hn_mine_opti
              i++) {
             const struct hn_candidates c = hn_pool_row(pool, i);
             int32_t *chosen = scratch + t * width;
-            double mean, deviation;
+            const double *score = pool->score + i * width;
             int64_t n = hn_filter_row(o, &c, left + t * width, draw + t * width, chosen, &own);
-            find_far(&c, &mean, &deviation);
             to[i] = (struct line){.count = (double)n};
             for (int64_t k = 0; k < n; k++) {
                 to[i].wrong += (c.flags[chosen[k]] & HN_IS_HIDDEN) != 0;
-                to[i].hard += deviation > 0 ? (c.score[chosen[k]] - mean) / deviation : 0;
+                to[i].hard += (score[chosen[k]] - far->mean[i]) / far->deviation;
             }
             if (e)
                 expect_row(e, i, chosen, n, &to[i], inside);
@@ -163,6 +183,22 @@ static enum hn_code mark_front(struct hn_context *ctx, struct hn_price *p, int n
     for (int i = 0; i < n; i++)
         p[i].front = standing[i] == HN_ON_FRONT;
     return HN_OK;
+}
+
+// Of the complete relevance: negatives of a query may be false all or none.
+static struct hn_share_evidence evidence_of(const struct line *to, int64_t rows, double negatives) {
+    struct hn_share_evidence e = {0};
+    double max = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        e.share += to[i].wrong / negatives;
+        max = fmax(max, to[i].count);
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        double off = (to[i].wrong - e.share * to[i].count) / negatives;
+        e.variance += off * off * (double)rows / (double)(rows - 1);
+    }
+    e.each = max / negatives;
+    return e;
 }
 
 // If no negative is false the ratio's interval is a point: the upper end is then the share with
@@ -193,6 +229,7 @@ static struct hn_interval expected_share(struct hn_share_estimate *e, const stru
     if (p->negatives == 0)
         return (struct hn_interval){NAN, NAN, NAN};
     struct hn_interval share = hn_estimate_share(e, &mined, 0.95);
+    p->evidence = hn_estimate_evidence(e, &mined);
     p->model = mined.predicted / mined.negatives;
     share.mean = between(0, share.mean, 1);
     if (e->verdicts > 0) { // NaN else
@@ -211,6 +248,7 @@ static struct hn_price price_of(const struct line *to, int64_t rows, int64_t wan
     }
     return (struct hn_price){.negatives = (int64_t)negatives,
                              .false_share = {NAN, NAN, NAN},
+                             .evidence = {NAN, NAN, NAN},
                              .hardness =
                                  hn_ratio_interval(&to->hard, &to->count, FIELDS, rows, 0.95),
                              .fewer = fewer / (double)rows,
@@ -226,47 +264,37 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
     int64_t rows = pool->count;
     struct line *to = hn_alloc(ctx, rows, sizeof *to);
     bool *inside = hn_alloc(ctx, estimate ? estimate->verdicts : 0, sizeof *inside);
-    if (!to || !inside)
+    struct far far;
+    if (!to || !inside || find_far(ctx, pool, &far))
         return ctx->code;
     for (int s = 0; s < n; s++) {
         const struct hn_mine_options o = options_of(m, &setting[s]);
         struct hn_attrition attrition = {{0}};
-        if (hn_check_stop(ctx) || price_rows(ctx, &o, pool, estimate, to, inside, &attrition))
+        if (hn_check_stop(ctx) || price_rows(ctx, &o, pool, &far, estimate, to, inside, &attrition))
             return ctx->code;
         out[s] = price_of(to, rows, o.n);
         out[s].attrition = attrition;
         out[s].setting = setting[s];
         if (estimate)
             out[s].false_share = expected_share(estimate, to, inside, rows, &out[s]);
-        else if (m->truth.start)
+        else if (m->truth.start) {
             out[s].false_share = false_share(to, rows, (double)out[s].negatives);
+            out[s].evidence = evidence_of(to, rows, (double)out[s].negatives);
+        }
     }
     return mark_front(ctx, out, n);
-}
-
-static bool is_within(const struct hn_price *price, double max_fn, double max_none) {
-    return price->false_share.hi <= max_fn && price->none <= max_none;
-}
-
-int hn_price_recommend(const struct hn_price *price, int n, double max_fn, double max_none) {
-    int best = -1;
-    for (int i = 0; i < n; i++)
-        if (is_within(&price[i], max_fn, max_none) &&
-            (best < 0 || price[i].hardness.mean > price[best].hardness.mean))
-            best = i;
-    return best;
 }
 
 // The part of each query in the mean hardness of a setting into value[rows], as the ratio estimate
 // has it: their mean is that of the setting.
 static enum hn_code find_hardness(struct hn_context *ctx, const struct hn_miner *m,
-                                  const struct hn_pool *pool, const struct hn_price *price,
-                                  double *value) {
+                                  const struct hn_pool *pool, const struct far *far,
+                                  const struct hn_price *price, double *value) {
     const struct hn_mine_options o = options_of(m, &price->setting);
     struct hn_attrition unused = {{0}};
     HN_SCOPE(ctx);
     struct line *to = hn_alloc(ctx, pool->count, sizeof *to);
-    if (!to || hn_check_stop(ctx) || price_rows(ctx, &o, pool, NULL, to, NULL, &unused))
+    if (!to || hn_check_stop(ctx) || price_rows(ctx, &o, pool, far, NULL, to, NULL, &unused))
         return ctx->code;
     double mean = price->hardness.mean, each = (double)price->negatives / (double)pool->count;
     for (int64_t i = 0; i < pool->count; i++)
@@ -276,36 +304,27 @@ static enum hn_code find_hardness(struct hn_context *ctx, const struct hn_miner 
 
 enum hn_code hn_price_ties(struct hn_context *ctx, const struct hn_miner *m,
                            const struct hn_pool *pool, const struct hn_price *price, int n,
-                           int best, double max_fn, double max_none, bool *tie) {
+                           int best, bool *tie) {
     HN_SCOPE(ctx);
     int64_t rows = pool->count;
     int compared = 0;
     double *own = hn_alloc(ctx, rows, sizeof *own), *other = hn_alloc(ctx, rows, sizeof *other);
-    if (!own || !other || find_hardness(ctx, m, pool, &price[best], own))
+    struct far far;
+    if (!own || !other || find_far(ctx, pool, &far) ||
+        find_hardness(ctx, m, pool, &far, &price[best], own))
         return ctx->code;
-    for (int i = 0; i < n; i++) {
-        tie[i] = i != best && is_within(&price[i], max_fn, max_none);
+    tie[best] = false;
+    for (int i = 0; i < n; i++)
         compared += tie[i];
-    }
     int pairs = compared * (compared + 1) / 2; // any may come to be the best
     for (int i = 0; i < n; i++) {
         if (!tie[i])
             continue;
-        if (find_hardness(ctx, m, pool, &price[i], other))
+        if (find_hardness(ctx, m, pool, &far, &price[i], other))
             return ctx->code;
         for (int64_t q = 0; q < rows; q++)
             other[q] = own[q] - other[q];
         tie[i] = !(hn_mean_interval(other, 1, rows, 1 - 0.05 / pairs).lo > 0);
     }
     return HN_OK;
-}
-
-// Upper end of a 95 % interval around a share f of which n pairs are judged, of a Poisson count:
-// about f + 1.96 sqrt(f / n) + 2.5 / n (Jeffreys' at f = 0).
-double hn_price_pairs_needed(const struct hn_price *price, double max_fn) {
-    double f = price->false_share.mean;
-    if (!(f < max_fn) || !(price->drawn > 0))
-        return INFINITY;
-    double root = (sqrt(1.96 * 1.96 * f + 10 * (max_fn - f)) - 1.96 * sqrt(f)) / 5; // 1 / sqrt(n)
-    return 1 / (root * root) / price->drawn;
 }

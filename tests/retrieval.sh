@@ -295,7 +295,7 @@ test_price() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     expect "price" 0 '700 queries; false ones by /truth' price many.h5
     check "price: windows, margins, ceilings" test "$(grep -cE '^--(min-rank|relative-margin|absolute-margin|max-score) ' out)" -ge 25
-    expect "price --recommend" 0 'The hardest within 40 % false.*hardness [0-9.]+; 0.0 % of the queries get none' price many.h5 --recommend --max-fn 0.4
+    expect "price --recommend" 0 'The hardest that is shown to have at most 40 % false.*hardness [0-9.]+; 0.0 % of the queries get none' price many.h5 --recommend --max-fn 0.4
     local line
     line=$(grep '^hardneg mine' out)
     # shellcheck disable=SC2086 # words are wanted
@@ -304,7 +304,7 @@ test_price() {
     cp many.h5 "it's many.h5"
     expect "commands name file and step as a shell wants them" 0 "^hardneg price 'it'.''s many.h5' -n 3 --depth 200 --step 0 --judged j.tsv" price "it's many.h5" -n 3 --step 0 --sheet 20 -o j.tsv
     expect "ties are named" 0 '"ties": \[' price many.h5 --recommend --max-fn 0.4 --json
-    expect "nothing is within" 0 'No setting has at most 0 %' price many.h5 --recommend --max-fn 0
+    expect "nothing is within" 5 'no setting is shown to have at most 0 %' price many.h5 --recommend --max-fn 0
     expect "no limit" 2 'needs --max-fn' price many.h5 --recommend
     expect "price --json" 0 '"by": "truth"' price many.h5 --json
 }
@@ -433,9 +433,9 @@ assert all(abs(x['false_hi'] - y['false_hi']) < 1e-9 for x, y in zip(a['settings
 F
     head -n 5 judged.tsv >few.tsv
     expect "judged: too few" 3 '4 pairs are judged; judge at least 10' price many.h5 --judged few.tsv
-    expect "recommend by judged pairs" 0 'The hardest within 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
-    expect "recommend: how many more" 0 'About [0-9]+ more judged pairs' price many.h5 --judged judged.tsv --recommend --max-fn 0.005
-    expect "recommend without judged pairs" 0 'without judged pairs there is no interval' price r.h5 --recommend --max-fn 0.3 --max-none 1
+    expect "recommend by judged pairs" 0 'The hardest that is shown to have at most 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
+    expect "recommend: how many more" 5 'About [0-9]+ more judged pairs' price many.h5 --judged judged.tsv --recommend --max-fn 0.005
+    expect "recommend without judged pairs" 5 'without judged pairs there is no interval' price r.h5 --recommend --max-fn 0.3 --max-none 1
 }
 
 # Batches of tuples, against NumPy and in every command that draws some.
@@ -478,6 +478,7 @@ test_trials() {
     expect "trials to a file" 2 '--trials goes with --sheet N' price many.h5 --trials 2 --sheet 200 -o no.tsv
     expect "trials without the truth" 3 'has no /truth' price r.h5 -n 1 --depth 3 --trials 2 --sheet 10
     expect "trials" 0 'estimates from 2 sheets of 200 pairs' price many.h5 --trials 2 --sheet 200 --seed 5
+    expect "trials of one limit" 0 ' 90.000  +100.0  +0.0' price many.h5 --trials 2 --sheet 200 --seed 5 --max-fn 0.9
     with_python "trials" || return 0
     run price many.h5 --trials 2 --sheet 200 --seed 5 --threads 1 --json
     mv out trials.json
@@ -492,6 +493,8 @@ test_trials() {
     run price many.h5 --json
     pycheck "trials: as by two sheets" "import json
 read = lambda name: {s['setting']: s for s in json.load(open(name))['settings']}
+for limit in json.load(open('trials.json'))['limits']:
+    assert 0 <= limit['above'] <= limit['recommended'] <= 1 and (limit['hardness'] is None) == (limit['recommended'] == 0)
 trials, truth, one, two = map(read, ('trials.json', 'out', 'by5.json', 'by6.json'))
 assert set(trials) == set(truth) and any(t['holds'] == 1 for t in trials.values())
 near = lambda a, b: abs(a - b) < 1e-12

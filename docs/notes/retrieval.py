@@ -9,8 +9,10 @@ Needs numpy, scipy and scikit-learn."""
 import argparse
 import csv
 import glob
+import gzip
 import json
 import os
+import re
 import subprocess
 
 import numpy as np
@@ -126,6 +128,55 @@ def make_sentences(data, folder, name):
     write_set(folder, name, unit(x)[queries], unit(x)[~asks], known, truth)
 
 
+def read_page(path):
+    """Name, what it is for, and paragraphs of a page of the manual, without its macros; None: it has no such parts."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
+            lines = file.read(200000).splitlines()
+    except OSError:
+        return None
+    section, parts = "", {}
+    for line in lines:
+        macro = re.match(r"[.']\s*(\w+)\s*(.*)", line)
+        if macro and macro[1] in ("SH", "Sh"):
+            section = macro[2].strip('" ').upper()
+            parts.setdefault(section, [""])
+        elif macro and macro[1] in ("PP", "P", "LP", "TP", "IP", "Pp", "It", "SS", "Ss"):
+            parts.setdefault(section, [""]).append("")
+        elif not line.startswith((".\\", "'\\")):
+            text = macro[2] if macro else line
+            text = re.sub(r"\\f(\[.*?\]|\(..|.)|\\s[-+]?\d|\\[&|^/,]", "", text).replace("\\-", "-").replace("\\(aq", "'")
+            parts.setdefault(section, [""])[-1] += re.sub(r"\\.", " ", text) + " "
+    name = " ".join(" ".join(parts.get("NAME", [""])).split())
+    paragraphs = [" ".join(p.split()) for key, ps in parts.items() if key not in ("NAME", "", "AUTHOR", "COPYRIGHT") for p in ps]
+    paragraphs = list(dict.fromkeys(p for p in paragraphs if len(p) >= 80))[:12]
+    what = re.split(r"\s-+\s", name, maxsplit=1)
+    return (what[1], paragraphs) if len(what) == 2 and len(what[1]) >= 20 and len(paragraphs) > 1 else None
+
+
+def make_manual(_, folder, name, most=1500):
+    """What a page of the manual is for asks for its paragraphs, of which one is known; the pages of this machine."""
+    rng = np.random.default_rng(4)
+    paths = sorted(glob.glob("/usr/share/man/man[1-8]/*.gz"))
+    pages = {}
+    for k in rng.permutation(len(paths)):
+        page = read_page(paths[k]) if len(pages) < most else None
+        if page:
+            pages.setdefault(page[0], page[1])
+    texts, truth, known = [], [], []
+    for i, paragraphs in enumerate(pages.values()):
+        truth += [(i, len(texts) + k) for k in range(len(paragraphs))]
+        known.append((i, len(texts) + int(rng.integers(len(paragraphs)))))
+        texts += paragraphs
+    words = TfidfVectorizer(sublinear_tf=True).fit(texts)
+    reduce = TruncatedSVD(128, random_state=1)
+    p = reduce.fit_transform(words.transform(texts))
+    q = reduce.transform(words.transform(pages))
+    for x in (p, q):
+        x[np.linalg.norm(x, axis=1) < 1e-6, 0] = 1
+    write_set(folder, name, unit(q), unit(p), known, truth)
+
+
 def priced(folder, name, options=()):
     """What `hardneg price` says of a set, and of its settings by name."""
     path = f"{folder}/{'_'.join([name, *options]).replace('--', '')}.json"
@@ -200,6 +251,7 @@ def main():
     sets = [("cora-class", "Cora, class", lambda n: make_cora(a.datasets, a.folder, n, True)),
             ("cora-citations", "Cora, citations", lambda n: make_cora(a.datasets, a.folder, n, False)),
             ("sentences", "sentences, by grade", lambda n: make_sentences(a.datasets, a.folder, n)),
+            ("manual", "pages of the manual", lambda n: make_manual(a.datasets, a.folder, n)),
             ("code-hidden", "code, with hidden positives", lambda n: make_code(a.datasets, a.folder, n, a.queries, hidden=True)),
             ("code", "code", lambda n: make_code(a.datasets, a.folder, n, a.queries)),
             ("code-held", "", lambda n: make_code(a.datasets, a.folder, n, teacher=True))]

@@ -20,7 +20,7 @@ const struct hn_exit hn_exits[] = {
     {2, "error in the command line, the job file or the plan (K > M)"},
     {3, "bad input data (also a batch larger than the data)"},
     {4, "some cells failed, or parts are missing; the others are in the results"},
-    {5, "nothing comparable, or no baseline; not counted as a pass"},
+    {5, "nothing comparable, no baseline, or nothing shown; not counted as a pass"},
     {6, "gnuplot is missing or failed; scripts and data of the figures are kept"},
     {70, "internal error, or out of memory"},
     {74, "the output could not be written"},

@@ -29,10 +29,11 @@ static const struct hn_option price_options[] = {
     {HN_INT_OPTION(struct hn_price_params, seed, "seed", "1", 0, INFINITY,
                    "seed of the sheet's draw and of the estimate's intervals"),
      .metavar = "S"},
-    {HN_BOOL_OPTION(struct hn_price_params, recommend, "recommend", NULL,
-                    "name the hardest setting within --max-fn")},
+    {HN_BOOL_OPTION(
+        struct hn_price_params, recommend, "recommend", NULL,
+        "name the hardest setting that is shown to be within --max-fn; exit code 5: none is")},
     {HN_REAL_OPTION(struct hn_price_params, max_fn, "max-fn", NULL, 0, 1,
-                    "maximum share of false negatives, by the upper end of the interval"),
+                    "maximum share of false negatives"),
      .metavar = "SHARE"},
     {HN_REAL_OPTION(struct hn_price_params, max_none, "max-none", "0.1", 0, 1,
                     "maximum share of queries without any negative"),
@@ -86,10 +87,10 @@ static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) 
                      w->n, w->price))
         return ctx->code;
     if (w->p->recommend)
-        w->recommended = hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none);
-    return w->recommended < 0 ? HN_OK
-                              : hn_price_ties(ctx, &w->miner, &w->pool, w->price, w->n,
-                                              w->recommended, w->p->max_fn, w->p->max_none, w->tie);
+        w->recommended = hn_price_recommend(w->price, w->n, w->p->max_fn, w->p->max_none, w->tie);
+    return w->recommended < 0
+               ? HN_OK
+               : hn_price_ties(ctx, &w->miner, &w->pool, w->price, w->n, w->recommended, w->tie);
 }
 
 static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
@@ -183,33 +184,39 @@ static void print_command(const struct hn_price_work *w, const char *command) {
         printf(" --step %lld", (long long)w->p->step);
 }
 
-static void print_recommended(const struct hn_price_work *w) {
+// Exit code 5, so that a script can tell.
+static enum hn_code fail_to_recommend(struct hn_context *ctx, const struct hn_price_work *w) {
+    if (is_by(w, "ranks"))
+        return hn_fail(ctx, HN_NOTHING,
+                       "nothing shows a setting with at most %g %% false negatives: without judged "
+                       "pairs there is no interval; draw some with --sheet",
+                       100 * w->p->max_fn);
+    return hn_fail(ctx, HN_NOTHING,
+                   "no setting is shown to have at most %g %% false negatives and at most %g %% of "
+                   "the queries empty",
+                   100 * w->p->max_fn, 100 * w->p->max_none);
+}
+
+static void print_wanted(const struct hn_price_work *w) {
     const struct hn_price *p = NULL;
-    if (!w->p->recommend)
-        return;
-    if (w->recommended < 0) {
-        double more = is_by(w, "truth") ? 0 : pairs_wanted(w, &p);
-        bool judged = w->sheets.n > 0;
-        printf(
-            is_by(w, "ranks")
-                ? "\nNothing shows a setting with at most %g %% false negatives and at most %g %% "
-                  "of the queries empty: without judged pairs there is no interval.\n"
-                : "\nNo setting has at most %g %% false negatives, at the upper end of its "
-                  "interval, with at most %g %% of the queries empty.\n",
-            100 * w->p->max_fn, 100 * w->p->max_none);
-        if (more > (double)w->population.pairs)
-            printf("To show one takes more judged pairs than the %lld that there are.\n",
-                   (long long)w->population.pairs);
-        else if (more > 0)
-            printf("About %.0f %sjudged pairs would show that %s has, if the estimate of it holds "
-                   "(draw them with --sheet%s).\n",
-                   more, judged ? "more " : "", hn_price_name(p).text,
-                   judged ? " and another --seed" : "");
-        return;
-    }
-    p = &w->price[w->recommended];
-    printf("\nThe hardest within %g %% false negatives: %.2f %% [%.2f, %.2f], hardness %.2f; "
-           "%.1f %% of the queries get none.\n",
+    double more = is_by(w, "truth") ? 0 : pairs_wanted(w, &p);
+    bool judged = w->sheets.n > 0;
+    if (more > (double)w->population.pairs)
+        printf("\nTo show that a setting has at most %g %% false negatives takes more judged pairs "
+               "than the %lld that there are.\n",
+               100 * w->p->max_fn, (long long)w->population.pairs);
+    else if (more > 0)
+        printf("\nAbout %.0f %sjudged pairs would show that %s has at most %g %% false negatives, "
+               "if the estimate of it holds (draw them with --sheet%s).\n",
+               more, judged ? "more " : "", hn_price_name(p).text, 100 * w->p->max_fn,
+               judged ? " and another --seed" : "");
+}
+
+static void print_recommended(const struct hn_price_work *w) {
+    const struct hn_price *p = &w->price[w->recommended];
+    printf("\nThe hardest that is shown to have at most %g %% false negatives: %.2f %% [%.2f, "
+           "%.2f], hardness %.2f; %.1f %% of the queries get none. Of such statements one in "
+           "twenty at most is wrong, for all settings together.\n",
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
            100 * p->false_share.hi, p->hardness.mean, 100 * p->none);
     print_ties(w);
@@ -262,15 +269,47 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_w
            hn_counted(w->miner.o.n, "negative").text,
            hn_counted(w->corpus.info->n[HN_QUERIES], "query").text);
     print_source(w);
-    printf(" Hardness: score above the query's far candidates, in their deviations. fewer, none: "
+    printf(" Hardness: score above the query's far candidates, in deviations. fewer, none: "
            "queries with fewer than %lld, without any. *: no other setting is harder with fewer "
            "false ones.%s\n\n",
            (long long)w->miner.o.n,
            is_by(w, "judged") ? " model: by its predictions alone, biased where it is wrong." : "");
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
-    print_recommended(w);
+    if (w->recommended >= 0)
+        print_recommended(w);
+    else if (w->p->recommend)
+        print_wanted(w);
     return HN_OK;
+}
+
+static json_t *limits_of(const struct hn_price_work *w) {
+    json_t *rows = json_array();
+    for (int k = 0; k < w->limits; k++) {
+        const struct hn_recommend_trial *t = &w->limit[k];
+        const struct hn_price *p = t->possible < 0 ? NULL : &w->price[t->possible];
+        json_array_append_new(
+            rows, json_pack("{s:f, s:f, s:f, s:o, s:s, s:o}", "max_fn", t->limit, "recommended",
+                            t->said, "above", t->above, "hardness", hn_json_real(t->hardness),
+                            "hardest_within", p ? hn_price_name(p).text : "",
+                            "hardest_within_hardness", hn_json_real(p ? p->hardness.mean : NAN)));
+    }
+    return rows;
+}
+
+static void print_limits(const struct hn_price_work *w, const json_t *rows) {
+    static const struct hn_record_column columns[] = {{"max_fn", "--max-fn, %", 11, 3, 100},
+                                                      {"recommended", "names one, %", 12, 1, 100},
+                                                      {"above", "above limit, %", 14, 1, 100},
+                                                      {"hardness", "hardness", 8, 2},
+                                                      {"hardest_within", "hardest within it", -24},
+                                                      {"hardest_within_hardness", "hardness", 8, 2},
+                                                      {NULL}};
+    printf(
+        "\n--recommend, at most %g %% of the queries empty: in how many of the sheets it names a "
+        "setting, and one whose share is above the limit.\n\n",
+        100 * w->p->max_none);
+    hn_records_print(columns, rows, stdout);
 }
 
 static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
@@ -283,7 +322,7 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_w
                                                       {"hi", "to", 7, 3, 100},
                                                       {"holds", "holds truth, %", 14, 1, 100},
                                                       {NULL}};
-    json_t *rows = json_array();
+    json_t *rows = json_array(), *limits = limits_of(w);
     for (int i = 0; i < w->n; i++) {
         const struct hn_sheet_trial *t = &w->trial[i];
         json_array_append_new(
@@ -296,10 +335,10 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_w
     }
     if (json)
         return hn_json_print(ctx,
-                             json_pack("{s:o, s:I, s:I, s:o}", "file",
+                             json_pack("{s:o, s:I, s:I, s:o, s:o}", "file",
                                        hn_json_text(w->corpus.info->file->path), "sheets",
                                        (json_int_t)w->p->trials, "pairs", (json_int_t)w->p->sheet,
-                                       "settings", rows),
+                                       "limits", limits, "settings", rows),
                              stdout);
     printf("%s: estimates from %s of %s, filled in from /truth. error: root mean "
            "square of estimate - truth; of model: of its predictions alone; 95 %% from, to: "
@@ -308,6 +347,8 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_w
            hn_counted(w->p->sheet, "pair").text);
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
+    print_limits(w, limits);
+    json_decref(limits);
     return HN_OK;
 }
 
@@ -362,6 +403,8 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
         code = print_prices(ctx, &w, call->json);
     else if (!code && (call->json || !call->quiet))
         code = print_sheet(ctx, &w, call->json);
+    if (!code && w.p->recommend && w.recommended < 0)
+        code = fail_to_recommend(ctx, &w);
     hn_corpus_close(ctx, &w.corpus);
     return code;
 }
@@ -386,7 +429,9 @@ const struct hn_command hn_cmd_price = {
         "fill in copies, or further columns whose names begin with relevant. The estimate has no "
         "bias whatever was judged relevant; its intervals are bootstrapped over judged pairs. "
         "Without a sheet the ranks of the known positives alone say what may be expected. "
-        "--trials shows how good estimates are on data whose relevance is known. `hardneg report "
+        "--recommend tests settings from the softest to the hardest, at 5 % together. "
+        "--trials shows how good estimates and recommendations are on data whose relevance is "
+        "known. `hardneg report "
         "RESULTS` draws the settings, what filters take and what is left of the queries.",
     .examples = "hardneg price r.h5 -o price.h5 && hardneg report price.h5 -o price.html\n"
                 "hardneg price r.h5 --sheet 300 -o sheet.tsv\n"

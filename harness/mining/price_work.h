@@ -41,6 +41,14 @@ struct hn_sheet_trial {
     double holds;        // share of the sheets whose interval holds the truth
 };
 
+// A limit of --trials: how often a setting was recommended, and one whose share is above the limit;
+// the hardness of those recommended, on average.
+struct hn_recommend_trial {
+    double limit, said, above, hardness;
+    int possible; // the hardest setting that is within the limit and --max-none; -1: none is
+};
+enum { HN_LIMITS_MAX = 24 };
+
 struct hn_price_work {
     const struct hn_price_params *p;
     struct hn_corpus corpus;
@@ -55,6 +63,8 @@ struct hn_price_work {
     struct hn_price_setting setting[HN_PRICES_MAX];
     struct hn_price price[HN_PRICES_MAX]; // of --trials by the truth
     struct hn_sheet_trial trial[HN_PRICES_MAX];
+    struct hn_recommend_trial limit[HN_LIMITS_MAX];
+    int limits;
     bool tie[HN_PRICES_MAX]; // with the recommended one
 };
 

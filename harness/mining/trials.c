@@ -28,6 +28,54 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_price_work *w,
     return HN_OK;
 }
 
+static const double usual_limits[] = {.005, .01, .02, .05, .1, .2, .5};
+enum { USUAL = sizeof usual_limits / sizeof *usual_limits };
+static const double just_below = 0.97; // of a share: where a wrong recommendation is nearest
+
+static int find_possible(const struct hn_price_work *w, double limit) {
+    int best = -1;
+    for (int s = 0; s < w->n; s++)
+        if (w->price[s].false_share.mean <= limit && w->price[s].none <= w->p->max_none &&
+            (best < 0 || w->price[s].hardness.mean > w->price[best].hardness.mean))
+            best = s;
+    return best;
+}
+
+static void add_limit(struct hn_price_work *w, double limit) {
+    int k = 0;
+    while (k < w->limits && w->limit[k].limit < limit)
+        k++;
+    if (!(limit > 0) || w->limits == HN_LIMITS_MAX || (k < w->limits && w->limit[k].limit <= limit))
+        return;
+    for (int i = w->limits++; i > k; i--)
+        w->limit[i] = w->limit[i - 1];
+    w->limit[k] = (struct hn_recommend_trial){.limit = limit, .possible = find_possible(w, limit)};
+}
+
+// --max-fn, or the usual limits and those just below the share of a window.
+static void choose_limits(struct hn_price_work *w) {
+    if (!isnan(w->p->max_fn)) {
+        add_limit(w, w->p->max_fn);
+        return;
+    }
+    for (int k = 0; k < USUAL; k++)
+        add_limit(w, usual_limits[k]);
+    for (int s = 0; s < w->n; s++)
+        if (w->setting[s].family == HN_PRICE_RANK)
+            add_limit(w, just_below * w->price[s].false_share.mean);
+}
+
+static void recommend(struct hn_price_work *w, const struct hn_price *price) {
+    bool shown[HN_PRICES_MAX];
+    for (int k = 0; k < w->limits; k++) {
+        struct hn_recommend_trial *t = &w->limit[k];
+        int best = hn_price_recommend(price, w->n, t->limit, w->p->max_none, shown);
+        t->said += best >= 0;
+        t->above += best >= 0 && w->price[best].false_share.mean > t->limit;
+        t->hardness += best < 0 ? 0 : price[best].hardness.mean;
+    }
+}
+
 // Adds a sheet to the sums in w->trial, and puts the ends of its intervals into lo and hi, both
 // [settings x sheets].
 static enum hn_code run_sheet(struct hn_context *ctx, struct hn_price_work *w, int64_t sheet,
@@ -42,6 +90,7 @@ static enum hn_code run_sheet(struct hn_context *ctx, struct hn_price_work *w, i
         hn_estimate_open(ctx, &w->miner, &w->population, verdict, n, n, seed, &estimate) ||
         hn_price_run(ctx, &w->miner, &w->pool, &estimate, w->setting, w->n, price))
         return ctx->code;
+    recommend(w, price);
     for (int s = 0; s < w->n; s++) {
         const struct hn_interval share = price[s].false_share;
         struct hn_sheet_trial *t = &w->trial[s];
@@ -75,9 +124,16 @@ enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w) {
     int64_t n = w->p->trials;
     HN_SCOPE(ctx);
     double *lo = hn_alloc(ctx, w->n * n, sizeof *lo), *hi = hn_alloc(ctx, w->n * n, sizeof *hi);
-    if (!lo || !hi || hn_price_run(ctx, &w->miner, &w->pool, NULL, w->setting, w->n, w->price) ||
-        run_sheets(ctx, w, lo, hi))
+    if (!lo || !hi || hn_price_run(ctx, &w->miner, &w->pool, NULL, w->setting, w->n, w->price))
         return ctx->code;
+    choose_limits(w);
+    if (run_sheets(ctx, w, lo, hi))
+        return ctx->code;
+    for (int k = 0; k < w->limits; k++) {
+        w->limit[k].hardness /= w->limit[k].said; // NaN: none was
+        w->limit[k].said /= (double)n;
+        w->limit[k].above /= (double)n;
+    }
     for (int s = 0; s < w->n; s++) {
         struct hn_sheet_trial *t = &w->trial[s];
         t->mean /= (double)n;

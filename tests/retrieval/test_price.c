@@ -3,6 +3,7 @@
 #include "retrieval/estimate.h"
 #include "tests/retrieval/mining_fixture.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 
 static struct hn_context ctx;
@@ -112,7 +113,19 @@ static void test_by_hand(void) {
     CU_ASSERT(price[0].fewer == 0 && price[0].none == 0);
 }
 
-// Windows of full rows against Student's test of the pairs, each query priced alone.
+// The score of the candidate at a rank; the deviation of hardness is one for all queries, and does
+// not matter to their differences.
+static double score_at(const struct hn_pool *pool, int64_t query, double rank) {
+    const struct hn_candidates c = hn_pool_row(pool, query);
+    int64_t k = 0;
+    for (;; k++) {
+        rank -= !(c.flags[k] & (HN_IS_KNOWN | HN_IS_SELF | HN_IS_DUPLICATE));
+        if (rank < 1)
+            return c.score[k];
+    }
+}
+
+// Windows of one negative against Student's test of the pairs.
 static void test_ties(void) {
     const struct hn_price_setting setting[] = {
         {HN_PRICE_RANK, 1}, {HN_PRICE_RANK, 1}, {HN_PRICE_RANK, 2}, {HN_PRICE_RANK, 4}};
@@ -125,7 +138,7 @@ static void test_ties(void) {
         struct hn_stream s;
         struct hn_miner m;
         struct hn_pool pool;
-        struct hn_price price[N], one[N];
+        struct hn_price price[N];
         struct hn_mine_options o = no_options(HN_PRESET_NONE);
         double difference[N][QUERIES];
         bool tie[N];
@@ -139,13 +152,11 @@ static void test_ties(void) {
         HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, N, price));
         if (price[N - 1].fewer > 0)
             continue;
-        HN_CHECK(&ctx, hn_price_ties(&ctx, &m, &pool, price, N, 0, 1, 0, tie));
-        for (int64_t i = 0; i < queries; i++) {
-            HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, i, 1, true, &pool));
-            HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, N, one));
+        memset(tie, 1, sizeof tie);
+        HN_CHECK(&ctx, hn_price_ties(&ctx, &m, &pool, price, N, 0, tie));
+        for (int64_t i = 0; i < queries; i++)
             for (int n = 0; n < N; n++)
-                difference[n][i] = one[0].hardness.mean - one[n].hardness.mean;
-        }
+                difference[n][i] = score_at(&pool, i, 1) - score_at(&pool, i, setting[n].value);
         CU_ASSERT(!tie[0] && tie[1]);
         for (int n = 2; n < N; n++) {
             CU_ASSERT_EQUAL(tie[n],
@@ -157,17 +168,97 @@ static void test_ties(void) {
     CU_ASSERT(ties > 3 && tested - ties > 3);
 }
 
+// As many judged pairs as 1 / each: x of n false is shown to be within a limit at a level exactly
+// if a Poisson count of n times the limit would be x or less with no more than that probability.
+static void test_risk(void) {
+    for (int x = 0; x < 6; x++)
+        for (double limit = .01; limit < .3; limit *= 1.7) {
+            const double n = 80;
+            const struct hn_share_evidence e = {x / n, x / (n * n), 1 / n};
+            CU_ASSERT_DOUBLE_EQUAL(hn_evidence_risk(&e, limit),
+                                   gsl_cdf_poisson_P((unsigned)x, n * limit), 1e-9);
+        }
+    const struct hn_share_evidence none = {NAN, NAN, NAN};
+    CU_ASSERT_EQUAL(hn_evidence_risk(&none, 1), 1);
+}
+
+// A setting of n judged pairs of which x are false.
+static struct hn_price judged_price(double hardness, double n, double x) {
+    return (struct hn_price){.hardness = {hardness, hardness, hardness},
+                             .evidence = {x / n, x / (n * n), 1 / n}};
+}
+
+// A passage that 200 others copy: their deviation around the queries near them is as good as
+// nothing, and hardness is still that of the other queries' scale.
+static void test_copies(void) {
+    enum { NQ = 20, NP = 600, SAME = 200, D = 16 };
+    static float q[NQ * D], p[NP * D];
+    struct hn_judgement known[NQ];
+    struct hn_stream s;
+    double hardness[2];
+    hn_context_init(&ctx, 2);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    hn_stream_open(&s, 6, "test.copies", 0, 0, 0);
+    const gsl_rng rng = hn_stream_gsl(&s);
+    for (int k = 0; k < NQ * D; k++)
+        q[k] = (float)gsl_ran_ugaussian(&rng);
+    for (int k = 0; k < NP * D; k++)
+        p[k] = (float)gsl_ran_ugaussian(&rng);
+    for (int copies = 0; copies < 2; copies++) {
+        static int64_t text[NP];
+        struct hn_retrieval_data data = {.rows = {{q, NQ, D, D}, {p, NP, D, D}}};
+        const struct hn_price_setting setting = {HN_PRICE_RANK, 1};
+        struct hn_mine_options o = no_options(HN_PRESET_NONE);
+        struct hn_price price;
+        struct hn_miner m;
+        struct hn_pool pool;
+        HN_SCOPE(&ctx);
+        // Copies of the first query, with a deviation of some 1e-8.
+        for (int i = 0; i < SAME && copies; i++)
+            for (int k = 0; k < D; k++)
+                p[(NP - 1 - i) * D + k] = q[k];
+        HN_CHECK(&ctx, hn_normalize_rows(&ctx, q, NQ, D, "row"));
+        HN_CHECK(&ctx, hn_normalize_rows(&ctx, p, NP, D, "row"));
+        for (int32_t i = 0; i < NQ; i++)
+            known[i] = (struct hn_judgement){i, i, 1};
+        HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &data.qrels));
+        HN_CHECK(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m));
+        HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, NQ, true, &pool));
+        HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, &setting, 1, &price));
+        hardness[copies] = price.hardness.mean;
+        if (!copies)
+            continue;
+        // Where texts are known, copies are no candidates, and no far ones either.
+        for (int64_t i = 0; i < NP; i++)
+            text[i] = hn_min(i, NP - SAME);
+        data.group[HN_CORPUS] = text;
+        HN_CHECK(&ctx, hn_miner_open(&ctx, &data, &o, "test", &m));
+        HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, NQ, true, &pool));
+        HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, &setting, 1, &price));
+        CU_ASSERT(price.hardness.mean > .3 * hardness[0] && price.hardness.mean < 3 * hardness[0]);
+    }
+    CU_ASSERT(hardness[0] > 1 && hardness[0] < 20);
+    CU_ASSERT(hardness[1] > .3 * hardness[0] && hardness[1] < 3 * hardness[0]);
+}
+
 static void test_recommend(void) {
-    struct hn_price p[3] = {
-        {.false_share = {.02, .01, .03}, .hardness = {3, 3, 3}},
-        {.false_share = {.01, .005, .015}, .hardness = {2, 2, 2}},
-        {.false_share = {.01, .005, .015}, .hardness = {2.5, 2, 3}, .none = .4}};
-    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .03, .1), 0);
-    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .029, .1), 1); // the upper end decides
-    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .029, .4), 2);
-    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .001, 1), -1);
-    p[1].false_share.hi = NAN; // not known: never within a limit
-    CU_ASSERT_EQUAL(hn_price_recommend(p, 2, .02, 1), -1);
+    bool shown[3];
+    // Levels: the softest has 4/7 of 5 % = 2.9 %, the next 2/7, the last 1/7 = .71 %, and what
+    // those before hand on.
+    struct hn_price p[3] = {judged_price(3, 200, 0), judged_price(1, 200, 2),
+                            judged_price(2, 200, 20)};
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .05, .1, shown), 0);
+    CU_ASSERT(shown[0] && shown[1] && !shown[2]);
+    p[0] = judged_price(3, 200, 3); // shown at 1.0 %: with what the softest hands on, were it next
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .05, .1, shown), 1);
+    p[2] = judged_price(2, 200, 2);
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .05, .1, shown), 0);
+    p[0].none = .2; // too many queries are empty
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .05, .1, shown), 2);
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .05, .2, shown), 0);
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .001, 1, shown), -1);
+    p[1].evidence = p[2].evidence = (struct hn_share_evidence){NAN, NAN, NAN}; // nothing is known
+    CU_ASSERT_EQUAL(hn_price_recommend(p, 3, .05, .1, shown), -1);
 }
 
 // --- How often what is said of settings is false: queries drawn from a known truth ---
@@ -209,7 +300,7 @@ static void price_drawn(gsl_rng *rng, draw_query *draw, int64_t queries, int n,
     HN_CHECK(&ctx, hn_price_run(&ctx, &miner, &pool, NULL, kinds, n, price));
     if (tie)
         HN_CHECK(&ctx, hn_price_ties(&ctx, &miner, &pool, price, n,
-                                     hn_price_recommend(price, n, 1, 1), 1, 1, tie));
+                                     hn_price_recommend(price, n, 1, 1, tie), tie));
 }
 
 // As in retrieval: relevance falls with the rank, and some queries have far more of it.
@@ -254,7 +345,8 @@ static void test_recommended_by_luck(void) {
         price_drawn(rng, draw_falling, 150, KINDS, price, NULL);
         for (int w = 0; w < WINDOWS; w++) {
             double limit = .97 * truth[w].false_share.mean;
-            int best = hn_price_recommend(price, KINDS, limit, .1);
+            bool shown[KINDS];
+            int best = hn_price_recommend(price, KINDS, limit, .1, shown);
             said[w] += best >= 0;
             wrong[w] += best >= 0 && truth[best].false_share.mean > limit;
         }
@@ -315,6 +407,8 @@ static const struct hn_test tests[] = {
     {"against_mining", test_against_mining},
     {"by_hand", test_by_hand},
     {"ties", test_ties},
+    {"copies", test_copies},
+    {"risk", test_risk},
     {"recommend", test_recommend},
     {"recommended_by_luck", test_recommended_by_luck},
     {"none_by_luck", test_none_by_luck},
