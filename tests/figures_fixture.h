@@ -59,7 +59,7 @@ static inline void figures_table(struct hn_context *ctx, struct hn_table *t, con
                                        .units = kind ? "1" : "",
                                        .long_name = c};
             column.direction = HN_NEITHER;
-            column.role = strstr(" batch_size temperature beta tau_plus seed params task ", c) &&
+            column.role = strstr(" batch_size temperature beta tau_plus seed params ", c) &&
                                   strcmp(name, "runs") == 0
                               ? HN_ROLE_SETTING
                               : HN_ROLE_AUTO;
@@ -99,6 +99,8 @@ static const char figures_dataset[] = "data/cifar10-mini.h5";
 static inline void figures_run(struct hn_context *ctx, struct hn_table *t, int cell, int step,
                                int seed) {
     const struct figures_cell *c = &figures_cells[cell];
+    const double mass = isnan(c->beta) ? 0 : 0.03 * c->beta;
+    cell = isnan(c->beta) ? cell : 0; // a weighting sees the batches of Uniform
     double hard = 0.05 * cell * (step + 1), fn = 0.1 + 0.2 * hard + 0.001 * seed;
     figures_row(ctx, t);
     figures_text(ctx, t, "dataset", figures_dataset);
@@ -121,8 +123,7 @@ static inline void figures_run(struct hn_context *ctx, struct hn_table *t, int c
     figures_reals(ctx, t, "loss_global 7 loss_train %g pos_prob %g pos_prob_global 0.001", 4 + hard,
                   0.02 - 0.002 * hard);
     figures_reals(ctx, t, "fn_mass %g fn_loss_mass %g cost_s %g cost_g %g cost_g_over_t %g",
-                  0.1 + (isnan(c->beta) ? 0 : 0.03 * c->beta), 0.2, 1e-6 * (cell + 1), 0.01 * cell,
-                  1e-4 * cell);
+                  0.1 + mass, 0.2, 1e-6 * (cell + 1), 0.01 * cell, 1e-4 * cell);
     figures_reals(ctx, t, "coverage 1 n_dot %d", 1000 * cell);
 }
 
@@ -365,6 +366,23 @@ static inline void figures_study(struct hn_context *ctx, struct hn_results *r, i
             if (second == later)
                 figures_must(hn_table_set_int(ctx, t, row, "study_row", i));
         }
+    }
+}
+
+// Gives rings the name of a sampler that nobody registered, which draws whole batches then.
+static inline void figures_one_league(struct hn_context *ctx, struct hn_table *runs) {
+    for (int64_t row = 0; row < runs->rows; row++)
+        if (strcmp(hn_table_text(runs, row, "sampler"), "ring") == 0)
+            figures_must(hn_table_set_text(ctx, runs, row, "sampler", "stranger"));
+}
+
+// Takes all weightings away, for tests that fill options of samplers row by row.
+static inline void figures_unweighted(struct hn_context *ctx, struct hn_table *runs) {
+    for (int64_t row = 0; row < runs->rows; row++) {
+        figures_must(hn_table_set_text(ctx, runs, row, "weighting", "none"));
+        figures_must(hn_table_set_text(ctx, runs, row, "weighting_params", ""));
+        figures_must(hn_table_set_real(ctx, runs, row, "beta", NAN));
+        figures_must(hn_table_set_real(ctx, runs, row, "tau_plus", NAN));
     }
 }
 

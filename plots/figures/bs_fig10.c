@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_STEPS = 6 };
+enum { MAX_STEPS = 6, MAX_SETTINGS = 6 };
 
 static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
@@ -23,15 +23,16 @@ static double overlap(const struct hn_results *r, const char *dataset, int64_t s
     return NAN;
 }
 
-static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t step) {
-    char title[HN_TITLE_SIZE];
-    double shared = overlap(g->results, g->dataset[0], g->step[step]);
-    int n = snprintf(title, sizeof title, "step %" PRId64, g->step[step]);
+static void draw_step(struct hn_page *page, const struct hn_groups *g, struct hn_where where) {
+    char title[HN_TITLE_SIZE + 64];
+    double shared = overlap(g->results, g->dataset[0], g->step[where.step]);
+    hn_put_text(title, sizeof title, "step %" PRId64, g->step[where.step]);
     if (!isnan(shared))
-        snprintf(title + n, sizeof title - (size_t)n, ", overlap %.2f", shared);
+        hn_append(title, sizeof title, ", overlap %.2f", shared);
+    if (g->settings > 1)
+        hn_append(title, sizeof title, ", %s", hn_setting_options(&g->setting[where.setting]));
     struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
-    struct hn_where where = {0, 0, 0, step};
     hn_series_density(hn_panel_series(page, panel, "negatives", HN_LOOK_AREA, hn_line_number(0)),
                       hn_groups_bins(page, g, where, 1, g->results->kinds), 4, 0.002);
     hn_series_density(
@@ -51,16 +52,19 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     if (!has_positives(r))
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the snapshots have no second view");
-    if (hn_groups_make(page->ctx, r,
+    if (hn_page_groups(page, r,
                        (struct hn_choice){.keep = keep,
                                           .one_panel = true,
+                                          .max_settings = MAX_SETTINGS,
                                           .nothing = "no finished run of uniform"},
                        &g))
         return page->ctx->code;
     hn_page_left_out(page, &g);
     int64_t shown = hn_min(g.steps, MAX_STEPS);
-    for (int64_t i = 0; i < shown; i++)
-        draw_step(page, &g, hn_shown_step(&g, i, shown));
+    for (int s = 0; s < g.settings; s++)
+        for (int64_t i = 0; i < shown; i++)
+            draw_step(page, &g, (struct hn_where){0, 0, s, hn_shown_step(&g, i, shown)});
+    page->columns = g.settings > 1 ? (int)shown : 0;
     page->share_x = true;
     return hn_page_finish(page, "the histograms of the file are empty");
 }

@@ -32,7 +32,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
                                .alike = "alpha",
                                .to = is_on_knn_graph,
                                .nothing = "no finished run of batchsampler has graph: knn"};
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_page_groups(page, r, choice, &g))
         return page->ctx->code;
     if (hn_groups_values(&g, "graph") > 1) {
         hn_draw_over_steps(page, &g, &hn_curve_fn, 1, true);

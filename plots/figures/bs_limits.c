@@ -16,7 +16,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_curve_value measure[] = {hn_curve_fn, hn_curve_cos};
     struct hn_groups g;
     bool any = false;
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.keep = keep}, &g))
+    if (hn_page_groups(page, r, (struct hn_choice){.keep = keep}, &g))
         return page->ctx->code;
     for (int i = 0; i < g.settings; i++)
         any |= strcmp(g.setting[i].sampler, "batchsampler") == 0;

@@ -99,7 +99,7 @@ static enum hn_code collect_runs(struct hn_page *page, struct rows *rows,
                                .one_panel = true,
                                .max_settings = HN_MAX_SETTINGS,
                                .most_rows = page->most_rows > 0 ? rows_max : 0};
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_page_groups(page, r, choice, &g))
         return page->ctx->code;
     for (int i = 0; i < g.settings; i++) {
         struct row *row = new_row(rows, "");

@@ -32,7 +32,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         .sampler = "gcbs",
         .nothing = "no run has a gap: give snapshots with a second view or /positive"};
     struct hn_groups g;
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_page_groups(page, r, choice, &g))
         return page->ctx->code;
     draw_step(page, &g, 0);
     if (g.steps > 1)

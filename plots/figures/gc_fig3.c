@@ -42,7 +42,7 @@ static void draw_own_global(struct hn_page *page, struct hn_panel *panel, const 
     if (off <= 0.01 * (y.hi - y.lo))
         return;
     struct hn_series *s =
-        hn_panel_series(page, panel, "", HN_LOOK_THIN, g->setting[where.setting].line);
+        hn_panel_series(page, panel, "", HN_LOOK_THIN, hn_setting_line(g, where.setting));
     for (where.step = 0; where.step < g->steps; where.step++)
         hn_series_add(s, (double)where.step, hn_groups_mean(g, where, "loss_global").mean);
 }
@@ -72,12 +72,13 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, struct 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "gap",
+        .by_temperature = true,
         .most_rows = page->most_rows,
         .sampler = "gcbs",
         .nothing = "no run has a gap: the loss needs a positive, so give snapshots with a second "
                    "view or /positive"};
     struct hn_groups g;
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_page_groups(page, r, choice, &g))
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int t = 0; t < g.temperatures; t++)

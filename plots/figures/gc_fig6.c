@@ -3,16 +3,30 @@
 
 #include <math.h>
 
+// One reference for all settings that share what is computed of their batches.
+static void draw_all_keys(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                          struct hn_where where) {
+    struct hn_series *all = hn_reference_curve(page, panel, "among all keys");
+    for (int s = 0; s < g->settings; s++) {
+        int first = 0;
+        while (!hn_groups_same_loss(g, first, s))
+            first++;
+        if (!panel->rows && first < s)
+            continue;
+        if (!panel->rows && s > 0)
+            all = hn_reference_curve(page, panel, "");
+        for (where.setting = s, where.step = 0; where.step < g->steps; where.step++)
+            hn_curve_add(all, panel, where, hn_groups_first_mean(g, where, "pos_prob_global"), NAN);
+    }
+}
+
 static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
     struct hn_panel *panel = hn_panel_of_settings(page, g, hn_groups_title(g, d, temperature).text,
                                                   "probability of the positive");
     hn_measure_axis(panel)->log = true;
     hn_measure_axis(panel)->largest = 1;
-    struct hn_series *all = hn_reference_curve(page, panel, "among all keys");
     struct hn_where where = {d, temperature, 0, 0};
-    for (int s = 0; s < (panel->rows ? g->settings : 1); s++)
-        for (where.setting = s, where.step = 0; where.step < g->steps; where.step++)
-            hn_curve_add(all, panel, where, hn_groups_first_mean(g, where, "pos_prob_global"), NAN);
+    draw_all_keys(page, panel, g, where);
     for (where.setting = 0; where.setting < g->settings; where.setting++)
         hn_setting_means(page, panel, g, where, "pos_prob", 1);
 }
@@ -20,11 +34,12 @@ static void draw_panels(struct hn_page *page, const struct hn_groups *g, int d, 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_choice choice = {
         .wanted = "pos_prob",
+        .by_temperature = true,
         .most_rows = page->most_rows,
         .sampler = "gcbs",
         .nothing = "no run has a positive: give snapshots with a second view or /positive"};
     struct hn_groups g;
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_page_groups(page, r, choice, &g))
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)

@@ -24,6 +24,13 @@ bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row) {
            hn_keep_proximity_walks(runs, row);
 }
 
+enum hn_code hn_page_groups(struct hn_page *page, const struct hn_results *r,
+                            struct hn_choice choice, struct hn_groups *out) {
+    choice.columns = page->figure->columns;
+    choice.histograms = page->figure->needs_histogram;
+    return hn_groups_make(page->ctx, r, choice, out);
+}
+
 enum { MAX_DOTS = 40, MAX_BATCHES = 4096 };
 
 static const double *kept_by_batch(const struct hn_results *r, const char *column) {
@@ -41,12 +48,13 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
     const double *value = kept_by_batch(r, m->column);
     double all[MAX_BATCHES];
     int64_t n = 0;
+    int64_t setting = value ? hn_groups_at(g, where, m->column) : -1;
     struct hn_replicates rows = {NULL, 0};
-    if (value)
-        rows = hn_groups_rows(g, where, m->column);
+    if (setting >= 0)
+        rows = hn_overview_cells(&g->overview, setting);
     for (int64_t i = 0; i < rows.n; i++)
         for (int64_t b = r->batch_start[rows.row[i]]; b < r->batch_start[rows.row[i] + 1]; b++)
-            if (n < MAX_BATCHES && !isnan(value[b]))
+            if (n < MAX_BATCHES && hn_row_is_ok(&r->runs, rows.row[i]) && !isnan(value[b]))
                 all[n++] = value[b];
     gsl_sort(all, 1, (size_t)n);
     int64_t shown = hn_min(n, MAX_DOTS);
@@ -104,8 +112,9 @@ struct hn_series *hn_setting_curve(struct hn_page *page, struct hn_panel *panel,
                                    const struct hn_groups *g, int setting) {
     const struct hn_setting *s = &g->setting[setting];
     struct hn_series *curve =
-        panel->rows ? hn_panel_series(page, panel, "", HN_LOOK_MARKS, hn_sampler_line(g, setting))
-                    : hn_panel_series(page, panel, s->label, HN_LOOK_LINE, s->line);
+        panel->rows
+            ? hn_panel_series(page, panel, "", HN_LOOK_MARKS, hn_sampler_line(g, setting))
+            : hn_panel_series(page, panel, s->label, HN_LOOK_LINE, hn_setting_line(g, setting));
     snprintf(curve->end, sizeof curve->end, "%s", s->label);
     return curve;
 }
@@ -134,9 +143,10 @@ void hn_setting_means(struct hn_page *page, struct hn_panel *panel, const struct
 
 static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                          struct hn_where where, const struct hn_curve_value *m, bool dots) {
-    struct hn_series *raw = dots && !panel->rows ? hn_panel_series(page, panel, "", HN_LOOK_DOTS,
-                                                                   g->setting[where.setting].line)
-                                                 : NULL;
+    struct hn_series *raw =
+        dots && !panel->rows
+            ? hn_panel_series(page, panel, "", HN_LOOK_DOTS, hn_setting_line(g, where.setting))
+            : NULL;
     hn_setting_means(page, panel, g, where, m->column, m->scale);
     for (where.step = 0; raw && where.step < g->steps; where.step++)
         add_batches(raw, g, where, m, (double)where.step);
@@ -163,10 +173,10 @@ void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
 
 int64_t hn_last_step(const struct hn_groups *g, int dataset, const char *column) {
     int64_t last = -1;
-    for (int64_t i = 0; i < g->results->runs.rows; i++)
-        if (g->position[i].dataset == dataset && g->position[i].step > last &&
-            hn_cell_has(g->results, i, column))
-            last = g->position[i].step;
+    for (int64_t s = 0; s < g->overview.settings; s++)
+        if (g->position[s].dataset == dataset && g->position[s].step > last &&
+            !isnan(hn_overview_mean(&g->overview, s, column).mean))
+            last = g->position[s].step;
     return last;
 }
 
@@ -232,7 +242,7 @@ static void draw_trained(struct hn_series *s, const struct hn_trained *t, int64_
     }
 }
 
-// Lines are as settings of groups have them (hn_groups_lines()).
+// Lines are as settings of groups have them (hn_setting_line()).
 static void draw_settings(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
                           const struct hn_training_curves *curves, const char *column,
                           const struct hn_candidate *candidate, const struct steps *steps) {

@@ -15,6 +15,10 @@ struct hn_curve_value {
 };
 extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 
+// hn_groups_make() of what the page's figure draws.
+HN_MUST_USE enum hn_code hn_page_groups(struct hn_page *page, const struct hn_results *r,
+                                        struct hn_choice choice, struct hn_groups *out);
+
 // A panel that compares settings: a curve each over steps, or of one step a row each. Its parts:
 // the axis of the measure; a setting's curve or row; a curve or marks of what settings are compared
 // with; a value with half of its interval (NaN = none) at a step or row.

@@ -35,12 +35,15 @@ static double bin_width(const struct hn_results *r) {
 struct hn_bins hn_groups_bins(struct hn_page *page, const struct hn_groups *g,
                               struct hn_where where, int64_t from, int64_t to) {
     const struct hn_results *r = g->results;
-    struct hn_replicates rows = hn_groups_rows(g, where, "step");
+    int64_t setting = hn_groups_at(g, where, NULL);
+    struct hn_replicates rows = {NULL, 0};
+    if (setting >= 0)
+        rows = hn_overview_cells(&g->overview, setting);
     double *count = hn_zalloc(page->ctx, r->bins, sizeof *count);
     if (!count)
         page->code = page->ctx->code;
     for (int64_t i = 0; i < rows.n; i++)
-        for (int64_t kind = from; kind < to; kind++)
+        for (int64_t kind = from; kind < to && hn_row_is_ok(&r->runs, rows.row[i]); kind++)
             for (int64_t b = 0; b < r->bins && count; b++)
                 count[b] += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + b];
     return (struct hn_bins){count, count ? r->bins : 0, r->bin_lo, bin_width(r)};
@@ -65,6 +68,10 @@ void hn_series_density(struct hn_series *s, struct hn_bins of, int64_t merge, do
         }
 }
 
+static bool is_kept(const struct hn_groups *g, int64_t row) {
+    return hn_row_is_ok(&g->results->runs, row) && g->position[g->overview.of[row]].setting >= 0;
+}
+
 // Bins are merged where pairs are few, to a hundred pairs a bin on average. 0: there are no pairs.
 static int64_t choose_merge(const struct hn_groups *g) {
     static const int64_t merges[] = {2, 4, 5, 8, 10};
@@ -73,7 +80,7 @@ static int64_t choose_merge(const struct hn_groups *g) {
     int64_t merge = 1;
     for (int64_t row = 0; row < r->runs.rows; row++) {
         double pairs = 0;
-        for (int64_t b = r->bins; b < r->kinds * r->bins && g->position[row].setting >= 0; b++)
+        for (int64_t b = r->bins; b < r->kinds * r->bins && is_kept(g, row); b++)
             pairs += (double)r->histogram[row * r->kinds * r->bins + b];
         min = pairs > 0 && pairs < min ? pairs : min;
     }
@@ -101,7 +108,7 @@ static void draw_densities(struct densities *d, int dataset) {
         d->panel[d->panels++] = panel;
         for (int s = 0; s < g->settings; s++)
             hn_series_density(hn_panel_series(d->page, panel, g->setting[s].label, HN_LOOK_PLAIN,
-                                              g->setting[s].line),
+                                              hn_setting_line(g, s)),
                               hn_groups_bins(d->page, g, (struct hn_where){dataset, 0, s, step}, 1,
                                              g->results->kinds),
                               d->merge, 0);
@@ -237,7 +244,7 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
     struct hn_choice choice = what->choice;
     choice.max_settings = HN_MAX_SETTINGS;
     choice.most_rows = page->most_rows;
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_page_groups(page, r, choice, &g))
         return page->ctx->code;
     if (what->varied && hn_groups_values(&g, what->varied) < 2)
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone",

@@ -1,4 +1,4 @@
-#include "plots/page/groups.h"
+#include "plots/page/lines.h"
 #include "samplers/sampler.h"
 
 #include <math.h>
@@ -60,25 +60,20 @@ static struct hn_phrase differing(const char *a, const char *b) {
     return (struct hn_phrase){""};
 }
 
-// Numbers in their order, then schedules and words, of all settings with the sampler of `first`.
-static void order_lines(struct hn_groups *g, int first, const char *option) {
-    const char *sampler = g->setting[first].sampler;
-    int of = 0;
-    for (int i = 0; i < g->settings; i++)
-        of += strcmp(g->setting[i].sampler, sampler) == 0;
-    for (int i = 0; i < g->settings; i++) {
-        double own = varied(g, i, option);
-        int before = 0;
-        if (strcmp(g->setting[i].sampler, sampler) != 0)
+// Numbers in their order, then schedules and words, of all settings with its sampler.
+static int line_in_order(const struct hn_groups *g, int setting, const char *option) {
+    const char *sampler = g->setting[setting].sampler;
+    double own = varied(g, setting, option);
+    int before = 0, of = 0;
+    for (int k = 0; k < g->settings; k++) {
+        double other = varied(g, k, option);
+        bool equal = (isnan(own) && isnan(other)) || !(own < other || own > other);
+        if (strcmp(g->setting[k].sampler, sampler) != 0)
             continue;
-        for (int k = 0; k < g->settings; k++) {
-            double other = varied(g, k, option);
-            bool equal = (isnan(own) && isnan(other)) || !(own < other || own > other);
-            if (strcmp(g->setting[k].sampler, sampler) == 0)
-                before += isnan(own) != isnan(other) ? isnan(own) : equal ? k < i : other < own;
-        }
-        g->setting[i].line = hn_line_ordered(before, of);
+        of++;
+        before += isnan(own) != isnan(other) ? isnan(own) : equal ? k < setting : other < own;
     }
+    return hn_line_ordered(before, of);
 }
 
 // True if all settings but Uniform's are of one sampler and differ: in *option, "" = in batch size.
@@ -104,20 +99,15 @@ int hn_sampler_line(const struct hn_groups *g, int setting) {
     return hn_line_of_sampler(&g->results->runs, g->setting[setting].sampler);
 }
 
-void hn_groups_lines(struct hn_groups *g) {
+int hn_setting_line(const struct hn_groups *g, int setting) {
+    const char *sampler = g->setting[setting].sampler;
     struct hn_phrase option;
-    int first = 0;
+    int first = 0, before = 0;
     while (first < g->settings - 1 && hn_line_is_uniform(g->setting[first].sampler))
         first++;
-    bool one = is_one_sampler(g, first, &option);
-    if (one)
-        order_lines(g, first, *option.text ? option.text : NULL);
-    for (int i = 0; i < g->settings; i++) {
-        int before = 0;
-        if (one && strcmp(g->setting[i].sampler, g->setting[first].sampler) == 0)
-            continue;
-        for (int k = 0; k < i; k++)
-            before += strcmp(g->setting[k].sampler, g->setting[i].sampler) == 0;
-        g->setting[i].line = hn_line_of_setting(hn_sampler_line(g, i), before);
-    }
+    if (is_one_sampler(g, first, &option) && strcmp(sampler, g->setting[first].sampler) == 0)
+        return line_in_order(g, setting, *option.text ? option.text : NULL);
+    for (int k = 0; k < setting; k++)
+        before += strcmp(g->setting[k].sampler, sampler) == 0;
+    return hn_line_of_setting(hn_sampler_line(g, setting), before);
 }

@@ -70,9 +70,9 @@ static enum hn_code sort_out(struct hn_context *ctx, struct sorted *s, const str
         return ctx->code;
     for (int i = 0; i < g->settings; i++) {
         struct setting *own = &s->setting[i];
-        const char *params = g->setting[i].params;
-        own->options = hn_format(ctx, "batch_size=%" PRId64 "%s%s", g->setting[i].batch_size,
-                                 *params ? ", " : "", params);
+        const char *params = g->setting[i].params, *others = g->setting[i].others;
+        own->options = hn_format(ctx, "batch_size=%" PRId64 "%s%s%s%s", g->setting[i].batch_size,
+                                 *params ? ", " : "", params, *others ? ", " : "", others);
         if (!own->options)
             return ctx->code;
         own->x = hn_option_number(own->options, sweep->option);
@@ -190,7 +190,7 @@ static void name_curves(struct sorted *s) {
     }
 }
 
-// As settings have them (hn_groups_lines()).
+// As settings have them (hn_setting_line()).
 static int line_of_kind(const struct sorted *s, int kind) {
     const char *sampler = setting_of(s, kind)->sampler;
     int highest = 0;
@@ -306,7 +306,7 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
     while (measures < HN_SWEEP_MEASURES && sweep->measure[measures])
         measures++;
     choice.max_settings = HN_ALL_SETTINGS;
-    if (hn_groups_make(ctx, r, choice, &g) || sort_out(ctx, &s, &g, sweep) ||
+    if (hn_page_groups(page, r, choice, &g) || sort_out(ctx, &s, &g, sweep) ||
         choose_curves(ctx, &s, HN_LINE_STYLES))
         return ctx->code;
     if (s.drawn > HN_MAX_CURVES)

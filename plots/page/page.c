@@ -33,6 +33,8 @@ void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
         note_first_dataset(page, g->dataset[0]);
     else if (g->more_datasets)
         hn_page_note(page, "Only the first %d data sets of the file are drawn.", g->datasets);
+    if (*g->alike.text)
+        hn_page_note(page, "Only settings with %s are drawn, for comparison.", g->alike.text);
     if (g->more_temperatures && g->temperatures == 1)
         hn_page_note(page, "Only the temperature %g is drawn.", g->temperature[0]);
     else if (g->more_temperatures)

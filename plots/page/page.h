@@ -6,7 +6,8 @@
 // drawn, and a failed allocation is reported by hn_page_finish().
 #pragma once
 
-#include "plots/page/groups.h"
+#include "plots/page/figure.h"
+#include "plots/page/lines.h"
 
 enum { HN_PAGE_PANELS = 36, HN_PANEL_SERIES = 192, HN_PANEL_MARKS = 64 };
 
@@ -41,7 +42,7 @@ struct hn_series {
     char end[HN_LABEL_SIZE];   // at the end of its curve and in the .tsv, "" = the label
     const char *size;          // what `size` is, NULL = a size
     enum hn_look look;
-    int line;        // plots/page/groups.h
+    int line;        // plots/page/lines.h
     double key_size; // of discs: stands in the key alone, with this size; 0 = no
     int64_t n, capacity;
     struct hn_datum *datum; // [n]
@@ -93,6 +94,7 @@ struct hn_panel {
 
 struct hn_page {
     struct hn_context *ctx;
+    const struct hn_figure *figure; // that is drawn; NULL = none yet
     enum hn_code code;
     struct hn_panel panel[HN_PAGE_PANELS], spare_panel;
     struct hn_series spare_series;

@@ -201,6 +201,7 @@ static bool too_high(const struct drawing *d) {
 
 enum hn_code hn_page_fill(struct hn_page *page, const struct hn_figure *f,
                           const struct hn_results *r) {
+    page->figure = f;
     return f->sweep           ? hn_draw_sweep(page, r, f->sweep)
            : f->training      ? hn_draw_training(page, r, f->training)
            : f->distributions ? hn_draw_distributions(page, r, f->distributions)

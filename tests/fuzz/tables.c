@@ -201,14 +201,6 @@ static bool has_columns(const struct hn_figure *f, const struct hn_results *r) {
     return t && (!f->needs_histogram || r->kinds > 0);
 }
 
-static enum hn_code fill_page(const struct hn_figure *f, const struct hn_results *r,
-                              struct hn_page *page) {
-    return f->sweep           ? hn_draw_sweep(page, r, f->sweep)
-           : f->training      ? hn_draw_training(page, r, f->training)
-           : f->distributions ? hn_draw_distributions(page, r, f->distributions)
-                              : f->page(r, page);
-}
-
 static enum hn_code draw(struct hn_context *ctx, struct hn_fuzz_bytes *b,
                          const struct hn_results *r) {
     int figures = 0;
@@ -226,7 +218,7 @@ static enum hn_code draw(struct hn_context *ctx, struct hn_fuzz_bytes *b,
     HN_SCOPE(ctx);
     hn_page_begin(ctx, page);
     page->latex = how & 1;
-    enum hn_code code = fill_page(f, r, page);
+    enum hn_code code = hn_page_fill(page, f, r);
     if (code == HN_OK) {
         page->fit_width = how & 2 ? 3.25 : 0;
         page->fit_height = how & 2 ? 8.5 : 0;

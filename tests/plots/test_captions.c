@@ -150,6 +150,7 @@ static void whole_curves(void) {
     begin_drawing();
     struct hn_results r = results_where(is_anything);
     CU_ASSERT_EQUAL_FATAL(r.runs.rows, 96);
+    figures_unweighted(&ctx, &r.runs);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         char params[64];
         snprintf(params, sizeof params, "K=10, M=%d, alpha=0.%02d", row < 48 ? 100 : 200,
@@ -272,6 +273,7 @@ static void squares_of_cells(void) {
 static void names_of_settings(void) {
     begin_drawing();
     struct hn_results r = figures_results(&ctx);
+    figures_unweighted(&ctx, &r.runs);
     for (int row = 0; row < (int)r.runs.rows; row++) {
         char text[160];
         int i = row / FIGURES_SEEDS, tile = i % 3, other = tile == 2 ? 7 : 1;

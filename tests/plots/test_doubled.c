@@ -20,6 +20,22 @@ struct axis {
 };
 
 static const struct axis axes[] = {
+    {"batch size", "both", "batch_size", NULL, NULL, 48},
+    {"temperature", "both", "temperature", NULL, NULL, 0.2},
+    {"loss", "runs", "loss", "ntxent", "infonce", 0},
+    {"weighting", "runs", "weighting", "none", "fnc", 0},
+    {"options of hcl", "runs", "weighting_params", "tau_plus", "form=figure13, tau_plus", 0},
+    {"concentration", "runs", "beta", "1", NULL, 3},
+    {"options of the task", "runs", "task_params", "dim=16", "dim=32", 0},
+    {"positive", "runs", "positive", "in", "out", 0},
+    {"interval of builds", "runs", "params", "t=100", "t=200", 0},
+    {"candidates", "runs", "params", "M=500", "M=300", 0},
+    {"neighbours", "runs", "params", "K=100", "K=50", 0},
+    {"restart", "runs", "params", "alpha=0.2", "alpha=0.3", 0},
+    {"draw of uniform", "runs", "params", "draw=shuffle", "draw=independent", 0},
+    {"quantile of gcbs", "runs", "params", "quantile=0.999", "quantile=0.99", 0},
+    {"negatives of ring", "runs", "params", "n=63", "n=31", 0},
+    {"ends of ring", "runs", "params", "hi=50, lo=0", "hi=40, lo=10", 0},
     {"prop1 M", "prop1", "params", "M=500", "M=300", 0},
     {"prop1 K", "prop1", "params", "K=100", "K=50", 0},
     {"prop1 graphs", "prop1", "params", "graphs=5", "graphs=1", 0},
@@ -95,7 +111,8 @@ enum { VARIANTS = sizeof variants / sizeof *variants };
 static bool is_kept(const struct hn_table *runs, int64_t row, const struct variant *v) {
     bool later = hn_table_real(runs, row, "step") > 50;
     bool few = hn_is_among(hn_table_text(runs, row, "sampler"), HN_COLUMNS("uniform", "gcbs"));
-    return (!v->one_step || later) && (!v->few || few);
+    bool alone = v->trainings && hn_table_real(runs, row, "batch_size") > 100; // on a panel
+    return (!v->one_step || later) && (!v->few || few) && !alone;
 }
 
 static struct hn_results results_of(const struct variant *v) {
@@ -104,8 +121,8 @@ static struct hn_results results_of(const struct variant *v) {
     for (int64_t row = 0; row < r.runs.rows; row++) {
         if (!v->trainings)
             set_text(&r.runs, row, "task", "");
-        if (!v->trainings)
-            set_text(&r.runs, row, "task_params", "");
+        for (int i = 0; i < 2 && !v->trainings; i++)
+            set_text(&r.runs, row, i ? "task_params" : "positive", "");
         if (!is_kept(&r.runs, row, v))
             set_text(&r.runs, row, "status", "failed");
     }
@@ -253,6 +270,7 @@ struct drawn {
     double value[VALUES_MAX];
     int n;
     bool any;
+    char form[3 * HN_TITLE_SIZE]; // rows or curves, of what
     char note[HN_CAPTION_SIZE];
 };
 
@@ -278,13 +296,19 @@ static void draw(const struct hn_figure *figure, const struct hn_results *r, str
     void *owner = hn_alloc(&ctx, 0, 1), *outer = hn_own(&ctx, owner);
     struct hn_page *page = hn_alloc(&ctx, 1, sizeof *page);
     d->n = 0;
+    *d->form = '\0';
     hn_page_begin(&ctx, page);
     d->any = hn_page_fill(page, figure, r) == HN_OK;
     *d->note = '\0';
     if (d->any)
         snprintf(d->note, sizeof d->note, "%s", page->note);
+    if (d->any)
+        hn_put_text(d->form, sizeof d->form, "%s %s %s", page->panel[0].rows ? "rows" : "curves",
+                    page->panel[0].x.title, page->panel[0].y.title);
     for (int p = 0; d->any && p < page->panels; p++)
-        for (int k = 0; k < page->panel[p].n_series; k++) {
+        for (int k = 0;
+             k < page->panel[p].n_series && strncmp(page->panel[p].x.title, "minus ", 6) != 0;
+             k++) { // paired with a first setting
             const struct hn_series *s = page->panel[p].series[k];
             for (int64_t i = 0; i < s->n && s->look != HN_LOOK_STAIRS; i++)
                 add_datum(d, &page->panel[p], s, &s->datum[i]);
@@ -329,7 +353,8 @@ static void complain(const struct hn_figure *f, const struct axis *axis, const s
 static void compare(const struct hn_figure *f, const struct axis *axis, const struct variant *v) {
     if (!one.any || !two.any)
         return;
-    double mixed = beyond(&all, &one, &two);
+    bool alike = strcmp(all.form, one.form) == 0 && strcmp(all.form, two.form) == 0;
+    double mixed = alike ? beyond(&all, &one, &two) : NAN;
     if (!isnan(mixed))
         complain(f, axis, v, "drawn, and of neither setting:", mixed);
     if (*all.note)

@@ -18,6 +18,7 @@ static void fronts_are_interpolated(void) {
     hn_context_init(&ctx, 1);
     hn_fixture_folder(folder, sizeof folder);
     struct hn_results r = figures_results(&ctx);
+    figures_one_league(&ctx, &r.runs);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         const char *sampler = hn_table_text(&r.runs, row, "sampler");
         double fn = hn_table_real(&r.runs, row, "fn_ratio");
@@ -26,7 +27,7 @@ static void fronts_are_interpolated(void) {
             HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "fn_ratio", fn + 0.01));
     }
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("fronts"), &r, folder, as("svg")));
-    // Samplers: uniform, knn (a mark), batchsampler, gcbs (a mark), ring; three panels.
+    // Samplers: uniform, knn (a mark), batchsampler, gcbs (a mark), a stranger; three panels.
     int n = drawn_block(folder, "fronts.tsv", 2, cell, 64);
     CU_ASSERT(n > 5);
     for (int i = 0; i < n; i++) {
@@ -65,6 +66,7 @@ static void short_fronts_are_lines(void) {
     hn_context_init(&ctx, 1);
     hn_fixture_folder(folder, sizeof folder);
     struct hn_results r = figures_results(&ctx);
+    figures_one_league(&ctx, &r.runs);
     for (int64_t row = 0; row < r.runs.rows; row++)
         if (strcmp(hn_table_text(&r.runs, row, "sampler"), "knn") == 0) {
             HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "fn_ratio", 0.9));

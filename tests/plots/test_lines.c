@@ -70,16 +70,16 @@ static void look_at_lines(void) {
     for (const struct hn_groups *g = &all; g; g = g == &all ? &some : NULL)
         for (int i = 0; i < g->settings; i++) {
             int own = hn_line_of_sampler(&r.runs, g->setting[i].sampler);
-            CU_ASSERT_EQUAL(hn_line_colour(g->setting[i].line), hn_line_colour(own));
+            CU_ASSERT_EQUAL(hn_line_colour(hn_setting_line(g, i)), hn_line_colour(own));
             for (int k = 0; k < i; k++)
-                CU_ASSERT(shared(g->setting[i].line, g->setting[k].line) < 3);
+                CU_ASSERT(shared(hn_setting_line(g, i), hn_setting_line(g, k)) < 3);
         }
     // Of one sampler: by what they differ in, here several options, so by the order of the file.
     const struct hn_groups walks = groups_of(&r, (struct hn_choice){.keep = is_walk});
     for (int i = 0; i < walks.settings; i++) {
-        int colour = hn_line_colour(walks.setting[i].line);
+        int colour = hn_line_colour(hn_setting_line(&walks, i));
         CU_ASSERT(colour >= HN_LINE_ORDERED && colour < HN_LINE_ORDERED + HN_LINES_ORDERED);
-        CU_ASSERT(i == 0 || colour >= hn_line_colour(walks.setting[i - 1].line));
+        CU_ASSERT(i == 0 || colour >= hn_line_colour(hn_setting_line(&walks, i - 1)));
     }
     hn_own(&ctx, scope.outer);
     hn_results_free(&ctx, &r);
@@ -193,8 +193,7 @@ static void lines_of_rows(void) {
         int rows = 0;
         hn_page_begin(&ctx, page);
         const struct hn_figure *f = hn_figure_find(figures[i]);
-        HN_CHECK(&ctx, f->distributions ? hn_draw_distributions(page, &r, f->distributions)
-                                        : f->page(&r, page));
+        HN_CHECK(&ctx, hn_page_fill(page, f, &r));
         hn_test_entry(figures[i]);
         for (int p = 0; p < page->panels; p++)
             for (int k = 0; k < page->panel[p].n_series && page->panel[p].rows; k++) {
@@ -251,20 +250,17 @@ static void lines_in_order(void) {
     const struct hn_results empty = {0};
     struct hn_groups g = {.setting = setting, .settings = 4, .results = &empty};
     for (int i = 0; i < 4; i++)
-        setting[i] = (struct hn_setting){"batchsampler", params[i], 64, "", 0};
-    hn_groups_lines(&g);
+        setting[i] = (struct hn_setting){.sampler = "batchsampler", .params = params[i]};
     for (int i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(setting[i].line, hn_line_ordered(wanted[i], 4));
+        CU_ASSERT_EQUAL(hn_setting_line(&g, i), hn_line_ordered(wanted[i], 4));
     // Beside Uniform they have an order, too; beside a second sampler all of one share its colour.
-    setting[1] = (struct hn_setting){"uniform", "", 64, "", 0};
-    hn_groups_lines(&g);
-    CU_ASSERT_EQUAL(hn_line_colour(setting[1].line), HN_LINE_UNIFORM);
-    CU_ASSERT_EQUAL(setting[2].line, hn_line_ordered(0, 3));
-    CU_ASSERT_EQUAL(setting[0].line, hn_line_ordered(1, 3));
-    CU_ASSERT_EQUAL(setting[3].line, hn_line_ordered(2, 3));
+    setting[1] = (struct hn_setting){.sampler = "uniform", .params = ""};
+    CU_ASSERT_EQUAL(hn_line_colour(hn_setting_line(&g, 1)), HN_LINE_UNIFORM);
+    CU_ASSERT_EQUAL(hn_setting_line(&g, 2), hn_line_ordered(0, 3));
+    CU_ASSERT_EQUAL(hn_setting_line(&g, 0), hn_line_ordered(1, 3));
+    CU_ASSERT_EQUAL(hn_setting_line(&g, 3), hn_line_ordered(2, 3));
     setting[1].sampler = "knn";
-    hn_groups_lines(&g);
-    CU_ASSERT_EQUAL(hn_line_colour(setting[0].line), hn_line_colour(setting[3].line));
+    CU_ASSERT_EQUAL(hn_line_colour(hn_setting_line(&g, 0)), hn_line_colour(hn_setting_line(&g, 3)));
     CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(0, 4)), HN_LINE_ORDERED);
     CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(3, 4)), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
 }
@@ -295,7 +291,7 @@ static void look_at_rows_alike(void) {
     for (int64_t row = 0; row < r.runs.rows; row++)
         if (is_walk(&r.runs, row)) {
             bool alike = hn_row_has(&r.runs, row, "alpha", "0.2");
-            CU_ASSERT_EQUAL(g.position[row].setting >= 0, alike);
+            CU_ASSERT_EQUAL(g.position[g.overview.of[row]].setting >= 0, alike);
             with += alike;
             without += !alike;
         }
@@ -303,7 +299,7 @@ static void look_at_rows_alike(void) {
     choice.to = is_nothing;
     asked = 0;
     CU_ASSERT_EQUAL(hn_groups_make(&ctx, &r, choice, &g), HN_NOT_APPLICABLE);
-    CU_ASSERT_EQUAL(asked, r.runs.rows);
+    CU_ASSERT_EQUAL(asked, g.overview.settings);
     hn_results_free(&ctx, &r);
 }
 

@@ -346,6 +346,7 @@ static void rows_of_a_slide(void) {
     need_gnuplot();
     begin();
     struct hn_results r = figures_results(&ctx);
+    figures_unweighted(&ctx, &r.runs);
     for (int64_t row = 0; row < r.runs.rows; row++) { // one step, 90 settings at most
         char params[32];
         snprintf(params, sizeof params, "l=%d", (int)(row / FIGURES_SEEDS));
@@ -369,8 +370,9 @@ static void rows_of_a_slide(void) {
         CU_ASSERT(strstr(caption, i < 5 ? "settings are drawn, one of every sampler"
                                         : "For lack of room only the first 2 of ") != NULL);
         for (const char *sampler = "uniform\0knn\0gcbs\0batchsampler\0ring\0"; *sampler;
-             sampler += strlen(sampler) + 1) // the longest row is cut
-            CU_ASSERT(strstr(script, sampler + (i == 4 && strlen(sampler) > 8 ? 5 : 0)) != NULL);
+             sampler += strlen(sampler) + 1)                      // the longest row is cut
+            CU_ASSERT((i == 5 && strcmp(sampler, "ring") == 0) || // on a panel without room
+                      strstr(script, sampler + (i == 4 && strlen(sampler) > 8 ? 5 : 0)) != NULL);
         free(script);
     }
     hn_results_free(&ctx, &r);

@@ -298,7 +298,8 @@ static void odd_shapes(void) {
     }
     HN_CHECK(&ctx, draw("bs-fig4", &many, "svg"));
     CU_ASSERT(strstr(notes, "settings") == NULL); // a row each
-    CU_ASSERT(holds("bs-fig4.tsv", ": M=0\n") && holds("bs-fig4.tsv", ": M=1000\n"));
+    CU_ASSERT(holds("bs-fig4.tsv", ": M=0, temperature=0.1\n") &&
+              holds("bs-fig4.tsv", ": M=1000, temperature=0.5\n"));
     CU_ASSERT(!holds("bs-fig4.tsv", "alpha"));
     CU_ASSERT(!holds("bs-fig4.svg", "false-negative ratio"));
     HN_CHECK(&ctx, draw("gc-fig3", &many, "svg"));

@@ -1,7 +1,7 @@
 // Three hundred seeds are averaged by everything that shows them.
-#include "plots/page/groups.h"
 #include "plots/report/latex.h"
 #include "plots/report/report.h"
+#include "results/analysis/groups.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

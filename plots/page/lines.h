@@ -1,0 +1,32 @@
+// Lines of samplers and settings: colour, dash and mark.
+#pragma once
+
+#include "results/analysis/groups.h"
+
+enum {
+    HN_LINE_UNIFORM = 1,  // colour of Uniform
+    HN_LINE_HUES = 11,    // colours of the other samplers, from 2
+    HN_LINE_GREY = 13,    // colour of what is neither a sampler nor a value in an order
+    HN_LINE_ORDERED = 14, // first colour of values in their order
+    HN_LINES_ORDERED = 8,
+    HN_LINE_STYLES = 40,
+    HN_LINE_STYLE = 100 // a line is colour + HN_LINE_STYLE * style
+};
+
+// Line number i of things that are not samplers, from 0.
+int hn_line_number(int i);
+// Setting i of the sampler with that line: its colour, and a style of its own.
+int hn_line_of_setting(int line, int i);
+// Value i of n in their order: colours from dark to bright, and a style of its own.
+int hn_line_ordered(int i, int n);
+bool hn_line_is_uniform(
+    const char *sampler); // beside which the settings of one other have an order
+int hn_line_of_sampler(const struct hn_table *runs, const char *sampler);
+int hn_line_colour(int line);
+int hn_line_style(int line); // from 1; 0 = none: a solid line
+
+// The line of a setting: of several samplers as above, of one sampler by the number in which its
+// settings differ, or one after the other.
+int hn_setting_line(const struct hn_groups *g, int setting);
+// The line that all settings of its sampler share, where each is named beside its mark.
+int hn_sampler_line(const struct hn_groups *g, int setting);
