@@ -1,13 +1,19 @@
 """Batches as a training loop gets them: their sizes on several processes, and no work for nothing.
 `tests/python_loop.py PROGRAM`. Ends as every suite does."""
 import itertools
+import os
+import signal
 import sys
+import threading
+import time
 import unittest
+from unittest import mock
 import warnings
 
 from python_data import run_tests
 import numpy as np
 import hardneg
+from hardneg._library import Handle
 
 N, B = 203, 10
 rng = np.random.default_rng(8)
@@ -88,6 +94,119 @@ class Sizes(unittest.TestCase):
         sampler = hardneg.BatchSampler(X, "uniform", B, 3, labels=np.arange(N) % 5, drop_last=True)
         full = [ids for ids in hardneg.BatchSampler(X, "uniform", B, 3)][:-1]
         self.assertEqual(dict(sampler.measure()).get("fn_ratio"), hardneg.measure(full, X, np.arange(N) % 5)["fn_ratio"])
+
+
+class Waiting(unittest.TestCase):
+    """No epoch is arranged for nothing, and builds need not be waited for."""
+
+    def setUp(self):
+        self.new = np.ascontiguousarray(X[::-1])
+
+    def make(self, x=X, spec="{mosaic: {pool: 100}}", **how):
+        return hardneg.BatchSampler(x, spec, B, seed=3, **how)
+
+    def test_length(self):
+        """len() draws nothing, in an epoch and between epochs."""
+        for spec in ("uniform", "{mosaic: {pool: 100}}", "{gcbs: {quantile: 0.9}}", "hard-negative"):
+            sampler = self.make(spec=spec)
+            with mock.patch.object(Handle, "_draw") as drawn:
+                lengths = [len(sampler)]
+                sampler.set_epoch(9)
+                lengths.append(len(sampler))
+            drawn.assert_not_called()
+            self.assertEqual(lengths, [len(list(sampler))] * 2)
+
+    def test_aside(self):
+        """What has begun goes on, the next iteration has the new build; the arrays are the caller's again at once."""
+        wanted = self.make()
+        whole = [list(wanted)]
+        wanted.refresh(self.new)
+        whole.append(list(wanted))
+        sampler, given = self.make(), self.new.copy()
+        drawn = iter(sampler)
+        first = next(drawn)
+        sampler.refresh(given, wait=False)
+        given[:] = 1
+        self.assertEqual([first, *drawn], whole[0])
+        self.assertEqual(list(sampler), whole[1])
+        self.assertEqual(sampler.state_dict(), wanted.state_dict())
+        # Two builds one after the other; and a resumed epoch, which a build does not replace.
+        sampler.refresh(X, wait=False)
+        sampler.refresh(self.new, wait=False)
+        self.assertEqual((len(sampler), sampler.state_dict()["build"]), (len(whole[0]), 3))
+        drawn = iter(sampler)
+        trained = next(drawn)
+        state = sampler.state_dict(batch=1)
+        again = self.make(None)
+        again.load_state_dict(state)
+        again.refresh(X, wait=False)
+        self.assertEqual(sorted(sum(again, trained)), list(range(N)))
+        self.assertEqual(again.state_dict()["build"], 3)
+        self.assertEqual(sorted(sum(again, [])), list(range(N)))
+        self.assertEqual(again.state_dict()["build"], 4)
+
+    def test_ahead(self):
+        """Batches that take long are drawn before the loop asks for them, and are the same."""
+        whole = list(self.make(spec="knn"))
+        with mock.patch.object(hardneg._epoch, "SLOW", 0):
+            self.assertEqual(list(self.make(spec="knn")), whole)
+            asked, sampler = [], self.make(spec="uniform")
+            draw = Handle.next
+            with mock.patch.object(Handle, "next", lambda self, *which: asked.append(which) or draw(self, *which)):
+                drawn = iter(sampler)
+                next(drawn)
+                end = time.time() + 10
+                while len(asked) < 2 and time.time() < end:
+                    time.sleep(0.001)
+            self.assertEqual([which[1:] for which in asked], [(0, 1), (1, 2)])  # the second is not asked for yet
+            self.assertEqual(sum(len(ids) for ids in drawn), N - B)
+
+    def test_fails(self):
+        """It is said where the build would be taken, once; the last one stays."""
+        for ask in (lambda sampler: list(sampler), lambda sampler: len(sampler), lambda sampler: sampler.refresh(X),
+                    lambda sampler: sampler.measure()):
+            sampler = self.make()
+            list(sampler)
+            sampler.refresh(X * np.nan, wait=False)
+            self.assertRaisesRegex(ValueError, "x row 0 is not finite", ask, sampler)
+            self.assertEqual(sorted(sum(sampler, [])), list(range(N)))
+        asked = []
+        sampler = self.make(group=lambda own: asked.append(own) or [own] * 2)
+        sampler.refresh(self.new, wait=False)
+        self.assertEqual(len(asked), 1)  # processes are compared where all of them are
+        list(sampler)
+        self.assertEqual(asked[1:], [sampler.digest])
+
+    def test_fork(self):
+        """A child has no thread that builds."""
+        sampler = self.make(rng.standard_normal((3000, 32)).astype(np.float32), "mosaic")
+        sampler.refresh(rng.standard_normal((3000, 32)).astype(np.float32), wait=False)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            try:
+                list(sampler)
+            except ValueError as error:
+                os._exit(0 if "was forked" in str(error) else 2)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(sorted(sum(sampler, [])), list(range(3000)))
+
+    def test_interrupt(self):
+        """Ctrl-C ends the waiting, not the build."""
+        sampler = self.make(rng.standard_normal((6000, 32)).astype(np.float32), "mosaic", threads=1)
+        for after in (0.2, 0.05, 0.0):
+            sampler.refresh(rng.standard_normal((6000, 32)).astype(np.float32), wait=False)
+            index = sampler.state_dict()["build"]
+            timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+            try:
+                timer.start()
+                list(sampler)
+                timer.join()
+            except KeyboardInterrupt:
+                self.assertEqual(sampler.state_dict()["build"], index)
+            self.assertEqual(sorted(sum(sampler, [])), list(range(6000)))
+            self.assertEqual(sampler.state_dict()["build"], index + 1)
 
 
 run_tests("python in the loop", sys.modules[__name__])

@@ -1,16 +1,20 @@
 """The batches of an epoch, as they come to processes."""
 from __future__ import annotations
 
+import functools
+import time
 import warnings
-from typing import Any, Iterator, List, NamedTuple, Tuple, Union
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from ._arrays import counted
+from ._aside import Aside
 from ._library import Handle
 from ._state import Stored, text_of
 
 AT_ONCE = 64  # batches of a call
+SLOW = 0.002  # seconds that a loop may wait for some
 Ids = np.ndarray[Any, Any]
 
 
@@ -71,15 +75,25 @@ class Epoch:
             to[:len(part)] = part
         return own
 
-    def blocks(self, first: int) -> Iterator[Ids]:
-        """This process's batches from `first` on, up to AT_ONCE at a time."""
-        for step in range(first, self.steps, AT_ONCE):
-            begin, end = step * self._step, min(step + AT_ONCE, self.steps) * self._step
-            yield self._own(self._rows(begin, end), begin)
+    def _block(self, first: int, count: int) -> Ids:
+        begin, end = first * self._step, min(first + count, self.steps) * self._step
+        return self._own(self._rows(begin, end), begin)
+
+    def blocks(self) -> Iterator[Ids]:
+        """This process's batches, up to AT_ONCE at a time."""
+        return (self._block(step, AT_ONCE) for step in range(0, self.steps, AT_ONCE))
 
     def batches(self, first: int) -> Iterator[List[int]]:
-        """Likewise, as lists."""
-        for block in self.blocks(first):
+        """This process's batches from `first` on, as lists. The first ones are drawn by few, as they are waited for, and where
+        drawing is slow further ones aside, while those before them are trained on."""
+        count = 1
+        ahead: Optional[Aside[Ids]] = None
+        while first < self.steps:
+            begun = time.monotonic()
+            block = ahead.result() if ahead else self._block(first, count)
+            slow = ahead or time.monotonic() - begun > SLOW
+            first, count = first + count, min(2 * count, AT_ONCE)
+            ahead = Aside(functools.partial(self._block, first, count)) if slow and first < self.steps else None
             for row in block:
                 yield row[row >= 0].tolist() if row[-1] < 0 else row.tolist()
 

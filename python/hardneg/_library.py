@@ -199,6 +199,12 @@ class Items:
         own = np.arange(count.sum()) + np.repeat(start[used] - (np.cumsum(count) - count), count)
         self.label_sets = np.append(0, np.cumsum(count)), label[own]
 
+    def copy_embeddings(self) -> None:
+        """For a build that the caller does not wait for: the arrays may be written to meanwhile."""
+        for name in ("x", "view2", "features", "teacher"):
+            array = getattr(self, name)
+            setattr(self, name, None if array is None else array.copy())
+
     def drop_embeddings(self) -> None:
         """Leaves what a later build may keep, and whether there were second views."""
         self.x = np.empty((0, self.x.shape[1]), np.float32)

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import importlib
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from ._arrays import Array, Matrix, whole
+from ._aside import Aside
 from ._epoch import Epoch, Layout
 from ._library import KEPT, Handle, Items, Measures
 from ._state import Stored, check
@@ -30,6 +31,13 @@ class _Iteration:
         if at < 0 and self.before:
             return self.before.number, at + self.before.steps, self.before
         return self.epoch.number, at, self.epoch
+
+
+class _Build(NamedTuple):
+    """A build that is made aside."""
+    handle: Aside[Handle]
+    items: Items
+    number: int
 
 
 class BatchSampler:
@@ -83,26 +91,52 @@ class BatchSampler:
         self._next: Optional[Epoch] = None  # of the build, that the next iteration draws from, once it is asked for
         self._resumed: Optional[Epoch] = None  # of a state, until another epoch begins
         self._state_digest, self._state_note = "", ""
+        self._building: Optional[_Build] = None  # that the next iteration takes
         self._handle, self._index = Handle(*self._arguments), -1  # which has no build
         self._items: Optional[Items] = None
         self._given: Dict[str, Any] = {"labels": labels, "edges": edges, "features": features, "teacher": teacher, "groups": groups,
                                        "progress": progress, "zero_rows": zero_rows, "tuples": tuples}
         if x is not None:
-            self._build(Items(x, view2, **self._given), 0)
+            self._build(Items(x, view2, **self._given), True)
         elif view2 is not None:
             raise ValueError("view2 comes with x: give both to refresh()")
 
-    def _build(self, items: Items, index: int) -> None:
+    def _build(self, items: Items, wait: bool) -> None:
         """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
-        handle = Handle(*self._arguments)
+        handle, index, epoch = Handle(*self._arguments), self._index + 1, self._epoch + bool(self._pending())
         refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
-        handle.build(items, index, self._epoch + bool(self._pending()), self._on_build)
-        if handle.capacity:
-            raise ValueError(f"{handle.sampler} chooses negatives per anchor: use hardneg.mine()")
+
+        def make() -> Handle:
+            handle.build(items, index, epoch, self._on_build if wait else None)
+            if handle.capacity:
+                raise ValueError(f"{handle.sampler} chooses negatives per anchor: use hardneg.mine()")
+            items.drop_embeddings()  # the library has a copy
+            return handle
+        if wait:
+            self._put(make(), items, index)
+        else:
+            self._building = _Build(Aside(make), items, index)
+
+    def _put(self, handle: Handle, items: Items, index: int) -> None:
         if self._group:
             _compare(handle.digest, self._group)
-        items.drop_embeddings()  # the library has a copy
         self._handle, self._items, self._index, self._state_note = handle, items, index, ""
+
+    def _take_build(self) -> None:
+        """Puts the build that is made aside in place, if there is one."""
+        building = self._building
+        if not building:
+            return
+        try:
+            if building.handle.lost:
+                raise ValueError("the process was forked while a thread built the sampler: refresh(x) comes first")
+            self._put(building.handle.result(), building.items, building.number)
+        except KeyboardInterrupt:
+            raise  # the build goes on
+        except BaseException:
+            self._building = None
+            raise
+        self._building = None
 
     def _items_of(self, x: Array, view2: Array, given: Dict[str, Any]) -> Items:
         """Those of a rebuild: what is not given is as it was."""
@@ -119,13 +153,19 @@ class BatchSampler:
 
     def refresh(self, x: Array, view2: Array = KEPT, labels: Matrix = KEPT, edges: Matrix = KEPT, features: Array = KEPT,
                 teacher: Array = KEPT, groups: Array = KEPT, progress: float = KEPT, zero_rows: str = KEPT,
-                tuples: Any = KEPT) -> None:
+                tuples: Any = KEPT, *, wait: bool = True) -> None:
         """Rebuilds the sampler on new embeddings, of as many rows and columns or others. Arguments that you leave out keep
         their values, and None drops one; second views are embeddings, too, so give them again if the last build had any.
-        If this fails, the sampler is as before. Needs memory for two builds."""
+        If this fails, the sampler is as before. Needs memory for two builds.
+        wait=False: builds in a thread of its own, on a copy of the arrays, while the iteration that has begun goes on; the
+        next one waits for it and takes it, or raises what it failed with, and the one after that goes on with the build
+        before."""
+        self._take_build()
         items = self._items_of(x, view2, {"labels": labels, "edges": edges, "features": features, "teacher": teacher,
                                           "groups": groups, "progress": progress, "zero_rows": zero_rows, "tuples": tuples})
-        self._build(items, self._index + 1)
+        if not wait:
+            items.copy_embeddings()
+        self._build(items, wait)
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the next iteration. Otherwise each iteration draws the epoch after the last one."""
@@ -168,6 +208,7 @@ class BatchSampler:
         (BatchSampler(None, ...) makes a sampler without). batch: where it begins in place of the state's: 0 for trainers that
         skip what was trained on themselves. Later epochs are drawn from the build that there is then. ValueError names what
         this sampler and the state's differ in."""
+        self._take_build()
         check(state, self._identity())
         number, build = whole(state["epoch"], "state: epoch", 0, 2**62), whole(state["build"], "state: build", -1, 2**62)
         begun = Epoch(Stored(state, self._layout.together), number, self._layout) if state["order"] else None
@@ -244,6 +285,7 @@ class BatchSampler:
             if self._handle.n not in (0, pending.source.n):
                 raise ValueError(f"epoch {number} of the state is of {pending.source.n} items, x has {self._handle.n}")
             return pending
+        self._take_build()
         handle, epoch = self._check(), self._next
         if epoch is None or epoch.source is not handle or epoch.number != number:
             epoch = self._next = Epoch(handle, number, self._layout)
@@ -262,7 +304,7 @@ class BatchSampler:
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """The batches of the epoch as arrays [up to 64, batch_size], short ones ending with -1. Does not count as
         an iteration."""
-        return self._current().blocks(0)
+        return self._current().blocks()
 
     def _begin(self, last: Optional[_Iteration] = None) -> _Iteration:
         with self._lock:  # one iteration per epoch

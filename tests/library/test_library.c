@@ -133,6 +133,15 @@ static void test_sizes(void) {
         CU_ASSERT_EQUAL(memcmp(drawn[0], drawn[1], 3 * B * sizeof **drawn), 0);
     }
     hardneg_free(h);
+    h = built("{gcbs: {quantile: 0.7}}"); // whose epochs are arranged
+    CU_ASSERT_EQUAL(h->built->sampler.arranged, 0);
+    CU_ASSERT_EQUAL(hardneg_sizes(h, 7, 0, NULL, &told), HARDNEG_OK);
+    CU_ASSERT(told == N / B && h->built->sampler.arranged == 0);
+    struct hardneg_items later = items_of_rows();
+    later.epoch = 5; // comes next
+    CU_ASSERT_EQUAL(hardneg_build(h, &later), HARDNEG_OK);
+    CU_ASSERT_EQUAL(h->built->sampler.arranged, 5);
+    hardneg_free(h);
     CU_ASSERT_EQUAL_FATAL(hardneg_open("hard-negative", 5, 1, 1, &h), HARDNEG_OK);
     const struct hardneg_items items = items_of_rows();
     CU_ASSERT_EQUAL_FATAL(hardneg_build(h, &items), HARDNEG_OK);
