@@ -142,5 +142,116 @@ open('second.jsonl', 'w').write(str([int(i) for i in good[0]]) + '\n\n[1, \"a\"]
     check "given: train" test "$("$hardneg" train -c t.yaml -o t -q >out 2>err; echo $?)" != 0
 }
 
+# A program for `command`, in a folder of its own; its arguments are the cell's.
+command_job() { # LINE...: prog.sh; j.yaml
+    printf '%s\n' '#!/bin/bash' "$@" >prog.sh
+    chmod +x prog.sh
+    job 'command: {run: [./prog.sh, "{out}", "{embeddings}", "{seed}", "{batch_size}"], name: mine}'
+}
+test_command() {
+    with_python "commands" || return 0
+    cat >mine.py <<P
+import json, sys
+import numpy as np
+sys.path.insert(0, "$here")
+from farthest_first import farthest_first
+x = np.load(sys.argv[1])
+assert x.dtype == "f4" and len(sys.argv) == 5, sys.argv
+open("ran", "a").write(".")
+open(sys.argv[4], "w").writelines(json.dumps(b) + "\n" for b in farthest_first(x, int(sys.argv[3]), int(sys.argv[2])))
+P
+    job uniform "command: {run: [$python, mine.py, '{embeddings}', '{seed}', '{batch_size}', '{out}'], name: farthest}"
+    local one=(--set "steps=[$last]" --set 'temperature=[0.5, 1]')
+    expect "command: foreseen" 0 'farthest' run -c j.yaml --dry-run "${one[@]}"
+    check "command: a dry run does not run it" test ! -e ran
+    expect "command" 0 '' run -c j.yaml -o c -q "${one[@]}"
+    check "command: NumPy's measures" "$python" "$here/farthest_first.py" check s.h5 c/results.h5 farthest
+    check "command: once a seed, for both temperatures" test "$(cat ran)" = ..
+    check "command: its time is the cost" "$python" -c "import h5py
+r = h5py.File('c/results.h5')['runs']; g = r['cost_g'][:][r['sampler'].asstr()[:] == 'farthest']
+assert len(g) == 4 and (g > .02).all() and (g < 300).all(), g"
+    check "command: reports do not run it" test "$("$hardneg" report c -q -o c.html; "$hardneg" export c --csv >/dev/null; cat ran)" = ..
+    expect "command: again" 0 '0 computed, 9 reused' run -c j.yaml -o c "${one[@]}"
+    echo '# changed' >>mine.py
+    expect "command: a changed program" 0 '4 computed, 5 reused' run -c j.yaml -o c "${one[@]}"
+    job "command: {run: [$python, mine.py, '{embeddings}', '{seed}', '{batch_size}', '{out}'], name: farthest, version: 2}"
+    run run -c j.yaml -o v -q --set "steps=[$last]"
+    echo '# changed' >>mine.py
+    expect "command: with a version" 0 '0 computed, 3 reused' run -c j.yaml -o v --set "steps=[$last]"
+    cat >needs.py <<'P'
+import sys
+import numpy as np
+x, y, v, out = sys.argv[1:5]
+y, v = np.load(y), np.load(v)
+assert y.dtype == "i8" and y.shape == (300,) and v.shape == (300, 8)
+np.save(out, np.resize(np.argsort(y, kind="stable"), (19, 16)))
+P
+    job "command: {run: [$python, needs.py, '{embeddings}', '{labels}', '{view2}', '{out}'], name: by-label, needs: [labels, view2], repeats: true}"
+    expect "command: labels and views" 0 '' run -c j.yaml -o l -q --set 'seeds=[1]'
+    echo 'import sys; open(sys.argv[1], "w").writelines("[%d]\n" % ((i + 1) % 300) for i in range(300))' >next.py
+    job "command-negatives: {run: [$python, next.py, '{out}'], name: next, n: 2}"
+    expect "command: negatives" 0 '' run -c j.yaml -o ng -q --set "steps=[$last]"
+    check "command: one negative each" is_column ng/results.h5 next negatives_mean 1.0
+}
+
+nothing_runs() { ! grep -lsa "hostile-$$" /proc/[0-9]*/cmdline; } # of the processes that tests here start
+no_scratch() { [ -z "$(ls -A tmp)" ]; }
+test_hostile() {
+    local one=(run -c j.yaml -q --set "steps=[$last]" --set 'seeds=[1]') s begun child
+    export -n OMP_WAIT_POLICY
+    mkdir -p tmp
+    export TMPDIR=$work/tmp
+    refused() { # NAME PATTERN [ARGUMENT...]: the cell of prog.sh fails with that
+        local name=$1 pattern=$2
+        shift 2
+        rm -rf no
+        expect "command: $name" 4 "mine: .*$pattern" "${one[@]}" -o no "$@"
+        check "command: $name leaves nothing running" nothing_runs
+        check "command: $name leaves no file" no_scratch
+    }
+    command_job 'echo first >&2; echo "ValueError: of mine" >&2; exit 3'
+    refused "that fails" 'ended with code 3: ValueError: of mine$'
+    command_job 'true'
+    refused "that writes nothing" 'wrote no .out'
+    command_job 'echo "[0, 1, 2]" >"$1"'
+    refused "other sizes" 'its output: its batches hold up to 3 items'
+    command_job 'echo x >"$1"'
+    refused "no array" 'its output: is not a .npy file'
+    command_job 'rm -f "$1"; mkfifo "$1"'
+    refused "a pipe" 'cannot be opened'
+    command_job "exec -a hostile-$$ sleep 100"
+    refused "that hangs" 'took more than 1 s' --set "samplers=[command: {run: [./prog.sh, '{out}'], name: mine, timeout: 1}]"
+    command_job "(exec -a hostile-$$ sleep 100) & setsid bash -c '(exec -a hostile-$$ sleep 100) & (exec -a hostile-$$ sleep 100)' & exit 4"
+    refused "that forks" 'ended with code 4'
+    command_job 'yes | head -c 300000000 >&2; yes | head -c 1000000000; exit 5'
+    refused "that prints much" 'ended with code 5: y$'
+    command_job 'exec head -c 2000000000 /dev/zero >"$1"'
+    refused "that writes without end" 'wrote a file of more than 1024 MiB'
+    command_job 'kill -SEGV $$'
+    refused "that crashes" 'ended by signal 11'
+    command_job 'printf "no end of a line" >&2; exit 6'
+    refused "without a line's end" 'code 6: no end of a line$'
+    job 'command: {run: [./no-such, "{out}"], name: mine}'
+    refused "that is not there" 'cannot be started: No such file'
+    for s in INT KILL; do
+        command_job "echo started >began; exec -a hostile-$$ sleep 100"
+        rm -rf no began
+        "$hardneg" "${one[@]}" -o no >out 2>err &
+        child=$!
+        check "command: begins ($s)" wait_for 60 test -e began
+        kill -$s $child
+        wait $child
+        rc=$?
+        check "command: $s" test $rc = $([ $s = INT ] && echo 130 || echo 137)
+        check "command: $s leaves nothing running" wait_for 20 nothing_runs
+    done
+    unset TMPDIR
+    for s in "command|wants .run." "command: {run: [a], name: b}|no argument has .out." "command: {run: ['{out}'], name: b, needs: [x]}|none of labels" \
+        "command: {run: ['{out}', '{labels}'], name: b}|run: .labels. is not known" "command: {run: [{out}], name: b}|stands in quotes"; do
+        job uniform
+        expect "command: ${s%%|*}" 2 "${s#*|}" run -c j.yaml -o no2 --set "samplers=[${s%%|*}]"
+    done
+}
+
 run_tests "${2:-}" "" $(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
 finish

@@ -12,7 +12,7 @@ enum hn_option_kind {
     HN_OPTION_CHOICE,   // int, index into choices
     HN_OPTION_SCHEDULE, // struct hn_schedule; "0.2" or "0.2~0.05"
     HN_OPTION_TEXT,     // char *, owned by the parameters
-    HN_OPTION_LIST,     // struct hn_text_list, owned; each occurrence appends (command lines only)
+    HN_OPTION_LIST,     // struct hn_text_list, owned; on command lines each occurrence appends
     HN_OPTION_SIZE      // int64_t bytes; "4GiB", "512MiB", "1000000"
 };
 

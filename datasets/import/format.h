@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/files.h"
+#include "core/matrix.h"
 
 // Bytes to be read: of a file, of standard input, or of a member of an archive.
 
@@ -193,3 +194,6 @@ HN_MUST_USE enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file
 // The same of double.
 HN_MUST_USE enum hn_code hn_npy_write_reals(struct hn_context *ctx, struct hn_new_file *file,
                                             int rank, const int64_t *shape, const double *value);
+// Likewise the rows of a matrix, as float32.
+HN_MUST_USE enum hn_code hn_npy_write_rows(struct hn_context *ctx, struct hn_new_file *file,
+                                           const struct hn_matrix *rows);

@@ -231,12 +231,18 @@ enum hn_code hn_given_digest(struct hn_context *ctx, const char *path,
     return HN_OK;
 }
 
+// A program that was asked for a .npy may write lines, too.
+static bool is_lines(const char *path, const char *data, int64_t bytes) {
+    return hn_ends_in(path, ".jsonl") || (bytes > 0 && (data[0] == '[' || data[0] == '{'));
+}
+
 enum hn_code hn_given_read(struct hn_context *ctx, const char *path, const char *sha256,
                            const struct hn_given_rules *rules, struct hn_given *out) {
-    struct hn_source s = {.path = path};
+    const char *title = rules->title ? rules->title : path;
+    struct hn_source s = {.path = title};
     struct reading r = {.rules = rules, .out = out};
     char found[HN_DIGEST_TEXT];
-    *out = (struct hn_given){.path = path, .per_epoch = rules->negatives ? rules->n : 0};
+    *out = (struct hn_given){.path = title, .per_epoch = rules->negatives ? rules->n : 0};
     HN_SCOPE(ctx);
     r.owner = scope.outer;
     char *data = read_bytes(ctx, path, &s.left);
@@ -245,14 +251,14 @@ enum hn_code hn_given_read(struct hn_context *ctx, const char *path, const char 
     digest_of(data, s.left, found);
     if (sha256 && strcmp(found, sha256) != 0)
         return hn_fail(ctx, HN_DATA,
-                       "%s: has changed since the run began: run again once it is written", path);
+                       "%s: has changed since the run began: run again once it is written", title);
     if (s.left == 0)
-        return hn_fail(ctx, HN_DATA, "%s: is empty", path);
+        return hn_fail(ctx, HN_DATA, "%s: is empty", title);
     s.file = fmemopen(data, (size_t)s.left, "rb");
     if (!s.file)
-        return hn_fail(ctx, HN_MEMORY, "%s: out of memory", path);
+        return hn_fail(ctx, HN_MEMORY, "%s: out of memory", title);
     enum hn_code code =
-        hn_ends_in(path, ".jsonl") ? read_lines(ctx, &r, &s) : read_npy(ctx, &r, &s);
+        is_lines(path, data, s.left) ? read_lines(ctx, &r, &s) : read_npy(ctx, &r, &s);
     code = code ? code : check_whole(ctx, &r);
     hn_source_close(&s);
     if (rules->per_epoch > 0)

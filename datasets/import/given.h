@@ -5,11 +5,12 @@
 #include "core/digest.h"
 #include "datasets/given.h"
 
-// What a file has to fit.
+// Rules that a file has to fit.
 struct hn_given_rules {
     int64_t n;         // items; a list holds numbers from 0 to n - 1
     int64_t longest;   // batch size, which the longest batch has; or most negatives of an anchor
     int64_t per_epoch; // batches of an epoch, 0 = all of a file, or what its first dimension says
+    const char *title; // of the file in messages, NULL: its path
     bool negatives;    // list l is of anchor l % n; else lists are batches
     bool repeats;      // an item may come twice in a batch
 };

@@ -10,7 +10,8 @@ enum { ALIGNMENT = 64, HEADER = 4 * ALIGNMENT, PREFIX = 10 };
 
 // Magic word, version, length and the dictionary, filled with blanks so that the values are
 // aligned.
-static size_t write_header(char header[HEADER], char kind, int rank, const int64_t *shape) {
+static size_t write_header(char header[HEADER], char kind, int width, int rank,
+                           const int64_t *shape) {
     static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
     char sizes[HN_ARRAY_RANK_MAX * 24] = "";
     for (int k = 0; k < rank; k++)
@@ -20,8 +21,8 @@ static size_t write_header(char header[HEADER], char kind, int rank, const int64
         sizes[strlen(sizes) - 1] = '\0'; // only a tuple of one needs its comma
     memset(header, ' ', HEADER);
     int length = snprintf(header + PREFIX, HEADER - PREFIX,
-                          "{'descr': '%c%c8', 'fortran_order': False, 'shape': (%s), }",
-                          BYTE_ORDER == LITTLE_ENDIAN ? '<' : '>', kind, sizes);
+                          "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (%s), }",
+                          BYTE_ORDER == LITTLE_ENDIAN ? '<' : '>', kind, width, sizes);
     header[PREFIX + length] = ' ';
     size_t size = ((size_t)(PREFIX + length) / ALIGNMENT + 1) * ALIGNMENT;
     memcpy(header, magic, sizeof magic);
@@ -42,7 +43,7 @@ static enum hn_code write_values(struct hn_context *ctx, struct hn_new_file *fil
             hn_file_abort(ctx, file);
             return code;
         }
-    size_t size = write_header(header, kind, rank, shape);
+    size_t size = write_header(header, kind, 8, rank, shape);
     (void)fwrite(header, 1, size, file->out); // what fails is seen when the file is committed
     (void)fwrite(value, 8, (size_t)count, file->out);
     return hn_file_commit(ctx, file);
@@ -56,4 +57,15 @@ enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int 
 enum hn_code hn_npy_write_reals(struct hn_context *ctx, struct hn_new_file *file, int rank,
                                 const int64_t *shape, const double *value) {
     return write_values(ctx, file, 'f', rank, shape, value);
+}
+
+enum hn_code hn_npy_write_rows(struct hn_context *ctx, struct hn_new_file *file,
+                               const struct hn_matrix *rows) {
+    char header[HEADER];
+    const int64_t shape[] = {rows->rows, rows->cols};
+    size_t size = write_header(header, 'f', (int)sizeof *rows->data, 2, shape);
+    (void)fwrite(header, 1, size, file->out);
+    for (int64_t i = 0; i < rows->rows; i++)
+        (void)fwrite(hn_row(rows, i), sizeof *rows->data, (size_t)rows->cols, file->out);
+    return hn_file_commit(ctx, file);
 }

@@ -70,7 +70,10 @@ bool hn_yaml_is(const struct hn_yaml *value, const char *word); // a text, and t
 HN_MUST_USE enum hn_code hn_yaml_items(struct hn_context *ctx, const char *key,
                                        const struct hn_yaml *value, const struct hn_yaml **first,
                                        int64_t *n);
-// Sets an option from a scalar; a number in quotes is a text, and refused.
+// HN_USAGE for what is no list of texts, or a text that stands for a list of one.
+HN_MUST_USE enum hn_code hn_yaml_check_texts(struct hn_context *ctx, const struct hn_option *option,
+                                             const struct hn_yaml *value);
+// Sets an option from a scalar; a number in quotes is a text, and refused. A LIST from a list.
 HN_MUST_USE enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
                                      const struct hn_yaml *value, void *params);
 

@@ -49,6 +49,12 @@ static enum hn_code read_axis(struct hn_context *ctx, const struct hn_registry *
     axis->option = hn_options_find(item->entry.options, key->text);
     if (!axis->option)
         return fail_option(ctx, &item->entry, key);
+    if (axis->option->kind == HN_OPTION_LIST) { // one value
+        axis->first = key->next;
+        axis->count = 1;
+        item->axes++;
+        return hn_yaml_check_texts(ctx, axis->option, key->next);
+    }
     enum hn_code code = hn_list_read(ctx, axis->option, NULL, key->next, &values);
     hn_free(ctx, values.item);
     if (code || hn_yaml_items(ctx, axis->option->name, key->next, &axis->first, &axis->count))

@@ -71,8 +71,40 @@ static bool is_octal(const char *text) {
     return text[0] == '0' && text[1] && text[strspn(text, "0123456789")] == '\0';
 }
 
+enum hn_code hn_yaml_check_texts(struct hn_context *ctx, const struct hn_option *option,
+                                 const struct hn_yaml *value) {
+    const struct hn_yaml *item;
+    int64_t n;
+    if (hn_yaml_items(ctx, option->name, value, &item, &n))
+        return ctx->code;
+    for (; n > 0; n--, item = item->next)
+        if (item->kind != HN_YAML_SCALAR || hn_yaml_is_null(item))
+            return hn_yaml_fail(
+                ctx, item, "'%s' wants a list of texts, and this is %s%s", option->name,
+                hn_yaml_kind_name(item),
+                item->kind == HN_YAML_MAP ? ": a text that begins with { stands in quotes" : "");
+    return HN_OK;
+}
+
+// In place of the texts that are there.
+static enum hn_code set_texts(struct hn_context *ctx, const struct hn_option *option,
+                              const struct hn_yaml *value, void *params) {
+    const struct hn_yaml *item;
+    int64_t n;
+    if (hn_yaml_check_texts(ctx, option, value) ||
+        hn_yaml_items(ctx, option->name, value, &item, &n))
+        return ctx->code;
+    hn_option_unset(option, params);
+    for (; n > 0; n--, item = item->next)
+        if (hn_option_set(ctx, option, params, item->text))
+            return ctx->code;
+    return HN_OK;
+}
+
 enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
                          const struct hn_yaml *value, void *params) {
+    if (option->kind == HN_OPTION_LIST)
+        return set_texts(ctx, option, value, params);
     if (value->kind != HN_YAML_SCALAR || hn_yaml_is_null(value))
         return hn_yaml_fail(ctx, value, "'%s' wants %s, not %s", option->name, wanted(option),
                             hn_yaml_kind_name(value));

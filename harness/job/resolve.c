@@ -91,12 +91,29 @@ static void put_value(struct hn_yaml_text *t, enum hn_option_kind kind, const ch
         hn_yaml_text_put(t, value);
 }
 
+static void put_texts(struct hn_yaml_text *t, const char *before, const struct hn_option *option,
+                      const void *params) {
+    struct hn_text_list list;
+    memcpy(&list, (const char *)params + option->offset, sizeof list);
+    hn_yaml_text_put(t, before);
+    hn_yaml_text_name(t, option->name);
+    for (int64_t i = 0; i < list.count; i++) {
+        hn_yaml_text_put(t, i ? ", " : ": [");
+        put_quoted(t, list.item[i]);
+    }
+    hn_yaml_text_put(t, "]");
+}
+
 // The value of an option, behind `before` and its name; false if it is unset.
 static bool put_option(struct hn_yaml_text *t, const char *before, const struct hn_option *option,
                        const void *params) {
     int length = hn_option_text(option, params, NULL, 0);
     if (length <= 0)
         return false;
+    if (option->kind == HN_OPTION_LIST) {
+        put_texts(t, before, option, params);
+        return true;
+    }
     char *value = hn_alloc(t->ctx, length + 1, 1);
     t->failed = t->failed || !value;
     if (!value)

@@ -103,9 +103,8 @@ enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
     return check_sampler(ctx, plan, cell, note);
 }
 
-// Median seconds per unit (a build, or a batch) over the samples of a phase that count.
-static enum hn_code phase_median(struct hn_context *ctx, const struct hn_table *timing,
-                                 const char *phase, double last_rep, double *seconds) {
+enum hn_code hn_phase_median(struct hn_context *ctx, const struct hn_table *timing,
+                             const char *phase, double last_rep, double *seconds) {
     HN_SCOPE(ctx);
     double *sample = hn_alloc(ctx, timing->rows, sizeof *sample);
     if (!sample)
@@ -138,12 +137,12 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     double build, begin, next;
     if (cell->file)
-        return HN_OK; // the job says them
+        return HN_OK; // hn_given_set_costs()
     // The beginning of an epoch (a shuffle, say) is part of drawing. Later epochs may do work that
     // belongs to the build (GCBS orders anew), so only the first counts.
-    if (phase_median(ctx, &out->timing, "build", INFINITY, &build) ||
-        phase_median(ctx, &out->timing, "epoch", 0, &begin) ||
-        phase_median(ctx, &out->timing, "next", INFINITY, &next))
+    if (hn_phase_median(ctx, &out->timing, "build", INFINITY, &build) ||
+        hn_phase_median(ctx, &out->timing, "epoch", 0, &begin) ||
+        hn_phase_median(ctx, &out->timing, "next", INFINITY, &next))
         return ctx->code;
     struct hn_table *runs = &out->runs;
     int64_t t = hn_sampler_interval(sampler->type, sampler->params);

@@ -63,18 +63,17 @@ static struct hn_stamp since(const struct hn_cell_work *w, struct hn_stamp begun
     return s;
 }
 
-enum { UNTIMED = -1 }; // wall time of what was not all done here and now
-
 static enum hn_code add_sample(struct hn_context *ctx, struct hn_cell_work *w, const char *phase,
                                int64_t rep, int64_t batches, struct hn_stamp took) {
-    if (took.wall == UNTIMED || w->cell->file) // reading a file is no cost of the sampler
+    bool build = strcmp(phase, "build") == 0;
+    if (took.wall == HN_UNTIMED || (w->cell->file && !build)) // handing over is no cost
         return HN_OK;
     return HN_TABLE_PUT(ctx, &w->out->timing, HN_INT_VALUE("run", 0), HN_TEXT_VALUE("phase", phase),
                         HN_INT_VALUE("rep", rep), HN_INT_VALUE("order", (*w->order)++),
                         HN_INT_VALUE("warmup", w->warmup), HN_INT_VALUE("batches", batches),
                         HN_INT_VALUE("wall_ns", took.wall), HN_INT_VALUE("cpu_ns", took.cpu),
                         HN_REAL_VALUE("instructions", took.instructions),
-                        HN_INT_VALUE("shared", w->shared && strcmp(phase, "build") == 0));
+                        HN_INT_VALUE("shared", w->shared && build));
 }
 
 static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *w) {
@@ -96,9 +95,10 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
     struct hn_stamp begun = begin_timing(w);
     if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->index))
         return ctx->code;
-    w->build = since(w, begun);
+    if (!w->cell->file)
+        w->build = since(w, begun);
     if (ctx->parts && ctx->parts->elsewhere)
-        w->build.wall = UNTIMED;
+        w->build.wall = HN_UNTIMED;
     return add_sample(ctx, w, "build", w->rep, 0, w->build);
 }
 
@@ -220,7 +220,7 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w
             HN_REAL_VALUE("anchors_without", lists ? (double)s->anchors_without : NAN),
             HN_REAL_VALUE("apart_moved", s->apart.order ? (double)s->apart.moved : NAN),
             HN_REAL_VALUE("apart_left", s->apart.order ? (double)s->apart.left : NAN)) ||
-        note_age(ctx, w) || (w->cell->file && hn_given_set_costs(ctx, w)))
+        note_age(ctx, w))
         return ctx->code;
     struct hn_table *table = s->type->table ? hn_results_add_table(ctx, w->out) : NULL;
     if (s->type->table && (!table || s->type->table(ctx, s, table)))
@@ -354,6 +354,7 @@ static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
     code = code ? code : hn_batches_open(ctx, &w->sampler, CHUNK, &b);
     hn_own(ctx, scope.outer); // the sampler may be kept
     code = code ? code : use(ctx, w, &b);
+    code = code || !w->cell->file ? code : hn_given_set_costs(ctx, w);
     leave_sampler(ctx, w, code);
     return code;
 }

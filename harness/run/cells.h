@@ -34,6 +34,8 @@ HN_MUST_USE enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn
 void hn_cache_put_global(struct hn_context *ctx, struct hn_cell_cache *cache, int32_t data,
                          int64_t index, struct hn_global *global, int n);
 
+enum { HN_UNTIMED = -1 }; // wall time of what was not all done here and now
+
 // Clocks, in ns, and counter (NaN: not counted) at one moment, or between two.
 struct hn_stamp {
     int64_t wall, cpu;
@@ -88,6 +90,9 @@ struct hn_runner hn_plan_runner(const struct hn_plan *plan);
 HN_MUST_USE enum hn_code hn_run_cells(struct hn_context *ctx, struct hn_runner *runner,
                                       struct hn_cell_state *state, struct hn_run_summary *summary);
 
+// Median seconds per unit (a build, or a batch) over the samples of a phase that count; NaN: none.
+HN_MUST_USE enum hn_code hn_phase_median(struct hn_context *ctx, const struct hn_table *timing,
+                                         const char *phase, double last_rep, double *seconds);
 // Batches of a cell's first epoch, by its table of times; NaN without.
 double hn_epoch_batches(const struct hn_table *timing);
 
@@ -123,8 +128,9 @@ struct hn_weighting_params hn_cell_weighting(const struct hn_plan *plan,
 HN_MUST_USE enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs,
                                           const char *text);
 
-// Reads the cell's file and hands its lists to the open sampler, which owns them; of a trial,
-// items in their order. Notes an epoch that misses items. HN_DATA as hn_given_read().
+// Hands the lists of the cell's file to the open sampler, which owns them; or of its program, which
+// is run on what the cell is built on, and whose time becomes w->build; of a trial, items in their
+// order. Notes an epoch that misses items. HN_DATA: the program failed, or as hn_given_read().
 HN_MUST_USE enum hn_code hn_given_hand_over(struct hn_context *ctx, struct hn_cell_work *w);
-// Costs are what the job says, NaN where it does not.
+// Costs: of a program what its runs took, else what the job says, NaN where it does not.
 HN_MUST_USE enum hn_code hn_given_set_costs(struct hn_context *ctx, struct hn_cell_work *w);

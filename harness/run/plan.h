@@ -14,10 +14,10 @@ struct hn_plan_data {
     char sha256[HN_DIGEST_TEXT];
 };
 
-// The file of batches that another program chose for a cell.
+// Source of the batches that another program chooses for a cell.
 struct hn_given_file {
-    char *path;
-    char sha256[HN_DIGEST_TEXT]; // of its bytes when the job was planned
+    char *path;                  // NULL: the program is run
+    char sha256[HN_DIGEST_TEXT]; // of the file's bytes when the job was planned, or of the command
 };
 
 // One point of the grid.
@@ -79,8 +79,9 @@ HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_jo
 void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 
 // Sets cell->file: the path of the job with the cell's step, seed, batch size and data set, and the
-// digest of what is there; of a cell that draws the same as an earlier one, that one's. HN_DATA:
-// there is no such file. HN_USAGE: an unknown word in braces. It belongs to the owner.
+// digest of what is there, or of the cell's command; of a cell that draws the same as an earlier
+// one, that one's. HN_DATA: there is no such file. HN_USAGE: an unknown word in braces. It belongs
+// to the owner.
 HN_MUST_USE enum hn_code hn_given_find_file(struct hn_context *ctx, const struct hn_plan *plan,
                                             struct hn_cell *cell);
 
