@@ -189,6 +189,35 @@ json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base) {
     return out;
 }
 
+const char hn_compare_no_checksum[] = "has no checksum, so another program has written to it: its "
+                                      "values may not be those measured";
+
+static struct hn_phrase made(const struct hn_results *r) {
+    struct hn_phrase all = {""};
+    const char *program = hn_results_get_env(r, "program"),
+               *commit = hn_results_get_env(r, "git_commit"),
+               *created = hn_results_get(r, "created"),
+               *machine = hn_results_get_env(r, "machine_class");
+    const bool dirty = strcmp(hn_results_get_env(r, "git_dirty"), "1") == 0;
+    hn_put_text(all.text, sizeof all.text, "program %s", *program ? program : "unknown");
+    if (*commit && strcmp(commit, "unknown") != 0)
+        hn_append(all.text, sizeof all.text, ", commit %.12s%s", commit,
+                  dirty ? " with changes" : "");
+    if (*created)
+        hn_append(all.text, sizeof all.text, ", %s", created);
+    if (*machine)
+        hn_append(all.text, sizeof all.text, ", on %s", machine);
+    return all;
+}
+
+int hn_compare_files(const struct hn_comparison *c, struct hn_compare_file out[HN_COMPARE_FILES]) {
+    int n = 0;
+    if (c->base->n_env > 0)
+        out[n++] = (struct hn_compare_file){"BASE", "base", made(c->base), c->base->no_checksum};
+    out[n++] = (struct hn_compare_file){"NEW", "new", made(c->now), c->now->no_checksum};
+    return n;
+}
+
 static void print_labels(const struct hn_comparison *c, bool of_base, hn_put *put, FILE *out) {
     json_t *labels = hn_compare_missing(c, of_base);
     int64_t all = of_base ? c->only_base : c->only_now;

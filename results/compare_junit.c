@@ -63,9 +63,20 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hardneg compare\" "
             "tests=\"%lld\" failures=\"%lld\" errors=\"0\" skipped=\"%lld\">\n",
             (long long)count.tests, (long long)count.failures, (long long)count.skipped);
+    struct hn_compare_file file[HN_COMPARE_FILES];
+    const int files = hn_compare_files(c, file);
+    fputs("  <properties>\n", out);
+    for (int i = 0; i < files; i++)
+        hn_print(out, put_escaped, "    <property name=\"%s\" value=\"%s%s%s\"/>\n", file[i].key,
+                 file[i].made.text, file[i].no_checksum ? "; " : "",
+                 file[i].no_checksum ? hn_compare_no_checksum : "");
+    fputs("  </properties>\n", out);
     put_cases(c, &written);
-    if (*c->said_first)
-        hn_print(out, put_escaped, "  <system-out>%s</system-out>\n", c->said_first);
+    fputs("  <system-out>", out);
+    for (int i = 0; i < files; i++)
+        if (file[i].no_checksum)
+            hn_print(out, put_escaped, "%s %s\n", file[i].name, hn_compare_no_checksum);
+    hn_print(out, put_escaped, "%s</system-out>\n", c->said_first);
     fputs("</testsuite>\n", out);
     return HN_OK;
 }

@@ -1,12 +1,51 @@
 // A comparison as Markdown, for the summary of a CI job. Nothing that a file holds is markup in it.
 #include "results/compare_private.h"
 
+#include <string.h>
+
+// Lines stay lines.
+static void put_lines(FILE *out, const char *text) {
+    for (; *text; text++)
+        *text == '\n' ? (void)fputc('\n', out) : hn_markdown_put(out, (char[]){*text, '\0'});
+}
+
+// BASE and NEW, and what to know of them first.
+static void put_files(const struct hn_comparison *c, FILE *out) {
+    struct hn_compare_file file[HN_COMPARE_FILES];
+    const int n = hn_compare_files(c, file);
+    for (int i = 0; i < n; i++)
+        hn_print(out, hn_markdown_put, "- %s: %s\n", file[i].name, file[i].made.text);
+    fputc('\n', out);
+    for (int i = 0; i < n; i++)
+        if (file[i].no_checksum)
+            fprintf(out, "&#9888;&#65039; **%s %s.**\n\n", file[i].name, hn_compare_no_checksum);
+}
+
+// The rows without costs that no gate holds: those tell of the machine.
+static json_t *rows_of(const struct hn_comparison *c) {
+    json_t *rows = hn_compare_rows(c);
+    for (size_t i = json_array_size(rows); i-- > 0;) {
+        const json_t *row = json_array_get(rows, i);
+        const char *metric = json_string_value(json_object_get(row, "metric")),
+                   *mark = json_string_value(json_object_get(row, "mark"));
+        bool cost = false;
+        for (int which = 0; which < HN_COMPARE_COSTS; which++)
+            cost = cost || strcmp(metric, hn_compare_cost(c, which).metric) == 0;
+        if (cost && strcmp(mark, "-") == 0)
+            json_array_remove(rows, i);
+    }
+    return rows;
+}
+
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     (void)ctx;
     static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;", "&#9888;&#65039;"};
-    json_t *rows = hn_compare_rows(c);
-    fprintf(out, "### %s hardneg compare\n\n%s%s", mark[c->end], c->said_first,
-            *c->said_first ? "\n" : "");
+    json_t *rows = rows_of(c);
+    fprintf(out, "### %s hardneg compare\n\n", mark[c->end]);
+    put_files(c, out);
+    put_lines(out, c->said_first);
+    if (*c->said_first)
+        fputc('\n', out);
     hn_print(out, hn_markdown_put, "%s\n\n", c->verdict);
     if (json_array_size(rows) > 0)
         hn_records_markdown(hn_compare_columns, rows, out);
@@ -14,10 +53,12 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     if (c->end == HN_COMPARE_ALLOWED)
         return HN_OK;
     fprintf(out, "\n%s without a difference.", hn_counted(hn_compare_same(c), "column").text);
-    if (c->comparable)
+    if (c->times_tested > 0)
         fprintf(out, " Noise of the host: %.1f %%.\n", 100 * c->floor);
-    else
+    else if (!c->comparable)
         hn_print(out, hn_markdown_put, " Times are not gated: %s.\n", c->why_not);
+    else
+        fputc('\n', out);
     if (c->only_base + c->only_now > 0) {
         fputc('\n', out);
         hn_compare_print_missing(c, hn_markdown_put, out);

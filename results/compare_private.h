@@ -12,6 +12,17 @@ void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char 
 // Says changes of numbers between the versions, and the programs of NEW.
 HN_MUST_USE enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c);
 
+// The files that are compared, for reports that outlive the terminal; BASE is left out where it is
+// missing.
+struct hn_compare_file {
+    const char *name, *key; // "BASE", "base"
+    struct hn_phrase made;  // "program P, commit C, DATE, on MACHINE CLASS"
+    bool no_checksum;       // hn_compare_no_checksum is so of it
+};
+enum { HN_COMPARE_FILES = 2 };
+int hn_compare_files(const struct hn_comparison *c, struct hn_compare_file out[HN_COMPARE_FILES]);
+extern const char hn_compare_no_checksum[];
+
 // All cells of one cost.
 struct hn_compare_cost {
     const char *metric;

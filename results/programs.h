@@ -1,5 +1,6 @@
-// Which programs made the rows of results. A program is named by its commit, and where its sources
-// had changes, or there is no commit, by a digest of itself: "31d4695f00ba+0c1d2e3f4a5b".
+// Which programs made the rows of results. A program is named by its version and a digest of its
+// sources, "0.2.0-0c1d2e3f4a5b": the same sources make the same program, from a clone or an
+// archive. Up to version 0.1.0 it was the commit.
 #pragma once
 
 #include "results/rows.h"

@@ -32,6 +32,7 @@ struct hn_results {
     int64_t order_run_capacity, order_split_capacity, order_id_capacity;
     // Capacity that hn_results_append() keeps, in elements; zero where arrays are filled by hand.
     int64_t histogram_capacity, start_capacity, batch_capacity;
+    bool no_checksum; // the file read ought to have one: another program has written to it
 };
 
 void hn_results_free(struct hn_context *ctx, struct hn_results *r);

@@ -462,12 +462,12 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
         good = false;
     }
     if (good && hn_results_check(ctx, path, out) == HN_OK) {
-        if (!r.has_checksum && hn_results_version(out) >= FIRST_WITH_CHECKSUM)
-            hn_note_once(
-                ctx,
-                "%s: has no checksum, so another program has written to it: its values may "
-                "not be those measured; if in doubt, " HN_STORE_MEND,
-                path);
+        out->no_checksum = !r.has_checksum && hn_results_version(out) >= FIRST_WITH_CHECKSUM;
+        if (out->no_checksum)
+            hn_note_once(ctx,
+                         "%s: has no checksum, so another program has written to it: its values "
+                         "may not be those measured; if in doubt, " HN_STORE_MEND,
+                         path);
         return HN_OK;
     }
     hn_results_free(ctx, out);

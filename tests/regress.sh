@@ -294,6 +294,16 @@ assert int(t.get('skipped')) == len(t.findall('.//skipped'))
 m = open('m.md').read()
 assert '<script' not in m and '\`touch' not in m.replace('\\\\\`', '') and 'FAIL' in m"
     check "nothing was run" test ! -e x
+    check "which files, and that another program wrote them" "$python" -c "import xml.etree.ElementTree as x
+m, t = open('m.md').read(), x.parse('j.xml').getroot()
+made = {p.get('name'): p.get('value') for p in t.findall('properties/property')}
+for key in 'base', 'new':
+    assert f'- {key.upper()}: program ' in m and f'**{key.upper()} has no checksum' in m, m
+    assert f'{key.upper()} has no checksum' in t.find('system-out').text and 'no checksum' in made[key]
+    assert ', commit ' in made[key] or ', 20' in made[key], made"
+    run compare a a --junit j.xml --markdown own.md --gate n_dot:=0
+    check "an untouched file has no such note, and no noise that nobody measured" test -z "$(grep -l 'checksum\|Noise' own.md j.xml)"
+    check "nor costs that no gate holds" test -z "$(grep '^| cost_' own.md)"
     mkdir -p past/one
     cp a/results.h5 past/first.h5
     cp evil.h5 past/one/results.h5
@@ -797,12 +807,16 @@ steps = [s for j in w['jobs'].values() for s in j['steps']]
 assert any('hardneg compare' in s.get('run', '') for s in steps)
 assert all('uses' in s or 'run' in s for s in steps)"
     check ".github/workflows/ci.yml is a workflow" "$python" -c "import yaml
-jobs = yaml.safe_load(open('$root/.github/workflows/ci.yml'))['jobs']
-assert set(jobs) == {'test', 'kernels', 'lint', 'sanitizers'}, set(jobs)
+ci = yaml.safe_load(open('$root/.github/workflows/ci.yml'))
+jobs = ci['jobs']
+assert set(jobs) == {'test', 'systems', 'kernels', 'checks', 'release'}, set(jobs)
 assert [m['compiler'] for m in jobs['test']['strategy']['matrix']['include']] == ['gcc', 'clang']
-assert jobs['sanitizers']['strategy']['matrix']['sanitizer'] == ['asan', 'tsan']
-assert all(j['container'] == 'debian:bookworm' for j in jobs.values())
-assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in jobs.values())"
+assert jobs['checks']['strategy']['matrix']['target'] == ['lint', 'asan', 'tsan']
+assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) and 0 < j['timeout-minutes'] <= 90 for j in jobs.values())
+assert ci['permissions'] == {'contents': 'read'} and ci['concurrency']
+assert [n for n, j in jobs.items() if 'permissions' in j] == ['release'] and set(jobs['release']['needs']) == set(jobs) - {'release'}
+import re
+assert all(re.fullmatch('[a-z/-]+@[0-9a-f]{40}', s['uses']) for j in jobs.values() for s in j['steps'] if 'uses' in s)"
     check "docs/guide/ci/slurm.sh is a script" bash -n "$root/docs/guide/ci/slurm.sh"
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
