@@ -6,6 +6,8 @@
 #   CFLAGS=...     optimisation and further flags          (default: -O3 -g)
 #   MPI=1          with Open MPI, for `hardneg run --mpi`
 #   DEPS=0         demo, test and the like install nothing
+#   RPATH=0        no run path to OpenBLAS's folder: the system's choice of a BLAS
+#   prefix=dir     install below it (default: /usr/local); bindir, libdir, includedir, datadir, mandir, docdir, DESTDIR
 #   V=1            show the commands
 
 ifeq ($(origin CC),default)
@@ -16,8 +18,11 @@ BUILD ?= build
 override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 MARCH ?=
 CFLAGS ?= -O3 -g
-PREFIX ?= /usr/local
 OMP ?= -fopenmp
+PKG_CONFIG ?= pkg-config
+ifeq ($(origin AR),default)
+AR := ar
+endif
 DEPS ?= 1
 export DEPS
 
@@ -37,10 +42,11 @@ endif
 # is left out. No -ffast-math: infinities and NaN carry meaning here; no contraction to fused multiply-add:
 # the same numbers from every compiler.
 # HDF5 without MPI where a distribution tells the two apart.
-hdf5 = $$(pkg-config --exists hdf5-serial && echo hdf5-serial || echo hdf5)
+hdf5 = $$($(PKG_CONFIG) --exists hdf5-serial && echo hdf5-serial || echo hdf5)
 packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson libzip
-openmp_blas := $(firstword $(wildcard /usr/lib/*/openblas-openmp/pkgconfig))
-pkg = $(shell PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" pkg-config $(1) $(packages))
+openmp_blas = $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-openmp/pkgconfig)
+pkg_config = PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" $(PKG_CONFIG)
+pkg = $(shell $(pkg_config) $(1) $(packages))
 once = $(eval $(1) := $(2))$($(1))
 pkg_cflags = $(call once,pkg_cflags,$(patsubst -I%,-isystem %,$(call pkg,--cflags)))
 pkg_dirs = $(call once,pkg_dirs,$(call pkg,--libs-only-L))
@@ -55,8 +61,11 @@ warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion 
 # them, and makes vectors of conditions for AVX2, too.
 all_cflags = -std=c17 -ffp-contract=off -fno-trapping-math -fno-math-errno -fPIC -fvisibility=hidden $(OMP) $(warnings) \
 	$(CFLAGS) $(addprefix -march=,$(MARCH)) $(SANITIZE)
+# Compilers record the folder that they are in by this name: the same bytes from any folder.
+compile = PWD=/proc/self/cwd $(CC)
 cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
-rpath = $(patsubst -L%,-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))
+RPATH ?= 1
+rpath = $(if $(filter-out 0,$(RPATH)),$(patsubst -L%,-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs))))
 ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
 libs = -lhdf5_hl $(filter-out -lgslcblas -lopenblas,$(pkg_libs)) -lsvm -lm -ldl
 comma := ,
@@ -64,8 +73,8 @@ comma := ,
 # Open MPI is an option: what calls it is one file.
 MPI ?=
 ifneq ($(filter-out 0,$(MPI)),)
-$(BUILD)/obj/harness/host/ranks.o: private cppflags += -DHN_MPI $(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c))
-libs += $(shell pkg-config --libs ompi-c)
+$(BUILD)/obj/harness/host/ranks.o: private cppflags += -DHN_MPI $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags ompi-c))
+libs += $(shell $(PKG_CONFIG) --libs ompi-c)
 endif
 
 modules := $(shell sed -n 's/^\([a-z/]*\):.*/\1/p' tests/modules.txt)
@@ -82,13 +91,13 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c pairs.c pairs_rank.c text.c text_task.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures front torture rehearsal memcheck slurm mpi
+entries := demo check test asan tsan threads lint analyze bench paper pictures front torture rehearsal memcheck slurm mpi deb
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front \
-	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi format install install-library wheel uninstall dist clean help FORCE
+	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems format install install-library wheel sdist uninstall dist release clean help libraries FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -147,6 +156,14 @@ slurm: ## docs/guide/ci/slurm.sh with a Slurm cluster of this machine alone, whi
 mpi: ## a program with Open MPI, and its tests with one, two and three ranks
 	$(Q)./deps.sh build test mpi
 	$(again) run-mpi MPI=1 BUILD=$(BUILD)/mpi
+
+# ROOTS: where the roots of systems stay; SYSTEMS: which of them; WHAT=test: every test.
+systems: ## build and try it in bare roots of Debian 12, 13 and unstable, with clang, for arm64 and with musl's headers
+	$(Q)tests/systems.sh $(SYSTEMS)
+
+deb: ## Debian packages of the last commit, looked at by lintian, in build/deb
+	$(Q)./deps.sh build test deb
+	$(again) run-deb
 
 torture: ## kill commands at KILLS (default 200) random moments; CASES (default 1000) hostile inputs
 	$(Q)./deps.sh build test
@@ -250,52 +267,84 @@ run-torture: $(program)
 format: ## rewrite all sources as .clang-format says
 	$(Q)clang-format -i $(shell git ls-files '*.[ch]')
 
-share := $(DESTDIR)$(PREFIX)/share
-pages := $(share)/man/man1/hardneg.1 $(share)/bash-completion/completions/hardneg \
-	$(share)/zsh/site-functions/_hardneg
-library_page := $(share)/man/man3/hardneg.3
+# Folders in GNU's spelling. PREFIX is another name of prefix.
+PREFIX ?= /usr/local
+prefix = $(PREFIX)
+bindir = $(prefix)/bin
+libdir = $(prefix)/lib
+includedir = $(prefix)/include
+datadir = $(prefix)/share
+mandir = $(datadir)/man
+docdir = $(datadir)/doc/hardneg
+# A path as one word of the shell, blanks or not; where it is installed; as pkg-config reads it.
+quoted = '$(subst ','\'',$(1))'
+to = $(call quoted,$(DESTDIR)$(1))
+space := $(subst ,, )
+in_pc = $(subst $(space),\$(space),$(1))
+# Below docdir, and below datadir/hardneg; their names have no blanks.
+documents = README.md LICENSE CHANGELOG.md CITATION.cff $(shell find docs -type f)
+shipped = $(shell find harness/jobs -type f) $(wildcard datasets/*.h5 plots/paper/*)
+mode = $$([ -x $$f ] && echo 755 || echo 644)
 
 # The library alone; `install` calls it as well.
 install-library: $(shared)
-	$(Q)install -D -m 755 $(shared).1 $(DESTDIR)$(PREFIX)/lib/libhardneg.so.1
-	$(Q)ln -sf libhardneg.so.1 $(DESTDIR)$(PREFIX)/lib/libhardneg.so
-	$(Q)install -D -m 644 library/hardneg.h $(DESTDIR)$(PREFIX)/include/hardneg.h
-	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	$(Q)install -d $(dir $(library_page))
-	$(Q)awk -v version=$(version) -f library/man.awk library/hardneg.h library/example/example.c > $(library_page)
-	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(version),' library/hardneg.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/hardneg.pc
+	$(Q)install -D -m 755 $(shared).1 $(call to,$(libdir)/libhardneg.so.1)
+	$(Q)ln -sf libhardneg.so.1 $(call to,$(libdir)/libhardneg.so)
+	$(Q)install -D -m 644 library/hardneg.h $(call to,$(includedir)/hardneg.h)
+	$(Q)install -d $(call to,$(libdir)/pkgconfig) $(call to,$(mandir)/man3)
+	$(Q)awk -v version=$(version) -f library/man.awk library/hardneg.h library/example/example.c > $(call to,$(mandir)/man3/hardneg.3)
+	$(Q){ printf '%s\n' $(call quoted,prefix=$(call in_pc,$(prefix))) $(call quoted,includedir=$(call in_pc,$(includedir))) \
+		$(call quoted,libdir=$(call in_pc,$(libdir))); \
+		sed 's,@VERSION@,$(version),' library/hardneg.pc.in; } > $(call to,$(libdir)/pkgconfig/hardneg.pc)
 
 wheel: $(shared) ## the Python module and the library in one file, in build/wheels
 	$(Q)HARDNEG_LIBRARY=$(abspath $(shared)) /usr/bin/python3 python/build_wheel.py $(BUILD)/wheels
 
-install: all install-library ## install below PREFIX (default /usr/local); DESTDIR is honoured
-	$(Q)install -D -m 755 $(program) $(DESTDIR)$(PREFIX)/bin/hardneg
-	$(Q)install -d $(dir $(pages)) $(share)/doc/hardneg/docs $(share)/hardneg/harness/jobs \
-		$(share)/hardneg/datasets $(share)/hardneg/plots
-	$(Q)$(program) man > $(word 1,$(pages))
-	$(Q)$(program) completion bash > $(word 2,$(pages))
-	$(Q)$(program) completion zsh > $(word 3,$(pages))
-	$(Q)install -m 644 README.md LICENSE CHANGELOG.md CITATION.cff $(share)/doc/hardneg
-	$(Q)cp -R docs/. $(share)/doc/hardneg/docs
-	$(Q)cp -R harness/jobs/. $(share)/hardneg/harness/jobs
-	$(Q)install -m 644 $(wildcard datasets/*.h5) $(share)/hardneg/datasets
-	$(Q)cp -R plots/page/theme.gp $(wildcard plots/paper) $(share)/hardneg/plots
+install: all install-library ## install below prefix (default /usr/local); DESTDIR is honoured
+	$(Q)install -D -m 755 $(program) $(call to,$(bindir)/hardneg)
+	$(Q)install -d $(call to,$(mandir)/man1) $(call to,$(datadir)/bash-completion/completions) $(call to,$(datadir)/zsh/site-functions)
+	$(Q)$(program) man | sed $(call quoted,s|harness/jobs/|$(subst -,\-,$(datadir))/hardneg/&|) > $(call to,$(mandir)/man1/hardneg.1)
+	$(Q)$(program) completion bash > $(call to,$(datadir)/bash-completion/completions/hardneg)
+	$(Q)$(program) completion zsh > $(call to,$(datadir)/zsh/site-functions/_hardneg)
+	$(Q)for f in $(documents); do install -D -m $(mode) $$f $(call to,$(docdir))/$$f; done
+	$(Q)for f in $(shipped); do install -D -m $(mode) $$f $(call to,$(datadir)/hardneg)/$$f; done
+	$(Q)install -m 644 plots/page/theme.gp $(call to,$(datadir)/hardneg/plots/theme.gp)
 
+# Files that were installed, and folders of hardneg's own that are then empty.
 uninstall: ## remove what `make install` put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg $(pages) $(library_page) $(addprefix $(DESTDIR)$(PREFIX)/,lib/libhardneg.so \
-		lib/libhardneg.so.1 include/hardneg.h lib/pkgconfig/hardneg.pc)
-	$(Q)rm -rf $(share)/doc/hardneg $(share)/hardneg
+	$(Q)rm -f $(call to,$(bindir)/hardneg) $(call to,$(libdir)/libhardneg.so) $(call to,$(libdir)/libhardneg.so.1) \
+		$(call to,$(includedir)/hardneg.h) $(call to,$(libdir)/pkgconfig/hardneg.pc) \
+		$(call to,$(mandir)/man1/hardneg.1) $(call to,$(mandir)/man3/hardneg.3) \
+		$(call to,$(datadir)/bash-completion/completions/hardneg) $(call to,$(datadir)/zsh/site-functions/_hardneg)
+	$(Q)for f in $(documents); do rm -f $(call to,$(docdir))/$$f; done
+	$(Q)rm -f $(call to,$(datadir)/hardneg/plots/theme.gp)
+	$(Q)for f in $(shipped); do rm -f $(call to,$(datadir)/hardneg)/$$f; done
+	$(Q)for d in $(call to,$(docdir)) $(call to,$(datadir)/hardneg); do [ ! -d "$$d" ] || find "$$d" -depth -type d -empty -delete; done
+
+sdist: ## the tree as a source archive that pip builds the wheel of, in build/wheels
+	$(Q)mkdir -p $(BUILD)/wheels && cd python && /usr/bin/python3 -c "import build_wheel; print(build_wheel.build_sdist('$(abspath $(BUILD)/wheels)'))"
 
 dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
 	$(Q)name=hardneg-$(version) && \
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
+# What a release is made of. The owner pushes the tag v$(version), of which CI publishes the same.
+release: dist ## the source archive, its checksum, and notes of CHANGELOG.md
+	$(Q)name=hardneg-$(version) && sha256sum $$name.tar.gz > $$name.tar.gz.sha256 && \
+	awk -v version=$(version) '/^## / { on = $$2 == version; next } on' CHANGELOG.md > $$name.notes.md && \
+	{ [ -s $$name.notes.md ] || { echo "CHANGELOG.md has nothing of $(version)" >&2; exit 1; }; } && cat $$name.tar.gz.sha256
+
+run-deb:
+	$(Q)dir=$(BUILD)/deb/hardneg-$(version) && rm -rf $(BUILD)/deb && mkdir -p $$dir && git archive HEAD | tar -x -C $$dir && \
+	(cd $$dir && unset BUILD MAKEFLAGS MAKELEVEL && dpkg-buildpackage -us -uc -b) && lintian --fail-on error $(BUILD)/deb/*.changes && \
+	ls $(BUILD)/deb/*.deb
+
 clean: ## remove what was built (results stay)
-	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests analyze baseline asan tsan lint lint-clang fuzz wheels mpi) $(library) $(shared) $(shared).1 $(program)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests analyze baseline asan tsan lint lint-clang fuzz wheels mpi deb) $(library) $(shared) $(shared).1 $(program)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
-	@sed -n '3,9s/^#   //p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '3,11s/^#   //p' $(firstword $(MAKEFILE_LIST))
 
 # Building.
 
@@ -305,7 +354,7 @@ $(program): $(call obj,harness/cli/main.c) $(library)
 
 $(library): $(call obj,$(filter-out harness/cli/main.c,$(sources)))
 	@printf '  AR  %s\n' $@
-	$(Q)rm -f $@ && ar qcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 # Only what library/*.c needs of the archive; so no HDF5.
 $(shared): $(call obj,$(wildcard library/*.c)) library/hardneg.map $(library)
@@ -341,12 +390,12 @@ $(addprefix $(BUILD)/,$(gradient_suites)): \
 $(BUILD)/obj64/%.o: %.c $(BUILD)/include/flags
 	@printf '  CC  %s (double)\n' $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) $(cppflags) -DHN_REAL_DOUBLE -MMD -MP -c -o $@ $<
+	$(Q)$(compile) $(all_cflags) $(cppflags) -DHN_REAL_DOUBLE -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/include/flags
 	@printf '  CC  %s\n' $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) $(cppflags) -MMD -MP -c -o $@ $<
+	$(Q)$(compile) $(all_cflags) $(cppflags) -MMD -MP -c -o $@ $<
 
 # Less optimised: the analyser then follows functions instead of what became of them.
 $(BUILD)/analyze/%.ok: %.c tests/analyze.sh tests/analyze.allow | $(BUILD)/include/paper.inc $(BUILD)/include/build_info.h
@@ -354,23 +403,30 @@ $(BUILD)/analyze/%.ok: %.c tests/analyze.sh tests/analyze.allow | $(BUILD)/inclu
 	@mkdir -p $(@D)
 	$(Q)tests/analyze.sh $@ $< gcc -std=c17 $(OMP) -O1 $(cppflags) -MMD -MP -MT $@ -MF $(@:.ok=.d)
 
+# Nothing is compiled where a library is missing: all that are, by name.
+libraries:
+	@missing=$$(for p in $(packages); do $(pkg_config) --exists $$p 2>/dev/null || printf ' %s' $$p; done; \
+	for h in libsvm/svm.h Random123/philox.h; do \
+		printf '#include <%s>\n' $$h | $(CC) $(CPPFLAGS) $(CFLAGS) -E -x c -o /dev/null - 2>/dev/null || printf ' %s' $$h; done); \
+	[ -z "$$missing" ] || { echo "Missing:$$missing (of pkg-config, and headers). On Debian and Ubuntu ./deps.sh build" \
+		"installs them; elsewhere packages.txt says what is needed, and PKG_CONFIG_PATH and CPPFLAGS where it is." >&2; exit 1; }
+
 # Files that are rewritten only when what they say has changed: the flags, on which every object
 # depends, and what harness/host/host.c records, on which only it depends. Two makes may write at once.
 new = $@.$$$$
 write_if_new = cmp -s $(new) $@ && rm $(new) || mv $(new) $@
-code := core datasets samplers metrics library training retrieval results/*.[ch] harness plots Makefile
-
-$(BUILD)/include/flags: FORCE
+$(BUILD)/include/flags: FORCE | libraries
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(CC) $(all_cflags) $(cppflags) $(addprefix MPI=,$(MPI))' > $(new); $(write_if_new)
 
+# What decides the numbers of a program and what it draws: the commit is clean where these folders are.
+folders := core datasets samplers metrics library training retrieval results/*.[ch] results/analysis harness plots Makefile
+identity = $(sort $(sources) $(wildcard $(addsuffix /*.h,$(modules))) $(paper) plots/page/embed.awk plots/page/theme.gp \
+	plots/report/report.css plots/report/report.js Makefile)
+
 $(BUILD)/include/build_info.h: FORCE
 	@mkdir -p $(@D)
-	@{ commit=$$(git rev-parse HEAD 2>/dev/null) || commit=unknown; \
-	changed=$$(git status --porcelain -- $(code) 2>/dev/null | head -n 1); \
-	printf '#define HN_BUILD_COMMIT "%s"\n' "$$commit"; \
-	printf '#define HN_BUILD_DIRTY %d\n' $$([ -n "$$changed" ] && echo 1 || echo 0); \
-	printf '#define HN_BUILD_CFLAGS "%s"\n' '$(strip $(all_cflags))'; } > $(new); $(write_if_new)
+	@harness/host/build_info.sh '$(strip $(foreach flag,$(all_cflags),$(if $(findstring -prefix-map=,$(flag)),,$(flag))))' '$(folders)' $(identity) > $(new); $(write_if_new)
 
 $(call obj,harness/host/host.c): $(BUILD)/include/build_info.h
 $(call obj,plots/page/render.c): plots/page/theme.gp

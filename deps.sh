@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing for the roles given: build, test, dev, slurm, mpi, front (packages.txt).
+# Installs the Debian packages that are missing for the roles given: build, test, dev, slurm, mpi, front, deb (packages.txt).
 # Says what it installs and what for. DEPS=0: does nothing.
 set -eu
 [ "${DEPS:-1}" != 0 ] || exit 0
@@ -20,23 +20,23 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     exit 0
 fi
 
-missing=()
+missing=() lines=()
 for i in "${!names[@]}"; do
     status=$(dpkg-query -W -f '${db:Status-Status}' "${names[i]}" 2>/dev/null) || status=none
     [ "$status" = installed ] && continue
-    [ ${#missing[@]} -gt 0 ] || echo "Installing what is missing (DEPS=0 turns this off):" >&2
-    printf '  %-24s %s\n' "${names[i]}" "${purposes[i]}" >&2
+    lines+=("$(printf '  %-24s %s' "${names[i]}" "${purposes[i]}")")
     missing+=("${names[i]}")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-as_root=()
+as_root=() told="Installing what is missing (DEPS=0 turns this off):"
 if [ "$(id -u)" != 0 ]; then
-    if ! command -v sudo >/dev/null; then
-        echo "Not root, and no sudo: ask an administrator for: apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
-    as_root=(sudo)
+    command -v sudo >/dev/null && as_root=(sudo) || told="Missing, and this is not root and has no sudo:"
+fi
+printf '%s\n' "$told" "${lines[@]}" >&2
+if [ "$(id -u)" != 0 ] && [ ${#as_root[@]} = 0 ]; then
+    echo "Ask an administrator for: apt-get install ${missing[*]}" >&2
+    exit 1
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-const char hn_version[] = "0.1.0";
+const char hn_version[] = "0.2.0";
 
 // Every block of memory is preceded by a header that keeps the alignment.
 enum { ALIGNMENT = sizeof(struct hn_block), HUGE_PAGE = 1 << 21 };

@@ -84,7 +84,7 @@ struct hn_context {
     const struct hn_parts *parts; // who computes which part of long computations (core/parts.h);
                                   // NULL: this process, all. Borrowed
     struct hn_notes notes;
-    char program[48];             // which program this is, once it was asked for; "": not yet
+    char program[48];             // which program this is, once a command has asked; "": not yet
     enum hn_code code;            // of the last failure
     char message[HN_MESSAGE_MAX]; // one sentence: file, position, remedy
 };

@@ -72,7 +72,7 @@ struct hardneg_items {
     int64_t epoch; // that comes next, 0 or more: the build arranges its batches
 };
 
-// "0.1.0".
+// "0.2.0".
 const char *hardneg_version(void);
 
 // spec: a sampler as job files have it: "knn", "{batchsampler: {M: 500, K: 300}}". threads: 0 = all

@@ -150,12 +150,14 @@ in_group() { # COMMAND...: its code in rc
     rc=$?
 }
 
-# ./other-hardneg: the program as if of another commit, and with another digest.
+# The digest of its sources by which a program is known, of results that it made.
+digest_in() { "$python" -c "import h5py, sys; print(h5py.File(sys.argv[1])['env'].attrs['program'].split('-')[1])" "$1"; } # FILE
+known_as() { # DIGITS DIGEST PROGRAM: the program as if its sources had a digest that begins with these eight digits
+    LC_ALL=C sed "s/$2/$1$(cut -c 9- <<<"$2")/g" "$3"
+}
+# ./other-hardneg: the program as if of other sources.
 make_other_program() { # RESULTS of the program
-    local commit
-    commit=$("$python" -c "import h5py, sys; print(h5py.File(sys.argv[1])['env'].attrs['git_commit'])" "$1")
-    LC_ALL=C sed "s/$commit/f00df00d$(cut -c 9- <<<"$commit")/g" "$hardneg" >other-hardneg
-    echo >>other-hardneg
+    known_as f00df00d "$(digest_in "$1")" "$hardneg" >other-hardneg
     chmod +x other-hardneg
 }
 

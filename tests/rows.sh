@@ -115,7 +115,7 @@ test_other_program() {
     make_other_program whole/results.h5
     expect "a part of one program" 4 '' run -c job.yaml -o two --quiet --rows 1/2
     hardneg=$work/other-hardneg
-    expect "parts of another program" 4 'parts here were made by program [0-9a-f+]+: they are not joined with those of this one [(]f00df00d' \
+    expect "parts of another program" 4 'parts here were made by program [0-9.]+-[0-9a-f]+: they are not joined with those of this one [(][0-9.]+-f00df00d' \
         run -c job.yaml -o two --rows 2/2
     check "are not read" complains ' 0.0 KiB read'
     hardneg=$mine

@@ -119,11 +119,12 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *
                                          .floor = p->floor / 100,
                                          .verbose = call->verbose,
                                          .allow_missing = p->allow_missing};
+    hn_host_program(ctx);
     if (hn_results_open(ctx, call->args[1], &now) || is_missing(ctx, call->args[0], &missing))
         return ctx->code;
     if (missing)
         hn_compare_nothing(&base, &now, p->if_no_baseline != 0, &c);
-    else if (hn_results_open(ctx, call->args[0], &base) || hn_host_program(ctx) ||
+    else if (hn_results_open(ctx, call->args[0], &base) ||
              hn_compare(ctx, &base, 1, &now, 1, &options, &c))
         return ctx->code;
     return report(ctx, call, p, &c);

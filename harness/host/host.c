@@ -2,7 +2,6 @@
 // per thread, hn_gemm_nt), so that a cost as a share of it says how far the code is from the
 // machine.
 #include "harness/host/host.h"
-#include "core/digest.h"
 #include "core/files.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
@@ -27,7 +26,8 @@
 #include "build_info.h" // written by the Makefile
 #else
 #define HN_BUILD_COMMIT "unknown"
-#define HN_BUILD_DIRTY 0
+#define HN_BUILD_DIRTY "nan"
+#define HN_BUILD_SOURCES "unknown"
 #define HN_BUILD_CFLAGS "unknown"
 #endif
 
@@ -100,40 +100,17 @@ int hn_host_machine_class(const char *cpu_model, int64_t n_cpu, const char *blas
     return snprintf(buffer, size, "%s", class);
 }
 
-enum hn_code hn_host_program(struct hn_context *ctx) {
-    enum { SHORT = 12 };
-    static const char self[] = "/proc/self/exe";
-    char digest[HN_DIGEST_TEXT];
-    bool commit = strcmp(HN_BUILD_COMMIT, "unknown") != 0;
-    if (*ctx->program)
-        return HN_OK;
-    if (commit && !HN_BUILD_DIRTY) {
-        snprintf(ctx->program, sizeof ctx->program, "%.*s", SHORT, HN_BUILD_COMMIT);
-        return HN_OK;
-    }
-    const char *why;
-    FILE *file = hn_file_open(self, NULL, &why);
-    struct hn_digest d;
-    char block[1 << 16];
-    hn_digest_begin(&d);
-    for (size_t n; file && (n = fread(block, 1, sizeof block, file)) > 0;)
-        hn_digest_add(&d, block, n);
-    hn_digest_end(&d, digest);
-    if (!file)
-        return hn_fail(ctx, HN_IO, "%s: cannot be read: %s; mount /proc", self, why);
-    (void)fclose(file);
-    snprintf(ctx->program, sizeof ctx->program, "%.*s+%.*s", SHORT, HN_BUILD_COMMIT, SHORT, digest);
-    return HN_OK;
+void hn_host_program(struct hn_context *ctx) {
+    snprintf(ctx->program, sizeof ctx->program, "%s-%.12s", hn_version, HN_BUILD_SOURCES);
 }
 
 static void put_build(struct env *env) {
-    if (!env->code)
-        env->code = hn_host_program(env->ctx);
+    hn_host_program(env->ctx);
     put(env, "program", "%s", env->ctx->program);
     put(env, "results_version", "%d", hn_results_code_version);
     put(env, "tool_version", "%s", hn_version);
     put(env, "git_commit", "%s", HN_BUILD_COMMIT);
-    put(env, "git_dirty", "%d", HN_BUILD_DIRTY);
+    put(env, "git_dirty", "%s", HN_BUILD_DIRTY);
     put(env, "compiler", "%s", HN_COMPILER);
     put(env, "cflags", "%s", HN_BUILD_CFLAGS);
 }

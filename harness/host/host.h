@@ -3,9 +3,8 @@
 
 #include "results/programs.h"
 
-// The program that runs: its commit, and where its sources had changes or there is no commit, a
-// digest of the program itself (results/programs.h). Computed once. HN_IO: it cannot be read.
-HN_MUST_USE enum hn_code hn_host_program(struct hn_context *ctx);
+// Fills ctx->program with the name of the program that runs (results/programs.h).
+void hn_host_program(struct hn_context *ctx);
 
 // Fills /env of `r`: program, results_version, tool_version, git_commit, git_dirty, compiler,
 // cflags, os, kernel, cpu_model, n_cpu, mem_bytes, library versions, openblas_core,
