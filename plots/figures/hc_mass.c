@@ -86,6 +86,13 @@ static void collect(struct points *p, int setting) {
                 hn_append(own->form, sizeof own->form, ", %s=%s", *name, text_of(g, s, *name).text);
     }
     qsort(p->at, (size_t)p->n, sizeof *p->at, by_curve);
+    int kept = 0; // of losses that change nothing here
+    for (int i = 0; i < p->n; i++)
+        if (i == 0 || by_curve(&p->at[i], &p->at[kept - 1]) != 0 ||
+            strcmp(text_of(g, p->at[i].setting, "weighting").text,
+                   text_of(g, p->at[kept - 1].setting, "weighting").text) != 0)
+            p->at[kept++] = p->at[i];
+    p->n = kept;
     for (int i = 0; i < p->n; i++)
         p->curves += begins(p, i);
 }

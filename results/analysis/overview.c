@@ -186,6 +186,19 @@ static void add_options(struct hn_overview *o, const char *column, const char *o
     }
 }
 
+// True if cells of one weighting, and one task, differ in a column: an option that some leave
+// unset.
+static bool varies_within(const struct hn_overview *o, int64_t i) {
+    int64_t weighting = identity_at(o, "weighting"), task = identity_at(o, "task");
+    for (int64_t cell = 0; weighting >= 0 && cell < runs_of(o)->rows; cell++) {
+        int64_t other = value_at(o, cell, weighting);
+        if (value_at(o, cell, i) != value_at(o, other, i) &&
+            value_at(o, cell, task) == value_at(o, other, task))
+            return true;
+    }
+    return false;
+}
+
 static void find_axes(struct hn_overview *o) {
     for (int64_t i = 0; i < o->columns; i++) {
         const char *name = name_of(o, i);
@@ -193,7 +206,9 @@ static void find_axes(struct hn_overview *o) {
             add_options(o, "params", "sampler");
         else if (strcmp(name, "task_params") == 0)
             add_options(o, "task_params", "task");
-        else if (o->identity[i].kind < HN_OF_SAMPLER && o->identity[i].values > 1 &&
+        else if (o->identity[i].kind < HN_OF_SAMPLER &&
+                 (o->identity[i].values > 1 ||
+                  (o->identity[i].values == 1 && varies_within(o, i))) &&
                  !is_options(name) && strcmp(name, "dataset_sha256") != 0)
             add_axis(o, name, strlen(name), name);
     }

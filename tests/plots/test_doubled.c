@@ -24,7 +24,7 @@ static const struct axis axes[] = {
     {"temperature", "both", "temperature", NULL, NULL, 0.2},
     {"loss", "runs", "loss", "ntxent", "infonce", 0},
     {"weighting", "runs", "weighting", "none", "fnc", 0},
-    {"options of hcl", "runs", "weighting_params", "tau_plus", "form=figure13, tau_plus", 0},
+    {"options of hcl", "runs", "weighting_params", "form=equation", "form=figure13", 0},
     {"concentration", "runs", "beta", "1", NULL, 3},
     {"options of the task", "runs", "task_params", "dim=16", "dim=32", 0},
     {"positive", "runs", "positive", "in", "out", 0},
@@ -84,14 +84,31 @@ static void keep_rows(struct hn_table *t, const int64_t *row, int64_t n) {
     *t = kept;
 }
 
+// "b in place of a" in a text; NULL: it is not there. Owned: free().
+static char *replaced(const char *text, const char *a, const char *b) {
+    const char *at = strstr(text, a);
+    char *out = NULL;
+    if (at && asprintf(&out, "%.*s%s%s", (int)(at - text), text, b, at + strlen(a)) < 0)
+        abort();
+    return out;
+}
+
 // What a run's table has besides that of the fixture.
 static void add_settings(struct hn_results *r) {
-    static const char *const texts[] = {"loss", "task_params", "positive"};
-    for (int i = 0; i < 3; i++)
+    static const char *const texts[] = {"loss", "task_params", "positive", "form"};
+    for (int i = 0; i < 4; i++)
         need_column(&r->runs, texts[i], HN_COLUMN_TEXT);
     for (int64_t row = 0; row < r->runs.rows; row++) {
         bool trained = *hn_table_text(&r->runs, row, "task");
+        bool hcl = strcmp(hn_table_text(&r->runs, row, "weighting"), "hcl") == 0;
         set_text(&r->runs, row, "loss", "ntxent");
+        if (hcl) {
+            const char *params = hn_table_text(&r->runs, row, "weighting_params");
+            char *text = replaced(params, "tau_plus", "form=equation, tau_plus");
+            set_text(&r->runs, row, "form", "equation");
+            set_text(&r->runs, row, "weighting_params", text);
+            free(text);
+        }
         set_text(&r->runs, row, "task_params", trained ? "dim=16" : "");
         set_text(&r->runs, row, "positive", trained ? "in" : "");
     }
@@ -159,15 +176,6 @@ static void measure_arrays_again(struct hn_results *r) {
     }
 }
 
-// "b in place of a" in a text; NULL: it is not there. Owned: free().
-static char *replaced(const char *text, const char *a, const char *b) {
-    const char *at = strstr(text, a);
-    char *out = NULL;
-    if (at && asprintf(&out, "%.*s%s%s", (int)(at - text), text, b, at + strlen(a)) < 0)
-        abort();
-    return out;
-}
-
 // Gives a row the other value; false: the axis does not apply to it.
 static bool change(struct hn_table *t, int64_t row, const struct axis *axis) {
     int column = hn_table_find(t, axis->column);
@@ -203,6 +211,9 @@ static void change_runs(struct hn_results *r, const struct axis *axis) {
     for (int64_t row = 0; row < r->runs.rows; row++)
         if (!change(&r->runs, row, axis))
             set_text(&r->runs, row, "status", "failed");
+    for (int64_t row = 0; row < r->runs.rows; row++) // an option has a column, too
+        if (strstr(hn_table_text(&r->runs, row, "weighting_params"), "form=figure13"))
+            set_text(&r->runs, row, "form", "figure13");
     // The text of its options has the number as well.
     for (int64_t row = 0; row < r->runs.rows && strcmp(axis->column, "beta") == 0; row++) {
         char *text = replaced(hn_table_text(&r->runs, row, "weighting_params"), "beta=1", "beta=3");
@@ -271,6 +282,7 @@ struct drawn {
     int n;
     bool any;
     char form[3 * HN_TITLE_SIZE]; // rows or curves, of what
+    char twice[HN_LABEL_SIZE];    // a name that two curves of a panel have; "" = none
     char note[HN_CAPTION_SIZE];
 };
 
@@ -292,11 +304,24 @@ static void add_datum(struct drawn *d, const struct hn_panel *panel, const struc
     add_value(d, at->hi);
 }
 
+// The name under which a curve stands in the key, or at its end.
+static const char *name_of(const struct hn_series *s) { return *s->label ? s->label : s->end; }
+
+static void look_for_names(struct drawn *d, const struct hn_panel *panel) {
+    for (int a = 0; a < panel->n_series; a++)
+        for (int b = 0; b < a; b++) {
+            const struct hn_series *x = panel->series[a], *y = panel->series[b];
+            bool curves = x->n > 0 && y->n > 0 && x->look == y->look && *name_of(x);
+            if (curves && strcmp(name_of(x), name_of(y)) == 0)
+                snprintf(d->twice, sizeof d->twice, "%s", name_of(x));
+        }
+}
+
 static void draw(const struct hn_figure *figure, const struct hn_results *r, struct drawn *d) {
     void *owner = hn_alloc(&ctx, 0, 1), *outer = hn_own(&ctx, owner);
     struct hn_page *page = hn_alloc(&ctx, 1, sizeof *page);
     d->n = 0;
-    *d->form = '\0';
+    *d->form = *d->twice = '\0';
     hn_page_begin(&ctx, page);
     d->any = hn_page_fill(page, figure, r) == HN_OK;
     *d->note = '\0';
@@ -305,6 +330,8 @@ static void draw(const struct hn_figure *figure, const struct hn_results *r, str
     if (d->any)
         hn_put_text(d->form, sizeof d->form, "%s %s %s", page->panel[0].rows ? "rows" : "curves",
                     page->panel[0].x.title, page->panel[0].y.title);
+    for (int p = 0; d->any && p < page->panels; p++)
+        look_for_names(d, &page->panel[p]);
     for (int p = 0; d->any && p < page->panels; p++)
         for (int k = 0;
              k < page->panel[p].n_series && strncmp(page->panel[p].x.title, "minus ", 6) != 0;
@@ -357,6 +384,8 @@ static void compare(const struct hn_figure *f, const struct axis *axis, const st
     double mixed = alike ? beyond(&all, &one, &two) : NAN;
     if (!isnan(mixed))
         complain(f, axis, v, "drawn, and of neither setting:", mixed);
+    if (*all.twice)
+        complain(f, axis, v, "two curves have one name", NAN);
     if (*all.note)
         return;
     if (!shows(&all, &one, &two))
@@ -389,5 +418,51 @@ static void every_figure(void) {
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
 
-static const struct hn_test tests[] = {{"every figure", every_figure}};
+// Where a loss changes no number that is drawn, its settings are one, whose name does not tell it.
+static void same_batches_are_one(void) {
+    static const struct axis loss = {"loss", "runs", "loss", "ntxent", "infonce", 0};
+    hn_context_init(&ctx, 1);
+    faults = 0;
+    struct hn_results both = results_of(&variants[1]), again = results_of(&variants[1]);
+    for (int64_t row = 0; row < again.runs.rows; row++)
+        change(&again.runs, row, &loss);
+    for (int64_t i = 0; i < again.n_tables; i++)
+        empty(&again, again.table[i].name);
+    HN_CHECK(&ctx, hn_results_append(&ctx, &both, &again));
+    for (int i = 0; hn_figures[i]; i++) {
+        draw(hn_figures[i], &again, &one);
+        draw(hn_figures[i], &both, &all);
+        if (one.any && all.n != one.n)
+            complain(hn_figures[i], &loss, &variants[1], "drawn twice:", all.n);
+    }
+    CU_ASSERT_EQUAL(faults, 0);
+    hn_results_free(&ctx, &both);
+    hn_results_free(&ctx, &again);
+}
+
+// HC's masses of weightings that have no beta are no masses without a weighting: the figure leaves
+// these out, says so, and draws what it drew without them.
+static void weightings_without_beta(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results r = results_of(&variants[0]), more = results_of(&variants[0]);
+    draw(hn_figure_find("hc-mass"), &r, &one);
+    CU_ASSERT(one.any && !strstr(one.note, "without beta"));
+    for (int64_t row = 0; row < more.runs.rows; row++)
+        set_text(&more.runs, row, "weighting", row % 2 ? "fnc" : "gist");
+    for (int64_t row = 0; row < more.runs.rows; row++) {
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &more.runs, row, "beta", NAN));
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &more.runs, row, "tau_plus", NAN));
+    }
+    measure_again(&more.runs);
+    HN_CHECK(&ctx, hn_results_append(&ctx, &r, &more));
+    draw(hn_figure_find("hc-mass"), &r, &all);
+    CU_ASSERT(all.any && all.n == one.n && isnan(beyond(&all, &one, NULL)));
+    CU_ASSERT_PTR_NOT_NULL(strstr(all.note, "Weightings without beta are left out: gist, fnc."));
+    hn_results_free(&ctx, &r);
+    hn_results_free(&ctx, &more);
+}
+
+static const struct hn_test tests[] = {{"every_figure", every_figure},
+                                       {"same_batches_are_one", same_batches_are_one},
+                                       {"weightings_without_beta", weightings_without_beta}};
 HN_TEST_MAIN("doubled", tests)

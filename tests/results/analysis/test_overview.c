@@ -156,6 +156,25 @@ static void option_left_out(void) {
 }
 
 // Means over the seeds that are done; differences over the seeds that both have.
+// An option of a weighting that some leave unset is a column, though it has one value.
+static void option_unset(void) {
+    begin();
+    for (int i = 0; i < 3; i++) {
+        const struct cell c = {
+            "a.h5", "uniform", "", i ? "hcl" : "none", 10, 1, 64, NAN, i ? 1 : NAN, 0.1, 0.5, 1};
+        put(&c, "ok");
+        if (i == 2)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &results.runs, i, "form", ""));
+    }
+    struct hn_overview o;
+    make(&o);
+    CU_ASSERT_EQUAL(o.settings, 3);
+    CU_ASSERT(hn_overview_varies(&o, "form") && hn_overview_varies(&o, "weighting"));
+    CU_ASSERT(!hn_overview_varies(&o, "beta")); // what none lacks tells nothing
+    CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 1, "form").text, "equation");
+    end();
+}
+
 static void numbers(void) {
     static const double uniform[] = {0.10, 0.12, 0.11}, knn[] = {0.20, 0.21, 0.25};
     struct hn_overview o;
@@ -462,6 +481,7 @@ static const struct hn_test tests[] = {
     {"values", values},
     {"every_axis", every_axis},
     {"option_left_out", option_left_out},
+    {"option_unset", option_unset},
     {"numbers", numbers},
     {"many_seeds", many_seeds},
     {"ranges", ranges},
