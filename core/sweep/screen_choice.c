@@ -25,7 +25,7 @@ static const double max_share = 0.02;
 
 static enum hn_code fail_name(struct hn_context *ctx) {
     char names[HN_MESSAGE_MAX] = "";
-    for (int i = 0; i < HN_SCREEN_KERNELS; i++)
+    for (int i = 1; i < HN_SCREEN_KERNELS; i++)
         if (hn_screen_kernel(i))
             hn_append(names, sizeof names, ", %s", hn_screen_kernel(i)->name);
     return hn_fail(
@@ -35,9 +35,9 @@ static enum hn_code fail_name(struct hn_context *ctx) {
         ctx->screen, names);
 }
 
-// NULL: none of that name.
-static const struct hn_screen_kernel *find_named(const char *name) {
-    for (int i = 0; i < HN_SCREEN_KERNELS; i++)
+// Of the kernels from number `first` on; NULL: none of that name.
+static const struct hn_screen_kernel *find_named(const char *name, int first) {
+    for (int i = first; i < HN_SCREEN_KERNELS; i++)
         if (hn_screen_kernel(i) && strcmp(name, hn_screen_kernel(i)->name) == 0)
             return hn_screen_kernel(i);
     return NULL;
@@ -48,7 +48,7 @@ static bool is_off(const struct hn_context *ctx) {
 }
 
 enum hn_code hn_screen_check(struct hn_context *ctx) {
-    bool known = !ctx->screen || is_off(ctx) || find_named(ctx->screen);
+    bool known = !ctx->screen || is_off(ctx) || find_named(ctx->screen, 1);
     return known ? HN_OK : fail_name(ctx);
 }
 
@@ -59,7 +59,7 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     if (is_off(ctx))
         return HN_OK;
     if (ctx->screen) {
-        *kernel = find_named(ctx->screen);
+        *kernel = find_named(ctx->screen, 0);
         return *kernel ? HN_OK : fail_name(ctx);
     }
     // Beside the rows in its order, which take what packed ones do, it needs those that are

@@ -1,4 +1,4 @@
-// The portable kernel of the screen, and the choice among the kernels.
+// The kernel that tests compare the others with, and the choice among the kernels.
 #include "core/sweep/screen_kernel.h"
 
 #include "core/sweep/simd.h"
@@ -32,13 +32,13 @@ static void find_hits(const int8_t *a, const int8_t *b, int64_t words, struct hn
     }
 }
 
-static const struct hn_screen_kernel portable = {.name = "portable",
-                                                 .width = 1,
-                                                 .max = 127,
-                                                 .rate = 0.25,
-                                                 .tile = 1,
-                                                 .hits = find_hits,
-                                                 .sums = find_sums};
+static const struct hn_screen_kernel plain = {.name = "test-only",
+                                              .width = 1,
+                                              .max = 127,
+                                              .rate = 0.25,
+                                              .tile = 1,
+                                              .hits = find_hits,
+                                              .sums = find_sums};
 
 #if defined(__x86_64__)
 
@@ -53,7 +53,7 @@ static bool runs_vnni512(void) { return hn_simd_path(2) && __builtin_cpu_support
 
 const struct hn_screen_kernel *hn_screen_kernel(int number) {
     switch (number) {
-    case 0: return &portable;
+    case 0: return &plain;
     case 1: return hn_simd_path(1) ? &hn_screen_avx2 : NULL;
     case 2: return runs_vnni256() ? &hn_screen_vnni256 : NULL;
     case 3: return runs_vnni512() ? &hn_screen_vnni512 : NULL;
@@ -65,7 +65,7 @@ const struct hn_screen_kernel *hn_screen_kernel(int number) {
 #else
 
 const struct hn_screen_kernel *hn_screen_kernel(int number) {
-    return number == 0 ? &portable : NULL;
+    return number == 0 ? &plain : NULL;
 }
 
 #endif

@@ -460,7 +460,7 @@ static void test_allocations_may_fail(void) {
             struct hn_topk t = {.k = K};
             struct hn_sweep sweep = {.x = x, .y = two ? y : x};
             hn_sweep_add(&sweep, &hn_topk_sink, &t, HN_SIDE_ROWS);
-            ctx.screen = "portable";
+            ctx.screen = "test-only";
             ctx.memory.calls = 0;
             ctx.memory.fail_at = ++failed;
             code = hn_sweep_run(&ctx, &sweep);

@@ -140,8 +140,11 @@ static void test_choice(void) {
     ctx.memory.mode = HN_MEMORY_ANY;
     ctx.screen = "off";
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
-    ctx.screen = "portable";
+    HN_CHECK(&ctx, hn_screen_check(&ctx));
+    ctx.screen = "test-only"; // no user may ask for it
     CU_ASSERT_PTR_EQUAL(chosen(&ctx, &few, &few, 0.5), hn_screen_kernel(0));
+    HN_CHECK_FAILS(&ctx, hn_screen_check(&ctx), HN_USAGE, "is 'test-only'");
+    CU_ASSERT_PTR_NULL(strstr(ctx.message, "set it to off, test-only"));
     ctx.screen = "on";
     HN_CHECK_FAILS(&ctx, hn_screen_choose(&ctx, &large, &large, 0.01, &any), HN_USAGE, "is 'on'");
     CU_ASSERT_EQUAL(setenv("HN_SCREEN", "", 1), 0);

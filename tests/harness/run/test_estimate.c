@@ -340,7 +340,7 @@ static void test_screened(void) {
     ctx.screen = NULL;
     CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), hn_screen_kernel_best() ? 5120 : 2048);
     CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 16), 2048);
-    ctx.screen = "portable"; // whatever the size
+    ctx.screen = "test-only"; // whatever the size
     CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
     ctx.screen = "off";
     CU_ASSERT_EQUAL(min_tried(&ctx, 50000, 64), 2048);
