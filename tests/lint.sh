@@ -21,6 +21,14 @@ report=$(tests/links.py) || complain "$report"
 # Phrases and names that are not to come back: tests/words.txt.
 report=$(tests/words.py) || complain "$report"
 
+# Names at the root are those that CONTRIBUTING.md lists; a file without contents is a slip (py.typed is a mark).
+while IFS= read -r name; do
+    grep -qF -e "\`$name\`" -e "\`$name/\`" CONTRIBUTING.md || complain "$name: not listed in CONTRIBUTING.md (Where things are)"
+done < <(git ls-files | cut -d/ -f1 | sort -u)
+while IFS= read -r file; do
+    [ -s "$file" ] || complain "$file: is empty"
+done < <(git ls-files ':!*/py.typed')
+
 # Types of the Python module, as those who use it check theirs.
 report=$(mypy --strict --no-error-summary --cache-dir=/dev/null python/hardneg 2>&1) || complain "$report"
 
