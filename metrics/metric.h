@@ -25,7 +25,6 @@ enum hn_metric_needs {
     HN_METRIC_ANY = HN_METRIC_ANY_TEMPERATURE | HN_METRIC_ANY_LOSS
 };
 
-// Environment of a cell's metrics, known when it begins.
 // Takes the records of a metric that is in no registry, which its `finish` hands over.
 struct hn_metric_taker {
     void *self; // borrowed
@@ -33,6 +32,7 @@ struct hn_metric_taker {
                          int64_t batches); // [batches x record_size]
 };
 
+// Environment of a cell's metrics, known when it begins.
 struct hn_metric_env {
     const struct hn_items *items;
     int64_t population;             // items that batches are drawn from, of which `items` may be

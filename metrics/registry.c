@@ -1,10 +1,9 @@
-// The lists of metrics and studies: job files, `hardneg list`, result columns and tests read them.
-// A new one is one file and one line here.
+// The lists of metrics of batches and of snapshots: job files, `hardneg list`, result columns and
+// tests read them. A new metric is one file and one line here.
 #include "metrics/metric.h"
 
 #include <string.h>
 
-// The lists: job files, `hardneg list` and the tests read them. A new entry is a line here.
 #define METRICS(X)                                                                                 \
     X(fn_ratio)                                                                                    \
     X(duplicates)                                                                                  \
