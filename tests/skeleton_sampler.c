@@ -114,11 +114,12 @@ static void draw_chain(struct hn_sampler *self, int64_t number, int32_t *ids) {
 // has scratch for each.
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     (void)ctx;
+    const struct params *params = self->params;
     for (int32_t b = 0; b < out->count; b++) {
         draw_chain(self, out->first + b, hn_batch_ids(out, b));
         out->size[b] = self->batch_size;
     }
-    self->sampling.draw += out->count;
+    self->sampling.draw += params->start == START_RANDOM ? out->count : 0;
     self->sampling.edge += (int64_t)out->count * (self->batch_size - 1);
     return HN_OK;
 }
