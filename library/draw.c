@@ -17,9 +17,12 @@ static _Thread_local struct {
 
 enum hn_code hn_library_begin(struct hn_library_build *b, int64_t epoch) {
     int64_t batches;
-    return b->sampler.batches > 0 && b->sampler.epoch == epoch
-               ? HN_OK
-               : hn_sampler_epoch(&b->ctx, &b->sampler, &b->items, epoch, &batches);
+    if (b->sampler.batches > 0 && b->sampler.epoch == epoch)
+        return HN_OK;
+    if (hn_sampler_epoch(&b->ctx, &b->sampler, &b->items, epoch, &batches))
+        return b->ctx.code;
+    hn_apart_note(&b->ctx, &b->sampler, b->sampler.apart.left_now, 1);
+    return HN_OK;
 }
 
 // The size of a batch of the epoch that is begun.
@@ -121,6 +124,21 @@ int64_t hardneg_capacity(hardneg *h) {
     if (b)
         (void)hn_library_leave(h, HN_OK);
     return found;
+}
+
+int hardneg_apart(hardneg *h, int64_t *moved, int64_t *left) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return code;
+    if (!moved || !left)
+        return hn_library_leave(h, hn_fail(&b->ctx, HN_USAGE, "moved or left is NULL"));
+    if (resume_epoch(h, b))
+        return hn_library_leave(h, b->ctx.code);
+    const struct hn_apart *apart = &b->sampler.apart;
+    *moved = apart->order ? apart->moved_now : -1;
+    *left = apart->order ? apart->left_now : -1;
+    return hn_library_leave(h, HN_OK);
 }
 
 // Arrays of the caller to be filled.

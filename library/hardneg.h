@@ -103,6 +103,10 @@ int hardneg_sizes(hardneg *h, int64_t epoch, int64_t capacity, int64_t *size, in
 // Batches first .. first + count - 1 of the epoch: ids[count x batch_size], int64, short batches
 // filled up with -1.
 int hardneg_next(hardneg *h, int64_t first, int64_t count, int64_t *ids);
+// Of the epoch, with keep_apart: how many tuples were exchanged between batches, and how many found
+// no place in a batch without a passage that is known to be relevant to another query of it, which
+// the note of hardneg_build() or hardneg_epoch() says; -1 of samplers without it.
+int hardneg_apart(hardneg *h, int64_t *moved, int64_t *left);
 // Maximum number of negatives of an anchor, for samplers that choose negatives per anchor (mined,
 // ring, hops ...); 0 for samplers of batches. After a build.
 int64_t hardneg_capacity(hardneg *h);

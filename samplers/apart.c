@@ -91,8 +91,10 @@ static int64_t pass(struct hn_context *ctx, const struct exchange *x, bool *mark
 
 static enum hn_code exchange(struct hn_context *ctx, struct hn_sampler *self,
                              const struct exchange *x) {
+    struct hn_apart *apart = &self->apart;
     struct hn_stream stream;
     int64_t left = 1, moved = 1;
+    apart->moved_now = apart->left_now = 0;
     HN_SCOPE(ctx);
     bool *marked = hn_zalloc(ctx, self->n, sizeof *marked);
     if (!marked || mark(ctx, x, marked))
@@ -102,12 +104,24 @@ static enum hn_code exchange(struct hn_context *ctx, struct hn_sampler *self,
         moved = pass(ctx, x, marked, &stream, &self->sampling.draw, &left);
         if (moved < 0)
             return ctx->code;
-        self->apart.moved += 2 * moved;
+        apart->moved_now += 2 * moved;
     }
     for (int64_t b = 0; b < x->batches; b++) // an exchange may have helped items before it
         for (int64_t k = x->start[b]; k < x->start[b + 1]; k++)
-            self->apart.left += marked[k] && clashes(x, x->order[k], b, k);
+            apart->left_now += marked[k] && clashes(x, x->order[k], b, k);
+    apart->moved += apart->moved_now;
+    apart->left += apart->left_now;
     return HN_OK;
+}
+
+void hn_apart_note(struct hn_context *ctx, const struct hn_sampler *self, int64_t left,
+                   int64_t epochs) {
+    if (left > 0)
+        hn_note(ctx,
+                "keep_apart: %lld of %s found no place in a batch without a passage that is known "
+                "to be relevant to another query of it%s",
+                (long long)left, hn_counted(self->n * epochs, "tuple").text,
+                epochs > 1 ? ", over all epochs" : "");
 }
 
 enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,

@@ -95,11 +95,11 @@ struct hn_sampler {
     // Of per-anchor samplers, since open: anchors drawn, those without a negative, and pairs.
     int64_t anchors, anchors_without, pairs;
     // Of partitions with keep_apart, in samplers/apart.c: order[n] once tuples were exchanged,
-    // which batches are then cut from; and over the epochs since open, the items that changed
-    // batches, and those that stayed where they should not.
+    // which batches are then cut from; and the items that changed batches, and those that stayed
+    // where they should not, of the current epoch and over all since open.
     struct hn_apart {
         int32_t *order;
-        int64_t moved, left;
+        int64_t moved_now, left_now, moved, left;
     } apart;
 };
 
@@ -219,6 +219,9 @@ bool hn_sampler_keeps_apart(const struct hn_sampler_type *type, const void *para
 // between its batches. Batches keep their sizes. HN_NOT_APPLICABLE: items that are no tuples.
 HN_MUST_USE enum hn_code hn_apart_epoch(struct hn_context *ctx, struct hn_sampler *self,
                                         const struct hn_items *items);
+// Notes how many items stayed where they should not in some epochs, if any did.
+void hn_apart_note(struct hn_context *ctx, const struct hn_sampler *self, int64_t left,
+                   int64_t epochs);
 // Sets the options that a preset in params stands for. The caller sets its own options, calls this,
 // and sets them again, so that they take precedence.
 HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,

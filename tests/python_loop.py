@@ -10,7 +10,7 @@ import unittest
 from unittest import mock
 import warnings
 
-from python_data import run_tests
+from python_data import program, run_tests, work
 import numpy as np
 import hardneg
 from hardneg._library import Handle
@@ -94,6 +94,55 @@ class Sizes(unittest.TestCase):
         sampler = hardneg.BatchSampler(X, "uniform", B, 3, labels=np.arange(N) % 5, drop_last=True)
         full = [ids for ids in hardneg.BatchSampler(X, "uniform", B, 3)][:-1]
         self.assertEqual(dict(sampler.measure()).get("fn_ratio"), hardneg.measure(full, X, np.arange(N) % 5)["fn_ratio"])
+
+
+class Apart(unittest.TestCase):
+    """keep_apart says what it could not do, and unknown ids are not passed over."""
+
+    @staticmethod
+    def left_of(batches, queries, passages):
+        """Tuples that clash with one of their batch, by the definition."""
+        known = set(zip(queries, passages))
+        clash = lambda i, j: i != j and ((queries[i], passages[j]) in known or (queries[j], passages[i]) in known)
+        return sum(any(clash(i, j) for j in ids) for ids in batches for i in ids)
+
+    def test_left(self):
+        for spec, texts in itertools.product(("{mosaic: {keep_apart: true}}", "{uniform: {keep_apart: true}}"), (1, 4, 50)):
+            tuples = [f"q{i}" for i in range(N)], [f"p{i % texts}" for i in range(N)]
+            sampler = hardneg.BatchSampler(X, spec, B, 3, view2=PARTS["view2"], tuples=tuples, threads=1)
+            lefts = []
+            for epoch in range(3):
+                sampler.set_epoch(epoch)
+                measured, left = sampler.measure(), self.left_of(list(sampler), *tuples)
+                self.assertEqual(measured["apart_left"], left)
+                lefts.append(left)
+            self.assertTrue(measured["apart_moved"] > 0 or texts < 50)
+            if lefts[0]:
+                self.assertRegex(sampler.note, rf"keep_apart: {lefts[0]} of {N} tuples found no place")
+            self.assertEqual(bool(lefts[0]), "keep_apart" in sampler.note)
+        self.assertEqual(lefts, [0] * 3)
+        self.assertNotIn("apart_left", hardneg.BatchSampler(X, "mosaic", B).measure())
+
+    def test_sample(self):
+        np.save(f"{work}/q.npy", X[:60])
+        np.save(f"{work}/p.npy", PARTS["view2"][:60])
+        with open(f"{work}/r.tsv", "w", encoding="ascii") as file:
+            file.writelines(f"{i}\t0\t1\n" for i in range(60))
+        program("import", "-q", "--queries", "q.npy", "--corpus", "p.npy", "--qrels", "r.tsv", "-o", "apart.h5")
+        done = program("sample", "apart.h5", "--sampler", "{mosaic: {keep_apart: true}}", "-b", "16", "--epochs", "2", "-o", "o.npy")
+        self.assertRegex(done.stderr, "keep_apart: 120 of 120 tuples found no place .*, over all epochs")
+
+    def test_unknown_ids(self):
+        make = lambda tuples, **how: hardneg.BatchSampler(X, "{uniform: {keep_apart: true}}", B, tuples=tuples, **{"view2": X, **how})
+        queries, passages = [f"q{i}" for i in range(N)], [f"p{i}" for i in range(N)]
+        for pairs in ([(0, 1)], [("p1", "q0")], [("q0", 1)]):
+            self.assertRaisesRegex(ValueError, "none of 1 pair has .*row 0 has 'q0' and 'p0'", make, (queries, passages, pairs))
+        pairs = [("q0", "p1"), ("q0", "p9999"), (3, "p1")]
+        self.assertIn("tuples: 2 of 3 pairs have", make((queries, passages, pairs)).note)
+        self.assertIn("tuples: 2 of 3 pairs have", hardneg.measure([[0, 1]], X, view2=X, tuples=(queries, passages, pairs)).note)
+        self.assertEqual(make((queries, passages, pairs[:1])).note, "")
+        self.assertRaisesRegex(ValueError, r"queries\[1\] is None", make, ([queries[0], None, *queries[2:]], passages))
+        self.assertRaisesRegex(ValueError, "give view2=", make, (queries, passages), view2=None)
 
 
 class Waiting(unittest.TestCase):

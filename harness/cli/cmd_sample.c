@@ -148,6 +148,7 @@ static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
     for (int64_t epoch = 0; epoch < w->p->epochs; epoch++)
         if (draw_epoch(ctx, w, epoch, &b))
             return ctx->code;
+    hn_apart_note(ctx, &w->sampler, w->sampler.apart.left, w->p->epochs);
     return HN_OK;
 }
 

@@ -134,7 +134,9 @@ def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, 
     items = Items(x, view2, labels, teacher=teacher, zero_rows=zero_rows, tuples=tuples)
     handle = Handle("uniform", max(2, min(ids.shape[1], items.n)), 1, threads)
     handle.build(items)
-    return handle.measure(ids, *how, negatives)
+    found = handle.measure(ids, *how, negatives)
+    found.note = "; ".join(filter(None, (found.note, items.unknown)))
+    return found
 
 
 def _measure_part(ids: np.ndarray[Any, Any], x: Array, labels: Matrix, negatives: Optional[np.ndarray[Any, Any]],

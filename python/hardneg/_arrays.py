@@ -100,13 +100,16 @@ def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]
     return _numbered(values, name)
 
 
-def texts(tuples: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def texts(tuples: Any, n: int) -> Tuple[Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]], str]:
     """Texts of n queries and passages, and pairs of them, by number: equal texts by the same. Ids that are no texts
-    are of their own side."""
+    are of their own side. And a note of pairs that are of no row."""
     parts = [part.tolist() if hasattr(part, "tolist") else list(part) for part in tuples]
     if len(parts) not in (2, 3) or len(parts[0]) != n or len(parts[1]) != n:
         raise ValueError(f"tuples: (queries, passages), a text or id for each row of x, {n} in all, and perhaps a list of pairs of "
                          f"them; this is {counted(len(parts), 'part')}, of {', '.join(str(len(part)) for part in parts)}")
+    for name, side in zip(("queries", "passages"), parts):
+        if any(text is None for text in side):
+            raise ValueError(f"tuples: {name}[{[*side].index(None)}] is None: a text or an id for each row is wanted")
     number: Dict[Any, int] = {}
     keys = [[text if isinstance(text, str) else (side, text) for text in parts[side]] for side in (0, 1)]
     rows = [np.array([number.setdefault(key, len(number)) for key in side], np.int32) for side in keys]
@@ -114,8 +117,13 @@ def texts(tuples: Any, n: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, An
              for pair in (parts[2] if len(parts) == 3 else ())]
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError("tuples: its third part is a list of pairs, a query and a passage")
-    found = np.array([pair for pair in pairs if min(pair) >= 0], np.int32).reshape(-1, 2)  # others are in no batch
-    return rows[0], rows[1], found
+    there = [set(side.tolist()) for side in rows]
+    known = [pair for pair in pairs if pair[0] in there[0] and pair[1] in there[1]]  # others are in no batch
+    if pairs and not known:
+        raise ValueError(f"tuples: none of {counted(len(pairs), 'pair')} has a query and a passage of the rows: the first is "
+                         f"{tuple(parts[2][0])!r}, row 0 has {parts[0][0]!r} and {parts[1][0]!r}")
+    unknown = f"tuples: {len(pairs) - len(known)} of {len(pairs)} pairs have a query or a passage that no row has"
+    return (rows[0], rows[1], np.array(known, np.int32).reshape(-1, 2)), unknown if len(known) < len(pairs) else ""
 
 
 def _missing(label: Any) -> bool:

@@ -77,6 +77,7 @@ def _load() -> Any:
             ("epoch", ctypes.c_int, [handle, integer, pointer]),
             ("sizes", ctypes.c_int, [handle, integer, integer, pointer, pointer]),
             ("next", ctypes.c_int, [handle, integer, integer, pointer]),
+            ("apart", ctypes.c_int, [handle, pointer, pointer]),
             ("capacity", integer, [handle]), ("needs", ctypes.c_int, [handle, text]),
             ("digest", ctypes.c_int, [handle, pointer]),
             ("attrition", ctypes.c_int, [handle, ctypes.c_int, pointer]),
@@ -179,7 +180,9 @@ class Items:
         self.teacher = None if teacher is None else self._rows(teacher, "teacher")
         self.groups = None if groups is None else numbers(groups, self.n, "groups")
         self.edges = None if edges is None else compressed(edges, self.n)
-        self.tuples = None if tuples is None else texts(tuples, self.n)
+        self.tuples, self.unknown = (None, "") if tuples is None else texts(tuples, self.n)
+        if self.tuples is not None and self.view2 is None:
+            raise ValueError("tuples: row i of x is a query and row i of view2 its passage: give view2=, the passages' rows")
         self.label_sets: Optional[Pair] = None
         self.labels: Optional[np.ndarray[Any, Any]] = None
         if labels is not None:
@@ -213,7 +216,7 @@ class Items:
     def keep(self, last: Items, names: List[str]) -> None:
         """Takes parts of the items of before."""
         for name in names:
-            for field in ("labels", "label_sets") if name == "labels" else (name,):
+            for field in {"labels": ("labels", "label_sets"), "tuples": ("tuples", "unknown")}.get(name, (name,)):
                 setattr(self, field, getattr(last, field))
             if name in last.given() and last.n != self.n:
                 raise ValueError(f"x has {counted(self.n, 'row')}, the {name} of the last build are of {counted(last.n, 'item')}: give "
@@ -378,6 +381,12 @@ class Handle:
         ids = np.empty((count, self.batch_size), np.int64)
         self._draw(epoch, lib.hardneg_next, first, count, ids.ctypes.data)
         return ids
+
+    def apart(self, epoch: int) -> Dict[str, float]:
+        """Of an epoch with keep_apart: tuples that were exchanged, and that found no place; else nothing."""
+        moved, left = ctypes.c_int64(), ctypes.c_int64()
+        self._draw(epoch, lib.hardneg_apart, ctypes.byref(moved), ctypes.byref(left))
+        return {} if left.value < 0 else {"apart_moved": float(moved.value), "apart_left": float(left.value)}
 
     def negatives(self, epoch: int, first: int, count: int) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Anchors [count, batch_size], their negatives and cosines [count, batch_size, capacity]."""

@@ -242,7 +242,7 @@ class BatchSampler:
     @property
     def note(self) -> str:
         """The note of the last build ("M taken as 1999"), and of a state that was loaded since; or ""."""
-        return "; ".join(filter(None, (self._handle.note, self._state_note)))
+        return "; ".join(filter(None, (self._handle.note, self._items.unknown if self._items else "", self._state_note)))
 
     @property
     def digest(self) -> str:
@@ -331,9 +331,14 @@ class BatchSampler:
 
     def measure(self, temperature: float = 0.5, loss: Optional[str] = None, weighting: Any = None,
                 epoch_batches: int = 0) -> Measures:
-        """measure() of the epoch's batches of all processes."""
+        """measure() of the epoch's batches of all processes; with keep_apart also apart_moved and apart_left: tuples that
+        were exchanged between batches, and those that found no place."""
         epoch = self._current()
-        return (epoch.source if isinstance(epoch.source, Handle) else self._check()).measure(epoch.everyone(), temperature, loss, weighting, epoch_batches)
+        handle = epoch.source if isinstance(epoch.source, Handle) else self._check()
+        found = handle.measure(epoch.everyone(), temperature, loss, weighting, epoch_batches)
+        if handle is epoch.source:
+            found.update(handle.apart(epoch.number))
+        return found
 
 
 def refuse_unused(handle: Handle, given: List[str]) -> None:

@@ -133,6 +133,13 @@ static void test_sizes(void) {
         CU_ASSERT_EQUAL(memcmp(drawn[0], drawn[1], 3 * B * sizeof **drawn), 0);
     }
     hardneg_free(h);
+    int64_t moved, left;
+    h = built("{gcbs: {quantile: 0.7}}");
+    expect(h, hardneg_apart(h, &moved, &left), HARDNEG_USAGE, "hardneg_epoch() comes first");
+    expect(h, hardneg_apart(h, NULL, &left), HARDNEG_USAGE, "moved or left is NULL");
+    CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
+    CU_ASSERT(hardneg_apart(h, &moved, &left) == HARDNEG_OK && moved == -1 && left == -1);
+    hardneg_free(h);
     h = built("{gcbs: {quantile: 0.7}}"); // whose epochs are arranged
     CU_ASSERT_EQUAL(h->built->sampler.arranged, 0);
     CU_ASSERT_EQUAL(hardneg_sizes(h, 7, 0, NULL, &told), HARDNEG_OK);
