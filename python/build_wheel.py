@@ -1,5 +1,5 @@
-"""The build backend of pyproject.toml (PEP 517): a wheel is the module with libhardneg.so inside, which `make`
-has built. `python3 python/build_wheel.py FOLDER` writes it there (`make wheel`)."""
+"""The build backend of pyproject.toml (PEP 517): a wheel is the module with libhardneg.so inside, and the program
+hardneg for the PATH, which `make` has built. `python3 python/build_wheel.py FOLDER` writes it there (`make wheel`)."""
 import base64
 import ctypes
 import hashlib
@@ -10,7 +10,8 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.environ.get("HARDNEG_LIBRARY", os.path.join(HERE, "..", "build", "libhardneg.so"))
-MODULE = ["__init__.py", "_arrays.py", "_files.py", "_library.py", "_mine.py", "_sampler.py", "_trainers.py", "py.typed"]
+MODULE = sorted(name for name in os.listdir(os.path.join(HERE, "hardneg")) if name.endswith((".py", ".typed")))
+PROGRAM = os.path.join(os.path.dirname(LIBRARY), "hardneg")
 
 
 def _version():
@@ -27,6 +28,8 @@ def _files(version, tag):
     for name in MODULE:
         yield f"hardneg/{name}", open(os.path.join(HERE, "hardneg", name), "rb").read()
     yield "hardneg/libhardneg.so", open(LIBRARY, "rb").read()
+    if os.path.exists(PROGRAM):  # `hardneg` on the PATH, which compare() runs
+        yield f"hardneg-{version}.data/scripts/hardneg", open(PROGRAM, "rb").read()
     yield f"{info}/LICENSE", open(os.path.join(HERE, "..", "LICENSE"), "rb").read()
     yield f"{info}/METADATA", (
         "Metadata-Version: 2.1\nName: hardneg\n" f"Version: {version}\n"
@@ -48,7 +51,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for path, data in _files(version, tag):
             # The same files give the same wheel: no dates.
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
-            entry.external_attr, entry.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o100755 if "/scripts/" in path else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(entry, data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record += f"{path},sha256={digest},{len(data)}\n"

@@ -14,6 +14,7 @@ test_loop() { run_python python_loop.py; }
 test_resume() { run_python python_resume.py; }
 test_collapsed() { run_python python_collapsed.py; }
 test_arrays() { run_python python_arrays.py; }
+test_compare() { run_python python_compare.py; }
 # What is wrong in a program is found before it runs, and nothing else.
 test_types() {
     command -v mypy >/dev/null || { skip "types" "no mypy"; return 0; }
@@ -26,6 +27,8 @@ sampler = hardneg.BatchSampler(x, {"knn": {}}, batch_size=3, labels=["a", None, 
 sampler = hardneg.BatchSampler(x, bach_size=3)  # wrong
 sampler = hardneg.BatchSampler(x, view2=x, tuples=(["a", "b", "a"], range(3)))
 sampler.refresh(x, lables=[0, 1, 2])  # wrong
+compared: hardneg.Comparison = hardneg.compare(x, samplers=["knn", {"mine": lambda x, b, seed, epoch: [[0, 1]]}], batch_size=2)
+hardneg.compare(x, seed="1", batch_size="2")  # wrong
 like: hardneg.Measures = hardneg.measure([[0, 1]], x, label=[0, 1, 2])  # wrong
 mined: hardneg.Mined = hardneg.mine(x, "mined", seed=2)
 hardneg.mine(x, "mined", sed=2)  # wrong
@@ -105,6 +108,7 @@ assert wanted <= found, wanted - found' "$found" "$root/python/hardneg"
         (cd / && env -u HARDNEG_LIBRARY "$work/venv/bin/python" -c 'import hardneg, os
 print(os.path.exists(os.path.join(os.path.dirname(hardneg.__file__), "libhardneg.so")), hardneg.version())') >out 2>err
         check "and it works with the library inside" says '^True [0-9]'
+        check "and brings the program" venv/bin/hardneg --version
     done
 }
 
@@ -132,5 +136,5 @@ test_processes() {
     check "and otherwise than dealt ones" eval '! equal_embeddings batch-one.npy deal-one.npy'
 }
 
-run_tests "${2:-}" "" test_module test_use test_loop test_resume test_collapsed test_arrays test_types test_surface test_example test_wheel test_processes
+run_tests "${2:-}" "" test_module test_use test_loop test_resume test_collapsed test_arrays test_compare test_types test_surface test_example test_wheel test_processes
 finish

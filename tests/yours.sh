@@ -194,6 +194,44 @@ P
     check "command: one negative each" is_column ng/results.h5 next negatives_mean 1.0
 }
 
+# docs/guide/your-sampler.md as it stands: the same numbers by every door, which are NumPy's.
+test_guide() {
+    with_python "the guide" || return 0
+    local library=${hardneg%/*}/libhardneg.so
+    mkdir -p guide && cd guide || return 1
+    "$python" -c "import re, sys
+code = re.findall(r'\x60{3}(python|yaml)\n(.*?)\x60{3}', open(sys.argv[1]).read(), re.S)
+names = ['mine.py', 'write.py', 'job.yaml', 'draw.py', 'run.yaml', 'compare.py', 'record.py']
+assert [kind for kind, _ in code] == ['yaml' if n.endswith('yaml') else 'python' for n in names], code
+for name, (_, text) in zip(names, code): open(name, 'w').write(text)
+import numpy as np
+rng = np.random.default_rng(3); y = np.arange(300) % 6
+np.save('x.npy', (rng.normal(size=(300, 8)) + rng.normal(size=(6, 8))[y]).astype('f4')); np.save('y.npy', y)" "$root/docs/guide/your-sampler.md"
+    "$hardneg" import --embeddings x.npy --labels y.npy -o mine.h5 -q
+    check "guide: files are written" "$python" write.py
+    expect "guide: given" 0 '' run -c job.yaml -o results/mine -q
+    sed -i "s,python3,$python," run.yaml
+    expect "guide: command" 0 '' run -c run.yaml -o results/command -q
+    if [ -e "$library" ]; then
+        check "guide: compare" env PYTHONPATH="$root/python" HARDNEG_LIBRARY="$library" HARDNEG_PROGRAM="$hardneg" "$python" compare.py >/dev/null
+        check "guide: record" env PYTHONPATH="$root/python" HARDNEG_LIBRARY="$library" "$python" record.py
+        check "guide: what is recorded" test "$(cat seen-1.jsonl)" = $'[0, 1, 2, 3]\n[4, 5, 6, 7]'
+    else skip "guide: compare" "no library"; fi
+    check "guide: the same numbers" "$python" -c "import glob, h5py, numpy as np, sys
+sys.path.insert(0, sys.argv[1])
+from farthest_first import measures
+from mine import farthest_first
+x, y = np.load('x.npy'), np.load('y.npy'); x = x.astype('f8'); x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype('f4')
+found = [measures(x, y, farthest_first(x, 64, s)) for s in (1, 2, 3)]
+for path in ['results/mine', 'results/command', *glob.glob('results/mine-py/results')]:
+    r = h5py.File(path + '/results.h5')['runs']
+    rows = (r['sampler'].asstr()[:] == 'farthest-first') & (r['batch_size'][:] == 64)
+    assert list(r['seed'][:][rows]) == [1, 2, 3], path
+    assert list(r['fn_ratio'][:][rows]) == [f for f, _ in found], path
+    assert np.abs(r['cos_mean'][:][rows] - [c for _, c in found]).max() < 1e-9, path" "$here" 2>"$work/err"
+    cd .. || return 1
+}
+
 nothing_runs() { ! grep -lsa "hostile-$$" /proc/[0-9]*/cmdline; } # of the processes that tests here start
 no_scratch() { [ -z "$(ls -A tmp)" ]; }
 test_hostile() {

@@ -16,6 +16,7 @@ from typing import Any, Dict, Optional, Tuple, Union, overload
 import numpy as np
 
 from ._arrays import Array, Matrix, Pair, Rows, padded, rows_of
+from ._compare import Comparison, Recorder, compare, record
 from ._epoch import AT_ONCE
 from ._files import check_output, read, write_negatives
 from ._library import Attrition, Handle, Items, Measures, Option, Sampler, columns, samplers, version
@@ -23,8 +24,9 @@ from ._mine import Lost, Negatives, mine_corpus
 from ._sampler import BatchSampler, refuse_unused
 from ._trainers import SamplerFactory, sentence_transformers
 
-__all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "columns", "samplers", "version",
-           "Attrition", "Lost", "Measures", "Mined", "Negatives", "Option", "Sampler", "SamplerFactory"]
+__all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "compare", "record", "read", "columns", "samplers",
+           "version", "Attrition", "Comparison", "Lost", "Measures", "Mined", "Negatives", "Option", "Recorder", "Sampler",
+           "SamplerFactory"]
 __version__ = version()
 
 
