@@ -168,6 +168,12 @@ HN_MUST_USE enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_mi
                                       struct hn_share_estimate *estimate,
                                       const struct hn_price_setting *setting, int n,
                                       struct hn_price *out);
+// The price of the negatives that were mined from all queries of a pool, with those drawn to fill
+// rows. False ones are those of the complete relevance, NaN without; of positives that are included
+// none is.
+HN_MUST_USE enum hn_code hn_price_mined(struct hn_context *ctx, const struct hn_miner *m,
+                                        const struct hn_pool *pool, const struct hn_mined *mined,
+                                        struct hn_price *out);
 #define HN_RECOMMEND_LEVEL 0.05
 // The hardest setting whose share of false negatives is shown to be at most max_fn, among those
 // that leave at most max_none of the queries without a negative; -1: none is shown. The chance that

@@ -285,6 +285,44 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
     return mark_front(ctx, out, n);
 }
 
+// Of a passage of the corpus among merged ones.
+static int32_t merged_index(const struct hn_miner *m, int32_t passage) {
+    int32_t from = 0, to = (int32_t)m->data.rows[HN_CORPUS].rows;
+    if (!m->passage)
+        return passage;
+    while (to - from > 1) {
+        int32_t middle = from + (to - from) / 2;
+        *(m->passage[middle] <= passage ? &from : &to) = middle;
+    }
+    return from;
+}
+
+enum hn_code hn_price_mined(struct hn_context *ctx, const struct hn_miner *m,
+                            const struct hn_pool *pool, const struct hn_mined *mined,
+                            struct hn_price *out) {
+    HN_SCOPE(ctx);
+    struct line *to = hn_zalloc(ctx, mined->count, sizeof *to);
+    struct far far;
+    if (!to || find_far(ctx, pool, &far))
+        return ctx->code;
+    for (int64_t i = 0; i < mined->count; i++) {
+        to[i].count = mined->n[i];
+        for (int64_t k = 0; k < mined->n[i]; k++) {
+            int32_t passage = merged_index(m, mined->id[i * mined->width + k]);
+            double score = hn_miner_score(m, HN_BY_MODEL, i, passage);
+            to[i].hard += (score - far.mean[i]) / far.deviation;
+            to[i].wrong +=
+                !hn_relevance_has(&m->known, i, passage) && hn_relevance_has(&m->truth, i, passage);
+        }
+    }
+    *out = price_of(to, mined->count, m->o.n);
+    if (m->truth.start) {
+        out->false_share = false_share(to, mined->count, (double)out->negatives);
+        out->evidence = evidence_of(to, mined->count, (double)out->negatives);
+    }
+    return HN_OK;
+}
+
 // The part of each query in the mean hardness of a setting into value[rows], as the ratio estimate
 // has it: their mean is that of the setting.
 static enum hn_code find_hardness(struct hn_context *ctx, const struct hn_miner *m,

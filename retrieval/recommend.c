@@ -25,12 +25,12 @@ static bool is_tested(const struct hn_price *p, double max_fn) {
 // The settings to be tested, by hardness, into order[HN_PRICES_MAX]; returns their number.
 static int find_order(const struct hn_price *price, int n, double max_fn, double max_none,
                       int *order) {
-    int tested = 0, most = -1;
+    int tested = 0, easiest = -1;
     for (int i = 0; i < n; i++) {
         if (!(price[i].none <= max_none) || isnan(price[i].evidence.each))
             continue;
-        if (most < 0 || price[i].evidence.each < price[most].evidence.each)
-            most = i;
+        if (easiest < 0 || price[i].evidence.each < price[easiest].evidence.each)
+            easiest = i;
         if (!is_tested(&price[i], max_fn))
             continue;
         int k = tested++;
@@ -38,8 +38,8 @@ static int find_order(const struct hn_price *price, int n, double max_fn, double
             order[k] = order[k - 1];
         order[k] = i;
     }
-    if (tested == 0 && most >= 0)
-        order[tested++] = most;
+    if (tested == 0 && easiest >= 0)
+        order[tested++] = easiest;
     return tested;
 }
 

@@ -360,7 +360,7 @@ at, ids = f['truth/indptr'][:], f['truth/indices'][:]
 head, *rows = open(sys.argv[1]).read().splitlines()
 true = lambda q, p: p in ids[at[q]:at[q + 1]]
 with open(sys.argv[2], 'w') as out:
-    print(head, *(r + str(int(true(*map(int, r.split('\t')[:2])))) for r in rows), sep='\n', file=out)
+    print(head, *(r + str(int(true(*map(int, r.split('\t')[1:3])))) for r in rows), sep='\n', file=out)
 P
 }
 
@@ -368,18 +368,18 @@ test_sheet() {
     run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
     expect "price --sheet" 0 '^sheet.tsv: 400 pairs of 139300' price many.h5 --sheet 400 -o sheet.tsv
     check "sheet: a row for each pair" test "$(wc -l <sheet.tsv)" = 401
-    check "sheet: no pair twice" test "$(cut -f 1,2 sheet.tsv | sort -u | wc -l)" = 401
+    check "sheet: no pair twice" test "$(cut -f 2,3 sheet.tsv | sort -u | wc -l)" = 401
     run price many.h5 --sheet 400 -o again.tsv --threads 4
     check "sheet: the same for any threads" cmp -s sheet.tsv again.tsv
     run price many.h5 --sheet 300 -o other.tsv --seed 2
     expect "sheet: too many pairs" 2 'at most [0-9]+ pairs' price many.h5 --sheet 100000 -o no.tsv
     check "sheet: nothing is written then" test ! -e no.tsv
-    expect "sheet: not filled in" 3 'sheet.tsv: line 2: column 4, relevant, is empty' price many.h5 --judged sheet.tsv
+    expect "sheet: not filled in" 3 'sheet.tsv: line 2: column 5, relevant, is empty' price many.h5 --judged sheet.tsv
     make_files
     [ -e r.h5 ] || run import "${files[@]}" --qrels beir.tsv -o r.h5
     expect "no truth, no sheet: the rank model" 0 'by the rank model alone, since no pair is judged' price r.h5
     expect "sheet: texts" 0 '' price r.h5 -n 2 --depth 3 --sheet 2 -o texts.tsv
-    check "sheet: texts of both" grep -qE '^[^	]+	[^	]+	[0-9.e-]+	[^	]+	[^	]+	$' texts.tsv
+    check "sheet: texts of both" grep -qE '^[0-9]+	[^	]+	[^	]+	[0-9.e-]+	[^	]+	[^	]+	$' texts.tsv
     with_python "judged sheets" || return 0
     judge sheet.tsv judged.tsv
     judge other.tsv second.tsv
@@ -400,7 +400,7 @@ assert held >= .8 * len(pairs), held
 first = pairs[0]
 assert abs(first[0]['false_negatives'] - first[1]['false_negatives']) < .06 and first[1]['false_hi'] - first[1]['false_lo'] < .12"
     # A second judge, in a copy and in a column of its own: the same numbers.
-    awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "relevant_2" : $4 }' judged.tsv >two.tsv
+    awk -F '\t' -v OFS='\t' '{ print $0, NR == 1 ? "relevant_2" : $5 }' judged.tsv >two.tsv
     cp judged.tsv copy.tsv
     run price many.h5 --judged judged.tsv --json
     cp out one.json
@@ -411,31 +411,119 @@ assert abs(first[0]['false_negatives'] - first[1]['false_negatives']) < .06 and 
 a, b = json.load(open('one.json')), json.load(open('out'))
 assert all(abs(x['false_hi'] - y['false_hi']) < 1e-9 for x, y in zip(a['settings'], b['settings']) if x['negatives'])"
     # Windows line ends, quotes, rounded numbers with a comma and another order of columns, as spreadsheets write them.
-    awk -F '\t' -v OFS='\t' '{ p = NR == 1 ? $3 : sprintf($3 < 1e-4 ? "%.5E" : "%.9f", $3); sub("[.]", ",", p); print $4, "\"" $1 "\"", p, $2 "\r" }' judged.tsv >moved.tsv
+    awk -F '\t' -v OFS='\t' '{ p = NR == 1 ? $4 : sprintf("%.2E", $4); sub("[.]", ",", p); print $5, "\"" $2 "\"", p, $3, $1 "\r" } END { print "\t\t\t\t\r" }' judged.tsv >moved.tsv
     run price many.h5 --judged moved.tsv --json
     check "judged: as spreadsheets write it" cmp -s out one.json
     head -n 101 judged.tsv >part.tsv
     expect "judged: the first rows" 0 'from 100 judged pairs' price many.h5 --judged part.tsv
-    expect "judged: another depth" 3 'line 2: the pair was not drawn with probability .* --depth' price many.h5 --judged judged.tsv --depth 150
+    expect "judged: another depth" 3 'line 2: the pair was not drawn with this probability .* --depth' price many.h5 --judged judged.tsv --depth 150
     local script why
     while IFS='|' read -r script why; do
         sed "$script" judged.tsv >bad.tsv
-        expect "judged: $script" 3 "bad.tsv: line $why" price many.h5 --judged bad.tsv
+        expect "judged: $script" 3 "bad.tsv: $why" price many.h5 --judged bad.tsv
     done <<'F'
-5s/.$/2/|5: column 4, relevant, is 2
-7s/.$/yes/|7: column 4, relevant, is yes
-9s/.$//|9: column 4, relevant, is empty
-3s/^[0-9]*/x7/|3: the id x7 of a query is not in many.h5
-4s/\t[0-9]*\t/\t99999\t/|4: the id 99999 of a passage
-6p|7: the pair of line 6 again
-8s/$/	1/|8: has 5 columns, and the first line 4
-1s/probability/p/|1: has no column probability
+5s/.$/2/|line 5: column 5, relevant, is 2
+7s/.$/yes/|line 7: column 5, relevant, is yes
+9s/.$//|line 9: column 5, relevant, is empty
+3s/\t[0-9]*/\tx7/|line 3: the id x7 of a query is not in many.h5
+4s/\t[0-9]*\t[0-9]\.e/\t99999\t1.e/;4s/\t\([0-9]*\)\t[0-9]*\t/\t\1\t99999\t/|line 4: the id 99999 of a passage
+6p|line 7: the pair of line 6 again
+8s/$/	1/|line 8: has 6 columns, and the first line 5
+5s/^4/0/|line 5: 0 is no number of a row
+5d|row 4 is missing before others
+2d|row 1 is missing before others
+1s/passage/p/|line 1: has no column passage
+1s/probability/p/|line 2: the pair was not drawn
 F
+    # As some spreadsheets save it; and objects a line, of other judges.
+    tr '\t' ',' <judged.tsv >judged.csv
+    run price many.h5 --judged judged.csv --json
+    check "judged: between commas" cmp -s out one.json
+    expect "sheet: objects" 0 '' price many.h5 --sheet 400 -o sheet.jsonl
+    expect "judged objects: no answer" 3 'sheet.jsonl: line 1: column 7, relevant, is empty' price many.h5 --judged sheet.jsonl
+    pycheck "sheet: objects are filled in" "import json
+rows = [json.loads(line) for line in open('sheet.jsonl')]
+table = [line.rstrip('\\n').split('\\t') for line in open('judged.tsv')][1:]
+assert [[str(r['row']), r['query'], r['passage']] for r in rows] == [t[:3] for t in table] and 'prompt' in rows[0]
+answers = [lambda v: v, str, bool]
+for i, (r, t) in enumerate(zip(rows, table)):
+    r['relevant'] = answers[i % 3](int(t[4]))
+open('judged.jsonl', 'w').writelines(json.dumps(r) + '\\n' for r in rows)"
+    run price many.h5 --judged judged.jsonl --json
+    check "judged: objects" cmp -s out one.json
     head -n 5 judged.tsv >few.tsv
     expect "judged: too few" 3 '4 pairs are judged; judge at least 10' price many.h5 --judged few.tsv
     expect "recommend by judged pairs" 0 'The hardest that is shown to have at most 30 %' price many.h5 --judged judged.tsv --recommend --max-fn 0.3
     expect "recommend: how many more" 5 'About [0-9]+ more judged pairs' price many.h5 --judged judged.tsv --recommend --max-fn 0.005
     expect "recommend without judged pairs" 5 'without judged pairs there is no interval' price r.h5 --recommend --max-fn 0.3 --max-none 1
+}
+
+# Negatives of one setting: priced as they are mined, and certified by rounds of judged pairs.
+test_certify() {
+    run synth --kind retrieval -o many.h5 --n 3000 --queries 700 --dim 24 --steps 1 --force
+    local mine='--max-rank 12 -n 4 --max-score 0.9 --take draw --fill draw --seed 3'
+    expect "price --for: mine's own errors" 2 "--for: unknown option '--min-rnk'" price many.h5 --for '--min-rnk 3'
+    expect "price --for: a file" 2 'x.h5 is no option of mine' price many.h5 --for '-n 3 x.h5'
+    expect "price --for: options outside" 2 'give -n and --depth within it' price many.h5 -n 3 --for '-n 3'
+    expect "price --for: by the truth, above" 1 'more than 1 % of these negatives' price many.h5 --for "$mine" --max-fn 0.01
+    expect "price --for: by the truth, within" 0 'Shown: at most 90 %' price many.h5 --for "$mine" --max-fn 0.9
+    with_python "certificates" || return 0
+    run price many.h5 --for "$mine" --json
+    cp out for.json
+    # shellcheck disable=SC2086 # words are wanted
+    run mine many.h5 $mine -o certified.jsonl
+    pycheck "price --for: what is written" "import json, h5py
+f = h5py.File('many.h5')
+of = lambda name, q: set(f[name + '/indices'][f[name + '/indptr'][q]:f[name + '/indptr'][q + 1]].tolist())
+lines = [json.loads(line) for line in open('certified.jsonl')]
+pairs = [(int(l['query_id']), int(p)) for l in lines for p in l['neg_id']]
+false = sum(p in of('truth', q) - of('qrels', q) for q, p in pairs)
+want = json.load(open('for.json'))
+assert want['negatives'] == len(pairs) and abs(want['truth'] - false / len(pairs)) < 1e-12"
+    local truth
+    truth=$("$python" -c "import json; print(json.load(open('for.json'))['truth'])")
+    expect "certify: a first sheet" 0 'c1.tsv: rows 1 to 40 of 2800' price many.h5 --for "$mine" --sheet 40 -o c1.tsv
+    judge c1.tsv j1.tsv
+    expect "certify: undecided, and the next sheet" 5 'rows 41 to 140 of' price many.h5 --for "$mine" --max-fn "$truth" --judged j1.tsv --sheet 100 -o c2.tsv
+    judge c2.tsv j2.tsv
+    expect "certify: a sheet is missing" 3 'row 1 is in no sheet' price many.h5 --for "$mine" --judged j2.tsv
+    expect "certify: other negatives" 3 'j1.tsv: line [0-9]+: the pair is not row [0-9]+ of the negatives' price many.h5 --for "$mine --min-rank 2" --judged j1.tsv
+    expect "certify: another order" 3 'give the --for, --seed' price many.h5 --for "$mine" --judged j1.tsv --seed 2
+    expect "certify: passed" 1 'more than 0.5 %' price many.h5 --for "$mine" --max-fn 0.005 --judged j1.tsv --judged j2.tsv --certificate no.json
+    check "certify: no certificate of that" test ! -e no.json
+    expect "certify: shown" 0 'Shown: at most 90 %' price many.h5 --for "$mine" --max-fn 0.9 --judged j2.tsv --judged j1.tsv --certificate cert.json
+    # shellcheck disable=SC2086 # words are wanted
+    expect "mine --certificate" 0 '' mine many.h5 $mine -o certified.jsonl --certificate cert.json --threads 3
+    pycheck "certificate: of the file" "import hashlib, json
+c = json.load(open('certified.jsonl.certificate.json'))
+assert c['file_sha256'] == hashlib.sha256(open('certified.jsonl', 'rb').read()).hexdigest() and c['judged'] == 140 and c['max_fn'] == .9
+assert 'max-rank=12' in c['options'] and c['share_hi'] <= .9 and c['negatives'] == 2800"
+    expect "certificate of others" 3 'cert.json: certifies other negatives' mine many.h5 -n 4 -o others.jsonl --certificate cert.json
+    check "certificate of others: nothing is written" test ! -e others.jsonl
+    expect "no certificate" 3 'is no certificate' mine many.h5 -n 4 -o others.jsonl --certificate for.json
+}
+
+# Nothing in a sheet is a formula for a spreadsheet, and what is marked is found again.
+test_sheet_formulas() {
+    with_python "formulas" || return 0
+    "$python" - <<'P'
+import json, numpy as np
+g = np.random.default_rng(1)
+np.save('fq.npy', g.standard_normal((4, 8)).astype('f4'))
+np.save('fp.npy', g.standard_normal((12, 8)).astype('f4'))
+texts = ['=HYPERLINK(1)', '@SUM(1)', ' -1+1', '\x1b[2J\x9bx']
+open('fp.jsonl', 'w').write(''.join(json.dumps({'_id': f'=p{i}', 'text': texts[i % 4] + str(i)}) + '\n' for i in range(12)))
+open('fr.tsv', 'w').write(''.join(f'{i}\t=p{2 * i}\t1\n' for i in range(4)))
+P
+    run import --queries fq.npy --corpus fp.npy --corpus-ids fp.jsonl --qrels fr.tsv -o formulas.h5
+    expect "sheet of formulas" 0 '' price formulas.h5 -n 2 --sheet 12 -o formulas.tsv
+    pycheck "no cell is a formula, or holds a control character" "
+import re
+for line in open('formulas.tsv', encoding='utf-8').read().split('\\n')[1:-1]:
+    for cell in line.split('\\t'):
+        assert not re.match(r'\"? *[=+@-]', cell) and not re.search('[\\x00-\\x1f\\x7f-\\x9f]', cell), line"
+    sed '2,$s/$/0/' formulas.tsv >filled.tsv
+    expect "marked ids are found" 0 'from 12 judged pairs' price formulas.h5 -n 2 --judged filled.tsv
 }
 
 # Batches of tuples, against NumPy and in every command that draws some.
@@ -534,5 +622,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_price test_price_page test_sheet test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_price test_price_page test_sheet test_certify test_sheet_formulas test_trials test_tuples test_reference test_threads
 finish

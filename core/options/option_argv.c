@@ -53,10 +53,10 @@ static enum hn_code unknown_flag(struct hn_context *ctx, const struct hn_option 
 }
 
 // True if a word that stands where a value should is clearly an option instead: "--output --json".
-// Negative numbers are values.
+// Negative numbers are values, and so are several options in one word: --for "-n 5 --take draw".
 static bool is_option(const struct hn_option *table, const char *word) {
     const char *value;
-    if (word[0] != '-' || word[1] == '\0')
+    if (word[0] != '-' || word[1] == '\0' || strchr(word, ' '))
         return false;
     if (word[1] == '-')
         return word[2] == '\0' || find_long(table, word, &value);

@@ -16,7 +16,7 @@ const struct hn_command *const hn_commands[] = {
 
 const struct hn_exit hn_exits[] = {
     {0, "done"},
-    {1, "a gate failed, or cells of the baseline are missing"},
+    {1, "a gate failed, cells of the baseline are missing, or a limit is passed"},
     {2, "error in the command line, the job file or the plan (K > M)"},
     {3, "bad input data (also a batch larger than the data)"},
     {4, "some cells failed, or parts are missing; the others are in the results"},

@@ -2,7 +2,7 @@
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/mining/mining.h"
+#include "harness/mining/certificate.h"
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"
 #include "results/records.h"
@@ -12,7 +12,7 @@
 
 struct mine_params {
     struct hn_mine_options o;
-    char *output, *scores, *rows;
+    char *output, *scores, *rows, *certificate;
     int format;
     bool mpi;
     int64_t step, threads, memory, wait;
@@ -26,6 +26,9 @@ static const struct hn_option mine_options[] = {
      .metavar = "FORMAT"},
     {HN_TEXT_OPTION(struct mine_params, scores, "scores", "with .npy: file of the scores"),
      .metavar = "FILE", .writes = true},
+    {HN_FILE_OPTION(struct mine_params, certificate, "certificate",
+                    "of these negatives, by `price --for`: written beside them as "
+                    "OUTPUT.certificate.json; refused if it is of others")},
     {HN_TEXT_OPTION(struct mine_params, rows, "rows",
                     "share the queries with others that have the same --output: part i of n, as a "
                     "process of its own; 1/1 goes on where one that was killed stopped"),
@@ -89,12 +92,19 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
     code = hn_ranks_agree(ctx, w->ranks, code);
     if (!code)
         code = open_data(ctx, w, path) ? ctx->code : hn_mining_run(ctx, &w->mining);
-    if (!code && w->mining.file)
+    if (!w->mining.file)
+        return code;
+    if (!code)
         code = hn_mine_check(ctx, &w->miner, &w->mining.counts, path);
-    if (!code && w->mining.file && w->file.written == 0 &&
-        w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
+    if (!code && w->file.written == 0 && w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
         hn_note(ctx, "%s: is empty: no query has a positive and a negative", p->output);
-    return w->mining.file ? hn_mine_output_end(ctx, &w->file, code) : code;
+    if (!code && p->certificate) {
+        char sha256[HN_DIGEST_TEXT];
+        hn_digest_end(&w->file.digest, sha256);
+        code = hn_certificate_check(ctx, p->certificate, w->file.written, sha256);
+    }
+    code = hn_mine_output_end(ctx, &w->file, code);
+    return !code && p->certificate ? hn_certificate_attach(ctx, p->certificate, p->output) : code;
 }
 
 static json_t *attrition_list(const struct work *w) {

@@ -8,12 +8,19 @@
 #include <string.h>
 
 static const struct hn_option price_options[] = {
-    {HN_INT_OPTION(struct hn_price_params, n, "negatives", "10", 1, 1 << 20,
-                   "negatives of a query"),
+    {HN_INT_OPTION(struct hn_price_params, n, "negatives", NULL, 1, 1 << 20,
+                   "negatives of a query (default: 10)"),
      .letter = 'n', .metavar = "N"},
-    {HN_INT_OPTION(struct hn_price_params, depth, "depth", "200", 1, INT32_MAX,
-                   "passages of each query that are looked at"),
+    {HN_INT_OPTION(struct hn_price_params, depth, "depth", NULL, 1, INT32_MAX,
+                   "passages of each query that are looked at (default: 200)"),
      .metavar = "K"},
+    {HN_TEXT_OPTION(struct hn_price_params, mine, "for",
+                    "price what mine would write with these options alone; with --max-fn and "
+                    "--judged: exit code 0: shown to be within it, 1: above it, 5: judge more"),
+     .metavar = "\"MINE OPTIONS\""},
+    {HN_TEXT_OPTION(struct hn_price_params, certificate, "certificate",
+                    "with --for: write it to this file once it is shown"),
+     .metavar = "FILE", .writes = true},
     {HN_INT_OPTION(struct hn_price_params, sheet, "sheet", NULL, 1, INT32_MAX,
                    "number of pairs to draw for judging; writes them to --output"),
      .metavar = "N"},
@@ -51,9 +58,18 @@ static bool is_by(const struct hn_price_work *w, const char *source) {
 static enum hn_code draw_sheet(struct hn_context *ctx, const struct hn_price_work *w) {
     int64_t n = w->p->sheet;
     struct hn_pair_at *pair = hn_alloc(ctx, n, sizeof *pair);
-    if (!pair || hn_population_draw(ctx, &w->population, n, (uint64_t)w->p->seed, pair))
+    struct hn_sheet_row *row = hn_alloc(ctx, n, sizeof *row);
+    if (!pair || !row || hn_population_draw(ctx, &w->population, n, (uint64_t)w->p->seed, pair))
         return ctx->code;
-    return hn_pairs_write(ctx, &w->corpus, &w->population, pair, n, w->p->output);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = pair[i].query * w->pool.width + pair[i].position;
+        row[i] = (struct hn_sheet_row){
+            .number = i + 1,
+            .query = pair[i].query,
+            .passage = w->pool.id[k],
+            .probability = hn_population_probability(&w->population, w->population.rank[k])};
+    }
+    return hn_sheet_write(ctx, &w->corpus, row, n, w->p->output);
 }
 
 // Chooses the source of false negatives: sheets before /truth, so that an estimate can be compared
@@ -98,8 +114,8 @@ static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, 
     if (hn_options_init(ctx, hn_mine_table, &o) ||
         hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus))
         return ctx->code;
-    o.n = w->p->n;
-    o.depth = w->p->depth;
+    o.n = hn_given(w->p->n, 10);
+    o.depth = hn_given(w->p->depth, 200);
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;
     if (hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) ||
@@ -352,7 +368,23 @@ static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_w
     return HN_OK;
 }
 
+static enum hn_code check_for(struct hn_context *ctx, const struct hn_price_params *p) {
+    if (p->n != INT64_MIN || p->depth != INT64_MIN || p->recommend || p->trials > 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "--for prices one setting: give -n and --depth within it, and leave out "
+                       "--recommend and --trials");
+    if ((p->sheet > 0) != (p->output != NULL))
+        return hn_fail(ctx, HN_USAGE, "--for: --sheet N and --output go together");
+    if (p->certificate && (!p->judged.count || isnan(p->max_fn)))
+        return hn_fail(ctx, HN_USAGE, "--certificate needs --judged and --max-fn");
+    return HN_OK;
+}
+
 static enum hn_code check_options(struct hn_context *ctx, const struct hn_price_params *p) {
+    if (p->mine)
+        return check_for(ctx, p);
+    if (p->certificate)
+        return hn_fail(ctx, HN_USAGE, "--certificate goes with --for");
     if (p->recommend && isnan(p->max_fn))
         return hn_fail(ctx, HN_USAGE, "--recommend needs --max-fn, the share to stay within");
     if (p->trials > 0 && (p->sheet < HN_VERDICTS_MIN || p->output))
@@ -394,6 +426,11 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
     hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
     if (hn_blas_open(ctx))
         return ctx->code;
+    if (w.p->mine) {
+        enum hn_code said = hn_certify_run(ctx, &w, call->args[0], call->json);
+        hn_corpus_close(ctx, &w.corpus);
+        return said;
+    }
     enum hn_code code = price_file(ctx, &w, call->args[0]);
     if (!code && w.p->sheet < 1 && w.p->output)
         code = hn_price_store(ctx, &w, call->line);
@@ -416,7 +453,10 @@ const struct hn_command hn_cmd_price = {
         "hardneg price FILE [-n N] [--depth K] [--judged FILE ...] [--recommend --max-fn SHARE] "
         "[-o RESULTS]\n"
         "hardneg price FILE --sheet N -o SHEET\n"
-        "hardneg price FILE --sheet N --trials R",
+        "hardneg price FILE --sheet N --trials R\n"
+        "hardneg price FILE --for \"MINE OPTIONS\" [--max-fn SHARE] [--judged FILE ...] [--sheet N "
+        "-o "
+        "SHEET] [--certificate FILE]",
     .summary = "show what mining settings cost in false negatives",
     .details =
         "For rank windows, relative and absolute margins, ceilings on the score, and guides where "

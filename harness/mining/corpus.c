@@ -22,15 +22,14 @@ static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus 
 
 enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
                             struct hn_file_parts *parts, struct hn_corpus *out) {
-    char sha256[HN_DIGEST_TEXT];
     *out = (struct hn_corpus){.file = NULL};
     if (hn_retrieval_open(ctx, path, &out->file))
         return ctx->code;
     out->info = hn_retrieval_info(out->file);
     // The content is what was written, as for items of a job.
-    enum hn_code code = hn_retrieval_digest(ctx, out->file, sha256);
+    enum hn_code code = hn_retrieval_digest(ctx, out->file, out->sha256);
     if (!code && parts)
-        hn_file_parts_begin(parts, sha256);
+        hn_file_parts_begin(parts, out->sha256);
     code = code ? code : load(ctx, step, out);
     if (code)
         hn_corpus_close(ctx, out);

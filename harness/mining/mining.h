@@ -2,6 +2,7 @@
 // parts: one after the other, or shared by processes (core/parts.h).
 #pragma once
 
+#include "core/digest.h"
 #include "core/files.h"
 #include "retrieval/mine.h"
 
@@ -12,6 +13,7 @@ struct hn_corpus {
     struct hn_retrieval *file;
     const struct hn_retrieval_info *info;
     struct hn_retrieval_data data;
+    char sha256[HN_DIGEST_TEXT]; // of its content
 };
 // step: of the series, INT64_MIN: the last. parts: those of ctx, which are then about this file; or
 // NULL. Arrays belong to the owner of the time. HN_USAGE: there is no such step.
@@ -40,10 +42,11 @@ struct hn_mine_output {
     struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them
     const struct hn_miner *miner;
     // Private:
-    int64_t *ids;     // [queries x n] of format npy
-    double *score;    // likewise, NULL: not asked for
-    int64_t left_out; // queries without a line, for want of a positive or of negatives
-    int64_t written;  // negatives of the others
+    int64_t *ids;            // [queries x n] of format npy
+    double *score;           // likewise, NULL: not asked for
+    int64_t left_out;        // queries without a line, for want of a positive or of negatives
+    int64_t written;         // negatives of the others
+    struct hn_digest digest; // of the negatives of queries with a positive
 };
 // `scores`: a second file, for format npy; or NULL. HN_USAGE: the format is not known by the name,
 // or --scores does not go with it.

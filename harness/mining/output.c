@@ -1,6 +1,6 @@
 #include "core/real_text.h"
 #include "datasets/import/format.h"
-#include "harness/mining/mining.h"
+#include "harness/mining/certificate.h"
 #include "results/records.h"
 
 #include <jansson.h>
@@ -30,6 +30,7 @@ static enum hn_code find_format(struct hn_context *ctx, const char *path, const 
 enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path, const char *scores,
                                   enum hn_mine_format format, struct hn_mine_output *out) {
     *out = (struct hn_mine_output){.format = format};
+    hn_digest_begin(&out->digest);
     if (find_format(ctx, path, scores, &out->format) || hn_file_begin(ctx, path, &out->file))
         return ctx->code;
     if (!scores || !hn_file_begin(ctx, scores, &out->scores))
@@ -265,6 +266,8 @@ enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *o
         for (int64_t e = q->start[from + i]; e < q->start[from + i + 1]; e++)
             if (hn_qrels_relevant_at(q, e))
                 positive[l.positives++] = q->passage[e];
+        if (l.positives > 0 && l.n > 0)
+            hn_certificate_add(&out->digest, l.query, l.id, l.n);
         if (put_line(ctx, &l))
             return ctx->code;
     }

@@ -2,24 +2,16 @@
 #pragma once
 
 #include "core/options/option.h"
-#include "harness/mining/mining.h"
+#include "harness/mining/sheet.h"
 #include "retrieval/estimate.h"
-
-// Sheets of pairs to be judged: a table between tabs with a row for each pair, to be filled in with
-// any spreadsheet or editor.
-
-// Writes the pairs with an empty column `relevant`; texts where the snapshot has them.
-HN_MUST_USE enum hn_code hn_pairs_write(struct hn_context *ctx, const struct hn_corpus *c,
-                                        const struct hn_population *population,
-                                        const struct hn_pair_at *pair, int64_t n, const char *path);
 
 struct hn_sheets {
     struct hn_judged_pair *verdict; // [n] in order, each pair once
     int64_t n, rows;                // rows: of all sheets
 };
-// Filled sheets of one file: each column whose name begins with `relevant` is a judge. Arrays
-// belong to the owner of the time. HN_DATA, with file and line: a cell that is not 0 or 1, a pair
-// that is not to be drawn here or was drawn with another probability, a pair twice in a sheet.
+// Filled sheets of one file as hn_sheet_read() has them, by pair. Arrays belong to the owner of the
+// time. HN_DATA also of a pair that is not to be drawn here or was drawn with another probability,
+// or is twice in a sheet.
 HN_MUST_USE enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_corpus *c,
                                         const struct hn_population *population,
                                         const struct hn_text_list *path, struct hn_sheets *out);
@@ -30,7 +22,7 @@ struct hn_price_params {
     bool recommend;
     int64_t sheet, seed, trials;
     struct hn_text_list judged;
-    char *output;
+    char *output, *mine, *certificate; // mine: of --for
 };
 
 // A setting over all sheets of --trials; shares as hn_price_run() gives them.
@@ -80,3 +72,7 @@ HN_MUST_USE enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_
 // Draws sheets, fills them in from /truth, and compares their estimates with it: w->price and
 // w->trial. HN_USAGE: so many pairs cannot be drawn.
 HN_MUST_USE enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w);
+// The price of the negatives of --for, and whether few enough are false. HN_GATE: they are not;
+// HN_NOTHING: it is not known yet.
+HN_MUST_USE enum hn_code hn_certify_run(struct hn_context *ctx, struct hn_price_work *w,
+                                        const char *path, bool json);

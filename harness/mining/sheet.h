@@ -1,0 +1,36 @@
+// Sheets of pairs to be judged: a table between tabs with a row for each pair, to be filled in with
+// any spreadsheet or editor; or, where the file ends in .jsonl, an object a line with a prompt.
+#pragma once
+
+#include "core/options/option.h"
+#include "harness/mining/mining.h"
+
+enum hn_sheet_column {
+    HN_SHEET_ROW,
+    HN_SHEET_QUERY,
+    HN_SHEET_PASSAGE,
+    HN_SHEET_PROBABILITY,
+    HN_SHEET_RELEVANT,
+    HN_SHEET_COLUMNS
+};
+extern const char *const hn_sheet_column[HN_SHEET_COLUMNS];
+enum { HN_SHEET_MARK = '\'' }; // in front of what a spreadsheet would take for a formula
+
+struct hn_sheet_row {
+    int64_t number;         // from 1; 0: of a sheet without the column
+    int32_t query, passage; // of the snapshot
+    double probability;     // NaN: the sheet has none
+    double sum, judges;     // in filled sheets: judges who say that it is relevant; all of them
+    int64_t sheet, line;
+};
+
+// Writes rows to be judged; texts where the snapshot has them.
+HN_MUST_USE enum hn_code hn_sheet_write(struct hn_context *ctx, const struct hn_corpus *c,
+                                        const struct hn_sheet_row *row, int64_t n,
+                                        const char *path);
+// Rows of filled sheets, in their order. Each column, or member, whose name begins with `relevant`
+// is a judge. The array belongs to the owner of the time. HN_DATA, with file and line: a cell that
+// is not 0 or 1, an id that is not in the snapshot, a row that is missing before another one.
+HN_MUST_USE enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
+                                       const struct hn_text_list *path, struct hn_sheet_row **row,
+                                       int64_t *n);
