@@ -13,10 +13,10 @@
 // score, do not make a query be ranked anew.
 enum { MARGIN = 16 };
 
-// A passage in the ranking of a query. Equal scores come by `place`.
+// A passage in the ranking of a query. Equal scores come by `position`.
 struct entry {
     double score;
-    int32_t id, grade, place;
+    int32_t id, grade, position;
 };
 
 // Scratch of a thread, or of queries that are ranked by the whole corpus.
@@ -31,11 +31,11 @@ struct work {
     struct hn_ranking_metrics *e;
     const struct hn_matrix *q, *p;
     int64_t deepest, depth;
-    int32_t *text;      // [passages] numbers of texts, from 0; NULL: ids alone count
-    int32_t *id_place;  // [passages] in descending order of ids; NULL: equal scores have no order
-    int64_t from, rows; // of a part:
-    double *extreme;    // [2 x cutoffs x HN_RETRIEVAL_METRICS x rows]
-    uint8_t *own_text;  // [rows]
+    int32_t *text;        // [passages] numbers of texts, from 0; NULL: ids alone count
+    int32_t *id_position; // [passages] in descending order of ids; NULL: equal scores have no order
+    int64_t from, rows;   // of a part:
+    double *extreme;      // [2 x cutoffs x HN_RETRIEVAL_METRICS x rows]
+    uint8_t *own_text;    // [rows]
 };
 
 static bool is_relevant(const struct work *w, int32_t grade) {
@@ -58,7 +58,7 @@ static int64_t add_entry(const struct work *w, struct scratch *s, int64_t query,
             return n;
         s->stamp[w->text[id]] = (int32_t)(query + 1);
     }
-    s->entry[n] = (struct entry){score, id, grade, w->id_place ? w->id_place[id] : id};
+    s->entry[n] = (struct entry){score, id, grade, w->id_position ? w->id_position[id] : id};
     return n + 1;
 }
 
@@ -71,7 +71,7 @@ static int by_score(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->position > y->position) - (x->position < y->position);
 }
 
 // The ranking of a query down to the last cutoff, with all passages of the score there, in
@@ -164,7 +164,7 @@ static void evaluate_ranking(const struct work *w, struct scratch *s, int64_t qu
     if (!(wanted.relevant > 0 || (e->convention == HN_CONVENTION_TREC && judged)))
         return;
     for (int order = HN_TIES_WORST; order >= HN_TIES_EXPECTED; order--) {
-        if (order == HN_TIES_EXPECTED && w->id_place) {
+        if (order == HN_TIES_EXPECTED && w->id_position) {
             qsort(s->entry, (size_t)n, sizeof *s->entry, by_score);
             ties = make_ties(w, s, n, true);
         }
@@ -235,12 +235,12 @@ static enum hn_code evaluate_part(struct hn_context *ctx, struct work *w, struct
     return hn_check_stop(ctx);
 }
 
-// Where each passage is in the descending order of ids, as bytes.
-static enum hn_code place_ids(struct hn_context *ctx, struct work *w) {
+// The position of each passage in the descending order of ids, as bytes.
+static enum hn_code number_ids(struct hn_context *ctx, struct work *w) {
     const struct hn_miner *m = w->e->miner;
     const struct hn_strings *id = &m->data.id[HN_CORPUS];
     int64_t n = w->p->rows;
-    if (!HN_ALLOC(ctx, w->id_place, n))
+    if (!HN_ALLOC(ctx, w->id_position, n))
         return ctx->code;
     HN_SCOPE(ctx);
     struct hn_named *named = hn_alloc(ctx, n, sizeof *named);
@@ -250,7 +250,7 @@ static enum hn_code place_ids(struct hn_context *ctx, struct work *w) {
         named[i] = (struct hn_named){hn_string(id, m->passage ? m->passage[i] : i), i};
     hn_named_sort(named, n);
     for (int64_t k = 0; k < n; k++)
-        w->id_place[named[k].number] = (int32_t)(n - 1 - k);
+        w->id_position[named[k].number] = (int32_t)(n - 1 - k);
     return HN_OK;
 }
 
@@ -270,7 +270,7 @@ static enum hn_code open_work(struct hn_context *ctx, struct hn_ranking_metrics 
     if (m->known.group && (!HN_ALLOC(ctx, w->text, w->p->rows) ||
                            hn_numbers_rank(ctx, m->known.group, w->p->rows, w->text, &texts)))
         return ctx->code;
-    return e->convention == HN_CONVENTION_TREC ? place_ids(ctx, w) : HN_OK;
+    return e->convention == HN_CONVENTION_TREC ? number_ids(ctx, w) : HN_OK;
 }
 
 enum hn_code hn_evaluation_run(struct hn_context *ctx, struct hn_ranking_metrics *e) {

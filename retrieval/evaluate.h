@@ -25,7 +25,7 @@ struct hn_tie {
 };
 enum hn_tie_order { HN_TIES_EXPECTED, HN_TIES_BEST, HN_TIES_WORST, HN_TIE_ORDERS };
 
-// What is relevant to a query.
+// The relevant passages of a query.
 struct hn_ideal {
     int64_t relevant, gains;
     const double *gain; // [gains] above 0, descending

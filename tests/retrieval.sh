@@ -75,7 +75,7 @@ line 1: lacks "_id"|{"text": "t"}
 lines 1 and 2 have the same id, 5|{"_id": 5, "text": "t"}
 line 1: "text" is not a text|{"_id": "a", "text": ["t"]}
 line 1: is not an object of JSON|["a", "t"]
-line 1: is not an object of JSON|{"_id": "a"
+line 1: is not JSON|{"_id": "a"
 F
     # A corpus of one passage, the positive of one of four queries.
     head -n 1 p.tsv >one.tsv
@@ -86,6 +86,37 @@ F
     expect "corpus of one: evaluate" 0 'over 1 query; 3 without' evaluate one.h5
     expect "corpus of one: price" 0 'by the rank model alone' price one.h5
     expect "corpus of one: batches" 3 'a batch of 2 exceeds' sample one.h5 --sampler uniform --batch-size 2 -o no.npy
+}
+
+# Lines that Python's json and pandas write.
+test_json_dialects() {
+    make_files
+    local name line
+    while IFS='|' read -r name line; do
+        { echo "$line"; tail -n 5 p.jsonl; } >odd.jsonl
+        run import --queries q.tsv --corpus p.tsv --query-ids q.jsonl --corpus-ids odd.jsonl --qrels beir.tsv --unknown skip -o "odd-$name.h5"
+        check "dialect: $name" test "$rc" = 0
+        cp err "$name.err"
+    done <<'F'
+nul|{"_id": "a", "text": "x\u0000y \\u0000"}
+half|{"_id": "a", "text": "\ud83d\ude00 \udcb2 \ud800"}
+nan|{"_id": "a", "text": "NaN", "metadata": {"score": NaN, "b": [-Infinity, Infinity]}}
+null|{"_id": "a", "title": null, "text": null}
+big|{"_id": 123456789012345678901234567890, "text": "x", "n": -12345678901234567890}
+F
+    check "dialect: what stands for a zero is told" grep -q 'odd.jsonl: in 1 line U+FFFD stands for U+0000 or half of' nul.err
+    check "dialect: and for half a pair" grep -q 'in 1 line U+FFFD' half.err
+    check "dialect: a null text is told" grep -q '1 text is null, and read as empty' null.err
+    check "dialect: NaN in what nothing reads is not" eval '! grep -q note nan.err'
+    pycheck "dialects: texts and ids" "import h5py
+def first(name, of): return h5py.File(f'odd-{name}.h5')[of].asstr()[0]
+assert first('nul', 'corpus_text') == 'x\ufffdy \\\\u0000', repr(first('nul', 'corpus_text'))
+assert first('half', 'corpus_text') == '\U0001F600 \ufffd \ufffd', repr(first('half', 'corpus_text'))
+assert first('nan', 'corpus_text') == 'NaN' and first('null', 'corpus_text') == ''
+assert first('big', 'corpus_id') == '123456789012345678901234567890'"
+    printf '["a\\u0000", "b"]\n{"query": "q", "positive": null}\n' >odd-pairs.jsonl
+    printf '1 0\n0 1\n' >two.tsv
+    expect "pairs: the same rules" 0 'note: odd-pairs.jsonl: in 1 line U\+FFFD' import --queries two.tsv --corpus two.tsv --pairs odd-pairs.jsonl -o odd-pairs.h5
 }
 
 # A further step: rows alone, and all else as it was.
@@ -214,6 +245,13 @@ n-tuple {"query":"one","positive":"red","negative_1":"blue","negative_2":"four"}
 labeled-pair {"query":"one","passage":"red","label":1}
 labeled-list {"query":"one","passages":["red","blue","four"],"labels":[1,0,0]}
 F
+    printf '%s\n' 7 007 x y >bare-q.txt
+    printf '%s\n' a b c d e f >bare-p.txt
+    run import --queries q.tsv --corpus p.tsv --query-ids bare-q.txt --corpus-ids bare-p.txt --qrels trec.txt -o bare.h5
+    for format in triplet n-tuple labeled-pair labeled-list; do
+        expect "format $format without texts" 3 "has no texts, which --format $format holds: import it" mine bare.h5 -n 2 --format "$format" -o no.jsonl
+    done
+    expect "jsonl without texts" 0 'note: bare.h5: has no texts: query, pos and neg hold ids' mine bare.h5 -n 2 -o n.jsonl
     expect "mine --json" 0 '"false_negatives": 0\.[0-9]' mine t.h5 -n 2 -o n.jsonl --json
     expect "no format" 2 'does not tell the format' mine t.h5 -o negatives
     expect "scores of a run" 2 'goes with --format npy' mine t.h5 -o n.trec --scores s.npy
@@ -622,5 +660,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_price test_price_page test_sheet test_certify test_sheet_formulas test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_price test_price_page test_sheet test_certify test_sheet_formulas test_trials test_tuples test_reference test_threads
 finish

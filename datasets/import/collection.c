@@ -2,7 +2,6 @@
 #include "datasets/import/collection.h"
 #include "core/files.h"
 
-#include <jansson.h>
 #include <string.h>
 
 static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, const char *id,
@@ -16,51 +15,42 @@ static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, con
     return hn_strings_add(ctx, &out->id, id);
 }
 
-// A text of the object; NULL with *code HN_OK where it has none.
-static const char *text_of(struct hn_context *ctx, const struct hn_lines *l, const json_t *object,
-                           const char *key, enum hn_code *code) {
-    const json_t *value = json_object_get(object, key);
-    if (!value || json_is_null(value))
-        return NULL;
-    if (!json_is_string(value))
-        *code = hn_line_fail(ctx, &l->at, "\"%s\" is not a text", key);
-    return json_string_value(value);
-}
-
-static enum hn_code take_object(struct hn_context *ctx, const struct hn_lines *l,
-                                const json_t *object, struct hn_collection *out) {
-    const json_t *id = json_object_get(object, "_id");
-    enum hn_code code = HN_OK;
+static enum hn_code take_object(struct hn_context *ctx, struct hn_lines *l, const json_t *object,
+                                struct hn_collection *out) {
+    const json_t *id = json_object_get(object, "_id"), *title = json_object_get(object, "title");
+    const json_t *body = json_object_get(object, "text");
     char number[32];
-    const char *title = text_of(ctx, l, object, "title", &code);
-    const char *text = text_of(ctx, l, object, "text", &code);
-    if (code)
-        return code;
-    if ((!json_is_integer(id) && !json_is_string(id)) || !text)
+    if (title && !json_is_string(title) && !json_is_null(title))
+        return hn_line_fail(ctx, &l->at, "\"title\" is not a text");
+    if (body && !json_is_string(body) && !json_is_null(body))
+        return hn_line_fail(ctx, &l->at, "\"text\" is not a text");
+    if ((!json_is_integer(id) && !json_is_string(id)) || !body)
         return hn_line_fail(ctx, &l->at, "lacks \"%s\", a text as in the files of BEIR",
-                            text ? "_id" : "text");
+                            body ? "_id" : "text");
     if (json_is_integer(id))
         (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(id));
     if (add_id(ctx, l, json_is_integer(id) ? number : json_string_value(id), out))
         return ctx->code;
-    if (!title || !*title)
+    const char *before = json_string_value(title), *text = hn_lines_text(l, body);
+    if (!before || !*before)
         return hn_strings_add(ctx, &out->text, text);
     HN_SCOPE(ctx);
-    char *whole = hn_format(ctx, "%s %s", title, text);
+    char *whole = hn_format(ctx, "%s %s", before, text);
     hn_own(ctx, scope.outer);
     return whole ? hn_strings_add(ctx, &out->text, whole) : ctx->code;
 }
 
-static enum hn_code take_json(struct hn_context *ctx, const struct hn_lines *l, const char *line,
+static enum hn_code take_json(struct hn_context *ctx, struct hn_lines *l, const char *line,
                               struct hn_collection *out) {
-    json_error_t error;
+    json_t *object;
     if (!line[strspn(line, " \t")])
         return hn_line_fail(ctx, &l->at, "is empty; delete it");
-    json_t *object = json_loads(line, 0, &error);
-    enum hn_code code = json_is_object(object)
-                            ? take_object(ctx, l, object, out)
-                            : hn_line_fail(ctx, &l->at, "is not an object of JSON: %s",
-                                           object ? "it is another value" : error.text);
+    if (hn_lines_json(ctx, l, line, &object))
+        return ctx->code;
+    enum hn_code code =
+        json_is_object(object)
+            ? take_object(ctx, l, object, out)
+            : hn_line_fail(ctx, &l->at, "is not an object of JSON: it is another value");
     json_decref(object);
     return code;
 }
@@ -73,6 +63,8 @@ static enum hn_code read_lines(struct hn_context *ctx, const char *path,
     while (!code && !(code = hn_lines_next(ctx, &l, &line)) && line)
         code =
             hn_ends_in(path, ".jsonl") ? take_json(ctx, &l, line, out) : add_id(ctx, &l, line, out);
+    if (!code)
+        hn_lines_note(ctx, &l);
     hn_lines_close(&l);
     return code;
 }

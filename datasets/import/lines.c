@@ -1,6 +1,9 @@
+// Lines of text files, and of JSON as Python and pandas write it: what a text can hold stands for
+// what it cannot.
 #include "datasets/import/collection.h"
 #include "datasets/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,4 +43,122 @@ enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **li
         l->line[--length] = 0;
     *line = l->at.number == 1 ? hn_text_begin(l->line) : l->line;
     return l->at.number % 4096 ? HN_OK : hn_check_stop(ctx);
+}
+
+static const char unknown[] = "\\ufffd"; // the escape of U+FFFD
+
+// The line in work, as it is read and written.
+struct mend {
+    const char *from;
+    char *to;
+    bool replaced; // an escape is no character
+};
+
+static void copy(struct mend *m, size_t n) {
+    memcpy(m->to, m->from, n);
+    m->from += n;
+    m->to += n;
+}
+
+static void replace(struct mend *m, size_t n, const char *by) {
+    m->to = stpcpy(m->to, by);
+    m->from += n;
+}
+
+// The code of an escape \uXXXX; -1: it is another one.
+static long code_of(const char *c) {
+    char digits[5] = {0};
+    char *end;
+    if (c[0] != '\\' || c[1] != 'u')
+        return -1;
+    for (int i = 0; i < 4; i++)
+        if (!isxdigit((unsigned char)(digits[i] = c[2 + i])))
+            return -1;
+    return strtol(digits, &end, 16);
+}
+
+// An escape: U+0000 would end a text, and half of a surrogate pair is no character.
+static void mend_escape(struct mend *m) {
+    long code = code_of(m->from), next = code < 0 ? -1 : code_of(m->from + 6);
+    bool high = code >= 0xd800 && code < 0xdc00, low = code >= 0xdc00 && code < 0xe000;
+    if (high && next >= 0xdc00 && next < 0xe000) {
+        copy(m, 12);
+    } else if (code == 0 || high || low) {
+        replace(m, 6, unknown);
+        m->replaced = true;
+    } else {
+        copy(m, m->from[1] ? 2 : 1);
+    }
+}
+
+// A number: whole ones beyond 64 bits are their text.
+static void mend_number(struct mend *m) {
+    enum { SAFE = 18 };
+    size_t n = strspn(m->from, "+-.0123456789eE"), sign = *m->from == '-';
+    if (n - sign <= SAFE || strspn(m->from + sign, "0123456789") < n - sign) {
+        copy(m, n);
+        return;
+    }
+    *m->to++ = '"';
+    copy(m, n);
+    *m->to++ = '"';
+}
+
+static bool begins(const char *c, const char *word) { return strncmp(c, word, strlen(word)) == 0; }
+
+static void mend_line(struct mend *m) {
+    bool inside = false; // a text
+    while (*m->from) {
+        if (inside && *m->from == '\\') {
+            mend_escape(m);
+            continue;
+        }
+        inside = *m->from == '"' ? !inside : inside;
+        if (inside)
+            copy(m, 1);
+        else if (begins(m->from, "NaN"))
+            replace(m, 3, "null");
+        else if (begins(m->from, "Infinity"))
+            replace(m, 8, "null");
+        else if (begins(m->from, "-Infinity"))
+            replace(m, 9, "null");
+        else if (*m->from == '-' || isdigit((unsigned char)*m->from))
+            mend_number(m);
+        else
+            copy(m, 1);
+    }
+    *m->to = 0;
+}
+
+enum hn_code hn_lines_json(struct hn_context *ctx, struct hn_lines *l, const char *line,
+                           json_t **out) {
+    HN_SCOPE(ctx);
+    json_error_t error;
+    // A number of 19 digits gets two characters more, "NaN" one.
+    char *mended = hn_alloc(ctx, 2 * (int64_t)strlen(line) + 1, 1);
+    struct mend m = {.from = line, .to = mended};
+    *out = NULL;
+    if (!mended)
+        return ctx->code;
+    mend_line(&m);
+    *out = json_loads(mended, 0, &error);
+    l->replaced += m.replaced;
+    return *out ? HN_OK : hn_line_fail(ctx, &l->at, "is not JSON: %s", error.text);
+}
+
+const char *hn_lines_text(struct hn_lines *l, const json_t *value) {
+    l->nulls += json_is_null(value);
+    return json_is_null(value) ? "" : json_string_value(value);
+}
+
+void hn_lines_note(struct hn_context *ctx, const struct hn_lines *l) {
+    if (l->replaced > 0)
+        hn_note(ctx,
+                "%s: in %s U+FFFD stands for U+0000 or half of a surrogate pair, which texts "
+                "cannot hold",
+                l->at.path, hn_counted(l->replaced, "line").text);
+    if (l->nulls > 0)
+        hn_note(ctx, "%s: %s null, and read as empty", l->at.path,
+                l->nulls == 1 ? "1 text is"
+                              : hn_format(ctx, "%lld texts are", (long long)l->nulls));
 }

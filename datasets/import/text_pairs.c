@@ -1,7 +1,6 @@
 // Pairs of texts, query and relevant passage, one a line.
 #include "datasets/import/collection.h"
 
-#include <jansson.h>
 #include <string.h>
 
 // The two keys under which objects have their texts, and those of lists of words.
@@ -16,38 +15,6 @@ struct pair {
     char *joined[HN_SETS];
     const char *text[HN_SETS];
 };
-
-// Makes an escape that of U+FFFD.
-static void replace_escape(char *escape) {
-    static const char digits[] = {'f', 'f', 'f', 'd'};
-    memcpy(escape + 2, digits, sizeof digits);
-}
-
-// Escapes of U+0000, which would end a text, and of halves of surrogate pairs that stand alone,
-// which are no characters, become those of U+FFFD.
-static void mend_escapes(char *line) {
-    bool high = false; // the escape before is a first half that waits for its second
-    char *before = NULL;
-    for (char *c = line; *c; c++) {
-        if (strncmp(c, "\\u0000", 6) == 0)
-            replace_escape(c);
-        bool escape = c[0] == '\\' && c[1] == 'u' && (c[2] | 32) == 'd' && c[3] && c[4] && c[5];
-        bool second = escape && strchr("cdefCDEF", c[3]);
-        bool first = escape && strchr("89abAB", c[3]);
-        if (high && !second)
-            replace_escape(before);
-        if (second && !high)
-            replace_escape(c);
-        high = first;
-        before = c;
-        if (escape)
-            c += 5;
-        else if (c[0] == '\\' && c[1])
-            c++;
-    }
-    if (high)
-        replace_escape(before);
-}
 
 // The words of a list, with blanks between them; NULL: it is not a list of texts.
 static enum hn_code join_words(struct hn_context *ctx, const json_t *list, char **joined) {
@@ -84,16 +51,12 @@ static enum hn_code cut_search(struct hn_context *ctx, struct pair *out) {
     return HN_OK;
 }
 
-static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
-                             enum hn_pair_rules rules, char *line, struct pair *out) {
-    json_error_t error;
-    if (rules == HN_PAIR_SEARCH)
-        mend_escapes(line);
-    out->json = json_loads(line, 0, &error);
-    if (!out->json)
-        return hn_line_fail(ctx, &l->at, "is not JSON: %s", error.text);
+static enum hn_code cut_json(struct hn_context *ctx, struct hn_lines *l, enum hn_pair_rules rules,
+                             const char *line, struct pair *out) {
+    if (hn_lines_json(ctx, l, line, &out->json))
+        return ctx->code;
     for (int side = 0; side < HN_SETS; side++)
-        out->text[side] = json_string_value(json_array_get(out->json, (size_t)side));
+        out->text[side] = hn_lines_text(l, json_array_get(out->json, (size_t)side));
     if (json_is_array(out->json) && json_array_size(out->json) == HN_SETS && out->text[0] &&
         out->text[1])
         return HN_OK;
@@ -101,7 +64,7 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
         return ctx->code;
     for (int k = 0; k < KEYS && !(out->text[0] && out->text[1]); k++)
         for (int side = 0; side < HN_SETS; side++)
-            out->text[side] = json_string_value(json_object_get(out->json, keys[k][side]));
+            out->text[side] = hn_lines_text(l, json_object_get(out->json, keys[k][side]));
     if (out->text[0] && out->text[1])
         return HN_OK;
     return hn_line_fail(
@@ -110,8 +73,8 @@ static enum hn_code cut_json(struct hn_context *ctx, const struct hn_lines *l,
         "or \"query\" and \"positive\", or a list of two texts");
 }
 
-static enum hn_code cut_line(struct hn_context *ctx, const struct hn_lines *l,
-                             enum hn_pair_rules rules, char *line, struct pair *out) {
+static enum hn_code cut_line(struct hn_context *ctx, struct hn_lines *l, enum hn_pair_rules rules,
+                             char *line, struct pair *out) {
     if (*line == '{' || *line == '[')
         return cut_json(ctx, l, rules, line, out);
     char *tab = strchr(line, '\t');
@@ -205,6 +168,8 @@ static enum hn_code read_file(struct hn_context *ctx, const char *path, struct w
     enum hn_code code = hn_lines_open(ctx, path, &l);
     if (code == HN_OK)
         code = read_lines(ctx, &l, w);
+    if (code == HN_OK)
+        hn_lines_note(ctx, &l);
     hn_lines_close(&l);
     return code || w->out->lines > before ? code : hn_fail(ctx, HN_DATA, "%s: holds no pair", path);
 }

@@ -64,6 +64,14 @@ static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
     for (int side = 0; side < HN_SETS && wanted; side++)
         if (hn_retrieval_texts(ctx, w->corpus.file, side, &w->file.text[side]))
             return ctx->code;
+    if (!wanted || (w->file.text[HN_QUERIES].n && w->file.text[HN_CORPUS].n))
+        return HN_OK;
+    if (w->file.format != HN_MINE_JSONL)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has no texts, which --format %s holds: import it with --query-ids and "
+                       "--corpus-ids of .jsonl, or take --format jsonl, trec or npy",
+                       w->corpus.info->file->path, hn_mine_formats[w->file.format]);
+    hn_note(ctx, "%s: has no texts: query, pos and neg hold ids", w->corpus.info->file->path);
     return HN_OK;
 }
 

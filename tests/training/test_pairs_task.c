@@ -5,6 +5,7 @@
 #include "tests/opened_task.h"
 #include "tests/task_data.h"
 #include "training/loop.h"
+#include "training/tasks/pairs_overlap.h"
 #include "training/tasks/pairs_rank.h"
 
 #include <sys/stat.h>
@@ -453,9 +454,47 @@ static void test_faults(void) {
     hn_fixture_remove(folder);
 }
 
+// Of four evaluated queries one is trained on, and one has the text of another that is.
+static void test_overlap(void) {
+    static const int64_t train_left[] = {3, 1, 3}, test_left[] = {4, 4, 2};
+    char path[300], note[HN_MESSAGE_MAX] = "";
+    struct hn_context own;
+    hn_context_init(&own, 1);
+    own.notes = (struct hn_notes){hn_keep_note, note};
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/qrels", folder);
+    CU_ASSERT_EQUAL_FATAL(mkdir(path, 0777), 0);
+    FILE *q = open_data(folder, "queries.jsonl"), *p = open_data(folder, "corpus.jsonl");
+    FILE *train = open_data(folder, "qrels/train.tsv"), *test = open_data(folder, "qrels/test.tsv");
+    for (int i = 0; i < 7; i++) {
+        fprintf(q, "{\"_id\": \"q%d\", \"text\": \"text %d\"}\n", i, i == 4 ? 1 : i);
+        fprintf(p, "{\"_id\": \"d%d\", \"text\": \"passage %d\"}\n", i, i);
+        fprintf(i < 3 ? train : test, "q%d\td%d\t1\n", i, i);
+    }
+    fprintf(train, "q3\td6\t0\n"); // judged, and not trained on
+    fprintf(test, "q0\td5\t1\nq6\td6\t0\n");
+    fclose(q);
+    fclose(p);
+    fclose(train);
+    fclose(test);
+    for (int side = HN_PAIRS_KEEP; side <= HN_PAIRS_OUT_OF_TEST; side++) {
+        struct hn_pair_folder data;
+        struct hn_pairs_overlap found;
+        HN_SCOPE(&own);
+        HN_CHECK(&own, hn_pair_folder_read(&own, folder, .5, &data));
+        HN_CHECK(&own,
+                 hn_pairs_overlap_find(&own, folder, (enum hn_pairs_side)side, &data, &found));
+        CU_ASSERT_EQUAL(found.evaluated, 4);
+        CU_ASSERT_EQUAL(found.queries, 2);
+        CU_ASSERT_PTR_NOT_NULL(strstr(note, "2 of 4 evaluated queries have the text of one"));
+        CU_ASSERT_EQUAL(hn_qrels_summarize(&data.train).relevant, train_left[side]);
+        CU_ASSERT_EQUAL(hn_qrels_summarize(&data.test).relevant, test_left[side]);
+    }
+}
+
 static const struct hn_test tests[] = {
     {"measures", test_measures},   {"bags", test_bags},     {"loss", test_loss},
     {"tables", test_tables},       {"mined", test_mined},   {"mined, and interrupted", test_resume},
-    {"drop_last", test_drop_last}, {"faults", test_faults},
+    {"drop_last", test_drop_last}, {"faults", test_faults}, {"overlap", test_overlap},
 };
 HN_TEST_MAIN("pairs_task", tests)

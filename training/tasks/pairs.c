@@ -14,18 +14,20 @@
 // CodeSearchNet's files are one.
 #include "datasets/import/collection.h"
 #include "retrieval/mine.h"
+#include "training/tasks/pairs_overlap.h"
 #include "training/tasks/pairs_rank.h"
 #include "training/tasks/text_task.h"
 
 #include <math.h>
 
 enum { MINE_DEPTH = 100 }; // ranks behind the first that are looked at
-enum { OF_DATA = 2 * HN_PAIRS_COLUMNS, COLUMNS = HN_PAIRS_COLUMNS + OF_DATA };
+enum { OF_DATA = 2 * HN_PAIRS_COLUMNS + 1, COLUMNS = HN_PAIRS_COLUMNS + OF_DATA };
 
 struct params {
     struct hn_text_params text; // first
     bool shared, parts, neighbours, joint, mask, mined;
-    int tf; // enum hn_text_tf
+    int tf;      // enum hn_text_tf
+    int overlap; // enum hn_pairs_side
     int64_t words, min_rank, mine_every;
     double held, relative_margin;
 };
@@ -38,6 +40,7 @@ struct state {
     int32_t *behind;   // texts: queries of test pairs, then documents
     int32_t *own;      // documents of test pairs
     struct hn_pairs_ranked ranked;
+    struct hn_pairs_overlap overlap;
     struct hn_tuples tuples;
     int32_t *label; // [task->n_all]
 };
@@ -170,7 +173,9 @@ static bool is_relevant(const struct hn_task *task, int64_t i, int32_t key) {
 static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (hn_pair_folder_read(ctx, task->path, p->held, &s->data))
+    if (hn_pair_folder_read(ctx, task->path, p->held, &s->data) ||
+        hn_pairs_overlap_find(ctx, task->path, (enum hn_pairs_side)p->overlap, &s->data,
+                              &s->overlap))
         return ctx->code;
     const struct hn_strings *text = s->data.text;
     s->queries = text[HN_QUERIES].n;
@@ -314,6 +319,7 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
         hn_sparse_open(ctx, HN_TEXT_BUCKETS, s->documents, documents.capacity, &transposed))
         return ctx->code;
     hn_sparse_transpose(&documents, &transposed);
+    value[OF_DATA - 1] = (double)s->overlap.queries;
     if (hn_pairs_measure_bags(ctx, &s->ranked, &q, &transposed, value))
         return ctx->code;
     if (svd == 0)
@@ -361,6 +367,8 @@ static const struct hn_option options[] = {
     OWN(HN_INT_OPTION, mine_every, "0", 0, 1e9, "mined: steps between minings; 0: an epoch's"),
     TEXT(HN_REAL_OPTION, word_drop, "0", 0, 0.99, "share of words that a view leaves out"),
     TEXT(HN_REAL_OPTION, drop, "0", 0, 0.99, "share of numbers of h that training leaves out"),
+    OWN(HN_CHOICE_OPTION, overlap, NULL, hn_pairs_overlaps,
+        "evaluated queries whose text is trained on: kept, as by default, or left out of a side"),
     OWN(HN_REAL_OPTION, held, "0.5", 0.001, 0.999,
         "without qrels/test.tsv: share of the queries that are evaluated"),
     TEXT(HN_INT_OPTION, svd, "0", 0, 4096,
@@ -378,8 +386,11 @@ static const struct hn_option options[] = {
         SHARE(prefix "true_mrr_10", "MRR@10 by complete relevance" of),                            \
         SHARE(prefix "true_recall_100", "recall@100 by complete relevance" of)
 static const struct hn_column columns[COLUMNS] = {
-    MEASURES("", ""), MEASURES("tfidf_", ", of the features alone"),
-    MEASURES("svd_", ", of the features' projection to singular vectors")};
+    MEASURES("", ""),
+    MEASURES("tfidf_", ", of the features alone"),
+    MEASURES("svd_", ", of the features' projection to singular vectors"),
+    {"overlap", HN_COLUMN_REAL, "queries", "evaluated queries whose text is trained on",
+     HN_SMALLER}};
 
 static const char *const beir_files[] = {"queries.jsonl",  "corpus.jsonl",    "qrels/train.tsv",
                                          "qrels/test.tsv", "qrels/truth.tsv", NULL};
