@@ -1,6 +1,7 @@
 // The job of a choice: a grid of samplers, the given one or our own, on a few steps of one file.
 #include "core/files.h"
 #include "harness/choose/choose.h"
+#include "results/analysis/params.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -87,7 +88,8 @@ static enum hn_code check_kinds(struct hn_context *ctx, const struct hn_job *job
 static enum hn_code need_reference(struct hn_context *ctx, struct hn_job *job, int64_t *reference) {
     for (*reference = 0; *reference < job->n_samplers; ++*reference) {
         const struct hn_job_sampler *s = &job->sampler[*reference];
-        if (strcmp(s->type->name, "uniform") == 0 && strcmp(s->text, "draw=shuffle") == 0)
+        if (hn_is_uniform(s->type->name, s->text) &&
+            strcmp(hn_option_value(s->text, "draw").text, "shuffle") == 0)
             return HN_OK;
     }
     struct hn_job_sampler *uniform, *all;

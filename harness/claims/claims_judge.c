@@ -23,6 +23,7 @@
 // together by Holm's procedure (1979).
 #include "core/stats.h"
 #include "harness/claims/claims_private.h"
+#include "results/analysis/params.h"
 
 #include <gsl/gsl_cdf.h>
 #include <inttypes.h>
@@ -297,7 +298,7 @@ static bool applies(const struct hn_results *r, const struct hn_claim *c) {
 static bool is_uniform(const struct hn_claim_side *side) {
     for (int64_t i = 0; i < side->filters; i++)
         if (strcmp(side->filter[i].column, "sampler") == 0 && side->filter[i].values == 1)
-            return strcmp(side->filter[i].value[0], "uniform") == 0;
+            return hn_is_named_uniform(side->filter[i].value[0]);
     return false;
 }
 

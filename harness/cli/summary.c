@@ -2,8 +2,8 @@
 #include "core/real_text.h"
 #include "core/terminal.h"
 #include "harness/host/processes.h"
-#include "plots/page/trained.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/trained.h"
 #include "results/records.h"
 
 #include <inttypes.h>

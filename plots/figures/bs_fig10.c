@@ -10,7 +10,7 @@
 enum { MAX_STEPS = 6, MAX_SETTINGS = 6 };
 
 static bool keep(const struct hn_table *runs, int64_t row) {
-    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
+    return hn_is_named_uniform(hn_table_text(runs, row, "sampler"));
 }
 
 // The overlap of the views at a step, NaN if the file has none.

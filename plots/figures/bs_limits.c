@@ -8,7 +8,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
     const char *sampler = hn_table_text(runs, row, "sampler");
     const char *params = hn_table_text(runs, row, "params");
     bool limit = hn_option_number(params, "alpha") >= 0.99 || hn_option_number(params, "M") <= 1;
-    return strcmp(sampler, "uniform") == 0 || strcmp(sampler, "knn") == 0 ||
+    return hn_is_named_uniform(sampler) || strcmp(sampler, "knn") == 0 ||
            (strcmp(sampler, "batchsampler") == 0 && limit);
 }
 

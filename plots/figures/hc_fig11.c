@@ -1,9 +1,7 @@
 #include "plots/page/curves.h"
 
-#include <string.h>
-
 static bool keep(const struct hn_table *runs, int64_t row) {
-    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
+    return hn_is_named_uniform(hn_table_text(runs, row, "sampler"));
 }
 
 static const struct hn_training_curves curves = {

@@ -20,7 +20,7 @@ bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row) {
 }
 
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row) {
-    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0 ||
+    return hn_is_named_uniform(hn_table_text(runs, row, "sampler")) ||
            hn_keep_proximity_walks(runs, row);
 }
 

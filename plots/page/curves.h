@@ -3,8 +3,8 @@
 
 #include "plots/page/page.h"
 #include "plots/page/paper.h"
-#include "plots/page/trained.h"
 #include "results/analysis/studies.h"
+#include "results/analysis/trained.h"
 
 // A column of /runs as it is drawn.
 struct hn_curve_value {

@@ -24,8 +24,6 @@ int hn_line_ordered(int i, int n) {
     return with_style(HN_LINE_ORDERED + (n > 1 ? i * (HN_LINES_ORDERED - 1) / (n - 1) : 0), i);
 }
 
-bool hn_line_is_uniform(const char *sampler) { return strcmp(sampler, hn_samplers[0]->name) == 0; }
-
 static int registered(const char *sampler) {
     int number = 0;
     while (hn_samplers[number] && strcmp(hn_samplers[number]->name, sampler) != 0)
@@ -83,7 +81,7 @@ static bool is_one_sampler(const struct hn_groups *g, int first, struct hn_phras
     for (int i = 0; i < g->settings; i++) {
         const struct hn_setting *s = &g->setting[i], *to = &g->setting[first];
         if (strcmp(s->sampler, to->sampler) != 0) {
-            if (!hn_line_is_uniform(s->sampler))
+            if (!hn_is_named_uniform(s->sampler))
                 return false;
             continue;
         }
@@ -103,7 +101,7 @@ int hn_setting_line(const struct hn_groups *g, int setting) {
     const char *sampler = g->setting[setting].sampler;
     struct hn_phrase option;
     int first = 0, before = 0;
-    while (first < g->settings - 1 && hn_line_is_uniform(g->setting[first].sampler))
+    while (first < g->settings - 1 && hn_is_named_uniform(g->setting[first].sampler))
         first++;
     if (is_one_sampler(g, first, &option) && strcmp(sampler, g->setting[first].sampler) == 0)
         return line_in_order(g, setting, *option.text ? option.text : NULL);

@@ -19,8 +19,6 @@ int hn_line_number(int i);
 int hn_line_of_setting(int line, int i);
 // Value i of n in their order: colours from dark to bright, and a style of its own.
 int hn_line_ordered(int i, int n);
-bool hn_line_is_uniform(
-    const char *sampler); // beside which the settings of one other have an order
 int hn_line_of_sampler(const struct hn_table *runs, const char *sampler);
 int hn_line_colour(int line);
 int hn_line_style(int line); // from 1; 0 = none: a solid line

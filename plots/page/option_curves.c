@@ -194,9 +194,9 @@ static void name_curves(struct sorted *s) {
 static int line_of_kind(const struct sorted *s, int kind) {
     const char *sampler = setting_of(s, kind)->sampler;
     int highest = 0;
-    bool one = !hn_line_is_uniform(sampler);
+    bool one = !hn_is_named_uniform(sampler);
     for (int k = 0; k < s->kinds; k++)
-        if (s->kind[k].drawn && !hn_line_is_uniform(setting_of(s, k)->sampler)) {
+        if (s->kind[k].drawn && !hn_is_named_uniform(setting_of(s, k)->sampler)) {
             one &= strcmp(setting_of(s, k)->sampler, sampler) == 0;
             highest = s->kind[k].number > highest ? s->kind[k].number : highest;
         }

@@ -1,8 +1,8 @@
 #include "plots/report/latex.h"
 #include "core/real_text.h"
 #include "plots/page/figure.h"
-#include "plots/page/trained.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/trained.h"
 
 #include <inttypes.h>
 #include <math.h>

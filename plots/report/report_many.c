@@ -1,6 +1,6 @@
 // One page over many results: ranks over data sets, settings side by side and in one table.
-#include "plots/page/trained.h"
 #include "plots/report/report.h"
+#include "results/analysis/trained.h"
 
 #include <inttypes.h>
 #include <math.h>

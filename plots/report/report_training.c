@@ -1,8 +1,8 @@
 // The report of results of `hardneg train`. The opening says whether training improved on the
 // baselines, and then which setting is best; tables have accuracies beside the baselines with
 // differences paired by seed, and what drawing and building cost of a step.
-#include "plots/page/trained.h"
 #include "plots/report/report.h"
+#include "results/analysis/trained.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -135,7 +135,7 @@ static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none
 }
 
 static bool is_uniform(const struct hn_overview *o, int64_t s) {
-    return strcmp(hn_overview_sampler(o, s), "uniform") == 0;
+    return hn_is_named_uniform(hn_overview_sampler(o, s));
 }
 
 // A paragraph for each temperature and loss, and for other samplers where there is no Uniform.

@@ -340,7 +340,7 @@ static void collect_steps(struct hn_groups *g) {
 }
 
 static int rank_of(const struct hn_setting *s, const char *first) {
-    return strcmp(s->sampler, "uniform") == 0 ? 0 : first && strcmp(s->sampler, first) == 0 ? 1 : 2;
+    return hn_is_named_uniform(s->sampler) ? 0 : first && strcmp(s->sampler, first) == 0 ? 1 : 2;
 }
 
 // Keeps `max` settings: one of every sampler before a second of any, in the order of the file, but

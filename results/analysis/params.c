@@ -52,7 +52,9 @@ struct hn_phrase hn_dataset_title(const char *dataset) {
     return title;
 }
 
+bool hn_is_named_uniform(const char *sampler) { return strcmp(sampler, "uniform") == 0; }
+
 bool hn_is_uniform(const char *sampler, const char *params) {
-    return strcmp(sampler, "uniform") == 0 && !strstr(params, "no_duplicates=true") &&
+    return hn_is_named_uniform(sampler) && !strstr(params, "no_duplicates=true") &&
            !strstr(params, "keep_apart=true");
 }

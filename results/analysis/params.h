@@ -22,5 +22,7 @@ struct hn_phrase hn_cell_text(const struct hn_table *t, int64_t row, const char 
 // The name of a data set without folders and ending.
 struct hn_phrase hn_dataset_title(const char *dataset);
 
+// True for the sampler uniform, whatever its options.
+bool hn_is_named_uniform(const char *sampler);
 // True for the baseline: the sampler uniform, without an option that keeps tuples of a batch apart.
 bool hn_is_uniform(const char *sampler, const char *params);

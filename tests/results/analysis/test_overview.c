@@ -147,15 +147,13 @@ static void option_left_out(void) {
     put(&plain, "ok");
     put(&kept, "ok");
     make(&o);
-    CU_ASSERT_EQUAL(o.settings, 2);
-    CU_ASSERT_EQUAL(o.axes, 1);
+    CU_ASSERT(o.settings == 2 && o.axes == 1);
     CU_ASSERT_STRING_EQUAL(o.axis[0].name, "keep");
     CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 1, "keep").text, "64");
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 1).text, "quantile=0.999");
     end();
 }
 
-// Means over the seeds that are done; differences over the seeds that both have.
 // An option of a weighting that some leave unset is a column, though it has one value.
 static void option_unset(void) {
     begin();
@@ -168,13 +166,14 @@ static void option_unset(void) {
     }
     struct hn_overview o;
     make(&o);
-    CU_ASSERT_EQUAL(o.settings, 3);
-    CU_ASSERT(hn_overview_varies(&o, "form") && hn_overview_varies(&o, "weighting"));
+    CU_ASSERT(o.settings == 3 && hn_overview_varies(&o, "form") &&
+              hn_overview_varies(&o, "weighting"));
     CU_ASSERT(!hn_overview_varies(&o, "beta")); // what none lacks tells nothing
     CU_ASSERT_STRING_EQUAL(hn_overview_value(&o, 1, "form").text, "equation");
     end();
 }
 
+// Means over the seeds that are done; differences over the seeds that both have.
 static void numbers(void) {
     static const double uniform[] = {0.10, 0.12, 0.11}, knn[] = {0.20, 0.21, 0.25};
     struct hn_overview o;

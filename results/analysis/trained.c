@@ -1,4 +1,4 @@
-#include "plots/page/trained.h"
+#include "results/analysis/trained.h"
 #include "core/files.h"
 
 #include <gsl/gsl_sort.h>
