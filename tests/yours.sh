@@ -194,6 +194,56 @@ P
     check "command: one negative each" is_column ng/results.h5 next negatives_mean 1.0
 }
 
+test_outcome() {
+    with_python "outcomes" || return 0
+    job uniform knn 'batchsampler: {M: 50, K: 20, alpha: [0.1, 0.5]}' ngame 'mosaic: {lambda: 0.5, pool: 50}'
+    expect "outcome: results" 0 '' run -c j.yaml -o oc -q --set 'seeds=[1, 2, 3]' --set 'metrics=[fn_ratio, true_hardness]'
+    "$python" -c "import random
+random.seed(4)
+rows = [('uniform', '', 70), ('knn', '', 66), ('batchsampler', 'alpha=0.1', 71), ('batchsampler', '\"M=50, alpha=0.5\"', 69), ('ngame', '', 72), ('mosaic', '', 70.5)]
+with open('acc.csv', 'w') as f:
+    f.write('sampler,params,seed,accuracy,loss\r\n')
+    for s, p, a in rows:
+        for seed in 1, 2, 3: f.write(f'{s},{p},{seed},{a + random.gauss(0, .3) + seed:.3f},{100 - a if seed < 3 else \"\"}\r\n')"
+    expect "outcome: the page" 0 '' report oc --outcome acc.csv -o oc.html -q
+    check "outcome: means, differences and correlations are SciPy's" "$python" -c "import csv, h5py, html, numpy as np, re
+from scipy import stats
+page = open('oc.html', encoding='utf-8').read(); part = page[page.index('id=\"outcome\"'):]
+table = {html.unescape(h): [float(v) if v else None for v in re.findall('data-v=\"?([^\" >]*)', r)] for h, r in re.findall('<tr><th scope=row>(.*?)</th>(.*?)</tr>', part[:part.index('</table>')])}
+assert len(table) == 6, table
+rows = list(csv.DictReader(open('acc.csv')))
+def of(s, p=''): return np.array([float(r['accuracy']) for r in rows if r['sampler'] == s and r['params'].endswith(p)])
+r = h5py.File('oc/results.h5')['runs']; s, p = r['sampler'].asstr()[:], r['params'].asstr()[:]; last = r['step'][:] == $last
+base = of('uniform'); x, e, y = [], [], []
+for name, option in ('uniform', ''), ('knn', ''), ('batchsampler', 'alpha=0.1'), ('batchsampler', 'alpha=0.5'), ('ngame', ''), ('mosaic', ''):
+    mine = [v for k, v in table.items() if k.startswith(name) and option in k]
+    assert len(mine) == 1, (name, table); mine = mine[0]; v = of(name, option)
+    assert mine[0] == 3 and abs(mine[1] - v.mean()) < 1e-6, (name, mine, v)
+    assert mine[2] is None if name == 'uniform' else abs(mine[2] - (v - base).mean()) < 1e-6, (name, mine)
+    rows_of = last & (s == name) & np.array([option in o for o in p])
+    fn = lambda w: r['fn_ratio'][:][w]
+    y.append(v.mean()); x.append(r['true_mean'][:][rows_of].mean()); e.append((fn(rows_of) - fn(last & (s == 'uniform'))).mean())
+said = [(float(rho), float(lo), float(hi), int(n)) for rho, n, lo, hi in re.findall(r'correlation ([+-][0-9][.][0-9]+) over ([0-9]) settings, 95 % interval ([+-][0-9][.][0-9]+) to ([+-][0-9][.][0-9]+)', part)]
+for k, values in enumerate(map(np.array, (x, e))):
+    has = np.isfinite(values); n = has.sum(); assert n >= 5
+    rho = stats.spearmanr(values[has], np.array(y)[has])[0]; half = 1.959964 * np.sqrt((1 + rho * rho / 2) / (n - 3))
+    wanted = rho, np.tanh(np.arctanh(rho) - half), np.tanh(np.arctanh(rho) + half), n
+    assert n == 6 or 'Not drawn, as some of their batches have no such value: knn' in part
+    assert np.abs(np.subtract(said[k], wanted)).max() < .0051, (said[k], wanted)
+half = stats.t.ppf(.975, 2) * (of('knn') - base).std(ddof=1) / 3 ** .5
+assert f'± {half:.2f}' in part or f'± {half:.1f}' in part or f'± {half:.3f}' in part, half" 2>"$work/err"
+    local s
+    for s in "sampler,acc\nknm,1|line 2: is of no setting" "sampler,acc\nbatchsampler,1|line 2: is of several settings" "sampler,acc\nknn,x|line 2, column acc: 'x' is no number" \
+        "sampler,seed\nknn,1|line 1 names no measure" "sampler,acc\nknn|has 1 fields" "sampler,seed,acc\nknn,1,2\n\nknn,1,3|lines 2 and 4 are of one" "sampler,acc\n|holds no row" \
+        "sampler,acc\nknn,inf|is no number" "|a column has no name"; do
+        printf "${s%%|*}" >bad.csv
+        expect "outcome: ${s#*|}" 3 "bad.csv: .*${s#*|}" report oc --outcome bad.csv -o bad.html -q
+    done
+    expect "outcome: no file" 3 'no.csv' report oc --outcome no.csv -o bad.html -q
+    expect "outcome: of several results" 2 'for one results file' report oc g --outcome acc.csv -o bad.html -q
+    check "outcome: refused ones leave no page" test ! -e bad.html
+}
+
 # docs/guide/your-sampler.md as it stands: the same numbers by every door, which are NumPy's.
 test_guide() {
     with_python "the guide" || return 0

@@ -1,16 +1,20 @@
 // `hardneg report`: one page of what a results file holds, or several do. `hardneg paper`: the same
 // for LaTeX.
 #include "core/files.h"
+#include "datasets/text.h"
 #include "harness/cli/command.h"
 #include "plots/report/latex.h"
 #include "plots/report/report.h"
 
 #include <string.h>
 
+enum { OUTCOME_BYTES_MAX = 1 << 24 };
+
 struct report_params {
     char *output;
     int medium;
     double margin;
+    char *outcome;
 };
 
 static const struct hn_option report_options[] = {
@@ -23,6 +27,10 @@ static const struct hn_option report_options[] = {
     {HN_REAL_OPTION(struct report_params, margin, "margin", "0.5", 0, 100,
                     "points of false negatives over Uniform's that still count as no more; the "
                     "upper end of the 95 % interval has to lie below")},
+    {HN_TEXT_OPTION(struct report_params, outcome, "outcome",
+                    "table of your trainings (.csv): columns sampler, seed ... and any measures; "
+                    "the page sets them beside hardness and false negatives"),
+     .metavar = "FILE"},
     {0},
 };
 
@@ -62,8 +70,14 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
     if (hn_file_begin(ctx, p->page, &html))
         return ctx->code;
     char *scratch = hn_temporary_folder(ctx, p->page);
-    struct hn_report report = {results, p->name, p->ids, scratch, own->medium, own->margin / 100};
-    enum hn_code code = scratch ? hn_report_write(ctx, &report, html.out) : ctx->code;
+    int64_t bytes;
+    char *outcome = own->outcome ? hn_input_text(ctx, own->outcome, OUTCOME_BYTES_MAX, "a table",
+                                                 "name a .csv", &bytes)
+                                 : NULL;
+    struct hn_report report = {results,     p->name,           p->ids,       scratch,
+                               own->medium, own->margin / 100, own->outcome, outcome};
+    bool there = scratch && (outcome || !own->outcome);
+    enum hn_code code = there ? hn_report_write(ctx, &report, html.out) : ctx->code;
     hn_scratch_remove(ctx, scratch);
     if (code != HN_GNUPLOT)
         return hn_file_end(ctx, &html, code);
@@ -102,6 +116,8 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
     struct hn_report_of *report = hn_alloc(ctx, n, sizeof *report);
     if (!results || !report)
         return ctx->code;
+    if (((const struct report_params *)call->params)->outcome)
+        return hn_fail(ctx, HN_USAGE, "--outcome is for one results file");
     if (!output)
         return hn_fail(ctx, HN_USAGE,
                        "several results make a page that lies beside none of them: "
@@ -137,7 +153,7 @@ static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *cal
 const struct hn_command hn_cmd_report = {
     .name = "report",
     .group = HN_GROUP_START,
-    .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [-o FILE]",
+    .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [--outcome FILE] [-o FILE]",
     .summary = "write one self-contained page: the job, samplers, claims, figures, provenance",
     .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
                "figures are part of it. Figures that the results do not allow are named with the "

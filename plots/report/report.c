@@ -309,6 +309,18 @@ static enum hn_code put_samplers(struct writer *w) {
     return HN_OK;
 }
 
+static enum hn_code put_outcome(struct writer *w) {
+    const struct hn_report *report = w->report;
+    struct hn_outcome outcome;
+    if (!report->outcome)
+        return HN_OK;
+    if (!w->finished)
+        return hn_fail(w->ctx, HN_DATA, "%s: the results have no finished cell", report->outcome);
+    return hn_outcome_read(w->ctx, report->outcome, report->outcome_text, &w->overview, &outcome)
+               ? w->ctx->code
+               : hn_html_outcome(w->html, w->ctx, &w->overview, &outcome);
+}
+
 // The answer, its table, then figures; of reproduced papers figures come before the table.
 static enum hn_code put_parts(struct writer *w) {
     bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
@@ -323,7 +335,8 @@ static enum hn_code put_parts(struct writer *w) {
     hn_html_claims(w->html, w->report);
     if (reproduced && put_figures(w))
         return w->ctx->code;
-    if ((has_cells(w) && put_samplers(w)) || hn_html_training(w->html, w->ctx, w->results))
+    if ((has_cells(w) && put_samplers(w)) || put_outcome(w) ||
+        hn_html_training(w->html, w->ctx, w->results))
         return w->ctx->code;
     return reproduced ? HN_OK : put_figures(w);
 }

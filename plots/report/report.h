@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plots/page/figure.h"
+#include "results/analysis/outcome.h"
 #include "results/analysis/overview.h"
 
 struct hn_report {
@@ -11,6 +12,8 @@ struct hn_report {
     const char *scratch; // folder in which figures are drawn, the caller's to remove
     int medium;          // of hn_media: what figures saved as PDF are for
     double margin;       // as in hn_html_answer()
+    const char *outcome; // name of the table of outcomes, NULL = none;
+    char *outcome_text;  // and its text, which is changed
 };
 
 // Writes the page. HN_GNUPLOT: gnuplot is missing or failed; the page is whole but for figures.
@@ -110,6 +113,9 @@ void hn_html_attrition(FILE *html, const struct hn_overview *o);
 // measure of hardness, which columns follow.
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
                                           const struct hn_overview *o, bool chosen);
+// A section on outcomes (report_outcome.c).
+HN_MUST_USE enum hn_code hn_html_outcome(FILE *html, struct hn_context *ctx,
+                                         const struct hn_overview *o, const struct hn_outcome *u);
 // Ranks of settings over data sets, in a section (report_ranks.c).
 HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
                                        const struct hn_overview *o);

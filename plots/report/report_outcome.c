@@ -1,0 +1,218 @@
+// Outcomes of the user's trainings: a table of settings, and pictures of an outcome over hardness
+// and over excess false negatives, with rank correlations.
+#include "plots/report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+struct section {
+    FILE *html;
+    struct hn_context *ctx;
+    const struct hn_overview *o;
+    const struct hn_outcome *u;
+    int measure;
+};
+
+static bool has_rows(const struct hn_outcome *u, int64_t setting) {
+    for (int64_t r = 0; r < u->rows; r++)
+        if (u->setting[r] == setting)
+            return true;
+    return false;
+}
+
+// A cell with a value of a measure whose means are of this size.
+static void put_mean(FILE *html, struct hn_mean m, double size, bool sign) {
+    if (isnan(m.mean)) {
+        fputs("<td class=n data-v=\"\">–</td>", html);
+        return;
+    }
+    fprintf(html, "<td class=n data-v=\"%.9g\">", m.mean);
+    hn_html_mean(html, m, 1, hn_html_digits(m.half, size >= 100 ? 1 : size >= 10 ? 2 : 4), sign);
+    fputs("</td>", html);
+}
+
+static enum hn_code put_row(const struct section *p, int64_t s) {
+    hn_html(p->html, "<tr><th scope=row>%s</th>", hn_overview_label(p->o, s).text);
+    for (int m = 0; m < p->u->measures; m++) {
+        struct hn_mean mean, difference;
+        if (hn_outcome_mean(p->ctx, p->u, s, m, &mean) ||
+            hn_outcome_difference(p->ctx, p->u, s, p->o->base[s], m, &difference))
+            return p->ctx->code;
+        if (m == 0)
+            fprintf(p->html, "<td class=n data-v=%d>%d</td>", (int)mean.n, (int)mean.n);
+        put_mean(p->html, mean, fabs(mean.mean), false);
+        put_mean(p->html, difference, fabs(mean.mean), true);
+    }
+    fputs("</tr>\n", p->html);
+    return HN_OK;
+}
+
+static enum hn_code put_table(const struct section *p) {
+    fputs("<div class=scroll role=region tabindex=0 aria-label=Outcomes><table><thead><tr>"
+          "<th scope=col>Setting</th>"
+          "<th scope=col class=n>Trainings</th>",
+          p->html);
+    for (int m = 0; m < p->u->measures; m++)
+        hn_html(p->html,
+                "<th scope=col class=n>%s</th><th scope=col class=n title=\"paired by seed\">– "
+                "Uniform</th>",
+                p->u->name[m]);
+    fputs("</tr></thead><tbody>\n", p->html);
+    for (int64_t s = 0; s < p->o->settings; s++)
+        if (has_rows(p->u, s) && put_row(p, s))
+            return p->ctx->code;
+    fputs("</tbody></table></div>\n", p->html);
+    return HN_OK;
+}
+
+// A point of a picture for each setting that has both.
+struct points {
+    double *x, *y;
+    int64_t *setting;
+    int64_t n;
+    char left_out[HN_MESSAGE_MAX]; // settings with an outcome and nothing to set it over
+};
+
+static enum hn_code find_points(const struct section *p, const char *column, bool excess,
+                                struct points *out) {
+    const struct hn_overview *o = p->o;
+    if (!HN_ALLOC(p->ctx, out->x, o->settings) || !HN_ALLOC(p->ctx, out->y, o->settings) ||
+        !HN_ALLOC(p->ctx, out->setting, o->settings))
+        return p->ctx->code;
+    for (int64_t s = 0; s < o->settings; s++) {
+        struct hn_mean y, x = excess && o->base[s] == s ? (struct hn_mean){.mean = 0}
+                              : excess ? hn_overview_difference(o, s, o->base[s], column)
+                                       : hn_overview_mean(o, s, column);
+        if (hn_outcome_mean(p->ctx, p->u, s, p->measure, &y))
+            return p->ctx->code;
+        if (isfinite(y.mean) && !isfinite(x.mean))
+            hn_append(out->left_out, sizeof out->left_out, "%s%s", *out->left_out ? ", " : "",
+                      hn_overview_label(o, s).text);
+        if (!isfinite(x.mean) || !isfinite(y.mean))
+            continue;
+        out->x[out->n] = x.mean;
+        out->y[out->n] = y.mean;
+        out->setting[out->n++] = s;
+    }
+    return HN_OK;
+}
+
+static void find_range(const double *value, int64_t n, double range[2]) {
+    range[0] = range[1] = value[0];
+    for (int64_t i = 1; i < n; i++) {
+        range[0] = fmin(range[0], value[i]);
+        range[1] = fmax(range[1], value[i]);
+    }
+    double margin = range[1] > range[0] ? 0.08 * (range[1] - range[0]) : 1;
+    range[0] -= margin;
+    range[1] += margin;
+}
+
+enum { WIDTH = 440, HEIGHT = 300, LEFT = 64, RIGHT = 16, TOP = 12, BOTTOM = 46 };
+
+static double across(const double range[2], double x) {
+    return LEFT + (x - range[0]) / (range[1] - range[0]) * (WIDTH - LEFT - RIGHT);
+}
+static double down(const double range[2], double y) {
+    return HEIGHT - BOTTOM - (y - range[0]) / (range[1] - range[0]) * (HEIGHT - TOP - BOTTOM);
+}
+
+// 1, 2 or 5 times a power of ten: three to seven ticks.
+static double tick_step(const double range[2]) {
+    double power = pow(10, floor(log10((range[1] - range[0]) / 3)));
+    double times = (range[1] - range[0]) / 3 / power;
+    return power * (times >= 5 ? 5 : times >= 2 ? 2 : 1);
+}
+
+static void put_axes(FILE *html, const double x[2], const double y[2], double scale) {
+    const double x_step = tick_step(x), y_step = tick_step(y);
+    fputs("<g fill=currentColor stroke=none font-size=11>\n", html);
+    for (double i = ceil(x[0] / x_step); i * x_step <= x[1]; i++)
+        fprintf(html, "<text x=\"%.1f\" y=\"%d\" text-anchor=middle>%.4g</text>",
+                across(x, i * x_step), HEIGHT - BOTTOM + 16, scale * i * x_step + 0.0);
+    for (double i = ceil(y[0] / y_step); i * y_step <= y[1]; i++)
+        fprintf(html, "<text x=\"%d\" y=\"%.1f\" text-anchor=end>%.4g</text>\n", LEFT - 6,
+                down(y, i * y_step) + 4, i * y_step + 0.0);
+    fprintf(html,
+            "</g><path fill=none stroke=currentColor stroke-opacity=.5 d=\"M%d %dV%dH%d\"/>\n",
+            LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
+}
+
+static void put_points(const struct section *p, const struct points *q, const char *axis,
+                       double scale) {
+    double x[2], y[2];
+    find_range(q->x, q->n, x);
+    find_range(q->y, q->n, y);
+    hn_html(p->html,
+            "<svg viewBox=\"0 0 440 300\" width=440 role=img aria-label=\"%s over %s\" "
+            "style=\"max-width:100%%\">\n",
+            p->u->name[p->measure], axis);
+    put_axes(p->html, x, y, scale);
+    hn_html(p->html,
+            "<text x=252 y=292 text-anchor=middle font-size=12 fill=currentColor>%s</text>\n",
+            axis);
+    for (int64_t i = 0; i < q->n; i++) {
+        double at = across(x, q->x[i]), height = down(y, q->y[i]);
+        bool right = at > (LEFT + WIDTH) / 2.0;
+        const struct hn_phrase label = hn_overview_label(p->o, q->setting[i]);
+        fprintf(p->html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=4 fill=currentColor>", at, height);
+        hn_html(p->html, "<title>%s</title></circle>", label.text);
+        fprintf(p->html,
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=%s font-size=10 fill=currentColor>",
+                at + (right ? -7 : 7), height - 5, right ? "end" : "start");
+        hn_html(p->html, "%s</text>\n", label.text);
+    }
+    fputs("</svg>\n", p->html);
+}
+
+static enum hn_code put_picture(const struct section *p, const char *column, const char *axis,
+                                bool excess, double scale) {
+    struct points q = {.n = 0};
+    struct hn_rank_correlation r;
+    if (find_points(p, column, excess, &q) || hn_rank_correlation(p->ctx, q.x, q.y, q.n, &r))
+        return p->ctx->code;
+    if (q.n < 2)
+        return HN_OK;
+    fputs("<figure>\n", p->html);
+    put_points(p, &q, axis, scale);
+    hn_html(p->html, "<figcaption>%s over %s, a point for each setting. ", p->u->name[p->measure],
+            axis);
+    if (isnan(r.rho))
+        fputs("Rank correlation: none, as one of them does not vary.", p->html);
+    else
+        fprintf(p->html, "Rank correlation %+.2f over %d settings", r.rho, (int)r.n);
+    if (isfinite(r.lo))
+        fprintf(p->html, ", 95 %% interval %+.2f to %+.2f", r.lo, r.hi);
+    else if (!isnan(r.rho))
+        fputs(r.n < 5 ? ": too few for an interval"
+                      : ": of agreement throughout there is no "
+                        "interval",
+              p->html);
+    fputs(isnan(r.rho) ? "" : ".", p->html);
+    if (*q.left_out)
+        hn_html(p->html, " Not drawn, as some of their batches have no such value: %s.",
+                q.left_out);
+    fputs("</figcaption></figure>\n", p->html);
+    return HN_OK;
+}
+
+enum hn_code hn_html_outcome(FILE *html, struct hn_context *ctx, const struct hn_overview *o,
+                             const struct hn_outcome *u) {
+    struct section p = {.html = html, .ctx = ctx, .o = o, .u = u};
+    const struct hn_hardness *hardness = hn_hardness_measure(o->results, 0);
+    hn_html_fold(html, "outcome", "Outcomes of trainings", true);
+    hn_html(
+        html,
+        "<p>From %s; differences to Uniform are paired by seed. Intervals hold 95 %% over three "
+        "seeds or more. Settings differ in more than hardness: a correlation over them is no "
+        "proof of a cause.</p>\n",
+        u->path);
+    if (put_table(&p))
+        return ctx->code;
+    for (p.measure = 0; p.measure < u->measures; p.measure++)
+        if ((hardness && put_picture(&p, hardness->column, hardness->name, false, 1)) ||
+            put_picture(&p, "fn_ratio", "false negatives over Uniform's (points)", true, 100))
+            return ctx->code;
+    fputs("</details>\n", html);
+    return HN_OK;
+}

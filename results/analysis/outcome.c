@@ -1,0 +1,250 @@
+#include "results/analysis/outcome.h"
+#include "core/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 64, FEWEST = 5 };
+
+struct reading {
+    const struct hn_overview *o;
+    struct hn_outcome *out;
+    const char *name[COLUMNS_MAX];
+    int measure[COLUMNS_MAX]; // -1: the column says which setting
+    int columns;
+    int64_t line, *line_of; // [rows]
+};
+
+// Cuts the next field of a line off, without its quotes; NULL at the end.
+static char *take_field(char **rest) {
+    char *from = *rest, *to = from, *field = from;
+    bool quoted = false;
+    if (!from)
+        return NULL;
+    for (; *from && (quoted || *from != ','); from++) {
+        if (*from == '"' && quoted && from[1] == '"')
+            *to++ = *from++;
+        else if (*from == '"')
+            quoted = !quoted;
+        else
+            *to++ = *from;
+    }
+    *rest = *from ? from + 1 : NULL;
+    *to = '\0';
+    return field;
+}
+
+static char *take_line(char **rest) {
+    char *line = *rest, *end = line ? strchr(line, '\n') : NULL;
+    *rest = end ? end + 1 : NULL;
+    if (end)
+        *end = '\0';
+    if (line && *line && line[strlen(line) - 1] == '\r')
+        line[strlen(line) - 1] = '\0';
+    return line;
+}
+
+// True for columns that say which setting a row is of. `loss` is one where losses vary, else a
+// measure; and likewise options.
+static bool is_key(const struct hn_overview *o, const char *name) {
+    static const char *const always[] = {"sampler",    "params",      "dataset",   "step", "seed",
+                                         "batch_size", "temperature", "weighting", NULL};
+    return hn_is_among(name, always) ||
+           (hn_table_find(&o->results->runs, name) >= 0 && hn_overview_varies(o, name));
+}
+
+static enum hn_code read_heads(struct hn_context *ctx, struct reading *r, char *line) {
+    for (char *name; (name = take_field(&line)) != NULL; r->columns++) {
+        if (r->columns == COLUMNS_MAX)
+            return hn_fail(ctx, HN_DATA, "%s: has more than %d columns", r->out->path, COLUMNS_MAX);
+        bool key = is_key(r->o, name);
+        r->name[r->columns] = name;
+        r->measure[r->columns] = key ? -1 : r->out->measures;
+        if (key)
+            continue;
+        if (!*name || r->out->measures == HN_OUTCOMES_MAX)
+            return hn_fail(ctx, HN_DATA,
+                           *name ? "%s: has more than %d measures, columns that say no setting"
+                                 : "%s: a column has no name on the first line",
+                           r->out->path, HN_OUTCOMES_MAX);
+        r->out->name[r->out->measures++] = name;
+    }
+    return r->out->measures ? HN_OK
+                            : hn_fail(ctx, HN_DATA,
+                                      "%s: line 1 names no measure: a column such as `accuracy`, "
+                                      "beside sampler, params, seed ...",
+                                      r->out->path);
+}
+
+// True if a setting has the value in that column, of params at least these options.
+static bool has(const struct hn_overview *o, int64_t setting, const char *name, const char *value) {
+    const struct hn_table *runs = &o->results->runs;
+    const char *text = hn_table_text(runs, o->first[setting], name);
+    double number = hn_table_real(runs, o->first[setting], name);
+    struct hn_option_part part;
+    char *end;
+    if (strcmp(name, "dataset") == 0 && strcmp(hn_dataset_title(text).text, value) == 0)
+        return true;
+    if (strcmp(name, "params") == 0) {
+        while (hn_option_next(&value, &part))
+            if (!hn_option_has(text, part))
+                return false;
+        return true;
+    }
+    double wanted = strtod(value, &end);
+    return isnan(number) ? strcmp(text, value) == 0 : end > value && !*end && number == wanted;
+}
+
+static bool fits(const struct reading *r, int64_t setting, char *const *field) {
+    bool step = false;
+    for (int c = 0; c < r->columns; c++) {
+        if (r->measure[c] >= 0 || strcmp(r->name[c], "seed") == 0)
+            continue;
+        step = step || strcmp(r->name[c], "step") == 0;
+        if (!has(r->o, setting, r->name[c], field[c]))
+            return false;
+    }
+    return step || r->o->last[setting];
+}
+
+static enum hn_code find_setting(struct hn_context *ctx, const struct reading *r,
+                                 char *const *field, int64_t *found) {
+    int64_t other = -1;
+    *found = -1;
+    for (int64_t s = 0; s < r->o->settings; s++)
+        if (fits(r, s, field)) {
+            other = *found;
+            *found = s;
+        }
+    if (*found < 0)
+        return hn_fail(ctx, HN_DATA, "%s: line %" PRId64 ": is of no setting of the results",
+                       r->out->path, r->line);
+    if (other >= 0)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %" PRId64
+                       ": is of several settings, %s and %s among them: add the "
+                       "columns that tell them apart, such as params, dataset or batch_size",
+                       r->out->path, r->line, hn_overview_label(r->o, other).text,
+                       hn_overview_label(r->o, *found).text);
+    return HN_OK;
+}
+
+static enum hn_code read_number(struct hn_context *ctx, const struct reading *r, int column,
+                                const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    if (!*text)
+        *value = NAN;
+    else if (end == text || end[strspn(end, " ")] || !isfinite(*value))
+        return hn_fail(ctx, HN_DATA, "%s: line %" PRId64 ", column %s: '%.40s' is no number%s",
+                       r->out->path, r->line, r->name[column], text,
+                       r->measure[column] < 0 ? ""
+                                              : "; a column that says no setting is taken for "
+                                                "a measure");
+    return HN_OK;
+}
+
+static enum hn_code check_twice(struct hn_context *ctx, const struct reading *r, int64_t row) {
+    const struct hn_outcome *u = r->out;
+    for (int64_t k = 0; k < row; k++)
+        if (u->setting[k] == u->setting[row] && u->seed[k] == u->seed[row])
+            return hn_fail(ctx, HN_DATA,
+                           "%s: lines %" PRId64 " and %" PRId64 " are of one setting and seed",
+                           u->path, r->line_of[k], r->line);
+    return HN_OK;
+}
+
+static enum hn_code read_row(struct hn_context *ctx, struct reading *r, char *line) {
+    struct hn_outcome *u = r->out;
+    char *field[COLUMNS_MAX];
+    int64_t row = u->rows;
+    int n = 0;
+    for (char *next; (next = take_field(&line)) != NULL; n++)
+        if (n < COLUMNS_MAX)
+            field[n] = next;
+    if (n != r->columns)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %" PRId64 ": has %d fields and the first line %d; params with "
+                       "commas stand in quotes",
+                       u->path, r->line, n, r->columns);
+    u->seed[row] = NAN;
+    r->line_of[row] = r->line;
+    for (int c = 0; c < r->columns; c++) {
+        bool seed = strcmp(r->name[c], "seed") == 0;
+        double *to = seed ? &u->seed[row] : u->value + row * HN_OUTCOMES_MAX + r->measure[c];
+        if ((seed || r->measure[c] >= 0) && read_number(ctx, r, c, field[c], to))
+            return ctx->code;
+    }
+    if (find_setting(ctx, r, field, &u->setting[row]) || check_twice(ctx, r, row))
+        return ctx->code;
+    u->rows++;
+    return HN_OK;
+}
+
+enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
+                             const struct hn_overview *o, struct hn_outcome *out) {
+    struct reading r = {.o = o, .out = out, .line = 1};
+    int64_t lines = 1;
+    *out = (struct hn_outcome){.path = path};
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    if (!HN_ALLOC(ctx, out->setting, lines) || !HN_ALLOC(ctx, out->seed, lines) ||
+        !HN_ALLOC(ctx, r.line_of, lines) ||
+        !HN_ALLOC_ROWS(ctx, out->value, lines, (int64_t)HN_OUTCOMES_MAX))
+        return ctx->code;
+    char *rest = text, *line = take_line(&rest);
+    if (read_heads(ctx, &r, line))
+        return ctx->code;
+    while ((line = take_line(&rest)) != NULL) {
+        r.line++;
+        if (line[strspn(line, " \t")] && read_row(ctx, &r, line))
+            return ctx->code;
+    }
+    return out->rows ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no row", path);
+}
+
+enum hn_code hn_outcome_mean(struct hn_context *ctx, const struct hn_outcome *u, int64_t setting,
+                             int measure, struct hn_mean *mean) {
+    HN_SCOPE(ctx);
+    double *value = hn_alloc(ctx, u->rows, sizeof *value);
+    int64_t n = 0;
+    if (!value)
+        return ctx->code;
+    for (int64_t r = 0; r < u->rows; r++)
+        if (u->setting[r] == setting)
+            value[n++] = u->value[r * HN_OUTCOMES_MAX + measure];
+    *mean = hn_values_mean(value, n, 0);
+    return HN_OK;
+}
+
+enum hn_code hn_outcome_difference(struct hn_context *ctx, const struct hn_outcome *u,
+                                   int64_t setting, int64_t base, int measure,
+                                   struct hn_mean *mean) {
+    HN_SCOPE(ctx);
+    double *value = hn_alloc(ctx, u->rows, sizeof *value);
+    int64_t n = 0;
+    if (!value)
+        return ctx->code;
+    for (int64_t a = 0; a < u->rows; a++)
+        for (int64_t b = 0; u->setting[a] == setting && b < u->rows; b++)
+            if (u->setting[b] == base && u->seed[b] == u->seed[a])
+                value[n++] = u->value[a * HN_OUTCOMES_MAX + measure] -
+                             u->value[b * HN_OUTCOMES_MAX + measure];
+    *mean = base < 0 || setting == base ? hn_no_mean : hn_values_mean(value, n, 0);
+    return HN_OK;
+}
+
+enum hn_code hn_rank_correlation(struct hn_context *ctx, const double *x, const double *y,
+                                 int64_t n, struct hn_rank_correlation *out) {
+    *out = (struct hn_rank_correlation){NAN, NAN, NAN, n};
+    if (hn_spearman(ctx, x, y, n, &out->rho))
+        return ctx->code;
+    if (n < FEWEST || isnan(out->rho) || fabs(out->rho) > 1 - 1e-12)
+        return HN_OK;
+    double half = 1.959963984540054 * sqrt((1 + out->rho * out->rho / 2) / (double)(n - 3));
+    out->lo = tanh(atanh(out->rho) - half);
+    out->hi = tanh(atanh(out->rho) + half);
+    return HN_OK;
+}

@@ -1,0 +1,42 @@
+// Outcomes of trainings elsewhere (accuracies, losses), from a table of the user, beside the
+// settings that they were trained with.
+#pragma once
+
+#include "results/analysis/overview.h"
+
+enum { HN_OUTCOMES_MAX = 8 };
+
+struct hn_outcome {
+    const char *path;                  // for messages, borrowed
+    const char *name[HN_OUTCOMES_MAX]; // of measures, borrowed from the text
+    int measures;
+    int64_t rows;
+    int64_t *setting; // [rows] of the overview
+    double *seed;     // [rows] NaN: none is given
+    double *value;    // [rows x HN_OUTCOMES_MAX] NaN: empty
+};
+
+// Reads `text` (changed), a table with commas, whose first line names the columns: sampler, params,
+// dataset, step, batch_size, seed, temperature, weighting, and axes of the results that vary (loss,
+// an option) say which setting a row is of, the others are measures. params may name some of a
+// setting's options; without `step` a row is of the last step. HN_DATA with line and column: a row
+// of no setting or of several, twice the same seed, text where numbers are wanted. The arrays
+// belong to the owner.
+HN_MUST_USE enum hn_code hn_outcome_read(struct hn_context *ctx, const char *path, char *text,
+                                         const struct hn_overview *o, struct hn_outcome *out);
+// A setting's mean over its rows, and its difference to another's over the seeds of both.
+HN_MUST_USE enum hn_code hn_outcome_mean(struct hn_context *ctx, const struct hn_outcome *u,
+                                         int64_t setting, int measure, struct hn_mean *mean);
+HN_MUST_USE enum hn_code hn_outcome_difference(struct hn_context *ctx, const struct hn_outcome *u,
+                                               int64_t setting, int64_t base, int measure,
+                                               struct hn_mean *mean);
+// Rank correlation of x[n] and y[n] over settings, with its 95 % interval (Bonett and Wright,
+// "Sample size requirements for estimating Pearson, Kendall and Spearman correlations",
+// Psychometrika 2000): NaN for fewer than five, and where ranks agree throughout.
+struct hn_rank_correlation {
+    double rho, lo, hi;
+    int64_t n;
+};
+HN_MUST_USE enum hn_code hn_rank_correlation(struct hn_context *ctx, const double *x,
+                                             const double *y, int64_t n,
+                                             struct hn_rank_correlation *out);
