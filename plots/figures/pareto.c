@@ -48,14 +48,15 @@ static double dearest_of(const struct hn_groups *g, const char *hardness) {
 
 // Points by increasing false negatives; returns their number. The standing of each is that of the
 // table of settings.
-static int collect(const struct hn_groups *g, const struct hn_overview *o, int dataset, int league,
-                   const char *hardness, struct point *point) {
+static int collect(const struct hn_groups *g, int dataset, int league, const char *hardness,
+                   struct point *point) {
+    const struct hn_overview *o = &g->overview;
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
         struct hn_where where = hn_last_position(g, dataset, s, hardness);
         if (where.step < 0 || g->setting[s].league != league)
             continue;
-        int64_t of = o->of[hn_groups_rows(g, where, hardness).row[0]];
+        int64_t of = hn_groups_at(g, where, hardness);
         struct point p = {.false_negatives = hn_overview_mean(o, of, "fn_ratio"),
                           .hardness = hn_overview_mean(o, of, hardness),
                           .cost = hn_groups_cost(g, where),
@@ -270,9 +271,8 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
     draw_uniform(v, panel);
 }
 
-static void draw_league(struct hn_page *page, const struct hn_groups *g,
-                        const struct hn_overview *o, int dataset, int league, bool only,
-                        struct seen *seen) {
+static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset, int league,
+                        bool only, struct seen *seen) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     struct box corner = {0};
     if (!point) {
@@ -286,7 +286,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g,
         seen->without += g->setting[s].league == league &&
                          hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
                          hn_last_position(g, dataset, s, hardness->column).step < 0;
-    v.n = collect(g, o, dataset, league, hardness->column, point);
+    v.n = collect(g, dataset, league, hardness->column, point);
     if (v.n == 0)
         return;
     struct hn_phrase title = hn_groups_title(g, dataset, -1);
@@ -317,9 +317,8 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g,
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_overview o;
     struct hn_choice choice = {.wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS};
-    if (hn_groups_make(page->ctx, r, choice, &g) || hn_overview_make(page->ctx, r, &o))
+    if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     struct seen seen = {.points = 0};
     int leagues = 0;
@@ -329,7 +328,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
             if (g.setting[s].league == s)
-                draw_league(page, &g, &o, d, s, only, &seen);
+                draw_league(page, &g, d, s, only, &seen);
     page->width = only ? 6.4 : 0;
     page->columns = only || (g.settings > MAX_NAMED && page->panels < 4) ? 1 : 2; // wide or high
     page->panel_height = 2.6;
