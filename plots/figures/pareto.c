@@ -8,7 +8,7 @@
 #include <string.h>
 
 // Beyond them words cover what they name: in the panel, and in its inset.
-enum { MAX_NAMED = 24, MAX_ENLARGED = 8 };
+enum { MAX_NAMED = 24, MAX_ENLARGED = 8, MAX_SERIES = HN_PANEL_SERIES / 2 };
 
 // A setting at the last step.
 struct point {
@@ -107,22 +107,32 @@ static void draw_intervals(const struct view *v, struct hn_panel *panel) {
     }
 }
 
+// A series for each mark, so that pointing at it shows its name; of very many one for each sampler.
+static struct hn_series *series_of(const struct view *v, struct hn_panel *panel, int of,
+                                   bool ring) {
+    const struct hn_setting *setting = &v->g->setting[of];
+    enum hn_look look = ring ? HN_LOOK_RINGS : HN_LOOK_DISCS;
+    int line = hn_sampler_line(v->g, of);
+    bool many = v->n > MAX_SERIES;
+    for (int k = 0; many && k < panel->n_series; k++)
+        if (panel->series[k]->look == look && panel->series[k]->line == line)
+            return panel->series[k];
+    struct hn_series *s =
+        hn_panel_series(v->page, panel, v->n > MAX_NAMED ? setting->sampler : "", look, line);
+    hn_put_text(s->end, sizeof s->end, "%s%s", many ? setting->sampler : setting->label,
+                ring ? ", may be on the front" : "");
+    return s;
+}
+
 // The key names samplers if the marks do not name all settings: filled marks, so these come first.
 static void draw_discs(const struct view *v, struct hn_panel *panel) {
-    const struct hn_groups *g = v->g;
     for (int rings = 0; rings < 2; rings++)
         for (int i = 0; i < v->n; i++) {
             const struct point *p = &v->point[i];
-            const struct hn_setting *setting = &g->setting[p->setting];
             if ((p->standing == HN_BEATEN_BY_MEANS) != rings || !is_seen(v, i))
                 continue;
-            struct hn_series *s = hn_panel_series(
-                v->page, panel, v->n > MAX_NAMED ? setting->sampler : "",
-                rings ? HN_LOOK_RINGS : HN_LOOK_DISCS, hn_sampler_line(g, p->setting));
-            hn_put_text(s->end, sizeof s->end, "%s%s", setting->label,
-                        rings ? ", may be on the front" : "");
-            hn_series_add_sized(s, p->false_negatives.mean, p->hardness.mean,
-                                size_of(p->cost, v->dearest));
+            hn_series_add_sized(series_of(v, panel, p->setting, rings), p->false_negatives.mean,
+                                p->hardness.mean, size_of(p->cost, v->dearest));
         }
 }
 
@@ -233,6 +243,8 @@ static struct box box_of(const struct point *point, int n, int without) {
 static bool find_corner(struct point *point, int n, struct box *corner) {
     const struct box all = box_of(point, n, -1);
     double width = all.x1 - all.x0, height = all.y1 - all.y0;
+    if ((n + 1) / 2 > MAX_ENLARGED)
+        return false;
     for (int left = n; left > (n + 1) / 2; left--) {
         int best = 0;
         double min = INFINITY;

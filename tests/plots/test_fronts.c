@@ -113,6 +113,44 @@ static void all_settings_are_drawn(void) {
     hn_fixture_remove(folder);
 }
 
+// More settings than a panel has series: each has its mark.
+static void many_settings_are_drawn(void) {
+    enum { MANY = 300 };
+    static const char key[] = "dataset sampler params status weighting";
+    struct hn_context ctx;
+    char folder[256], params[32];
+    need_gnuplot();
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    struct hn_results r = {0};
+    figures_table(&ctx, &r.runs, "runs", key,
+                  "step seed batch_size fn_ratio hard_true_mean cost_s cost_g_over_t");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(params, sizeof params, "M=%d", i);
+        figures_row(&ctx, &r.runs);
+        figures_text(&ctx, &r.runs, "dataset", figures_dataset);
+        figures_text(&ctx, &r.runs, "sampler", i % 2 ? "batchsampler" : "gcbs");
+        figures_text(&ctx, &r.runs, "params", params);
+        figures_text(&ctx, &r.runs, "status", "ok");
+        figures_text(&ctx, &r.runs, "weighting", "none");
+        figures_reals(&ctx, &r.runs,
+                      "step 1 seed 1 batch_size 64 fn_ratio %g hard_true_mean %g cost_s 1e-3 "
+                      "cost_g_over_t 0",
+                      0.1 + 1e-3 * i, 0.5 + 1e-4 * (i * 7 % MANY));
+    }
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, as("svg")));
+    char *tsv = slurp(folder, "pareto.tsv");
+    static double cell[MANY][5];
+    int marks = drawn_block(folder, "pareto.tsv", 1, cell, MANY) +
+                drawn_block(folder, "pareto.tsv", 2, cell, MANY);
+    CU_ASSERT_EQUAL(marks, MANY);
+    CU_ASSERT_PTR_NULL(strstr(tsv, "are drawn"));
+    free(tsv);
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 // The rows below the first heading that holds `heading`; returns their number.
 static int rows_under(const char *tsv, const char *heading, double cell[][4], int max) {
     const char *at = strstr(tsv, heading);
@@ -266,6 +304,7 @@ static const struct hn_test tests[] = {
     {"fronts_are_interpolated", fronts_are_interpolated},
     {"short_fronts_are_lines", short_fronts_are_lines},
     {"all_settings_are_drawn", all_settings_are_drawn},
+    {"many_settings_are_drawn", many_settings_are_drawn},
 };
 
 HN_TEST_MAIN("fronts", tests)
