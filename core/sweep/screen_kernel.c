@@ -64,9 +64,7 @@ const struct hn_screen_kernel *hn_screen_kernel(int number) {
 
 #else
 
-const struct hn_screen_kernel *hn_screen_kernel(int number) {
-    return number == 0 ? &plain : NULL;
-}
+const struct hn_screen_kernel *hn_screen_kernel(int number) { return number == 0 ? &plain : NULL; }
 
 #endif
 
