@@ -476,7 +476,33 @@ static void trainings(void) {
     end();
 }
 
+// The last step of a file is its own, whatever steps others have; what is common names the file.
+static void last_steps(void) {
+    static const struct {
+        const char *dataset;
+        int step;
+        bool last;
+    } places[] = {{"a.h5", 1, false}, {"b.h5", 3, true}, {"a.h5", 5, true}};
+    struct hn_overview o;
+    for (int files = 1; files <= 2; files++) {
+        begin();
+        for (int i = 0; i < 3; i++) {
+            struct cell c = at("uniform", 1, 0.1, 0.5);
+            c.dataset = places[files == 2 ? i : 0].dataset;
+            c.step = places[i].step;
+            put(&c, "ok");
+        }
+        make(&o);
+        CU_ASSERT_EQUAL(o.settings, 3);
+        for (int i = 0; i < 3; i++)
+            CU_ASSERT_EQUAL(o.last[i], files == 2 ? places[i].last : i == 2);
+        CU_ASSERT_EQUAL(strstr(hn_overview_common(&o).text, "dataset a") != NULL, files == 1);
+        end();
+    }
+}
+
 static const struct hn_test tests[] = {
+    {"last_steps", last_steps},
     {"values", values},
     {"every_axis", every_axis},
     {"option_left_out", option_left_out},
