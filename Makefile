@@ -96,7 +96,7 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front \
+.PHONY: all everything modules $(entries) baseline mutants run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures run-front \
 	run-torture run-rehearsal run-memcheck run-threads run-analyze run-slurm run-mpi run-deb systems format install install-library wheel sdist uninstall dist release clean help libraries FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -186,6 +186,9 @@ pictures: ## make the pictures of README and docs again, from DATA=dir (harness/
 front: ## fronts of all samplers on data that a Debian system has, and on DATA=dir; QUICK=1 for fewer items
 	$(Q)./deps.sh build test front
 	$(again) run-front
+
+mutants: everything ## changes SOURCES=... (files or folders) one operator or line at a time: what no test sees
+	$(Q)tests/mutants.py $(SOURCES) $(if $(SAMPLE),--sample $(SAMPLE))
 
 baseline: $(program) ## make results/baseline.h5 again, which `make test` compares the smoke job with
 	$(Q)rm -rf $(BUILD)/baseline
