@@ -247,6 +247,36 @@ void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char 
     c->said_first = c->said_first && line ? hn_format(ctx, "%s%s", c->said_first, line) : NULL;
 }
 
+// The first row of a table with this data set, and of `now` none with these contents, too; -1.
+static int64_t find_other(const struct hn_table *now, const char *name, const char *sha256) {
+    int64_t other = -1;
+    for (int64_t r = now->rows - 1; r >= 0; r--)
+        if (strcmp(hn_table_text(now, r, "dataset"), name) == 0) {
+            if (strcmp(hn_table_text(now, r, "dataset_sha256"), sha256) == 0)
+                return -1;
+            other = r;
+        }
+    return other;
+}
+
+// Says which data sets have one name and other contents: none of their cells is compared.
+static void say_contents(struct hn_context *ctx, struct hn_comparison *c) {
+    const struct hn_table *base = &c->base->runs, *now = &c->now->runs;
+    for (int64_t r = 0; r < base->rows; r++) {
+        const char *name = hn_table_text(base, r, "dataset");
+        const char *sha256 = hn_table_text(base, r, "dataset_sha256");
+        bool said = false;
+        for (int64_t k = 0; k < r && !said; k++)
+            said = strcmp(hn_table_text(base, k, "dataset"), name) == 0;
+        int64_t other = said ? -1 : find_other(now, name, sha256);
+        if (other >= 0)
+            hn_compare_say(ctx, c,
+                           "%s has other contents in NEW (SHA-256 %.12s...) than in BASE "
+                           "(%.12s...): cells of the one are not those of the other.\n",
+                           name, hn_table_text(now, other, "dataset_sha256"), sha256);
+    }
+}
+
 enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *c) {
     struct hn_results_changes changes;
     struct hn_programs programs = {0};
@@ -277,5 +307,6 @@ enum hn_code hn_compare_say_first(struct hn_context *ctx, struct hn_comparison *
     else if (programs.n == 1 && *ctx->program && strcmp(made.text, ctx->program) != 0)
         hn_compare_say(ctx, c, "NEW was made by program %s, and this is %s.\n", made.text,
                        ctx->program);
+    say_contents(ctx, c);
     return c->said_first ? HN_OK : ctx->code;
 }

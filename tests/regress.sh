@@ -143,6 +143,11 @@ test_compare() {
     expect "what is derived" 2 'gate cost_g' compare a a --gate share_of_limit:1%
     expect "other seeds: nothing comparable" 0 '' run -c quick.yaml -o other --quiet --set 'seeds=[8]'
     expect "is no pass" 5 'NOTHING COMPARABLE' compare a other
+    check "other seeds are of the same data" eval '! complains "other contents" && ! says "other contents"'
+    mkdir -p changed && "$hardneg" synth -o changed/s.h5 --n 300 --dim 16 --classes 5 --steps 2 --views 2 --seed 99 --quiet
+    cp quick.yaml changed/
+    expect "other contents under one name" 0 '' run -c changed/quick.yaml -o other-contents --quiet
+    expect "are named" 5 'has other contents in NEW .SHA-256 [0-9a-f]{12}' compare a other-contents
     with_python "spoiled results" || return
     spoiled $a dot.h5 "put('n_dot', ok[0], r['n_dot'][ok[0]] + 1)"
     expect "a counter is off by one" 1 'n_dot in 1 of' compare a dot.h5
