@@ -13,7 +13,7 @@ browse() { # PAGE STATEMENTS
         "$statements" >>driven.html
     timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr \
-        --user-data-dir="$work/profile" --window-size="${SIZE:-1280,1600}" --dump-dom "file://$PWD/driven.html" \
+        --user-data-dir="$work/profile" --window-size="${SIZE:-1280,1600}" --dump-dom "file://$PWD/driven.html${HASH:-}" \
         >dom 2>chromium.log </dev/null
     grep 'CONSOLE' chromium.log >console
     grep -o '<title>[^<]*' dom >out
@@ -209,9 +209,12 @@ const row = document.querySelector("tr:has([data-sampler=uniform])");
 row.dispatchEvent(new Event("pointerenter")); say("row " + off()); row.dispatchEvent(new Event("pointerleave")); say("row " + off());
 const saved = {}; window.Blob = function ([text], {type}) { saved[type] = text; }; URL.createObjectURL = () => "about:blank";
 HTMLAnchorElement.prototype.click = function () { say(this.download); };
-for (const name of ["TSV", "LaTeX", "SVG"]) [...document.querySelectorAll(".downloads button")].find(b => b.textContent === name).click();
-const rows = saved["text/tab-separated-values"].split("\n");
-say("tsv " + rows.length + " " + rows[1].split("\t")[0]);
+for (const name of ["CSV", "LaTeX", "SVG"]) [...document.querySelectorAll(".downloads button")].find(b => b.textContent === name).click();
+const rows = saved["text/csv"].split("\n"), heads = rows[0].split(",");
+say("csv " + rows.length + " " + rows[1].split(",")[0] + " " + heads.slice(0, 6).map(h => h.replace(/[^a-z ]/gi, "")).join("; "));
+say("as wide " + rows.slice(1, -1).every(row => row.replace(/"[^"]*"/g, "").split(",").length === heads.length));
+say("hidden ones " + /P99|on the front/.test(saved["text/csv"]));
+say("tex in ASCII " + /^[\x00-\x7f]*$/.test(saved["text/x-tex"]));
 const tex = saved["text/x-tex"], svg = saved["image/svg+xml"];
 say("tex " + /^% .*\n\\begin\{tabular\}\{llr+\}\n\\toprule\n[^]*\\midrule\n(.* \\\\\n){48}\\bottomrule\n\\end/.test(tex) + /[^\\]%/.test(tex.slice(3)));
 say("svg " + (new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror") === null));
@@ -219,8 +222,11 @@ say("pdf " + [...document.querySelectorAll("a[download$=pdf]")].every(a => atob(
 const fold = document.querySelector("#run"); say("open " + fold.open); location.hash = "#run"; dispatchEvent(new Event("hashchange")); say("open " + fold.open);'
     check "a sampler is highlighted by its button, in figures and rows" says '\[off false,false,false\]\[off true,true,true lit 0 true\]\[off false,false,false\]'
     check "and by pointing at a row" says '\[row true,true,true\]\[row false,false,false\]'
-    check "files are saved" says '\[settings\.tsv\]\[settings\.tex\]\[pareto\.svg\]'
-    check "the rows as TSV" says '\[tsv 50 uniform step [0-9]+, '
+    check "files are saved" says '\[settings\.csv\]\[settings\.tex\]\[pareto\.svg\]'
+    check "the rows as CSV, values with the ends of their intervals" says '\[csv 50 "uniform step [0-9]+ .*False negatives ; False negatives  low; False negatives  high'
+    check "as many cells in each row" says '\[as wide true\]'
+    check "and what is seen alone" says '\[hidden ones false\]'
+    check "without letters that LaTeX lacks" says '\[tex in ASCII true\]'
     check "and as LaTeX" says '\[tex truefalse\]'
     check "SVG that can be read" says '\[svg true\]'
     check "PDF of each figure" says '\[pdf true\]'
@@ -237,6 +243,14 @@ const fold = document.querySelector("#run"); say("open " + fold.open); location.
     fi
     SIZE=500,900 browse grid/index.html 'say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide");'
     check "nor on a narrow screen" says '\[fits\]'
+    HASH='#measure=1&step=all&highlight=knn' browse grid/index.html 'const rows = () => document.querySelectorAll("#settings tbody tr:not([hidden])").length;
+say("measure " + document.querySelector("[name=measure]:checked").value + " rows " + rows() + " " + document.querySelector(".chips [aria-pressed=true]").textContent);
+const words = document.querySelector(".filter input"), all = document.querySelector(".filter button");
+words.value = "no such row"; words.dispatchEvent(new Event("input")); say("none " + rows() + " " + decodeURIComponent(location.hash));
+all.click(); say("all " + rows() + " " + all.hidden);'
+    check "what is chosen is in the address" says '\[measure 1 rows 96 knn\]\[none 0 #measure=1&step=all&highlight=knn&rows\+with=no\+such\+row\]'
+    check "and all rows come back by a button" says '\[all 96 true\]'
+    check "no message of these" test ! -s console
 }
 
 # Figures and tables for a paper, from one job by one command; main.tex is the user's.

@@ -1,6 +1,17 @@
 // All rows are there without this script; it sorts and chooses them.
 const make = (tag, text, more) => Object.assign(document.createElement(tag), {textContent: text}, more);
 
+// What is chosen on the page, in its address: "#measure=1&step=all&highlight=knn".
+const chosen = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+const choose = (key, value) => {
+    value === null ? chosen.delete(key) : chosen.set(key, value);
+    history.replaceState(null, "", "#" + chosen);
+};
+for (const radio of document.querySelectorAll("[name=measure]")) {
+    radio.checked = radio.value === (chosen.get("measure") ?? "0");
+    radio.addEventListener("input", () => choose("measure", radio.value === "0" ? null : radio.value));
+}
+
 for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
@@ -34,17 +45,31 @@ const valueOf = (row, axis) => row.querySelector(`[data-axis="${CSS.escape(axis)
 // Rows that have a value of each axis of the grid, the last step to begin with, and every word that is typed.
 for (const table of document.querySelectorAll("table.sortable")) {
     const rows = [...table.tBodies[0].rows], bar = make("div", "", {className: "filter"});
-    const tests = [], count = make("output", "");
+    const tests = [], controls = [], count = make("output", ""), all = make("button", "all rows", {type: "button"});
     const update = () => {
         for (const row of rows) row.hidden = !tests.every(test => test(row));
-        count.textContent = rows.filter(row => !row.hidden).length + " of " + rows.length + " rows";
+        const seen = rows.filter(row => !row.hidden).length;
+        count.textContent = seen + " of " + rows.length + " rows";
+        all.hidden = seen === rows.length;
     };
     const add = (name, control) => {
-        const label = make("label", name + " ");
-        control.addEventListener("input", update);
+        const label = make("label", name + " "), first = control.value;
+        if (chosen.has(name)) control.value = chosen.get(name);
+        if (control.tagName === "SELECT" && control.selectedIndex < 0) control.value = first; // of another page
+        control.addEventListener("input", () => {
+            choose(name, control.value === first ? null : control.value);
+            update();
+        });
         label.append(control);
+        controls.push(control);
         bar.append(label);
     };
+    all.addEventListener("click", () => {
+        for (const control of controls) {
+            control.value = control.tagName === "SELECT" ? "all" : "";
+            control.dispatchEvent(new Event("input"));
+        }
+    });
     for (const axis of axesOf(table)) {
         const values = new Set(rows.map(row => valueOf(row, axis)));
         if (values.size < 2 || values.size > 24) continue;
@@ -63,7 +88,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
         add("rows with", input);
     }
     if (!tests.length) continue;
-    bar.append(count);
+    bar.append(count, all);
     table.parentElement.before(bar);
     update();
 }
@@ -130,18 +155,35 @@ const button = (text, action) => {
     b.addEventListener("click", action);
     return b;
 };
-const cells = (table, text) => [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter(row => !row.hidden)]
-    .map(row => [...row.cells].map(text));
-const plain = cell => cell.textContent.replace(/ (may be )?on the front$/, "").replace(/\s+/g, " ").trim();
+const seen = node => node.nodeType === Node.TEXT_NODE ? node.data
+    : node.matches(".sr") || getComputedStyle(node).display === "none" ? "" : [...node.childNodes].map(seen).join("");
+const plain = cell => seen(cell).replace(/\s+/g, " ").trim();
+const cells = table => [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter(row => !row.hidden)]
+    .map(row => [...row.cells].filter(cell => getComputedStyle(cell).display !== "none"));
+const quoted = text => /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+// A column of numbers with ± is three: the value, and the ends of its interval.
+const csv = table => {
+    const rows = cells(table).map(row => row.map(plain)), interval = /^([-+−]?[\d.]+) ± ([\d.]+)/;
+    const number = text => text.replace("−", "-");
+    const wide = rows[0].map((_, i) => rows.some(row => interval.test(row[i])));
+    return rows.map((row, r) => row.flatMap((text, i) => {
+        if (!wide[i]) return [text];
+        if (r === 0) return [text, text + " low", text + " high"];
+        const found = interval.exec(text), digits = found?.[2].split(".")[1]?.length ?? 0;
+        const end = sign => (parseFloat(number(found[1])) + sign * parseFloat(found[2])).toFixed(digits);
+        return found ? [number(found[1]), end(-1), end(1)] : [number(text), "", ""];
+    }).map(quoted).join(",") + "\n").join("");
+};
+const raised = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const tex = text => text.replace(/[\\{}]/g, "").replace(/[#$%&_]/g, "\\$&").replace(/[~^]/g, "\\$&{}")
-    .replace(/[<>|]/g, "$$$&$$").replace(/\[/g, "{[}")
+    .replace(/[<>|]/g, "$$$&$$").replace(/\[/g, "{[}").replace(/×/g, "$\\times$").replace(/○/g, "$\\circ$")
+    .replace(/[⁰¹²³⁴-⁹⁻]+/g, power => "$^{" + [...power].map(c => c === "⁻" ? "-" : raised.indexOf(c)).join("") + "}$")
     .replace(/±/g, "$\\pm$").replace(/●/g, "$\\bullet$").replace(/[–−]/g, "--").replace(/µ/g, "$\\mu$");
 for (const table of document.querySelectorAll("table.sortable")) {
     const name = table.id || table.closest("[id]").id, bar = make("p", "", {className: "downloads"});
-    bar.append("Save these rows: ", button("TSV", () => save(name + ".tsv", "text/tab-separated-values",
-        cells(table, plain).map(row => row.join("\t") + "\n").join(""))), " ", button("LaTeX", () => {
-        const [head, ...rows] = cells(table, cell => tex(plain(cell))).map(row => row.join(" & ") + " \\\\\n");
-        const columns = [...table.tHead.rows[0].cells].map(h => h.classList.contains("n") ? "r" : "l").join("");
+    bar.append("Save these rows: ", button("CSV", () => save(name + ".csv", "text/csv", csv(table))), " ", button("LaTeX", () => {
+        const [heads] = cells(table), [head, ...rows] = cells(table).map(row => row.map(cell => tex(plain(cell))).join(" & ") + " \\\\\n");
+        const columns = heads.map(h => h.classList.contains("n") ? "r" : "l").join("");
         save(name + ".tex", "text/x-tex", "% \\usepackage{booktabs}\n\\begin{tabular}{" + columns + "}\n\\toprule\n" +
             head + "\\midrule\n" + rows.join("") + "\\bottomrule\n\\end{tabular}\n");
     }));
@@ -175,6 +217,7 @@ if (samplers.length > 1) {
     };
     const chips = make("div", "", {className: "chips"}), buttons = samplers.map(name => button(name, () => {
         pinned = pinned === name ? null : name;
+        choose("highlight", pinned);
         for (const b of buttons) b.setAttribute("aria-pressed", b.textContent === pinned);
         show(pinned);
     }));
@@ -183,6 +226,7 @@ if (samplers.length > 1) {
     chips.setAttribute("aria-label", "Highlight a sampler");
     chips.append("Highlight: ", ...buttons);
     document.querySelector(".answer").after(chips);
+    buttons.find(b => b.textContent === chosen.get("highlight"))?.click();
     for (const [element, own] of [...marks, ...buttons.map(b => [b, b.textContent])]) {
         if (!own) continue;
         element.addEventListener("pointerenter", () => show(own));
