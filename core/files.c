@@ -315,8 +315,8 @@ enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
 static void take_back(const struct hn_new_file *file) {
     if (file->temporary)
         (void)unlink(file->temporary);
-    else
-        (void)truncate(file->path, file->begin);
+    else if (truncate(file->path, file->begin) != 0)
+        return; // nothing else can be tried
 }
 
 enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
