@@ -93,6 +93,18 @@ test_wheel() {
     local found
     with_python "the wheel" || return 0
     check "a wheel is made" "$python" "$root/python/build_wheel.py" "$work/wheels" >out
+    check "its metadata are of version 2.4, with a licence expression" "$python" -c "import glob, sys, zipfile
+w = zipfile.ZipFile(glob.glob(sys.argv[1] + '/*.whl')[0]); n = [f for f in w.namelist() if f.endswith('METADATA')][0]
+m = w.read(n).decode(); assert m.startswith('Metadata-Version: 2.4') and '\nLicense-Expression: GPL-3.0-or-later\n' in m, m
+assert n.replace('METADATA', 'licenses/LICENSE') in w.namelist()" "$work/wheels"
+    check "a source archive holds what a wheel is made of, twice the same" "$python" -c "import sys, tarfile, hashlib
+sys.path.insert(0, sys.argv[1] + '/python')
+import build_wheel
+def made(): return open(sys.argv[2] + '/' + build_wheel.build_sdist(sys.argv[2]), 'rb').read()
+assert made() == made()
+t = tarfile.open(sys.argv[2] + '/' + build_wheel.build_sdist(sys.argv[2])); names = {n.split('/', 1)[1] for n in t.getnames()}
+assert {'PKG-INFO', 'pyproject.toml', 'Makefile', 'core/version.c', 'python/hardneg/__init__.py', 'python/build_wheel.py'} <= names
+assert not any(n.startswith('build/') for n in names)" "$root" "$work"
     found=$(echo "$work"/wheels/hardneg-*-py3-none-*.whl)
     cp "$found" first.whl
     "$python" "$root/python/build_wheel.py" "$work/wheels" >out
