@@ -88,6 +88,15 @@ expect "train above the features" 0 'frozen features alone' train -c job.yaml -o
     --set 'task={node: {data: data/links, hidden: 32, out: 16}}' --set 'seeds=[1,2,3,4,5,6,7,8]'
 check "is not said to be below" eval '! says "not shown to beat"'
 check "nothing is compared, of rates nothing is said" eval '! complains "learning rate"'
+expect "two rates" 0 "^The best learning rate of uniform by probe_acc, 0.01, is the largest that was tried" train -c job.yaml -o rates \
+    --set 'samplers=[uniform, knn]' --set 'adam={rate: [0.000000001, 0.01]}' --set snapshots.every=0 --set snapshots.dense_every=0
+check "a column of runs" test "$(column rates rate | tr '\n' ' ')" = '0.01 1e-09 '
+check "each rate has its table" test "$(grep -cE '^node, .* rate (0\.01|1e-09)' out)" = 2
+check "of several rates no warning" eval '! complains "one learning rate"'
+expect "three, the middle one best" 0 'rate 0\.02' train -c job.yaml -o rates --set 'samplers=[uniform]' \
+    --set 'adam={rate: [0.000000001, 0.02, 1000]}' --set snapshots.every=0 --set snapshots.dense_every=0
+check "is not at the edge" eval '! says "best learning rate"'
+rm -r rates
 rm -r links
 run info "$(series one | head -n 1)"
 mapfile -t all < <(series one)

@@ -94,11 +94,12 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         hn_run_store(ctx, run, &record, &all, summary) ||
         (!call->quiet && hn_train_print(ctx, &all)))
         return ctx->code;
-    if (job->n_tasks * job->n_losses * job->n_weightings * job->n_samplers > 1)
+    if (job->adam.n_rates == 1 &&
+        job->n_tasks * job->n_losses * job->n_weightings * job->n_samplers > 1)
         hn_note(ctx,
                 "one learning rate, %g, was tried: at another the differences may have other sizes "
-                "and signs; --set adam.rate=",
-                job->run.adam.rate);
+                "and signs; adam.rate may be a list",
+                job->adam.rate[0]);
     if (!call->quiet)
         fprintf(stderr, "%s/results.h5: %s (%" PRId64 " trained, %" PRId64 " reused)\n",
                 run->folder, hn_counted(summary->wanted, "run").text, summary->ran,

@@ -211,7 +211,7 @@ static void put_items(struct hn_yaml_text *t, const struct hn_field *f, const ch
         hn_yaml_text_put(t, block ? "\n  - " : i ? ", " : "");
         put_item(t, f, item);
     }
-    hn_yaml_text_put(t, brackets ? "]\n" : "\n");
+    hn_yaml_text_put(t, brackets ? "]" : "");
 }
 
 static void put_group(struct hn_yaml_text *t, const struct hn_field *f, const char *base) {
@@ -219,16 +219,23 @@ static void put_group(struct hn_yaml_text *t, const struct hn_field *f, const ch
     hn_yaml_text_put(t, f->option.name);
     hn_yaml_text_put(t, ": {");
     for (const struct hn_field *inner = f->of->field; inner->option.name; inner++)
-        comma = put_option(t, comma, &inner->option, base + f->option.offset) ? ", " : comma;
+        if (inner->kind == HN_FIELD_LIST) {
+            hn_yaml_text_put(t, comma);
+            put_items(t, inner, base + f->option.offset);
+            comma = ", ";
+        } else if (put_option(t, comma, &inner->option, base + f->option.offset)) {
+            comma = ", ";
+        }
     hn_yaml_text_put(t, "}\n");
 }
 
 static void put_field(struct hn_yaml_text *t, const struct hn_field *f, const void *base) {
     if (f->write)
         f->write(t, base);
-    else if (f->kind == HN_FIELD_LIST || f->kind == HN_FIELD_GRID)
+    else if (f->kind == HN_FIELD_LIST || f->kind == HN_FIELD_GRID) {
         put_items(t, f, base);
-    else if (f->kind == HN_FIELD_GROUP)
+        hn_yaml_text_put(t, "\n");
+    } else if (f->kind == HN_FIELD_GROUP)
         put_group(t, f, base);
     else if (f->kind == HN_FIELD_VALUE && put_option(t, "", &f->option, base))
         hn_yaml_text_put(t, "\n");

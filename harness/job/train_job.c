@@ -10,9 +10,14 @@ static const char *const positives[] = {"inside", "outside", NULL};
 static const char *const embeddings[] = {"fresh", "stored", NULL};
 static const char *const schedules[] = {"constant", "cosine", "linear", NULL};
 
-#define ADAM(macro, field, name, ...) .option = {macro(struct hn_adam, field, name, __VA_ARGS__)}
+#define ADAM(macro, field, name, ...)                                                              \
+    .option = {macro(struct hn_job_adam, of_all.field, name, __VA_ARGS__)}
 static const struct hn_field adam_fields[] = {
-    {ADAM(HN_REAL_OPTION, rate, "rate", "0.001", 1e-12, 1e38, "largest learning rate")},
+    {HN_REALS_FIELD(struct hn_job_adam, rate, n_rates, "rate",
+                    "learning rates: the largest of a "
+                    "schedule",
+                    .initial = "0.001", .min = 1e-12, .max = 1e38),
+     .layout = HN_FLOW_ONE},
     {ADAM(HN_REAL_OPTION, decay, "weight_decay", "0", 0, 1e6, "added to the gradient (L2)")},
     {ADAM(HN_REAL_OPTION, beta1, "beta1", "0.9", 0, 0.999999, "of the first moment")},
     {ADAM(HN_REAL_OPTION, beta2, "beta2", "0.999", 0, 0.999999, "of the second moment")},
@@ -21,7 +26,7 @@ static const struct hn_field adam_fields[] = {
     {ADAM(HN_CHOICE_OPTION, schedule, "schedule", "constant", schedules,
           "of the learning rate after its rise")},
     {0}};
-static const struct hn_fields adam = {adam_fields, .size = sizeof(struct hn_adam)};
+static const struct hn_fields adam = {adam_fields, .size = sizeof(struct hn_job_adam)};
 
 #define SERIES(field, name, help)                                                                  \
     .option = {HN_INT_OPTION(struct hn_run_spec, field, name, "0", 0, 1e9, help)}
@@ -88,7 +93,7 @@ static const struct hn_field job_fields[] = {
             "measure the loss of an epoch's batches before it begins; a step then costs twice")},
     {NUMBER(HN_BOOL_OPTION, cosines, "cosines", "false",
             "measure histograms of same-label and different-label cosines")},
-    {HN_GROUP_FIELD(struct hn_train_job, run.adam, "adam", adam)},
+    {HN_GROUP_FIELD(struct hn_train_job, adam, "adam", adam)},
     {HN_GROUP_FIELD(struct hn_train_job, run, "snapshots", series)},
     {0}};
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_train_job),

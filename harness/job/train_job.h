@@ -6,7 +6,15 @@
 
 struct hn_job_task HN_POINT(struct hn_task_type);
 
-// A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.
+// The optimiser of all runs but for its rate, which is part of the grid.
+struct hn_job_adam {
+    struct hn_adam of_all;
+    double *rate;
+    int64_t n_rates;
+};
+
+// A grid of trainings: tasks x losses x weightings x rates x temperatures x batch sizes x samplers
+// x seeds.
 struct hn_train_job {
     char *path, *folder;    // of the job file; the path owns all the rest
     char *title;            // NULL = none
@@ -20,11 +28,12 @@ struct hn_train_job {
     double *temperature;
     int64_t *batch_size, *seed; // batch size 0: all items
     int64_t n_temperatures, n_batch_sizes, n_seeds;
+    struct hn_job_adam adam;
     int64_t version;
     int positive; // 1: outside the denominator
     bool cosines;
     // Common to all runs: numbers (of steps and epochs one is unset, INT64_MIN), and the
-    // paths of teacher and groups.
+    // paths of teacher and groups. Of run.adam the steps alone.
     struct hn_run_spec run;
     char (*data_sha256)[65]; // [n_tasks] of the data, "" unknown; NULL until hn_train_job_digest()
     char teacher_sha256[65], groups_sha256[65]; // of these files, likewise

@@ -189,6 +189,7 @@ static const struct hn_column training_columns[] = {
     SETTING("task_params", TEXT, "", "all options of the task, canonical text"),
     SETTING("weighting_params", TEXT, "", "all options of the weighting, canonical text"),
     SETTING("positive", TEXT, "", "whether the positive is inside the denominator"),
+    SETTING("rate", REAL, "1", "learning rate: the largest of its schedule"),
     SETTING("rebuild", INT, "optimizer_step", "t as the job gives it, 0 = the sampler's"),
     SETTING("epochs", INT, "1", "length of the training as the job gives it; 0: in steps"),
     MACHINE("threads", INT, "1", "threads that the run had", HN_NEITHER),

@@ -12,7 +12,7 @@ struct hn_train_run {
     const struct hn_job_sampler *sampler;
     const struct hn_job_weighting *weighting;
     enum hn_objective loss;
-    double temperature;
+    double temperature, rate;
     int64_t batch_size, seed;
     const char *data_sha256; // "" unknown
     char cell_key[65], run_key[65];

@@ -48,9 +48,9 @@ static void add_file(struct hn_digest *d, const char *key, const char *path, con
 static void make_keys(struct hn_train_run *run) {
     const struct hn_train_job *job = run->job;
     const struct hn_run_spec *n = &job->run;
-    const struct hn_adam *a = &n->adam;
-    const double adam[] = {a->rate, a->decay, a->beta1, a->beta2, a->epsilon, run->temperature};
-    const int64_t numbers[] = {a->steps,        n->epochs,     n->uniform_epochs, n->rebuild,
+    const struct hn_adam *a = &job->adam.of_all;
+    const double adam[] = {run->rate, a->decay, a->beta1, a->beta2, a->epsilon, run->temperature};
+    const int64_t numbers[] = {n->adam.steps,   n->epochs,     n->uniform_epochs, n->rebuild,
                                job->positive,   n->embeddings, a->warmup,         a->schedule,
                                run->batch_size, run->seed};
     const int64_t kept[] = {hn_results_code_version, n->evaluate, n->snapshot,
@@ -78,6 +78,7 @@ static void make_keys(struct hn_train_run *run) {
         hn_digest_add_text(&whole, "expected_loss");
     if (job->cosines)
         hn_digest_add_text(&whole, "cosines");
+    hn_digest_add_text(&whole, "rate"); // a column of rows
     hn_digest_end(&whole, run->run_key);
 }
 
@@ -101,6 +102,7 @@ static void run_at(const struct hn_train_job *job, int64_t number, struct hn_tra
     out->sampler = &job->sampler[take(&number, job->n_samplers)];
     out->batch_size = job->batch_size[take(&number, job->n_batch_sizes)];
     out->temperature = job->temperature[take(&number, job->n_temperatures)];
+    out->rate = job->adam.rate[take(&number, job->adam.n_rates)];
     out->weighting = &job->weighting[take(&number, job->n_weightings)];
     out->loss = job->loss[take(&number, job->n_losses)];
     out->task = &job->task[number];
@@ -120,6 +122,8 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     hn_put_text(text, size, "%s {%s} %s {%s} %s%s B=%s tau=%g seed %" PRId64, run->task->type->name,
                 run->task->text, run->sampler->type->name, run->sampler->text,
                 hn_objectives[run->loss].name, weights, batch, run->temperature, run->seed);
+    if (run->job->adam.n_rates > 1)
+        hn_append(text, size, " rate %g", run->rate);
 }
 
 static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
@@ -134,20 +138,20 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     if (hn_item_set_options(ctx, run->sampler->type->options, run->sampler->params, r) ||
         hn_item_set_options(ctx, run->weighting->type->options, run->weighting->params, r))
         return ctx->code;
-    return HN_TABLE_SET(ctx, r, 0, HN_TEXT_VALUE("task", run->task->type->name),
-                        HN_TEXT_VALUE("task_params", run->task->text),
-                        HN_TEXT_VALUE("sampler", run->sampler->type->name),
-                        HN_TEXT_VALUE("params", run->sampler->text),
-                        HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
-                        HN_TEXT_VALUE("weighting", run->weighting->type->name),
-                        HN_TEXT_VALUE("weighting_params", run->weighting->text),
-                        HN_TEXT_VALUE("positive", run->job->positive ? "outside" : "inside"),
-                        HN_INT_VALUE("rebuild", run->job->run.rebuild),
-                        HN_INT_VALUE("epochs", hn_max(run->job->run.epochs, 0)),
-                        HN_REAL_VALUE("temperature", run->temperature),
-                        HN_INT_VALUE("batch_size", run->batch_size),
-                        HN_INT_VALUE("seed", run->seed), HN_INT_VALUE("threads", ctx->threads),
-                        HN_INT_VALUE("beside", env->beside));
+    return HN_TABLE_SET(
+        ctx, r, 0, HN_TEXT_VALUE("task", run->task->type->name),
+        HN_TEXT_VALUE("task_params", run->task->text),
+        HN_TEXT_VALUE("sampler", run->sampler->type->name),
+        HN_TEXT_VALUE("params", run->sampler->text),
+        HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
+        HN_TEXT_VALUE("weighting", run->weighting->type->name),
+        HN_TEXT_VALUE("weighting_params", run->weighting->text),
+        HN_TEXT_VALUE("positive", run->job->positive ? "outside" : "inside"),
+        HN_INT_VALUE("rebuild", run->job->run.rebuild),
+        HN_INT_VALUE("epochs", hn_max(run->job->run.epochs, 0)),
+        HN_REAL_VALUE("temperature", run->temperature), HN_REAL_VALUE("rate", run->rate),
+        HN_INT_VALUE("batch_size", run->batch_size), HN_INT_VALUE("seed", run->seed),
+        HN_INT_VALUE("threads", ctx->threads), HN_INT_VALUE("beside", env->beside));
 }
 
 // Fills the shares of drawing and building in a step with all its costs (BS table 5, GC table 5),
@@ -176,7 +180,9 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
     const struct hn_train_job *job = run->job;
     const struct hn_train_state *state = env->state;
     struct hn_run_spec spec = job->run;
-    spec.adam.steps = hn_max(spec.adam.steps, 0);
+    spec.adam = job->adam.of_all;
+    spec.adam.rate = run->rate;
+    spec.adam.steps = hn_max(job->run.adam.steps, 0);
     spec.epochs = hn_max(spec.epochs, 0);
     spec.task = run->task->type;
     spec.task_params = run->task->params;
@@ -344,7 +350,7 @@ const struct hn_item_kind hn_item_training = {.label = label,
 enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct hn_train_job *job,
                                 struct hn_train_plan *out) {
     int64_t n = job->n_tasks * job->n_losses * job->n_weightings * job->n_temperatures *
-                job->n_batch_sizes * job->n_samplers * job->n_seeds;
+                job->adam.n_rates * job->n_batch_sizes * job->n_samplers * job->n_seeds;
     *out = (struct hn_train_plan){.run = hn_alloc(ctx, n, sizeof *out->run),
                                   .item = hn_alloc(ctx, n, sizeof *out->item)};
     if (!out->run || !out->item)

@@ -45,9 +45,28 @@ static void test_resolved(void) {
                                                 "steps: 10\n"
                                                 "drop_last: false\n"
                                                 "uniform_epochs: 0\n"));
+    CU_ASSERT_EQUAL(job.adam.n_rates, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.resolved, "adam: {rate: "));
     HN_CHECK(&b.ctx, read_train(&b, job.resolved, NULL, &again));
     CU_ASSERT_STRING_EQUAL(job.resolved, again.resolved);
     CU_ASSERT_STRING_EQUAL(job.resolved_sha256, again.resolved_sha256);
+    tear_down(&b);
+}
+
+// Learning rates are part of the grid, the rest of the optimiser is not.
+static void test_rates(void) {
+    struct bench b;
+    struct hn_train_job job, again;
+    set_up(&b);
+    HN_CHECK(&b.ctx, read_train(&b, train_job, "adam={rate: [0.001, 0.02], warmup: 3}", &job));
+    CU_ASSERT_EQUAL_FATAL(job.adam.n_rates, 2);
+    CU_ASSERT_DOUBLE_EQUAL(job.adam.rate[1], 0.02, 0);
+    CU_ASSERT_EQUAL(job.adam.of_all.warmup, 3);
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.resolved, "adam: {rate: [0.001, 0.02], weight_decay: "));
+    HN_CHECK(&b.ctx, read_train(&b, job.resolved, NULL, &again));
+    CU_ASSERT_STRING_EQUAL(job.resolved, again.resolved);
+    CU_ASSERT_EQUAL(read_train(&b, train_job, "adam={rate: [0.001, 0]}", &job), HN_USAGE);
+    CU_ASSERT_EQUAL(read_train(&b, train_job, "adam={rate: [0.001, 0.001]}", &job), HN_USAGE);
     tear_down(&b);
 }
 
@@ -147,11 +166,9 @@ static void test_failing_allocations(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"resolved", test_resolved},
-    {"files", test_files},
-    {"twice", test_twice},
-    {"refused", test_refused},
-    {"failing_allocations", test_failing_allocations},
+    {"resolved", test_resolved}, {"rates", test_rates},
+    {"files", test_files},       {"twice", test_twice},
+    {"refused", test_refused},   {"failing_allocations", test_failing_allocations},
 };
 
 HN_TEST_MAIN("train_job", tests)

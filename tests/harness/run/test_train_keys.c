@@ -70,7 +70,7 @@ static void test_spelt_out(void) {
     hn_digest_end(&d, wanted);
     CU_ASSERT_STRING_EQUAL(run.cell_key, wanted);
     snprintf(version, sizeof version, "%d", (int)hn_results_code_version);
-    add_texts(&whole, (const char *const[]){"6", version, "0", "5", "0", "0", "0", NULL});
+    add_texts(&whole, (const char *const[]){"6", version, "0", "5", "0", "0", "0", "rate", NULL});
     hn_digest_end(&whole, wanted);
     CU_ASSERT_STRING_EQUAL(run.run_key, wanted);
     tear_down(&b);
