@@ -304,6 +304,25 @@ test_evaluate() {
     expect "evaluate --self id" 0 '"queries_own_text": 1' evaluate own.h5 --k 1 --self id --json
 }
 
+# Texts that two files share.
+test_overlap() {
+    make_files
+    printf '{"_id": "%s", "text": "%s"}\n' 1 'How do I bake a cake' 2 two 3 three 4 four >train-q.jsonl
+    printf '{"_id": "%s", "text": "%s"}\n' t1 ' how  do I bake a CAKE' t2 'how do I bake a pie' t3 other t4 '' >test-q.jsonl
+    printf '1\ta\t1\n' >one-a.tsv
+    printf 't1\ta\t1\n' >t1-a.tsv
+    printf '0\t0\t1\n' >rows.tsv
+    run import --queries q.tsv --corpus p.tsv --query-ids train-q.jsonl --corpus-ids p.jsonl --qrels one-a.tsv -o train.h5
+    run import --queries q.tsv --corpus p.tsv --query-ids test-q.jsonl --corpus-ids p.jsonl --qrels t1-a.tsv -o test.h5
+    expect "overlap" 0 '^queries +4 +1 +0 +25\.00' overlap train.h5 test.h5
+    check "overlap: passages" says '^passages +6 +6 +0 +100\.00'
+    check "overlap: the pair" says '^queries +1 +t1 +1\.00 +equal'
+    expect "nearly equal" 0 '"near": 1' overlap train.h5 test.h5 --min-likeness 0.7 --json
+    expect "a gate" 1 'test.h5: 1 query of 4 queries shared with train.h5' overlap train.h5 test.h5 --gate
+    run import --queries q.tsv --corpus p.tsv --qrels rows.tsv -o bare.h5
+    expect "no texts" 3 'bare.h5: has no texts to compare' overlap train.h5 bare.h5
+}
+
 # Equal scores, and equal texts under other ids.
 test_evaluate_ties() {
     make_files
@@ -660,5 +679,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_price test_price_page test_sheet test_certify test_sheet_formulas test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_overlap test_price test_price_page test_sheet test_certify test_sheet_formulas test_trials test_tuples test_reference test_threads
 finish
