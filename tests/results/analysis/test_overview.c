@@ -1,86 +1,5 @@
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
-#include "results/analysis/overview.h"
-#include "tests/test.h"
-
-#include <gsl/gsl_randist.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct hn_context ctx;
-static void *owner;
-static struct hn_results results;
-
-static const struct hn_column columns[] = {
-    {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
-    {"step", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
-    {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
-    {"params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"M", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"loss", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"weighting", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"beta", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"form", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"temperature", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"batch_size", HN_COLUMN_INT, "items", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
-    {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_COUNTER},
-    {"fn_ratio", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"fn_ratio_lo", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"fn_ratio_hi", HN_COLUMN_REAL, "share", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"hard_true_mean", HN_COLUMN_REAL, "cosine", "", HN_LARGER, HN_ROLE_QUALITY},
-    {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
-
-// Uniform and knn have an option each; `walk` has two settings of M, and one of K for both.
-struct cell {
-    const char *dataset, *sampler, *params, *weighting;
-    int step, seed, batch_size;
-    double m, beta, fn, hard, cost;
-};
-
-static void put(const struct cell *c, const char *status) {
-    const struct hn_value row[] = {HN_TEXT_VALUE("dataset", c->dataset),
-                                   HN_INT_VALUE("step", c->step),
-                                   HN_TEXT_VALUE("sampler", c->sampler),
-                                   HN_TEXT_VALUE("params", c->params),
-                                   HN_REAL_VALUE("M", c->m),
-                                   HN_TEXT_VALUE("loss", "ntxent"),
-                                   HN_TEXT_VALUE("weighting", c->weighting),
-                                   HN_REAL_VALUE("beta", c->beta),
-                                   HN_TEXT_VALUE("form", isnan(c->beta) ? "" : "equation"),
-                                   HN_REAL_VALUE("temperature", 0.5),
-                                   HN_INT_VALUE("batch_size", c->batch_size),
-                                   HN_INT_VALUE("seed", c->seed),
-                                   HN_TEXT_VALUE("status", status),
-                                   HN_REAL_VALUE("fn_ratio", c->fn),
-                                   HN_REAL_VALUE("fn_ratio_lo", c->fn - 0.03),
-                                   HN_REAL_VALUE("fn_ratio_hi", c->fn + 0.03),
-                                   HN_REAL_VALUE("hard_true_mean", c->hard),
-                                   HN_REAL_VALUE("cost_s", c->cost),
-                                   {.column = NULL}};
-    HN_CHECK(&ctx, hn_table_put(&ctx, &results.runs, row));
-}
-
-static void begin(void) {
-    hn_context_init(&ctx, 1);
-    owner = hn_alloc(&ctx, 0, 1);
-    results = (struct hn_results){0};
-    HN_CHECK(&ctx, hn_table_init(&ctx, &results.runs, "runs"));
-    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, columns,
-                                        (int)(sizeof columns / sizeof columns[0])));
-}
-
-static void make(struct hn_overview *o) {
-    hn_own(&ctx, owner);
-    HN_CHECK(&ctx, hn_overview_make(&ctx, &results, o));
-}
-
-static void end(void) {
-    hn_own(&ctx, NULL);
-    hn_free(&ctx, owner);
-    hn_results_free(&ctx, &results);
-    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
-}
+#include "tests/results/analysis/overview_fixture.h"
 
 // Two files, two steps, two batch sizes, three weightings, four settings of samplers, three seeds.
 static void put_grid(void) {
@@ -131,10 +50,6 @@ static void every_axis(void) {
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 2).text, "K=100");
     CU_ASSERT_STRING_EQUAL(hn_overview_shared(&o, 0).text, "draw=shuffle");
     end();
-}
-
-static struct cell at(const char *sampler, int seed, double fn, double hard) {
-    return (struct cell){"f.h5", sampler, "", "none", 0, seed, 8, NAN, NAN, fn, hard, NAN};
 }
 
 // A default is shown where another row of the sampler has the option otherwise.
@@ -264,116 +179,6 @@ static void ranges(void) {
     end();
 }
 
-// On the front: as hard as any with as few false negatives; among rows of one place.
-static void front(void) {
-    struct hn_overview o;
-    begin();
-    static const struct {
-        const char *sampler;
-        double fn, hard;
-        enum hn_standing standing;
-    } places[] = {
-        {"uniform", 0.10, 0.5, HN_ON_FRONT},
-        {"knn", 0.30, 0.9, HN_ON_FRONT},
-        {"gcbs", 0.20, 0.7, HN_ON_FRONT},
-        {"file-order", 0.20, 0.6, HN_BEATEN},
-        {"b3", 0.10000000000000002, 0.4999999985, HN_ON_FRONT}, // uniform, summed otherwise
-        {"batchsampler", 0.31, 0.9, HN_BEATEN},
-        {"osgd", NAN, 1.0, HN_NOT_RANKED}};
-    for (int i = 0; i < 7; i++) {
-        struct cell c = at(places[i].sampler, 1, places[i].fn, places[i].hard);
-        put(&c, "ok");
-    }
-    struct cell elsewhere = at("knn", 1, 0.01, 0.99);
-    elsewhere.step = 5;
-    put(&elsewhere, "ok");
-    make(&o);
-    for (int i = 0; i < 7; i++)
-        CU_ASSERT_EQUAL(o.standing[i], places[i].standing);
-    CU_ASSERT_EQUAL(o.standing[7], HN_ON_FRONT);
-    CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "fn_ratio").mean, 0);
-    CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "hard_true_mean").mean, 0);
-    CU_ASSERT_STRING_EQUAL(hn_hardness_measure(o.results, 0)->column, "hard_true_mean");
-    CU_ASSERT_PTR_NULL(hn_hardness_measure(o.results, 1));
-    end();
-}
-
-// A setting with more false negatives by an interval than one as hard is off the front; one that
-// may be the hardest of all, or that nothing tells from a front setting, is on it. Negatives of
-// each anchor are ranked among themselves.
-static void front_by_intervals(void) {
-    static const struct {
-        const char *sampler;
-        double fn, hard; // over Uniform's
-        enum hn_standing standing;
-    } rows[] = {{"uniform", 0, 0, HN_BEATEN_BY_MEANS},
-                {"knn", 0.001, 0.0006, HN_BEATEN}, // harder by less than the noise
-                {"gcbs", 0, 0.0006, HN_ON_FRONT},
-                {"b3", 0.05, 0.2, HN_ON_FRONT},
-                {"mined", 0.3, 0.9, HN_ON_FRONT},
-                {"tas-b", 0.06, 0.2004, HN_ON_FRONT}}; // harder than b3 by less than the noise
-    struct hn_overview o;
-    begin();
-    for (int i = 0; i < 6; i++)
-        for (int seed = 0; seed < 3; seed++) {
-            double noise = i ? 0.001 * (seed == i % 3) : 0;
-            struct cell c = at(rows[i].sampler, seed, 0.1 + 0.001 * seed + rows[i].fn,
-                               0.5 + rows[i].hard + noise);
-            put(&c, "ok");
-        }
-    make(&o);
-    for (int i = 0; i < 6; i++)
-        CU_ASSERT_EQUAL(o.standing[i], rows[i].standing);
-    CU_ASSERT(o.per_anchor[4] && !o.per_anchor[3]);
-    CU_ASSERT_EQUAL(o.base[4], 0); // its difference to Uniform is shown all the same
-    end();
-}
-
-// Two seeds show nothing beside settings with three: the better mean of theirs beats none of these.
-static void front_of_few_seeds(void) {
-    struct hn_overview o;
-    begin();
-    for (int i = 0; i < 5; i++) {
-        struct cell c =
-            at(i < 3 ? "gcbs" : "knn", i % 3, i < 3 ? 0.1 + 0.01 * i : 0.09, i < 3 ? 0.5 : 0.6);
-        put(&c, "ok");
-    }
-    make(&o);
-    CU_ASSERT_EQUAL(o.standing[0], HN_BEATEN_BY_MEANS);
-    CU_ASSERT_EQUAL(o.standing[1], HN_ON_FRONT);
-    end();
-}
-
-// Of settings that are all alike at most one in twenty is said to be beaten. Measured on 2,000
-// results of three seeds: 2.6 % of two, 2.3 % of twelve; with each difference for itself 20 % of
-// twelve.
-static void front_by_luck(void) {
-    static const int settings[] = {2, 12};
-    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-    int results_of = getenv("HN_RESULTS") ? atoi(getenv("HN_RESULTS")) : 60;
-    for (int k = 0; k < 2; k++) {
-        int off = 0, all = results_of * settings[k];
-        for (int i = 0; i < results_of; i++) {
-            struct hn_overview o;
-            begin();
-            for (int row = 0; row < 3 * settings[k]; row++) {
-                char name[] = {(char)('a' + row / 3), '\0'};
-                struct cell c = at(name, row % 3, 0.1 + gsl_ran_gaussian(random, 0.003),
-                                   0.5 + gsl_ran_gaussian(random, 0.005));
-                put(&c, "ok");
-            }
-            make(&o);
-            for (int64_t s = 0; s < o.settings; s++)
-                off += o.standing[s] == HN_BEATEN;
-            end();
-        }
-        if (getenv("HN_SHOW"))
-            fprintf(stderr, "off the front: %d of %d\n", off, all);
-        CU_ASSERT(off <= 0.05 * all + 3 * sqrt(0.05 * 0.95 * all));
-    }
-    gsl_rng_free(random);
-}
-
 // Within needs the upper end of an interval over seeds; too wide a one says how many would do.
 static void judged(void) {
     struct hn_mean d = {0, 0.004, -0.004, 0.004, 3, HN_OVER_SEEDS, 1, 2};
@@ -476,6 +281,45 @@ static void trainings(void) {
     end();
 }
 
+// Differences are over the seeds that both settings have, wherever the others lie.
+static void seeds_of_both(void) {
+    static const int seeds[2][3] = {{1, 2, 4}, {2, 3, 4}};
+    struct hn_overview o;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        begin();
+        for (int i = 0; i < 6; i++) {
+            int of = i / 3 != swapped, seed = seeds[of][i % 3];
+            struct cell c = at(i < 3 ? "uniform" : "knn", seed, 0.1 * seed + 0.01 * of * seed, 0.5);
+            put(&c, "ok");
+        }
+        make(&o);
+        struct hn_mean d = hn_overview_difference(&o, swapped, !swapped, "fn_ratio");
+        CU_ASSERT_EQUAL(d.n, 2);
+        CU_ASSERT_DOUBLE_EQUAL(fabs(d.mean), 0.03, 1e-12);
+        // Two seeds: from the intervals over batches of two cells each, .03 to either side.
+        CU_ASSERT_EQUAL(d.over, HN_OVER_BATCHES);
+        CU_ASSERT_DOUBLE_EQUAL(d.half, 0.03, 1e-12);
+        end();
+    }
+}
+
+// Fewer than three seeds have the interval that their batches give: .03 to either side of each.
+static void over_batches(void) {
+    struct hn_overview o;
+    begin();
+    for (int i = 0; i < 3; i++) {
+        struct cell c = at(i < 1 ? "uniform" : "knn", i, 0.4, 0.5);
+        put(&c, "ok");
+    }
+    make(&o);
+    struct hn_mean one = hn_overview_mean(&o, 0, "fn_ratio"),
+                   two = hn_overview_mean(&o, 1, "fn_ratio");
+    CU_ASSERT(one.over == HN_OVER_BATCHES && two.over == HN_OVER_BATCHES);
+    CU_ASSERT_DOUBLE_EQUAL(one.half, 0.03, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(two.half, 0.03 / sqrt(2), 1e-12);
+    end();
+}
+
 // The last step of a file is its own, whatever steps others have; what is common names the file.
 static void last_steps(void) {
     static const struct {
@@ -503,6 +347,8 @@ static void last_steps(void) {
 
 static const struct hn_test tests[] = {
     {"last_steps", last_steps},
+    {"seeds_of_both", seeds_of_both},
+    {"over_batches", over_batches},
     {"values", values},
     {"every_axis", every_axis},
     {"option_left_out", option_left_out},
@@ -510,10 +356,6 @@ static const struct hn_test tests[] = {
     {"numbers", numbers},
     {"many_seeds", many_seeds},
     {"ranges", ranges},
-    {"front", front},
-    {"front_by_intervals", front_by_intervals},
-    {"front_of_few_seeds", front_of_few_seeds},
-    {"front_by_luck", front_by_luck},
     {"judged", judged},
     {"trainings", trainings},
     {"without_rows_or_memory", without_rows_or_memory},
