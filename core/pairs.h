@@ -28,6 +28,10 @@ struct hn_tuples {
     int64_t n, texts;     // tuples; texts of both sides, equal ones as one
     const int32_t *query; // [n] the text of tuple i's query, below `texts`
     const int32_t *passage;
+    // [n x negatives] texts of the tuples' mined negatives, -1: fewer. They are in a batch with the
+    // tuple, where no_duplicates and keep_apart look at them; measures do not.
+    const int32_t *negative;
+    int64_t negatives;
     const int32_t *row[2];  // [n] its rows among the queries and in the corpus
     struct hn_qrels known;  // by the query's text: texts of relevant passages
     struct hn_qrels hidden; // likewise those by complete relevance alone, for measuring; start =

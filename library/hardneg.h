@@ -70,6 +70,10 @@ struct hardneg_items {
     const int32_t *relevant;                  // [relevant_pairs x 2]
     int64_t relevant_pairs;
     int64_t epoch; // that comes next, 0 or more: the build arranges its batches
+    // Of tuples, the texts of their mined negatives, -1 where there are fewer; numbers of texts are
+    // below (2 + negative_texts) n then.
+    const int32_t *negative_text; // [n x negative_texts]
+    int64_t negative_texts;
 };
 
 // "0.2.0".

@@ -130,13 +130,18 @@ static enum hn_code take_features(struct hn_library_build *b, const struct hardn
     return HN_OK;
 }
 
+// `count` numbers of texts, -1 among them where that is `min`.
 static enum hn_code take_texts(struct hn_library_build *b, const char *what, const int32_t *text,
-                               const int32_t **out) {
-    int64_t n = b->items.n, bad = first_outside(text, n, 0, 2 * n - 1);
-    if (bad < n)
+                               int64_t count, int32_t min, const int32_t **out) {
+    int64_t last = b->tuples.texts - 1, bad = first_outside(text, count, min, last);
+    if (bad < count)
         return hn_fail(&b->ctx, HN_DATA, "%s[%lld] is %d: texts have numbers from 0 to %lld", what,
-                       (long long)bad, text[bad], (long long)(2 * n - 1));
-    return take_ids(b, text, out);
+                       (long long)bad, text[bad], (long long)last);
+    int32_t *copy = hn_alloc(&b->ctx, count, sizeof *copy);
+    if (copy)
+        memcpy(copy, text, (size_t)count * sizeof *copy);
+    *out = copy;
+    return copy ? HN_OK : b->ctx.code;
 }
 
 // Known relevance: the tuples, and pairs besides.
@@ -174,12 +179,19 @@ static enum hn_code take_tuples(struct hn_library_build *b, const struct hardneg
         return hn_fail(&b->ctx, HN_USAGE,
                        "tuples have query_text, passage_text and view2, the passages' rows, and "
                        "neither labels nor a teacher");
-    if (in->n > INT32_MAX / 2)
-        return hn_fail(&b->ctx, HN_DATA, "%lld tuples: at most %d", (long long)in->n,
-                       INT32_MAX / 2);
-    *t = (struct hn_tuples){.n = in->n, .texts = 2 * in->n};
-    if (take_texts(b, "query_text", in->query_text, &t->query) ||
-        take_texts(b, "passage_text", in->passage_text, &t->passage) || take_relevant(b, in))
+    int64_t others = in->negative_texts;
+    if (others < 0 || (others > 0 && !in->negative_text))
+        return hn_fail(&b->ctx, HN_DATA, "negative_texts is %lld, or negative_text is NULL",
+                       (long long)others);
+    if (others > INT32_MAX / in->n - 2)
+        return hn_fail(&b->ctx, HN_DATA, "%lld tuples of %lld texts: at most %d texts",
+                       (long long)in->n, (long long)others + 2, INT32_MAX);
+    *t = (struct hn_tuples){.n = in->n, .texts = (2 + others) * in->n, .negatives = others};
+    if (take_texts(b, "query_text", in->query_text, in->n, 0, &t->query) ||
+        take_texts(b, "passage_text", in->passage_text, in->n, 0, &t->passage) ||
+        (others > 0 &&
+         take_texts(b, "negative_text", in->negative_text, others * in->n, -1, &t->negative)) ||
+        take_relevant(b, in))
         return b->ctx.code;
     b->items.tuples = t;
     return HN_OK;

@@ -109,6 +109,8 @@ static void digest_items(struct hn_digest *d, const struct hn_items *items) {
         const struct hn_qrels *known = &items->tuples->known;
         digest_rows(d, "query_text", items->tuples->query, items->n, sizeof(int32_t));
         digest_rows(d, "passage_text", items->tuples->passage, items->n, sizeof(int32_t));
+        digest_rows(d, "negative_text", items->tuples->negative,
+                    items->n * items->tuples->negatives, sizeof(int32_t));
         digest_rows(d, "known_start", known->start, known->n + 1, sizeof *known->start);
         digest_rows(d, "known", known->passage, known->start[known->n], sizeof *known->passage);
     }

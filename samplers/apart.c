@@ -1,4 +1,5 @@
-// Two tuples clash if the passage of one is known to be relevant to the query of the other. A tuple
+// Two tuples clash if the passage of one, or a mined negative of it, is known to be relevant to the
+// query of the other. A tuple
 // that clashes with one of its batch changes positions with a random tuple of another batch, if
 // neither clashes where it comes to; up to TRIES are looked at. What cannot be placed stays. No
 // exchange makes a new clash, so one pass is enough.
@@ -20,11 +21,20 @@ bool hn_sampler_keeps_apart(const struct hn_sampler_type *type, const void *para
     return o && *(const bool *)((const char *)params + o->offset);
 }
 
+// True if a text that tuple j brings to a batch is known to be relevant to the query of tuple i.
+static bool is_false_to(const struct hn_tuples *t, int32_t i, int32_t j) {
+    const int32_t *negative = t->negative ? t->negative + j * t->negatives : NULL;
+    for (int64_t k = 0; k < t->negatives; k++)
+        if (negative[k] >= 0 && hn_qrels_find(&t->known, t->query[i], negative[k]) >= 0)
+            return true;
+    return hn_tuples_known(t, i, j);
+}
+
 // True if item i clashes with one of batch b that is at another position than `without`.
 static bool clashes(const struct exchange *x, int32_t i, int64_t b, int64_t without) {
     for (int64_t k = x->start[b]; k < x->start[b + 1]; k++)
-        if (k != without && (hn_tuples_known(x->tuples, i, x->order[k]) ||
-                             hn_tuples_known(x->tuples, x->order[k], i)))
+        if (k != without &&
+            (is_false_to(x->tuples, i, x->order[k]) || is_false_to(x->tuples, x->order[k], i)))
             return true;
     return false;
 }

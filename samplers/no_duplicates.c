@@ -7,7 +7,7 @@
 // al., "The pairing heap", Algorithmica 1, 1986).
 #include "samplers/no_duplicates.h"
 
-enum { NONE = -1, TEXTS = 2 };
+enum { NONE = -1 };
 
 struct queues {
     const struct hn_tuples *tuples;
@@ -53,42 +53,54 @@ static int32_t take(struct queues *q, int32_t *queue) {
     return first;
 }
 
-static void text_of(const struct queues *q, int32_t position, int32_t text[TEXTS]) {
+static int64_t texts_of(const struct queues *q) { return 2 + q->tuples->negatives; }
+
+// Text k of the tuple at a position; NONE: it has fewer.
+static int32_t text_of(const struct queues *q, int32_t position, int64_t k) {
+    const struct hn_tuples *t = q->tuples;
     int32_t i = q->order[position];
-    text[0] = q->tuples->query[i];
-    text[1] = q->tuples->passage[i];
+    if (k < 2)
+        return k ? t->passage[i] : t->query[i];
+    return t->negative[i * t->negatives + k - 2];
 }
 
-// Lets the first who waits for a text come forward.
-static void release(struct queues *q, int32_t text) {
-    if (q->first[text] != NONE)
-        put(q, &q->free, take(q, &q->first[text]));
+// The last text of the tuple at a position that a batch has; NONE: it has none.
+static int32_t held_text(const struct queues *q, int32_t position, int32_t batch) {
+    int32_t found = NONE;
+    for (int64_t k = 0; k < texts_of(q); k++) {
+        int32_t text = text_of(q, position, k);
+        found = text != NONE && q->held[text] == batch ? text : found;
+    }
+    return found;
+}
+
+// Of each text of a tuple, but those that batch `except` has, lets the first who waits for it come
+// forward.
+static void release(struct queues *q, int32_t position, int32_t except) {
+    for (int64_t k = 0; k < texts_of(q); k++) {
+        int32_t text = text_of(q, position, k);
+        if (text != NONE && q->first[text] != NONE && q->held[text] != except)
+            put(q, &q->free, take(q, &q->first[text]));
+    }
 }
 
 // Fills batch number `batch` into to[batch_size] with positions; returns how many.
 static int32_t fill(struct queues *q, int32_t batch, int32_t batch_size, int32_t *to) {
-    int32_t size = 0, text[TEXTS];
+    int32_t size = 0;
     while (size < batch_size && q->free != NONE) {
-        int32_t position = take(q, &q->free), waits = NONE;
-        text_of(q, position, text);
-        for (int k = 0; k < TEXTS; k++)
-            if (q->held[text[k]] == batch)
-                waits = text[k];
-        if (waits == NONE) {
-            q->held[text[0]] = q->held[text[1]] = batch;
-            to[size++] = position;
+        int32_t position = take(q, &q->free), waits = held_text(q, position, batch);
+        if (waits != NONE) {
+            put(q, &q->first[waits], position);
+            release(q, position, batch); // it may have kept others behind it
             continue;
         }
-        put(q, &q->first[waits], position);
-        for (int k = 0; k < TEXTS; k++) // it may have kept others behind it
-            if (q->held[text[k]] != batch)
-                release(q, text[k]);
+        for (int64_t k = 0; k < texts_of(q); k++)
+            if (text_of(q, position, k) != NONE)
+                q->held[text_of(q, position, k)] = batch;
+        to[size++] = position;
     }
-    for (int32_t a = 0; a < size; a++) {
-        text_of(q, to[a], text);
-        for (int k = 0; k < TEXTS; k++)
-            release(q, text[k]);
-    }
+    for (int32_t a = 0; a < size; a++)
+        release(q, to[a], NONE);
     return size;
 }
 

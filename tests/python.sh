@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py), as it
-# is used (tests/python_use.py), in a training loop (tests/python_loop.py), after a kill (tests/python_resume.py), on collapsed embeddings (tests/python_collapsed.py), with what arrays there are (tests/python_arrays.py), its types, the example in C, the surface of the library, a wheel and its installation without a
+# is used (tests/python_use.py), in a training loop (tests/python_loop.py), after a kill (tests/python_resume.py), on pairs (tests/python_pairs.py), on collapsed embeddings (tests/python_collapsed.py), with what arrays there are (tests/python_arrays.py), its types, the example in C, the surface of the library, a wheel and its installation without a
 # network, and, where python3-torch is there, a training in two processes against the same in one.
 source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")
@@ -13,6 +13,7 @@ test_use() { run_python python_use.py; }
 test_loop() { run_python python_loop.py; }
 test_resume() { run_python python_resume.py; }
 test_collapsed() { run_python python_collapsed.py; }
+test_pairs() { run_python python_pairs.py; }
 test_arrays() { run_python python_arrays.py; }
 test_compare() { run_python python_compare.py; }
 # What is wrong in a program is found before it runs, and nothing else.
@@ -148,5 +149,5 @@ test_processes() {
     check "and otherwise than dealt ones" eval '! equal_embeddings batch-one.npy deal-one.npy'
 }
 
-run_tests "${2:-}" "" test_module test_use test_loop test_resume test_collapsed test_arrays test_compare test_types test_surface test_example test_wheel test_processes
+run_tests "${2:-}" "" test_module test_use test_loop test_resume test_pairs test_collapsed test_arrays test_compare test_types test_surface test_example test_wheel test_processes
 finish

@@ -137,7 +137,7 @@ def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, 
     handle = Handle("uniform", max(2, min(ids.shape[1], items.n)), 1, threads)
     handle.build(items)
     found = handle.measure(ids, *how, negatives)
-    found.note = "; ".join(filter(None, (found.note, items.unknown)))
+    found.note = "; ".join(filter(None, (found.note, items.note)))
     return found
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import operator
 import re
-from typing import Any, Dict, List, Optional, Protocol, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Protocol, Tuple, Union
 
 import numpy as np
 
@@ -100,30 +100,47 @@ def numbers(labels: Array, n: int, name: str = "labels") -> np.ndarray[Any, Any]
     return _numbered(values, name)
 
 
-def texts(tuples: Any, n: int) -> Tuple[Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]], str]:
-    """Texts of n queries and passages, and pairs of them, by number: equal texts by the same. Ids that are no texts
-    are of their own side. And a note of pairs that are of no row."""
-    parts = [part.tolist() if hasattr(part, "tolist") else list(part) for part in tuples]
-    if len(parts) not in (2, 3) or len(parts[0]) != n or len(parts[1]) != n:
+class Texts(NamedTuple):
+    """Texts of tuples by number, equal ones by the same: of queries, passages [n], of pairs that are relevant besides [m, 2],
+    of mined negatives [n, most], -1 where there are fewer. note: pairs that are of no row, or ""."""
+    queries: np.ndarray[Any, Any]
+    passages: np.ndarray[Any, Any]
+    pairs: np.ndarray[Any, Any]
+    negatives: np.ndarray[Any, Any]
+    note: str
+
+
+def texts(tuples: Any, n: int) -> Texts:
+    """Ids that are no texts are of their own side."""
+    parts = [part.tolist() if hasattr(part, "tolist") else list(part) for part in (part if part is not None else () for part in tuples)]
+    if len(parts) not in (2, 3, 4) or len(parts[0]) != n or len(parts[1]) != n or len(parts) == 4 and len(parts[3]) != n:
         raise ValueError(f"tuples: (queries, passages), a text or id for each row of x, {n} in all, and perhaps a list of pairs of "
-                         f"them; this is {counted(len(parts), 'part')}, of {', '.join(str(len(part)) for part in parts)}")
+                         "them, and a list of the mined negatives of each row; this is "
+                         f"{counted(len(parts), 'part')}, of {', '.join(str(len(part)) for part in parts)}")
+    more = [list(row) for row in parts[3]] if len(parts) == 4 else [[]] * n
     for name, side in zip(("queries", "passages"), parts):
         if any(text is None for text in side):
             raise ValueError(f"tuples: {name}[{[*side].index(None)}] is None: a text or an id for each row is wanted")
     number: Dict[Any, int] = {}
-    keys = [[text if isinstance(text, str) else (side, text) for text in parts[side]] for side in (0, 1)]
-    rows = [np.array([number.setdefault(key, len(number)) for key in side], np.int32) for side in keys]
-    pairs = [[number.get(text if isinstance(text, str) else (side, text), -1) for side, text in enumerate(pair)]
-             for pair in (parts[2] if len(parts) == 3 else ())]
+
+    def numbered(side: int, text: Any) -> int:
+        return number.setdefault(text if isinstance(text, str) else (side, text), len(number))
+    rows = [np.array([numbered(side, text) for text in parts[side]], np.int32) for side in (0, 1)]
+    negatives = np.full((n, max(map(len, more), default=0)), -1, np.int32)
+    for own, row in zip(negatives, more):
+        own[:len(row)] = [-1 if _missing(text) else numbered(1, text) for text in row]
+    given = list(parts[2] or ()) if len(parts) > 2 else []
+    pairs = [[number.get(text if isinstance(text, str) else (side, text), -1) for side, text in enumerate(pair)] for pair in given]
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError("tuples: its third part is a list of pairs, a query and a passage")
-    there = [set(side.tolist()) for side in rows]
+    there = set(rows[0].tolist()), {*rows[1].tolist(), *negatives.ravel().tolist()} - {-1}
     known = [pair for pair in pairs if pair[0] in there[0] and pair[1] in there[1]]  # others are in no batch
     if pairs and not known:
         raise ValueError(f"tuples: none of {counted(len(pairs), 'pair')} has a query and a passage of the rows: the first is "
-                         f"{tuple(parts[2][0])!r}, row 0 has {parts[0][0]!r} and {parts[1][0]!r}")
-    unknown = f"tuples: {len(pairs) - len(known)} of {len(pairs)} pairs have a query or a passage that no row has"
-    return (rows[0], rows[1], np.array(known, np.int32).reshape(-1, 2)), unknown if len(known) < len(pairs) else ""
+                         f"{tuple(given[0])!r}, row 0 has {parts[0][0]!r} and {parts[1][0]!r}")
+    unknown = len(pairs) - len(known)
+    note = f"tuples: {unknown} of {counted(len(pairs), 'pair')} have a query or a passage that no row has" if unknown else ""
+    return Texts(rows[0], rows[1], np.array(known, np.int32).reshape(-1, 2), negatives, note)
 
 
 def _missing(label: Any) -> bool:

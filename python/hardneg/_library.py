@@ -26,7 +26,7 @@ class CItems(ctypes.Structure):
                 ("teacher_dims", ctypes.c_int64), ("group", ctypes.c_void_p),
                 ("query_text", ctypes.c_void_p), ("passage_text", ctypes.c_void_p),
                 ("relevant", ctypes.c_void_p), ("relevant_pairs", ctypes.c_int64),
-                ("epoch", ctypes.c_int64)]
+                ("epoch", ctypes.c_int64), ("negative_text", ctypes.c_void_p), ("negative_texts", ctypes.c_int64)]
 
 
 class CMeasure(ctypes.Structure):
@@ -180,7 +180,7 @@ class Items:
         self.teacher = None if teacher is None else self._rows(teacher, "teacher")
         self.groups = None if groups is None else numbers(groups, self.n, "groups")
         self.edges = None if edges is None else compressed(edges, self.n)
-        self.tuples, self.unknown = (None, "") if tuples is None else texts(tuples, self.n)
+        self.tuples = None if tuples is None else texts(tuples, self.n)
         if self.tuples is not None and self.view2 is None:
             raise ValueError("tuples: row i of x is a query and row i of view2 its passage: give view2=, the passages' rows")
         self.label_sets: Optional[Pair] = None
@@ -216,7 +216,7 @@ class Items:
     def keep(self, last: Items, names: List[str]) -> None:
         """Takes parts of the items of before."""
         for name in names:
-            for field in {"labels": ("labels", "label_sets"), "tuples": ("tuples", "unknown")}.get(name, (name,)):
+            for field in ("labels", "label_sets") if name == "labels" else (name,):
                 setattr(self, field, getattr(last, field))
             if name in last.given() and last.n != self.n:
                 raise ValueError(f"x has {counted(self.n, 'row')}, the {name} of the last build are of {counted(last.n, 'item')}: give "
@@ -227,6 +227,11 @@ class Items:
         if found.shape[0] != self.n:
             raise ValueError(f"{name}: {counted(found.shape[0], 'row')}, x has {self.n}")
         return found
+
+    @property
+    def note(self) -> str:
+        """What of them is used in part, or ""."""
+        return self.tuples.note if self.tuples else ""
 
     def given(self) -> List[str]:
         """Names of the parts that there are."""
@@ -245,8 +250,9 @@ class Items:
         if self.teacher is not None:
             items.teacher_dims = self.teacher.shape[1]
         if self.tuples is not None:
-            items.query_text, items.passage_text, items.relevant = (part.ctypes.data for part in self.tuples)
-            items.relevant_pairs = len(self.tuples[2])
+            for field, part in zip(("query_text", "passage_text", "relevant", "negative_text"), self.tuples[:4]):
+                setattr(items, field, part.ctypes.data)
+            items.relevant_pairs, items.negative_texts = len(self.tuples.pairs), self.tuples.negatives.shape[1]
         for field, pair in (("edge", self.edges), ("label", self.label_sets)):
             if pair is not None:
                 setattr(items, field + "_start", pair[0].ctypes.data)

@@ -62,8 +62,9 @@ class BatchSampler:
                  of another encoder, the source of each item (labels: one an item, or several: see
                  measure())
     tuples       (queries, passages): row i of x is a query, row i of view2 a passage that is relevant to it; their
-                 texts, or ids, one for each row. Or with a third part, further pairs [(query, passage)] that are
-                 relevant. For keep_apart and no_duplicates; measure() counts false negatives by it
+                 texts, or ids, one for each row. A third part: further pairs [(query, passage)] that are relevant; a
+                 fourth: a list of the mined negatives of each row, which come to a batch with it. For
+                 keep_apart and no_duplicates; measure() counts false negatives by it
     progress     training so far, in [0, 1], for options such as alpha=0.2~0.05
     zero_rows    "refuse", or "keep": a row of zeros has a cosine of 0 to every item
     on_build     called with the seconds so far, twice a second, while the sampler is built
@@ -103,7 +104,9 @@ class BatchSampler:
 
     def _build(self, items: Items, wait: bool) -> None:
         """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
-        handle, index, epoch = Handle(*self._arguments), self._index + 1, self._epoch + bool(self._pending())
+        # While the epoch of a state has not begun, as one at its begin: the build of that epoch again, for those after it.
+        again = bool(self._pending())
+        handle, index, epoch = Handle(*self._arguments), self._index + (not again), self._epoch + again
         refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
 
         def make() -> Handle:
@@ -220,6 +223,11 @@ class BatchSampler:
                             f"{'' if begun else 'on '}are drawn from these" if other else "")
 
     @property
+    def epoch(self) -> int:
+        """The epoch that began last, or that comes first."""
+        return self._iteration.epoch.number if self._iteration else self._epoch
+
+    @property
     def batch_size(self) -> int:
         """Of a process."""
         return self._layout.batch_size
@@ -242,7 +250,7 @@ class BatchSampler:
     @property
     def note(self) -> str:
         """The note of the last build ("M taken as 1999"), and of a state that was loaded since; or ""."""
-        return "; ".join(filter(None, (self._handle.note, self._items.unknown if self._items else "", self._state_note)))
+        return "; ".join(filter(None, (self._handle.note, self._items.note if self._items else "", self._state_note)))
 
     @property
     def digest(self) -> str:

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 31 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 34 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -179,6 +179,7 @@ static void test_items(void) {
     static const int64_t threes[N + 1] = {0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
     static const int32_t beyond[] = {N}, edge[] = {1, 2, 3};
     static const int32_t below[N] = {0, 1, -1}, beyond_texts[N] = {0, 2 * N};
+    static const int32_t beyond_negatives[N] = {-1, 3 * N};
     struct hardneg_items bad[BAD];
     for (size_t i = 0; i < BAD; i++)
         bad[i] = items_of_rows();
@@ -218,6 +219,9 @@ static void test_items(void) {
     bad[28].relevant_pairs = 1;
     bad[29].labels = labels;
     bad[30].epoch = -1;
+    bad[31].negative_texts = 1;
+    bad[32].negative_texts = 1, bad[32].negative_text = beyond_negatives;
+    bad[33].negative_texts = INT32_MAX, bad[33].negative_text = beyond_negatives;
     bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
@@ -252,7 +256,10 @@ static void test_items(void) {
                      {HARDNEG_DATA, "relevant[0] is the pair 0, 24"},
                      {HARDNEG_DATA, "relevant is NULL"},
                      {HARDNEG_USAGE, "neither labels nor a teacher"},
-                     {HARDNEG_USAGE, "index and epoch are 0 or more"}};
+                     {HARDNEG_USAGE, "index and epoch are 0 or more"},
+                     {HARDNEG_DATA, "negative_text is NULL"},
+                     {HARDNEG_DATA, "negative_text[1] is 36: texts have numbers from 0 to 35"},
+                     {HARDNEG_DATA, "at most 2147483647 texts"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;

@@ -19,6 +19,28 @@ static struct hn_tuples random_tuples(int64_t n, int64_t texts, struct hn_stream
     return t;
 }
 
+// Gives tuples up to two mined negatives each.
+static void add_negatives(struct hn_tuples *t, struct hn_stream *stream) {
+    int32_t *negative = hn_alloc(&ctx, 2 * t->n, sizeof *negative);
+    for (int64_t k = 0; k < 2 * t->n; k++)
+        negative[k] = (int32_t)hn_stream_below(stream, (uint32_t)t->texts + 1) - 1;
+    t->negative = negative;
+    t->negatives = 2;
+}
+
+// Whether a batch holds a text of tuple i; `put`: it does from now on.
+static bool holds(const struct hn_tuples *t, int32_t i, bool *held, bool put) {
+    bool found = held[t->query[i]] || held[t->passage[i]];
+    for (int64_t k = i * t->negatives; k < (i + 1) * t->negatives; k++) {
+        found |= t->negative[k] >= 0 && held[t->negative[k]];
+        if (put && t->negative[k] >= 0)
+            held[t->negative[k]] = true;
+    }
+    if (put)
+        held[t->query[i]] = held[t->passage[i]] = true;
+    return found;
+}
+
 // NoDuplicatesBatchSampler: the first in order that may join does, until the batch is full.
 static int64_t plain_loop(const struct hn_tuples *t, int32_t batch_size, const int32_t *order,
                           int32_t *out, int64_t *start) {
@@ -30,9 +52,10 @@ static int64_t plain_loop(const struct hn_tuples *t, int32_t batch_size, const i
         int32_t size = 0;
         for (int64_t k = 0; k < t->n && size < batch_size; k++) {
             int32_t i = order[k];
-            if (used[k] || held[t->query[i]] || held[t->passage[i]])
+            if (used[k] || holds(t, i, held, false))
                 continue;
-            used[k] = held[t->query[i]] = held[t->passage[i]] = true;
+            used[k] = true;
+            (void)holds(t, i, held, true);
             out[done++] = i;
             size++;
         }
@@ -53,6 +76,8 @@ static void test_no_duplicates(void) {
         int64_t batches, expected;
         int32_t size = 2 + (int32_t)hn_stream_below(&stream, 12);
         struct hn_tuples t = random_tuples(n, texts, &stream);
+        if (round % 2)
+            add_negatives(&t, &stream);
         int32_t *order = hn_alloc(&ctx, n, sizeof *order),
                 *plain = hn_alloc(&ctx, n, sizeof *plain);
         int64_t *start = hn_alloc(&ctx, n + 1, sizeof *start),
