@@ -333,9 +333,12 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     struct seen seen = {.points = 0};
+    bool losses = false; // that settings are told apart by
     int leagues = 0;
-    for (int s = 0; s < g.settings; s++)
+    for (int s = 0; s < g.settings; s++) {
         leagues += g.setting[s].league == s;
+        losses |= *g.setting[s].others;
+    }
     bool only = leagues * g.datasets == 1;
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
@@ -355,7 +358,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (seen.without > 0)
         hn_page_say(page, "Left out: %d without a true negative, and so without hardness.",
                     seen.without);
-    if (g.temperatures > 1)
+    if (hn_overview_varies(&g.overview, "temperature") && !losses)
         hn_page_say(page, "Temperatures do not change batches: each setting is drawn once.");
     if (leagues > 1)
         hn_page_say(page, "Batch sizes and kinds of negatives have a front each.");
