@@ -211,6 +211,19 @@ def coverage(folder, sets, pairs, sheets):
     write_table(f"{folder}/retrieval-judged.csv", "set setting truth judged mean error model_error lo hi holds", rows)
 
 
+def recommendations(folder, sets, pairs, sheets):
+    """How often --recommend names a setting, and one that is above the limit, in per cent of the sheets."""
+    rows = []
+    for name, title in sets:
+        for judged in pairs:
+            found, _ = priced(folder, name, ("--sheet", str(judged), "--trials", str(sheets)))
+            for r in found["limits"]:
+                number = lambda value: "" if value is None else f"{value:.2f}"
+                rows.append([title, judged, f"{100 * r['max_fn']:.3f}", f"{100 * r['recommended']:.1f}", f"{100 * r['above']:.1f}",
+                             number(r["hardness"]), r["hardest_within"], number(r["hardest_within_hardness"])])
+    write_table(f"{folder}/retrieval-recommended.csv", "set pairs limit recommended above hardness hardest_within hardest_hardness", rows)
+
+
 def at_hardness(windows, hardness):
     """Two windows mixed to a hardness: share of false negatives, and its interval's ends mixed likewise."""
     windows = sorted(windows, key=lambda w: w["hardness"])
@@ -258,7 +271,9 @@ def main():
     for name, _, make in sets:
         if not os.path.exists(f"{a.folder}/{name}.h5"):
             make(name)
-    coverage(a.folder, [s[:2] for s in sets[:-1]], [int(j) for j in a.pairs.split(",")], a.sheets)
+    pairs = [int(j) for j in a.pairs.split(",")]
+    coverage(a.folder, [s[:2] for s in sets[:-1]], pairs, a.sheets)
+    recommendations(a.folder, [s[:2] for s in sets[:-1]], pairs, a.sheets)
     front(a.folder, "code-held")
 
 
