@@ -93,6 +93,7 @@ static enum hn_code load(struct hn_context *ctx, struct work *c, const char *pat
         hn_miner_open(ctx, &w->corpus.data, &c->o, path, &w->miner) ||
         hn_miner_pool(ctx, &w->miner, 0, w->corpus.info->n[HN_QUERIES], true, &w->pool) ||
         hn_miner_take(ctx, &w->miner, &w->pool, &c->mined) ||
+        hn_mine_check(ctx, &w->miner, &c->mined.counts, path) ||
         hn_price_mined(ctx, &w->miner, &w->pool, &c->mined, &c->price))
         return ctx->code;
     return list(ctx, c);

@@ -1,6 +1,7 @@
 // Sheets that were filled in: tables between tabs (or, as some spreadsheets save them, commas or
 // semicolons), and objects a line.
 #include "datasets/cells.h"
+#include "datasets/import/collection.h"
 #include "datasets/import/format.h"
 #include "harness/mining/sheet.h"
 
@@ -194,16 +195,18 @@ static enum hn_code read_object(struct hn_context *ctx, struct reader *r, json_t
     return to->judges > 0 ? HN_OK : hn_line_fail(ctx, &r->cells.at, "has no member relevant");
 }
 
-static enum hn_code read_objects(struct hn_context *ctx, struct reader *r, int64_t sheet) {
-    bool more = true;
+static enum hn_code read_objects(struct hn_context *ctx, struct reader *r, struct hn_lines *l,
+                                 int64_t sheet) {
+    char *line;
     enum hn_code code;
-    r->cells.separator = 0;
-    r->cells.quotes = false;
-    while (!(code = hn_cells_next(ctx, &r->cells, &more)) && more) {
-        struct hn_sheet_row row = {.sheet = sheet, .line = r->cells.at.number};
-        if (is_empty(&r->cells))
+    while (!(code = hn_lines_next(ctx, l, &line)) && line) {
+        struct hn_sheet_row row = {.sheet = sheet, .line = l->at.number};
+        json_t *object;
+        r->cells.at = l->at;
+        if (!*line)
             continue;
-        json_t *object = json_loads(r->cells.cell[0], JSON_REJECT_DUPLICATES, NULL);
+        if (hn_lines_json(ctx, l, line, &object))
+            return ctx->code;
         code = read_object(ctx, r, object, &row);
         json_decref(object);
         if (code || add(ctx, r, &row))
@@ -242,19 +245,24 @@ static enum hn_code check_numbers(struct hn_context *ctx, const struct reader *r
 static enum hn_code read_sheet(struct hn_context *ctx, struct reader *r, const char *path,
                                int64_t sheet) {
     struct hn_source source;
+    struct hn_lines lines;
     char *text;
+    r->first = r->rows;
+    if (hn_ends_in(path, ".jsonl")) {
+        if (hn_lines_open(ctx, path, &lines))
+            return ctx->code;
+        enum hn_code code = read_objects(ctx, r, &lines, sheet);
+        hn_lines_close(&lines);
+        return code ? code : check_numbers(ctx, r, path);
+    }
     if (hn_source_open(ctx, path, &source))
         return ctx->code;
     enum hn_code code = hn_source_text(ctx, &source, &text);
     hn_source_close(&source);
     if (code)
         return code;
-    r->first = r->rows;
     hn_cells_begin(&r->cells, path, text);
-    if (hn_ends_in(path, ".jsonl") ? read_objects(ctx, r, sheet)
-                                   : read_table(ctx, r, sheet, r->cells.rest))
-        return ctx->code;
-    return check_numbers(ctx, r, path);
+    return read_table(ctx, r, sheet, r->cells.rest) ? ctx->code : check_numbers(ctx, r, path);
 }
 
 enum hn_code hn_sheet_read(struct hn_context *ctx, const struct hn_corpus *c,
