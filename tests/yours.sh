@@ -91,7 +91,11 @@ test_given_again() {
     expect "given: parts" 0 '' merge p1 p2 -o m.h5
     expect "given: parts are the whole" 0 'no difference' compare m.h5 r
     expect "given: foreseen" 0 'mine .file=a-{seed}.npy' run -c j.yaml --dry-run --set "steps=[$last]"
-    cp a-1.npy a-2.npy
+    printf '%s\n' '#!/bin/bash' 'cp a-1.npy "$1"; cp a-1.npy a-2.npy' >prog.sh
+    chmod +x prog.sh
+    job 'command: {run: [./prog.sh, "{out}"], name: first}' 'given: {file: "a-{seed}.npy", name: mine}'
+    expect "given: a file that changes during the run" 4 'a-2.npy: has changed since the run began' run -c j.yaml -o w --set "steps=[$last]" -q
+    job uniform 'given: {file: "a-{seed}.npy", name: mine}'
     expect "given: seeds that do not differ" 0 'a-2.npy: has the batches of a-1.npy' run -c j.yaml -o t --set "steps=[$last]"
 }
 

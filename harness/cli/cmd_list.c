@@ -6,7 +6,7 @@
 #include "metrics/studies/study.h"
 #include "plots/page/figure.h"
 #include "results/records.h"
-#include "samplers/sampler.h"
+#include "samplers/given.h"
 #include "training/tasks/task.h"
 
 #include <string.h>
@@ -27,11 +27,15 @@ static json_t *flags(unsigned set) {
     static const struct {
         unsigned flag;
         const char *name;
-    } names[] = {
-        {HN_SAMPLER_PARTITION, "partition"},         {HN_SAMPLER_NEEDS_LABELS, "needs_labels"},
-        {HN_SAMPLER_NEEDS_VIEW2, "needs_view2"},     {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"},
-        {HN_SAMPLER_NEEDS_TEACHER, "needs_teacher"}, {HN_SAMPLER_NEEDS_GROUPS, "needs_groups"},
-        {HN_SAMPLER_PER_ANCHOR, "per_anchor"},       {HN_SAMPLER_ORDERED, "ordered"}};
+    } names[] = {{HN_SAMPLER_PARTITION, "partition"},
+                 {HN_SAMPLER_NEEDS_LABELS, "needs_labels"},
+                 {HN_SAMPLER_NEEDS_VIEW2, "needs_view2"},
+                 {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"},
+                 {HN_SAMPLER_NEEDS_TEACHER, "needs_teacher"},
+                 {HN_SAMPLER_NEEDS_GROUPS, "needs_groups"},
+                 {HN_SAMPLER_PER_ANCHOR, "per_anchor"},
+                 {HN_SAMPLER_ORDERED, "ordered"},
+                 {HN_SAMPLER_GIVEN, "given"}};
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (set & names[i].flag)
@@ -48,13 +52,18 @@ static json_t *columns(const struct hn_column *column, int n) {
     return list;
 }
 
-static json_t *samplers(void) {
-    json_t *list = json_array();
-    for (const struct hn_sampler_type *const *t = hn_samplers; *t; t++)
+static void add_samplers(json_t *list, const struct hn_sampler_type *const *t) {
+    for (; *t; t++)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", (*t)->name,
                                               "summary", (*t)->summary, "paper", (*t)->source,
                                               "note", (*t)->note, "flags", flags((*t)->flags),
                                               "parameters", parameters((*t)->options)));
+}
+
+static json_t *samplers(void) {
+    json_t *list = json_array();
+    add_samplers(list, hn_samplers);
+    add_samplers(list, hn_given_samplers);
     return list;
 }
 
