@@ -1,6 +1,6 @@
 #include "core/real_text.h"
 #include "harness/cli/summary.h"
-#include "plots/page/trained.h"
+#include "results/analysis/trained.h"
 #include "results/records.h"
 
 #include <math.h>
