@@ -46,7 +46,8 @@ static enum hn_code report(const char *results, const char *page) {
         char *output;
         int medium;
         double margin;
-    } params = {(char *)page, 0, 0.5}; // its options
+        char *outcome;
+    } params = {(char *)page, 0, 0.5, NULL}; // its options
     struct hn_call call = {.quiet = true, .n_args = 1, .args = &results, .params = &params};
     CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
     return hn_command_run(&ctx, &hn_cmd_report, &call);
