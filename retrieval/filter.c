@@ -42,11 +42,17 @@ static void drop_marked(struct row *r, enum hn_stage stage, uint8_t flag) {
             drop(r, stage, i);
 }
 
+// True of a candidate that filters against false negatives leave alone.
+static bool is_safe(const struct row *r, int64_t i) {
+    return r->o->judged == HN_JUDGED_KEEP && r->c->flags[i] & HN_IS_NEGATIVE;
+}
+
 static void drop_ranks(struct row *r) {
     int64_t rank = 0;
     for (int64_t i = 0; i < r->c->n; i++) {
         rank += r->o->rank_of == HN_RANK_RAW || r->left[i];
-        if (r->left[i] && (rank < r->o->min_rank || rank > r->o->max_rank))
+        bool early = rank < r->o->min_rank && !is_safe(r, i);
+        if (r->left[i] && (early || rank > r->o->max_rank))
             drop(r, HN_STAGE_RANK, i);
     }
 }
@@ -86,7 +92,7 @@ static void drop_descending(struct row *r, enum hn_stage stage) {
             to = middle;
     }
     for (int64_t i = first ? from : 0; i < (first ? r->c->n : from); i++)
-        if (r->left[i])
+        if (r->left[i] && !(is_safe(r, i) && stage != HN_STAGE_MIN))
             drop(r, stage, i);
 }
 
@@ -98,13 +104,13 @@ static void drop_scores(struct row *r, enum hn_stage stage, double bound) {
         return;
     }
     for (int64_t i = 0; i < r->c->n; i++)
-        if (r->left[i] && !passes(r, stage, i))
+        if (r->left[i] && !(is_safe(r, i) && stage != HN_STAGE_MIN) && !passes(r, stage, i))
             drop(r, stage, i);
 }
 
 static void drop_guided(struct row *r) {
     for (int64_t i = 0; i < r->c->n && !isnan(r->o->guide); i++)
-        if (r->left[i] && !(r->c->guide[i] <= r->c->guide_positive - r->o->guide))
+        if (r->left[i] && !is_safe(r, i) && !(r->c->guide[i] <= r->c->guide_positive - r->o->guide))
             drop(r, HN_STAGE_GUIDE, i);
 }
 

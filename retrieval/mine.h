@@ -88,11 +88,13 @@ enum hn_score_by { HN_BY_DEFAULT, HN_BY_MODEL, HN_BY_TEACHER, HN_BY_LISTED };
 enum hn_equal_texts { HN_EQUAL_DEFAULT, HN_EQUAL_FILTER, HN_EQUAL_MERGE, HN_EQUAL_APART };
 enum hn_fill { HN_FILL_DEFAULT, HN_FILL_KEEP, HN_FILL_DROP, HN_FILL_DRAW };
 enum hn_take { HN_TAKE_DEFAULT, HN_TAKE_TOP, HN_TAKE_DRAW };
+enum hn_judged { HN_JUDGED_DEFAULT, HN_JUDGED_KEEP, HN_JUDGED_FILTER };
 enum hn_positive { HN_POSITIVE_MIN, HN_POSITIVE_MAX, HN_POSITIVE_MEAN };
 
 // As options: unset integers are INT64_MIN, unset numbers NaN, which do not filter.
 struct hn_mine_options {
-    int preset, rank_of, filter_by, rank_by, equal_texts, self, take, fill, positive; // the enums
+    int preset, rank_of, filter_by, rank_by, equal_texts, self, take, fill, positive,
+        judged; // enums
     int64_t n, depth, min_rank, max_rank, min_grade, seed;
     double absolute_margin, relative_margin, max_score, min_score, guide;
     bool include_positives;
@@ -106,7 +108,8 @@ enum {
     HN_IS_HIDDEN = 8,
     HN_IS_SCORED = 16,
     HN_IS_UNSCORED = 32, // listed scores are asked for, and it has none
-    HN_IS_BETWEEN = 64   // its grade is above 0, and below that of relevant passages
+    HN_IS_BETWEEN = 64,  // its grade is above 0, and below that of relevant passages
+    HN_IS_NEGATIVE = 128 // it was judged, and is not relevant
 };
 
 // Candidates of a query in the order in which ranks count them. A score that is missing is NaN and
@@ -155,6 +158,7 @@ void hn_attrition_add(struct hn_attrition *to, const struct hn_attrition *from);
 int64_t hn_filter_row(const struct hn_mine_options *o, const struct hn_candidates *c, uint8_t *left,
                       int32_t *draw, int32_t *chosen, struct hn_attrition *attrition);
 
+extern const char *const hn_mine_judged[];
 extern const char *const hn_mine_presets[],
     *const hn_mine_rank_of[], *const hn_mine_score_by[], *const hn_mine_equal_texts[],
                                                              *const hn_mine_self[],
@@ -319,6 +323,12 @@ extern const struct hn_option hn_mine_table[];
                           "scores in whose order ranks count (default: the model's)"),             \
          .metavar = "WHOSE"},                                                                      \
         HN_RELEVANCE_OPTIONS(type, prefix, "text"),                                                \
+        {HN_CHOICE_OPTION(                                                                         \
+             type, prefix judged, "judged-negatives", "auto", hn_mine_judged,                      \
+             "passages judged not relevant (grade 0 or less), which are no false negatives: "      \
+             "--min-rank, margins, --max-score and --guide do not take them (keep, the default); " \
+             "they are filtered as others are (filter)"),                                          \
+         .metavar = "HOW"},                                                                        \
         {HN_BOOL_OPTION(type, prefix include_positives, "include-positives", NULL,                 \
                         "known positives are candidates like others")},                            \
         {HN_CHOICE_OPTION(                                                                         \

@@ -11,6 +11,7 @@ const char *const hn_mine_equal_texts[] = {"auto", "filter", "merge", "apart", N
 const char *const hn_mine_self[] = {"auto", "none", "text", "id", "both", NULL};
 const char *const hn_mine_take[] = {"auto", "top", "draw", NULL};
 const char *const hn_mine_fill[] = {"auto", "keep", "drop", "draw", NULL};
+const char *const hn_mine_judged[] = {"auto", "keep", "filter", NULL};
 const char *const hn_mine_positive[] = {"min", "max", "mean", NULL};
 
 const struct hn_option hn_mine_table[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
@@ -80,6 +81,7 @@ enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o, 
     choose(&o->equal_texts, HN_EQUAL_FILTER);
     choose(&o->self, HN_SELF_TEXT);
     choose(&o->take, HN_TAKE_TOP);
+    choose(&o->judged, o->preset == HN_PRESET_NONE ? HN_JUDGED_KEEP : HN_JUDGED_FILTER);
     choose(&o->fill, HN_FILL_KEEP);
     give(&o->n, 10);
     give(&o->min_rank, 1);

@@ -235,7 +235,9 @@ static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *
         flags |= HN_IS_KNOWN;
     else if (hn_grade_is_between(m->known.min_grade, grade))
         flags |= HN_IS_BETWEEN;
-    else if (hn_relevance_has(&m->truth, query, id[i]))
+    else if (grade != INT32_MIN)
+        flags |= HN_IS_NEGATIVE;
+    if (!(flags & (HN_IS_KNOWN | HN_IS_BETWEEN)) && hn_relevance_has(&m->truth, query, id[i]))
         flags |= HN_IS_HIDDEN;
     if (hn_miner_is_self(m, query, id[i]))
         flags |= HN_IS_SELF;

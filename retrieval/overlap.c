@@ -215,9 +215,9 @@ enum hn_code hn_overlap_find(struct hn_context *ctx, const struct hn_strings *a,
             continue;
         bool equal = is_equal(&w[0], found[j].a, &w[1], j);
         out->equal += equal;
-        out->near += !equal;
-        found[out->equal + out->near - 1] = found[j];
-        found[out->equal + out->near - 1].equal = equal;
+        out->alike += !equal;
+        found[out->equal + out->alike - 1] = found[j];
+        found[out->equal + out->alike - 1].equal = equal;
     }
     return HN_OK;
 }

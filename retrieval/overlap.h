@@ -10,8 +10,9 @@ struct hn_shared_text {
     double likeness; // share of the words of both that they have in common (Jaccard)
 };
 struct hn_overlap {
-    int64_t equal, near;           // texts of b
-    struct hn_shared_text *shared; // [equal + near] by index in b; belongs to the owner of the time
+    int64_t equal, alike; // texts of b
+    struct hn_shared_text
+        *shared; // [equal + alike] by index in b; belongs to the owner of the time
 };
 
 // Texts are compared in lower case (ASCII), as words between blanks. A text of b is equal to one of

@@ -219,7 +219,7 @@ test_mine() {
     check "mine: memory" says '; [0-9.]+ [KM]iB of data at most$'
     check "mine: the query itself" says '^self +1 '
     check "mine: queries without a positive" says 'n.jsonl: 4 negatives of 2 queries; 2 queries left out'
-    expect "mine: nothing is left" 0 'kept +0 ' mine t.h5 --max-score -1.5 -o none.jsonl
+    expect "mine: nothing is left" 0 'kept +0 ' mine t.h5 --judged-negatives filter --max-score -1.5 -o none.jsonl
     check "mine: no share of nothing" says '4 with none; [0-9.]+ [KM]iB'
     pycheck "an object a line" "import json
 rows = [json.loads(l) for l in open('n.jsonl')]
@@ -278,7 +278,7 @@ test_listed_scores() {
         mine other.h5 --filter-by scores --relative-margin .1 -o no.jsonl
     expect "no line is left" 0 'note: n.jsonl: is empty: no query has a positive and a negative' mine other.h5 --rank-by scores -n 1 -o n.jsonl
     expect "no negative is left" 0 'note: scored.h5: filters leave no negative: of 24 candidates looked at, 1[0-9] are lost to max_score' \
-        mine scored.h5 --max-score -2 -o n.jsonl
+        mine scored.h5 --judged-negatives filter --max-score -2 -o n.jsonl
 }
 
 test_evaluate() {

@@ -53,7 +53,7 @@ static enum hn_code open_side(struct hn_context *ctx, const char *path, struct s
 static json_t *pairs_of(const struct overlap_params *p, const struct side *f, int set,
                         const struct hn_overlap *o) {
     json_t *list = json_array();
-    for (int64_t k = 0; k < hn_min(p->list, o->equal + o->near); k++) {
+    for (int64_t k = 0; k < hn_min(p->list, o->equal + o->alike); k++) {
         const struct hn_shared_text *t = &o->shared[k];
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:s, s:f, s:s, s:s}", "set", set_name[set], "first",
@@ -68,7 +68,8 @@ static json_t *count_of(const struct side *f, int set, const struct hn_overlap *
     double of = (double)f[1].text[set].n;
     return json_pack("{s:s, s:I, s:I, s:I, s:o}", "set", set_name[set], "texts",
                      (json_int_t)f[1].text[set].n, "equal", (json_int_t)o->equal, "near",
-                     (json_int_t)o->near, "share", hn_json_real((double)(o->equal + o->near) / of));
+                     (json_int_t)o->alike, "share",
+                     hn_json_real((double)(o->equal + o->alike) / of));
 }
 
 static enum hn_code print_overlap(struct hn_context *ctx, const struct hn_call *call,
@@ -122,7 +123,7 @@ static enum hn_code compare(struct hn_context *ctx, const struct hn_call *call, 
     }
     if (print_overlap(ctx, call, counts, pairs))
         return ctx->code;
-    int64_t shared = o[HN_QUERIES].equal + o[HN_QUERIES].near;
+    int64_t shared = o[HN_QUERIES].equal + o[HN_QUERIES].alike;
     return p->gate && shared > 0
                ? hn_fail(ctx, HN_GATE, "%s: %s of %s shared with %s", call->args[1],
                          hn_counted(shared, "query").text,

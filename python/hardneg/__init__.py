@@ -92,6 +92,7 @@ def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, q
          max_score: Optional[float] = None, min_score: Optional[float] = None, guide: Optional[float] = None,
          positive: Optional[str] = None, filter_by: Optional[str] = None, rank_by: Optional[str] = None,
          equal_texts: Optional[str] = None, self: Optional[str] = None, include_positives: Optional[bool] = None,
+         judged_negatives: Optional[str] = None,
          take: Optional[str] = None, fill: Optional[str] = None, seed: Optional[int] = None) -> Negatives: ...
 
 

@@ -71,7 +71,37 @@ static void test_without_positives(void) {
     data.qrels.grade[0] = 0; // judged and not relevant: a candidate like others
     EXPECT_IDS(&data, &o, 0, 1, 2);
     o.relative_margin = 0;
+    EXPECT_IDS(&data, &o, 0); // which no margin takes, as it is no false negative
+    o.judged = HN_JUDGED_FILTER;
     expect_ids(&data, &o, 0, NULL);
+}
+
+// A passage that was judged not relevant passes what filters are for, and no other bound.
+static void test_judged_negatives(void) {
+    struct hn_retrieval_data data;
+    struct hn_mine_options o = three();
+    struct hn_judgement known[] = {{0, 3, 1}, {0, 1, 0}};
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    HN_SCOPE(&ctx);
+    line(&data, 0);
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 2, 1, &data.qrels));
+    o.min_rank = 3;
+    o.max_rank = 5;
+    EXPECT_IDS(&data, &o, 1, 2, 4);
+    o.judged = HN_JUDGED_FILTER;
+    EXPECT_IDS(&data, &o, 2, 4);
+    o = three();
+    o.max_score = -.1;
+    EXPECT_IDS(&data, &o, 1, 4);
+    o.relative_margin = .1;
+    EXPECT_IDS(&data, &o, 1, 4);
+    o.min_score = .9;
+    expect_ids(&data, &o, 0, NULL);
+    o = three();
+    o.preset = HN_PRESET_SENTENCE_TRANSFORMERS;
+    o.max_score = -.1;
+    EXPECT_IDS(&data, &o, 4);
 }
 
 static void test_other_scores(void) {
@@ -253,6 +283,7 @@ static void test_equal_to_the_query(void) {
 static const struct hn_test tests[] = {
     {"bounds_stay", test_bounds_stay},
     {"without_positives", test_without_positives},
+    {"judged_negatives", test_judged_negatives},
     {"other_scores", test_other_scores},
     {"own_id", test_own_id},
     {"presets", test_presets},

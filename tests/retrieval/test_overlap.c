@@ -85,7 +85,7 @@ static void check_case(struct hn_stream *s) {
         }
         if (best < 0)
             continue;
-        CU_ASSERT_FATAL(found < got.equal + got.near);
+        CU_ASSERT_FATAL(found < got.equal + got.alike);
         CU_ASSERT_EQUAL(got.shared[found].a, best);
         CU_ASSERT_EQUAL(got.shared[found].b, j);
         CU_ASSERT_EQUAL(got.shared[found].equal, equal(&a, best, &b, j));
@@ -94,7 +94,7 @@ static void check_case(struct hn_stream *s) {
         found++;
     }
     CU_ASSERT_EQUAL(got.equal, equals);
-    CU_ASSERT_EQUAL(got.equal + got.near, found);
+    CU_ASSERT_EQUAL(got.equal + got.alike, found);
 }
 
 static void test_all_pairs(void) {

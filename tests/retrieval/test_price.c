@@ -147,6 +147,7 @@ static void test_ties(void) {
         make_small(&ctx, &s, &data);
         int64_t queries = data.n[HN_QUERIES];
         o.n = 1;
+        o.judged = HN_JUDGED_FILTER; // windows are of ranks alone
         HN_CHECK(&ctx, hn_miner_open(&ctx, &data.data, &o, "test", &m));
         HN_CHECK(&ctx, hn_miner_pool(&ctx, &m, 0, queries, true, &pool));
         HN_CHECK(&ctx, hn_price_run(&ctx, &m, &pool, NULL, setting, N, price));
