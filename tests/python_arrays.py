@@ -118,7 +118,7 @@ class Types(unittest.TestCase):
         options = {name.replace("-", "_") for name in re.findall(r"^ .*?--([a-z-]+) ", program("mine", "--help").stdout, re.M)}
         data = {"query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads"}
         files = {"step", "format", "scores", "rows", "wait", "mpi", "threads", "memory", "output", "quiet", "verbose", "help",
-                 "version", "json"}
+                 "version", "json", "certificate"}
         self.assertEqual(named - data, options - files)
 
 
