@@ -88,8 +88,9 @@ static struct hn_html_number measured(const struct hn_html_column *c, const void
 
 static struct hn_html_number work(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    return hn_overview_is_given(row->o, row->setting) ? (struct hn_html_number){NAN, NAN}
-                                                      : measured(c, of);
+    return hn_is_given(hn_overview_sampler(row->o, row->setting))
+               ? (struct hn_html_number){NAN, NAN}
+               : measured(c, of);
 }
 
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {

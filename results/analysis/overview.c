@@ -1,5 +1,4 @@
 #include "results/analysis/overview.h"
-#include "samplers/sampler.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,10 +77,6 @@ static bool agree(const struct hn_overview *o, int64_t a, int64_t b, enum hn_ide
     return true;
 }
 
-bool hn_overview_is_given(const struct hn_overview *o, int64_t setting) {
-    return !hn_sampler_find(hn_overview_sampler(o, setting));
-}
-
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b) {
     return agree(o, o->first[a], o->first[b], HN_OF_PROBLEM);
 }
@@ -102,9 +97,7 @@ static void find_settings(struct hn_overview *o) {
 // With which others each setting is compared.
 static void find_leagues(struct hn_overview *o) {
     for (int64_t s = 0; s < o->settings; s++) {
-        const struct hn_sampler_type *type = hn_sampler_find(hn_overview_sampler(o, s));
-        o->per_anchor[s] = type ? (type->flags & HN_SAMPLER_PER_ANCHOR) != 0
-                                : !isnan(hn_table_real(runs_of(o), o->first[s], "negatives_mean"));
+        o->per_anchor[s] = hn_row_is_per_anchor(runs_of(o), o->first[s]);
         o->base[s] = o->league[s] = -1;
         for (int64_t k = 0; k <= s && o->league[s] < 0; k++)
             if (o->per_anchor[k] == o->per_anchor[s] &&

@@ -68,8 +68,6 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
 struct hn_phrase hn_overview_label(const struct hn_overview *o, int64_t setting);
-// True if another program chose its batches: its work was not counted.
-bool hn_overview_is_given(const struct hn_overview *o, int64_t setting);
 // True if they differ at most by sampler, weighting and the options of both.
 bool hn_overview_same_problem(const struct hn_overview *o, int64_t a, int64_t b);
 // The setting of the cell to which a row of a further table belongs, by its column `run`; -1: none.

@@ -1,5 +1,6 @@
 #include "results/analysis/params.h"
 #include "core/files.h"
+#include "samplers/sampler.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,12 @@ double hn_option_number(const char *params, const char *option) {
 bool hn_row_is_ok(const struct hn_table *runs, int64_t row) {
     const char *status = hn_table_text(runs, row, "status");
     return !*status || strcmp(status, "ok") == 0;
+}
+
+bool hn_row_is_per_anchor(const struct hn_table *runs, int64_t row) {
+    const struct hn_sampler_type *type = hn_sampler_find(hn_table_text(runs, row, "sampler"));
+    return type ? (type->flags & HN_SAMPLER_PER_ANCHOR) != 0
+                : !isnan(hn_table_real(runs, row, "negatives_mean"));
 }
 
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
@@ -53,6 +60,8 @@ struct hn_phrase hn_dataset_title(const char *dataset) {
 }
 
 bool hn_is_named_uniform(const char *sampler) { return strcmp(sampler, "uniform") == 0; }
+
+bool hn_is_given(const char *sampler) { return !hn_sampler_find(sampler); }
 
 bool hn_is_uniform(const char *sampler, const char *params) {
     return hn_is_named_uniform(sampler) && !strstr(params, "no_duplicates=true") &&

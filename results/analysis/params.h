@@ -12,6 +12,8 @@ enum { HN_LABEL_SIZE = 256, HN_TITLE_SIZE = 320 };
 double hn_option_number(const char *params, const char *option);
 // True if a row of /runs is of a finished cell.
 bool hn_row_is_ok(const struct hn_table *runs, int64_t row);
+// True if the sampler of a row of /runs gives every anchor negatives of its own.
+bool hn_row_is_per_anchor(const struct hn_table *runs, int64_t row);
 // True if a row of /runs has the option with this value.
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
 // True if two rows of any table have the same texts and numbers in these columns (NULL-terminated).
@@ -24,5 +26,7 @@ struct hn_phrase hn_dataset_title(const char *dataset);
 
 // True for the sampler uniform, whatever its options.
 bool hn_is_named_uniform(const char *sampler);
+// True if another program chose the batches of a sampler of that name: its work was not counted.
+bool hn_is_given(const char *sampler);
 // True for the baseline: the sampler uniform, without an option that keeps tuples of a batch apart.
 bool hn_is_uniform(const char *sampler, const char *params);
