@@ -62,7 +62,7 @@ test_answer() {
     expect "a margin" 0 '' report grid --margin 3 -o margin.html
     check "is the first limit, and no lower one follows" test \
         "$(grep -o 'At most [0-9.]* points' margin.html | sort -u | tr '\n' ',')" = "At most 10 points,At most 3 points,"
-    check "clamped anchors have a column" grep -q 'Clamp (%)' grid/index.html
+    check "clamped anchors have a column" grep -q 'Clamped (%)' grid/index.html
     check "the sentence on weightings names them" grep -q '(clamped): <b>hcl beta=0.5</b> (100 % of the anchors)' grid/index.html
     pycheck "the answer" "
 import h5py, numpy as np, re, sys

@@ -3,6 +3,7 @@
 #include "core/terminal.h"
 #include "harness/host/processes.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/shown.h"
 #include "results/analysis/trained.h"
 #include "results/records.h"
 
@@ -10,28 +11,29 @@
 #include <math.h>
 #include <string.h>
 
+// Digits are those of hn_shown_find(), but for times, which have a unit here.
 static const struct hn_record_column measures[] = {
     {"seeds", "seeds", .width = 5},
-    {"fn_ratio", "fn_ratio", .digits = 4},
-    {"fn_ratio half", "+-", .digits = 4},
-    {"fn_ratio minus", "-uniform", .digits = 4},
-    {"fn_ratio minus half", "+-", .digits = 4},
-    {"true_mean", "true_mean", .digits = 4},
-    {"true_mean minus", "-uniform", .digits = 4},
-    {"true_mean minus half", "+-", .digits = 4},
-    {"true_lme", "true_lme", .digits = 4},
-    {"hard_true_mean", "hard_true_mean", .digits = 4},
-    {"hard_true_mean minus", "-uniform", .digits = 4},
-    {"hard_true_mean minus half", "+-", .digits = 4},
-    {"true_anchors", "anchors", .digits = 4},
-    {"cos_mean", "cos_mean", .digits = 4},
-    {"fn_mass", "fn_mass", .digits = 4},
-    {"fn_loss_mass", "fn_loss_mass", .digits = 4},
-    {"clamp_rate", "clamp_rate", .digits = 2},
-    {"loss_batch", "loss_batch", .digits = 3},
-    {"gap", "gap", .digits = 4},
-    {"coverage", "coverage", .digits = 3},
-    {"graph_age", "age", .digits = 0},
+    {"fn_ratio", "fn_ratio"},
+    {"fn_ratio half", "+-"},
+    {"fn_ratio minus", "-uniform"},
+    {"fn_ratio minus half", "+-"},
+    {"true_mean", "true_mean"},
+    {"true_mean minus", "-uniform"},
+    {"true_mean minus half", "+-"},
+    {"true_lme", "true_lme"},
+    {"hard_true_mean", "hard_true_mean"},
+    {"hard_true_mean minus", "-uniform"},
+    {"hard_true_mean minus half", "+-"},
+    {"true_anchors", "anchors"},
+    {"cos_mean", "cos_mean"},
+    {"fn_mass", "fn_mass"},
+    {"fn_loss_mass", "fn_loss_mass"},
+    {"clamp_rate", "clamp_rate"},
+    {"loss_batch", "loss_batch"},
+    {"gap", "gap"},
+    {"coverage", "coverage"},
+    {"graph_age", "age"},
     {"cost_s", "cost_s", .digits = 1, .scale = 1e6, .unit = " us"},
     {"cost_g", "cost_g", .digits = 1, .scale = 1e3, .unit = " ms"},
     {"front", "front", .width = 5},
@@ -110,6 +112,15 @@ static void print_shared(const struct hn_overview *o) {
     }
 }
 
+static struct hn_record_column with_digits(struct hn_record_column column) {
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(column.key, " "), column.key);
+    const struct hn_shown *shown = hn_shown_find(name);
+    if (shown && shown->digits >= 0)
+        column.digits = hn_shown_digits_unscaled(shown);
+    return column;
+}
+
 static void print_rows(const struct hn_overview *o, const json_t *rows) {
     struct hn_record_column column[COLUMNS] = {{"sampler", "sampler", .width = -7}};
     int n = 1;
@@ -118,9 +129,9 @@ static void print_rows(const struct hn_overview *o, const json_t *rows) {
     for (int m = 0; m < MEASURES; m++) {
         for (int h = 0; h < o->n_headed && strcmp(measures[m].key, "cost_s") == 0; h++)
             column[n++] = (struct hn_record_column){o->headed[h]->name, o->headed[h]->name,
-                                                    .digits = HN_HEADED_DIGITS};
+                                                    .digits = HN_SHOWN_DIGITS};
         if (is_shown(rows, o, measures[m].key))
-            column[n++] = measures[m];
+            column[n++] = with_digits(measures[m]);
     }
     hn_records_print(column, rows, stdout);
 }

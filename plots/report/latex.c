@@ -2,6 +2,7 @@
 #include "core/real_text.h"
 #include "plots/page/figure.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/shown.h"
 #include "results/analysis/trained.h"
 
 #include <inttypes.h>
@@ -158,33 +159,26 @@ static bool has_column(const struct hn_grid_axis *axis) {
 }
 
 // Of weightings, shown where these vary and have values.
-static const struct {
-    const char *column, *heading;
-    int digits;
-    double scale;
-} weighed[] = {{"fn_loss_mass", "Loss of false neg.\\ (\\%)", 2, 100},
-               {"fn_mass", "Weight on false neg.\\ (\\%)", 2, 100},
-               {"clamp_rate", "Clamped (\\%)", 1, 100},
-               {"loss_batch", "Loss (nats)", 3, 1}};
+static const char *const weighed[] = {"fn_loss_mass", "fn_mass", "clamp_rate", "loss_batch"};
 enum { WEIGHED = sizeof weighed / sizeof *weighed };
 
 static bool has_weighed(const struct rows *r, int w) {
     bool any = false;
     for (int64_t s = 0; s < r->o->settings && !any; s++)
-        any = isfinite(hn_overview_mean(r->o, s, weighed[w].column).mean);
+        any = isfinite(hn_overview_mean(r->o, s, weighed[w]).mean);
     return any && hn_overview_varies(r->o, "weighting");
 }
 
 static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
     for (int w = 0; w < WEIGHED; w++) {
-        struct hn_mean m = hn_overview_mean(r->o, s, weighed[w].column);
+        const struct hn_shown *shown = hn_shown_find(weighed[w]);
+        struct hn_mean m = hn_overview_mean(r->o, s, weighed[w]);
         if (has_weighed(r, w))
-            put_number(tex, weighed[w].digits, false, weighed[w].scale * m.mean,
-                       weighed[w].scale * m.half);
+            put_number(tex, shown->digits, false, shown->scale * m.mean, shown->scale * m.half);
     }
     for (int h = 0; h < r->o->n_headed; h++) {
         struct hn_mean m = hn_overview_mean(r->o, s, r->o->headed[h]->name);
-        put_number(tex, HN_HEADED_DIGITS, false, m.mean, m.half);
+        put_number(tex, HN_SHOWN_DIGITS, false, m.mean, m.half);
     }
 }
 
@@ -197,18 +191,13 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
             hn_print(tex, hn_tex_text, " & %s",
                      hn_overview_value(r->o, s, r->o->axis[a].name).text);
     put_weighed(tex, r, s);
-    static const struct {
-        const char *column;
-        int digits;
-        double scale;
-    } measure[] = {{"fn_ratio", 2, 100}, {NULL, 4, 1}};
+    const char *const measure[] = {"fn_ratio", r->hardness->column};
     for (int m = 0; m < 2; m++) {
-        const char *column = measure[m].column ? measure[m].column : r->hardness->column;
-        struct hn_mean own = hn_overview_mean(r->o, s, column);
-        struct hn_mean d = hn_overview_to_uniform(r->o, s, column);
-        double scale = measure[m].scale;
-        put_number(tex, measure[m].digits, false, scale * own.mean, scale * own.half);
-        put_number(tex, measure[m].digits, true, scale * d.mean, scale * d.half);
+        const struct hn_shown *shown = hn_shown_find(measure[m]);
+        struct hn_mean own = hn_overview_mean(r->o, s, measure[m]);
+        struct hn_mean d = hn_overview_to_uniform(r->o, s, measure[m]);
+        put_number(tex, shown->digits, false, shown->scale * own.mean, shown->scale * own.half);
+        put_number(tex, shown->digits, true, shown->scale * d.mean, shown->scale * d.half);
     }
     if (ties->lettered && ties->letters[i] == 0)
         fputs(" & --", tex);
@@ -243,7 +232,7 @@ static void put_head(FILE *tex, const struct rows *r) {
             hn_print(tex, hn_tex_text, " & %s", r->o->axis[a].name);
     for (int w = 0; w < WEIGHED; w++)
         if (has_weighed(r, w))
-            fprintf(tex, " & %s", weighed[w].heading);
+            hn_print(tex, hn_tex_text, " & %s", hn_shown_find(weighed[w])->heading);
     for (int h = 0; h < r->o->n_headed; h++)
         hn_print(tex, hn_tex_text, " & %s", r->o->headed[h]->heading);
     fprintf(tex,

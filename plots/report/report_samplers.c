@@ -2,6 +2,7 @@
 // candidates that the filters of `mined` drop, by the filter that each fails first.
 #include "core/pairs.h"
 #include "plots/report/report.h"
+#include "results/analysis/shown.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -99,69 +100,38 @@ static struct hn_html_number difference(const struct hn_html_column *c, const vo
     return (struct hn_html_number){m.mean, m.half};
 }
 
-#define PLUS_MINUS HN_HTML_PLUS_MINUS
 static const char minus[] =
     "minus Uniform's with the same file, step, batch size, loss and weighting, paired by seed";
 
-// Columns of measurements, means unless they say otherwise; `needs`: only if that axis varies.
-static const struct {
-    struct hn_html_column column;
-    const char *needs;
-} measures[] = {
-    {{"False negatives (%)",
-      "share of labelled pairs in a batch with the same label; smaller is better", "fn_ratio",
-      PLUS_MINUS("%.2f"), 100}},
-    {{"– Uniform (points)", minus, "fn_ratio", "%+.2f", "%.2f", 100, difference}},
-    {{"Mean true neg.", "mean cosine of true negatives; larger is better", "true_mean",
-      PLUS_MINUS("%.4f")}},
-    {{"– Uniform", minus, "true_mean", "%+.4f", "%.4f", 1, difference}},
-    {{"Log-mean-exp true neg.",
-      "log-mean-exp of the cosines of true negatives at the temperature: how hard they are to a "
-      "loss; larger is better",
-      "true_lme", PLUS_MINUS("%.4f")}},
-    {{"Hardest true neg.",
-      "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
-      PLUS_MINUS("%.4f")}},
-    {{"– Uniform", minus, "hard_true_mean", "%+.4f", "%.4f", 1, difference}},
-    {{"With a true neg. (%)",
-      "share of the anchors with labelled negatives that have a true one; the hardest true "
-      "negative is a mean over these",
-      "true_anchors", PLUS_MINUS("%.1f"), 100}},
-    {{"P99 true neg.",
-      "99th percentile of the cosines of a batch's true negatives; larger is better", "true_p99",
-      PLUS_MINUS("%.4f")}},
-    {{"Accuracy (%)", "first accuracy of the task at the last evaluation; larger is better",
-      "accuracy", PLUS_MINUS("%.2f"), 100}},
-    {{"Mean cosine", "mean cosine of in-batch negatives", "cos_mean", PLUS_MINUS("%.4f")}},
-    {{"P99 cosine", "99th percentile of the cosines of in-batch negatives", "cos_p99",
-      PLUS_MINUS("%.3f")}},
-    {{"Weight on false neg. (%)", "share of the negatives' weights; fn_mass", "fn_mass",
-      PLUS_MINUS("%.2f"), 100},
-     "weighting"},
-    {{"Loss of false neg. (%)", "share of the sum over negatives in the loss; fn_loss_mass",
-      "fn_loss_mass", PLUS_MINUS("%.2f"), 100},
-     "weighting"},
-    {{"Clamp (%)",
-      "anchors for which debiasing subtracted more than their negatives add; above 10 % the loss "
-      "says little; clamp_rate",
-      "clamp_rate", "%.0f", .scale = 100},
-     "weighting"},
-    {{"Batch loss (nats)", "of the batches, with the weighting of the negatives", "loss_batch",
-      PLUS_MINUS("%.3f")},
-     "weighting"},
-    {{"Training loss (nats)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f")},
-     "loss"},
-    {{"Gap (nats)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f")}},
-    {{"Positive prob.", "softmax probability of the positive in the batch", "pos_prob",
-      PLUS_MINUS("%.4f")}},
-    {{"Coverage (%)", "distinct items of the first epoch; larger is better", "coverage",
-      PLUS_MINUS("%.1f"), 100}},
-    {{"Graph's age", "steps since the embeddings that the graph was built on", "graph_age",
-      .format = "%.0f"}},
-    {{"Cost_S", "drawing a batch, median; smaller is better", "cost_s"}},
-    {{"Cost_G", "building on new embeddings, median; smaller is better", "cost_g"}},
-    {{"Inner products", "of build and batches; the same number on every machine; smaller is better",
-      "n_dot", .number = work}}};
+// Columns of measurements, in their order: means, or with `minus` differences to Uniform's.
+static const struct measure {
+    const char *column;
+    bool minus;
+    const char *needs; // only if that axis varies
+} measures[] = {{"fn_ratio"},
+                {"fn_ratio", .minus = true},
+                {"true_mean"},
+                {"true_mean", .minus = true},
+                {"true_lme"},
+                {"hard_true_mean"},
+                {"hard_true_mean", .minus = true},
+                {"true_anchors"},
+                {"true_p99"},
+                {"accuracy"},
+                {"cos_mean"},
+                {"cos_p99"},
+                {"fn_mass", .needs = "weighting"},
+                {"fn_loss_mass", .needs = "weighting"},
+                {"clamp_rate", .needs = "weighting"},
+                {"loss_batch", .needs = "weighting"},
+                {"loss_train", .needs = "loss"},
+                {"gap"},
+                {"pos_prob"},
+                {"coverage"},
+                {"graph_age"},
+                {"cost_s"},
+                {"cost_g"},
+                {"n_dot"}};
 
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
@@ -213,11 +183,34 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
     column->scale = unit->scale;
 }
 
+// Means have their interval beside them, but for times, counts, clamped anchors and ages.
+static struct hn_html_column column_of(const struct measure *m) {
+    static const char *const plain[] = {"%.0f", "%.1f", "%.2f", "%.3f", "%.4f"},
+                             *const sign[] = {"%+.0f", "%+.1f", "%+.2f", "%+.3f", "%+.4f"};
+    const struct hn_shown *shown = hn_shown_find(m->column);
+    bool alone = hn_is_among(m->column, HN_COLUMNS("clamp_rate", "graph_age"));
+    struct hn_html_column column = {.title = shown->heading,
+                                    .help = shown->meaning,
+                                    .from = m->column,
+                                    .scale = shown->scale,
+                                    .number = m->minus                          ? difference
+                                              : strcmp(m->column, "n_dot") == 0 ? work
+                                                                                : measured};
+    if (m->minus) {
+        column.title = shown->scale > 1 ? "– Uniform (points)" : "– Uniform";
+        column.help = minus;
+    }
+    if (shown->digits >= 0) {
+        column.format = (m->minus ? sign : plain)[shown->digits];
+        column.more = alone ? NULL : plain[shown->digits];
+    }
+    return column;
+}
+
 // Only what a setting has a value in. Trainings do not count inner products, most graphs are fresh,
 // and mostly all anchors have true negatives: a column of zeros, or of ones, says nothing.
 static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
-    struct hn_html_column column = measures[m].column;
-    column.number = column.number ? column.number : measured;
+    struct hn_html_column column = column_of(&measures[m]);
     double *value = hn_alloc(ctx, t->o->settings, sizeof *value);
     bool zeros = true, ones = strcmp(column.from, "true_anchors") == 0;
     size_t n = 0;

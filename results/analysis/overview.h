@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16, HN_HEADED_DIGITS = 3 };
+enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16 };
 
 // Something in which settings differ, besides the sampler.
 struct hn_grid_axis {
