@@ -3,6 +3,7 @@
 #include <cblas.h>
 #include <dlfcn.h>
 #include <math.h>
+#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,28 +151,50 @@ enum hn_code hn_blas_open_as(struct hn_context *ctx, const char *core) {
 const char *hn_blas_core(void) { return blas.openblas_get_corename(); }
 const char *hn_blas_config(void) { return blas.openblas_get_config(); }
 
+// OpenBLAS 0.3.29, unlike 0.3.21, takes as many threads as OpenMP would at this place, whatever it
+// was told, and sums by them. So OpenMP has one here: the bits do not depend on their number.
+static int begin_alone(void) {
+    int threads = omp_get_max_threads();
+    if (threads > 1)
+        omp_set_num_threads(1);
+    return threads;
+}
+
+static void end_alone(int threads) {
+    if (threads > 1)
+        omp_set_num_threads(threads);
+}
+
 void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                 int64_t d, float *c, int64_t ldc) {
+    int threads = begin_alone();
     blas.cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)m, (blasint)n, (blasint)d,
                      1.0F, a, (blasint)lda, b, (blasint)ldb, 0.0F, c, (blasint)ldc);
+    end_alone(threads);
 }
 
 void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                     int64_t k, float *c, int64_t ldc) {
+    int threads = begin_alone();
     blas.cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k,
                      1.0F, a, (blasint)lda, b, (blasint)ldb, 1.0F, c, (blasint)ldc);
+    end_alone(threads);
 }
 
 void hn_gemm_double(struct hn_gemm_shape s, const double *a, const double *b, double beta,
                     double *c) {
+    int threads = begin_alone();
     blas.cblas_dgemm(CblasRowMajor, s.left ? CblasTrans : CblasNoTrans,
                      s.right ? CblasTrans : CblasNoTrans, (blasint)s.m, (blasint)s.n, (blasint)s.k,
                      1.0, a, (blasint)s.lda, b, (blasint)s.ldb, beta, c, (blasint)s.ldc);
+    end_alone(threads);
 }
 
 bool hn_cholesky(double *a, int64_t n) {
     blasint order = (blasint)n, info = 0;
+    int threads = begin_alone();
     blas.dpotrf_("U", &order, a, &order, &info, 1);
+    end_alone(threads);
     bool good = info == 0;
     for (int64_t i = 0; i < n; i++) // a NaN anywhere in a column comes to its diagonal
         good &= isfinite(a[i * n + i]) && a[i * n + i] > 0;
@@ -181,10 +204,12 @@ bool hn_cholesky(double *a, int64_t n) {
 // Rows of v are columns of what the library sees.
 void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count) {
     blasint order = (blasint)n, many = (blasint)count;
+    int threads = begin_alone();
     blas.cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, order, many, 1,
                      factor, order, v, order);
     blas.cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, order, many,
                      1, factor, order, v, order);
+    end_alone(threads);
 }
 
 // Two ways of LAPACK: dsyevr computes some of the pairs; it fails on some matrices with many equal
@@ -234,11 +259,15 @@ static enum hn_code find_pairs(struct hn_context *ctx, const struct eigen_job *j
     double works = 1, *work = NULL;
     blasint int_works = 1, *int_work = NULL;
     HN_SCOPE(ctx);
+    int threads = begin_alone();
     *info = way(job, &works, -1, &int_works, -1);
+    end_alone(threads);
     if (!HN_ALLOC(ctx, work, (int64_t)works) || !HN_ALLOC(ctx, int_work, int_works))
         return ctx->code;
+    threads = begin_alone();
     if (*info == 0)
         *info = way(job, work, (blasint)works, int_work, int_works);
+    end_alone(threads);
     return HN_OK;
 }
 

@@ -41,8 +41,8 @@ struct hn_screen_kernel {
                  struct hn_screen_edge cols, int32_t *sum, int64_t stride);
 };
 
-// By number; NULL where the processor or the build has none. 0 is plain C, many times slower than no
-// screen: tests compare the others with it.
+// By number; NULL where the processor or the build has none. 0 is plain C, many times slower than
+// no screen: tests compare the others with it.
 enum { HN_SCREEN_KERNELS = 5 };
 const struct hn_screen_kernel *hn_screen_kernel(int number);
 // The one that is faster than products of floats on this processor; NULL where none is.
