@@ -566,7 +566,7 @@ for r in rows:
     expect "a kernel that is near none" 2 "unknown kernel 'xyzzy'; there are all, table, linear, .*knn.*, train-pairs" bench xyzzy
     expect "one with a long name is cut with a mark" 2 "unknown kernel 'x{57}[.]{3}'; there are" bench "$(printf 'x%.0s' {1..99})"
     expect "an unknown kernel" 2 '@did-you-mean .table' bench tabel
-    expect "no such screen" 2 'not a kernel.*: unset it, or set it to off(, [a-z0-9]+)*$' bench knn --n 300 --reps 1 --screen nonsense
+    expect "no such screen" 2 'not a kernel.*: unset it, or set it to off(, [a-z0-9-]+)*$' bench knn --n 300 --reps 1 --screen nonsense
     HN_SCREEN=nonsense expect "no such screen, though nothing is swept" 2 "is 'nonsense'.*off" bench walk-0.1 $small
     HN_SCREEN=test-only expect "a kernel that only tests run" 2 "is 'test-only'" bench walk-0.1 $small
     HN_SCREEN=nonsense expect "a wrong screen does not matter to --help" 0 '' bench --help

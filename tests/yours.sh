@@ -132,7 +132,7 @@ open('second.jsonl', 'w').write(str([int(i) for i in good[0]]) + '\n\n[1, \"a\"]
     rm -rf no
     for s in "given|wants .file." "given: {file: good.npy}|wants .name." "given: {file: good.npy, name: knn}|is a sampler of hardneg" \
         "given: {file: good.npy, name: given}|is a sampler of hardneg" "given: {file: good.npy, name: a/b}|may hold letters" \
-        'given: {file: "{what}.npy", name: a}|has .what.; .step.' 'given: {file: "a, b.npy", name: a}|separates options'; do
+        'given: {file: "{what}.npy", name: a}|.what. is not known; .step.' 'given: {file: "a, b.npy", name: a}|separates options'; do
         expect "given: ${s%%|*}" 2 "${s#*|}" "${no[@]}" --set "samplers=[${s%%|*}]"
     done
     expect "given: no such file" 3 'a: no.npy: cannot be opened' "${no[@]}" --set 'samplers=[given: {file: no.npy, name: a}]'
