@@ -14,7 +14,7 @@ says_of() { listed "$1" | grep -qE -- "$2"; } # ID PATTERN
 check "--list groups by paper" eval '[ "$(grep -E "^[A-Z]" out | tr "\n" " ")" = "BS GC HC NS PS " ]'
 check "--list is readable on a terminal" eval '[ "$(awk "{ if (length > n) n = length } END { print n }" out)" -le 100 ]'
 check "--list names snapshot rows" says_of bs-fig4 'ready snapshots BS figure 4 on other data: your snapshots'
-check "what is covered" says_of bs-limits 'bs-limits ready snapshots BS section 4.3 $'
+check "what is covered" says_of bs-limits 'bs-limits ready snapshots BS section 4.3 \(M = N, M = 1\) $'
 check "what needs data" says_of bs-table1 '- listed BS table 1 needs data: ImageNet'
 check "what needs code" says_of bs-table6-other '- listed .*needs code: jobs and claims for CIFAR-100'
 check "what needs none of ours" says_of gc-table12 '- listed .*needs another machine: seven GPUs'
