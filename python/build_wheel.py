@@ -27,7 +27,7 @@ def _read(*path):
 
 
 def _version():
-    return re.search(r'hn_version\[\] = "(.*)";', _read(ROOT, "core", "version.c").decode()).group(1)
+    return re.search(r'hn_version\[\] = "(.*)";', _read(ROOT, "core", "context.c").decode()).group(1)
 
 
 def _metadata(version):

@@ -1,6 +1,7 @@
 // Merging: every part says what the whole job is (table `plan`, or its own rows if it is complete),
 // so that parts of other jobs are refused, missing cells named, and the order is that of one run.
 #include "results/merge.h"
+#include "core/strings.h"
 #include "results/compare.h"
 #include "results/programs.h"
 
@@ -38,6 +39,25 @@ static bool goes_on(const struct hn_table *cells, enum hn_row_kind kind, int64_t
                0;
 }
 
+// A cell that a plan lists twice would be in the merged results twice.
+static enum hn_code check_once(struct hn_context *ctx, const struct hn_table *plan) {
+    struct hn_named *cell = hn_alloc(ctx, plan->rows, sizeof *cell);
+    if (!cell)
+        return ctx->code;
+    for (int64_t i = 0; i < plan->rows; i++)
+        cell[i] = (struct hn_named){hn_table_text(plan, i, "run_key"), i};
+    hn_named_sort(cell, plan->rows);
+    enum hn_code code = HN_OK;
+    for (int64_t i = 1; i < plan->rows && !code; i++)
+        if (strcmp(cell[i - 1].text, cell[i].text) == 0)
+            code = hn_fail(ctx, HN_DATA,
+                           "cells %" PRId64 " and %" PRId64
+                           " of the job have one key: no run writes that",
+                           cell[i - 1].number, cell[i].number);
+    hn_free(ctx, cell);
+    return code;
+}
+
 // Reads the plan of the job from a part: table `plan`, or the cells of complete results.
 static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_table *out) {
@@ -52,7 +72,7 @@ static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r
                                                      hn_row_label(cells, i, NULL).text))
                 return ctx->code;
     }
-    return HN_OK;
+    return check_once(ctx, out);
 }
 
 static int64_t common_rows(const struct hn_table *a, const struct hn_table *b) {

@@ -104,7 +104,7 @@ import build_wheel
 def made(): return open(sys.argv[2] + '/' + build_wheel.build_sdist(sys.argv[2]), 'rb').read()
 assert made() == made()
 t = tarfile.open(sys.argv[2] + '/' + build_wheel.build_sdist(sys.argv[2])); names = {n.split('/', 1)[1] for n in t.getnames()}
-assert {'PKG-INFO', 'pyproject.toml', 'Makefile', 'core/version.c', 'python/hardneg/__init__.py', 'python/build_wheel.py'} <= names
+assert {'PKG-INFO', 'pyproject.toml', 'Makefile', 'core/context.c', 'python/hardneg/__init__.py', 'python/build_wheel.py'} <= names
 assert not any(n.startswith('build/') for n in names)" "$root" "$work"
     found=$(echo "$work"/wheels/hardneg-*-py3-none-*.whl)
     cp "$found" first.whl
