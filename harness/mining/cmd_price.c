@@ -231,8 +231,8 @@ static void print_wanted(const struct hn_price_work *w) {
 static void print_recommended(const struct hn_price_work *w) {
     const struct hn_price *p = &w->price[w->recommended];
     printf("\nThe hardest that is shown to have at most %g %% false negatives: %.2f %% [%.2f, "
-           "%.2f], hardness %.2f; %.1f %% of the queries get none. Of such statements one in "
-           "twenty at most is wrong, for all settings together.\n",
+           "%.2f], hardness %.2f; %.1f %% of the queries get none. At most one sample in twenty "
+           "leads to a setting above the limit, all settings together.\n",
            100 * w->p->max_fn, 100 * p->false_share.mean, 100 * p->false_share.lo,
            100 * p->false_share.hi, p->hardness.mean, 100 * p->none);
     print_ties(w);
