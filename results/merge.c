@@ -88,7 +88,7 @@ static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results 
         struct hn_table other;
         HN_SCOPE(ctx);
         if (read_plan(ctx, &part[i], &other))
-            return ctx->code;
+            return hn_fail_in(ctx, "%s", name[i]);
         bool same_job = strcmp(hn_results_get(&part[0], "config_sha256"),
                                hn_results_get(&part[i], "config_sha256")) == 0;
         bool same = other.rows == plan->rows && common_rows(&other, plan) == plan->rows;
@@ -407,9 +407,12 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
     *summary = (struct hn_merge_summary){0};
     HN_SCOPE(ctx);
     struct hn_row_index **index = hn_zalloc(ctx, n, sizeof *index);
-    if (!index || (!mixed && check_programs(ctx, part, name, n)) ||
-        read_plan(ctx, &part[0], &plan) || check_plans(ctx, part, name, n, &plan) ||
-        list_all(ctx, part, n, &all) || check_overlaps(ctx, part, name, n, &all))
+    if (!index || (!mixed && check_programs(ctx, part, name, n)))
+        return ctx->code;
+    if (read_plan(ctx, &part[0], &plan))
+        return hn_fail_in(ctx, "%s", name[0]);
+    if (check_plans(ctx, part, name, n, &plan) || list_all(ctx, part, n, &all) ||
+        check_overlaps(ctx, part, name, n, &all))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         if (make_index(ctx, &part[i], &index[i]))
