@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int hn_results_code_version = 25;
+const int hn_results_code_version = 26;
 
 // Changes of numbers, newest last; `compare` prints those between two files.
 static const struct hn_results_change changes[] = {
@@ -37,6 +37,7 @@ static const struct hn_results_change changes[] = {
     {23, "encoders move by rounding: lengths of embeddings and statistics of batch norm"},
     {24, "encoders that NT-Xent trains move by rounding: powers of scores are relative to 1"},
     {25, "spectral, texts' projections and losses under gist and fnc move by rounding"},
+    {26, "pairs: documents of equal score count in all of their orders"},
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 

@@ -3,7 +3,6 @@
 #include "retrieval/evaluate.h"
 #include "core/numbers.h"
 
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -102,15 +101,6 @@ static int64_t rank_all(const struct work *w, struct scratch *s, int64_t query, 
     return n;
 }
 
-static void sort_down(double *x, int64_t n) {
-    gsl_sort(x, 1, (size_t)n);
-    for (int64_t i = 0; i < n / 2; i++) {
-        double moved = x[i];
-        x[i] = x[n - 1 - i];
-        x[n - 1 - i] = moved;
-    }
-}
-
 // The passages from .. to of the ranking as one tie, whose gains go into gain[].
 static struct hn_tie make_tie(const struct work *w, const struct scratch *s, int64_t from,
                               int64_t to, double *gain) {
@@ -123,7 +113,7 @@ static struct hn_tie make_tie(const struct work *w, const struct scratch *s, int
         if (g > 0)
             gain[t.gains++] = g;
     }
-    sort_down(gain, t.gains);
+    hn_sort_down(gain, t.gains);
     return t;
 }
 
@@ -150,7 +140,7 @@ static struct hn_ideal find_wanted(const struct work *w, int64_t query, double *
         if (g > 0)
             gain[wanted.gains++] = g;
     }
-    sort_down(gain, wanted.gains);
+    hn_sort_down(gain, wanted.gains);
     return wanted;
 }
 

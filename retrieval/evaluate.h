@@ -17,6 +17,7 @@ enum hn_retrieval_metric { HN_RECALL, HN_HIT, HN_MRR, HN_NDCG, HN_MAP, HN_RETRIE
 extern const char *const hn_retrieval_metric_name[HN_RETRIEVAL_METRICS];
 
 double hn_gain_of(int32_t grade, bool relevant, enum hn_convention convention);
+void hn_sort_down(double *x, int64_t n);
 
 // Passages of equal score, consecutive in a ranking.
 struct hn_tie {
@@ -35,10 +36,17 @@ struct hn_ideal {
 void hn_evaluate_ties(const struct hn_ideal *wanted, const struct hn_tie *tie, int64_t n, int64_t k,
                       enum hn_convention convention, enum hn_tie_order order, double *value);
 
-// The same of a ranking id[n] without equal scores. `gain` is scratch for as many as the query has
-// judged passages. False: nothing is relevant to it, and it has no value.
-bool hn_evaluate_row(const struct hn_qrels *q, int64_t query, const int32_t *id, int64_t n,
-                     int64_t k, enum hn_convention convention, double *gain, double *value);
+// A judged passage in a ranking.
+struct hn_position {
+    int64_t above, equal; // passages of a higher score; of the same, itself included, or 0: it is
+                          // not ranked
+    int32_t grade;
+    bool relevant;
+};
+// The same of a query by the positions of its judged passages, which are sorted. `gain` is scratch
+// for 2 n. False: none is relevant, and the query has no value.
+bool hn_evaluate_positions(struct hn_position *position, int64_t n, int64_t k,
+                           enum hn_convention convention, double *gain, double *value);
 
 // Evaluates all queries of an open miner.
 struct hn_ranking_metrics {

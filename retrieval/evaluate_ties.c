@@ -3,6 +3,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdlib.h>
 
 const char *const hn_convention_name[] = {"expected", "trec", "st", NULL};
 const char *const hn_retrieval_metric_name[] = {"recall", "hit", "mrr", "ndcg", "map"};
@@ -78,33 +79,62 @@ void hn_evaluate_ties(const struct hn_ideal *wanted, const struct hn_tie *tie, i
     put_values(&s, wanted, k, convention, value);
 }
 
+void hn_sort_down(double *x, int64_t n) {
+    gsl_sort(x, 1, (size_t)n);
+    for (int64_t i = 0; i < n / 2; i++) {
+        double moved = x[i];
+        x[i] = x[n - 1 - i];
+        x[n - 1 - i] = moved;
+    }
+}
+
 double hn_gain_of(int32_t grade, bool relevant, enum hn_convention convention) {
     return convention == HN_CONVENTION_ST ? relevant : fmax(grade, 0);
 }
 
-bool hn_evaluate_row(const struct hn_qrels *q, int64_t query, const int32_t *id, int64_t n,
-                     int64_t k, enum hn_convention convention, double *gain, double *value) {
+static int by_rank(const void *a, const void *b) {
+    const struct hn_position *x = a, *y = b;
+    if ((x->equal > 0) != (y->equal > 0))
+        return x->equal > 0 ? -1 : 1;
+    if (x->above != y->above)
+        return x->above < y->above ? -1 : 1;
+    return (x->grade < y->grade) - (x->grade > y->grade);
+}
+
+// The relevant passages, with their gains in gain[n].
+static struct hn_ideal find_ideal(const struct hn_position *position, int64_t n,
+                                  enum hn_convention convention, double *gain) {
     struct hn_ideal w = {.gain = gain};
-    struct sums s = {.missing = 1};
-    for (int64_t e = q->start[query]; e < q->start[query + 1]; e++) {
-        bool relevant = hn_qrels_relevant_at(q, e);
-        double g = hn_gain_of(q->grade[e], relevant, convention);
-        w.relevant += relevant;
+    for (int64_t i = 0; i < n; i++) {
+        double g = hn_gain_of(position[i].grade, position[i].relevant, convention);
+        w.relevant += position[i].relevant;
         if (g > 0)
-            gain[w.gains++] = -g;
+            gain[w.gains++] = g;
     }
-    if (w.relevant == 0)
+    hn_sort_down(gain, w.gains);
+    return w;
+}
+
+bool hn_evaluate_positions(struct hn_position *position, int64_t n, int64_t k,
+                           enum hn_convention convention, double *gain, double *value) {
+    const struct hn_ideal wanted = find_ideal(position, n, convention, gain);
+    struct sums s = {.missing = 1};
+    if (wanted.relevant == 0)
         return false;
-    gsl_sort(gain, 1, (size_t)w.gains);
-    for (int64_t g = 0; g < w.gains; g++)
-        gain[g] = -gain[g];
-    for (int64_t i = 0; i < hn_min(n, k); i++) {
-        int64_t e = hn_qrels_find(q, query, id[i]);
-        bool relevant = e >= 0 && hn_qrels_relevant_at(q, e);
-        double g = e < 0 ? 0 : hn_gain_of(q->grade[e], relevant, convention);
-        const struct hn_tie one = {1, relevant, g > 0, &g};
-        add_expected(&s, &one, k);
+    qsort(position, (size_t)n, sizeof *position, by_rank);
+    for (int64_t from = 0, to; from < n && position[from].equal > 0 && position[from].above < k;
+         from = to) {
+        struct hn_tie tie = {.n = position[from].equal, .gain = gain + n};
+        for (to = from;
+             to < n && position[to].equal > 0 && position[to].above == position[from].above; to++) {
+            double g = hn_gain_of(position[to].grade, position[to].relevant, convention);
+            tie.relevant += position[to].relevant;
+            if (g > 0)
+                gain[n + tie.gains++] = g;
+        }
+        s.rank = position[from].above;
+        add_expected(&s, &tie, k);
     }
-    put_values(&s, &w, k, convention, value);
+    put_values(&s, &wanted, k, convention, value);
     return true;
 }

@@ -94,13 +94,29 @@ static void check_published(const json_t *c, int64_t k) {
     check_rows(json_object_get(c, "ranking"), &got, k);
 }
 
+// Values of a ranking id[n] in which no two scores are equal.
+static bool evaluate(const struct hn_qrels *q, int64_t query, const int32_t *id, int64_t n,
+                     int64_t k, enum hn_convention convention, double *value) {
+    struct hn_position position[PASSAGES];
+    double gain[2 * PASSAGES];
+    int64_t from = q->start[query], judged = q->start[query + 1] - from;
+    for (int64_t j = 0; j < judged; j++) {
+        position[j] = (struct hn_position){.grade = q->grade[from + j],
+                                           .relevant = hn_qrels_relevant_at(q, from + j)};
+        for (int64_t i = 0; i < n; i++)
+            if (id[i] == q->passage[from + j])
+                position[j] = (struct hn_position){i, 1, position[j].grade, position[j].relevant};
+    }
+    return hn_evaluate_positions(position, judged, k, convention, gain, value);
+}
+
 static void check_metrics(const json_t *c, enum hn_convention convention) {
     static const int64_t cutoff[] = {1, 3, 10};
     static const char *const name[] = {"", "trec", "st"};
     const json_t *want = json_object_get(json_object_get(c, "metrics"), name[convention]);
     struct hn_retrieval_data data;
     struct hn_ranking r;
-    double gain[PASSAGES], value[HN_RETRIEVAL_METRICS];
+    double value[HN_RETRIEVAL_METRICS];
     HN_SCOPE(&ctx);
     read_data(c, true, &data);
     HN_CHECK(&ctx, hn_ranking_run(&ctx, &data.rows[0], &data.rows[1], 10, &r));
@@ -108,8 +124,7 @@ static void check_metrics(const json_t *c, enum hn_convention convention) {
         double sum[HN_RETRIEVAL_METRICS] = {0};
         int64_t queries = 0;
         for (int64_t q = 0; q < r.rows; q++) {
-            if (!hn_evaluate_row(&data.qrels, q, r.id + q * r.kept, r.kept, cutoff[k], convention,
-                                 gain, value))
+            if (!evaluate(&data.qrels, q, r.id + q * r.kept, r.kept, cutoff[k], convention, value))
                 continue;
             queries++;
             for (int m = 0; m < HN_RETRIEVAL_METRICS; m++)
@@ -144,27 +159,27 @@ static void test_cases(void) {
     json_decref(all);
 }
 
-// Of the relevant 4 (grade 3), 1 (grade 1) and 9 (grade 2), 1 and 4 are at places 2 and 3.
+// Of the relevant 4 (grade 3), 1 (grade 1) and 9 (grade 2), 1 and 4 are at positions 2 and 3.
 static void test_metrics(void) {
     struct hn_judgement list[] = {{0, 4, 3}, {0, 1, 1}, {0, 9, 2}, {0, 7, 0}, {1, 2, 0}};
     static const int32_t id[] = {7, 1, 4, 0};
     struct hn_qrels q;
-    double gain[4], v[HN_RETRIEVAL_METRICS];
+    double v[HN_RETRIEVAL_METRICS];
     hn_context_init(&ctx, 1);
     HN_SCOPE(&ctx);
     HN_CHECK(&ctx, hn_qrels_build(&ctx, list, 5, 2, &q));
-    CU_ASSERT_FALSE(hn_evaluate_row(&q, 1, id, 4, 4, HN_CONVENTION_TREC, gain, v));
-    CU_ASSERT(hn_evaluate_row(&q, 0, id, 4, 10, HN_CONVENTION_TREC, gain, v));
+    CU_ASSERT_FALSE(evaluate(&q, 1, id, 4, 4, HN_CONVENTION_TREC, v));
+    CU_ASSERT(evaluate(&q, 0, id, 4, 10, HN_CONVENTION_TREC, v));
     CU_ASSERT_DOUBLE_EQUAL(v[HN_RECALL], 2.0 / 3, 1e-15);
     CU_ASSERT_EQUAL(v[HN_HIT], 1);
     CU_ASSERT_EQUAL(v[HN_MRR], .5);
     CU_ASSERT_DOUBLE_EQUAL(v[HN_NDCG], (1 / log2(3) + 3.0 / 2) / (3 + 2 / log2(3) + 1.0 / 2),
                            1e-15);
     CU_ASSERT_DOUBLE_EQUAL(v[HN_MAP], (1.0 / 2 + 2.0 / 3) / 3, 1e-15);
-    CU_ASSERT(hn_evaluate_row(&q, 0, id, 4, 2, HN_CONVENTION_ST, gain, v));
+    CU_ASSERT(evaluate(&q, 0, id, 4, 2, HN_CONVENTION_ST, v));
     CU_ASSERT_DOUBLE_EQUAL(v[HN_NDCG], (1 / log2(3)) / (1 + 1 / log2(3)), 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(v[HN_MAP], 1.0 / 2 / 2, 1e-15);
-    CU_ASSERT(hn_evaluate_row(&q, 0, id, 4, 1, HN_CONVENTION_ST, gain, v));
+    CU_ASSERT(evaluate(&q, 0, id, 4, 1, HN_CONVENTION_ST, v));
     CU_ASSERT(v[HN_HIT] == 0 && v[HN_MRR] == 0 && v[HN_MAP] == 0);
 }
 

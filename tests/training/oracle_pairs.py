@@ -50,6 +50,29 @@ def bag(data):
     return Counter(fold(fnv(1, w), 15) for w in own), Counter(32768 + fold(fnv(*r), 16) for r in rest)
 
 
+def first(ties, wanted):
+    """The mean of 1 / rank of the first that is wanted."""
+    rank, missing, mean = 0, 1, 0
+    for tie in ties:
+        r, left = sum(d in wanted for d in tie), len(tie)
+        for _ in tie:
+            rank += 1
+            if rank <= 1000 and left and r: mean += missing * r / left / rank
+            missing *= max(left - r, 0) / left
+            left -= 1
+    return mean
+
+
+def within(ties, wanted, k):
+    """The mean share of the wanted among the first k."""
+    found = 0
+    for tie in ties:
+        ranks = min(len(tie), k)
+        found += sum(d in wanted for d in tie) * ranks / len(tie) if tie else 0
+        k -= ranks
+    return found / len(wanted)
+
+
 def check(folder, results, tf="log"):
     import h5py, numpy as np
     rows = {name: [json.loads(line) for line in open(f"{folder}/{name}.jsonl")] for name in NAMES}
@@ -78,10 +101,9 @@ def check(folder, results, tf="log"):
     own = {d for wanted in test.values() for d in wanted}
     for q, wanted in test.items():
         score = {d: sum(x * all_weights[d].get(b, 0) for b, x in all_weights[q].items()) for d in documents}
-        order = sorted(documents, key=lambda d: -score[d])
-        of_own = [d for d in order if d in own]
-        sums += [1 / (1 + next(i for i, d in enumerate(o) if d in wanted)) for o in (order, of_own)] + \
-            [sum(d in wanted for d in order[:100]) / len(wanted)]
+        # Documents of equal score are in every order alike.
+        ties = [[d for d in documents if score[d] == s] for s in sorted(set(score.values()), reverse=True)]
+        sums += [first(ties, wanted), first([[d for d in t if d in own] for t in ties], wanted), within(ties, wanted, 100)]
     told = [h5py.File(f"{results}/results.h5")["training"][c][0] for c in ("tfidf_mrr", "tfidf_mrr_test", "tfidf_recall_100")]
     print(sums / len(test), told)
     assert np.allclose(sums / len(test), told, atol=1e-9) and sums[0] < sums[1]

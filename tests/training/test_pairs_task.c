@@ -6,7 +6,6 @@
 #include "tests/task_data.h"
 #include "training/loop.h"
 #include "training/tasks/pairs_overlap.h"
-#include "training/tasks/pairs_rank.h"
 
 #include <sys/stat.h>
 
@@ -71,7 +70,7 @@ static double dot(const float *a, const float *b) {
     return sum;
 }
 
-// The reciprocal place of the first of the wanted documents, 0 beyond `depth`.
+// The reciprocal place of the first of the wanted documents, 0 beyond `depth`; no two score alike.
 static double reciprocal(const float *q, const float *p, int n, const bool *wanted,
                          const bool *among, int depth) {
     double best = -2;
@@ -84,7 +83,7 @@ static double reciprocal(const float *q, const float *p, int n, const bool *want
     for (int d = 0; d < n; d++)
         if (among[d] && d != at) {
             double s = dot(q, p + d * OUT);
-            place += s > best || (s >= best && d < at);
+            place += s > best;
         }
     return place <= depth ? 1.0 / place : 0;
 }
@@ -133,60 +132,6 @@ static void test_measures(void) {
         CU_ASSERT(value[c] > 0 && value[c] <= 1);
     close_pairs(&t);
     hn_fixture_remove(folder);
-}
-
-// Bags have the measures of the same rows in full: five texts are there twice, some documents are
-// beyond the depth of a ranking, and judged ones that are not relevant are not of the queries.
-static void test_bags(void) {
-    enum {
-        ASKED = 30,
-        KEYS = 1400,
-        OWN = KEYS - 2 * ASKED,
-        ROWS = ASKED + KEYS,
-        WORDS = 40,
-        OF_ROW = 6
-    };
-    static float z[ROWS * WORDS];
-    struct hn_judgement list[2][2 * ASKED];
-    struct hn_context ctx;
-    struct hn_sparse bags[2], transposed;
-    struct hn_qrels test, truth;
-    int32_t query[ASKED], own[KEYS];
-    double dense[HN_PAIRS_COLUMNS], sparse[HN_PAIRS_COLUMNS];
-    struct hn_pairs_ranked r = {ASKED, KEYS, 0, query, own, &test, &truth};
-    hn_context_init(&ctx, 3);
-    HN_SCOPE(&ctx);
-    HN_CHECK(&ctx, hn_sparse_open(&ctx, ASKED, WORDS, ASKED * OF_ROW, &bags[0]));
-    HN_CHECK(&ctx, hn_sparse_open(&ctx, KEYS, WORDS, KEYS * OF_ROW, &bags[1]));
-    HN_CHECK(&ctx, hn_sparse_open(&ctx, WORDS, KEYS, KEYS * OF_ROW, &transposed));
-    for (int i = 0; i < ROWS; i++) {
-        struct hn_sparse *x = &bags[i >= ASKED];
-        int row = i < ASKED ? i : i - ASKED, text = i >= ROWS - 5 ? i - 5 : i;
-        if (i < ASKED && i % 5 == 0)
-            text = ASKED + OWN + 2 * i; // of its document
-        for (int k = 0; k < OF_ROW; k++) {
-            int at = row * OF_ROW + k;
-            x->index[at] = 7 * k + (text * (k + 3) + text / 7) % (k == 5 ? 5 : 7);
-            x->value[at] = (float)sqrt((1 + k + text % 3) / (21. + 6 * (text % 3)));
-            z[i * WORDS + x->index[at]] = x->value[at];
-        }
-        x->start[row + 1] = (int64_t)(row + 1) * OF_ROW;
-    }
-    hn_sparse_transpose(&bags[1], &transposed);
-    for (int32_t i = 0; i < ASKED; i++) {
-        query[i] = i;
-        own[r.own++] = OWN + 2 * i;
-        for (int way = 0; way < 2; way++) {
-            list[way][2 * i] = (struct hn_judgement){i, OWN + 2 * i, 1};
-            list[way][2 * i + 1] = (struct hn_judgement){i, OWN + (2 * i + 7) % (2 * ASKED), way};
-        }
-    }
-    HN_CHECK(&ctx, hn_qrels_build(&ctx, list[0], 2 * ASKED, ASKED, &test));
-    HN_CHECK(&ctx, hn_qrels_build(&ctx, list[1], 2 * ASKED, ASKED, &truth));
-    HN_CHECK(&ctx, hn_pairs_measure(&ctx, &r, z, WORDS, dense));
-    HN_CHECK(&ctx, hn_pairs_measure_bags(&ctx, &r, &bags[0], &transposed, sparse));
-    for (int c = 0; c < HN_PAIRS_COLUMNS; c++)
-        CU_ASSERT(sparse[c] > 0 && fabs(sparse[c] - dense[c]) < 1e-12);
 }
 
 // The mean of both directions, with and without what is relevant elsewhere in the batch.
@@ -493,8 +438,11 @@ static void test_overlap(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"measures", test_measures},   {"bags", test_bags},     {"loss", test_loss},
-    {"tables", test_tables},       {"mined", test_mined},   {"mined, and interrupted", test_resume},
-    {"drop_last", test_drop_last}, {"faults", test_faults}, {"overlap", test_overlap},
+    {"measures", test_measures},
+
+    {"loss", test_loss},           {"tables", test_tables},
+    {"mined", test_mined},         {"mined, and interrupted", test_resume},
+    {"drop_last", test_drop_last}, {"faults", test_faults},
+    {"overlap", test_overlap},
 };
 HN_TEST_MAIN("pairs_task", tests)

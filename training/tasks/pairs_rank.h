@@ -6,8 +6,9 @@
 
 // Columns of a kind of embeddings: MRR@1000 among all documents and among those of the evaluated
 // queries, MRR@10, recall@100; then MRR@1000, MRR@10 and recall@100 by complete relevance, NaN
-// where it is unknown.
-enum { HN_PAIRS_KNOWN = 4, HN_PAIRS_COLUMNS = 7 };
+// where it is unknown. Documents of equal score count as in retrieval/evaluate.h: by the mean over
+// their orders.
+enum { HN_PAIRS_COLUMNS = 7 };
 
 // Borrowed. Relevance by numbers of queries and documents.
 struct hn_pairs_ranked {
