@@ -445,11 +445,15 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
                                   .now = now,
                                   .is_default = options->is_default,
                                   .verbose = options->verbose,
+                                  .by_name = options->by_name,
                                   .said_first = ""};
     struct work w = {ctx, options, out};
+    const bool times =
+        !options->by_name || options->n_gates > 0; // what no gate holds is not judged
     if (hn_compare_say_first(ctx, out) || hn_compare_check_gates(ctx, base, options) ||
-        open_lines(ctx, out) || compare_values(&w) ||
-        hn_compare_times(ctx, base, n_base, now, n_now, options, out))
+        open_lines(ctx, out) ||
+        (options->by_name ? hn_compare_named(ctx, options, out) : compare_values(&w)) ||
+        (times && hn_compare_times(ctx, base, n_base, now, n_now, options, out)))
         return ctx->code;
     if (*out->left_out)
         hn_compare_say(ctx, out, "The older program of NEW does not know, so not judged:%s\n",

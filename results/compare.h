@@ -48,11 +48,19 @@ struct hn_compare_options {
     const struct hn_gate *gate; // [n_gates]; none: all is held (docs/reference/compare.md)
     int64_t n_gates;
     double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
+    bool by_name; // settings are matched by the name of their data (hn_compare_named())
     bool allow_missing; // cells of BASE that NEW lacks do not fail
     bool rounds;  // files are rounds: a time has one sample of each, its median, be it only one
     bool verbose; // all cells that are missing are named, not a few
     hn_row_default
         *is_default; // options that are not part of a cell's identity, nor label; or NULL
+};
+
+// The change of a setting's mean, paired by seed.
+struct hn_seeds_change {
+    struct hn_interval
+        change; // to - from; of those with gates 95 % for all; lo, hi NaN: of one seed
+    int64_t seeds;
 };
 
 // All values of one column of one table, or of one array.
@@ -67,6 +75,7 @@ struct hn_compare_line {
     // The change that is worst (or largest, where nothing fails): rows of hn_compare_cells().
     double worst, from, to; // worst: how much worse, relative to `from` where that is not 0
     int64_t base_row, now_row;
+    struct hn_seeds_change over; // by name
 };
 
 // One value that differs, up to HN_COMPARE_CHANGES of them, failed ones first come first served.
@@ -74,6 +83,7 @@ struct hn_compare_change {
     int64_t line, base_row, now_row;
     double from, to;
     bool failed;
+    struct hn_seeds_change over; // by name
 };
 
 // One cost of one cell.
@@ -106,7 +116,10 @@ struct hn_comparison {
     struct hn_compare_time *time;
     int64_t n_times, times_tested, times_failed, times_unclear;
     int64_t samples_needed; // about, to tell half of the unclear times; 0: unknown
-    int64_t values;         // compared, times apart
+    // By name: values are means over a setting's seeds, and a row stands for its setting.
+    bool by_name;
+    int64_t settings, unclear, seeds_needed; // unclear: neither shown to fail nor to be within
+    int64_t values;                          // compared, times apart
     int64_t differ, failed;
     enum hn_time_unit unit; // processes: times have one sample of each
     enum hn_clock clock;
@@ -130,6 +143,16 @@ HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_resu
                                     int64_t n_base, const struct hn_results *now, int64_t n_now,
                                     const struct hn_compare_options *options,
                                     struct hn_comparison *out);
+// Compares what other data of the same name gave, a checkpoint with the one before: settings at the
+// last steps of both files, matched by file name, sampler, options and the like. A value is the
+// mean of a setting over the seeds of both files; only gates are held (docs/reference/compare.md,
+// "A new checkpoint"). Fills lines, changes and counts but for times.
+HN_MUST_USE enum hn_code hn_compare_named(struct hn_context *ctx,
+                                          const struct hn_compare_options *options,
+                                          struct hn_comparison *out);
+// The intervals of all changes that gates hold miss one of these with this chance (Bonferroni).
+static const double hn_compare_named_alpha = 0.05;
+
 // The comparison of `now` with a baseline that is not there; `none` is empty.
 void hn_compare_nothing(const struct hn_results *none, const struct hn_results *now, bool allowed,
                         struct hn_comparison *out);

@@ -36,8 +36,27 @@ bool hn_compare_has_amount(const struct hn_compare_line *line) {
 
 struct hn_phrase hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row) {
     const struct hn_table *cells = hn_compare_cells(c, table);
-    return row >= 0 && row < cells->rows ? hn_row_label(cells, row, c->is_default)
-                                         : (struct hn_phrase){""};
+    if (row < 0 || row >= cells->rows)
+        return (struct hn_phrase){""};
+    return c->by_name ? hn_row_setting_label(cells, row, c->is_default)
+                      : hn_row_label(cells, row, c->is_default);
+}
+
+// " (.0102 -> .0140) SETTING", by name: the change with its interval.
+static struct hn_phrase describe_named(const struct hn_comparison *c,
+                                       const struct hn_compare_line *line) {
+    const struct hn_interval *moved = &line->over.change;
+    struct hn_phrase all;
+    if (isnan(line->to))
+        hn_put_text(all.text, sizeof all.text, "no value");
+    else
+        hn_put_text(all.text, sizeof all.text, "%+.4g", moved->mean);
+    if (!isnan(moved->lo))
+        hn_append(all.text, sizeof all.text, " [%+.4g, %+.4g]", moved->lo, moved->hi);
+    hn_append(all.text, sizeof all.text, " (%.5g -> %.5g) %s; %s", line->from, line->to,
+              hn_compare_label(c, line->table, line->base_row).text,
+              hn_counted(line->over.seeds, "seed").text);
+    return all;
 }
 
 // The change in percent, or the difference where the value was 0.
@@ -45,6 +64,8 @@ struct hn_phrase hn_compare_describe(const struct hn_comparison *c,
                                      const struct hn_compare_line *line) {
     const double from = line->from, change = line->to - from;
     struct hn_phrase all = {"differs:"};
+    if (c->by_name && !line->text)
+        return describe_named(c, line);
     if (hn_compare_has_amount(line)) {
         if (isnan(line->to))
             hn_put_text(all.text, sizeof all.text, "no value");
@@ -134,8 +155,18 @@ static json_t *row(const char *metric, const char *gate, int64_t values, int64_t
                      "change", hn_json_text(change), "note", hn_json_text(note));
 }
 
+static bool any_gated(const struct hn_comparison *c) {
+    for (int64_t i = 0; i < c->n_lines; i++)
+        if (c->line[i].gate)
+            return true;
+    return false;
+}
+
 // True if a column has a row of its own.
-static bool shown(const struct hn_compare_line *line) {
+static bool shown(const struct hn_comparison *c, const struct hn_compare_line *line) {
+    if (c->by_name) // where there are gates these alone: everything else differs, too
+        return line->failed > 0 || (!line->text && line->compared > 0 &&
+                                    (any_gated(c) ? line->gated : line->differ > 0));
     bool machine = hn_gate_by_name(line->role) && !line->gate; // differs from run to run
     bool asked = line->gate && strcmp(line->gate->metric, line->name) == 0;
     return (line->differ > 0 && !machine) || (asked && line->compared > 0);
@@ -145,7 +176,7 @@ json_t *hn_compare_rows(const struct hn_comparison *c) {
     json_t *rows = json_array();
     char name[128], rule[64];
     for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
-        if (!shown(line))
+        if (!shown(c, line))
             continue;
         bool own = strcmp(line->table, "runs") == 0; // columns of /runs go by their own name
         hn_put_text(name, sizeof name, "%s%s%s", own ? "" : line->table, own ? "" : ".",
@@ -157,7 +188,7 @@ json_t *hn_compare_rows(const struct hn_comparison *c) {
     }
     for (int which = 0; which < HN_COMPARE_COSTS; which++) {
         struct hn_compare_cost t = hn_compare_cost(c, which);
-        if (t.cells == 0)
+        if (t.cells == 0 || (c->by_name && !t.worst->gated))
             continue;
         snprintf(rule, sizeof rule, t.tested ? "+%.3g %%" : "not gated", 100 * t.worst->min);
         json_array_append_new(rows, row(t.metric, rule, t.cells, t.slower, t.slower > 0,
@@ -170,7 +201,7 @@ json_t *hn_compare_rows(const struct hn_comparison *c) {
 int64_t hn_compare_same(const struct hn_comparison *c) {
     int64_t n = 0;
     for (int64_t i = 0; i < c->n_lines; i++)
-        n += c->line[i].differ == 0 && !shown(&c->line[i]) && c->line[i].compared > 0;
+        n += c->line[i].differ == 0 && !shown(c, &c->line[i]) && c->line[i].compared > 0;
     return n;
 }
 
@@ -259,21 +290,46 @@ static int64_t find_other(const struct hn_table *now, const char *name, const ch
     return other;
 }
 
-// Says which data sets have one name and other contents: none of their cells is compared.
-static void say_contents(struct hn_context *ctx, struct hn_comparison *c) {
+// The row of a data set's last step, -1: there is none.
+static int64_t last_of(const struct hn_table *t, const char *name) {
+    int64_t last = -1;
+    for (int64_t r = 0; r < t->rows; r++)
+        if (strcmp(hn_table_text(t, r, "dataset"), name) == 0 &&
+            (last < 0 || hn_table_real(t, r, "step") > hn_table_real(t, last, "step")))
+            last = r;
+    return last;
+}
+
+// Says which data set of BASE has other contents in NEW: none of its cells is compared, or, by
+// name, which checkpoints are.
+static void say_data(struct hn_context *ctx, struct hn_comparison *c, int64_t row) {
     const struct hn_table *base = &c->base->runs, *now = &c->now->runs;
+    const char *name = hn_table_text(base, row, "dataset");
+    int64_t was = last_of(base, name), is = last_of(now, name);
+    int64_t other = find_other(now, name, hn_table_text(base, row, "dataset_sha256"));
+    if (c->by_name && is >= 0)
+        hn_compare_say(ctx, c, "%s: step %.0f of SHA-256 %.12s... against step %.0f of %.12s...\n",
+                       hn_quote(name).text, hn_table_real(base, was, "step"),
+                       hn_table_text(base, was, "dataset_sha256"), hn_table_real(now, is, "step"),
+                       hn_table_text(now, is, "dataset_sha256"));
+    else if (!c->by_name && other >= 0)
+        hn_compare_say(ctx, c,
+                       "%s has other contents in NEW (SHA-256 %.12s...) than in BASE (%.12s...): "
+                       "cells of the one are not those of the other. --match name compares a new "
+                       "checkpoint with the one before it.\n",
+                       hn_quote(name).text, hn_table_text(now, other, "dataset_sha256"),
+                       hn_table_text(base, row, "dataset_sha256"));
+}
+
+static void say_contents(struct hn_context *ctx, struct hn_comparison *c) {
+    const struct hn_table *base = &c->base->runs;
     for (int64_t r = 0; r < base->rows; r++) {
-        const char *name = hn_table_text(base, r, "dataset");
-        const char *sha256 = hn_table_text(base, r, "dataset_sha256");
         bool said = false;
         for (int64_t k = 0; k < r && !said; k++)
-            said = strcmp(hn_table_text(base, k, "dataset"), name) == 0;
-        int64_t other = said ? -1 : find_other(now, name, sha256);
-        if (other >= 0)
-            hn_compare_say(ctx, c,
-                           "%s has other contents in NEW (SHA-256 %.12s...) than in BASE "
-                           "(%.12s...): cells of the one are not those of the other.\n",
-                           name, hn_table_text(now, other, "dataset_sha256"), sha256);
+            said =
+                strcmp(hn_table_text(base, k, "dataset"), hn_table_text(base, r, "dataset")) == 0;
+        if (!said)
+            say_data(ctx, c, r);
     }
 }
 

@@ -243,10 +243,33 @@ static void say_within(struct hn_comparison *c, const char *samples) {
             c->times_unclear > 1 ? " of half of these" : "");
 }
 
+// Of a named comparison: how many of the means that gates hold are shown to be within them.
+static void say_named(struct hn_comparison *c) {
+    int64_t held = 0, seeds = 0;
+    for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++)
+        if (line->gated && !line->text) {
+            held += line->compared;
+            seeds = hn_max(seeds, line->over.seeds);
+        }
+    say(c, "PASS: %s by name, %" PRId64 " of %" PRId64 " means within the gates",
+        hn_counted(c->settings, "setting").text, held - c->unclear, held);
+    if (c->unclear > 0)
+        say(c, ", %" PRId64 " too uncertain to tell", c->unclear);
+    if (c->unclear > 0 && c->seeds_needed > 0)
+        say(c, " (about %" PRId64 " seeds would tell%s)", c->seeds_needed,
+            c->unclear > 1 ? " of half of these" : "");
+    if (seeds == 1)
+        say(c, "; one seed: changes have no interval");
+    say(c, "; ");
+}
+
 static void say_passed(struct hn_comparison *c, bool rounds) {
-    say(c, "PASS: %s, %s, %s; ", hn_counted(c->matched, "cell").text,
-        hn_counted(c->values, "value").text,
-        c->differ ? "differences within the gates" : "no difference");
+    if (c->by_name)
+        say_named(c);
+    else
+        say(c, "PASS: %s, %s, %s; ", hn_counted(c->matched, "cell").text,
+            hn_counted(c->values, "value").text,
+            c->differ ? "differences within the gates" : "no difference");
     if (c->times_tested == 0) {
         say(c, "times: not judged: %s", why_untested(c));
         return;
@@ -279,7 +302,13 @@ void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_option
         say_failed(c, missing);
     } else if (c->matched == 0 || idle || !held_any(c)) {
         c->end = HN_COMPARE_NOTHING;
-        if (c->matched == 0)
+        if (c->matched == 0 && c->by_name)
+            say(c, "NOTHING COMPARABLE: no setting of the one file is in the other (the name of "
+                   "the data, parameters and seed must agree)");
+        else if (c->by_name && options->n_gates == 0)
+            say(c, "NOTHING HELD: other data give other values, so --match name holds gates alone; "
+                   "give one, e.g. --gate fn_ratio:+0.002");
+        else if (c->matched == 0)
             say(c, "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
                    "and seed must agree)");
         else if (idle)

@@ -42,11 +42,18 @@ static json_t *line_json(const struct hn_comparison *c, const struct hn_compare_
 static json_t *change_json(const struct hn_comparison *c, const struct hn_compare_change *change) {
     const struct hn_compare_line *line = &c->line[change->line];
     const char *key = hn_table_text(hn_compare_cells(c, line->table), change->base_row, "cell_key");
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "table", hn_json_text(line->table),
-                     "name", hn_json_text(line->name), "cell",
-                     label_json(c, line->table, change->base_row), "cell_key", hn_json_text(key),
-                     "base", amount(line, change->from), "new", amount(line, change->to), "failed",
-                     change->failed);
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "table", hn_json_text(line->table),
+                          "name", hn_json_text(line->name), "cell",
+                          label_json(c, line->table, change->base_row), "cell_key",
+                          hn_json_text(c->by_name ? "" : key), "base", amount(line, change->from),
+                          "new", amount(line, change->to), "failed", change->failed);
+    if (c->by_name)
+        json_object_update_new(j, json_pack("{s:o, s:o, s:o, s:I}", "change",
+                                            hn_json_real(change->over.change.mean), "change_lo",
+                                            hn_json_real(change->over.change.lo), "change_hi",
+                                            hn_json_real(change->over.change.hi), "seeds",
+                                            (json_int_t)change->over.seeds));
+    return j;
 }
 
 static json_t *time_json(const struct hn_comparison *c, const struct hn_compare_time *t) {
@@ -88,6 +95,12 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
         "alpha", hn_compare_alpha, "tested", (json_int_t)c->times_tested, "slower",
         (json_int_t)c->times_failed, "unclear", (json_int_t)c->times_unclear, "samples_needed",
         (json_int_t)c->samples_needed, "of", times);
+    if (c->by_name)
+        json_object_set_new(all, "named",
+                            json_pack("{s:I, s:I, s:I, s:f}", "settings", (json_int_t)c->settings,
+                                      "unclear", (json_int_t)c->unclear, "seeds_needed",
+                                      (json_int_t)c->seeds_needed, "alpha",
+                                      hn_compare_named_alpha));
     return hn_json_print(ctx, all, out);
 }
 

@@ -52,7 +52,12 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     json_decref(rows);
     if (c->end == HN_COMPARE_ALLOWED)
         return HN_OK;
-    fprintf(out, "\n%s without a difference.", hn_counted(hn_compare_same(c), "column").text);
+    if (c->by_name)
+        fputs(
+            "\nValues are means of settings over the seeds of both files, changes paired by seed.",
+            out);
+    else
+        fprintf(out, "\n%s without a difference.", hn_counted(hn_compare_same(c), "column").text);
     if (c->times_tested > 0)
         fprintf(out, " Noise of the host: %.1f %%.\n", 100 * c->floor);
     else if (!c->comparable)

@@ -40,7 +40,15 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
                 100 * c->floor, 1e6 * hn_compare_min_s, hn_counted(c->times_tested, "test").text,
                 hn_compare_alpha,
                 c->clock == HN_CLOCK_PROCESSOR ? "; times are of the processor" : "");
-    if (hn_compare_same(c) > 0)
+    if (c->by_name)
+        fprintf(
+            out,
+            "values are means of settings over the seeds of both files; one fails if the interval "
+            "of "
+            "its change, paired by seed, lies beyond the gate (those of all gates hold together "
+            "with %g %%)\n",
+            100 * (1 - hn_compare_named_alpha));
+    if (hn_compare_same(c) > 0 && !c->by_name)
         fprintf(out, "%s without a difference\n", hn_counted(hn_compare_same(c), "column").text);
     hn_compare_print_missing(c, hn_plain_put, out);
     fprintf(out, "%s\n", c->verdict);

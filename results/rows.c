@@ -115,25 +115,33 @@ static void pair_keys(struct key *a, int64_t *n_a, struct key *b, int64_t *n_b,
     *n_b = left_b;
 }
 
-// True if a column says which cell a row is, by its value and not by a hash or for people.
-static bool is_setting(const struct hn_column *column, const struct hn_table *other) {
-    bool named = (column->role == HN_ROLE_SETTING && strcmp(column->name, "params") != 0) ||
-                 hn_is_among(column->name,
-                             HN_COLUMNS("dataset_sha256", "step", "sampler", "study", "batches"));
-    return named && hn_table_find(other, column->name) >= 0;
+// Keys tell apart cells of the same contents, or settings of data of the same name.
+enum told { CELLS, SETTINGS };
+
+// True if a column says which cell or setting a row is, by its value and not for people.
+static bool is_setting(const struct hn_column *column, const struct hn_table *other,
+                       enum told told) {
+    bool option = column->role == HN_ROLE_SETTING && strcmp(column->name, "params") != 0;
+    bool named = told == CELLS
+                     ? hn_is_among(column->name, HN_COLUMNS("dataset_sha256", "step", "sampler",
+                                                            "study", "batches"))
+                     : hn_is_among(column->name, HN_COLUMNS("dataset", "sampler", "study"));
+    if (told == SETTINGS && strcmp(column->name, "seed") == 0)
+        return false;
+    return (option || named) && hn_table_find(other, column->name) >= 0;
 }
 
 // The settings of a row as text. NULL: out of memory.
 static char *identity(struct hn_context *ctx, const struct hn_table *t, int64_t row,
                       const struct hn_table *columns, const struct hn_table *other,
-                      hn_row_default *is_default) {
+                      hn_row_default *is_default, enum told told) {
     char options[4096] = "";
     const char *owner = hn_table_text(t, row, hn_table_find(t, "study") < 0 ? "sampler" : "study");
     add_options(is_default, owner, hn_table_text(t, row, "params"), options, sizeof options);
     char *text = hn_strdup(ctx, options);
     for (int c = 0; text && c < columns->n_columns; c++) {
         const struct hn_column *column = &columns->column[c];
-        if (!is_setting(column, other))
+        if (!is_setting(column, other, told))
             continue;
         text = column->kind == HN_COLUMN_TEXT
                    ? hn_format(ctx, "%s|%s", text, hn_table_text(t, row, column->name))
@@ -148,7 +156,7 @@ static enum hn_code spell_keys(struct hn_context *ctx, const struct hn_table *t,
                                hn_row_default *is_default, struct key *key, int64_t *n,
                                int64_t *repeated) {
     for (int64_t i = 0; i < *n; i++)
-        if (!(key[i].text = identity(ctx, t, key[i].row, columns, other, is_default)))
+        if (!(key[i].text = identity(ctx, t, key[i].row, columns, other, is_default, CELLS)))
             return ctx->code;
     *n = sort_keys(key, *n, repeated);
     return HN_OK;
@@ -186,15 +194,116 @@ enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
     return out->base_row && out->now_row ? HN_OK : ctx->code;
 }
 
-struct hn_phrase hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default) {
+// --- by name ---
+
+char *hn_row_setting(struct hn_context *ctx, const struct hn_table *t, int64_t row,
+                     const struct hn_table *other, hn_row_default *is_default) {
+    return identity(ctx, t, row, t, other, is_default, SETTINGS);
+}
+
+bool *hn_rows_last(struct hn_context *ctx, const struct hn_table *t) {
+    bool *last = hn_alloc(ctx, t->rows, sizeof *last);
+    HN_SCOPE(ctx);
+    struct data {
+        const char *name;
+        double step;
+    } *data = hn_alloc(ctx, t->rows, sizeof *data);
+    int64_t *of = hn_alloc(ctx, t->rows, sizeof *of), n = 0;
+    if (!last || !data || !of)
+        return NULL;
+    for (int64_t r = 0; r < t->rows; r++) {
+        const char *name = hn_table_text(t, r, "dataset");
+        double step = hn_table_real(t, r, "step");
+        of[r] = 0;
+        while (of[r] < n && strcmp(data[of[r]].name, name) != 0)
+            of[r]++;
+        if (of[r] == n)
+            data[n++] = (struct data){name, step};
+        data[of[r]].step = fmax(data[of[r]].step, step);
+    }
+    for (int64_t r = 0; r < t->rows; r++)
+        last[r] = !(hn_table_real(t, r, "step") < data[of[r]].step);
+    return last;
+}
+
+// Keys by setting and seed of the rows at last steps. The columns of BASE give both their order.
+static enum hn_code name_keys(struct hn_context *ctx, const struct hn_table *t,
+                              const struct hn_table *columns, const struct hn_table *other,
+                              hn_row_default *is_default, struct key *key, int64_t *n,
+                              int64_t *repeated) {
+    const bool *last = hn_rows_last(ctx, t);
+    *n = 0;
+    if (!last)
+        return ctx->code;
+    for (int64_t r = 0; r < t->rows; r++) {
+        if (!last[r])
+            continue;
+        double seed = hn_table_real(t, r, "seed");
+        char *text = identity(ctx, t, r, columns, other, is_default, SETTINGS);
+        if (!text)
+            return ctx->code;
+        key[(*n)++] = (struct key){text, isnan(seed) ? 0 : seed, r};
+    }
+    *n = sort_keys(key, *n, repeated);
+    return HN_OK;
+}
+
+// Numbers the settings of pairs that are in the order of their keys.
+static enum hn_code number_settings(struct hn_context *ctx, const struct hn_table *base,
+                                    const struct hn_table *now, hn_row_default *is_default,
+                                    struct hn_row_match *out) {
+    HN_SCOPE(ctx);
+    const char *last = NULL;
+    for (int64_t i = 0; i < out->n; i++) {
+        char *text = hn_row_setting(ctx, base, out->pair[i].base, now, is_default);
+        if (!text)
+            return ctx->code;
+        out->setting[i] = i == 0 ? 0 : out->setting[i - 1] + (strcmp(text, last) != 0);
+        last = text;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_row_match_named(struct hn_context *ctx, const struct hn_table *base,
+                                const struct hn_table *now, hn_row_default *is_default,
+                                struct hn_row_match *out) {
+    *out = (struct hn_row_match){0};
+    int64_t max = hn_min(base->rows, now->rows);
+    if (!HN_ALLOC(ctx, out->pair, max) || !HN_ALLOC(ctx, out->setting, max))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    struct key *a = hn_alloc(ctx, base->rows, sizeof *a), *b = hn_alloc(ctx, now->rows, sizeof *b);
+    if (!a || !b ||
+        name_keys(ctx, base, base, now, is_default, a, &out->only_base, &out->repeated) ||
+        name_keys(ctx, now, base, now, is_default, b, &out->only_now, &out->repeated))
+        return ctx->code;
+    pair_keys(a, &out->only_base, b, &out->only_now, out);
+    if (number_settings(ctx, base, now, is_default, out))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    out->base_row = rows_of(ctx, a, out->only_base);
+    out->now_row = rows_of(ctx, b, out->only_now);
+    return out->base_row && out->now_row ? HN_OK : ctx->code;
+}
+
+// --- labels ---
+
+// `cell`: step and seed, too.
+static struct hn_phrase label_of(const struct hn_table *t, int64_t row, hn_row_default *is_default,
+                                 bool cell) {
     struct hn_phrase label;
     const char *loss = hn_table_text(t, row, "loss"),
                *weighting = hn_table_text(t, row, "weighting");
-    char kind[192] = "without a sampler", extra[96] = "", options[128] = "";
+    char kind[192] = "without a sampler", extra[96] = "", options[128] = "", step[40] = "",
+         seed[40] = "";
     const char *sampler = hn_table_text(t, row, "sampler");
+    if (cell) {
+        snprintf(step, sizeof step, " step %.0f", hn_table_real(t, row, "step"));
+        snprintf(seed, sizeof seed, " seed %.0f", hn_table_real(t, row, "seed"));
+    }
     if (hn_table_find(t, "study") >= 0) {
-        hn_put_text(label.text, sizeof label.text, "%s step %.0f study %s {%s}",
-                    hn_quote(hn_table_text(t, row, "dataset")).text, hn_table_real(t, row, "step"),
+        hn_put_text(label.text, sizeof label.text, "%s%s study %s {%s}",
+                    hn_quote(hn_table_text(t, row, "dataset")).text, step,
                     hn_table_text(t, row, "study"), hn_table_text(t, row, "params"));
         return label;
     }
@@ -207,8 +316,17 @@ struct hn_phrase hn_row_label(const struct hn_table *t, int64_t row, hn_row_defa
         hn_put_text(extra, sizeof extra, " %s", loss);
     if (*weighting && strcmp(weighting, "none") != 0)
         hn_append(extra, sizeof extra, " %s", weighting);
-    hn_put_text(label.text, sizeof label.text, "%s step %.0f %s tau=%g%s seed %.0f",
-                hn_quote(hn_table_text(t, row, "dataset")).text, hn_table_real(t, row, "step"),
-                kind, hn_table_real(t, row, "temperature"), extra, hn_table_real(t, row, "seed"));
+    hn_put_text(label.text, sizeof label.text, "%s%s %s tau=%g%s%s",
+                hn_quote(hn_table_text(t, row, "dataset")).text, step, kind,
+                hn_table_real(t, row, "temperature"), extra, seed);
     return label;
+}
+
+struct hn_phrase hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default) {
+    return label_of(t, row, is_default, true);
+}
+
+struct hn_phrase hn_row_setting_label(const struct hn_table *t, int64_t row,
+                                      hn_row_default *is_default) {
+    return label_of(t, row, is_default, false);
 }

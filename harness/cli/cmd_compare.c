@@ -23,9 +23,11 @@ struct compare_params {
     char *report[REPORTS]; // files
     char *history, *metric, *output;
     double floor;
-    int if_no_baseline;
+    int if_no_baseline, match;
     bool allow_missing;
 };
+enum { MATCH_CONTENTS, MATCH_NAME };
+static const char *const match_choices[] = {"contents", "name", NULL};
 
 static const char *const baseline_choices[] = {"fail", "ok", NULL};
 
@@ -40,6 +42,10 @@ static const struct hn_option compare_options[] = {
     {HN_CHOICE_OPTION(struct compare_params, if_no_baseline, "if-no-baseline", "fail",
                       baseline_choices, "result if BASE does not exist (fail: exit code 5)"),
      .metavar = "WHAT"},
+    {HN_CHOICE_OPTION(struct compare_params, match, "match", "contents", match_choices,
+                      "data by their contents, or a new checkpoint by the file's name, at the last "
+                      "steps, over seeds"),
+     .metavar = "HOW"},
     {HN_BOOL_OPTION(struct compare_params, allow_missing, "allow-missing", NULL,
                     "cells of BASE that NEW lacks do not fail")},
     {HN_REAL_OPTION(struct compare_params, floor, "noise-floor", "0", 0, 1000,
@@ -118,6 +124,7 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *
                                          .n_gates = p->gate.count,
                                          .floor = p->floor / 100,
                                          .verbose = call->verbose,
+                                         .by_name = p->match == MATCH_NAME,
                                          .allow_missing = p->allow_missing};
     hn_host_program(ctx);
     if (hn_results_open(ctx, call->args[1], &now) || is_missing(ctx, call->args[0], &missing))
@@ -143,7 +150,8 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     const char *metric = history_metric(p, gate);
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
-    if (hn_folder_make(ctx, output) || hn_history_collect(ctx, p->history, metric, &past) ||
+    if (hn_folder_make(ctx, output) ||
+        hn_history_collect(ctx, p->history, metric, p->match == MATCH_NAME, &past) ||
         hn_figure_draw(ctx, &hn_history, &past, output, (struct hn_picture){"svg"}))
         return ctx->code;
     if (!call->quiet)
@@ -192,11 +200,15 @@ const struct hn_command hn_cmd_compare = {
                "With --gate only the named: METRIC is a column, or counters, quality or times; "
                "LIMIT is [+|-|=]NUMBER[%]. Without a sign a value may get worse by NUMBER (the "
                "column says which way is worse), + and - limit rises and falls, = both, % is of "
-               "BASE. --markdown appends to FILE, e.g. to $GITHUB_STEP_SUMMARY. Exit code 1: a "
+               "BASE. --match name compares a new checkpoint with the one before it: settings at "
+               "the last steps of data of one file name, means over seeds; a gate fails where the "
+               "change is shown to be beyond it. --markdown appends to FILE, e.g. to "
+               "$GITHUB_STEP_SUMMARY. Exit code 1: a "
                "gate failed; 5: nothing comparable; not counted as a pass.",
     .examples =
         "hardneg compare results/baseline.h5 results/smoke\n"
         "hardneg compare base.h5 new.h5 --gate n_dot:0% --gate fn_ratio:+0.002 --gate cost_s:5%\n"
+        "hardneg compare last.h5 new.h5 --match name --gate fn_ratio:+0.002\n"
         "hardneg compare --history results/nightly --metric cost_g",
     .options = compare_options,
     .params_size = sizeof(struct compare_params),

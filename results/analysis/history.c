@@ -36,6 +36,7 @@ struct point {
 struct history {
     struct hn_context *ctx;
     const char *metric;
+    bool by_name;
     char units[32];
     enum hn_role role;
     struct past *past;
@@ -80,12 +81,20 @@ static enum hn_code find_files(struct history *h, const char *folder) {
     return code;
 }
 
+// Names a cell in every file that has it. NULL: out of memory.
+static char *key_of(struct history *h, const struct hn_table *runs, int64_t row) {
+    if (!h->by_name)
+        return hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key"));
+    const char *setting = hn_row_setting(h->ctx, runs, row, runs, NULL);
+    return setting ? hn_format(h->ctx, "%s|%.0f", setting, hn_table_real(runs, row, "seed")) : NULL;
+}
+
 static enum hn_code add_point(struct history *h, const struct hn_table *runs, int64_t row,
                               struct past *past, double value) {
     if (hn_grow(h->ctx, &h->point, &h->point_capacity, h->n_points + 1, sizeof *h->point))
         return h->ctx->code;
     struct point *p = &h->point[h->n_points];
-    *p = (struct point){hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key")),
+    *p = (struct point){key_of(h, runs, row),
                         hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), past, value};
     h->n_points++;
     return p->key && p->sampler ? HN_OK : h->ctx->code;
@@ -119,10 +128,14 @@ static enum hn_code take_points(struct history *h, const struct hn_results *r, s
     copy_text(h->units, sizeof h->units, r->runs.column[c].units);
     h->role = r->runs.column[c].role;
     past->used = true;
+    const bool *last = h->by_name ? hn_rows_last(h->ctx, &r->runs) : NULL;
+    if (h->by_name && !last)
+        return h->ctx->code;
     for (int64_t row = 0; row < r->runs.rows; row++) {
         double value = hn_table_real(&r->runs, row, h->metric);
         bool ok = strcmp(hn_table_text(&r->runs, row, "status"), "ok") == 0;
-        if (ok && isfinite(value) && add_point(h, &r->runs, row, past, value))
+        if (ok && isfinite(value) && (!last || last[row]) &&
+            add_point(h, &r->runs, row, past, value))
             return h->ctx->code;
     }
     return HN_OK;
@@ -277,8 +290,11 @@ static enum hn_code fill(struct history *h, struct hn_results *out) {
     if (h->n_used < 2 || cells == 0)
         return hn_fail(h->ctx, HN_DATA,
                        "--history: %" PRId64 " results files with %" PRId64
-                       " cells of %s in common; two files and a cell are the least",
-                       h->n_used, cells, hn_quote(h->metric).text);
+                       " cells of %s in common; two files and a cell are the least%s",
+                       h->n_used, cells, hn_quote(h->metric).text,
+                       h->by_name ? ""
+                                  : " (--match name follows data of one name from checkpoint "
+                                    "to checkpoint)");
     char count[64];
     snprintf(count, sizeof count, "%" PRId64, cells);
     if (fill_table(h, &out->runs) || hn_results_set(h->ctx, out, "metric", h->metric) ||
@@ -289,8 +305,8 @@ static enum hn_code fill(struct history *h, struct hn_results *out) {
 }
 
 enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, const char *metric,
-                                struct hn_results *out) {
-    struct history h = {.ctx = ctx, .metric = metric};
+                                bool by_name, struct hn_results *out) {
+    struct history h = {.ctx = ctx, .metric = metric, .by_name = by_name};
     *out = (struct hn_results){0};
     HN_SCOPE(ctx);
     bool failed = find_files(&h, folder) || read_files(&h);

@@ -43,7 +43,7 @@ static void test_means(void) {
         snprintf(path, sizeof path, "%s/%d.h5", folder, f);
         HN_CHECK(&ctx, hn_results_write(&ctx, &r[f], path));
     }
-    HN_CHECK(&ctx, hn_history_collect(&ctx, folder, "fn_ratio", &out));
+    HN_CHECK(&ctx, hn_history_collect(&ctx, folder, "fn_ratio", false, &out));
     CU_ASSERT_STRING_EQUAL(hn_results_get(&out, "cells"), "11");
     CU_ASSERT_EQUAL_FATAL(out.runs.rows, 3 * FILES);
     for (int64_t row = 0; row < out.runs.rows; row++) {
@@ -81,7 +81,7 @@ static void test_threads(void) {
         int files;
     } cases[] = {{"fn_ratio", 3}, {"cost_g", 2}};
     for (int i = 0; i < 2; i++) {
-        HN_CHECK(&ctx, hn_history_collect(&ctx, folder, cases[i].metric, &out));
+        HN_CHECK(&ctx, hn_history_collect(&ctx, folder, cases[i].metric, false, &out));
         CU_ASSERT_EQUAL(out.runs.rows, 3 * cases[i].files);
         hn_results_free(&ctx, &out);
     }
@@ -89,6 +89,40 @@ static void test_threads(void) {
     hn_fixture_remove(folder);
 }
 
-static const struct hn_test tests[] = {{"means", test_means}, {"threads", test_threads}};
+// Files of one checkpoint after another have no cell in common, and by name the last steps.
+static void test_checkpoints(void) {
+    char folder[512], path[600], key[64];
+    struct hn_results out;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    for (int f = 0; f < FILES; f++) {
+        struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
+        for (int64_t i = 0; i < r.runs.rows; i++) {
+            snprintf(key, sizeof key, "file-%d-%d", f, (int)i);
+            fixture_must(hn_table_set_text(&ctx, &r.runs, i, "cell_key", key));
+            fixture_must(hn_table_set_real(&ctx, &r.runs, i, "fn_ratio",
+                                           f + hn_table_real(&r.runs, i, "step")));
+        }
+        snprintf(path, sizeof path, "%s/%d.h5", folder, f);
+        HN_CHECK(&ctx, hn_results_write(&ctx, &r, path));
+        hn_results_free(&ctx, &r);
+    }
+    HN_CHECK_FAILS(&ctx, hn_history_collect(&ctx, folder, "fn_ratio", false, &out), HN_DATA,
+                   "--match name");
+    HN_CHECK(&ctx, hn_history_collect(&ctx, folder, "fn_ratio", true, &out));
+    CU_ASSERT_STRING_EQUAL(hn_results_get(&out, "cells"), "6"); // samplers and seeds
+    CU_ASSERT_EQUAL(out.runs.rows, FIXTURE_SAMPLERS * FILES);
+    for (int64_t i = 0; i < out.runs.rows; i++)
+        CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&out.runs, i, "value"), 1000 + (double)(i % FILES),
+                               1e-9);
+    hn_results_free(&ctx, &out);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {
+    {"means", test_means},
+    {"threads", test_threads},
+    {"checkpoints", test_checkpoints},
+};
 
 HN_TEST_MAIN("history", tests)
