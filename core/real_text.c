@@ -30,6 +30,12 @@ struct hn_shortest hn_real_text(double v) {
     return best;
 }
 
+bool hn_is_hex(const char *text) {
+    text += strspn(text, " \t\n\v\f\r");
+    text += *text == '+' || *text == '-';
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+}
+
 struct hn_rounded hn_rounded(double value, int digits, bool sign) {
     struct hn_rounded r;
     snprintf(r.text, sizeof r.text, sign ? "%+.*f" : "%.*f", digits, value);

@@ -10,6 +10,9 @@ struct hn_shortest {
 };
 struct hn_shortest hn_real_text(double v);
 
+// True if strtod() would read the number as hexadecimal ("0x10"), which no file of numbers means.
+bool hn_is_hex(const char *text);
+
 // So many digits behind the point, "+0.50" with `sign`, else "0.50"; what rounds to 0 has no sign.
 struct hn_rounded {
     char text[352]; // the longest double, and some digits

@@ -1,4 +1,5 @@
 #include "datasets/linqs.h"
+#include "core/real_text.h"
 #include "datasets/text.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ static enum hn_code read_feature(struct hn_context *ctx, struct reader *r, int64
     const char *word = hn_text_word(&r->nodes);
     char *end;
     double value = word ? strtod(word, &end) : NAN;
-    if (!word || end == word || *end || !(value >= 0) || value > 1e30)
+    if (!word || end == word || *end || hn_is_hex(word) || !(value >= 0) || value > 1e30)
         return hn_line_fail(ctx, &r->nodes.at, "feature %lld is '%s', not a number from 0",
                             (long long)feature + 1, hn_quote(word ? word : "").text);
     if ((float)value <= 0)

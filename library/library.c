@@ -103,6 +103,8 @@ void hardneg_stop(hardneg *h) {
         __atomic_add_fetch(&h->stops, 1, __ATOMIC_RELAXED);
 }
 
+static const char not_opened[] = "the handle was not opened: see the first message";
+
 // Keeps what a call had to say, for its thread and for the handle.
 static int keep_texts(hardneg *h, enum hn_code code, const char *message, const char *note) {
     last_call.h = h;
@@ -124,7 +126,9 @@ struct hn_library_build *hn_library_enter(hardneg *h, int *code) {
     }
     struct hn_library_build *b = h->built;
     if (!b) {
-        *code = keep_texts(h, HN_USAGE, "nothing is built: hardneg_build() comes first", "");
+        *code =
+            keep_texts(h, HN_USAGE,
+                       h->type ? "nothing is built: hardneg_build() comes first" : not_opened, "");
         unlock(h);
         return NULL;
     }
@@ -219,28 +223,30 @@ static enum hn_code check_fit(const hardneg *h, struct hn_library_build *b) {
     return hn_sampler_check(&b->ctx, h->type, h->params, &plan);
 }
 
-static enum hn_code read_items(hardneg *h, struct hn_context *ctx, const struct hardneg_items *from,
-                               struct hardneg_items *to) {
-    const size_t first = offsetof(struct hardneg_items, label_start); // of the first version
-    if (!h->type)
-        return hn_fail(ctx, HN_USAGE, "the handle was not opened: see the first message");
-    if (!from || from->size < first)
+enum hn_code hn_library_take_struct(struct hn_context *ctx, const char *name, const void *from,
+                                    size_t first, void *to, size_t now) {
+    size_t size = 0;
+    if (from)
+        memcpy(&size, from, sizeof size);
+    if (size < first || (size <= now && size % sizeof(int64_t)))
         return hn_fail(ctx, HN_USAGE,
-                       "items are NULL, or their size is not set: .size = sizeof(struct "
-                       "hardneg_items)");
-    if (from->size > sizeof *to) // the further fields cannot be looked at: the size may be wrong
+                       "struct %s is NULL, or its size is not set: .size = sizeof(struct %s)", name,
+                       name);
+    if (size > now) // the further fields cannot be looked at: the size may be wrong
         return hn_fail(ctx, HN_USAGE,
-                       "items are %zu bytes, library %s knows %zu of them: use its hardneg.h, or a "
-                       "later library",
-                       from->size, hardneg_version(), sizeof *to);
-    memcpy(to, from, from->size);
+                       "struct %s has %zu bytes, library %s knows %zu of them: use its hardneg.h, "
+                       "or a later library",
+                       name, size, hardneg_version(), now);
+    memcpy(to, from, size);
     return HN_OK;
 }
 
 static enum hn_code make_build(hardneg *h, struct hn_library_build *b,
                                const struct hardneg_items *items) {
     struct hardneg_items in = {.size = 0};
-    if (read_items(h, &b->ctx, items, &in) || hn_library_take_items(b, &in) || check_fit(h, b))
+    if (hn_library_take_struct(&b->ctx, "hardneg_items", items,
+                               offsetof(struct hardneg_items, label_start), &in, sizeof in) ||
+        hn_library_take_items(b, &in) || check_fit(h, b))
         return b->ctx.code;
     enum hn_code code =
         hn_sampler_open(&b->ctx, h->type, h->params, in.n, h->batch_size, h->seed, &b->sampler);
@@ -263,7 +269,7 @@ enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out) {
     b->ctx.notes = (struct hn_notes){hn_keep_note, b->note};
     b->ctx.memory.limit = h->ctx.memory.limit;
     b->ctx.memory.owner = b;
-    return HN_OK;
+    return h->type ? HN_OK : hn_fail(&b->ctx, HN_USAGE, "%s", not_opened);
 }
 
 int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code, bool keep) {

@@ -53,9 +53,14 @@ HN_MUST_USE enum hn_code hn_library_take_rows(struct hn_context *ctx, const floa
 HN_MUST_USE struct hn_library_build *hn_library_enter(hardneg *h, int *code);
 // Keeps message and note of the call. Returns the code that the caller gets.
 int hn_library_leave(hardneg *h, enum hn_code code);
+// Copies a struct of the caller, whose first field is its size: `first` bytes, which its first
+// version had, or more, in whole fields, and no more than the `now` of this version. HN_USAGE.
+HN_MUST_USE enum hn_code hn_library_take_struct(struct hn_context *ctx, const char *name,
+                                                const void *from, size_t first, void *to,
+                                                size_t now);
 // For calls that need no build: one made aside, with the limits of the handle, that other threads
 // do not wait for; and its end, after which it is the handle's (keep, if all went well) or gone. h
-// is not NULL. Returns the code that the caller gets.
+// is not NULL. HN_USAGE: it was not opened. The end returns the code that the caller gets.
 HN_MUST_USE enum hn_code hn_library_aside(hardneg *h, struct hn_library_build **out);
 int hn_library_end_aside(hardneg *h, struct hn_library_build *b, enum hn_code code, bool keep);
 // Begins an epoch of a build, unless it is in that; of the first one, which the build arranged,

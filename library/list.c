@@ -32,7 +32,7 @@ int hardneg_option(int i, int k, struct hardneg_option *out) {
     const struct hn_option *option = type && k >= 0 && out ? type->options : NULL;
     while (option && option->name && k-- > 0)
         option++;
-    if (!option || !option->name || out->size < sizeof *out)
+    if (!option || !option->name || out->size != sizeof *out)
         return 0;
     *out = (struct hardneg_option){.size = sizeof *out,
                                    .name = option->name,
@@ -158,7 +158,13 @@ int hardneg_attrition(hardneg *h, int i, struct hardneg_attrition *out) {
     struct hn_library_build *b = hn_library_enter(h, &code);
     if (!b)
         return 0;
-    bool found = out && out->size >= sizeof *out && i >= 0 && read_attrition(b, i, out);
+    if (!out || out->size != sizeof *out) {
+        (void)hn_library_leave(h, hn_fail(&b->ctx, HN_USAGE,
+                                          "out is NULL, or its size is not set: .size = "
+                                          "sizeof(struct hardneg_attrition)"));
+        return 0;
+    }
+    bool found = i >= 0 && read_attrition(b, i, out);
     (void)hn_library_leave(h, HN_OK);
     return found;
 }

@@ -159,12 +159,10 @@ static int count_metrics(void) {
 static enum hn_code read_arguments(struct hn_library_build *b, const struct hardneg_measure *how,
                                    const double *value, struct work *w) {
     struct hardneg_measure *own = &w->how;
-    const size_t first = offsetof(struct hardneg_measure, population); // of the first version
-    if (how && (how->size < first || how->size > sizeof *own))
-        return hn_fail(&b->ctx, HN_USAGE,
-                       "the size of how is not set: .size = sizeof(struct hardneg_measure)");
-    if (how)
-        memcpy(own, how, how->size);
+    if (how &&
+        hn_library_take_struct(&b->ctx, "hardneg_measure", how,
+                               offsetof(struct hardneg_measure, population), own, sizeof *own))
+        return b->ctx.code;
     int64_t slots, lists, capacity = own->negative ? own->capacity : 0;
     if (!w->ids || !value || w->rows < 1 || w->width < 1 || w->width > INT32_MAX || capacity < 0 ||
         !hn_mul(w->rows, w->width, &slots) || !hn_mul(slots, capacity, &lists))

@@ -4,7 +4,6 @@
 #include "library/library_private.h"
 
 #include <math.h>
-#include <string.h>
 
 struct work {
     struct hn_context *ctx;
@@ -59,12 +58,9 @@ static enum hn_code take_scores(struct work *w) {
 
 static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *from) {
     const struct hardneg_corpus *in = &w->in;
-    const size_t first = offsetof(struct hardneg_corpus, scored); // of the first version
-    if (!from || (from->size != first && from->size != sizeof w->in))
-        return hn_fail(
-            w->ctx, HN_USAGE,
-            "the corpus is NULL, or its size is not set: .size = sizeof(struct hardneg_corpus)");
-    memcpy(&w->in, from, from->size);
+    if (hn_library_take_struct(w->ctx, "hardneg_corpus", from,
+                               offsetof(struct hardneg_corpus, scored), &w->in, sizeof w->in))
+        return w->ctx->code;
     if (in->queries < 1 || in->queries > INT32_MAX || in->passages < 1 ||
         in->passages > INT32_MAX || in->d < 1 || in->d > INT32_MAX || !in->query || !in->passage ||
         in->known_pairs < 0 || in->truth_pairs < 0 || (in->known_pairs && !in->known) ||

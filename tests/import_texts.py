@@ -142,6 +142,7 @@ ROW_FILES = [
     ("quoted.csv", '"0.5","1","-2"\n3,4,5\n6,7,8.25\n1,1,2\n', [], X, None),
     ("joined.csv", "0.5,1,-2\n\ufeff3,4,5\n", [], "line 2: value 1 is not a number: .*behind a byte order mark; delete it", None),
     ("brackets.txt", "[0.5, 1]\n[3, 4]\n", [], "line 2: value 1 is not a number: .3; write numbers without brackets", None),
+    ("hex.txt", "1 2\n0x10 4\n", [], "line 2: value 1 is not a number: 0x10", None),
     ("bars.txt", "1|2\n3|4\n", [], "line 2: value 1 is not a number: 3.4$", None),
     ("alone.csv", "a,b\n", [], "holds no line with numbers", None),
     ("fortran.txt", "1d3 2D-3\n3 4\n", ["--header", "no"], "line 1: value 1 is not a number: 1d3", None),

@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 import unittest
+import warnings
 
 from python_data import program, run_tests, same
 import numpy as np
@@ -107,6 +108,23 @@ class Arrays(unittest.TestCase):
         for batches, why in ((np.array([[0, 2**64 - 1]], np.uint64), "beyond the rows of x"), (np.ma.masked_array([[0, 1]], [[0, 1]]), "masked"),
                              ([[0, -1, 1]], "-1 at the end of a short batch"), ([[True, False]], "ids are integers")):
             self.assertRaisesRegex(ValueError, why, hardneg.measure, batches, X)
+
+
+class Texts(unittest.TestCase):
+    """A text with a NUL is refused: C would read what comes before it."""
+    def test_nul(self):
+        for call in (lambda: hardneg.BatchSampler(X, "uniform\0: {draw: iid}", 4), lambda: hardneg.BatchSampler(X, {"knn\0": {}}, 4),
+                     lambda: hardneg.BatchSampler(X, {"uniform": {"draw": "iid\0"}}, 4), lambda: hardneg.mine(X, "mined\0"),
+                     lambda: hardneg.measure(BATCHES, X, loss="infonce\0x"), lambda: hardneg.measure(BATCHES, X, weighting="hcl\0"),
+                     lambda: hardneg.mine(X, X, [[0]] * N, negatives="3\0zzz"), lambda: hardneg.mine(X, X, [[0]] * N, **{"take\0": "top"})):
+            self.assertRaisesRegex(ValueError, "has a NUL in it", call)
+
+    def test_beyond_64_bits(self):
+        for pairs, why in (([[2**63, 1]], 2**63), ([[0, 2**63]], 2**63), ([[0, 1, 2**70]], 2**70), ([[0, -2**63 - 1]], -2**63),
+                           (np.array([[0, 2**64 - 1]], np.uint64), 2**64 - 1), (np.array([[0, 1e300]]), int(1e300))):
+            with self.subTest(pairs), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertRaisesRegex(ValueError, f"qrels: {str(why)[:12]}[0-9]+ is neither a row nor a grade", hardneg.mine, X, X, np.array(pairs))
 
 
 class Types(unittest.TestCase):

@@ -1,4 +1,5 @@
 // Judged pairs of TREC and BEIR, and scores of pairs.
+#include "core/real_text.h"
 #include "datasets/import/collection.h"
 
 #include <math.h>
@@ -27,8 +28,8 @@ static int cut(char *line, char *field[FIELDS_MAX]) {
 static bool is_grade(const char *text, int64_t *value) {
     char *end;
     double grade = strtod(text, &end);
-    bool good = end != text && !*end && grade == trunc(grade) && grade >= HN_GRADE_MIN &&
-                grade <= HN_GRADE_MAX;
+    bool good = end != text && !*end && !hn_is_hex(text) && grade == trunc(grade) &&
+                grade >= HN_GRADE_MIN && grade <= HN_GRADE_MAX;
     *value = good ? (int64_t)grade : 0;
     return good;
 }
@@ -36,7 +37,7 @@ static bool is_grade(const char *text, int64_t *value) {
 static bool is_score(const char *text, float *value) {
     char *end;
     *value = strtof(text, &end);
-    return end != text && !*end && isfinite(*value);
+    return end != text && !*end && !hn_is_hex(text) && isfinite(*value);
 }
 
 // A file in work. Each line has a query, a passage and a value; TREC's have columns besides.

@@ -1,5 +1,6 @@
 // Text: rows of numbers, one on each line, or labels, one on each line or in a column of a table
 // (columns.c). The first line may name the columns.
+#include "core/real_text.h"
 #include "datasets/cells.h"
 #include "datasets/import/format.h"
 
@@ -19,7 +20,7 @@ static char separator_of(const char *line) {
 static bool number_of(const char *cell, double *value) {
     char *end;
     *value = strtod(cell, &end);
-    return end != cell && end[strspn(end, " \t")] == '\0';
+    return end != cell && end[strspn(end, " \t")] == '\0' && !hn_is_hex(cell);
 }
 
 // The columns of a row, from the first that is a value.

@@ -1,5 +1,6 @@
 // Sheets that were filled in: tables between tabs (or, as some spreadsheets save them, commas or
 // semicolons), and objects a line.
+#include "core/real_text.h"
 #include "datasets/cells.h"
 #include "datasets/import/collection.h"
 #include "datasets/import/format.h"
@@ -92,7 +93,7 @@ static double number_of(char *cell) {
     if (comma)
         *comma = '.';
     double value = strtod(cell, &end);
-    return end == cell || *end ? NAN : value;
+    return end == cell || *end || hn_is_hex(cell) ? NAN : value;
 }
 
 static enum hn_code read_cells(struct hn_context *ctx, struct reader *r, struct hn_sheet_row *to) {

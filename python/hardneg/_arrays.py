@@ -298,6 +298,13 @@ def spec_text(spec: Any) -> str:
     return f"{{{name}: {{{inner}}}}}"
 
 
+def c_text(text: str, name: str) -> bytes:
+    """A text as C has it, which ends at its first NUL."""
+    if "\0" in text:
+        raise ValueError(f"{name} {text!r} has a NUL in it, at which C would end the text")
+    return text.encode()
+
+
 def _ids(values: Any) -> np.ndarray[Any, Any]:
     items = isinstance(values, (list, tuple)) and any(getattr(value, "ndim", 0) > 0 for value in values)
     values = np.empty(1, object) if items else _array(values)

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, compressed, counted, floats, numbers, several, spec_text, texts, whole
+from ._arrays import Array, Matrix, Pair, c_text, compressed, counted, floats, numbers, several, spec_text, texts, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
@@ -311,7 +311,7 @@ class Handle:
         self.raw = ctypes.c_void_p()
         self.batch_size = whole(batch_size, "batch_size", 2, 2**31 - 1)
         self.n, self.capacity, self.note, self._digest = 0, 0, "", ""
-        code = lib.hardneg_open(spec_text(spec).encode(), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
+        code = lib.hardneg_open(c_text(spec_text(spec), "sampler"), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
                                 whole(threads, "threads", 0, 4096), ctypes.byref(self.raw))
         message = lib.hardneg_message(self.raw).decode(errors="replace")
         self._raise(code, message if self.raw else "not enough memory for a sampler")
@@ -360,7 +360,7 @@ class Handle:
 
     def needs(self, part: str) -> bool:
         """Whether the sampler needs a part of the items that it was built on."""
-        return bool(lib.hardneg_needs(self.raw, part.encode()))
+        return bool(lib.hardneg_needs(self.raw, c_text(part, "part")))
 
     @property
     def digest(self) -> str:
@@ -414,9 +414,9 @@ class Handle:
                 epoch_batches: int = 0, negatives: Optional[np.ndarray[Any, Any]] = None, population: int = 0) -> Measures:
         """Columns by name, of batches of the items that this was built on."""
         how = CMeasure(size=ctypes.sizeof(CMeasure), temperature=float(temperature),
-                       loss=loss.encode() if loss else None, population=population,
+                       loss=c_text(loss, "loss") if loss else None, population=population,
                        epoch_batches=whole(epoch_batches, "epoch_batches", 0, 2**63 - 1),
-                       weighting=spec_text(weighting).encode() if weighting else None)
+                       weighting=c_text(spec_text(weighting), "weighting") if weighting else None)
         if negatives is not None:
             negatives = np.ascontiguousarray(negatives, np.int64)
             if negatives.ndim != 3 or negatives.shape[:2] != ids.shape:

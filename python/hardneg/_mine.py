@@ -6,7 +6,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, counted, floats
+from ._arrays import Array, Matrix, Pair, c_text, counted, floats
 from ._library import Handle, lib
 
 FILTERS = 16
@@ -95,9 +95,13 @@ def _passages(found: Any) -> Any:
 
 def _grades(values: Any, name: str) -> np.ndarray[Any, Any]:
     values = np.asarray(values)
-    if values.size and (values.dtype.kind not in "iufb" or (values != np.floor(values)).any()):
+    large = values.dtype.kind == "O" and all(isinstance(value, int) for value in values.flat)  # beyond 64 bits
+    if values.size and not large and (values.dtype.kind not in "iufb" or (values != np.floor(values)).any()):
         raise ValueError(f"{name}: queries and passages are rows from 0, grades whole numbers; ids that are texts go "
                          "through `hardneg import` and `hardneg mine`")
+    beyond = values[(values < -2.0**63) | (values >= 2.0**63)]
+    if beyond.size:
+        raise ValueError(f"{name}: {int(beyond.flat[0])} is neither a row nor a grade")
     found: np.ndarray[Any, Any] = values.astype(np.int64)
     return found
 
@@ -146,7 +150,8 @@ def _options(options: Dict[str, Any]) -> Any:
     flat = []
     for name, value in options.items():
         if value is not None:
-            flat += [name.replace("_", "-").encode(), (str(value).lower() if isinstance(value, bool) else str(value)).encode()]
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            flat += [c_text(name.replace("_", "-"), "option"), c_text(text, name)]
     return (ctypes.c_char_p * (len(flat) + 1))(*flat, None)
 
 

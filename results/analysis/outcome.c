@@ -1,4 +1,5 @@
 #include "results/analysis/outcome.h"
+#include "core/real_text.h"
 #include "core/stats.h"
 
 #include <inttypes.h>
@@ -137,7 +138,7 @@ static enum hn_code read_number(struct hn_context *ctx, const struct reading *r,
     *value = strtod(text, &end);
     if (!*text)
         *value = NAN;
-    else if (end == text || end[strspn(end, " ")] || !isfinite(*value))
+    else if (end == text || end[strspn(end, " ")] || hn_is_hex(text) || !isfinite(*value))
         return hn_fail(ctx, HN_DATA, "%s: line %" PRId64 ", column %s: '%.40s' is no number%s",
                        r->out->path, r->line, r->name[column], text,
                        r->measure[column] < 0 ? ""

@@ -275,7 +275,7 @@ static void test_items(void) {
     expect(h, hardneg_build(h, &newer), HARDNEG_USAGE, "or a later library");
     bad[6].zero_rows = 1; // what was refused above
     CU_ASSERT_EQUAL(hardneg_build(h, &bad[6]), HARDNEG_OK);
-    expect(h, hardneg_build(h, NULL), HARDNEG_USAGE, "items are NULL");
+    expect(h, hardneg_build(h, NULL), HARDNEG_USAGE, "struct hardneg_items is NULL");
     hardneg_free(h);
 }
 
@@ -391,7 +391,8 @@ static void test_measure(void) {
     expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "many");
     how.weighting = NULL;
     how.size = 8;
-    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "size of how is not set");
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE,
+           "size is not set: .size = sizeof(struct hardneg_measure)");
 #undef MEASURE
     hardneg_free(h);
 }

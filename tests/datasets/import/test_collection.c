@@ -130,6 +130,8 @@ static void test_bad_qrels(void) {
         {"q2\tc\t40000\nq2\tb\t1\n", "line 1: 40000 is not an integer"},
         {"q2\tc\tnan\nq2\tb\t1\n", "line 1: nan is not an integer"},
         {"q2\tc\tyes\nq2\tb\t1\n", "line 1: yes is not an integer"},
+        {"q2\tc\t1\nq2\tb\t0x10\n", "line 2: 0x10 is not an integer"},
+        {"q2\tc\t1\nq2\tb\t-0X1\n", "line 2: -0X1 is not an integer"},
         {"q2,c,1\n", "between tabs or blanks"},
         {"q2\tc\n", "2 columns"},
         {"q2\tc\t1\nq2\t0\tb\t1\n", "line 2: has 4 columns"}};
