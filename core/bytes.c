@@ -1,4 +1,5 @@
 #include "core/bytes.h"
+#include "core/checksum.h"
 #include "core/files.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+#include "core/checksum.h"
+
 #include "core/digest.h"
 #include "core/files.h"
 

@@ -1,4 +1,5 @@
 #include "core/classes.h"
+#include "core/label_sets.h"
 #include "core/numbers.h"
 
 #include <gsl/gsl_sort_int.h>

@@ -1,4 +1,4 @@
-#include "core/classes.h"
+#include "core/label_sets.h"
 
 #include <gsl/gsl_sort_int.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "core/pairs.h"
 #include "core/clones.h"
+#include "core/label_sets.h"
 
 #include <string.h>
 

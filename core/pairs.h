@@ -2,7 +2,7 @@
 // relevance.
 #pragma once
 
-#include "core/classes.h"
+#include "core/label_sets.h"
 #include "core/qrels.h"
 
 enum {

@@ -4,7 +4,10 @@
 // significant and trifling from failing a build. The bootstrap interval is for the reader, it
 // decides nothing. Measured rates of both kinds of error: tests/core/test_slowdown.c,
 // docs/reference/compare.md.
+#include "core/slowdown.h"
+
 #include "core/random.h"
+#include "core/rank_tests.h"
 #include "core/stats.h"
 
 #include <gsl/gsl_cdf.h>

@@ -1,5 +1,6 @@
 #include "core/classes.h"
 #include "core/digest.h"
+#include "core/label_sets.h"
 #include "datasets/snapshot_private.h"
 
 #include <gsl/gsl_sort_long.h>

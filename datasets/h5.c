@@ -2,6 +2,7 @@
 // whole or not at all. Object headers are written in the format of HDF5 1.8 because that one
 // carries checksums.
 #include "datasets/h5.h"
+#include "core/checksum.h"
 #include "core/files.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 // rows, groups.
 #pragma once
 
-#include "core/classes.h"
 #include "core/graph.h"
+#include "core/label_sets.h"
 #include "core/matrix.h"
 #include "core/pairs.h"
 

@@ -1,6 +1,7 @@
 // Snapshot files: labelled embedding series in HDF5, schema `hardneg-snapshot` version 1.
 #pragma once
 
+#include "core/label_sets.h"
 #include "datasets/items.h"
 
 enum { HN_LABEL_NAMES_MAX = 1 << 20 }; // of a file

@@ -1,5 +1,6 @@
 // The labels of a snapshot, one an item or several, and their names.
 #include "core/classes.h"
+#include "core/label_sets.h"
 #include "datasets/snapshot_private.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 // nothing is allocated for an extent that the file cannot hold, and no link is followed.
 #pragma once
 
+#include "core/label_sets.h"
 #include "core/strings.h"
 #include "datasets/h5.h"
 #include "datasets/snapshot.h"

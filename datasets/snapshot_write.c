@@ -1,4 +1,5 @@
 // Writing a snapshot of items: what goes with the rows of its steps.
+#include "core/label_sets.h"
 #include "datasets/snapshot_private.h"
 
 #include <string.h>

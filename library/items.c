@@ -1,4 +1,5 @@
 // The items of a build: copies of the caller's arrays, checked.
+#include "core/label_sets.h"
 #include "library/library_private.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/label_sets.h"
 #include "harness/job/fields.h"
 #include "library/hardneg.h"
 #include "samplers/sampler.h"

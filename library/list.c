@@ -1,5 +1,7 @@
 // Lists of samplers and their options, and facts about a build.
 #include "core/digest.h"
+#include "core/label_sets.h"
+#include "core/options/option_text.h"
 #include "library/library_private.h"
 
 #include <string.h>

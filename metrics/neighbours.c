@@ -4,7 +4,7 @@
 //
 // Test and training items are those of the file's split, or drawn (metrics/split.c). The products
 // are test x training, in a sweep of their own.
-#include "core/sweep/sinks.h"
+#include "core/sweep/knn_lists.h"
 #include "metrics/metric.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 //   overlap_label: positives x_i . x_j of the same label, negatives of different ones  (HC figure
 //   5)
 #include "core/classes.h"
+#include "core/label_sets.h"
 #include "metrics/metric.h"
 
 #include <math.h>

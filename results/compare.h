@@ -1,6 +1,7 @@
 // Comparison of results by cell_key, kinds of values and gates (docs/reference/compare.md).
 #pragma once
 
+#include "core/slowdown.h"
 #include "core/stats.h"
 #include "core/table.h"
 #include "results/rows.h"

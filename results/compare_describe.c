@@ -1,3 +1,4 @@
+#include "core/slowdown.h"
 #include "results/compare_private.h"
 #include "results/programs.h"
 

@@ -1,4 +1,5 @@
 // Gates and the verdict of a comparison.
+#include "core/slowdown.h"
 #include "results/compare.h"
 
 #include "core/options/option.h"

@@ -1,4 +1,5 @@
 // A comparison as a JSON document (docs/reference/compare.md).
+#include "core/slowdown.h"
 #include "results/compare_private.h"
 
 static const char *const ends[] = {"pass", "fail", "nothing", "nothing"};

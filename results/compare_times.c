@@ -1,4 +1,6 @@
 // Times of two results: can the machines be compared, the noise of the host, the family of tests.
+#include "core/rank_tests.h"
+#include "core/slowdown.h"
 #include "results/compare.h"
 
 #include <math.h>

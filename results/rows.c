@@ -1,5 +1,6 @@
 #include "results/rows.h"
 #include "core/options/option.h"
+#include "core/options/option_text.h"
 
 #include <math.h>
 #include <stdio.h>

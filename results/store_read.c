@@ -1,7 +1,7 @@
 // Reads results files, which may be truncated, damaged or made to harm: what is read must be plain
 // datasets of this very file (no external links or storage), of the rank and length of the schema;
 // nothing is allocated that the file could not hold. A checksum that does not fit is damage.
-#include "core/files.h"
+#include "core/checksum.h"
 #include "core/options/option.h"
 #include "core/pairs.h"
 #include "core/real_text.h"

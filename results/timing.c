@@ -1,5 +1,6 @@
 // Samples of costs in /timing.
 #include "results/timing.h"
+#include "core/slowdown.h"
 #include "core/stats.h"
 #include "results/rows.h"
 

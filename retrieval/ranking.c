@@ -1,4 +1,4 @@
-#include "core/sweep/sinks.h"
+#include "core/sweep/knn_lists.h"
 #include "retrieval/mine.h"
 
 #include <math.h>

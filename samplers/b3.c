@@ -12,7 +12,7 @@
 // (clusters.h). By default the embeddings themselves rank, the paper's teacher is `space:
 // teacher`. Its p is 30 or 70 by data set. Mined hard negatives, which the paper adds to a batch,
 // are left out.
-#include "core/sweep/sinks.h"
+#include "core/sweep/knn_lists.h"
 #include "samplers/clusters.h"
 
 enum { EDGES_MUTUAL, EDGES_UNION };

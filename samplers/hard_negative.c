@@ -14,8 +14,8 @@
 // where 1 + l does not divide B some have more. (3) The last batch of an epoch holds the anchors
 // that are left, and is short.
 #include "core/bitset.h"
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
-#include "core/sweep/sinks.h"
 #include "samplers/sampler.h"
 
 // Neighbours kept beyond those an anchor takes when none of them is in the batch already. One whose

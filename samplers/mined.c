@@ -26,7 +26,8 @@
 // Negative Contrastive Learning for Dense Text Retrieval", ICLR 2021) for MS MARCO passages: one
 // negative, at random from the 200 most similar, by an index that is 10,000 steps old at most. Its
 // code (microsoft/ANCE) draws 20 a query when the index is made, each of which makes a triplet.
-#include "core/sweep/sinks.h"
+#include "core/label_sets.h"
+#include "core/sweep/knn_lists.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

@@ -28,6 +28,7 @@
 // S, M and W are in single precision and decide as they are, but for the nearest items, which are
 // decided exactly. Our products have the same bits on every processor with fused multiply-add;
 // where the BLAS library multiplies, batches may depend on its kernels.
+#include "core/sweep/knn_lists.h"
 #include "samplers/mosaic_pool.h"
 #include "samplers/sampler.h"
 

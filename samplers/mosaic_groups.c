@@ -1,5 +1,6 @@
 // Groups of near items, for the pools of `mosaic`.
 #include "core/bitset.h"
+#include "core/sweep/knn_lists.h"
 #include "samplers/mosaic_pool.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "core/random.h"
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
-#include "core/sweep/sinks.h"
 #include "datasets/items.h"
 
 #define HN_MOSAIC_STEP 0x1p-16F

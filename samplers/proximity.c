@@ -11,8 +11,8 @@
 #include "samplers/proximity.h"
 #include "core/bitset.h"
 #include "core/parts.h"
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
-#include "core/sweep/sinks.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "tests/fixture.h"
+#include "core/label_sets.h"
 #include "core/random.h"
 
 #include <gsl/gsl_randist.h>

@@ -1,6 +1,7 @@
 // Data for tests: random unit rows, labelled clusters, scratch folders.
 #pragma once
 
+#include "core/label_sets.h"
 #include "datasets/items.h"
 
 // x[n x d] unit rows, Gaussian directions, from the seed. Owned: hn_free().

@@ -1,5 +1,6 @@
 // Checkpoints: everything that the next step depends on, in the machine's own bytes, then a
 // checksum (core/files.h). One list of fields serves writing and reading.
+#include "core/checksum.h"
 #include "core/files.h"
 #include "training/loop_private.h"
 

@@ -4,7 +4,10 @@
 // Numbers are read in the "C" locale whatever the program's locale is, so that a job file means the
 // same everywhere.
 #include "core/options/option.h"
+
+#include "core/real_text.h"
 #include <errno.h>
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,6 +146,72 @@ static bool in_range(const struct hn_option *option, long double v) {
         return false;
     return unlimited(option) ? !isinf((double)v)
                              : v >= (long double)option->min && v <= (long double)option->max;
+}
+
+// A limit as a user would write it: sizes in the largest binary unit that divides them.
+static struct hn_shortest limit_text(const struct hn_option *option, double v) {
+    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    if (option->kind == HN_OPTION_SIZE)
+        while (unit < 4 && v >= 1024 && fmod(v, 1024) == 0) {
+            v /= 1024;
+            unit++;
+        }
+    struct hn_shortest limit = hn_real_text(v);
+    if (option->kind != HN_OPTION_REAL && option->kind != HN_OPTION_SCHEDULE && fabs(v) < 1e15)
+        snprintf(limit.text, sizeof limit.text, "%.0f", v); // whole: 100000 rather than 1e+05
+    hn_append(limit.text, sizeof limit.text, "%s", units[unit]);
+    return limit;
+}
+
+static bool whole_kind(const struct hn_option *option) {
+    return option->kind == HN_OPTION_INT || option->kind == HN_OPTION_SIZE;
+}
+
+// Limits at or beyond what the type holds limit nothing.
+static bool limits(const struct hn_option *option, double v) {
+    return fabs(v) < (whole_kind(option) ? 0x1p63 : DBL_MAX);
+}
+
+static struct hn_phrase number_range(const struct hn_option *option) {
+    bool none = option->min == 0 && option->max == 0;
+    bool above = !none && limits(option, option->min), below = !none && limits(option, option->max);
+    const char *also = option->kind == HN_OPTION_SCHEDULE ? ", also from~to" : "";
+    const char *word = option->kind == HN_OPTION_INT    ? "any whole number"
+                       : option->kind == HN_OPTION_SIZE ? "bytes, as in 512MiB or 4GiB"
+                                                        : "any number";
+    struct hn_phrase range = {""};
+    if (above)
+        hn_append(range.text, sizeof range.text, "%s%s", limit_text(option, option->min).text,
+                  below ? " to " : " or more");
+    if (below)
+        hn_append(range.text, sizeof range.text, "%s%s", limit_text(option, option->max).text,
+                  above ? "" : " or less");
+    hn_append(range.text, sizeof range.text, "%s%s", above || below ? "" : word, also);
+    if (above && option->kind == HN_OPTION_INT && option->choices)
+        hn_append(range.text, sizeof range.text, ", or %s", option->choices[0]);
+    return range;
+}
+
+static struct hn_phrase choice_range(const struct hn_option *option) {
+    struct hn_phrase range = {""};
+    for (int i = 0; option->choices[i]; i++)
+        hn_append(range.text, sizeof range.text, "%s%s",
+                  i == 0                   ? ""
+                  : option->choices[i + 1] ? ", "
+                                           : " or ",
+                  option->choices[i]);
+    return range;
+}
+
+struct hn_phrase hn_option_range(const struct hn_option *option) {
+    switch (option->kind) {
+    case HN_OPTION_BOOL: return (struct hn_phrase){"true or false"};
+    case HN_OPTION_CHOICE: return choice_range(option);
+    case HN_OPTION_TEXT:
+    case HN_OPTION_LIST: return (struct hn_phrase){"any text"};
+    default: return number_range(option);
+    }
 }
 
 static enum hn_code out_of_range(struct hn_context *ctx, const struct hn_option *option,

@@ -87,24 +87,7 @@ HN_MUST_USE enum hn_code hn_option_set(struct hn_context *ctx, const struct hn_o
 void hn_option_unset(const struct hn_option *option, void *params);
 // Entry of that name or NULL.
 const struct hn_option *hn_options_find(const struct hn_option *table, const char *name);
-// Writes the value as canonical text (same value, same text: reals in the shortest form that reads
-// back equal; unset: ""), and returns its length as snprintf does.
-int hn_option_text(const struct hn_option *option, const void *params, char *buffer, size_t size);
-// "K=100, M=500, alpha=0.2~0.05": all options that are set, sorted by name. Owned by the caller.
-HN_MUST_USE char *hn_options_text(struct hn_context *ctx, const struct hn_option *table,
-                                  const void *params);
-// One option of such a text: text[0 .. length).
-struct hn_option_part {
-    const char *text;
-    size_t length;
-};
-// The next one of `rest`, which moves on; false at the end.
-bool hn_option_next(const char **rest, struct hn_option_part *o);
-// True if it is in the text, with the same value.
-bool hn_option_has(const char *params, struct hn_option_part wanted);
-// "K" of "K=100"; and the value of an option, "" if it is not there.
-struct hn_phrase hn_option_name(struct hn_option_part o);
-struct hn_phrase hn_option_value(const char *params, const char *option);
+
 // "0 to 1", "1 or more", "a, b or c": the values an option takes.
 struct hn_phrase hn_option_range(const struct hn_option *option);
 
@@ -117,15 +100,3 @@ static inline double hn_schedule_at(struct hn_schedule s, double progress) {
 // length, at least 1), else the first that begins with it or that it begins with (three letters or
 // more), or NULL. Case is ignored.
 const char *hn_suggest(const char *word, const char *const *names, int64_t n);
-
-// Command line: parses argv[1..] into params by `table`; what is not an option is put into
-// positional (a list borrowed from argv, space for argc). "--" ends options; "--name=value",
-// "--name value",
-// "-x value" and "-xvalue" are taken. HN_USAGE as hn_options_set.
-HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *table,
-                                         void *params, int argc, char **argv,
-                                         const char **positional, int *n_positional);
-// One line about an option: its help, range and default.
-struct hn_phrase hn_option_summary(const struct hn_option *option);
-// The option part of a --help screen, aligned, at most 100 columns.
-void hn_options_help(const struct hn_option *table, FILE *out);

@@ -2,7 +2,10 @@
 // any order, short flags in one word ("-qv"), "--" ends the options. Our deviation: an abbreviated
 // name is refused, with the name it is near to, so that a new option never changes what an old
 // script means.
+#include "core/options/option_argv.h"
+
 #include "core/options/option.h"
+#include "core/options/option_text.h"
 #include "core/terminal.h"
 
 #include <string.h>

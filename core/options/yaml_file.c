@@ -1,5 +1,7 @@
 // YAML files, and overrides of what they say from the command line: --set key=value, with dotted
 // keys for what is nested.
+#include "core/options/yaml_file.h"
+
 #include "core/files.h"
 #include "core/options/yaml.h"
 

@@ -2,6 +2,8 @@
 // for rows 0 .. to - from, so that its own column cannot be left out there: one more is kept
 // instead, and the row itself, or else the last, is dropped. What is kept is decided by exact
 // products and indices alone, so the tiles in which they are met do not matter.
+#include "core/sweep/knn_lists.h"
+
 #include "core/sweep/sinks.h"
 
 // Four times as long as the parts that sweeps have, bands stay long enough for the screen, which

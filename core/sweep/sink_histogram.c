@@ -1,5 +1,6 @@
 // Counts of inner products by bin and by relation of the labels.
 #include "core/clones.h"
+#include "core/label_sets.h"
 #include "core/sweep/product.h"
 #include "core/sweep/sinks.h"
 

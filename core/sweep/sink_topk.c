@@ -21,6 +21,7 @@
 #include "core/sweep/screen.h"
 #include "core/sweep/select.h"
 #include "core/sweep/sinks.h"
+#include "core/sweep/topk_start.h"
 
 #include <math.h>
 #include <omp.h>

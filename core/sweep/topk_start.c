@@ -4,6 +4,8 @@
 // instead of the k (1 + ln(met / k)) that enter a list which starts empty (the sum of k / j over j
 // > k). A sample is worth its products where these survivors are fewer by more than the products
 // cost.
+#include "core/sweep/topk_start.h"
+
 #include "core/sweep/screen.h"
 
 #include "core/random.h"

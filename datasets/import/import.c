@@ -1,5 +1,6 @@
 #include "datasets/import/import.h"
 #include "core/files.h"
+#include "core/label_sets.h"
 #include "datasets/import/import_private.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/label_sets.h"
 #include "core/matrix.h"
 #include "datasets/import/format.h"
 #include "datasets/import/import.h"

@@ -1,4 +1,5 @@
 // Labels and groups as integers or texts, which are numbered.
+#include "core/label_sets.h"
 #include "datasets/import/import_private.h"
 #include "datasets/text.h"
 

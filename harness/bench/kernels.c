@@ -1,4 +1,5 @@
 #include "core/random.h"
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/sinks.h"
 #include "harness/bench/bench.h"
 #include "harness/host/host.h"

@@ -1,5 +1,6 @@
 // The job of a choice: a grid of samplers, the given one or our own, on a few steps of one file.
 #include "core/files.h"
+#include "core/options/option_text.h"
 #include "harness/choose/choose.h"
 #include "results/analysis/params.h"
 

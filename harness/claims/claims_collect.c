@@ -1,7 +1,7 @@
 // From the rows of a results file to the samples of one side of a claim: which rows, their groups
 // and their values. A table below /tables has keys into others (`run`, `snapshot`, `study_row`);
 // columns that it lacks are looked up there.
-#include "core/options/option.h"
+#include "core/options/option_text.h"
 #include "harness/claims/claims_private.h"
 #include "results/rows.h"
 

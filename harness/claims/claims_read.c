@@ -1,6 +1,7 @@
 // Reads a claim file (plots/paper/*.yaml): a mapping of `paper` and `entries`. Every key is
 // checked; what is wrong is named with its line and column. The format is described in
 // docs/reference/claims.md.
+#include "core/options/yaml_file.h"
 #include "harness/claims/claims.h"
 #include "harness/job/fields.h"
 

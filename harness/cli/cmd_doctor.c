@@ -1,6 +1,6 @@
 #include "core/cgroup.h"
 #include "core/files.h"
-#include "core/stats.h"
+#include "core/slowdown.h"
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"

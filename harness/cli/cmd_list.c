@@ -1,4 +1,5 @@
 // `hardneg list`: what the registries hold. Every entry is a record, printed as JSON or as text.
+#include "core/options/option_text.h"
 #include "core/terminal.h"
 #include "datasets/import/format.h"
 #include "harness/cli/command.h"

@@ -5,6 +5,7 @@
 // runs over a series, where graphs grow old between rebuilds: a training under way gives its latest
 // embeddings, which are to be used.
 #include "core/files.h"
+#include "core/label_sets.h"
 #include "core/sweep/blas.h"
 #include "datasets/import/format.h"
 #include "harness/cli/command.h"

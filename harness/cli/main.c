@@ -1,6 +1,7 @@
 // The program: finds the command, parses its options, runs it, prints what went wrong, and gives
 // the exit code.
 #include "core/files.h"
+#include "core/options/option_argv.h"
 #include "core/sweep/screen.h"
 #include "core/terminal.h"
 #include "datasets/h5.h"

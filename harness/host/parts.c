@@ -1,4 +1,5 @@
 #include "harness/host/parts.h"
+#include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
 

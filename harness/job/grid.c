@@ -1,3 +1,4 @@
+#include "core/options/option_text.h"
 #include "harness/job/fields.h"
 
 #include <stdlib.h>

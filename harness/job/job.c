@@ -1,6 +1,7 @@
 // The keys of a job file. 2^53: what a double, and so JSON, holds exactly.
 #include "harness/job/job.h"
 #include "core/files.h"
+#include "core/options/yaml_file.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // entry per point of a grid. It is stored with the results and its digest tells two jobs apart, so
 // nothing in it depends on the folder, the threads or the version of a library. Written by hand for
 // that reason: the line breaks and quotes of an emitter change with its version.
+#include "core/options/option_text.h"
 #include "harness/job/fields.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "harness/job/train_job.h"
 #include "core/digest.h"
 #include "core/files.h"
+#include "core/options/yaml_file.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "harness/mining/certificate.h"
 #include "core/files.h"
+#include "core/options/option_text.h"
 #include "datasets/import/format.h"
 #include "results/records.h"
 

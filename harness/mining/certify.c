@@ -1,5 +1,6 @@
 // `hardneg price --for`: the price of the negatives that `mine` would write with these options, and
 // whether few enough of them are false, by judging some until it is known.
+#include "core/options/option_argv.h"
 #include "core/random.h"
 #include "harness/mining/certificate.h"
 #include "harness/mining/price_work.h"

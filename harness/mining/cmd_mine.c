@@ -1,4 +1,5 @@
 // `hardneg mine`: hard negatives of queries over a corpus, and where candidates were lost.
+#include "core/options/option_text.h"
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"

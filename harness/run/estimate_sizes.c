@@ -1,6 +1,7 @@
 // Chooses the settings of a job that are tried, and the numbers of items; and the files of these.
 #include "harness/run/estimate_private.h"
 
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/screen.h"
 #include "core/sweep/sinks.h"
 #include "datasets/synth.h"

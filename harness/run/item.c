@@ -1,4 +1,5 @@
 #include "harness/run/item.h"
+#include "core/options/option_text.h"
 #include "harness/host/host.h"
 
 #include <math.h>

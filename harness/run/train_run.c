@@ -1,6 +1,7 @@
 // One run of a training job: its keys, its training, its row of /runs and its rows of /training.
 #include "core/digest.h"
 #include "core/files.h"
+#include "core/options/option_text.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"

@@ -8,6 +8,7 @@
 // ratio over items. `item` follows one item besides, as figure 16 does. chance is the purity of
 // neighbours drawn at random: sum_c n_c (n_c - 1) / (L (L - 1)) over the L labelled items.
 #include "core/classes.h"
+#include "core/label_sets.h"
 #include "core/stats.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"

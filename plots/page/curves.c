@@ -1,4 +1,5 @@
 #include "plots/page/curves.h"
+#include "core/options/option_text.h"
 #include "results/analysis/overview.h"
 
 #include <gsl/gsl_sort.h>

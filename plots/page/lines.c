@@ -1,4 +1,5 @@
 #include "plots/page/lines.h"
+#include "core/options/option_text.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

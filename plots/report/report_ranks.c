@@ -1,6 +1,6 @@
 // Ranks of settings over the data sets of many results.
 #include "core/random.h"
-#include "core/stats.h"
+#include "core/slowdown.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>

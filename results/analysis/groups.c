@@ -1,6 +1,7 @@
 // Settings of the overview, grouped for figures.
 #include "results/analysis/groups.h"
 #include "core/numbers.h"
+#include "core/options/option_text.h"
 
 #include <inttypes.h>
 #include <math.h>

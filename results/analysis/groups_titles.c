@@ -1,4 +1,5 @@
 // Titles of groups, and numbers of tables.
+#include "core/options/option_text.h"
 #include "results/analysis/groups.h"
 
 #include <gsl/gsl_sort.h>

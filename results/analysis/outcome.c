@@ -1,6 +1,6 @@
 #include "results/analysis/outcome.h"
-#include "core/real_text.h"
-#include "core/stats.h"
+#include "core/options/option_text.h"
+#include "core/rank_tests.h"
 
 #include <inttypes.h>
 #include <math.h>

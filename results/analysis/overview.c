@@ -1,5 +1,7 @@
 #include "results/analysis/overview.h"
 
+#include "core/options/option_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

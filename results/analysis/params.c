@@ -1,5 +1,6 @@
 #include "results/analysis/params.h"
 #include "core/files.h"
+#include "core/options/option_text.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 // Settings of a study, told apart by what the job asked for.
 #include "results/analysis/studies.h"
 
+#include "core/options/option_text.h"
+
 #include <math.h>
 #include <string.h>
 

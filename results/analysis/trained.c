@@ -1,5 +1,6 @@
 #include "results/analysis/trained.h"
 #include "core/files.h"
+#include "core/options/option_text.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 // Items with several labels, against every pair of labels.
 #include "core/classes.h"
+#include "core/label_sets.h"
 #include "core/pairs.h"
 #include "tests/fixture.h"
 #include "tests/test.h"

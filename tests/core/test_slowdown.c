@@ -1,6 +1,8 @@
 // Tests by ranks, correction for many, and the gate on times: SciPy's numbers, all orders counted,
 // and by simulation the false alarms and the power that docs/reference/compare.md states.
 #include "core/random.h"
+#include "core/rank_tests.h"
+#include "core/slowdown.h"
 #include "core/stats.h"
 #include "tests/test.h"
 #include <gsl/gsl_randist.h>

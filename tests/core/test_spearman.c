@@ -1,6 +1,6 @@
 // Spearman's correlation against ranks that are counted pair by pair, and against SciPy.
 #include "core/random.h"
-#include "core/stats.h"
+#include "core/rank_tests.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -1,5 +1,6 @@
 // Class sizes, the share of pairs of one class, and equal rows, of files with classes of known
 // sizes.
+#include "core/label_sets.h"
 #include "datasets/snapshot.h"
 #include "tests/snapshot_fixture.h"
 

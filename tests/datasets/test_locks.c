@@ -1,5 +1,5 @@
 // HDF5 files on disks without locks, and files that other programs have locked.
-#include "core/files.h"
+#include "core/checksum.h"
 #include "datasets/h5.h"
 #include "tests/fixture.h"
 #include "tests/test.h"

@@ -1,4 +1,5 @@
 #include "tests/fuzz/texts.h"
+#include "core/label_sets.h"
 #include "tests/figures_fixture.h"
 #include "tests/fuzz/promise.h"
 

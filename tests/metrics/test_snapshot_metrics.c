@@ -1,4 +1,5 @@
 // Metrics that need no sampler, against naive versions in double and their limits.
+#include "core/label_sets.h"
 #include "metrics/metric.h"
 #include "tests/fixture.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+#include "core/options/option_argv.h"
 #include "harness/cli/command.h"
 #include "plots/page/figure.h"
 #include "tests/plots/drawn.h"

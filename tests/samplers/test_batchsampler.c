@@ -1,4 +1,5 @@
 // BatchSampler: options, what it makes of the proximity graph and of the walks.
+#include "core/options/option_text.h"
 #include "tests/samplers/proximity.h"
 
 static void test_overlap(void) {

@@ -1,4 +1,5 @@
 // Mined negatives against a naive miner, in double.
+#include "core/label_sets.h"
 #include "tests/sampled.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // What every sampler has to keep: a loop over the registry and the template. A new sampler is
 // tested here, and in test_sampler_misuse.c, without a new test.
+#include "core/options/option_text.h"
 #include "tests/samplers/every_sampler.h"
 
 #include <gsl/gsl_statistics_double.h>

@@ -4,6 +4,7 @@
 // Whitening is fitted to clean images and as many views, which vary less along fine axes: with
 // that, recipe A's curve is met.
 #include "training/images/views.h"
+#include "core/checksum.h"
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/sweep/blas.h"

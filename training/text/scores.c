@@ -1,5 +1,5 @@
 #include "core/matrix.h"
-#include "core/stats.h"
+#include "core/rank_tests.h"
 #include "training/text/text.h"
 
 // Rows whose cosines are taken, dense or sparse.

@@ -1,4 +1,5 @@
 // Options on the command line, and their help.
+#include "core/options/option_argv.h"
 #include "tests/core/options/option_table.h"
 
 enum { WORDS = 32 };

@@ -1,4 +1,5 @@
 // Option tables: round trips, ranges, errors.
+#include "core/options/option_text.h"
 #include "core/real_text.h"
 #include "tests/core/options/option_table.h"
 

@@ -1,5 +1,5 @@
 // The k nearest in bands of rows against those of one sweep: the same lists, orders and counts.
-#include "core/sweep/sinks.h"
+#include "core/sweep/knn_lists.h"
 #include "tests/sampled.h"
 
 // Random rows, every `repeat`-th of which is a copy of row 0: ties for indices to decide.

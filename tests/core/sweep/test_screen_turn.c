@@ -4,6 +4,7 @@
 #include "core/sweep/screen.h"
 #include "core/sweep/screen_private.h"
 #include "core/sweep/simd.h"
+#include "core/sweep/topk_start.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -2,6 +2,7 @@
 // for rows that started from too much.
 #include "core/sweep/screen.h"
 #include "core/sweep/sinks.h"
+#include "core/sweep/topk_start.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -1,4 +1,5 @@
 // The commands around snapshot files: import, info, validate.
+#include "core/options/option_argv.h"
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
 #include "tests/scratch.h"

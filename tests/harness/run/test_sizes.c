@@ -1,5 +1,6 @@
 // Sizes near 2^31 items: whatever takes memory for them says so in a sentence, before any is taken
 // and without an overflow (this suite is one of those that run under UBSan).
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/sinks.h"
 #include "harness/run/estimate.h"
 #include "samplers/gcbs_threshold.h"

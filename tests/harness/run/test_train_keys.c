@@ -1,5 +1,6 @@
 // Keys of training runs: digests of spelt-out text, whatever the machine keeps in memory.
 #include "core/digest.h"
+#include "core/options/option_text.h"
 #include "harness/host/host.h"
 #include "harness/run/train.h"
 #include "tests/job_fixture.h"

@@ -5,7 +5,7 @@
 // (Lehmann, Nonparametrics, 1.4), and 1/2 for continuity.
 // Spearman (1904): the correlation of ranks.
 // Holm, A simple sequentially rejective multiple test procedure (1979).
-#include "core/stats.h"
+#include "core/rank_tests.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_gamma.h>
