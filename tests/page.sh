@@ -90,7 +90,7 @@ for batch in 8, 16:
             assert best is None and limit < 10, (best, told)
             continue
         line = found.group(1)
-        start = ('no sampler within this limit is shown to be harder than Uniform.' if best is None else f'{best} again.' if best == before else f'{best} is the hardest: ')
+        start = ('no sampler within this limit is shown to be harder than Uniform.' if best is None else f'still {best}.' if best == before else f'{best} is the hardest shown to be within: ')
         assert line.startswith(start), (start, line)
         before = best
         if ' is the hardest' in start:
@@ -391,7 +391,7 @@ test_many_results() {
         run run -c grid.yaml -o "many/$seed" --quiet --set "snapshots=[t$seed.h5]" --set temperature=[0.1] --set weightings=none
     done
     run run -c grid.yaml -o many/again --quiet --set "snapshots=[t4.h5]" --set temperature=[0.1] --set weightings=none --set seeds=[7]
-    expect "without a name" 2 'name it with -o FILE' report many/3 many/4
+    expect "without a name" 2 'a page of several results needs a name: add -o FILE' report many/3 many/4
     expect "the same twice" 2 'many/3/results.h5 is named twice$' report many/3 many/3 -o many.html
     ln -s 3 many/link
     ln many/3/results.h5 many/hard.h5

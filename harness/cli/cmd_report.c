@@ -119,9 +119,7 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
     if (((const struct report_params *)call->params)->outcome)
         return hn_fail(ctx, HN_USAGE, "--outcome is for one results file");
     if (!output)
-        return hn_fail(ctx, HN_USAGE,
-                       "several results make a page that lies beside none of them: "
-                       "name it with -o FILE");
+        return hn_fail(ctx, HN_USAGE, "a page of several results needs a name: add -o FILE");
     for (int i = 0; i < n; i++) {
         if (find_paths(ctx, call->args[i], output, paths) ||
             hn_results_read(ctx, paths->file, &results[i]))

@@ -191,8 +191,8 @@ const struct hn_figure hn_bs_table5 = {
     .title = "what samplers cost: per batch, per build, per training step",
     .caption =
         "Cost_S: drawing a batch; Cost_G: building; Cost_G / t: building per step; all on "
-        "logarithmic axes. Sizes as labelled; unlabelled rows use this file. Share = sampling"
-        " cost / total step time. Crosses: the paper's costs, on a V100.",
+        "logarithmic axes. Crosses: the paper's costs on its own data sets, of the labelled sizes, "
+        "on a V100; rows without a size: this file.",
     .source = "BatchSampler (KDD 2023), table 5",
     .columns =
         HN_COLUMNS("dataset", "step", "sampler", "params", "cost_s", "cost_g", "cost_g_over_t"),

@@ -126,12 +126,12 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 
 const struct hn_figure hn_gc_fig1 = {
     .id = "gc-fig1",
-    .title = "where the large similarities stand: as given, in random and in GCBS order",
+    .title = "where the large similarities lie: as given, in random and in GCBS order",
     .caption =
         "The similarity matrix in cells, for one seed; bright cells hold many of the largest "
         "similarities (logarithmic scale). Outlines are batches in the given order; titles "
         "give the share of the largest similarities inside them, which GCBS is meant to "
-        "raise.",
+        "raise. Dark: none of the largest similarities.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 1",
     .table = "heatmap",
     .columns = HN_COLUMNS("study_row", "dataset", "step", "order", "cell_row", "cell_col",

@@ -361,7 +361,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (hn_overview_varies(&g.overview, "temperature") && !losses)
         hn_page_say(page, "Temperatures do not change batches: each setting is drawn once.");
     if (leagues > 1)
-        hn_page_say(page, "Batch sizes and kinds of negatives have a front each.");
+        hn_page_say(page, "One front for each batch size and kind of negatives.");
     hn_page_left_out(page, &g);
     bool labels = strcmp(hn_hardness_measure(r, 0)->column, "cos_mean") != 0;
     return hn_page_finish(page, seen.without > 0 && labels ? "no batch had a true negative"

@@ -269,7 +269,7 @@ static void draw_settings(struct hn_page *page, struct hn_panel *panel, const st
     }
     if (drawn > HN_MAX_CURVES)
         hn_page_note(page,
-                     "%d of %d settings are drawn, one of every sampler before a second of any.",
+                     "%d of %d settings are drawn, each sampler once before any a second time.",
                      HN_MAX_CURVES, drawn);
 }
 

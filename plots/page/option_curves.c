@@ -291,8 +291,7 @@ static void say(struct hn_page *page, const struct sorted *s) {
     if (find_rule(s, s->kind[s->setting[0].kind].facet) >= 0)
         hn_page_say(page, "The horizontal line is %s at the last step.", s->sweep->rule);
     if (s->drawn < s->curves)
-        hn_page_note(page,
-                     "%d of %d curves are drawn, one of every sampler before a second of any.",
+        hn_page_note(page, "%d of %d curves are drawn, each sampler once before any a second time.",
                      s->drawn, s->curves);
     hn_page_left_out(page, s->g);
 }

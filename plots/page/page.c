@@ -26,9 +26,11 @@ static void note_first_dataset(struct hn_page *page, const char *dataset) {
 
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
     if (g->settings < g->settings_in_all)
-        hn_page_note(page,
-                     "%d of %d settings are drawn, one of every sampler before a second of any.",
-                     g->settings, g->settings_in_all);
+        hn_page_note(
+            page,
+            "%d of %d settings are drawn, each sampler once before any a second time; left "
+            "out: %s.",
+            g->settings, g->settings_in_all, g->left_out.text);
     if (g->more_datasets && g->datasets == 1)
         note_first_dataset(page, g->dataset[0]);
     else if (g->more_datasets)

@@ -1,88 +1,35 @@
 // The sentences that a page of samplers opens with, as `choose` would say of the cells that are
 // there: the hardest sampler within 0.5, 2 and 10 points more false negatives than Uniform, what it
 // costs, or that uniform batches will do.
-//
-// Intervals over seeds decide: a sampler is within a budget if the upper end of its excess is, and
-// harder than another if the paired difference lies above 0. They hold for all samplers together
-// (hn_mean_among()), of which one is picked. Fewer than three seeds name none: the batches of a
-// seed share a build, and do not show how builds vary.
 #include "core/pairs.h"
+#include "plots/report/league.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { BUDGETS = 3, LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, SEEDS_MIN = 3 };
+enum { LEAGUES_MAX = 4, NAMED_MAX = 6, UNCERTAIN_MAX = 3, MORE_SEEDS_MAX = 30 };
 
 static const double anchors_enough = 0.995; // with a true negative; fewer are told
 
-// A data set at its last step with one batch size: loss, weighting, temperature change no batch.
-struct league {
-    const struct hn_overview *o;
-    int64_t first, uniform; // settings; uniform: -1 = none
-    int64_t compared;       // settings among which one is picked
-    const struct hn_hardness *hardness;
-    double budget[BUDGETS]; // of the excess over Uniform's ratio, increasing
-    bool judged;            // enough seeds for intervals
-};
+static bool is_per_anchor(const struct hn_league *p) { return p->o->per_anchor[p->first]; }
 
-static struct hn_mean mean_of(const struct league *p, int64_t s, const char *column) {
-    return hn_overview_mean(p->o, s, column);
-}
-
-static struct hn_mean difference(const struct league *p, int64_t s, int64_t to,
-                                 const char *column) {
-    return hn_mean_among_pairs(hn_overview_difference(p->o, s, to, column), p->compared);
-}
-
-// To Uniform.
-static struct hn_mean excess(const struct league *p, int64_t s, const char *column) {
-    return hn_mean_among(hn_overview_to_uniform(p->o, s, column), p->compared);
-}
-
-static bool is_candidate(const struct league *p, int64_t s) {
-    return p->o->league[p->first] == p->o->league[s] &&
-           isfinite(mean_of(p, s, p->hardness->column).mean);
-}
-
-static bool is_per_anchor(const struct league *p) { return p->o->per_anchor[p->first]; }
-
-static enum hn_within judge(const struct league *p, int64_t s, double budget) {
-    return hn_judge(excess(p, s, "fn_ratio"), budget);
-}
-
-static bool is_harder(const struct league *p, int64_t s) {
-    return hn_told_apart(excess(p, s, p->hardness->column), true) > 0;
-}
-
-// The hardest within the budget (NAN: of all), -1 = none is harder than Uniform.
-static int64_t find_hardest(const struct league *p, double budget) {
-    int64_t best = -1;
-    for (int64_t s = 0; s < p->o->settings; s++)
-        if (is_candidate(p, s) &&
-            (isnan(budget) || (is_harder(p, s) && judge(p, s, budget) == HN_WITHIN)) &&
-            (best < 0 ||
-             mean_of(p, s, p->hardness->column).mean > mean_of(p, best, p->hardness->column).mean))
-            best = s;
-    return best;
-}
-
-static void put_time(FILE *html, const struct league *p, int64_t s) {
-    double build = mean_of(p, s, "cost_g_over_t").mean;
-    double seconds = mean_of(p, s, "cost_s").mean + (isfinite(build) ? build : 0);
+static void put_time(FILE *html, const struct hn_league *p, int64_t s) {
+    double build = hn_league_mean(p, s, "cost_g_over_t").mean;
+    double seconds = hn_league_mean(p, s, "cost_s").mean + (isfinite(build) ? build : 0);
     hn_html_seconds(html, "; %s a batch", seconds);
 }
 
-static void put_name(FILE *html, const struct league *p, int64_t s, const char *format) {
+static void put_name(FILE *html, const struct hn_league *p, int64_t s, const char *format) {
     hn_html(html, format, hn_overview_label(p->o, s).text);
 }
 
 // A mean, and in its stead the difference to Uniform has the interval, where there is one. Its
 // digits are those of the interval, so that a small share is not told as 0.
-static void put_measure(FILE *html, const struct league *p, int64_t s, const char *column,
+static void put_measure(FILE *html, const struct hn_league *p, int64_t s, const char *column,
                         double scale, int digits, const char *unit) {
-    struct hn_mean m = mean_of(p, s, column), d = excess(p, s, column);
+    struct hn_mean m = hn_league_mean(p, s, column), d = hn_league_excess(p, s, column);
     if (s != p->uniform)
         m = hn_mean_among(m, p->compared);
     if (isfinite(d.mean)) {
@@ -99,10 +46,10 @@ static void put_measure(FILE *html, const struct league *p, int64_t s, const cha
 }
 
 // "hardness 0.199 (+0.098 ± 0.007), false negatives 9.7 % (+0.1 ± 0.2 points); 1 ms a batch".
-static void put_measures(FILE *html, const struct league *p, int64_t s) {
+static void put_measures(FILE *html, const struct hn_league *p, int64_t s) {
     fputs("hardness ", html);
     put_measure(html, p, s, p->hardness->column, 1, 3, "");
-    if (isfinite(mean_of(p, s, "fn_ratio").mean)) {
+    if (isfinite(hn_league_mean(p, s, "fn_ratio").mean)) {
         fputs(", false negatives ", html);
         put_measure(html, p, s, "fn_ratio", 100, 1, " %");
     }
@@ -116,12 +63,12 @@ static void end_list(FILE *html, int n, int max) {
 }
 
 // Those within the budget that the best is not significantly harder than.
-static void put_ties(FILE *html, const struct league *p, int64_t best, double budget) {
+static void put_ties(FILE *html, const struct hn_league *p, int64_t best, double budget) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
-        if (s == best || !is_candidate(p, s) || s == p->uniform ||
-            (!isnan(budget) && judge(p, s, budget) != HN_WITHIN) ||
-            hn_told_apart(difference(p, s, best, p->hardness->column), true) != 0)
+        if (s == best || !hn_league_has(p, s) || s == p->uniform ||
+            (!isnan(budget) && hn_league_judge(p, s, budget) != HN_WITHIN) ||
+            hn_told_apart(hn_league_difference(p, s, best, p->hardness->column), true) != 0)
             continue;
         if (n++ < NAMED_MAX)
             put_name(html, p, s, n > 1 ? ", %s" : " Not significantly harder than %s");
@@ -129,61 +76,84 @@ static void put_ties(FILE *html, const struct league *p, int64_t best, double bu
     end_list(html, n, NAMED_MAX);
 }
 
-// Puts s where it belongs among the hardest n settings, the first UNCERTAIN_MAX of which are kept.
-static void insert(const struct league *p, int64_t named[UNCERTAIN_MAX], int n, int64_t s) {
-    double hardness = mean_of(p, s, p->hardness->column).mean;
+// A setting of which the seeds do not show on which side of a limit it is.
+struct uncertain {
+    int64_t setting, seeds; // seeds that would show it; 0 = too many, or unknown
+    struct hn_mean difference;
+};
+
+// Puts one where it belongs among the n so far, of which the first UNCERTAIN_MAX are kept: those
+// that few seeds would decide first.
+static void insert(struct uncertain named[UNCERTAIN_MAX], int n, struct uncertain of) {
     int at = n < UNCERTAIN_MAX ? n : UNCERTAIN_MAX;
-    for (; at > 0 && mean_of(p, named[at - 1], p->hardness->column).mean < hardness; at--)
+    for (; at > 0 && of.seeds > 0 && (named[at - 1].seeds == 0 || named[at - 1].seeds > of.seeds);
+         at--)
         if (at < UNCERTAIN_MAX)
             named[at] = named[at - 1];
     if (at < UNCERTAIN_MAX)
-        named[at] = s;
+        named[at] = of;
 }
 
-// Settings that need more seeds for what the line wants to know, the hardest first: harder ones, on
-// which side of the budget they are; or, where none is known to be harder, which not beyond it may
-// be by more than the margin of hardness.
-static void put_uncertain(FILE *html, const struct league *p, int64_t best, double budget,
+// "About four more seeds would probably decide.", where that is a number to run.
+static void put_more_seeds(FILE *html, const struct uncertain *u, int named) {
+    static const char *const words[] = {"one", "two",   "three", "four", "five",
+                                        "six", "seven", "eight", "nine", "ten"};
+    int64_t more = u->seeds - u->difference.n;
+    if (u->seeds == 0 || more > MORE_SEEDS_MAX)
+        return;
+    more = more > 0 ? more : 1; // by means all is decided, by the interval not
+    fputs(" About ", html);
+    if (more <= (int64_t)(sizeof words / sizeof *words))
+        fputs(words[more - 1], html);
+    else
+        fprintf(html, "%" PRId64, more);
+    fprintf(html, " more %s would probably decide%s.", more == 1 ? "seed" : "seeds",
+            named > 1 ? " on the first" : "");
+}
+
+// Settings that by their means belong in the line, and more seeds may put there: harder ones, which
+// are within the budget by their mean alone; or, where none is shown to be harder, those within it
+// or not shown to be beyond, which are harder by their mean alone.
+static void put_uncertain(FILE *html, const struct hn_league *p, int64_t best, double budget,
                           bool harder) {
-    double hardest = best < 0 ? -INFINITY : mean_of(p, best, p->hardness->column).mean;
-    int64_t named[UNCERTAIN_MAX];
+    const char *column = p->hardness->column;
+    double hardest = best < 0 ? -INFINITY : hn_league_mean(p, best, column).mean;
+    struct uncertain named[UNCERTAIN_MAX];
     int n = 0;
-    bool told = false;
     for (int64_t s = 0; s < p->o->settings; s++) {
-        struct hn_mean d = excess(p, s, harder ? "fn_ratio" : p->hardness->column);
-        enum hn_within within = judge(p, s, budget);
-        if (is_candidate(p, s) && isfinite(d.mean) && is_harder(p, s) == harder &&
-            (harder ? within == HN_UNDETERMINED && mean_of(p, s, p->hardness->column).mean > hardest
-                    : within != HN_BEYOND && hn_judge(d, HN_HARDNESS_MARGIN) != HN_WITHIN))
-            insert(p, named, n++, s);
+        if (!hn_league_has(p, s) || hn_league_is_harder(p, s) != harder)
+            continue;
+        struct hn_mean fn = hn_league_excess(p, s, "fn_ratio"),
+                       hard = hn_league_excess(p, s, column);
+        bool plausible = fn.mean <= budget && hard.mean > 0,
+             open = harder ? hn_judge(fn, budget) == HN_UNDETERMINED &&
+                                 hn_league_mean(p, s, column).mean > hardest
+                           : hn_judge(hard, HN_HARDNESS_MARGIN) != HN_WITHIN;
+        struct hn_mean d = harder ? fn : hard;
+        if (plausible && open)
+            insert(named, n++, (struct uncertain){s, hn_judge_seeds(d, harder ? budget : 0), d});
     }
     for (int i = 0; i < n && i < UNCERTAIN_MAX; i++) {
-        struct hn_mean d = excess(p, named[i], harder ? "fn_ratio" : p->hardness->column);
-        int64_t seeds = hn_judge_seeds(d, harder ? budget : 0);
-        put_name(html, p, named[i],
+        put_name(html, p, named[i].setting,
                  i > 0    ? ", %s"
-                 : harder ? " Harder, but too uncertain to be called within: %s"
-                          : " Too uncertain to be called harder: %s");
+                 : harder ? " Harder, and perhaps within the limit: %s"
+                          : " Perhaps harder: %s");
         fputs(" (", html);
-        hn_html_mean(html, d, harder ? 100 : 1, harder ? 1 : 3, true);
-        fputs(harder ? " points" : "", html);
-        if (seeds > 0)
-            fprintf(html, "; %s", hn_counted(seeds, "seed").text);
-        fputs(")", html);
-        told |= seeds > 0;
+        hn_html_mean(html, named[i].difference, harder ? 100 : 1, harder ? 1 : 3, true);
+        fputs(harder ? " points)" : ")", html);
     }
     end_list(html, n, UNCERTAIN_MAX);
-    fputs(told ? " So many seeds tell with probability .9 if these are the true differences." : "",
-          html);
+    if (n > 0)
+        put_more_seeds(html, &named[0], n);
 }
 
 // Samplers without values in a seed of Uniform's.
-static void put_uncompared(FILE *html, const struct league *p) {
+static void put_uncompared(FILE *html, const struct hn_league *p) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
-        if (!is_candidate(p, s) || s == p->uniform ||
-            (isfinite(excess(p, s, "fn_ratio").mean) &&
-             isfinite(excess(p, s, p->hardness->column).mean)))
+        if (!hn_league_has(p, s) || s == p->uniform ||
+            (isfinite(hn_league_excess(p, s, "fn_ratio").mean) &&
+             isfinite(hn_league_excess(p, s, p->hardness->column).mean)))
             continue;
         if (n++ < NAMED_MAX)
             put_name(html, p, s,
@@ -195,37 +165,21 @@ static void put_uncompared(FILE *html, const struct league *p) {
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 
-// No cosine is above 1, so that none can be harder by the margin.
-static bool is_cramped(const struct league *p) {
-    return mean_of(p, p->uniform, p->hardness->column).mean > 1 - HN_HARDNESS_MARGIN;
-}
-
-// True if every sampler but Uniform has more false negatives than the budget allows, or (alike) is
-// harder by less than the margin.
-static bool all_beyond(const struct league *p, double budget, bool alike) {
-    for (int64_t s = 0; s < p->o->settings; s++)
-        if (is_candidate(p, s) && s != p->uniform && judge(p, s, budget) != HN_BEYOND &&
-            !(alike &&
-              hn_judge(excess(p, s, p->hardness->column), HN_HARDNESS_MARGIN) == HN_WITHIN))
-            return false;
-    return true;
-}
-
-static void put_budget(FILE *html, const struct league *p, int b, int64_t before) {
+static void put_budget(FILE *html, const struct hn_league *p, int b, int64_t before) {
     double budget = p->budget[b];
-    int64_t best = find_hardest(p, budget);
+    int64_t best = hn_league_hardest(p, budget);
     fprintf(html, "<li>At most %g points more false negatives%s: ", 100 * budget,
             is_per_anchor(p) ? " than Uniform" : "");
-    if (all_beyond(p, budget, false)) {
+    if (hn_league_all_beyond(p, budget)) {
         fputs("none; every sampler has more.</li>\n", html);
         return;
     }
     if (best < 0)
         fputs("no sampler within this limit is shown to be harder than Uniform.", html);
     else if (best == before)
-        put_name(html, p, best, "<b>%s</b> again.");
+        put_name(html, p, best, "still <b>%s</b>.");
     else {
-        put_name(html, p, best, "<b>%s</b> is the hardest: ");
+        put_name(html, p, best, "<b>%s</b> is the hardest shown to be within: ");
         put_measures(html, p, best);
         fputs(".", html);
     }
@@ -234,17 +188,18 @@ static void put_budget(FILE *html, const struct league *p, int b, int64_t before
     put_uncertain(html, p, best, budget, true);
     if (best < 0)
         put_uncertain(html, p, best, budget, false);
-    if (!is_cramped(p) && all_beyond(p, budget, true))
+    if (hn_league_uniform_will_do(p, budget))
         fprintf(html, " Uniform batches will do: none within the limit is harder by %g.",
                 HN_HARDNESS_MARGIN);
     fputs("</li>\n", html);
 }
 
 // Hardness leaves out anchors that have no true negative, and seeds in which none has one.
-static void put_without(FILE *html, const struct league *p) {
+static void put_without(FILE *html, const struct hn_league *p) {
     int n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
-        int64_t seeds = mean_of(p, s, "fn_ratio").n, hard = mean_of(p, s, p->hardness->column).n;
+        int64_t seeds = hn_league_mean(p, s, "fn_ratio").n,
+                hard = hn_league_mean(p, s, p->hardness->column).n;
         if (p->o->league[p->first] != p->o->league[s] || hard >= seeds || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
@@ -257,45 +212,47 @@ static void put_without(FILE *html, const struct league *p) {
     fputs(n > 0 ? "</p>\n" : "", html);
     n = 0;
     for (int64_t s = 0; s < p->o->settings; s++) {
-        double share = mean_of(p, s, "true_anchors").mean;
-        if (!is_candidate(p, s) || !(share < anchors_enough) || n++ >= NAMED_MAX)
+        double share = hn_league_mean(p, s, "true_anchors").mean;
+        if (!hn_league_has(p, s) || !(share < anchors_enough) || n++ >= NAMED_MAX)
             continue;
         put_name(html, p, s,
-                 n == 1 ? "<p>Anchors without a true negative do not count in the hardness of %s"
-                        : ", %s");
-        fprintf(html, " (%.1f %% had one)", 100 * share);
+                 n == 1
+                     ? "<p>Hardness is the mean over the anchors that have a true negative: of %s"
+                     : ", of %s");
+        fprintf(html, " %.1f %%", 100 * share);
     }
     end_list(html, n, NAMED_MAX);
     fputs(n > 0 ? "</p>\n" : "", html);
 }
 
 // True if an excess of false negatives is known.
-static bool has_excess(const struct league *p) {
+static bool has_excess(const struct hn_league *p) {
     bool any = false;
     for (int64_t s = 0; s < p->o->settings; s++)
-        any |= is_candidate(p, s) && isfinite(excess(p, s, "fn_ratio").mean);
+        any |= hn_league_has(p, s) && isfinite(hn_league_excess(p, s, "fn_ratio").mean);
     return any;
 }
 
 // True if the next line says the same: no sampler is named, nor judged otherwise there.
-static bool is_repeated(const struct league *p, int b) {
-    bool same = find_hardest(p, p->budget[b]) < 0;
+static bool is_repeated(const struct hn_league *p, int b) {
+    bool same = hn_league_hardest(p, p->budget[b]) < 0;
     for (int64_t s = 0; s < p->o->settings && same; s++) {
-        enum hn_within is = judge(p, s, p->budget[b]);
-        same = !is_candidate(p, s) ||
-               (is == judge(p, s, p->budget[b + 1]) && !(is == HN_UNDETERMINED && is_harder(p, s)));
+        enum hn_within is = hn_league_judge(p, s, p->budget[b]);
+        bool open = is == HN_UNDETERMINED && hn_league_is_harder(p, s) &&
+                    hn_league_excess(p, s, "fn_ratio").mean <= p->budget[b + 1];
+        same = !hn_league_has(p, s) || (is == hn_league_judge(p, s, p->budget[b + 1]) && !open);
     }
     return same;
 }
 
-static void put_budgets(FILE *html, const struct league *p) {
+static void put_budgets(FILE *html, const struct hn_league *p) {
     int64_t before = -1;
     if (!is_per_anchor(p)) {
         fputs(" <b>Uniform</b>: ", html);
         put_measures(html, p, p->uniform);
         fputs(".", html);
     }
-    if (is_cramped(p))
+    if (hn_league_is_cramped(p))
         fprintf(html,
                 " No sampler can be harder by %g, as no cosine is above 1: if embeddings share a "
                 "direction, subtract their mean before the import.",
@@ -309,11 +266,11 @@ static void put_budgets(FILE *html, const struct league *p) {
         hn_html_few_seeds(html, p->o->seeds[p->uniform], "no sampler is named");
     }
     fputs(p->judged ? "</p>\n<ul>\n" : "</p>\n", html);
-    for (int b = 0; b < BUDGETS && p->judged; b++) {
-        if (b < BUDGETS - 1 && (p->budget[b + 1] <= p->budget[b] || is_repeated(p, b)))
+    for (int b = 0; b < HN_BUDGETS && p->judged; b++) {
+        if (b < HN_BUDGETS - 1 && (p->budget[b + 1] <= p->budget[b] || is_repeated(p, b)))
             continue;
         put_budget(html, p, b, before);
-        before = find_hardest(p, p->budget[b]);
+        before = hn_league_hardest(p, p->budget[b]);
     }
     fputs(p->judged ? "</ul>\n" : "", html);
     put_uncompared(html, p);
@@ -321,8 +278,8 @@ static void put_budgets(FILE *html, const struct league *p) {
 }
 
 // Names the hardest sampler where there are no false negatives to compare with Uniform's.
-static void put_hardest(FILE *html, const struct league *p, const char *why) {
-    int64_t best = find_hardest(p, NAN);
+static void put_hardest(FILE *html, const struct hn_league *p, const char *why) {
+    int64_t best = hn_league_hardest(p, NAN);
     hn_html(html, " %s ", why);
     if (p->judged) {
         put_name(html, p, best, "<b>%s</b> is the hardest: ");
@@ -336,17 +293,18 @@ static void put_hardest(FILE *html, const struct league *p, const char *why) {
 }
 
 // True if hardness was measured, and no anchor of a sampler had a true negative.
-static bool has_no_true(const struct league *p) {
+static bool has_no_true(const struct hn_league *p) {
     bool any = false;
     for (int64_t s = 0; s < p->o->settings; s++)
-        any |= p->o->league[p->first] == p->o->league[s] && mean_of(p, s, "true_anchors").mean <= 0;
+        any |= p->o->league[p->first] == p->o->league[s] &&
+               hn_league_mean(p, s, "true_anchors").mean <= 0;
     return any;
 }
 
-static void put_league(FILE *html, const struct league *p) {
+static void put_league(FILE *html, const struct hn_league *p) {
     const struct hn_table *runs = &p->o->results->runs;
     int64_t cell = p->o->first[p->first];
-    bool ranked = find_hardest(p, NAN) >= 0;
+    bool ranked = hn_league_hardest(p, NAN) >= 0;
     if (!ranked && !has_no_true(p))
         return;
     hn_html(html, "<p>%s, step %.0f, batches of %.0f; hardness: %s.",
@@ -363,22 +321,12 @@ static void put_league(FILE *html, const struct league *p) {
               html);
     if (p->uniform < 0)
         put_hardest(html, p, "There is no Uniform in these results to compare with.");
-    else if (!is_per_anchor(p) && !is_candidate(p, p->uniform))
+    else if (!is_per_anchor(p) && !hn_league_has(p, p->uniform))
         put_hardest(html, p, "Uniform had no true negative, so nothing is compared with it.");
-    else if (!isfinite(mean_of(p, p->uniform, "fn_ratio").mean))
+    else if (!isfinite(hn_league_mean(p, p->uniform, "fn_ratio").mean))
         put_hardest(html, p, "Without labels nothing is known of false negatives.");
     else
         put_budgets(html, p);
-}
-
-static bool is_known(const struct hn_overview *o, int64_t s) {
-    for (int64_t k = 0; k < s; k++)
-        if (o->last[k] &&
-            hn_rows_agree(&o->results->runs, o->first[k], o->first[s],
-                          HN_COLUMNS("dataset", "batch_size")) &&
-            o->per_anchor[k] == o->per_anchor[s])
-            return true;
-    return false;
 }
 
 // Returns how many leagues there are; the first ones are put.
@@ -386,17 +334,9 @@ static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_
                        double margin) {
     int leagues = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!o->last[s] || is_known(o, s) || leagues++ >= LEAGUES_MAX)
+        if (!hn_league_begins(o, s) || leagues++ >= LEAGUES_MAX)
             continue;
-        struct league p = {o, s, o->base[s], 1, hardness};
-        for (int b = 0; b < BUDGETS; b++)
-            p.budget[b] = fmax(margin, (double[BUDGETS]){0, 0.02, 0.1}[b]);
-        p.judged = p.uniform >= 0 && o->seeds[p.uniform] >= SEEDS_MIN;
-        p.compared = 0;
-        for (int64_t k = 0; k < o->settings; k++) {
-            p.compared += k != p.uniform && is_candidate(&p, k);
-            p.judged |= p.uniform < 0 && is_candidate(&p, k) && o->seeds[k] >= SEEDS_MIN;
-        }
+        struct hn_league p = hn_league_make(o, hardness, margin, s);
         put_league(html, &p);
     }
     return leagues;
@@ -426,7 +366,7 @@ static bool is_judged(const struct hn_overview *o) {
     bool any = false;
     for (int64_t s = 0; s < o->settings; s++)
         any |= o->base[s] >= 0 && o->base[s] != s &&
-               hn_overview_mean(o, o->base[s], "fn_ratio").n >= SEEDS_MIN;
+               hn_overview_mean(o, o->base[s], "fn_ratio").over == HN_OVER_SEEDS;
     return any;
 }
 

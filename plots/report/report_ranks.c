@@ -269,8 +269,8 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
                 "They are ranked within one result and one "
                 "batch size, loss, weighting and temperature; ranks are averaged over those, then "
                 "over data sets (fewer where a heading says so). Significantly worse: behind the "
-                "best by more than first and last of as many equal settings lie apart in 95 %% of "
-                "cases.</p>\n",
+                "best by more than the largest gap among as many equally good settings in 95 %% "
+                "of random rankings.</p>\n",
                 common, hn_counted(k.labels, "setting").text, k.datasets > 1 ? "all " : "the ",
                 hn_counted(k.datasets, "data set").text);
         put_rank_table(html, &k, rank, over);

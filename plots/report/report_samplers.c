@@ -249,9 +249,9 @@ static int64_t same_seeds(const struct hn_overview *o) {
 static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
     static const struct hn_html_column setting = {"Setting", .put = put_setting},
                                        front = {"Front",
-                                                "● none is better in hardness or false "
-                                                "negatives and no worse in the other, by means; "
-                                                "○ one is, but not significantly",
+                                                "● no other is better in one of hardness "
+                                                "and false negatives without being worse in the "
+                                                "other, by means; ○ one is, but not significantly",
                                                 .put = put_front},
                                        count = {"Seeds", "finished cells that the means are over",
                                                 .format = "%.0f", .number = seeds};
@@ -325,8 +325,8 @@ static void put_table(FILE *html, const struct table *t, bool chosen) {
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
     hn_html(html,
-            "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval over seeds, with "
-            "fewer than three over batches. %sClick a heading to sort.</p>\n",
+            "<p class=soft>%s%sMeans over seeds%s; ± is the half-width of a 95 %% interval: over "
+            "seeds if there are three or more, else over batches. %sClick a heading to sort.</p>\n",
             common.text, *common.text ? ". " : "", each,
             chosen && hn_hardness_measure(t->o->results, 1)
                 ? "Columns of hardness are those of the measure chosen above. "

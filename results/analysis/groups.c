@@ -344,6 +344,19 @@ static int rank_of(const struct hn_setting *s, const char *first) {
     return hn_is_named_uniform(s->sampler) ? 0 : first && strcmp(s->sampler, first) == 0 ? 1 : 2;
 }
 
+enum { NAMED_MAX = 6 };
+
+static void name_left_out(struct hn_groups *g, const int *number) {
+    char *text = g->left_out.text;
+    int n = 0;
+    for (int i = 0; i < g->settings; i++)
+        if (number[i] < 0 && n++ < NAMED_MAX)
+            hn_append(text, sizeof g->left_out.text, "%s%s", n > 1 ? ", " : "",
+                      g->setting[i].label);
+    if (n > NAMED_MAX)
+        hn_append(text, sizeof g->left_out.text, " and %d more", n - NAMED_MAX);
+}
+
 // Keeps `max` settings: one of every sampler before a second of any, in the order of the file, but
 // Uniform and the sampler `first` (NULL: none) before the others.
 static enum hn_code choose_settings(struct hn_context *ctx, struct hn_groups *g, int max,
@@ -362,6 +375,7 @@ static enum hn_code choose_settings(struct hn_context *ctx, struct hn_groups *g,
     (void)hn_choose_shown(candidate, g->settings, max);
     for (int i = 0, n = 0; i < g->settings; i++)
         number[i] = candidate[i].shown ? n++ : -1;
+    name_left_out(g, number);
     renumber(g, number);
     return HN_OK;
 }

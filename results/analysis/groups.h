@@ -35,6 +35,7 @@ struct hn_groups {
     struct hn_setting *setting;         // [settings]
     int datasets, temperatures, settings;
     int settings_in_all;                   // with those that are left out
+    struct hn_phrase left_out;             // the names of these: "knn, ring and 4 more"
     bool more_datasets, more_temperatures; // than are kept here
     struct hn_phrase alike;                // "alpha=0.2": settings with another are left out
     int64_t *step;                         // [steps], increasing

@@ -41,16 +41,18 @@ struct cell {
     const char *weighting;
     double tau_plus, loss, clamp, anchors;
     double wide; // half of the interval of fn over batches, 0 = none
+    const char *params;
 };
 
 static struct cell at(const char *sampler, int seed, double fn, double hard) {
-    return (struct cell){sampler, seed, 8, fn, NAN, hard, NAN, "none", NAN, NAN, NAN, 1, 0};
+    return (struct cell){sampler, seed, 8, fn, NAN, hard, NAN, "none", NAN, NAN, NAN, 1, 0, ""};
 }
 
 static void put(const struct cell *c) {
     const struct hn_value row[] = {
         HN_TEXT_VALUE("dataset", "dir/f.h5"),
         HN_TEXT_VALUE("sampler", c->sampler),
+        HN_TEXT_VALUE("params", c->params),
         HN_TEXT_VALUE("weighting", c->weighting),
         HN_REAL_VALUE("tau_plus", c->tau_plus),
         HN_INT_VALUE("batch_size", c->batch_size),

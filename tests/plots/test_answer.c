@@ -16,10 +16,17 @@ static void noise_is_no_excuse(void) {
     put_sampler("batchsampler", noisy, some);
     put_sampler("gcbs", noisy, more); // harder, so it comes first
     says(sentences(),
-         "At most 0.5 points more false negatives: no sampler within this limit is shown to be "
-         "harder than Uniform. Harder, but too uncertain to be called within: gcbs (+13.1 ± 19.7 "
-         "points; 5 seeds), batchsampler (+13.1 ± 19.7 points; 5 seeds). So many seeds tell with "
-         "probability .9 if these are the true differences.",
+         "At most 10 points more false negatives: no sampler within this limit is shown to be "
+         "harder than Uniform.</li>\n</ul>",
+         "erhaps"); // by means they are beyond
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("batchsampler", (const double[]){-0.08, 0.02, 0.01}, some);
+    put_sampler("gcbs", (const double[]){-0.005, 0.005, 0.01}, more);
+    says(sentences(),
+         "harder than Uniform. Harder, and perhaps within the limit: gcbs (+0.3 ± 2.7 points), "
+         "batchsampler (-1.7 ± 19.7 points). About three more seeds would probably decide on the "
+         "first.",
          "will do");
     begin();
     put_sampler("uniform", none, none);
@@ -27,12 +34,13 @@ static void noise_is_no_excuse(void) {
     put_sampler("b3", little, some);
     put_sampler("knn", many, more);
     char *text = sentences();
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(text, "<b>batchsampler</b> is the hardest: hardness 0.6010 (+0.1010 ± 0.0044), "
-                     "false negatives 9.70 % (+0.10 ± 0.44 points); 2 ms a batch. "
-                     "Not significantly harder than b3."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives: <b>batchsampler"
-                                        "</b> again."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text,
+                                  "<b>batchsampler</b> is the hardest shown to be within: hardness "
+                                  "0.6010 (+0.1010 ± 0.0044), "
+                                  "false negatives 9.70 % (+0.10 ± 0.44 points); 2 ms a batch. "
+                                  "Not significantly harder than b3."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives: still "
+                                        "<b>batchsampler</b>."));
     says(text, "hardness: cosine of the hardest true negative of each anchor.", "knn");
 }
 
@@ -50,9 +58,8 @@ static void uniform_will_do(void) {
     put_sampler("uniform", none, none);
     put_sampler("knn", little, unsure);
     says(sentences(),
-         "no sampler within this limit is shown to be harder than Uniform. Too uncertain to be "
-         "called harder: knn "
-         "(+0.030 ± 0.075; 13 seeds). So many seeds tell",
+         "no sampler within this limit is shown to be harder than Uniform. Perhaps harder: "
+         "knn (+0.030 ± 0.075). About ten more seeds would probably decide.",
          "will do");
     struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.11, 0.7),
                            at("gcbs", 1, 0.3, 0.9), at("b3", 1, 0.11, 0.7)};
@@ -61,6 +68,22 @@ static void uniform_will_do(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: none; every sampler has "
                                         "more."));
     says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
+}
+
+// Settings with the same values, which an option did not touch, are one.
+static void twins(void) {
+    static const char *const of[] = {"uniform", "knn", "knn", "knn"}, *const params[] = {
+                                                                          "", "alpha=0.1, walk=bfs",
+                                                                          "alpha=0.3, walk=bfs",
+                                                                          "alpha=0.3, walk=rwr"};
+    begin();
+    for (int i = 0; i < 12; i++) {
+        struct cell c = at(of[i / 3], i % 3, 0.1, 0.5 + (i / 3 == 0 ? 0 : i / 9 ? 0.1 : 0.12));
+        c.hard += 0.0001 * (i % 3) * (i / 9);
+        c.params = params[i / 3];
+        put(&c);
+    }
+    says(sentences(), "<b>knn alpha=0.1, walk=bfs</b> is the hardest", "alpha=0.3, walk=bfs");
 }
 
 // With one or two seeds nothing is named, whatever the intervals over batches are.
@@ -89,7 +112,7 @@ static void without_true_negatives(void) {
     put_sampler("uniform", none, none);
     put_sampler("knn", all, lost);
     says(sentences(),
-         "Too uncertain to be called harder: knn (+0.100).</li>\n</ul>\n<p>In some seeds no batch "
+         "shown to be harder than Uniform.</li>\n</ul>\n<p>In some seeds no batch "
          "had a "
          "true negative, so these have no hardness: knn (1 of 3 seeds).",
          "<b>knn</b>");
@@ -101,10 +124,9 @@ static void few_anchors(void) {
                            at("gcbs", 1, 0.91, 0.6)};
     cells[0].anchors = 0.999;
     cells[1].anchors = 0.0132;
-    says(sentences_on(cells, 3), "do not count in the hardness of knn (1.3 % had one).</p>",
-         "uniform (");
+    says(sentences_on(cells, 3), "that have a true negative: of knn 1.3 %.</p>", "uniform (");
     cells[1].anchors = NAN; // from before the column
-    says(sentences_on(cells, 3), "<b>knn</b> is the hardest", "had one");
+    says(sentences_on(cells, 3), "<b>knn</b> is the hardest", "that have a true");
 }
 
 // Cells of a run that is not done: fewer seeds than Uniform's, or none of them.
@@ -119,7 +141,7 @@ static void unequal_seeds(void) {
         c.wide = 0.01;
         put(&c);
     }
-    says(sentences(), "Too uncertain to be called harder: knn (+0.200).", "will do"); // two seeds
+    says(sentences(), "harder than Uniform.</li>\n</ul>", "will do"); // two seeds
     begin();
     put_sampler("uniform", none, none);
     put_sampler("b3", little, none);
@@ -150,7 +172,7 @@ static void too_many_false(void) {
     char *text = sentences_on(cells, 2);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives than Uniform: "
                                         "none; every sampler has more."));
-    says(text, "in the hardness of mined (2.5 % had one).", "is the hardest");
+    says(text, "that have a true negative: of mined 2.5 %.</p>", "is the hardest");
     cells[1].sampler = "knn";
     says(sentences_on(cells, 2), "none; every sampler has more.", "will do");
     cells[1] = at("mined", 1, 1, NAN);
@@ -282,7 +304,7 @@ static bool is_missed(const struct world *w, const char *line, double limit, dou
 
 // Samplers that are called harder, but too uncertain in false negatives.
 static void check_unsure(const struct world *w, const char *line, struct tally *t) {
-    const char *named = strstr(line, "called within: "), *end = strstr(line, " Too uncertain");
+    const char *named = strstr(line, "perhaps within the limit: "), *end = strstr(line, " Perhaps");
     for (int i = 0; named && i < w->samplers; i++) {
         const char *at = strstr(named, w->truth[i].sampler);
         if (at && !(end && at > end))
@@ -326,7 +348,8 @@ static void check_line(const struct world *w, const char *line, struct tally *t)
     CU_ASSERT_PTR_NOT_NULL_FATAL(best);
     count(t, WITHIN, best->fn > limit);
     count(t, HARDER, best->hard <= 0);
-    count(t, HARDEST, is_missed(w, line, limit, best->hard));
+    // Those so near to the limit that their means may lie beyond it are not named.
+    count(t, HARDEST, is_missed(w, line, limit - 0.005, best->hard));
     if (limit >= 0.1)
         check_ties(w, line, limit, best, t);
     check_intervals(line, best, t);
@@ -393,6 +416,7 @@ static const struct hn_test tests[] = {
     {"without_true_negatives", without_true_negatives},
     {"few_anchors", few_anchors},
     {"few_seeds", few_seeds},
+    {"twins", twins},
     {"unequal_seeds", unequal_seeds},
     {"one_class", one_class},
     {"samplers before weightings", samplers_before_weightings},

@@ -10,7 +10,7 @@ static void small_gains(void) {
     put_sampler("uniform", none, none);
     put_sampler("knn", none, gain);
     says(sentences(),
-         "<b>knn</b> is the hardest: hardness 0.5050 (+0.0050 ± 0.0025), false "
+         "<b>knn</b> is the hardest shown to be within: hardness 0.5050 (+0.0050 ± 0.0025), false "
          "negatives 9.6 % (0.0 ± 0 points); 2 ms a batch. Uniform batches will do: "
          "none within the limit is harder by 0.02.",
          "too uncertain");
@@ -48,7 +48,7 @@ static void repeated(void) {
     says(text, "<li>At most 10 points more false negatives: no sampler", "At most 2 ");
     begin(); // seeds depend on the limit, here of one that is harder
     put_sampler("uniform", none, none);
-    put_sampler("knn", (const double[]){0.094, 0.194, 0.104}, some);
+    put_sampler("knn", (const double[]){-0.1, 0.094, 0.004}, some);
     text = sentences();
     CU_ASSERT_EQUAL(count_lines(text), 3);
     free(text);

@@ -367,7 +367,7 @@ static void rows_of_a_slide(void) {
         char *script = slurp(folder, name), *size = strstr(script, " size ");
         CU_ASSERT(size != NULL && sscanf(size, " size %lfin,%lfin", &width, &height) == 2);
         CU_ASSERT(width > 5.49 && width < 5.51 && height > 1.5 && height < 2.82);
-        CU_ASSERT(strstr(caption, i < 5 ? "settings are drawn, one of every sampler"
+        CU_ASSERT(strstr(caption, i < 5 ? "settings are drawn, each sampler once"
                                         : "For lack of room only the first 2 of ") != NULL);
         for (const char *sampler = "uniform\0knn\0gcbs\0batchsampler\0ring\0"; *sampler;
              sampler += strlen(sampler) + 1)                      // the longest row is cut
