@@ -1,6 +1,7 @@
 #include "results/analysis/outcome.h"
 #include "core/options/option_text.h"
 #include "core/rank_tests.h"
+#include "core/real_text.h"
 
 #include <inttypes.h>
 #include <math.h>
