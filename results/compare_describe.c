@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAMED = 5 }; // cells without a partner that are named
@@ -93,6 +94,75 @@ struct hn_phrase hn_compare_describe_time(const struct hn_comparison *c,
     hn_append(all.text, sizeof all.text, " (%.3g s -> %.3g s) %s", t->from, t->to,
               hn_compare_label(c, "runs", t->base_row).text);
     return all;
+}
+
+// Something that failed, and by how much, for sorting.
+struct failure {
+    double worse;
+    int64_t index;
+};
+
+static int worst_first(const void *a, const void *b) {
+    const struct failure *x = a, *y = b;
+    if (x->worse > y->worse || x->worse < y->worse)
+        return x->worse > y->worse ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// A change as the worst of its line.
+static struct hn_compare_line line_with(const struct hn_comparison *c,
+                                        const struct hn_compare_change *change) {
+    struct hn_compare_line line = c->line[change->line];
+    line.from = change->from;
+    line.to = change->to;
+    line.base_row = change->base_row;
+    line.now_row = change->now_row;
+    line.over = change->over;
+    return line;
+}
+
+// How much worse, relative to what it was; a value that is lost is worst.
+static double worse_of(const struct hn_comparison *c, const struct hn_compare_change *change) {
+    const struct hn_compare_line *line = &c->line[change->line];
+    if (isnan(change->to))
+        return INFINITY;
+    double worse = hn_gate_worse(line->gate ? line->gate->side : HN_GATE_BOTH, line->direction,
+                                 change->from, change->to);
+    return fabs(change->from) > 0 && isfinite(change->from) ? worse / fabs(change->from) : worse;
+}
+
+json_t *hn_compare_failures(struct hn_context *ctx, const struct hn_comparison *c, int64_t line) {
+    HN_SCOPE(ctx);
+    json_t *out = json_array();
+    struct failure *f = hn_alloc(ctx, c->n_changes, sizeof *f);
+    int64_t n = 0;
+    for (int64_t i = 0; f && i < c->n_changes; i++)
+        if (c->change[i].failed && c->change[i].line == line)
+            f[n++] = (struct failure){worse_of(c, &c->change[i]), i};
+    if (f)
+        qsort(f, (size_t)n, sizeof *f, worst_first);
+    for (int64_t i = 0; i < n; i++) {
+        const struct hn_compare_line of = line_with(c, &c->change[f[i].index]);
+        json_array_append_new(out, hn_json_text(hn_compare_describe(c, &of).text));
+    }
+    return out;
+}
+
+json_t *hn_compare_slower(struct hn_context *ctx, const struct hn_comparison *c,
+                          const char *metric) {
+    HN_SCOPE(ctx);
+    json_t *out = json_array();
+    struct failure *f = hn_alloc(ctx, c->n_times, sizeof *f);
+    int64_t n = 0;
+    for (int64_t i = 0; f && i < c->n_times; i++)
+        if (c->time[i].verdict.slower && strcmp(c->time[i].metric, metric) == 0)
+            f[n++] = (struct failure){c->time[i].ratio.mean, i};
+    if (f)
+        qsort(f, (size_t)n, sizeof *f, worst_first);
+    for (int64_t i = 0; i < n && i < HN_COMPARE_CHANGES; i++)
+        json_array_append_new(out,
+                              hn_json_text(hn_compare_describe_time(c, &c->time[f[i].index]).text));
+    return out;
 }
 
 struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which) {

@@ -1,6 +1,7 @@
 // A comparison as Markdown, for the summary of a CI job. Nothing that a file holds is markup in it.
 #include "results/compare_private.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // Lines stay lines.
@@ -37,8 +38,41 @@ static json_t *rows_of(const struct hn_comparison *c) {
     return rows;
 }
 
+// The cells of a column or a cost that failed, which it takes over: the worst of them, and the rest
+// folded.
+static void put_failures(const char *name, int64_t failed, int64_t of, json_t *cells, FILE *out) {
+    const int64_t kept = (int64_t)json_array_size(cells);
+    enum { OPEN = 3 };
+    if (kept > 0)
+        hn_print(out, hn_markdown_put, "\n**%s** failed in %" PRId64 " of %" PRId64 ":\n\n", name,
+                 failed, of);
+    for (int64_t i = 0; i < kept; i++) {
+        if (i == OPEN)
+            fprintf(out, "\n<details><summary>%" PRId64 " more</summary>\n\n", failed - OPEN);
+        hn_print(out, hn_markdown_put, "- %s\n",
+                 json_string_value(json_array_get(cells, (size_t)i)));
+    }
+    if (kept < failed)
+        fprintf(out, "- and %" PRId64 " that are not kept\n", failed - kept);
+    if (kept > OPEN)
+        fputs("\n</details>\n", out);
+    json_decref(cells);
+}
+
+static void put_all_failures(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
+    for (int64_t i = 0; i < c->n_lines; i++)
+        if (c->line[i].failed > 0)
+            put_failures(c->line[i].name, c->line[i].failed, c->line[i].compared,
+                         hn_compare_failures(ctx, c, i), out);
+    for (int which = 0; which < HN_COMPARE_COSTS; which++) {
+        const struct hn_compare_cost cost = hn_compare_cost(c, which);
+        if (cost.slower > 0)
+            put_failures(cost.metric, cost.slower, cost.tested,
+                         hn_compare_slower(ctx, c, cost.metric), out);
+    }
+}
+
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
-    (void)ctx;
     static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;", "&#9888;&#65039;"};
     json_t *rows = rows_of(c);
     fprintf(out, "### %s hardneg compare\n\n", mark[c->end]);
@@ -50,6 +84,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     if (json_array_size(rows) > 0)
         hn_records_markdown(hn_compare_columns, rows, out);
     json_decref(rows);
+    put_all_failures(ctx, c, out);
     if (c->end == HN_COMPARE_ALLOWED)
         return HN_OK;
     if (c->by_name)

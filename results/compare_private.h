@@ -43,6 +43,12 @@ struct hn_phrase hn_compare_describe(const struct hn_comparison *c,
 struct hn_phrase hn_compare_describe_time(const struct hn_comparison *c,
                                           const struct hn_compare_time *t);
 
+// Texts: the values of a column that failed, and the costs of a kind that are slower, worst first,
+// of at most HN_COMPARE_CHANGES. Owned by the caller.
+json_t *hn_compare_failures(struct hn_context *ctx, const struct hn_comparison *c, int64_t line);
+json_t *hn_compare_slower(struct hn_context *ctx, const struct hn_comparison *c,
+                          const char *metric);
+
 // The rows of the table, columns that differ or are gated by name and then costs: records with the
 // keys of hn_compare_columns, and `note` where times are not all tested. Owned by the caller.
 json_t *hn_compare_rows(const struct hn_comparison *c);

@@ -296,7 +296,14 @@ t = x.parse('j.xml').getroot()
 assert int(t.get('failures')) == len(t.findall('.//failure')) >= 2
 assert int(t.get('tests')) == len(t.findall('testcase'))
 assert int(t.get('skipped')) == len(t.findall('.//skipped'))
+cells = [f for f in t.iter('failure') if f.text][0].text.splitlines()
+failed = [c for c in d['columns'] if c['name'] == 'n_dot'][0]['failed']
+assert len(cells) == failed == sum(c['failed'] for c in d['changes']), cells
 m = open('m.md').read()
+assert t.get('timestamp') == d['new']['created'][:19] and t.get('hostname') == d['new']['machine_class']
+assert m.count(chr(10) + '- +') == failed and f'<summary>{failed - 3} more</summary>' in m, m
+shares = [float(c.split()[0]) for c in cells]
+assert shares == sorted(shares, reverse=True), shares
 assert '<script' not in m and '\`touch' not in m.replace('\\\\\`', '') and 'FAIL' in m"
     check "nothing was run" test ! -e x
     check "which files, and that another program wrote them" "$python" -c "import xml.etree.ElementTree as x
@@ -751,6 +758,11 @@ test_ab() {
     expect "ab" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 2 -q --gate counters:=0
     expect "ab: one round gates no times" 0 '[0-9]+ of [0-9]+ @few-rounds' \
         ab "$hardneg" "$hardneg" -c quick.yaml --rounds 1 -q --set batches=300
+    expect "ab: rounds and reports are kept" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 2 -q --gate counters:=0 -o rounds --markdown ab.md --junit ab.xml
+    check "ab: the rounds" test "$(echo rounds/*)" = "rounds/1-new.h5 rounds/1-old.h5 rounds/2-new.h5 rounds/2-old.h5"
+    check "ab: the reports" grep -q 'PASS' ab.md
+    check "ab: JUnit" grep -q '<testsuite ' ab.xml
+    expect "ab: a round is a results file" 0 '^PASS' compare rounds/1-old.h5 rounds/2-new.h5 --gate counters:=0
     expect "ab: a program that fails" 2 '@program-failed 1' ab "$hardneg" /bin/false -c quick.yaml --rounds 1 -q
     printf '#!/bin/sh\nkill -TERM $PPID\nexit 143\n' >stopped.sh && chmod +x stopped.sh
     expect "ab: a stop that its program was too young to catch" 130 'interrupted' ab "$hardneg" ./stopped.sh -c quick.yaml --rounds 1 -q

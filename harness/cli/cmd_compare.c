@@ -10,6 +10,7 @@
 #include "samplers/sampler.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,7 +21,7 @@ static const struct hn_compare_format *const reports[REPORTS] = {HN_COMPARE_REPO
 
 struct compare_params {
     struct hn_text_list gate;
-    char *report[REPORTS]; // files
+    char *report[REPORTS]; // files of the formats
     char *history, *metric, *output;
     double floor;
     int if_no_baseline, match;
@@ -31,10 +32,12 @@ static const char *const match_choices[] = {"contents", "name", NULL};
 
 static const char *const baseline_choices[] = {"fail", "ok", NULL};
 
-#define REPORT_OPTION(format)                                                                      \
-    {HN_TEXT_OPTION(struct compare_params, report[REPORT_##format], #format,                       \
+#define REPORT_OPTION(type, format)                                                                \
+    {HN_TEXT_OPTION(type, report[REPORT_##format], #format,                                        \
                     "also write the comparison as " #format),                                      \
      .metavar = "FILE", .writes = true},
+#define COMPARE_REPORT(format) REPORT_OPTION(struct compare_params, format)
+#define AB_REPORT(format) REPORT_OPTION(struct ab_params, format)
 static const struct hn_option compare_options[] = {
     {HN_LIST_OPTION(struct compare_params, gate, "gate",
                     "check this column or group alone, e.g. n_dot:0%, fn_ratio:+0.002, cost_s:5%"),
@@ -59,7 +62,7 @@ static const struct hn_option compare_options[] = {
      .metavar = "NAME"},
     {HN_OUTPUT_OPTION(struct compare_params, "DIR",
                       "folder for the drawing of --history (default: that of the results)")},
-    HN_COMPARE_REPORTS(REPORT_OPTION){0}};
+    HN_COMPARE_REPORTS(COMPARE_REPORT){0}};
 
 // Gates as given; NULL: one is wrong.
 static struct hn_gate *gates_given(struct hn_context *ctx, const struct hn_text_list *list) {
@@ -86,13 +89,14 @@ static enum hn_code write_report(struct hn_context *ctx, const char *path,
     return hn_file_end(ctx, &file, format->print(ctx, c, file.out));
 }
 
-static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
-                           const struct compare_params *p, const struct hn_comparison *c) {
+// silent: nothing but JSON on standard output. file[REPORTS] of the formats; NULL: not asked for.
+static enum hn_code report(struct hn_context *ctx, const struct hn_call *call, bool silent,
+                           char *const *file, const struct hn_comparison *c) {
     const struct hn_compare_format *format = call->json ? &hn_compare_json : &hn_compare_text;
-    if ((call->json || !call->quiet) && format->print(ctx, c, stdout))
+    if ((call->json || !silent) && format->print(ctx, c, stdout))
         return ctx->code;
     for (int i = 0; i < REPORTS; i++)
-        if (p->report[i] && write_report(ctx, p->report[i], reports[i], c))
+        if (file[i] && write_report(ctx, file[i], reports[i], c))
             return ctx->code;
     return end(ctx, c);
 }
@@ -134,7 +138,7 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *
     else if (hn_results_open(ctx, call->args[0], &base) ||
              hn_compare(ctx, &base, 1, &now, 1, &options, &c))
         return ctx->code;
-    return report(ctx, call, p, &c);
+    return report(ctx, call, call->quiet, p->report, &c);
 }
 
 // A group of columns cannot be drawn: the first gate of one column says which.
@@ -218,7 +222,8 @@ const struct hn_command hn_cmd_compare = {
 };
 
 struct ab_params {
-    char *job;
+    char *job, *output;
+    char *report[REPORTS];
     struct hn_text_list set, gate;
     int64_t rounds, threads;
 };
@@ -232,8 +237,24 @@ static const struct hn_option ab_options[] = {
     {HN_LIST_OPTION(struct ab_params, gate, "gate", "as in hardneg compare"),
      .metavar = "METRIC:LIMIT"},
     {HN_THREADS_OPTION(struct ab_params, "")},
-    {0},
+    {HN_OUTPUT_OPTION(struct ab_params, "DIR",
+                      "keep the results of each round there: 1-old.h5, 1-new.h5, ...")},
+    HN_COMPARE_REPORTS(AB_REPORT){0},
 };
+
+// Keeps what was measured, before it is judged.
+static enum hn_code keep_rounds(struct hn_context *ctx, const struct hn_alternate *r,
+                                const char *folder) {
+    for (int64_t i = 0; i < r->n; i++)
+        for (int is_new = 0; is_new < 2; is_new++) {
+            HN_SCOPE(ctx);
+            const char *path =
+                hn_format(ctx, "%s/%" PRId64 "-%s.h5", folder, i + 1, is_new ? "new" : "old");
+            if (!path || hn_results_write(ctx, is_new ? &r->now[i] : &r->base[i], path))
+                return ctx->code;
+        }
+    return HN_OK;
+}
 
 static enum hn_code compare_rounds(struct hn_context *ctx, const struct hn_call *call,
                                    const struct ab_params *p, const struct hn_alternate *r,
@@ -243,10 +264,10 @@ static enum hn_code compare_rounds(struct hn_context *ctx, const struct hn_call 
                                          .rounds = true,
                                          .is_default = hn_sampler_is_default};
     struct hn_comparison c = {0};
-    if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c) ||
-        (call->json ? hn_compare_json : hn_compare_text).print(ctx, &c, stdout))
+    if ((p->output && keep_rounds(ctx, r, p->output)) ||
+        hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
         return ctx->code;
-    return end(ctx, &c);
+    return report(ctx, call, false, p->report, &c);
 }
 
 static enum hn_code run_ab(struct hn_context *ctx, const struct hn_call *call) {
@@ -268,7 +289,8 @@ static enum hn_code run_ab(struct hn_context *ctx, const struct hn_call *call) {
                                      .quiet = call->quiet};
     struct hn_alternate rounds = {0};
     const struct hn_gate *gate = gates_given(ctx, &p->gate);
-    if (!gate || hn_alternate_run(ctx, &spec, &rounds))
+    if (!gate || (p->output && hn_folder_make(ctx, p->output)) ||
+        hn_alternate_run(ctx, &spec, &rounds))
         return ctx->code;
     return compare_rounds(ctx, call, p, &rounds, gate);
 }
@@ -280,7 +302,8 @@ const struct hn_command hn_cmd_ab = {
     .summary = "A/B-test two builds on one job: same results, and is the new one slower?",
     .details = "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and "
                "compares as `hardneg compare` does. The samples of a time are the medians of the "
-               "rounds: what differs from process to process is part of the noise.",
+               "rounds: what differs from process to process is part of the noise. --markdown and "
+               "--junit as in compare; -o keeps the rounds.",
     .examples = "hardneg ab /tmp/main/hardneg build/hardneg -c harness/jobs/smoke.yaml --rounds 21",
     .options = ab_options,
     .params_size = sizeof(struct ab_params),
