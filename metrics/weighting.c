@@ -81,8 +81,9 @@ struct gist_params {
     int strategy, guide;
 };
 static const struct hn_option gist_options[] = {
-    {HN_REAL_OPTION(struct gist_params, margin, "margin", "0", 0, 2,
-                    "how far below the positive's score a negative's has to be to stay")},
+    {HN_REAL_OPTION(struct gist_params, margin, "margin", "0", -2, 2,
+                    "how far below the positive's score a negative's has to be to stay; below 0: "
+                    "it may be above by as much")},
     {HN_CHOICE_OPTION(struct gist_params, strategy, "strategy", "absolute", margins,
                       "the margin is subtracted, or a share of the positive's score")},
     {HN_CHOICE_OPTION(struct gist_params, guide, "guide", "encoder", guides,
@@ -225,7 +226,7 @@ const struct hn_weighting_type hn_weighting_hcl = {
 const struct hn_weighting_type hn_weighting_gist = {
     .name = "gist",
     .summary = "Drops negatives more similar than the positive, less a margin",
-    .source = "GISTEmbed (Solatorio 2024)",
+    .source = "GISTEmbed (Solatorio 2024); margin -0.1: the mask of Qwen3 Embedding (2025)",
     .note = "the paper's guide is `guide: teacher`; it has one row an item, so that the margin is "
             "taken off 1, and the paper's margin of 0 drops nothing",
     .options = gist_options,

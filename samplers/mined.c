@@ -26,6 +26,10 @@
 // Negative Contrastive Learning for Dense Text Retrieval", ICLR 2021) for MS MARCO passages: one
 // negative, at random from the 200 most similar, by an index that is 10,000 steps old at most. Its
 // code (microsoft/ANCE) draws 20 a query when the index is made, each of which makes a triplet.
+//
+// `take: marginpos` and `take: percpos` are `top` with the positive-aware thresholds that
+// NV-Retriever (Moreira et al., 2024, arXiv 2407.15831) calls TopK-MarginPos and TopK-PercPos: four
+// negatives below the positive's similarity less .05, or below 95 % of it.
 #include "core/label_sets.h"
 #include "core/sweep/knn_lists.h"
 #include "samplers/sampler.h"
@@ -33,7 +37,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TAKE_TOP, TAKE_DRAW, TAKE_AMBIGUOUS, TAKE_ANCE };
+enum { TAKE_TOP, TAKE_DRAW, TAKE_AMBIGUOUS, TAKE_ANCE, TAKE_MARGINPOS, TAKE_PERCPOS };
 enum { EXCLUDE_NONE, EXCLUDE_LABELS, EXCLUDE_COPIES, EXCLUDE_BOTH };
 enum {
     FILTER_RANK,
@@ -64,9 +68,18 @@ struct state {
 };
 
 static const char *const *preset(const void *p) {
-    static const char *const ance[] = {"R", "200", "n", "1", "t", "10000", NULL};
+    static const char *const of[][8] = {
+        [TAKE_ANCE] = {"R", "200", "n", "1", "t", "10000"},
+        [TAKE_MARGINPOS] = {"n", "4", "absolute_margin", "0.05"},
+        [TAKE_PERCPOS] = {"n", "4", "relative_margin", "0.05"},
+    };
     const struct params *params = p;
-    return params->take == TAKE_ANCE ? ance : NULL;
+    return params->take < TAKE_ANCE ? NULL : of[params->take];
+}
+
+static bool takes_best(const struct params *params) {
+    return params->take == TAKE_TOP || params->take == TAKE_MARGINPOS ||
+           params->take == TAKE_PERCPOS;
 }
 
 static int64_t candidates(const struct params *params, int64_t n) {
@@ -266,7 +279,7 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t posit
     int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, capacity(params, self->n));
     const int32_t *candidate = state->knn.id + anchor * state->rows;
     memcpy(negative, candidate, (size_t)count * sizeof *negative);
-    if (params->take == TAKE_TOP)
+    if (takes_best(params))
         return count;
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "mined.draw", self->index, self->epoch, position);
@@ -316,7 +329,8 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
     return HN_OK;
 }
 
-static const char *const takes[] = {"top", "draw", "ambiguous", "ance", NULL};
+static const char *const takes[] = {"top",       "draw",    "ambiguous", "ance",
+                                    "marginpos", "percpos", NULL};
 static const char *const words[] = {"all", NULL};
 static const char *const exclusions[] = {"none", "labels", "copies", "both", NULL};
 
@@ -330,7 +344,9 @@ static const struct hn_option options[] = {
     {HN_CHOICE_OPTION(struct params, take, "take", "top", takes,
                       "of what the filters leave: top: the most similar; draw: at random; "
                       "ambiguous: the more likely, the closer to the positive in similarity; "
-                      "ance: at random, with R, n and t of ANCE where they are not given")},
+                      "ance: at random, with R, n and t of ANCE where they are not given; "
+                      "marginpos, percpos: top, with n and the margin of NV-Retriever's "
+                      "TopK-MarginPos and TopK-PercPos likewise")},
     {HN_REAL_OPTION(struct params, sharpness, "sharpness", NULL, 0, 1e6,
                     "of take: ambiguous: a in exp(-a (s - s+ - b)^2)")},
     {LIMIT(shift, "of take: ambiguous: b there (default 0)")},
@@ -350,7 +366,8 @@ const struct hn_sampler_type hn_mined_sampler = {
     .name = "mined",
     .summary = "the most similar items that pass filters against false negatives",
     .source =
-        "ANCE (Xiong et al., ICLR 2021), SimANS (Zhou et al., EMNLP 2022), margins of retrieval",
+        "ANCE (Xiong et al., ICLR 2021), SimANS (Zhou et al., EMNLP 2022), NV-Retriever (Moreira "
+        "et al., 2024)",
     .note = "similarities are those of clean embeddings, the positive's that of the two views; "
             "SimANS has inner products of any size, so that its a is not a sharpness of cosines; "
             "ANCE's "

@@ -116,6 +116,7 @@ static const char *const settings[][2] = {
     {"hcl", "beta=2, clip=2, form=figure13"},
     {"gist", ""},
     {"gist", "margin=0.3"},
+    {"gist", "margin=-0.1"},
     {"gist", "margin=0.5, strategy=relative"},
     {"gist", "margin=0.6, guide=teacher"},
     {"gist", "margin=0.2, strategy=relative, guide=teacher"},
@@ -326,6 +327,7 @@ static void numpy_agrees(void) {
     for (int loss = 0; hn_losses[loss].name; loss++) {
         check_numpy(&ctx, &items, &d, loss, "hcl", "beta=2", "0.1 2 equation 0");
         check_numpy(&ctx, &items, &d, loss, "gist", "margin=0.1", "0.1 0 absolute 0");
+        check_numpy(&ctx, &items, &d, loss, "gist", "margin=-0.1", "-0.1 0 absolute 0");
         check_numpy(&ctx, &items, &d, loss, "progcl", "rounds=4", "0.05 4 none 0");
         check_guided(&ctx, &items, &d, loss);
         if (loss != HN_LOSS_NTXENT)

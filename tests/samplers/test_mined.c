@@ -191,6 +191,39 @@ static int64_t interval_of(struct hn_context *ctx, const char *settings) {
     return steps;
 }
 
+// Two texts of options that mean the same.
+static void check_same(struct hn_context *ctx, const struct hn_items *items,
+                       const char *const text[2]) {
+    struct sampled s[2];
+    for (int k = 0; k < 2; k++)
+        HN_CHECK(ctx, sampled_open(ctx, &hn_mined_sampler, text[k], items, B, 5, &s[k]));
+    CU_ASSERT_EQUAL_FATAL(s[0].capacity, s[1].capacity);
+    for (int64_t p = 0; p < sampled_places(&s[0]); p++) {
+        CU_ASSERT_EQUAL(s[0].negatives[p], s[1].negatives[p]);
+        for (int32_t k = 0; k < s[0].negatives[p]; k++)
+            CU_ASSERT_EQUAL(sampled_negatives(&s[0], p)[k], sampled_negatives(&s[1], p)[k]);
+    }
+    for (int k = 0; k < 2; k++)
+        sampled_close(ctx, &s[k]);
+}
+
+// NV-Retriever's thresholds are margins, of which another value can be given.
+static void test_mined_presets(void) {
+    static const char *const same[][2] = {
+        {"take=marginpos", "n=4 absolute_margin=0.05"},
+        {"take=percpos", "n=4 relative_margin=0.05"},
+        {"take=percpos n=7", "n=7 relative_margin=0.05"},
+        {"take=marginpos absolute_margin=0.3", "n=4 absolute_margin=0.3"},
+        {"take=percpos relative_margin=0.3 R=50", "n=4 relative_margin=0.3 R=50"}};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 300, D, 4, true, 7);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        check_same(&ctx, &items, same[i]);
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // ANCE is a draw: one of the 200 most similar unless something else is said, with ranks that are
 // used for 10,000 steps.
 static void test_mined_ance(void) {
@@ -200,19 +233,8 @@ static void test_mined_ance(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     struct hn_items items = hn_fixture_items(&ctx, 300, D, 4, false, 7);
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        struct sampled s[2];
-        for (int k = 0; k < 2; k++)
-            HN_CHECK(&ctx, sampled_open(&ctx, &hn_mined_sampler, same[i][k], &items, B, 5, &s[k]));
-        CU_ASSERT_EQUAL_FATAL(s[0].capacity, s[1].capacity);
-        for (int64_t p = 0; p < sampled_places(&s[0]); p++) {
-            CU_ASSERT_EQUAL(s[0].negatives[p], s[1].negatives[p]);
-            for (int32_t k = 0; k < s[0].negatives[p]; k++)
-                CU_ASSERT_EQUAL(sampled_negatives(&s[0], p)[k], sampled_negatives(&s[1], p)[k]);
-        }
-        for (int k = 0; k < 2; k++)
-            sampled_close(&ctx, &s[k]);
-    }
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        check_same(&ctx, &items, same[i]);
     CU_ASSERT_EQUAL(interval_of(&ctx, "take=ance"), 10000);
     CU_ASSERT_EQUAL(interval_of(&ctx, "take=ance t=50"), 50);
     CU_ASSERT_EQUAL(interval_of(&ctx, "take=draw t=50"), 50);
@@ -311,8 +333,9 @@ static void test_attrition(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"mined_filters", test_mined_filters},     {"mined_draws", test_mined_draws},
-    {"exclusions", test_exclusions},           {"mined_ance", test_mined_ance},
-    {"mined_ambiguous", test_mined_ambiguous}, {"attrition", test_attrition},
+    {"mined_filters", test_mined_filters}, {"mined_draws", test_mined_draws},
+    {"exclusions", test_exclusions},       {"mined_ance", test_mined_ance},
+    {"mined_presets", test_mined_presets}, {"mined_ambiguous", test_mined_ambiguous},
+    {"attrition", test_attrition},
 };
 HN_TEST_MAIN("mined", tests)

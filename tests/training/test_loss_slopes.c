@@ -54,6 +54,7 @@ static const struct {
     {"dropped above", {.mask = HN_MASK_ABOVE, .mask_by = 0.2}},
     {"dropped by number", {.mask = HN_MASK_TOP, .mask_by = 3}},
     {"dropped by a margin", {.mask = HN_MASK_MARGIN, .mask_by = 0.1}},
+    {"dropped from above the positive", {.mask = HN_MASK_MARGIN, .mask_by = -0.1}},
     {"dropped by a share", {.mask = HN_MASK_RATIO, .mask_by = 0.3}},
     {"hcl and a mask",
      {.beta = 2, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH, .mask = HN_MASK_TOP, .mask_by = 2}},
