@@ -39,10 +39,12 @@ double hn_gate_worse(enum hn_gate_side side, enum hn_direction direction, double
 static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
                     hn_compare_binned = 1e-5;
 // Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
-// that counts unless a gate says otherwise, the least in seconds, the noise above which times are
-// not judged, and the fewest samples that can be tested.
-static const double hn_compare_alpha = 0.005, hn_compare_min = 0.05, hn_compare_min_s = 1e-6,
-                    hn_compare_noise_max = 0.5;
+// that counts unless a gate says otherwise, the noise above which times are not judged; the fewest
+// samples that can be tested.
+static const double hn_compare_alpha = 0.005, hn_compare_min = 0.05, hn_compare_noise_max = 0.5;
+// Of programs that ran in turn, and of files: draws of a few microseconds move together by 1 to 3
+// from one run of the program to the next (docs/notes/comparisons.md).
+static const double hn_compare_min_s = 1e-6, hn_compare_min_s_files = 5e-6;
 enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };
 
 struct hn_compare_options {
@@ -127,6 +129,7 @@ struct hn_comparison {
     bool comparable;             // times may be gated: one class of machine, and little noise
     char why_not[256];           // they may not
     double noise[HN_TIME_SIZES]; // of costs of a size, by their samples
+    double min_s;                // the least slowdown that counts, in seconds
     double shift;                // of the machine, by its calibrations: comes on top
     double floor; // the largest that a test went by, be it of the user; 0: nothing was tested
     enum hn_compare_end end;

@@ -37,7 +37,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
         fprintf(out,
                 "a slowdown counts beyond the host's noise (by size of cost, at most %.1f %%) and "
                 "%g us, and if its p, corrected for %s, is at most %g%s\n",
-                100 * c->floor, 1e6 * hn_compare_min_s, hn_counted(c->times_tested, "test").text,
+                100 * c->floor, 1e6 * c->min_s, hn_counted(c->times_tested, "test").text,
                 hn_compare_alpha,
                 c->clock == HN_CLOCK_PROCESSOR ? "; times are of the processor" : "");
     if (c->by_name)

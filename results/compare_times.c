@@ -164,7 +164,7 @@ static void set_gates(const struct hn_comparison *c, const struct hn_compare_opt
     double limit = fmax(gate ? gate->limit : hn_compare_min, options->floor);
     time->limit = (1 + limit) * (1 + c->shift) - 1;
     time->min = pair->min = (1 + fmax(limit, c->noise[time->size])) * (1 + c->shift) - 1;
-    pair->min_seconds = hn_compare_min_s;
+    pair->min_seconds = c->min_s;
 }
 
 // "Not shown to be slower" is not "none slower": that takes an interval that ends within the limit.
@@ -176,7 +176,7 @@ static enum hn_code find_unclear(struct hn_context *ctx, struct hn_comparison *c
         struct hn_compare_time *t = &c->time[i];
         double end = 1 + t->limit, mean = t->ratio.mean;
         t->unclear = t->tested && !t->verdict.slower && !(t->ratio.hi <= end) &&
-                     (t->ratio.hi - 1) * t->from > hn_compare_min_s;
+                     (t->ratio.hi - 1) * t->from > c->min_s;
         if (!t->unclear)
             continue;
         double half = mean < end ? t->ratio.hi - mean : mean - t->ratio.lo;
@@ -285,6 +285,7 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     struct hn_time_pair *pair = hn_zalloc(ctx, max, sizeof *pair);
     if (!out->time || !pair)
         return ctx->code;
+    out->min_s = options->rounds ? hn_compare_min_s : hn_compare_min_s_files;
     choose_clock(out, base, n_base, now, n_now, options->rounds);
     for (int m = 0; m < METRICS; m++)
         if (open_side(ctx, base, n_base, metric[m], out, &before[m]) ||
