@@ -1,6 +1,9 @@
 // Data sets of a file that is not trusted. An extent in the header of a data set costs nothing to
 // write, so that before anything is allocated it is held against the bytes that the file stores.
+#include "datasets/h5_data.h"
+
 #include "datasets/h5.h"
+#include "datasets/h5_write.h"
 
 #include <string.h>
 

@@ -1,4 +1,6 @@
 // Groups and arrays. No times in object headers: the same content gives the same bytes.
+#include "datasets/h5_write.h"
+
 #include "datasets/h5.h"
 
 #include <string.h>

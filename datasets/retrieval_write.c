@@ -1,4 +1,5 @@
 // Writing a snapshot of queries and a corpus.
+#include "datasets/h5_write.h"
 #include "datasets/retrieval_private.h"
 
 static void write_qrels(struct hn_snapshot_writer *w, const char *group, const struct hn_qrels *q) {

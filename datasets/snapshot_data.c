@@ -1,5 +1,6 @@
 // The data sets of a snapshot: kind, type and extent are checked, then values are read by rows.
 #include "core/parts.h"
+#include "datasets/h5_data.h"
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
 

@@ -1,4 +1,5 @@
 // Opening a snapshot file: everything is checked but the values of the embeddings.
+#include "datasets/h5_data.h"
 #include "datasets/snapshot_private.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "core/label_sets.h"
 #include "core/strings.h"
-#include "datasets/h5.h"
+#include "datasets/h5_write.h"
 #include "datasets/snapshot.h"
 
 #define HN_SNAPSHOT_SCHEMA "hardneg-snapshot"

@@ -1,5 +1,6 @@
 // Writing a snapshot of items: what goes with the rows of its steps.
 #include "core/label_sets.h"
+#include "datasets/h5_write.h"
 #include "datasets/snapshot_private.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 // will be read back, after rounding to the stored type.
 #include "core/digest.h"
 #include "core/files.h"
+#include "datasets/h5_write.h"
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
 

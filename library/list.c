@@ -3,6 +3,7 @@
 #include "core/label_sets.h"
 #include "core/options/option_text.h"
 #include "library/library_private.h"
+#include "samplers/sampler.h"
 
 #include <string.h>
 

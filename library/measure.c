@@ -1,4 +1,5 @@
 // Measures of any batches, the same as those of `hardneg run`.
+#include "metrics/measure.h"
 #include "library/library_private.h"
 #include "metrics/metric.h"
 

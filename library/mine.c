@@ -2,6 +2,10 @@
 #include "retrieval/mine.h"
 #include "core/sweep/blas.h"
 #include "library/library_private.h"
+#include "retrieval/listed.h"
+#include "retrieval/miner.h"
+#include "retrieval/ranking.h"
+#include "retrieval/take.h"
 
 #include <math.h>
 

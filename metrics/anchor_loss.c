@@ -5,6 +5,7 @@
 #include "core/clones.h"
 #include "core/exp.h"
 #include "core/sweep/simd.h"
+#include "metrics/exp_sums.h"
 
 #include <float.h>
 #include <math.h>

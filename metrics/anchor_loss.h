@@ -1,6 +1,7 @@
 // The loss of a batch's anchors under a weighting.
 #pragma once
 
+#include "metrics/exp_sums.h"
 #include "metrics/pairs.h"
 #include "metrics/weighting.h"
 

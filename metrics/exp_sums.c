@@ -1,3 +1,5 @@
+#include "metrics/exp_sums.h"
+
 #include "core/clones.h"
 #include "core/exp.h"
 #include "metrics/pairs.h"

@@ -23,6 +23,7 @@
 // below 0.
 #include "core/exp.h"
 #include "core/sweep/simd.h"
+#include "metrics/exp_sums.h"
 #include "metrics/metric.h"
 #include "metrics/pairs.h"
 

@@ -14,6 +14,7 @@
 #include "core/exp.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
+#include "metrics/preconditioner.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 // From ids to numbers: hands the pairs of batches to metrics.
+#include "metrics/measure.h"
+
 #include "metrics/anchor_loss.h"
 #include "metrics/workspace.h"
 

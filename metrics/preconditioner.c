@@ -1,7 +1,8 @@
 // Products in float by panels of columns, each of which goes over the rows in the same blocks
 // for any number of threads; blocks are added in double.
+#include "metrics/preconditioner.h"
+
 #include "core/sweep/blas.h"
-#include "metrics/linear_probe.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "metrics/workspace.h"
 #include "core/clones.h"
+#include "metrics/exp_sums.h"
 #include "metrics/pairs.h"
 
 // Of tuples cosines are the products of x1 and x2.

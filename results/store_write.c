@@ -5,6 +5,7 @@
 // names, everything else in the order of the tables.
 #include "core/files.h"
 #include "core/pairs.h"
+#include "datasets/h5_write.h"
 #include "results/store_private.h"
 
 #include <inttypes.h>

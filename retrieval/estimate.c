@@ -6,6 +6,9 @@
 // where all weights are equal, and has an upper end where no relevant pair was judged.
 #include "retrieval/estimate.h"
 #include "core/random.h"
+#include "retrieval/miner.h"
+#include "retrieval/pair_model.h"
+#include "retrieval/population.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort.h>

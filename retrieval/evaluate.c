@@ -2,6 +2,9 @@
 // the score that is there.
 #include "retrieval/evaluate.h"
 #include "core/numbers.h"
+#include "retrieval/miner.h"
+#include "retrieval/ranking.h"
+#include "retrieval/relevance.h"
 
 #include <math.h>
 #include <omp.h>

@@ -2,7 +2,8 @@
 // of their own: a value is the mean over all of their orders (McSherry and Najork 2008).
 #pragma once
 
-#include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/relevance.h"
 
 // expected: gains are grades, average precision is over all relevant passages. A query without a
 //   relevant passage has no value.

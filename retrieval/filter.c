@@ -1,5 +1,7 @@
 #include "core/random.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/relevance.h"
 
 #include <math.h>
 #include <string.h>

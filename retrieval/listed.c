@@ -1,5 +1,9 @@
-// Listed scores, which some pairs have: how much of what mining asks them for is there.
+// Looks at what was mined as a whole: what listed scores lack, and why no negative is left.
+#include "retrieval/listed.h"
+
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/take.h"
 
 #include <math.h>
 
@@ -7,34 +11,12 @@ static bool has_margin(const struct hn_mine_options *o) {
     return !isnan(o->absolute_margin) || !isnan(o->relative_margin);
 }
 
-static bool guide_looks(const struct hn_miner *m) {
-    return !isnan(m->o.guide) && !m->data.teacher[0].data;
-}
-
 // The option that compares a candidate's listed score with its positive's; NULL: none does.
 static const char *comparing(const struct hn_miner *m) {
     const struct hn_mine_options *o = &m->o;
     if (o->filter_by == HN_BY_LISTED && has_margin(o))
         return isnan(o->absolute_margin) ? "--relative-margin" : "--absolute-margin";
-    return guide_looks(m) ? "--guide" : NULL;
-}
-
-void hn_listed_open(struct hn_miner *m) {
-    const struct hn_qrels *q = &m->data.qrels;
-    struct hn_listed_scores *l = &m->listed;
-    *l = (struct hn_listed_scores){.asked = m->o.filter_by == HN_BY_LISTED ||
-                                            m->o.rank_by == HN_BY_LISTED || guide_looks(m)};
-    for (int64_t i = 0; l->asked && i < q->n; i++) {
-        int64_t positives = 0, scored = 0;
-        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
-            if (hn_qrels_relevant_at(q, e)) {
-                positives++;
-                scored += !isnan(hn_miner_score(m, HN_BY_LISTED, i, q->passage[e]));
-            }
-        l->positives += positives;
-        l->scored += scored;
-        l->without += positives > 0 && scored == 0;
-    }
+    return hn_miner_guide_is_listed(m) ? "--guide" : NULL;
 }
 
 // Candidates and positives without a listed score.

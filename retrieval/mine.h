@@ -5,72 +5,6 @@
 #include "core/options/option.h"
 #include "datasets/retrieval.h"
 
-// The passages nearest to each query, in the order that everything in this module is defined by:
-// descending score, then the lower index.
-
-// The score of two unit rows: their inner product in double, in [-1, 1].
-static inline double hn_score(const float *x, const float *y, int64_t d) {
-    double s = hn_dot_exact(x, y, d);
-    return s > 1 ? 1 : s < -1 ? -1 : s;
-}
-
-struct hn_ranking {
-    int64_t rows, kept; // kept: min(depth, passages)
-    int32_t *id;        // [rows x kept] passages; belongs to the owner of the time
-};
-// q[rows x d] against all of p, both of unit rows. The same for any number of threads.
-HN_MUST_USE enum hn_code hn_ranking_run(struct hn_context *ctx, const struct hn_matrix *q,
-                                        const struct hn_matrix *p, int64_t depth,
-                                        struct hn_ranking *out);
-
-// Queries that are ranked at once: so many that a part takes some seconds, for the sweep prepares
-// the corpus anew for each; few enough that progress is seen, and candidates fit into memory.
-int64_t hn_ranking_rows(int64_t queries, const struct hn_matrix *p, int64_t depth);
-
-// Which passages count as relevant to a query, equal texts included, and which are the query
-// itself.
-
-// The keys of the judged passages of each query, ascending. A passage's key is the number of its
-// text, or its index where texts do not matter.
-struct hn_relevance {
-    int64_t *start;       // [queries + 1]; NULL: nothing is known
-    int64_t *key;         // [start[queries]]
-    int32_t *grade;       // [start[queries]] the best of the passages of a key
-    const int64_t *group; // [passages] borrowed; NULL: keys are indices
-    int32_t min_grade;    // as of struct hn_qrels
-};
-// The arrays belong to the owner of the time. `qrels` without rows (start = NULL) gives none.
-HN_MUST_USE enum hn_code hn_relevance_build(struct hn_context *ctx, const struct hn_qrels *qrels,
-                                            const int64_t *group, struct hn_relevance *out);
-// The grade of a passage; INT32_MIN: it was not judged.
-int32_t hn_relevance_grade(const struct hn_relevance *r, int64_t query, int32_t passage);
-static inline bool hn_relevance_has(const struct hn_relevance *r, int64_t query, int32_t passage) {
-    return hn_grade_is_relevant(r->min_grade, hn_relevance_grade(r, query, passage));
-}
-
-// Passages that are the query itself: by text, by id, or both.
-enum hn_self { HN_SELF_DEFAULT, HN_SELF_NONE, HN_SELF_TEXT, HN_SELF_ID, HN_SELF_BOTH };
-
-struct hn_selves {
-    const int64_t *text[HN_SETS]; // numbers of texts; borrowed; NULL: not known
-    int64_t *passage; // [queries] that with the query's id, -1: none; NULL: not compared
-    bool by_text;
-    int64_t max; // passages that may be a query itself
-};
-// Arrays belong to the owner of the time.
-HN_MUST_USE enum hn_code hn_selves_open(struct hn_context *ctx, const struct hn_retrieval_data *d,
-                                        enum hn_self by, struct hn_selves *out);
-
-// True of a passage that has the text of the query; that is the query itself.
-static inline bool hn_is_own_text(const struct hn_selves *s, int64_t query, int64_t passage) {
-    return s->text[HN_QUERIES] && s->text[HN_CORPUS] &&
-           s->text[HN_CORPUS][passage] == s->text[HN_QUERIES][query];
-}
-static inline bool hn_is_self(const struct hn_selves *s, int64_t query, int64_t passage) {
-    return (s->by_text && hn_is_own_text(s, query, passage)) ||
-           (s->passage && s->passage[query] == passage);
-}
-
 // From the candidates of one query to its negatives: the filters, in their order, each on what is
 // left by those before it.
 
@@ -126,9 +60,6 @@ struct hn_candidates {
     double guide_positive;
 };
 
-// The score of a candidate, found when it is first asked for.
-double hn_candidate_score(const struct hn_candidates *c, int64_t i);
-
 // Stages at which candidates are lost, in order.
 enum hn_stage {
     HN_STAGE_UNSCORED, // ranks go by listed scores, and it has none
@@ -170,83 +101,6 @@ extern const char *const hn_mine_presets[],
 // open is filled in. HN_USAGE: a window with fewer ranks than negatives are wanted, and the like.
 HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_options *o,
                                          int64_t max);
-
-// Counts of what has a listed score, where these are asked for.
-struct hn_listed_scores {
-    bool asked;                // by ranks, filters or the guide
-    int64_t positives, scored; // known ones of all queries; of them with a score
-    int64_t without;           // queries with positives of which none has a score
-};
-
-// Data as the dialect sees them: with HN_EQUAL_MERGE a passage for each text, the first, and what
-// is relevant to a query is so to all of its text. What it allocates belongs to the owner of the
-// time.
-struct hn_miner {
-    struct hn_mine_options o;      // resolved
-    struct hn_retrieval_data data; // of merged passages
-    int32_t *passage;              // [rows of data] their index in the corpus; NULL: the same
-    struct hn_relevance known, truth;
-    struct hn_selves self; // of passages of the corpus
-    struct hn_listed_scores listed;
-};
-// Resolves the options. HN_DATA: what they ask for is not there; `path` is what messages call it.
-HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
-                                       const struct hn_mine_options *o, const char *path,
-                                       struct hn_miner *out);
-// Of a query and a merged passage: a score (NaN: not listed), the key by which passages are the
-// same, and whether the passage is the query itself.
-double hn_miner_score(const struct hn_miner *m, enum hn_score_by by, int64_t query,
-                      int32_t passage);
-int64_t hn_miner_key(const struct hn_miner *m, int32_t passage);
-bool hn_miner_is_self(const struct hn_miner *m, int64_t query, int32_t passage);
-
-// Candidates of queries from .. from + count, in the order in which ranks count them.
-struct hn_pool {
-    int64_t from, count, width;
-    int32_t *id;                // [count x width] merged passages
-    double *score, *by, *guide; // [count x width] the model's; that filters look at (may be the
-                                // same array); the guide's or NULL
-    double *positive, *guide_positive; // [count] NaN: no positive
-    uint8_t *flags;                    // [count x width]
-    bool descending;                   // scores that filters look at are, in a row
-    const struct hn_miner *scorer;     // finds the model's scores that are asked for; NULL: all are
-                                       // there
-};
-// Allocations belong to the owner of the time. scores: all of the model's are found, not
-// only those that hn_miner_take() needs.
-HN_MUST_USE enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m,
-                                       int64_t from, int64_t count, bool scores,
-                                       struct hn_pool *out);
-struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row);
-
-struct hn_mine_counts {
-    struct hn_attrition attrition;
-    int64_t fewer, none; // rows with fewer than n negatives; with none, of them
-    int64_t drawn;       // negatives drawn at random, to fill rows
-    int64_t looked;      // candidates
-    int64_t unscored;    // of them without a listed score, where these are asked for
-};
-void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more);
-
-// Negatives of the queries of a pool.
-struct hn_mined {
-    int64_t count, width; // width: negatives of a row at most
-    int32_t *id;          // [count x width] indices of the corpus
-    double *score;        // [count x width] the scores that filters look at
-    int32_t *n;           // [count] negatives of a row
-    struct hn_mine_counts counts;
-};
-// counts are added to; arrays belong to the owner of the time.
-HN_MUST_USE enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,
-                                       const struct hn_pool *pool, struct hn_mined *out);
-
-// Counts the listed scores of known positives into m->listed; hn_miner_open() does it.
-void hn_listed_open(struct hn_miner *m);
-// Looks at what was mined from all queries: a note says what listed scores lack, or why no negative
-// is left. HN_DATA: no candidate has a score that ranks or filters need,
-// or no positive one that margins or the guide compare with.
-HN_MUST_USE enum hn_code hn_mine_check(struct hn_context *ctx, const struct hn_miner *m,
-                                       const struct hn_mine_counts *c, const char *path);
 
 // The options of mining as entries of an option table, and a table of them alone.
 extern const struct hn_option hn_mine_table[];

@@ -1,5 +1,6 @@
 // Options of mining and their presets.
 #include "retrieval/mine.h"
+#include "retrieval/relevance.h"
 
 #include <math.h>
 

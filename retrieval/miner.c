@@ -1,6 +1,10 @@
 // Data as a dialect of mining sees them, and the candidates of queries in them.
+#include "retrieval/miner.h"
+
 #include "core/numbers.h"
 #include "retrieval/mine.h"
+#include "retrieval/ranking.h"
+#include "retrieval/relevance.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,6 +137,30 @@ static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
     return HN_OK;
 }
 
+bool hn_miner_guide_is_listed(const struct hn_miner *m) {
+    return !isnan(m->o.guide) && !m->data.teacher[0].data;
+}
+
+// Counts the listed scores of known positives.
+static void count_listed(struct hn_miner *m) {
+    const struct hn_qrels *q = &m->data.qrels;
+    struct hn_listed_scores *l = &m->listed;
+    *l = (struct hn_listed_scores){.asked = m->o.filter_by == HN_BY_LISTED ||
+                                            m->o.rank_by == HN_BY_LISTED ||
+                                            hn_miner_guide_is_listed(m)};
+    for (int64_t i = 0; l->asked && i < q->n; i++) {
+        int64_t positives = 0, scored = 0;
+        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
+            if (hn_qrels_relevant_at(q, e)) {
+                positives++;
+                scored += !isnan(hn_miner_score(m, HN_BY_LISTED, i, q->passage[e]));
+            }
+        l->positives += positives;
+        l->scored += scored;
+        l->without += positives > 0 && scored == 0;
+    }
+}
+
 enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
                            const struct hn_mine_options *o, const char *path,
                            struct hn_miner *out) {
@@ -153,7 +181,7 @@ enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_dat
     out->o = *o;
     if (hn_mine_resolve(ctx, &out->o, s.max))
         return ctx->code;
-    hn_listed_open(out);
+    count_listed(out);
     return HN_OK;
 }
 

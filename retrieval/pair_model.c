@@ -1,4 +1,7 @@
-#include "retrieval/estimate.h"
+#include "retrieval/pair_model.h"
+
+#include "retrieval/miner.h"
+#include "retrieval/population.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>

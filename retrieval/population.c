@@ -1,5 +1,7 @@
+#include "retrieval/population.h"
+
 #include "core/random.h"
-#include "retrieval/estimate.h"
+#include "retrieval/miner.h"
 
 #include <math.h>
 

@@ -1,5 +1,11 @@
+#include "retrieval/price.h"
+
 #include "core/front.h"
 #include "retrieval/estimate.h"
+#include "retrieval/miner.h"
+#include "retrieval/population.h"
+#include "retrieval/relevance.h"
+#include "retrieval/take.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

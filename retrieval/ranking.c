@@ -1,5 +1,6 @@
+#include "retrieval/ranking.h"
+
 #include "core/sweep/knn_lists.h"
-#include "retrieval/mine.h"
 
 #include <math.h>
 

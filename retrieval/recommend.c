@@ -4,7 +4,10 @@
 // though its share is above the limit is then at most the level, however many there are (the
 // fallback procedure: Wiens 2003; Burman, Sonesson and Guilbaud 2009). docs/notes/retrieval.md has
 // its power beside that of other orders.
+#include "retrieval/recommend.h"
+
 #include "retrieval/estimate.h"
+#include "retrieval/price.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

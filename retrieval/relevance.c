@@ -1,5 +1,6 @@
+#include "retrieval/relevance.h"
+
 #include "core/numbers.h"
-#include "retrieval/mine.h"
 
 #include <gsl/gsl_sort.h>
 #include <string.h>

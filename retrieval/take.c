@@ -1,6 +1,10 @@
 // Negatives of a pool of candidates, and what fills rows that have too few.
+#include "retrieval/take.h"
+
 #include "core/random.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/relevance.h"
 
 enum { TRIES = 64 }; // draws for a negative before passages are taken in turn
 

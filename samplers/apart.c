@@ -3,6 +3,7 @@
 // that clashes with one of its batch changes positions with a random tuple of another batch, if
 // neither clashes where it comes to; up to TRIES are looked at. What cannot be placed stays. No
 // exchange makes a new clash, so one pass is enough.
+
 #include "samplers/sampler.h"
 
 #include <string.h>

@@ -14,6 +14,7 @@
 // are left out.
 #include "core/sweep/knn_lists.h"
 #include "samplers/clusters.h"
+#include "samplers/sampler.h"
 
 enum { EDGES_MUTUAL, EDGES_UNION };
 

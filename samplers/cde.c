@@ -14,6 +14,7 @@
 // centroids, the code by the distance of means after an SVD. The masking of the surrogate's false
 // negatives is of the loss and not of the batches.
 #include "samplers/clusters.h"
+#include "samplers/sampler.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "samplers/draw.h"
+
 #include "samplers/proximity.h"
 #include "samplers/sampler.h"
 

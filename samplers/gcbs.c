@@ -9,6 +9,7 @@
 // sorted by class.
 #include "core/clones.h"
 #include "samplers/gcbs_threshold.h"
+#include "samplers/sampler.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 //
 // Deviation. The code drops the last batch where it is short; here it comes last.
 #include "samplers/clusters.h"
+#include "samplers/sampler.h"
 
 #include <stdlib.h>
 #include <string.h>

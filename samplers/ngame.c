@@ -14,6 +14,7 @@
 // node's rounds when its mean similarity gains less than 10^-4.
 #include "core/sweep/select.h"
 #include "samplers/clusters.h"
+#include "samplers/sampler.h"
 
 #include <math.h>
 #include <omp.h>

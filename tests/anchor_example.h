@@ -2,6 +2,7 @@
 #pragma once
 
 #include "metrics/anchor_loss.h"
+#include "metrics/exp_sums.h"
 #include "tests/test.h"
 
 // An anchor and its negatives.

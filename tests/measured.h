@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/random.h"
+#include "metrics/measure.h"
 #include "metrics/metric.h"
 #include "tests/fixture.h"
 #include "tests/test.h"

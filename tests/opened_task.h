@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/test.h"
+#include "training/net/net.h"
 #include "training/tasks/task.h"
 
 #include <math.h>

@@ -10,6 +10,8 @@
 #include "core/classes.h"
 #include "metrics/metric.h"
 #include "training/loop_private.h"
+#include "training/net/net.h"
+#include "training/tasks/evaluate.h"
 
 #include <math.h>
 #include <string.h>

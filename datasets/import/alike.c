@@ -1,6 +1,8 @@
 // Classes whose names look the same: they differ in blanks, in what is not seen, or in how Unicode
 // writes letters. And names that often stand for no label.
-#include "datasets/import/import_private.h"
+#include "datasets/import/alike.h"
+
+#include "datasets/import/array.h"
 
 #include <stdlib.h>
 #include <string.h>

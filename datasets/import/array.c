@@ -1,5 +1,7 @@
+#include "datasets/import/array.h"
+
 #include "datasets/half.h"
-#include "datasets/import/format.h"
+#include "datasets/import/source.h"
 
 #include <endian.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 // Values without a header, and the files of big-ann-benchmarks, which have a short one: uint32
 // rows, uint32 dimensions, then little-endian values.
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 
 #include <endian.h>
 

@@ -1,6 +1,10 @@
 // Labels of a text: on lines of their own, or in a column of a table.
+#include "datasets/import/columns.h"
+
 #include "datasets/cells.h"
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 
 #include <errno.h>
 #include <stdlib.h>

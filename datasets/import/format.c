@@ -1,5 +1,7 @@
 #include "datasets/import/format.h"
 #include "core/options/option.h"
+#include "datasets/import/array.h"
+#include "datasets/import/source.h"
 #include "datasets/text.h"
 
 #include <string.h>

@@ -3,7 +3,10 @@
 #include "datasets/import/given.h"
 #include "core/bitset.h"
 #include "core/files.h"
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/npy.h"
+#include "datasets/import/source.h"
 #include "datasets/text.h"
 
 #include <inttypes.h>

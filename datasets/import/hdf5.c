@@ -1,7 +1,11 @@
 // HDF5: data sets by name, and the layout of ann-benchmarks, of which `train` is read. Of a
 // snapshot, where it may be one, the last step's embeddings, or its groups.
 #include "datasets/h5.h"
+#include "datasets/h5_data.h"
+#include "datasets/import/array.h"
+#include "datasets/import/columns.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 #include "datasets/snapshot.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "datasets/import/import.h"
 #include "core/files.h"
 #include "core/label_sets.h"
+#include "datasets/import/array.h"
 #include "datasets/import/import_private.h"
 
 #include <math.h>

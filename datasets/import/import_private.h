@@ -2,6 +2,7 @@
 
 #include "core/label_sets.h"
 #include "core/matrix.h"
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
 #include "datasets/import/import.h"
 #include "datasets/linqs.h"
@@ -44,7 +45,7 @@ HN_MUST_USE enum hn_code hn_import_series(struct hn_context *ctx, const struct h
 // Are all rows of unit length, up to the rounding of float16?
 bool hn_import_is_unit(const float *rows, int64_t n, int64_t d);
 
-// labels.c: reads o->label_names and o->labels.
+// Reads o->label_names and o->labels.
 HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
                                           struct hn_import_input *in);
 
@@ -52,55 +53,22 @@ HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct h
 HN_MUST_USE enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
                                           struct hn_import_input *in);
 
-// label_lists.c: several labels an item, as they were read. entry[n] are integers or texts of
-// lists, cut apart at o->label_separator, or compressed rows of two arrays (o->label_tensor
-// "indptr,indices").
-struct hn_label_lists {
-    int64_t n;             // items
-    int64_t *start;        // [n + 1]
-    struct hn_array entry; // [start[n]]
-};
-bool hn_label_lists_wanted(const struct hn_import *o);
-HN_MUST_USE enum hn_code hn_label_lists_cut(struct hn_context *ctx, const struct hn_import *o,
-                                            const struct hn_array *texts,
-                                            struct hn_label_lists *out);
-HN_MUST_USE enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import *o,
-                                             struct hn_label_lists *out);
-// The item of an entry.
-int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry);
-
-// numbering.c. Texts that are all numbers in their own decimal form, or empty, become these: 7, but
-// not 07, +7, "7 " or 7.0. Empty ones are -1.
-HN_MUST_USE enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a);
-// Numbering of integers: as they are, or, beyond 2^31 - 1, in their order.
-struct hn_numbering {
-    const char *path, *what;            // "label", "group", for messages
-    const struct hn_label_lists *lists; // whose entries they are; NULL: rows'
-    bool none;                          // those below 0 mean no number, -1; else refused
-};
-HN_MUST_USE enum hn_code hn_number_integers(struct hn_context *ctx, const struct hn_numbering *o,
-                                            const struct hn_array *a, int32_t *out);
-// Notes on labels that are of no use: all the same, or no two the same.
-HN_MUST_USE enum hn_code hn_note_classes(struct hn_context *ctx, const char *path,
-                                         const int32_t *label, int64_t n);
-// alike.c. Notes on names that look the same, that often stand for no label, or that are lists.
-HN_MUST_USE enum hn_code hn_note_alike(struct hn_context *ctx, const char *path,
-                                       const char *const *name, int64_t n);
-void hn_note_missing(struct hn_context *ctx, const char *path, const char *const *name, int64_t n);
-void hn_note_lists(struct hn_context *ctx, const char *path, const char *const *name, int64_t n);
-
-// undirected.c. Refuses rows of a file that are zero or not finite (HN_DATA).
+// Refuses rows of a file that are zero or not finite (HN_DATA).
 HN_MUST_USE enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path,
                                               const float *rows, int64_t n, int64_t d);
+
 // Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.
 HN_MUST_USE enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in,
                                           enum hn_undirected what);
+
 // Keeps rows keep[count], which ascend below in->n, of all that was read.
 HN_MUST_USE enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in,
                                         int64_t *keep, int64_t count);
+
 // Number of row i in what was read, those that were left out counted.
 int64_t hn_import_row(const struct hn_import_input *in, int64_t i);
+
 // Refuses rows without direction, named by that number, among those that a series wants (HN_DATA).
 HN_MUST_USE enum hn_code hn_import_check_kept(struct hn_context *ctx,
                                               const struct hn_import_input *in);

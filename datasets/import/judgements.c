@@ -1,6 +1,7 @@
 // Judged pairs of TREC and BEIR, and scores of pairs.
 #include "core/real_text.h"
 #include "datasets/import/collection.h"
+#include "datasets/import/lines.h"
 
 #include <math.h>
 #include <stdlib.h>

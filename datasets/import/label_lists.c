@@ -1,6 +1,9 @@
 // Several labels an item: texts that are cut apart, or compressed rows.
+#include "datasets/import/label_lists.h"
+
 #include "core/numbers.h"
-#include "datasets/import/import_private.h"
+#include "datasets/import/array.h"
+#include "datasets/import/format.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 // Lines of text files, and of JSON as Python and pandas write it: what a text can hold stands for
 // what it cannot.
-#include "datasets/import/collection.h"
+#include "datasets/import/lines.h"
+
+#include "datasets/import/source.h"
+#include "datasets/snapshot.h"
 #include "datasets/text.h"
 
 #include <ctype.h>

@@ -1,6 +1,10 @@
 // NumPy's file format: a magic word, a version, the length of a header, the header as the text of a
 // Python dictionary (descr, fortran_order, shape), padding, then the values.
+#include "datasets/import/npy.h"
+
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 
 #include <endian.h>
 #include <stdlib.h>

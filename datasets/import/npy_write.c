@@ -1,4 +1,7 @@
 // Writes NumPy files, format version 1.0.
+#include "datasets/import/npy_write.h"
+
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
 
 #include <endian.h>

@@ -1,5 +1,9 @@
 // NumPy's .npz: a zip archive of .npy files, read by libzip.
+#include "datasets/import/array.h"
+#include "datasets/import/columns.h"
 #include "datasets/import/format.h"
+#include "datasets/import/npy.h"
+#include "datasets/import/source.h"
 
 #include <string.h>
 #include <zip.h>

@@ -1,7 +1,11 @@
 // Labels and groups as numbers from 0: as they are, or by their order; and what is worth a note.
+#include "datasets/import/numbering.h"
+
 #include "core/classes.h"
 #include "core/numbers.h"
-#include "datasets/import/import_private.h"
+#include "datasets/import/array.h"
+#include "datasets/import/columns.h"
+#include "datasets/import/label_lists.h"
 
 enum hn_code hn_numbers_of_texts(struct hn_context *ctx, struct hn_array *a) {
     int64_t n = a->shape[0], values = 0;

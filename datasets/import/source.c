@@ -1,5 +1,6 @@
+#include "datasets/import/source.h"
+
 #include "core/files.h"
-#include "datasets/import/format.h"
 #include "datasets/text.h"
 
 #include <string.h>

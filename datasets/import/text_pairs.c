@@ -1,5 +1,6 @@
 // Pairs of texts, query and relevant passage, one a line.
 #include "datasets/import/collection.h"
+#include "datasets/import/lines.h"
 
 #include <string.h>
 

@@ -2,7 +2,10 @@
 // (columns.c). The first line may name the columns.
 #include "core/real_text.h"
 #include "datasets/cells.h"
+#include "datasets/import/array.h"
+#include "datasets/import/columns.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 // The .fvecs and .bvecs files of the TEXMEX corpora (SIFT1M and others): every row is its length as
 // a little-endian int32, then as many little-endian float32 or uint8 values.
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 
 #include <string.h>
 

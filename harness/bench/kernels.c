@@ -5,8 +5,12 @@
 #include "harness/host/host.h"
 #include "harness/run/timed.h"
 #include "metrics/global.h"
+#include "metrics/measure.h"
 #include "metrics/metric.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/ranking.h"
+#include "retrieval/take.h"
 #include "samplers/gcbs_pairs.h"
 
 #include <inttypes.h>

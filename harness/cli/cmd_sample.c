@@ -8,9 +8,11 @@
 #include "core/label_sets.h"
 #include "core/sweep/blas.h"
 #include "datasets/import/format.h"
+#include "datasets/import/npy_write.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "harness/run/plan.h"
+#include "samplers/draw.h"
 #include "samplers/sampler.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/options/yaml_file.h"
+#include "training/tasks/task.h"
 
 #include <string.h>
 

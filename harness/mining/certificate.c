@@ -2,6 +2,7 @@
 #include "core/files.h"
 #include "core/options/option_text.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 #include "results/records.h"
 
 #include <string.h>

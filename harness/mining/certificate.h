@@ -4,6 +4,7 @@
 #include "core/digest.h"
 #include "harness/mining/mining.h"
 #include "retrieval/certify.h"
+#include "retrieval/miner.h"
 
 struct hn_certificate {
     const struct hn_miner *miner;

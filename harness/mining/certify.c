@@ -5,6 +5,10 @@
 #include "harness/mining/certificate.h"
 #include "harness/mining/price_work.h"
 #include "results/records.h"
+#include "retrieval/listed.h"
+#include "retrieval/miner.h"
+#include "retrieval/price.h"
+#include "retrieval/take.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,6 +6,8 @@
 #include "harness/mining/mining.h"
 #include "results/records.h"
 #include "retrieval/evaluate.h"
+#include "retrieval/miner.h"
+#include "retrieval/relevance.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,10 @@
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"
 #include "results/records.h"
+#include "retrieval/listed.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/take.h"
 
 #include <sys/stat.h>
 

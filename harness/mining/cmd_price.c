@@ -4,6 +4,10 @@
 #include "harness/host/host.h"
 #include "harness/mining/price_work.h"
 #include "results/records.h"
+#include "retrieval/miner.h"
+#include "retrieval/population.h"
+#include "retrieval/price.h"
+#include "retrieval/recommend.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // Verdicts of sheets on the pairs of a population.
 #include "harness/mining/price_work.h"
+#include "retrieval/miner.h"
+#include "retrieval/population.h"
 
 #include <math.h>
 #include <stdlib.h>

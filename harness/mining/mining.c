@@ -1,6 +1,9 @@
 #include "harness/mining/mining.h"
 #include "core/parts.h"
 #include "harness/host/progress.h"
+#include "retrieval/miner.h"
+#include "retrieval/ranking.h"
+#include "retrieval/take.h"
 
 enum {
     PART_MIN = 4096, // queries, for each part prepares the corpus anew

@@ -4,7 +4,8 @@
 
 #include "core/digest.h"
 #include "core/files.h"
-#include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/take.h"
 
 // A snapshot of queries and a corpus with one step of its rows in memory, as mining wants it.
 struct hn_file_parts;

@@ -1,7 +1,10 @@
 #include "core/real_text.h"
 #include "datasets/import/format.h"
+#include "datasets/import/npy_write.h"
 #include "harness/mining/certificate.h"
 #include "results/records.h"
+#include "retrieval/miner.h"
+#include "retrieval/take.h"
 
 #include <jansson.h>
 #include <math.h>

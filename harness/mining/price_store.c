@@ -3,6 +3,7 @@
 #include "harness/host/host.h"
 #include "harness/mining/price_work.h"
 #include "results/store.h"
+#include "retrieval/price.h"
 
 #include <math.h>
 #include <stdio.h>

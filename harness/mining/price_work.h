@@ -4,6 +4,9 @@
 #include "core/options/option.h"
 #include "harness/mining/sheet.h"
 #include "retrieval/estimate.h"
+#include "retrieval/miner.h"
+#include "retrieval/population.h"
+#include "retrieval/price.h"
 
 struct hn_sheets {
     struct hn_judged_pair *verdict; // [n] in order, each pair once

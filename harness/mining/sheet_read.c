@@ -2,8 +2,9 @@
 // semicolons), and objects a line.
 #include "core/real_text.h"
 #include "datasets/cells.h"
-#include "datasets/import/collection.h"
 #include "datasets/import/format.h"
+#include "datasets/import/lines.h"
+#include "datasets/import/source.h"
 #include "harness/mining/sheet.h"
 
 #include <jansson.h>

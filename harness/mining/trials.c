@@ -2,6 +2,9 @@
 #include "core/stats.h"
 #include "harness/host/progress.h"
 #include "harness/mining/price_work.h"
+#include "retrieval/population.h"
+#include "retrieval/price.h"
+#include "retrieval/recommend.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "harness/reproduce/reproduce.h"
 #include "plots/page/paper.h"
 #include "results/cell_file.h"
+#include "training/tasks/task.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,6 +2,7 @@
 #include "core/files.h"
 #include "datasets/import/format.h"
 #include "datasets/import/given.h"
+#include "datasets/import/npy_write.h"
 #include "harness/host/child.h"
 #include "harness/run/cells.h"
 #include "harness/run/words.h"

@@ -1,5 +1,7 @@
 #include "harness/run/cells.h"
 
+#include "metrics/measure.h"
+
 enum { SLOTS = 2 };
 
 struct hn_cell_cache {

@@ -3,6 +3,7 @@
 #include "harness/run/estimate_private.h"
 #include "harness/run/timed.h"
 #include "results/cell_file.h"
+#include "samplers/draw.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

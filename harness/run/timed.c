@@ -1,5 +1,6 @@
 #include "harness/run/timed.h"
 #include "core/random.h"
+#include "samplers/draw.h"
 #include "samplers/sampler.h"
 
 #include <gsl/gsl_randist.h>

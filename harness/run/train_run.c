@@ -6,6 +6,7 @@
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
 #include "harness/run/train.h"
+#include "training/tasks/task.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,10 +3,13 @@
 #include "harness/sheet/sheet.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/source.h"
 #include "harness/cli/command.h"
 #include "harness/run/plan.h"
 #include "plots/report/report.h"
+#include "samplers/draw.h"
 #include "training/images/augment.h"
 
 #include <inttypes.h>

@@ -14,6 +14,7 @@
 #include "core/sweep/sinks.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
+#include "samplers/draw.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

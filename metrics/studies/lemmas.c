@@ -10,8 +10,8 @@
 //
 // Deviation: partitions stand for permutations, which cut into batches in order give each partition
 // equally often. Scores are x1_i . x2_j where there is a second view, else x_i . x_j.
-#include "metrics/studies/lemmas.h"
 #include "metrics/metric.h"
+#include "metrics/studies/lemmas_private.h"
 
 #include <math.h>
 #include <string.h>

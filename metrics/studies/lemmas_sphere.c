@@ -2,7 +2,7 @@
 // simplex, and every placement of 3 to 7 classes on 12 positions of a circle.
 //
 // HC's sphere has radius 1/t. Here it is the unit sphere, and tau = t^2.
-#include "metrics/studies/lemmas.h"
+#include "metrics/studies/lemmas_private.h"
 
 #include <math.h>
 

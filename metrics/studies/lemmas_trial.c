@@ -1,5 +1,5 @@
 // Trials of statements, and the rows that tell of them.
-#include "metrics/studies/lemmas.h"
+#include "metrics/studies/lemmas_private.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -6,8 +6,10 @@
 // others that of a t which lets the graph grow so old. graph_overlap: the share of the edges of a
 // graph of the same candidates on s_j that the graph of s_i holds.
 #include "core/real_text.h"
+#include "metrics/measure.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
+#include "samplers/draw.h"
 #include "samplers/proximity.h"
 #include "samplers/sampler.h"
 

@@ -1,7 +1,7 @@
 // Sets of graphs as text, and their augmentations: small files, the shared real sets, properties.
 #include "datasets/tudataset.h"
 #include "tests/scratch.h"
-#include "training/tasks/graph.h"
+#include "training/tasks/graph_augment.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 // What every reader promises, whatever the bytes: it does not crash, a failure has a message and a
 // code for the user (not "internal error"), and nothing stays allocated.
+#include "datasets/import/array.h"
+#include "datasets/import/source.h"
 #include "tests/fuzz/image.h"
 #include "tests/fuzz/library.h"
 #include "tests/fuzz/promise.h"

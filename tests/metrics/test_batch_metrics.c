@@ -1,4 +1,5 @@
 // Metrics of batches on data with known answers: false-negative ratio, coverage, bins of cosines.
+#include "metrics/measure.h"
 #include "tests/metrics/compared.h"
 
 // Rows on a grid of directions: many products lie on or beside the edges of bins.

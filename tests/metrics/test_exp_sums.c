@@ -1,6 +1,7 @@
 // Sums of exponentials of a batch's products: against direct sums, and the same bits whatever else
 // is asked for.
 #include "core/random.h"
+#include "metrics/exp_sums.h"
 #include "metrics/pairs.h"
 #include "tests/test.h"
 

@@ -1,5 +1,7 @@
 // The loss gap and its bounds: closed forms, limits, and inequalities for every single anchor.
 #include "core/sweep/sinks.h"
+#include "metrics/exp_sums.h"
+#include "metrics/measure.h"
 #include "metrics/pairs.h"
 #include "tests/measured.h"
 

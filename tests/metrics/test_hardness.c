@@ -1,4 +1,5 @@
 // Hardness: percentiles against sorted cosines, few pairs, many pairs, true negatives.
+#include "metrics/measure.h"
 #include "tests/measured.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,4 +1,5 @@
 // Metrics of negatives per anchor: a naive oracle in double, and identities with batches.
+#include "metrics/measure.h"
 #include "tests/measured.h"
 
 enum { N = 37, D = 6, B = 8, ROOM = 12, BATCHES = 5 };

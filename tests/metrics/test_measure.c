@@ -1,4 +1,5 @@
 // From ids to pairs to records: what a metric is shown, in which order, and what is refused.
+#include "metrics/measure.h"
 #include "tests/measured.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "core/random.h"
 #include "metrics/linear_probe.h"
 #include "metrics/metric.h"
+#include "metrics/preconditioner.h"
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
 #include "training/tasks/probe.h"

@@ -1,5 +1,6 @@
 // Losses and weightings against direct evaluation, closed forms and NumPy, for any order and
 // threads.
+#include "metrics/measure.h"
 #include "tests/metrics/weighted.h"
 
 #include <gsl/gsl_randist.h>

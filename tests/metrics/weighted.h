@@ -1,6 +1,7 @@
 // Losses and weightings, evaluated directly.
 #pragma once
 
+#include "metrics/measure.h"
 #include "tests/anchor_example.h"
 #include "tests/measured.h"
 #include "tests/named_weighting.h"

@@ -4,6 +4,8 @@
 
 #include "core/random.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/take.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // Values with equal scores, against every order of them, one by one.
 #include "core/sweep/blas.h"
 #include "retrieval/evaluate.h"
+#include "retrieval/miner.h"
 #include "tests/retrieval/mining_fixture.h"
 
 static struct hn_context ctx;

@@ -2,6 +2,11 @@
 // computations and by simulation from known relevance.
 #include "core/sweep/blas.h"
 #include "retrieval/estimate.h"
+#include "retrieval/miner.h"
+#include "retrieval/pair_model.h"
+#include "retrieval/population.h"
+#include "retrieval/price.h"
+#include "retrieval/recommend.h"
 #include "tests/retrieval/mining_fixture.h"
 
 #include <gsl/gsl_randist.h>

@@ -1,5 +1,8 @@
 // Mining against an oracle: lists that are filtered one rule after the other, in double.
 #include "core/sweep/blas.h"
+#include "retrieval/miner.h"
+#include "retrieval/relevance.h"
+#include "retrieval/take.h"
 #include "tests/retrieval/mining_fixture.h"
 
 static struct hn_context ctx;

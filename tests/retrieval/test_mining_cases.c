@@ -3,6 +3,9 @@
 #include "core/sweep/blas.h"
 #include "retrieval/evaluate.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/ranking.h"
+#include "retrieval/take.h"
 #include "tests/fixture.h"
 #include "tests/retrieval/mining_fixture.h"
 

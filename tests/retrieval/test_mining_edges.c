@@ -1,5 +1,8 @@
 // Edges of mining, one at a time, on corpora small enough to see the answer.
 #include "core/sweep/blas.h"
+#include "retrieval/miner.h"
+#include "retrieval/relevance.h"
+#include "retrieval/take.h"
 #include "tests/retrieval/mining_fixture.h"
 
 static struct hn_context ctx;

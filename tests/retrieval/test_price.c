@@ -1,6 +1,10 @@
 // Prices of settings against mining with each of them, and against numbers worked out by hand.
 #include "core/sweep/blas.h"
 #include "retrieval/estimate.h"
+#include "retrieval/miner.h"
+#include "retrieval/price.h"
+#include "retrieval/recommend.h"
+#include "retrieval/take.h"
 #include "tests/retrieval/mining_fixture.h"
 
 #include <gsl/gsl_cdf.h>

@@ -1,4 +1,5 @@
 // Drawing in steps: bounded memory, the same batches for any size of a step, and overlap of graphs.
+#include "samplers/draw.h"
 #include "samplers/proximity.h"
 #include "samplers/sampler.h"
 #include "tests/sampled.h"

@@ -1,5 +1,6 @@
 // What every task has to keep: a loop over the registry, on small data.
 #include "tests/training_fixture.h"
+#include "training/tasks/task.h"
 
 enum { STEPS = 6, STOP = 4, BATCH = 12 };
 

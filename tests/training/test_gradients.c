@@ -2,6 +2,7 @@
 #include "tests/slopes_fixture.h"
 #include "training/net/layer.h"
 #include "training/net/loss.h"
+#include "training/net/net.h"
 #include "training/net/optimiser.h"
 
 // A network under test: its scalar is sum y c.

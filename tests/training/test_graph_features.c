@@ -1,7 +1,7 @@
 // What graphs are without an encoder: sums over nodes, by hand.
 #include "tests/fixture.h"
 #include "tests/test.h"
-#include "training/tasks/graph.h"
+#include "training/tasks/graph_features.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 #include "tests/test.h"
 #include "training/images/augment.h"
 #include "training/images/patches.h"
+#include "training/images/patches_fit.h"
 #include "training/images/views.h"
 
 #include <math.h>

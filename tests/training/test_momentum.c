@@ -2,6 +2,7 @@
 // them.
 #include "tests/test.h"
 #include "training/net/momentum.h"
+#include "training/net/net.h"
 
 #include <math.h>
 #include <string.h>

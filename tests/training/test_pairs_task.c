@@ -5,6 +5,7 @@
 #include "tests/opened_task.h"
 #include "tests/task_data.h"
 #include "training/loop.h"
+#include "training/net/net.h"
 #include "training/tasks/pairs_overlap.h"
 
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
 // `reproduce`.
 #include "harness/reproduce/reproduce.h"
 #include "tests/training_fixture.h"
+#include "training/tasks/task.h"
 
 // The digest is that of the files' contents, whatever the folder is called.
 static void test_data_digest(void) {

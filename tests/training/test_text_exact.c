@@ -2,9 +2,12 @@
 // and updates were checked with PyTorch): nothing here is random.
 #include "tests/fixture.h"
 #include "tests/test.h"
+#include "training/net/net.h"
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 #include "training/tasks/text_items.h"
+#include "training/text/features.h"
+#include "training/text/scores.h"
 
 #include <math.h>
 #include <stdio.h>

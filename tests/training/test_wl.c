@@ -1,8 +1,8 @@
 // The Weisfeiler-Lehman kernel against dictionaries of tuples in Python, and the SVM on it.
 #include "tests/numpy_oracle.h" // before the fixture, which has a variable `folder`
+#include "training/tasks/wl.h"
 
 #include "tests/graph_fixture.h"
-#include "training/tasks/graph.h"
 #include "training/tasks/probe.h"
 
 #include <stdlib.h>

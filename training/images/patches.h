@@ -34,15 +34,6 @@ struct hn_patches {
     double objective; // mean |centroid . patch| over the patches at the end of k-means
 };
 
-// Filters from 40,000 patches at random positions of random images, 10 iterations of k-means.
-HN_MUST_USE enum hn_code hn_patches_fit(struct hn_context *ctx,
-                                        const struct hn_image_source *images, uint64_t seed,
-                                        struct hn_patches *out);
-// Mean, deviation and principal axes of the features of all images of the source; keep <=
-// HN_PATCH_FEATURES. Features that do not vary become zero.
-HN_MUST_USE enum hn_code hn_patches_fit_projection(struct hn_context *ctx,
-                                                   const struct hn_image_source *images,
-                                                   int64_t keep, struct hn_patches *p);
 // out[n x keep] of all images, or [n x HN_PATCH_FEATURES] before the projection is fitted. The same
 // values for any number of threads. HN_INTERRUPTED.
 HN_MUST_USE enum hn_code hn_patches_run(struct hn_context *ctx, const struct hn_patches *p,

@@ -4,6 +4,8 @@
 // features
 // ((eigenvalue + 0.05)^-1/2 of their correlations). Sums that decide are in double, in a fixed
 // order.
+#include "training/images/patches_fit.h"
+
 #include "core/random.h"
 #include "core/sweep/blas.h"
 #include "training/images/patches.h"

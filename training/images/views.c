@@ -10,6 +10,7 @@
 #include "core/sweep/blas.h"
 #include "training/images/augment.h"
 #include "training/images/patches.h"
+#include "training/images/patches_fit.h"
 
 #include <errno.h>
 #include <fcntl.h>

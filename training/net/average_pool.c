@@ -1,4 +1,5 @@
 // Means over windows of kernel x kernel positions, one beside the other; channels last.
+#include "training/net/batch_norm.h"
 #include "training/net/layer.h"
 
 #include <string.h>

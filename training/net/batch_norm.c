@@ -6,6 +6,8 @@
 //
 // Several positions side by side are a row of `wide` numbers, so that loops over few channels are
 // long ones.
+#include "training/net/batch_norm.h"
+
 #include "core/clones.h"
 #include "training/net/layer.h"
 

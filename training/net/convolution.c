@@ -11,6 +11,7 @@
 // of its own; these are added in the order of groups. A thread computes its groups one after the
 // other in buffers that stay in a near cache, where what a batch norm beside sums over images is
 // summed, too.
+#include "training/net/batch_norm.h"
 #include "training/net/layer.h"
 #include "training/net/windows.h"
 

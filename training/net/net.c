@@ -1,5 +1,8 @@
 // Networks: sequences of layers, their parameters, and passes through them.
+#include "training/net/net.h"
+
 #include "core/random.h"
+#include "training/net/batch_norm.h"
 #include "training/net/layer.h"
 
 #include <math.h>

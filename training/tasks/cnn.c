@@ -8,6 +8,7 @@
 // batch norm, biases stand in its position.
 #include "core/random.h"
 #include "training/images/augment.h"
+#include "training/net/net.h"
 #include "training/tasks/image_task.h"
 
 enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256 };

@@ -1,4 +1,6 @@
 // Evaluation of embeddings by the metrics of snapshots: one definition of each.
+#include "training/tasks/evaluate.h"
+
 #include "metrics/metric.h"
 #include "training/tasks/task.h"
 

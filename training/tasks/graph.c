@@ -14,7 +14,12 @@
 //   T(u, G) = f(h_u) . z_G / tau,  f = Linear(ReLU(Linear h)),  z as above but not of unit length
 //
 // Our deviation: GraphCL's code changes one of the two copies and leaves the other as it is.
-#include "training/tasks/graph.h"
+#include "training/tasks/task.h"
+
+#include "training/net/net.h"
+#include "training/tasks/evaluate.h"
+#include "training/tasks/graph_augment.h"
+#include "training/tasks/graph_features.h"
 
 #include <gsl/gsl_sort_int.h>
 #include <math.h>

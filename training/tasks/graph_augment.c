@@ -1,5 +1,6 @@
+#include "training/tasks/graph_augment.h"
+
 #include "core/numbers.h"
-#include "training/tasks/graph.h"
 
 #include <string.h>
 

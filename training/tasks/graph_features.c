@@ -1,4 +1,6 @@
-#include "training/tasks/graph.h"
+#include "training/tasks/graph_features.h"
+
+#include "training/tasks/wl.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 #include "training/tasks/image_task.h"
 
+#include "training/net/net.h"
+#include "training/tasks/evaluate.h"
+
 #include <string.h>
 
 enum { KNN_Z, KNN_H, PROBE_H, KNN_FEATURES, PROBE_FEATURES };

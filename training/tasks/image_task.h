@@ -4,6 +4,7 @@
 
 #include "datasets/images.h"
 #include "training/net/momentum.h"
+#include "training/net/net.h"
 #include "training/tasks/task.h"
 
 // The last two are of tasks whose encoder reads frozen features, at step 0: the features alone.

@@ -8,7 +8,10 @@
 //
 // Our deviation: the printed equation 3 has the logarithm outside of the sum over nodes; taken
 // literally it trains worse (77.7 instead of 83.2), and the loss here is the mean of logarithms.
-#include "training/tasks/node.h"
+#include "training/tasks/node_private.h"
+
+#include "training/net/net.h"
+#include "training/tasks/evaluate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "training/tasks/node.h"
+#include "training/tasks/node_private.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-#include "training/tasks/node.h"
+#include "training/tasks/evaluate.h"
+#include "training/tasks/node_private.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,9 +14,13 @@
 // CodeSearchNet's files are one.
 #include "datasets/import/collection.h"
 #include "retrieval/mine.h"
+#include "retrieval/miner.h"
+#include "retrieval/ranking.h"
+#include "retrieval/take.h"
 #include "training/tasks/pairs_overlap.h"
 #include "training/tasks/pairs_rank.h"
 #include "training/tasks/text_task.h"
+#include "training/text/features.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 #include "training/tasks/pairs_rank.h"
 #include "core/clones.h"
 #include "retrieval/evaluate.h"
+#include "retrieval/ranking.h"
 
 #include <math.h>
 #include <omp.h>

@@ -139,44 +139,32 @@ HN_MUST_USE enum hn_code hn_task_embed(struct hn_context *ctx, struct hn_task *t
 HN_MUST_USE enum hn_code hn_task_set_items(struct hn_context *ctx, struct hn_task *task, int64_t n,
                                            int64_t n_all, int64_t d);
 
-// Data of tasks (task_data.c). The folder: the option `data` of a task, else the one it declares.
+// The data of tasks. The folder: the option `data` of a task, else the one it declares.
 const char *hn_task_folder(const struct hn_task_type *type, const void *params);
+
 // Its path: absolute as written, below --data, or below the job's folder. Owned.
 HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_type *type,
                                const void *params, const struct hn_task_setting *setting);
+
 // SHA-256 of the files that the task reads, in the order of their names; "" where there are none,
 // or one cannot be read (opening the task says why).
 HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
                                         const void *params, const struct hn_task_setting *setting,
                                         char text[HN_DIGEST_TEXT]);
+
 // SHA-256 of one file in the same way; "" for NULL, or where it cannot be read.
 HN_MUST_USE enum hn_code hn_task_digest_file(struct hn_context *ctx, const char *path,
                                              char text[HN_DIGEST_TEXT]);
+
 // HN_DATA if a required file is missing, naming folder, files and origin. Says what is remarkable.
 HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
                                             const void *params,
                                             const struct hn_task_setting *setting);
+
 // The data declared by a task for a folder of that name ("cora", "tudataset/PROTEINS"), or NULL.
 const struct hn_task_data *hn_task_data_find(const char *folder);
+
 // Looks for the data of `folder` below `root`: under that name, its last part, the archive's name,
 // or in root itself. *path: owned, NULL if they are nowhere or no task declares them.
 HN_MUST_USE enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root,
                                              const char *folder, char **path);
-
-// For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
-// uniformity) of z[n x d]: of its rows scaled to unit length, or as they are (keep_lengths). Rows
-// of zeros are refused, or (zero_rows) stay.
-struct hn_evaluation {
-    int64_t n, d;
-    const float *z;
-    const int32_t *label;
-    const int8_t *split; // NULL: drawn by seed
-    uint64_t seed;
-    double probe_c; // of a linear probe; 0: chosen by validation
-    bool keep_lengths, zero_rows;
-};
-HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
-                                     const char *metric, double *value);
-// Mean cosine of pairs of different rows of z[n x d], which have unit length; NaN for fewer than
-// two.
-double hn_mean_cosine(int64_t n, int64_t d, const float *z);

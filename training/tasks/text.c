@@ -11,6 +11,8 @@
 //
 // Our deviation: the papers fine-tune BERT; here nothing was trained before.
 #include "training/tasks/text_items.h"
+#include "training/text/features.h"
+#include "training/text/scores.h"
 
 enum { SINGLE, PAIRS };
 // Columns of a kind of embeddings: the mean of the five test sets, and these.

@@ -1,5 +1,8 @@
 #include "training/tasks/text_task.h"
 #include "core/random.h"
+#include "training/net/net.h"
+#include "training/text/features.h"
+#include "training/text/svd.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -5,8 +5,9 @@
 // own. Embeddings are of the items' queries, then of the texts `behind`.
 #pragma once
 
+#include "training/net/net.h"
 #include "training/tasks/task.h"
-#include "training/text/text.h"
+#include "training/text/features.h"
 
 // The encoder, a table of embeddings, and its steps:
 //

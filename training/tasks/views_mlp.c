@@ -9,6 +9,7 @@
 // h, a linear probe on h; before the first step the features alone as well, as a baseline.
 #include "core/random.h"
 #include "training/images/views.h"
+#include "training/net/net.h"
 #include "training/tasks/image_task.h"
 #include "training/tasks/same_class.h"
 

@@ -1,4 +1,4 @@
-#include "training/tasks/graph.h"
+#include "training/tasks/wl.h"
 
 #include <gsl/gsl_sort_int.h>
 #include <math.h>

@@ -1,5 +1,7 @@
+#include "training/text/features.h"
+
 #include "core/numbers.h"
-#include "training/text/text.h"
+#include "datasets/sts.h"
 
 #include <math.h>
 #include <string.h>

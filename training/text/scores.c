@@ -1,6 +1,7 @@
+#include "training/text/scores.h"
+
 #include "core/matrix.h"
 #include "core/rank_tests.h"
-#include "training/text/text.h"
 
 // Rows whose cosines are taken, dense or sparse.
 struct rows {

@@ -1,6 +1,7 @@
+#include "training/text/svd.h"
+
 #include "core/sweep/blas.h"
 #include "core/sweep/lanczos.h"
-#include "training/text/text.h"
 
 #include <math.h>
 

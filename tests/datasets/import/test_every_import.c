@@ -1,6 +1,7 @@
 // Every import format of the list: its name and first bytes, and files that are none of its own.
 #include "core/random.h"
 #include "datasets/h5.h"
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
 #include "tests/fixture.h"
 #include "tests/test.h"

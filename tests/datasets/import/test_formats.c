@@ -1,4 +1,5 @@
 // Formats when memory runs out, and files that are cut.
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
 #include "tests/fixture.h"
 #include "tests/test.h"

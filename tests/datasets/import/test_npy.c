@@ -1,6 +1,10 @@
 // NumPy files and 16-bit floats.
 #include "datasets/half.h"
+#include "datasets/import/array.h"
 #include "datasets/import/format.h"
+#include "datasets/import/npy.h"
+#include "datasets/import/npy_write.h"
+#include "datasets/import/source.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -2,6 +2,7 @@
 // function that rises with the cosine.
 #include "core/random.h"
 #include "harness/choose/measured.h"
+#include "metrics/measure.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

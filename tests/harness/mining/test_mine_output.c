@@ -1,5 +1,7 @@
 // Lines of mined negatives while memory is short.
 #include "harness/mining/mining.h"
+#include "retrieval/miner.h"
+#include "retrieval/take.h"
 #include "tests/scratch.h"
 
 #include <jansson.h>

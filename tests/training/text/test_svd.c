@@ -2,7 +2,7 @@
 #include "core/random.h"
 #include "core/sweep/blas.h"
 #include "tests/test.h"
-#include "training/text/text.h"
+#include "training/text/svd.h"
 
 #include <math.h>
 #include <string.h>

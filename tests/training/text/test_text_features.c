@@ -1,7 +1,7 @@
 // Hashed bags of words and parts of words: tokens, hashes, weights, views.
 #include "datasets/sts.h"
 #include "tests/test.h"
-#include "training/text/text.h"
+#include "training/text/features.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // Rows without a direction, all zero or with a value that is not finite: cosines need directions. A
 // snapshot holds none, or zero rows alone where that is asked for.
+
 #include "core/matrix.h"
 #include "datasets/import/import_private.h"
 

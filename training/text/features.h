@@ -11,10 +11,10 @@
 // has the word "?".
 #pragma once
 
-#include "datasets/sts.h"
 #include "training/net/sparse.h"
 
 enum { HN_TEXT_WORD_BITS = 15, HN_TEXT_PART_BITS = 16 };
+
 enum { HN_TEXT_BUCKETS = (1 << HN_TEXT_WORD_BITS) + (1 << HN_TEXT_PART_BITS) };
 
 enum hn_text_tf { HN_TEXT_LOG, HN_TEXT_PLAIN, HN_TEXT_BINARY };
@@ -57,23 +57,3 @@ HN_MUST_USE enum hn_code hn_text_features_make(struct hn_context *ctx, const cha
 // has to be there.
 void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,
                      int32_t first_bucket, struct hn_sparse *x);
-
-// Spearman's correlation of the cosines of pairs of sentences with their scores, over all pairs of
-// a file together.
-//
-// rho[n_sets] of the embeddings z[sts->n x d], unit rows.
-HN_MUST_USE enum hn_code hn_text_scores(struct hn_context *ctx, const struct hn_sts *sts,
-                                        int n_sets, const float *z, int64_t d, double *rho);
-// The same of sparse rows x [sts->n x any], unit ones with ascending columns.
-HN_MUST_USE enum hn_code hn_text_scores_sparse(struct hn_context *ctx, const struct hn_sts *sts,
-                                               int n_sets, const struct hn_sparse *x, double *rho);
-
-// The right singular vectors of a sparse matrix that belong to its largest singular values:
-// Lanczos' method on X X^T with full reorthogonalisation (Golub and Van Loan, Matrix
-// Computations, 10.1), run until the residuals of all wanted vectors are below 1e-7 of the largest
-// eigenvalue.
-//
-// v[x->cols x keep], column j that of the j-th largest, unit; those of a singular value of zero
-// (below 1e-6 of the largest) are zero. keep <= x->rows. The same bits for any number of threads.
-HN_MUST_USE enum hn_code hn_svd_right(struct hn_context *ctx, const struct hn_sparse *x,
-                                      int64_t keep, hn_real *v);

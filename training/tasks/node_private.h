@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "datasets/linqs.h"
 #include "training/net/sparse.h"
+#include "training/tasks/evaluate.h"
 #include "training/tasks/task.h"
 
 enum hn_node_norm { HN_NODE_MEAN, HN_NODE_GCN, HN_NODE_MLP }; // MLP: without Ahat

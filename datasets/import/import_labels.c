@@ -1,6 +1,10 @@
 // Labels and groups as integers or texts, which are numbered.
 #include "core/label_sets.h"
+#include "datasets/import/alike.h"
+#include "datasets/import/array.h"
 #include "datasets/import/import_private.h"
+#include "datasets/import/label_lists.h"
+#include "datasets/import/numbering.h"
 #include "datasets/text.h"
 
 #include <stdio.h>

@@ -1,0 +1,40 @@
+// The pairs of a query and a candidate that could be mined, and how some of them are drawn to be
+// judged.
+#pragma once
+
+#include "retrieval/miner.h"
+
+// The pairs of a query and a candidate that could be mined, and how some of them are drawn to be
+// judged: with probability proportional to rank^-.75, for false negatives are near the top.
+struct hn_population {
+    const struct hn_pool *pool; // borrowed
+    int32_t *rank; // [count x width] of a candidate among those of its query that are not known
+                   // positives, not the query itself and no duplicates, from 1; 0: is one of these
+    int64_t *at;   // [width + 1] queries that have a candidate at a rank
+    int64_t pairs;
+    double total; // sum of rank^-.75 over the pairs
+};
+
+// The array belongs to the owner of the time.
+HN_MUST_USE enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
+                                             struct hn_population *out);
+
+// Of each row of a sheet to be the pair at this rank of a query: sums to 1 over the pairs.
+double hn_population_probability(const struct hn_population *p, int32_t rank);
+
+struct hn_pair_at {
+    int32_t query, position; // of the pool's rows; of the candidate in the row
+};
+
+// A judged pair.
+struct hn_judged_pair {
+    struct hn_pair_at at;
+    double relevant; // share of its judges who say so
+    int64_t rows;    // of all sheets that hold it
+};
+
+// n different pairs in random order: a systematic sample over ranks, each with queries in random
+// order, so that n times the probability above is exactly that of a pair to be among them, and any
+// first rows are such a sample too. HN_USAGE: n is more than can be drawn so.
+HN_MUST_USE enum hn_code hn_population_draw(struct hn_context *ctx, const struct hn_population *p,
+                                            int64_t n, uint64_t seed, struct hn_pair_at *out);
