@@ -71,6 +71,7 @@ struct hn_notes {
     struct hn_told *told;                     // borrowed; NULL: it hears all again
 };
 
+struct hn_outputs;
 struct hn_parts;
 
 struct hn_context {
@@ -83,6 +84,7 @@ struct hn_context {
     int64_t deadline;   // of hn_wall_ns(), for what is only tried; 0 = none
     const struct hn_parts *parts; // who computes which part of long computations (core/parts.h);
                                   // NULL: this process, all. Borrowed
+    struct hn_outputs *outputs;   // that become visible together (core/files.h); NULL: each alone
     struct hn_notes notes;
     char program[48];             // which program this is, once a command has asked; "": not yet
     enum hn_code code;            // of the last failure

@@ -1,5 +1,5 @@
-#include "core/files.h"
 #include "core/digest.h"
+#include "core/files_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -136,7 +136,7 @@ enum hn_code hn_output_check(struct hn_context *ctx, const char *path) {
     return HN_OK;
 }
 
-static enum hn_code fail_writing(struct hn_context *ctx, const char *path, int reason) {
+enum hn_code hn_fail_writing(struct hn_context *ctx, const char *path, int reason) {
     bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO || reason == EFBIG;
     const char *advice = full ? "check the disk" : "check the folder";
     if (reason == EEXIST || reason == ENOTDIR)
@@ -157,11 +157,10 @@ enum hn_code hn_folder_make(struct hn_context *ctx, const char *path) {
         return ctx->code;
     bool there = mkdir(path, 0777) == 0 ||
                  (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode));
-    return there ? HN_OK : fail_writing(ctx, path, errno);
+    return there ? HN_OK : hn_fail_writing(ctx, path, errno);
 }
 
-// The folder that `path` lies in; false if its name is too long.
-static bool folder_of(const char *path, char folder[PATH_MAX]) {
+bool hn_folder_of(const char *path, char folder[PATH_MAX]) {
     int64_t length = hn_base_name(path) - path;
     if (length >= PATH_MAX)
         return false;
@@ -173,16 +172,15 @@ bool hn_same_file(const char *a, const char *b) {
     struct stat x, y;
     char of_a[PATH_MAX], of_b[PATH_MAX];
     bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
-    if (!has_a && !has_b && strcmp(hn_base_name(a), hn_base_name(b)) == 0 && folder_of(a, of_a) &&
-        folder_of(b, of_b)) {
+    if (!has_a && !has_b && strcmp(hn_base_name(a), hn_base_name(b)) == 0 &&
+        hn_folder_of(a, of_a) && hn_folder_of(b, of_b)) {
         has_a = stat(of_a, &x) == 0;
         has_b = stat(of_b, &y) == 0;
     }
     return has_a && has_b && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-// The file that is written when `path` is: what its symbolic links lead to, be it not there yet.
-static void follow_links(const char *path, char target[PATH_MAX]) {
+void hn_follow_links(const char *path, char target[PATH_MAX]) {
     char link[PATH_MAX], joined[2 * PATH_MAX];
     snprintf(target, PATH_MAX, "%s", path);
     for (int i = 0; i < LINKS; i++) {
@@ -203,10 +201,10 @@ char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
     if (hn_output_check(ctx, path))
         return NULL;
     if (strlen(path) >= sizeof target) {
-        (void)fail_writing(ctx, path, ENAMETOOLONG);
+        (void)hn_fail_writing(ctx, path, ENAMETOOLONG);
         return NULL;
     }
-    follow_links(path, target);
+    hn_follow_links(path, target);
     HN_SCOPE(ctx);
     const char *maker = maker_of(ctx, target);
     hn_own(ctx, scope.outer);
@@ -220,7 +218,7 @@ char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
         int reason = errno;
         hn_free(ctx, name);
         if (reason != EEXIST) {
-            (void)fail_writing(ctx, path, reason);
+            (void)hn_fail_writing(ctx, path, reason);
             return NULL;
         }
     }
@@ -232,7 +230,7 @@ char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
 
 enum hn_code hn_folder_take(struct hn_context *ctx, const char *path, int *folder) {
     char name[PATH_MAX];
-    *folder = folder_of(path, name) ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    *folder = hn_folder_of(path, name) ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     while (*folder >= 0 && flock(*folder, LOCK_EX) != 0) {
         bool interrupted = errno == EINTR;
         if (interrupted && !hn_stop_asked(ctx))
@@ -249,122 +247,6 @@ void hn_folder_free(int folder) {
         (void)close(folder);
 }
 
-static bool sync_path(const char *path, int flags) {
-    int fd = open(path, flags | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool good = fsync(fd) == 0;
-    return close(fd) == 0 && good;
-}
-
-enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary, const char *path) {
-    char folder[PATH_MAX], target[PATH_MAX];
-    struct stat before;
-    follow_links(path, target);
-    if (stat(target, &before) == 0) // its mode is the user's choice
-        (void)chmod(temporary, before.st_mode & 07777);
-    if (!sync_path(temporary, O_RDONLY) || rename(temporary, target) != 0) {
-        int reason = errno;
-        (void)unlink(temporary);
-        return hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
-    }
-    // Not every file system can sync a folder, and the file is there by now: best effort.
-    if (folder_of(target, folder))
-        (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
-    return HN_OK;
-}
-
-enum hn_code hn_file_begin(struct hn_context *ctx, const char *path, struct hn_new_file *file) {
-    int fd = -1;
-    hn_temporary_sweep_for(path); // of processes that were killed
-    *file = (struct hn_new_file){.path = hn_strdup(ctx, path)};
-    file->temporary = file->path ? hn_temporary_file(ctx, path, &fd) : NULL;
-    enum hn_code code = file->temporary ? HN_OK : ctx->code;
-    file->out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!code && !file->out) {
-        code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));
-        (void)close(fd);
-        (void)unlink(file->temporary);
-    }
-    if (code)
-        hn_file_abort(ctx, file);
-    return code;
-}
-
-enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
-                                  struct hn_new_file *file) {
-    struct stat about = {0};
-    *file = (struct hn_new_file){.path = hn_strdup(ctx, path)};
-    enum hn_code code = file->path ? hn_output_check(ctx, path) : ctx->code;
-    int fd = code ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd >= 0)
-        (void)flock(fd, LOCK_EX); // where that is possible
-    if (fd >= 0 && fstat(fd, &about) == 0)
-        file->out = fdopen(fd, "a");
-    file->begin = about.st_size;
-    if (file->out)
-        return HN_OK;
-    code = code ? code : fail_writing(ctx, path, errno);
-    if (fd >= 0)
-        (void)close(fd);
-    hn_file_abort(ctx, file);
-    return code;
-}
-
-// Undoes the writing: removes the temporary file, or cuts off what was appended.
-static void take_back(const struct hn_new_file *file) {
-    if (file->temporary)
-        (void)unlink(file->temporary);
-    else if (truncate(file->path, file->begin) != 0)
-        return; // nothing else can be tried
-}
-
-enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
-    bool good = fflush(file->out) == 0 && !ferror(file->out);
-    int reason = errno;
-    if (fclose(file->out) != 0 && good) {
-        good = false;
-        reason = errno;
-    }
-    file->out = NULL;
-    enum hn_code code = HN_OK;
-    if (!good) {
-        take_back(file);
-        code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", file->path, strerror(reason));
-    } else if (file->temporary) {
-        code = hn_file_publish(ctx, file->temporary, file->path);
-    }
-    hn_free(ctx, file->temporary); // it has its name by now, or is removed
-    file->temporary = NULL;
-    hn_file_abort(ctx, file);
-    return code;
-}
-
-enum hn_code hn_file_end(struct hn_context *ctx, struct hn_new_file *file, enum hn_code code) {
-    if (!code)
-        return hn_file_commit(ctx, file);
-    hn_file_abort(ctx, file);
-    return code;
-}
-
-enum hn_code hn_file_write_text(struct hn_context *ctx, const char *path, const char *text) {
-    struct hn_new_file file;
-    if (hn_file_begin(ctx, path, &file))
-        return ctx->code;
-    (void)fputs(text, file.out); // an error shows in the commit
-    return hn_file_commit(ctx, &file);
-}
-
-void hn_file_abort(struct hn_context *ctx, struct hn_new_file *file) {
-    if (file->out) {
-        (void)fclose(file->out);
-        take_back(file);
-    }
-    hn_free(ctx, file->temporary);
-    hn_free(ctx, file->path);
-    *file = (struct hn_new_file){0};
-}
-
 char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
     HN_SCOPE(ctx);
     const char *maker = maker_of(ctx, path);
@@ -372,7 +254,7 @@ char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
     char *name = maker ? hn_format(ctx, "%s-XXXXXX", maker) : NULL;
     if (!name || mkdtemp(name))
         return name;
-    (void)fail_writing(ctx, path, errno);
+    (void)hn_fail_writing(ctx, path, errno);
     hn_free(ctx, name);
     return NULL;
 }
@@ -453,9 +335,9 @@ void hn_temporary_sweep(const char *folder, const char *prefix) {
 
 void hn_temporary_sweep_for(const char *path) {
     char folder[PATH_MAX], prefix[NAME_MAX + 1], target[PATH_MAX];
-    follow_links(path, target);
+    hn_follow_links(path, target);
     int used = snprintf(prefix, sizeof prefix, "%s%s", hn_base_name(target), infix);
-    if (folder_of(target, folder) && used > 0 && used < (int)sizeof prefix)
+    if (hn_folder_of(target, folder) && used > 0 && used < (int)sizeof prefix)
         hn_temporary_sweep(folder, prefix);
 }
 

@@ -54,6 +54,30 @@ HN_MUST_USE enum hn_code hn_file_write_text(struct hn_context *ctx, const char *
 void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
 
+// The outputs of a command, which become visible together: from hn_outputs_begin() to
+// hn_outputs_end() a file of this context that is whole keeps its temporary name, and text that was
+// added is on the disk; the end gives all their names, one right after the other, or takes all
+// back. Within outputs that have begun, those that begin are a part of these.
+struct hn_outputs {
+    const char *key; // of what they are the results, 200 letters at most; NULL: not said. Borrowed
+    // Private:
+    struct hn_outputs *outer;
+    struct hn_new_file *file; // [n]
+    int64_t n, capacity;
+};
+void hn_outputs_begin(struct hn_context *ctx, struct hn_outputs *all);
+// HN_IO, HN_USAGE (something else than a file stands where one is to be), or `code`.
+HN_MUST_USE enum hn_code hn_outputs_end(struct hn_context *ctx, struct hn_outputs *all,
+                                        enum hn_code code);
+// Gives a whole file that was made elsewhere on the disk of `to` that name: at once, or as one of
+// the outputs. HN_IO; HN_USAGE.
+HN_MUST_USE enum hn_code hn_file_adopt(struct hn_context *ctx, const char *from, const char *to);
+// The name under which what is to become `path` can be read now; `path` itself without outputs.
+const char *hn_outputs_find(const struct hn_context *ctx, const char *path);
+// True if outputs with this key wrote the file, and nothing has changed it since. The key is an
+// extended attribute, user.hardneg.key; on file systems without these it is always false.
+bool hn_output_is(const char *path, const char *key);
+
 // True if two names are those of one file, or would be if it were there.
 bool hn_same_file(const char *a, const char *b);
 

@@ -121,7 +121,7 @@ static struct hn_compare_line line_with(const struct hn_comparison *c,
     return line;
 }
 
-// How much worse, relative to what it was; a value that is lost is worst.
+// The share by which a change is for the worse; a value that is lost is worst.
 static double worse_of(const struct hn_comparison *c, const struct hn_compare_change *change) {
     const struct hn_compare_line *line = &c->line[change->line];
     if (isnan(change->to))

@@ -199,12 +199,12 @@ static void judge(struct named *w) {
     for (struct test *t = w->test; t < w->test + w->n; t++) {
         const struct hn_compare_line *line = &w->out->line[t->line];
         set_interval(t, line, line->gated ? w->among : 1);
-        double least = isnan(t->worse.lo) ? t->worse.mean : t->worse.lo;
-        t->change.failed = line->gated && (t->lost || least > t->limit);
+        double low = isnan(t->worse.lo) ? t->worse.mean : t->worse.lo;
+        t->change.failed = line->gated && (t->lost || low > t->limit);
     }
 }
 
-// True if a change is told from none.
+// True if a change differs from none.
 static bool differs(const struct test *t) {
     const struct hn_interval *moved = &t->change.over.change;
     if (t->lost || t->change.over.seeds < 2)

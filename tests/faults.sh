@@ -73,6 +73,23 @@ full_disk_keeps() {
     check "plot on a full disk leaves no folder of its own" none_temporary disk
     umount disk
 }
+# Outputs of one command are one: on a disk that has space for the first of two, both stay as they were.
+full_disk_keeps_pairs() {
+    local spare f mine=(mine pairs.h5 -o disk/ids.npy --scores disk/scores.npy -q)
+    "$hardneg" synth --kind retrieval -o pairs.h5 --n 400 --queries 100 --dim 8 --steps 1 --quiet || return
+    for spare in 0 4096 16384 28672 36864; do # of two files of 16,128 bytes
+        make_disk 256 || return
+        run "${mine[@]}" -n 5
+        ended "a pair" 0
+        cp disk/ids.npy disk/scores.npy .
+        head -c $(($(df --output=avail -B1 disk | tail -n 1) - spare)) /dev/zero >disk/ballast
+        run "${mine[@]}" -n 20
+        ended "a pair, $spare bytes free" "$([ $spare -lt 32768 ] && echo 74 || echo 0)"
+        for f in ids.npy scores.npy; do check "$f, $spare bytes free: as it was, or with its twin" test $rc = 0 -o "$(cmp $f disk/$f 2>&1)" = ""; done
+        check "a pair, $spare bytes free: no temporary file" none_temporary disk
+        umount disk
+    done
+}
 read_only_output() {
     make_disk 2048 || return
     run run -c absolute.yaml -o disk/r --quiet
@@ -96,6 +113,7 @@ if [ "${2:-}" = mounted ]; then # in a name space of its own, see below
     full_disks_of_imports
     full_disk_keeps
     full_disk_keeps 40960
+    full_disk_keeps_pairs
     read_only_output
     echo "$passed $failed"
     exit

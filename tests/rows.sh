@@ -219,6 +219,35 @@ test_mine() {
     expect "mine: rows and ranks" 2 '--rows and --mpi' "${mine[@]}" -o no.jsonl --rows 1/3 --mpi
     check "mine: nothing was written" test ! -e no.jsonl -a ! -e no.jsonl.parts
 }
+# A task of an array that starts when the file is there ends well, and leaves nothing; of another file it has a part.
+test_mine_late() {
+    local other
+    expect "synth of few queries" 0 '' synth --kind retrieval -o few.h5 --n 300 --queries 40 --dim 8 --steps 1
+    attributes . || { skip "tasks that start late" "the disk has no attributes"; return; }
+    late=(mine few.h5 -n 4 --seed 2 -o few.jsonl)
+    expect "an array: its first task mines all" 0 '' "${late[@]}" --rows 1/3
+    cp few.jsonl kept.jsonl
+    for i in 2 3 1; do
+        expect "an array: task $i starts late" 0 'few.jsonl was written by another process' "${late[@]}" --rows "$i/3" --wait 600
+    done
+    check "an array: the file stays" cmp -s few.jsonl kept.jsonl
+    check "an array: nothing else is left" test "$(echo few.*)" = 'few.h5 few.jsonl'
+    for other in '-n 5' '--seed 3' '--relative-margin 0.1' '--format trec'; do
+        # shellcheck disable=SC2086 # words are wanted
+        expect "another file: $other" 4 'parts of a computation are missing' "${late[@]}" $other --rows 2/3
+    done
+    echo >>few.jsonl
+    expect "a file that was changed" 4 'parts of a computation are missing' "${late[@]}" --rows 2/3
+    expect "it is mined again" 0 '' "${late[@]}" --rows 1/1
+    check "it is as it was" cmp -s few.jsonl kept.jsonl
+    expect "mined without --rows" 0 '' mine few.h5 -o ids.npy --scores scores.npy
+    expect "a task after that" 0 'written by another process' mine few.h5 -o ids.npy --scores scores.npy --rows 2/2
+    rm scores.npy
+    expect "one of two files is missing" 4 '' mine few.h5 -o ids.npy --scores scores.npy --rows 2/2
+}
+attributes() { # FOLDER: whether its files can have attributes
+    "$python" -c 'import os, sys; p = sys.argv[1] + "/attr"; open(p, "w").close(); os.setxattr(p, "user.x", b"1"); os.remove(p)' "$1" 2>/dev/null
+}
 mined_parts() { find killed.jsonl.parts -type f -not -name '*tmp*' 2>/dev/null | wc -l; }
 test_mine_killed() {
     local round=0 before pid
@@ -246,5 +275,5 @@ test_mine_killed() {
 }
 
 make_jobs
-run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_other_program test_shared test_kills test_mine test_mine_killed
+run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_other_program test_shared test_kills test_mine test_mine_late test_mine_killed
 finish

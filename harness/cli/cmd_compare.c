@@ -95,10 +95,14 @@ static enum hn_code report(struct hn_context *ctx, const struct hn_call *call, b
     const struct hn_compare_format *format = call->json ? &hn_compare_json : &hn_compare_text;
     if ((call->json || !silent) && format->print(ctx, c, stdout))
         return ctx->code;
-    for (int i = 0; i < REPORTS; i++)
-        if (file[i] && write_report(ctx, file[i], reports[i], c))
-            return ctx->code;
-    return end(ctx, c);
+    struct hn_outputs all;
+    hn_outputs_begin(ctx, &all);
+    enum hn_code code = HN_OK;
+    for (int i = 0; i < REPORTS && !code; i++)
+        if (file[i])
+            code = write_report(ctx, file[i], reports[i], c);
+    code = hn_outputs_end(ctx, &all, code);
+    return code ? code : end(ctx, c);
 }
 
 // A baseline that is not there yet, as on the first run of a new project: there is nothing of that

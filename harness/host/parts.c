@@ -159,7 +159,8 @@ static enum hn_code wait_for_all(struct hn_context *ctx, struct hn_file_parts *p
     const struct timespec pause = {0, POLL_MS * 1000L * 1000L};
     int64_t missing = count_missing(p), since = hn_wall_ns();
     p->parts.elsewhere = p->parts.elsewhere || p->of > 1;
-    while (missing > 0 && hn_wall_ns() - since < p->wait_s * 1000000000) {
+    while (missing > 0 && hn_wall_ns() - since < p->wait_s * 1000000000 &&
+           !(p->is_over && p->is_over(p->work))) {
         if (hn_check_stop(ctx))
             return ctx->code;
         (void)nanosleep(&pause, NULL);

@@ -78,12 +78,14 @@ struct hn_parts_count {
 };
 
 struct hn_file_parts {
-    struct hn_parts parts;      // for a context: its self is this struct
-    struct hn_ranks *ranks;     // borrowed; NULL: processes that know nothing of each other
-    int64_t part, of;           // then the part of this process, 1 .. of
-    int64_t wait_s;             // seconds that are waited for others, since the last one came
-    const char *folder;         // of the parts; borrowed
-    char scope[HN_DIGEST_TEXT]; // of what is computed now: see hn_file_parts_begin()
+    struct hn_parts parts;  // for a context: its self is this struct
+    struct hn_ranks *ranks; // borrowed; NULL: processes that know nothing of each other
+    int64_t part, of;       // then the part of this process, 1 .. of
+    int64_t wait_s;         // seconds that are waited for others, since the last one came
+    const char *folder;     // of the parts; borrowed
+    bool (*is_over)(const void *work); // NULL, or true once others have ended the computation
+    const void *work;                  // borrowed
+    char scope[HN_DIGEST_TEXT];        // of what is computed now: see hn_file_parts_begin()
     struct hn_parts_count count;
     // The computation in work.
     char *path, *name; // its folder; how its files begin

@@ -91,7 +91,7 @@ static enum hn_code digest_file(struct hn_context *ctx, const char *path,
                                 char sha256[HN_DIGEST_TEXT]) {
     unsigned char block[1 << 14];
     struct hn_digest digest;
-    FILE *in = fopen(path, "rb");
+    FILE *in = fopen(hn_outputs_find(ctx, path), "rb");
     if (!in)
         return hn_fail(ctx, HN_IO, "%s: cannot be read again", path);
     hn_digest_begin(&digest);
@@ -102,9 +102,10 @@ static enum hn_code digest_file(struct hn_context *ctx, const char *path,
     return HN_OK;
 }
 
-enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path, const char *file) {
-    char sha256[HN_DIGEST_TEXT], *beside = hn_format(ctx, "%s.certificate.json", file);
-    if (!beside || digest_file(ctx, file, sha256))
+enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path, const char *file,
+                                   const char *beside) {
+    char sha256[HN_DIGEST_TEXT];
+    if (digest_file(ctx, file, sha256))
         return ctx->code;
     json_t *c = load(ctx, path);
     if (!c)

@@ -20,9 +20,9 @@ struct hn_certificate {
 void hn_certificate_add(struct hn_digest *d, int64_t query, const int32_t *id, int64_t n);
 HN_MUST_USE enum hn_code hn_certificate_write(struct hn_context *ctx,
                                               const struct hn_certificate *c, const char *path);
-// Checks that the certificate of a file is of these negatives, and writes it beside the file that
-// holds them, as FILE.certificate.json with the file's digest. HN_DATA: it is not.
+// Checks that the certificate of a file is of these negatives, and writes it beside `file`, which
+// holds them, with the file's digest. HN_DATA: it is not.
 HN_MUST_USE enum hn_code hn_certificate_check(struct hn_context *ctx, const char *path,
                                               int64_t negatives, const char *sha256);
 HN_MUST_USE enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path,
-                                               const char *file);
+                                               const char *file, const char *beside);

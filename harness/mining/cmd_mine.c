@@ -57,6 +57,9 @@ struct work {
     struct hn_mining mining;
     struct hn_ranks *ranks; // NULL: alone
     struct hn_file_parts parts;
+    char key[HN_DIGEST_TEXT]; // of what the outputs hold
+    char *beside;             // the certificate among them; NULL: none
+    bool there;               // they hold it already
     int64_t begun_ns;
 };
 
@@ -93,6 +96,26 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
     return !w->mining.settings || (w->mining.file && read_texts(ctx, w)) ? ctx->code : HN_OK;
 }
 
+static void make_key(struct work *w) {
+    struct hn_digest key;
+    hn_digest_begin(&key);
+    hn_digest_add_text(&key, w->corpus.sha256);
+    hn_digest_add_text(&key, w->mining.settings);
+    hn_digest_add_int(&key, w->file.format);
+    hn_digest_add_int(&key, hn_results_code_version);
+    hn_digest_end(&key, w->key);
+}
+
+// True if other processes have written what this one is to have a part in.
+static bool is_there(const void *work) {
+    const struct work *w = work;
+    const char *const output[] = {w->p->output, w->p->scores, w->beside};
+    for (size_t i = 0; i < sizeof output / sizeof *output; i++)
+        if (output[i] && !hn_output_is(output[i], w->key))
+            return false;
+    return w->p->rows != NULL;
+}
+
 static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
     enum hn_code code = HN_OK;
@@ -102,10 +125,20 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
         w->mining.file = code ? NULL : &w->file;
     }
     code = hn_ranks_agree(ctx, w->ranks, code);
-    if (!code)
-        code = open_data(ctx, w, path) ? ctx->code : hn_mining_run(ctx, &w->mining);
+    code = code ? code : open_data(ctx, w, path);
+    if (!code) {
+        make_key(w);
+        w->there = is_there(w);
+    }
+    if (!code && !w->there)
+        code = hn_mining_run(ctx, &w->mining);
+    w->there = w->there || (code == HN_WAITING && is_there(w));
     if (!w->mining.file)
         return code;
+    if (w->there) {
+        hn_mine_output_abort(ctx, &w->file);
+        return HN_OK;
+    }
     if (!code)
         code = hn_mine_check(ctx, &w->miner, &w->mining.counts, path);
     if (!code && w->file.written == 0 && w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
@@ -115,8 +148,13 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
         hn_digest_end(&w->file.digest, sha256);
         code = hn_certificate_check(ctx, p->certificate, w->file.written, sha256);
     }
+    struct hn_outputs all;
+    hn_outputs_begin(ctx, &all);
+    all.key = w->key;
     code = hn_mine_output_end(ctx, &w->file, code);
-    return !code && p->certificate ? hn_certificate_attach(ctx, p->certificate, p->output) : code;
+    if (!code && p->certificate)
+        code = hn_certificate_attach(ctx, p->certificate, p->output, w->beside);
+    return hn_outputs_end(ctx, &all, code);
 }
 
 static json_t *attrition_list(const struct work *w) {
@@ -184,6 +222,8 @@ static enum hn_code open_parts(struct hn_context *ctx, struct work *w) {
         return ctx->code;
     w->parts.folder = folder;
     w->parts.wait_s = p->wait;
+    w->parts.is_over = is_there;
+    w->parts.work = w;
     ctx->parts = &w->parts.parts;
     return HN_OK;
 }
@@ -210,6 +250,8 @@ static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, str
     const struct mine_params *p = w->p;
     if (!p->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the file to write");
+    if (p->certificate && !(w->beside = hn_format(ctx, "%s.certificate.json", p->output)))
+        return ctx->code;
     uint64_t before = number_of(p->output);
     w->begun_ns = hn_wall_ns();
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(w->ranks, ctx->threads));
@@ -218,8 +260,10 @@ static enum hn_code mine(struct hn_context *ctx, const struct hn_call *call, str
         return ctx->code;
     w->mining.quiet = call->quiet || !writes(w);
     enum hn_code code = hn_ranks_agree(ctx, w->ranks, mine_file(ctx, w, call->args[0]));
-    if (code == HN_WAITING && number_of(p->output) != before) {
+    if (w->there || (code == HN_WAITING && number_of(p->output) != before)) {
         hn_note(ctx, "%s was written by another process", p->output);
+        if (w->there)
+            hn_file_parts_remove(ctx, &w->parts);
         return HN_OK;
     }
     code = code ? code : end_parts(ctx, w, call);

@@ -58,7 +58,9 @@ HN_MUST_USE enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char
 // hold.
 HN_MUST_USE enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *out,
                                             int64_t from, const struct hn_mined *m);
-// Makes the file visible if `code` is HN_OK, else removes it; the code of either.
+// Removes the files that were begun.
+void hn_mine_output_abort(struct hn_context *ctx, struct hn_mine_output *out);
+// Commits the files if `code` is HN_OK, else removes them; the code of either.
 HN_MUST_USE enum hn_code hn_mine_output_end(struct hn_context *ctx, struct hn_mine_output *out,
                                             enum hn_code code);
 

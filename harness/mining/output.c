@@ -277,6 +277,11 @@ enum hn_code hn_mine_output_add(struct hn_context *ctx, struct hn_mine_output *o
     return HN_OK;
 }
 
+void hn_mine_output_abort(struct hn_context *ctx, struct hn_mine_output *out) {
+    hn_file_abort(ctx, &out->file);
+    hn_file_abort(ctx, &out->scores);
+}
+
 enum hn_code hn_mine_output_end(struct hn_context *ctx, struct hn_mine_output *out,
                                 enum hn_code code) {
     const struct hn_miner *m = out->miner; // NULL: nothing was mined

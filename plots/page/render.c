@@ -266,11 +266,11 @@ static enum hn_code write_file(struct drawing *d, const char *end, bool script) 
                : HN_OK;
 }
 
-// Renames <id>.<end> from the scratch to the output folder; false: there is none, or it fails.
-static bool publish(const struct drawing *d, const char *end) {
+// <id>.<end> of the scratch folder becomes one of the output folder.
+static enum hn_code publish(const struct drawing *d, const char *end) {
     char *from = join(d->ctx, d->scratch, d->figure->id, end);
     char *to = from ? join(d->ctx, d->dir, d->figure->id, end) : NULL;
-    return to && rename(from, to) == 0;
+    return to ? hn_file_adopt(d->ctx, from, to) : d->ctx->code;
 }
 
 // The same results give the same bytes: a PDF has the moment it was made, which is set to one.
@@ -298,12 +298,13 @@ static enum hn_code draw_in_scratch(struct drawing *d) {
         return code;
     if (undate(d))
         return d->ctx->code;
-    bool good = true;
-    for (int i = 0; good && d->terminal->ending[i] && (i < DRAWN || !code); i++)
-        good = publish(d, d->terminal->ending[i]);
-    return good ? code
-                : hn_fail(d->ctx, HN_IO, "%s/%s: cannot be written: %s", d->dir, d->figure->id,
-                          strerror(errno));
+    struct hn_outputs all;
+    hn_outputs_begin(d->ctx, &all);
+    enum hn_code shown = HN_OK;
+    for (int i = 0; !shown && d->terminal->ending[i] && (i < DRAWN || !code); i++)
+        shown = publish(d, d->terminal->ending[i]);
+    shown = hn_outputs_end(d->ctx, &all, shown);
+    return shown ? shown : code;
 }
 
 // Nothing but files is replaced.

@@ -177,7 +177,11 @@ enum hn_code hn_latex_paper(struct hn_context *ctx, const struct hn_latex_paper 
         return ctx->code;
     *p = (struct paper){.ctx = ctx, .what = what, .medium = hn_medium(what->medium)};
     p->figures = hn_format(ctx, "%s/figures", what->folder);
-    if (!p->figures || write_results(p) || write_main(p))
+    if (!p->figures)
         return ctx->code;
-    return hn_figures_end(ctx, &p->failed);
+    struct hn_outputs all;
+    hn_outputs_begin(ctx, &all);
+    enum hn_code code = write_results(p);
+    code = hn_outputs_end(ctx, &all, code ? code : write_main(p));
+    return code ? code : hn_figures_end(ctx, &p->failed);
 }
