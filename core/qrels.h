@@ -45,6 +45,17 @@ static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, in
     return e >= 0 && hn_qrels_relevant_at(q, e);
 }
 
+// True if a passage is relevant to the query.
+bool hn_qrels_any_relevant(const struct hn_qrels *q, int64_t query);
+// The same with to[passage] in place of each passage: where several become one, the best grade
+// counts. to[]: below 2^31. Arrays belong to the owner of the time; `out` may be `q`.
+HN_MUST_USE enum hn_code hn_qrels_merge(struct hn_context *ctx, const struct hn_qrels *q,
+                                        const int32_t *to, struct hn_qrels *out);
+// Gives each query what is judged for any query of its text: text[n] numbers these from 0 to
+// `texts`; of several grades of a passage the best counts.
+HN_MUST_USE enum hn_code hn_qrels_share(struct hn_context *ctx, const int32_t *text, int64_t texts,
+                                        struct hn_qrels *q);
+
 // Scores that another program gave to some pairs: compressed rows, passages ascending.
 struct hn_pair_scores {
     int64_t *start;   // [queries + 1]; NULL: there are none

@@ -1,9 +1,9 @@
 // Difference estimator (Cassel, Sarndal and Wretman 1976) of the relevant pairs among mined ones:
 // sum of the predictions, plus the sum over judged ones of (relevant - predicted) / (times expected
 // in the sheets). A pair is predicted by a model fitted without its fifth of the judged pairs, so
-// that the estimate has no bias however wrong the model is. Intervals: Bayesian bootstrap (Rubin
-// 1981) over judged pairs, with half a relevant pair more: that is Jeffreys' interval for a share
-// where all weights are equal, and has an upper end where no relevant pair was judged.
+// that the estimate has next to no bias however wrong the model is. Intervals: Bayesian bootstrap
+// (Rubin 1981) over judged pairs, with half a relevant pair more: that is Jeffreys' interval for a
+// share where all weights are equal, and has an upper end where no relevant pair was judged.
 #include "retrieval/estimate.h"
 #include "core/random.h"
 #include "retrieval/miner.h"
@@ -40,9 +40,25 @@ static enum hn_code draw_weights(struct hn_context *ctx, struct hn_share_estimat
     return HN_OK;
 }
 
+static int32_t rank_of(const struct hn_share_estimate *e, const struct hn_judged_pair *v) {
+    return e->population->rank[v->at.query * e->population->pool->width + v->at.position];
+}
+
 static double expected(const struct hn_share_estimate *e, const struct hn_judged_pair *v) {
-    int64_t k = v->at.query * e->population->pool->width + v->at.position;
-    return (double)e->rows * hn_population_probability(e->population, e->population->rank[k]);
+    return (double)e->rows * hn_population_probability(e->population, rank_of(e, v));
+}
+
+// Deals the verdicts out by rank, those of one rank in random order. Sheets have a fixed number of
+// pairs of a rank: were folds dealt at random, a model that saw more of the first ranks would
+// predict more, and be corrected by fewer pairs of these ranks.
+static void deal_folds(const struct hn_share_estimate *e, uint64_t seed, int32_t *order,
+                       uint8_t *fold) {
+    int64_t dealt = 0;
+    hn_permute(seed, "price.folds", 0, 0, 0, order, e->verdicts);
+    for (int32_t rank = 1; dealt < e->verdicts; rank++)
+        for (int64_t k = 0; k < e->verdicts; k++)
+            if (rank_of(e, &e->verdict[order[k]]) == rank)
+                fold[order[k]] = (uint8_t)(dealt++ % FOLDS);
 }
 
 // Predictions become the mean of the folds', weighted by their pairs.
@@ -54,9 +70,7 @@ static enum hn_code fit_folds(struct hn_context *ctx, const struct hn_pair_model
     uint8_t *fold = hn_alloc(ctx, e->verdicts, 1);
     if (!order || !fold)
         return ctx->code;
-    hn_permute(seed, "price.folds", 0, 0, 0, order, e->verdicts);
-    for (int64_t k = 0; k < e->verdicts; k++)
-        fold[order[k]] = (uint8_t)(k % FOLDS);
+    deal_folds(e, seed, order, fold);
     for (int f = 0; f < FOLDS; f++) {
         int64_t here = 0;
         if (hn_check_stop(ctx))
@@ -105,14 +119,18 @@ enum hn_code hn_estimate_open(struct hn_context *ctx, const struct hn_miner *m,
     return draw_weights(ctx, out, seed) ? ctx->code : fit_folds(ctx, &model, out, seed);
 }
 
+// The negatives of the setting that one judged pair of it stands for, on average.
+static double pairs_of_one(const struct hn_share_estimate *e, const struct hn_mined_pairs *mined) {
+    return mined->open > 0 ? mined->open / ((double)e->verdicts * mined->probability) : 0;
+}
+
 struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
                                      const struct hn_mined_pairs *mined, double level) {
     struct hn_interval share = {mined->predicted / mined->negatives, NAN, NAN};
     bool found = false;
     if (e->verdicts == 0)
         return share;
-    // A judged pair of the setting counts for so many, on average.
-    double extra = mined->negatives / ((double)e->verdicts * mined->probability);
+    double extra = pairs_of_one(e, mined);
     for (int64_t r = 0; r < REPLICATES; r++)
         e->value[r] = (mined->predicted + extra * e->extra[r]) / mined->negatives;
     for (int64_t i = 0; i < e->verdicts; i++) {
@@ -136,7 +154,7 @@ struct hn_share_evidence hn_estimate_evidence(const struct hn_share_estimate *e,
                                               const struct hn_mined_pairs *mined) {
     struct hn_share_evidence out = {.share = mined->predicted / mined->negatives,
                                     .variance = 0,
-                                    .each = 1 / ((double)e->verdicts * mined->probability)};
+                                    .each = pairs_of_one(e, mined) / mined->negatives};
     if (e->verdicts == 0)
         return (struct hn_share_evidence){NAN, NAN, NAN};
     for (int64_t i = 0; i < e->verdicts; i++) {

@@ -36,11 +36,12 @@ HN_MUST_USE enum hn_code hn_estimate_open(struct hn_context *ctx, const struct h
 struct hn_mined_pairs {
     double negatives;   // their number, > 0
     double predicted;   // sum of the predictions
+    double open;        // of them without a verdict beforehand
     double probability; // that a row of a sheet is one of them
     const bool *inside; // [verdicts] whether a judged pair is
 };
 // The share of them that is relevant. Without verdicts lo and hi are NaN; an estimate from verdicts
-// has no bias and may be below 0.
+// has next to no bias and may be below 0.
 struct hn_interval hn_estimate_share(struct hn_share_estimate *e,
                                      const struct hn_mined_pairs *mined, double level);
 

@@ -124,6 +124,13 @@ extern const struct hn_option hn_mine_table[];
             .metavar = "G"                                                                         \
     }
 
+// o: as unset, but for these options, which are those of `given`.
+HN_MUST_USE enum hn_code hn_relevance_options(struct hn_context *ctx,
+                                              const struct hn_mine_options *given,
+                                              struct hn_mine_options *o);
+// True if one of them is given.
+bool hn_relevance_is_given(const struct hn_mine_options *o);
+
 // `type` holds a struct hn_mine_options: in its member m with prefix `m.`, or is one.
 #define HN_MINE_OPTIONS(type, prefix)                                                              \
     {HN_CHOICE_OPTION(type, prefix preset, "preset", "none", hn_mine_presets,                      \

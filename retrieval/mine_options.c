@@ -17,6 +17,20 @@ const char *const hn_mine_positive[] = {"min", "max", "mean", NULL};
 
 const struct hn_option hn_mine_table[] = {HN_MINE_OPTIONS(struct hn_mine_options, ), {0}};
 
+enum hn_code hn_relevance_options(struct hn_context *ctx, const struct hn_mine_options *given,
+                                  struct hn_mine_options *o) {
+    if (hn_options_init(ctx, hn_mine_table, o))
+        return ctx->code;
+    o->equal_texts = given->equal_texts;
+    o->self = given->self;
+    o->min_grade = given->min_grade;
+    return HN_OK;
+}
+
+bool hn_relevance_is_given(const struct hn_mine_options *o) {
+    return o->equal_texts != HN_EQUAL_DEFAULT || o->self != HN_SELF_DEFAULT || o->min_grade != 1;
+}
+
 // The first choice of all is "auto".
 static void choose(int *choice, int otherwise) {
     if (*choice == 0)

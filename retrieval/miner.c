@@ -57,35 +57,16 @@ static enum hn_code find_first(struct hn_context *ctx, const int64_t *group, int
 // Relevance of merged passages, shared by the queries of one text.
 static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                 const int32_t *to, struct hn_qrels *q) {
-    int64_t count = q->start ? q->start[q->n] : 0, total = 0, texts = q->n;
-    const int64_t *group = d->group[HN_QUERIES];
+    int64_t texts = 0;
     if (!q->start)
         return HN_OK;
-    HN_SCOPE(ctx);
-    // By text first, then for each query what its text has.
-    struct hn_judgement *list = hn_alloc(ctx, count, sizeof *list);
+    if (hn_qrels_merge(ctx, q, to, q) || !d->group[HN_QUERIES])
+        return ctx->code;
     int32_t *text = hn_alloc(ctx, q->n, sizeof *text);
-    struct hn_qrels by_text;
-    if (!list || !text || (group && hn_numbers_rank(ctx, group, q->n, text, &texts)))
-        return ctx->code;
-    for (int64_t i = 0; i < q->n; i++) {
-        text[i] = group ? text[i] : (int32_t)i;
-        for (int64_t e = q->start[i]; e < q->start[i + 1]; e++)
-            list[e] = (struct hn_judgement){text[i], to[q->passage[e]], q->grade[e]};
-    }
-    if (hn_qrels_build(ctx, list, count, texts, &by_text))
-        return ctx->code;
-    for (int64_t i = 0; i < q->n; i++)
-        total += by_text.start[text[i] + 1] - by_text.start[text[i]];
-    struct hn_judgement *all = hn_alloc(ctx, total, sizeof *all);
-    if (!all)
-        return ctx->code;
-    total = 0;
-    for (int64_t i = 0; i < q->n; i++)
-        for (int64_t e = by_text.start[text[i]]; e < by_text.start[text[i] + 1]; e++)
-            all[total++] = (struct hn_judgement){(int32_t)i, by_text.passage[e], by_text.grade[e]};
-    hn_own(ctx, scope.outer);
-    return hn_qrels_build(ctx, all, total, q->n, q);
+    return !text || hn_numbers_rank(ctx, d->group[HN_QUERIES], q->n, text, &texts) ||
+                   hn_qrels_share(ctx, text, texts, q)
+               ? ctx->code
+               : HN_OK;
 }
 
 static enum hn_code merge_scores(struct hn_context *ctx, const struct hn_retrieval_data *d,
@@ -238,6 +219,17 @@ static void reorder(const struct hn_miner *m, int64_t query, int32_t *id, int64_
         key[k] = value;
         id[k] = moved;
     }
+}
+
+int32_t hn_miner_merged(const struct hn_miner *m, int32_t passage) {
+    int32_t from = 0, to = (int32_t)m->data.rows[HN_CORPUS].rows;
+    if (!m->passage)
+        return passage;
+    while (to - from > 1) {
+        int32_t middle = from + (to - from) / 2;
+        *(m->passage[middle] <= passage ? &from : &to) = middle;
+    }
+    return from;
 }
 
 int64_t hn_miner_key(const struct hn_miner *m, int32_t passage) {

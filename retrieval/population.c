@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+// Flags of candidates that filters by relevance and text take.
+enum { TAKEN = HN_IS_KNOWN | HN_IS_BETWEEN | HN_IS_SELF | HN_IS_DUPLICATE };
+
 static double size_of(int64_t rank) { return pow((double)rank, -.75); }
 
 enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
@@ -16,8 +19,9 @@ enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *p
     for (int64_t i = 0; i < pool->count; i++) {
         int32_t rank = 0;
         for (int64_t k = i * pool->width; k < (i + 1) * pool->width; k++) {
-            bool out_of_it = pool->flags[k] & (HN_IS_KNOWN | HN_IS_SELF | HN_IS_DUPLICATE);
-            out->rank[k] = out_of_it ? 0 : ++rank;
+            bool mined = !(pool->flags[k] & TAKEN), judged = pool->flags[k] & HN_IS_NEGATIVE;
+            out->decided += mined && judged;
+            out->rank[k] = mined && !judged ? ++rank : 0;
             out->at[out->rank[k]]++;
         }
     }
@@ -29,7 +33,7 @@ enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *p
 }
 
 double hn_population_probability(const struct hn_population *p, int32_t rank) {
-    return size_of(rank) / p->total;
+    return rank > 0 ? size_of(rank) / p->total : 0;
 }
 
 // The queries that have a candidate at a rank into pair[at[rank]], in random order.

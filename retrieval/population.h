@@ -8,18 +8,19 @@
 // judged: with probability proportional to rank^-.75, for false negatives are near the top.
 struct hn_population {
     const struct hn_pool *pool; // borrowed
-    int32_t *rank; // [count x width] of a candidate among those of its query that are not known
-                   // positives, not the query itself and no duplicates, from 1; 0: is one of these
+    int32_t *rank; // [count x width] of a candidate among those of its query that were not judged,
+                   // not the query itself and no duplicates, from 1; 0: is one of these
     int64_t *at;   // [width + 1] queries that have a candidate at a rank
     int64_t pairs;
-    double total; // sum of rank^-.75 over the pairs
+    int64_t decided; // candidates besides, that were judged not relevant
+    double total;    // sum of rank^-.75 over the pairs
 };
 
 // The array belongs to the owner of the time.
 HN_MUST_USE enum hn_code hn_population_build(struct hn_context *ctx, const struct hn_pool *pool,
                                              struct hn_population *out);
 
-// Of each row of a sheet to be the pair at this rank of a query: sums to 1 over the pairs.
+// Of each row of a sheet to be the pair at this rank of a query: sums to 1 over the pairs; 0 at 0.
 double hn_population_probability(const struct hn_population *p, int32_t rank);
 
 struct hn_pair_at {

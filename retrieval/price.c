@@ -118,9 +118,9 @@ static enum hn_code find_far(struct hn_context *ctx, const struct hn_pool *p, st
 }
 
 // Of a query: how many negatives, how many of them false (or expected to be), the sum of their
-// hardness, and the probability that a row of a sheet is one of them.
+// hardness; and how many no verdict decides, with the probability that a row of a sheet is one.
 struct line {
-    double count, wrong, hard, drawn;
+    double count, wrong, hard, open, drawn;
 };
 enum { FIELDS = sizeof(struct line) / sizeof(double) };
 
@@ -129,10 +129,12 @@ enum { FIELDS = sizeof(struct line) / sizeof(double) };
 static void expect_row(const struct hn_share_estimate *e, int64_t row, const int32_t *chosen,
                        int64_t n, struct line *to, bool *inside) {
     int64_t at = row * e->population->pool->width;
-    to->wrong = to->drawn = 0;
+    to->wrong = 0;
     for (int64_t k = 0; k < n; k++) {
+        int32_t rank = e->population->rank[at + chosen[k]];
         to->wrong += e->predicted[at + chosen[k]];
-        to->drawn += hn_population_probability(e->population, e->population->rank[at + chosen[k]]);
+        to->open += rank > 0;
+        to->drawn += hn_population_probability(e->population, rank);
     }
     for (int64_t v = e->start[row], k = 0; v < e->start[row + 1]; v++) {
         while (k < n && chosen[k] < e->verdict[v].at.position)
@@ -229,6 +231,7 @@ static struct hn_interval expected_share(struct hn_share_estimate *e, const stru
     struct hn_mined_pairs mined = {.negatives = (double)p->negatives, .inside = inside};
     for (int64_t i = 0; i < rows; i++) {
         mined.predicted += to[i].wrong;
+        mined.open += to[i].open;
         mined.probability += to[i].drawn;
     }
     p->drawn = mined.probability;
@@ -291,18 +294,6 @@ enum hn_code hn_price_run(struct hn_context *ctx, const struct hn_miner *m,
     return mark_front(ctx, out, n);
 }
 
-// Of a passage of the corpus among merged ones.
-static int32_t merged_index(const struct hn_miner *m, int32_t passage) {
-    int32_t from = 0, to = (int32_t)m->data.rows[HN_CORPUS].rows;
-    if (!m->passage)
-        return passage;
-    while (to - from > 1) {
-        int32_t middle = from + (to - from) / 2;
-        *(m->passage[middle] <= passage ? &from : &to) = middle;
-    }
-    return from;
-}
-
 enum hn_code hn_price_mined(struct hn_context *ctx, const struct hn_miner *m,
                             const struct hn_pool *pool, const struct hn_mined *mined,
                             struct hn_price *out) {
@@ -314,7 +305,7 @@ enum hn_code hn_price_mined(struct hn_context *ctx, const struct hn_miner *m,
     for (int64_t i = 0; i < mined->count; i++) {
         to[i].count = mined->n[i];
         for (int64_t k = 0; k < mined->n[i]; k++) {
-            int32_t passage = merged_index(m, mined->id[i * mined->width + k]);
+            int32_t passage = hn_miner_merged(m, mined->id[i * mined->width + k]);
             double score = hn_miner_score(m, HN_BY_MODEL, i, passage);
             to[i].hard += (score - far.mean[i]) / far.deviation;
             to[i].wrong +=

@@ -16,6 +16,8 @@ double hn_evidence_risk(const struct hn_share_evidence *e, double limit) {
     double mean = fmax(e->share, 0) + e->each, variance = e->variance + e->each * e->each;
     if (!isfinite(mean) || !isfinite(variance))
         return 1;
+    if (variance <= 0) // verdicts decide all of them
+        return mean <= limit ? 0 : 1;
     return gsl_cdf_gamma_Q(limit, mean * mean / variance, variance / mean);
 }
 

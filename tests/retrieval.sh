@@ -560,6 +560,70 @@ assert 'max-rank=12' in c['options'] and c['share_hi'] <= .9 and c['negatives'] 
     expect "no certificate" 3 'is no certificate' mine many.h5 -n 4 -o others.jsonl --certificate for.json
 }
 
+# The options of relevance are those of mine, for the settings, the sheet and what follows from it; what was judged before is in no sheet.
+test_relevance() {
+    with_python "relevance" || return 0
+    "$python" - <<'P'
+import json, random
+r = random.Random(5)
+with open('rq.tsv', 'w') as f: f.writelines(f'{r.gauss(0, 1)} {r.gauss(0, 1)} {r.gauss(0, 1)}\n' for _ in range(60))
+rows = [[r.gauss(0, 1) for _ in range(3)] for _ in range(150)]
+rows += rows[:50]  # copies under other ids
+with open('rp.tsv', 'w') as f: f.writelines(' '.join(map(str, x)) + '\n' for x in rows)
+with open('rq.jsonl', 'w') as f: f.writelines(json.dumps({'_id': f'q{i}', 'text': f'ask {i}'}) + '\n' for i in range(60))
+with open('rp.jsonl', 'w') as f: f.writelines(json.dumps({'_id': f'p{i}', 'text': f'text {i % 150}'}) + '\n' for i in range(200))
+with open('rk.txt', 'w') as f:
+    for q in range(60):
+        chosen = r.sample(range(200), 60)
+        f.writelines(f'q{q} 0 p{p} {2 if k == 0 else 1 if k < 4 else 0}\n' for k, p in enumerate(chosen))
+P
+    expect "relevance: import" 0 '' import --queries rq.tsv --corpus rp.tsv --query-ids rq.jsonl --corpus-ids rp.jsonl --qrels rk.txt --truth rk.txt -o rel.h5
+    local options
+    while read -r options; do
+        run price rel.h5 -n 3 --depth 60 --sheet 60 -o rel.tsv $options
+        cp out said
+        check "relevance $options: pairs without a verdict" "$python" - $options <<'P'
+import collections, csv, sys
+grade = {tuple(line.split()[::2][:2]): int(line.split()[3]) for line in open('rk.txt')}
+best = collections.defaultdict(lambda: -1)
+apart = 'apart' in sys.argv
+key = lambda p: p if apart else f'p{int(p[1:]) % 150}'
+for (q, p), g in grade.items(): best[q, key(p)] = max(best[q, key(p)], g)
+rows = list(csv.DictReader(open('rel.tsv'), delimiter='\t'))
+assert len(rows) == 60 and not any((r['query'], key(r['passage'])) in best for r in rows)
+if 'merge' in sys.argv: assert all(int(r['passage'][1:]) < 150 for r in rows)
+said = open('said').read()
+assert 'more were judged not relevant before and need no verdict' in said and ' '.join(sys.argv[1:]) in said, said
+P
+        sed '1!s/$/0/' rel.tsv >rel0.tsv
+        expect "relevance $options: the sheet is read again" 0 'estimated from 60 judged pairs .*; [0-9]+ more were judged not relevant before' \
+            price rel.h5 -n 3 --depth 60 --judged rel0.tsv $options
+    done <<'F'
+--equal-texts filter
+--equal-texts merge --min-grade 2
+--equal-texts apart --self both
+F
+    expect "relevance: of another sheet" 3 'give the --depth, --step and options of relevance of the sheet' price rel.h5 -n 3 --depth 60 --judged rel0.tsv --min-grade 2
+    expect "relevance: --for has its own" 2 'as all options of mine' price rel.h5 --for '-n 3' --min-grade 2
+    # Every negative of rank 1 to 3 that a verdict decides needs none, and counts as not false.
+    run price rel.h5 --for '-n 3 --min-grade 2' --json
+    cp out for.json
+    expect "certify: what was judged before" 0 'Of them [0-9]+ were judged before and need no verdict, [0-9]+ were not' price rel.h5 --for '-n 3 --min-grade 2' --sheet 30 -o forsheet.tsv
+    run mine rel.h5 -n 3 --min-grade 2 -o rel.jsonl
+    pycheck "certify: known pairs are in no sheet, and in the number" "import json, csv
+said = json.load(open('for.json'))
+grade = {tuple(line.split()[::2][:2]): int(line.split()[3]) for line in open('rk.txt')}
+judged = {(q, f'p{int(p[1:]) % 150}') for q, p in grade}
+pairs = [(l['query_id'], p) for l in map(json.loads, open('rel.jsonl')) for p in l['neg_id']]
+known = sum((q, f'p{int(p[1:]) % 150}') in judged for q, p in pairs)
+assert said['decided'] == known > 20 and said['negatives'] == len(pairs), (said, known, len(pairs))
+assert not any((r['query'], f'p{int(r[\"passage\"][1:]) % 150}') in judged for r in csv.DictReader(open('forsheet.tsv'), delimiter='\t'))"
+    sed '1!s/$/0/' forsheet.tsv >for0.tsv
+    expect "certify: the limit is of all negatives" 0 'Shown: at most 30 %' price rel.h5 --for '-n 3 --min-grade 2' --judged for0.tsv --max-fn 0.3 --certificate rel.json
+    run mine rel.h5 -n 3 --min-grade 2 -o rel.jsonl --certificate rel.json
+    check "certify: mine finds the same negatives" test -e rel.jsonl.certificate.json
+}
+
 # Nothing in a sheet is a formula for a spreadsheet, and what is marked is found again.
 test_sheet_formulas() {
     with_python "formulas" || return 0
@@ -679,5 +743,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_overlap test_price test_price_page test_sheet test_certify test_sheet_formulas test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_trials test_tuples test_reference test_threads
 finish

@@ -12,7 +12,8 @@ struct hn_certificate {
     int64_t step, seed; // as options
     double limit;
     struct hn_interval share;
-    int64_t pairs, judges, negatives; // judged pairs; judges of one at most
+    int64_t pairs, judges;      // judged pairs; judges of one at most
+    int64_t negatives, decided; // all; of them judged before, in the snapshot
     double relevant;
     const char *sha256; // of the negatives
 };

@@ -15,11 +15,12 @@
 
 static const char *const verdict_name[] = {"undecided", "shown", "passed"};
 
-// The negatives of queries that have a positive, as pairs in the order of queries.
+// The negatives of queries that have a positive, in the order of queries: those that no relevance
+// decides as pairs to be judged. Judged before, they are not false; nor are included positives.
 struct negatives {
     struct hn_sheet_row *pair;
     int32_t *order; // in which they are judged
-    int64_t n;
+    int64_t n, decided;
     char sha256[HN_DIGEST_TEXT];
 };
 
@@ -56,15 +57,9 @@ static enum hn_code parse(struct hn_context *ctx, const char *text, struct hn_mi
     return HN_OK;
 }
 
-static bool has_positive(const struct hn_qrels *q, int64_t query) {
-    for (int64_t e = q->start[query]; e < q->start[query + 1]; e++)
-        if (q->grade[e] > 0)
-            return true;
-    return false;
-}
-
 static enum hn_code list(struct hn_context *ctx, struct work *c) {
     const struct hn_mined *m = &c->mined;
+    const struct hn_miner *miner = &c->w->miner;
     struct negatives *all = &c->all;
     struct hn_digest digest;
     int64_t total = 0;
@@ -78,18 +73,24 @@ static enum hn_code list(struct hn_context *ctx, struct work *c) {
     hn_digest_begin(&digest);
     for (int64_t i = 0; i < m->count; i++) {
         const int32_t *id = m->id + i * m->width;
-        if (m->n[i] == 0 || !has_positive(&c->w->miner.data.qrels, i))
+        if (m->n[i] == 0 || !hn_qrels_any_relevant(&miner->data.qrels, i))
             continue;
         hn_certificate_add(&digest, i, id, m->n[i]);
-        for (int64_t k = 0; k < m->n[i]; k++)
-            all->pair[all->n++] =
-                (struct hn_sheet_row){.query = (int32_t)i, .passage = id[k], .probability = NAN};
+        for (int64_t k = 0; k < m->n[i]; k++) {
+            bool decided =
+                hn_relevance_grade(&miner->known, i, hn_miner_merged(miner, id[k])) != INT32_MIN;
+            all->decided += decided;
+            if (!decided)
+                all->pair[all->n++] = (struct hn_sheet_row){
+                    .query = (int32_t)i, .passage = id[k], .probability = NAN};
+        }
     }
     hn_digest_end(&digest, all->sha256);
     hn_permute((uint64_t)c->w->p->seed, "price.certify", 0, 0, 0, all->order, (int32_t)all->n);
-    return all->n > 0 ? HN_OK
-                      : hn_fail(ctx, HN_DATA, "%s: these options leave no query a negative",
-                                c->w->corpus.info->file->path);
+    return all->n + all->decided > 0
+               ? HN_OK
+               : hn_fail(ctx, HN_DATA, "%s: these options leave no query a negative",
+                         c->w->corpus.info->file->path);
 }
 
 static enum hn_code load(struct hn_context *ctx, struct work *c, const char *path) {
@@ -153,12 +154,16 @@ static enum hn_code read_judged(struct hn_context *ctx, struct work *c) {
 static void decide(struct work *c) {
     const struct hn_price_work *w = c->w;
     double limit = w->p->max_fn, truth = c->price.false_share.mean;
+    double all = (double)(c->all.n + c->all.decided), open = (double)c->all.n / all;
     c->share = hn_certified_share(c->relevant, c->judged, c->all.n);
+    c->share = (struct hn_interval){c->share.mean * open, c->share.lo * open, c->share.hi * open};
     if (isnan(limit))
         return;
-    if (w->p->judged.count) {
+    if (open <= limit)
+        c->verdict = HN_CERTIFY_SHOWN;
+    else if (w->p->judged.count) {
         struct hn_certifier test;
-        hn_certifier_begin(&test, limit, c->all.n);
+        hn_certifier_begin(&test, limit / open, c->all.n);
         for (int64_t k = 0; k < c->judged; k++)
             hn_certifier_add(&test, c->relevant[k]);
         c->verdict = hn_certifier_says(&test);
@@ -191,6 +196,9 @@ static void print_price(const struct work *c) {
         printf("; by /truth %.3f %% are false [%.3f, %.3f]", 100 * p->false_share.mean,
                100 * p->false_share.lo, 100 * p->false_share.hi);
     printf(".\n");
+    if (c->all.decided > 0)
+        printf("Of them %lld were judged before and need no verdict, %lld were not.\n",
+               (long long)c->all.decided, (long long)c->all.n);
     if (c->judged > 0)
         printf("%s judged: %.2f %% are false [%.2f, %.2f], wherever one stops.\n",
                hn_counted(c->judged, "pair").text, 100 * c->share.mean, 100 * c->share.lo,
@@ -213,7 +221,7 @@ static json_t *document(const struct work *c) {
     const struct hn_price *p = &c->price;
     return json_pack(
         "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:o, s:o, s:o, s:s, "
-        "s:I}",
+        "s:I, s:I}",
         "file", hn_json_text(c->w->corpus.info->file->path), "for", c->w->p->mine, "queries",
         (json_int_t)c->mined.count, "negatives", (json_int_t)p->negatives, "hardness",
         hn_json_real(p->hardness.mean), "fewer", hn_json_real(p->fewer), "none",
@@ -222,7 +230,8 @@ static json_t *document(const struct work *c) {
         (json_int_t)c->judged, "relevant", c->sum, "share", hn_json_real(c->share.mean), "share_lo",
         hn_json_real(c->share.lo), "share_hi", hn_json_real(c->share.hi), "max_fn",
         hn_json_real(c->w->p->max_fn), "verdict",
-        isnan(c->w->p->max_fn) ? "" : verdict_name[c->verdict], "drawn", (json_int_t)c->drawn);
+        isnan(c->w->p->max_fn) ? "" : verdict_name[c->verdict], "drawn", (json_int_t)c->drawn,
+        "decided", (json_int_t)c->all.decided);
 }
 
 // Exit codes: 0: within the limit; 1: above it; 5: more pairs are to be judged.
@@ -259,7 +268,8 @@ static enum hn_code certify(struct hn_context *ctx, struct work *c, const char *
                                             .pairs = c->judged,
                                             .relevant = c->sum,
                                             .judges = c->judges,
-                                            .negatives = c->all.n,
+                                            .negatives = c->all.n + c->all.decided,
+                                            .decided = c->all.decided,
                                             .sha256 = c->all.sha256};
         return hn_certificate_write(ctx, &made, p->certificate);
     }

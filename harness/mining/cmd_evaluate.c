@@ -83,16 +83,15 @@ static enum hn_code pick_relevance(struct hn_context *ctx, struct work *w, const
                : hn_fail(ctx, HN_DATA, "%s: has no %s to measure by", path, w->by);
 }
 
-// The options of relevance as given, the others unset. A convention of another tool takes ids
+// A convention of another tool takes ids
 // alone, as the tool does.
 static enum hn_code find_options(struct hn_context *ctx, const struct evaluate_params *p,
                                  struct hn_mine_options *o) {
     bool own = p->convention == HN_CONVENTION_EXPECTED;
-    if (hn_options_init(ctx, hn_mine_table, o))
+    if (hn_relevance_options(ctx, &p->o, o))
         return ctx->code;
-    o->equal_texts = p->o.equal_texts ? p->o.equal_texts : own ? HN_EQUAL_FILTER : HN_EQUAL_APART;
-    o->self = p->o.self ? p->o.self : HN_SELF_NONE;
-    o->min_grade = p->o.min_grade;
+    o->equal_texts = o->equal_texts ? o->equal_texts : own ? HN_EQUAL_FILTER : HN_EQUAL_APART;
+    o->self = o->self ? o->self : HN_SELF_NONE;
     return HN_OK;
 }
 

@@ -12,10 +12,10 @@
 #include <string.h>
 
 static const struct hn_option price_options[] = {
-    {HN_INT_OPTION(struct hn_price_params, n, "negatives", NULL, 1, 1 << 20,
+    {HN_INT_OPTION(struct hn_price_params, o.n, "negatives", NULL, 1, 1 << 20,
                    "negatives of a query (default: 10)"),
      .letter = 'n', .metavar = "N"},
-    {HN_INT_OPTION(struct hn_price_params, depth, "depth", NULL, 1, INT32_MAX,
+    {HN_INT_OPTION(struct hn_price_params, o.depth, "depth", NULL, 1, INT32_MAX,
                    "passages of each query that are looked at (default: 200)"),
      .metavar = "K"},
     {HN_TEXT_OPTION(struct hn_price_params, mine, "for",
@@ -49,6 +49,7 @@ static const struct hn_option price_options[] = {
     {HN_REAL_OPTION(struct hn_price_params, max_none, "max-none", "0.1", 0, 1,
                     "maximum share of queries without any negative"),
      .metavar = "SHARE"},
+    HN_RELEVANCE_OPTIONS(struct hn_price_params, o., "text"),
     {HN_STEP_OPTION(struct hn_price_params)},
     {HN_THREADS_OPTION(struct hn_price_params, "; the values do not depend on them")},
     {HN_MEMORY_OPTION(struct hn_price_params, " (default: what the machine has)")},
@@ -70,7 +71,7 @@ static enum hn_code draw_sheet(struct hn_context *ctx, const struct hn_price_wor
         row[i] = (struct hn_sheet_row){
             .number = i + 1,
             .query = pair[i].query,
-            .passage = w->pool.id[k],
+            .passage = w->miner.passage ? w->miner.passage[w->pool.id[k]] : w->pool.id[k],
             .probability = hn_population_probability(&w->population, w->population.rank[k])};
     }
     return hn_sheet_write(ctx, &w->corpus, row, n, w->p->output);
@@ -82,7 +83,7 @@ static enum hn_code prepare(struct hn_context *ctx, struct hn_price_work *w) {
     w->by = w->p->judged.count ? "judged" : w->corpus.data.truth.start ? "truth" : "ranks";
     if (is_by(w, "truth"))
         return HN_OK;
-    if (hn_sheets_read(ctx, &w->corpus, &w->population, &w->p->judged, &w->sheets))
+    if (hn_sheets_read(ctx, &w->corpus, &w->miner, &w->population, &w->p->judged, &w->sheets))
         return ctx->code;
     if (w->p->judged.count && w->sheets.n == 0)
         return hn_fail(ctx, HN_DATA, "%s: has no judged pair", w->p->judged.item[0]);
@@ -115,11 +116,11 @@ static enum hn_code price_pool(struct hn_context *ctx, struct hn_price_work *w) 
 
 static enum hn_code price_file(struct hn_context *ctx, struct hn_price_work *w, const char *path) {
     struct hn_mine_options o;
-    if (hn_options_init(ctx, hn_mine_table, &o) ||
+    if (hn_relevance_options(ctx, &w->p->o, &o) ||
         hn_corpus_open(ctx, path, w->p->step, NULL, &w->corpus))
         return ctx->code;
-    o.n = hn_given(w->p->n, 10);
-    o.depth = hn_given(w->p->depth, 200);
+    o.n = hn_given(w->p->o.n, 10);
+    o.depth = hn_given(w->p->o.depth, 200);
     if (w->corpus.data.teacher[0].data || w->corpus.data.scores.start)
         o.guide = 0;
     if (hn_miner_open(ctx, &w->corpus.data, &o, path, &w->miner) ||
@@ -200,6 +201,12 @@ static void print_command(const struct hn_price_work *w, const char *command) {
     printf("hardneg %s ", command);
     print_path(w->corpus.info->file->path);
     printf(" -n %lld --depth %lld", (long long)w->miner.o.n, (long long)w->miner.o.depth);
+    if (w->p->o.equal_texts != HN_EQUAL_DEFAULT)
+        printf(" --equal-texts %s", hn_mine_equal_texts[w->p->o.equal_texts]);
+    if (w->p->o.self != HN_SELF_DEFAULT)
+        printf(" --self %s", hn_mine_self[w->p->o.self]);
+    if (w->p->o.min_grade != 1)
+        printf(" --min-grade %lld", (long long)w->p->o.min_grade);
     if (w->p->step != INT64_MIN)
         printf(" --step %lld", (long long)w->p->step);
 }
@@ -244,13 +251,22 @@ static void print_recommended(const struct hn_price_work *w) {
     printf(" %s -o negatives.jsonl\n", hn_price_name(p).text);
 }
 
+// Ends a sentence about the pairs of the sheets.
+static void print_decided(const struct hn_price_work *w) {
+    if (w->population.decided > 0)
+        printf("; %lld more were judged not relevant before and need no verdict",
+               (long long)w->population.decided);
+    printf(".");
+}
+
 static void print_source(const struct hn_price_work *w) {
     if (is_by(w, "truth"))
         printf("by /truth.");
-    else if (is_by(w, "judged"))
-        printf("estimated from %lld judged pairs (b = %.2f).", (long long)w->sheets.n,
+    else if (is_by(w, "judged")) {
+        printf("estimated from %lld judged pairs (b = %.2f)", (long long)w->sheets.n,
                w->estimate.slope);
-    else
+        print_decided(w);
+    } else
         printf(
             "by the rank model alone, since no pair is judged: it takes each query to have as many "
             "hidden positives as known ones, at the ranks where known ones are, and has no "
@@ -277,10 +293,11 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_w
     if (json)
         return hn_json_print(
             ctx,
-            json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
+            json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:f, s:o}", "file",
                       hn_json_text(w->corpus.info->file->path), "by", w->by, "judged",
                       (json_int_t)w->sheets.n, "queries", (json_int_t)w->corpus.info->n[HN_QUERIES],
-                      "negatives", (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
+                      "decided", (json_int_t)w->population.decided, "negatives",
+                      (json_int_t)w->miner.o.n, "depth", (json_int_t)w->miner.o.depth,
                       "recommended",
                       w->recommended < 0 ? "" : hn_price_name(&w->price[w->recommended]).text,
                       "ties", ties_of(w), "pairs_wanted", more, "settings", rows),
@@ -303,80 +320,12 @@ static enum hn_code print_prices(struct hn_context *ctx, const struct hn_price_w
     return HN_OK;
 }
 
-static json_t *limits_of(const struct hn_price_work *w) {
-    json_t *rows = json_array();
-    for (int k = 0; k < w->limits; k++) {
-        const struct hn_recommend_trial *t = &w->limit[k];
-        const struct hn_price *p = t->possible < 0 ? NULL : &w->price[t->possible];
-        json_array_append_new(
-            rows, json_pack("{s:f, s:f, s:f, s:o, s:s, s:o}", "max_fn", t->limit, "recommended",
-                            t->said, "above", t->above, "hardness", hn_json_real(t->hardness),
-                            "hardest_within", p ? hn_price_name(p).text : "",
-                            "hardest_within_hardness", hn_json_real(p ? p->hardness.mean : NAN)));
-    }
-    return rows;
-}
-
-static void print_limits(const struct hn_price_work *w, const json_t *rows) {
-    static const struct hn_record_column columns[] = {{"max_fn", "--max-fn, %", 11, 3, 100},
-                                                      {"recommended", "names one, %", 12, 1, 100},
-                                                      {"above", "above limit, %", 14, 1, 100},
-                                                      {"hardness", "hardness", 8, 2},
-                                                      {"hardest_within", "hardest within it", -24},
-                                                      {"hardest_within_hardness", "hardness", 8, 2},
-                                                      {NULL}};
-    printf(
-        "\n--recommend, at most %g %% of the queries empty: in how many of the sheets it names a "
-        "setting, and one whose share is above the limit.\n\n",
-        100 * w->p->max_none);
-    hn_records_print(columns, rows, stdout);
-}
-
-static enum hn_code print_trials(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
-    static const struct hn_record_column columns[] = {{"setting", "setting", -24},
-                                                      {"truth", "truth, %", 8, 3, 100},
-                                                      {"mean", "mean estimate, %", 16, 3, 100},
-                                                      {"error", "error, %", 8, 3, 100},
-                                                      {"model", "of model, %", 11, 3, 100},
-                                                      {"lo", "95 % from", 9, 3, 100},
-                                                      {"hi", "to", 7, 3, 100},
-                                                      {"holds", "holds truth, %", 14, 1, 100},
-                                                      {NULL}};
-    json_t *rows = json_array(), *limits = limits_of(w);
-    for (int i = 0; i < w->n; i++) {
-        const struct hn_sheet_trial *t = &w->trial[i];
-        json_array_append_new(
-            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting",
-                            hn_price_name(&w->price[i]).text, "truth",
-                            hn_json_real(w->price[i].false_share.mean), "mean",
-                            hn_json_real(t->mean), "error", hn_json_real(t->error), "model",
-                            hn_json_real(t->model), "lo", hn_json_real(t->lo), "hi",
-                            hn_json_real(t->hi), "holds", hn_json_real(t->holds)));
-    }
-    if (json)
-        return hn_json_print(ctx,
-                             json_pack("{s:o, s:I, s:I, s:o, s:o}", "file",
-                                       hn_json_text(w->corpus.info->file->path), "sheets",
-                                       (json_int_t)w->p->trials, "pairs", (json_int_t)w->p->sheet,
-                                       "limits", limits, "settings", rows),
-                             stdout);
-    printf("%s: estimates from %s of %s, filled in from /truth. error: root mean "
-           "square of estimate - truth; of model: of its predictions alone; 95 %% from, to: "
-           "medians of the intervals' ends.\n\n",
-           w->corpus.info->file->path, hn_counted(w->p->trials, "sheet").text,
-           hn_counted(w->p->sheet, "pair").text);
-    hn_records_print(columns, rows, stdout);
-    json_decref(rows);
-    print_limits(w, limits);
-    json_decref(limits);
-    return HN_OK;
-}
-
 static enum hn_code check_for(struct hn_context *ctx, const struct hn_price_params *p) {
-    if (p->n != INT64_MIN || p->depth != INT64_MIN || p->recommend || p->trials > 0)
+    if (p->o.n != INT64_MIN || p->o.depth != INT64_MIN || hn_relevance_is_given(&p->o) ||
+        p->recommend || p->trials > 0)
         return hn_fail(ctx, HN_USAGE,
-                       "--for prices one setting: give -n and --depth within it, and leave out "
-                       "--recommend and --trials");
+                       "--for prices one setting: give -n and --depth within it, as all options of "
+                       "mine, and leave out --recommend and --trials");
     if ((p->sheet > 0) != (p->output != NULL))
         return hn_fail(ctx, HN_USAGE, "--for: --sheet N and --output go together");
     if (p->certificate && (!p->judged.count || isnan(p->max_fn)))
@@ -408,13 +357,15 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_price_
 static enum hn_code print_sheet(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
     if (json)
         return hn_json_print(ctx,
-                             json_pack("{s:o, s:I, s:I}", "file", hn_json_text(w->p->output),
+                             json_pack("{s:o, s:I, s:I, s:I}", "file", hn_json_text(w->p->output),
                                        "pairs", (json_int_t)w->p->sheet, "of",
-                                       (json_int_t)w->population.pairs),
+                                       (json_int_t)w->population.pairs, "decided",
+                                       (json_int_t)w->population.decided),
                              stdout);
-    printf("%s: %s of %lld. Write 1 into the column relevant if the passage answers the "
-           "query, else 0; then\n",
-           w->p->output, hn_counted(w->p->sheet, "pair").text, (long long)w->population.pairs);
+    printf("%s: %s of %lld", w->p->output, hn_counted(w->p->sheet, "pair").text,
+           (long long)w->population.pairs);
+    print_decided(w);
+    printf(" Write 1 into the column relevant if the passage answers the query, else 0; then\n");
     print_command(w, "price");
     printf(" --judged ");
     print_path(w->p->output);
@@ -439,7 +390,7 @@ static enum hn_code run_price(struct hn_context *ctx, const struct hn_call *call
     if (!code && w.p->sheet < 1 && w.p->output)
         code = hn_price_store(ctx, &w, call->line);
     if (!code && w.p->trials > 0)
-        code = print_trials(ctx, &w, call->json);
+        code = hn_trials_print(ctx, &w, call->json);
     else if (!code && w.p->sheet < 1)
         code = print_prices(ctx, &w, call->json);
     else if (!code && (call->json || !call->quiet))
@@ -470,8 +421,9 @@ const struct hn_command hn_cmd_price = {
         "are counted, with intervals over queries. Without, judge some: --sheet draws pairs, more "
         "of them near the top, and writes them with their texts as a table between tabs; fill in "
         "the column relevant with 0 and 1. Sheets of several seeds are merged; several judges "
-        "fill in copies, or further columns whose names begin with relevant. The estimate has no "
-        "bias whatever was judged relevant; its intervals are bootstrapped over judged pairs. "
+        "fill in copies, or further columns whose names begin with relevant. The estimate has next "
+        "to no bias whatever was judged relevant; its intervals are bootstrapped over judged "
+        "pairs. "
         "Without a sheet the ranks of the known positives alone say what may be expected. "
         "--recommend tests settings from the softest to the hardest, at 5 % together. "
         "--trials shows how good estimates and recommendations are on data whose relevance is "

@@ -11,26 +11,27 @@ static const double digits = 0.01; // that spreadsheets keep of a probability, a
 // Puts the position in the population's pool in place of the passage; checked, since the estimate
 // weighs the pair by the probability with which it was drawn.
 static enum hn_code find_pair(struct hn_context *ctx, const struct hn_corpus *c,
-                              const struct hn_population *population, const char *path,
-                              struct hn_sheet_row *row) {
+                              const struct hn_miner *m, const struct hn_population *population,
+                              const char *path, struct hn_sheet_row *row) {
     const struct hn_pool *pool = population->pool;
+    int32_t passage = hn_miner_merged(m, row->passage);
     int64_t from = row->query * pool->width, k = 0;
-    while (k < pool->width && pool->id[from + k] != row->passage)
+    while (k < pool->width && pool->id[from + k] != passage)
         k++;
     int32_t rank = k < pool->width ? population->rank[from + k] : 0;
     double here = rank > 0 ? hn_population_probability(population, rank) : 0;
     if (here == 0 || !(fabs(row->probability - here) <= digits * here))
         return hn_fail(ctx, HN_DATA,
                        "%s: line %lld: the pair was not drawn with this probability from %s with "
-                       "these options: give the --depth and --step of the sheet, and the file that "
-                       "it was drawn from",
+                       "these options: give the --depth, --step and options of relevance of the "
+                       "sheet, and the file that it was drawn from",
                        path, (long long)row->line, c->info->file->path);
     row->passage = (int32_t)k;
     return HN_OK;
 }
 
 static enum hn_code find_pairs(struct hn_context *ctx, const struct hn_corpus *c,
-                               const struct hn_population *population,
+                               const struct hn_miner *m, const struct hn_population *population,
                                const struct hn_text_list *path, struct hn_sheet_row *row,
                                int64_t n) {
     int64_t min = 1;
@@ -38,7 +39,7 @@ static enum hn_code find_pairs(struct hn_context *ctx, const struct hn_corpus *c
         bool last = i + 1 == n || row[i + 1].sheet != row[i].sheet;
         bool first = i == 0 || row[i - 1].sheet != row[i].sheet;
         min = first ? row[i].number : hn_min(min, row[i].number);
-        if (find_pair(ctx, c, population, path->item[row[i].sheet], &row[i]))
+        if (find_pair(ctx, c, m, population, path->item[row[i].sheet], &row[i]))
             return ctx->code;
         if (last && min > 1)
             return hn_fail(ctx, HN_DATA,
@@ -86,13 +87,13 @@ static enum hn_code merge(struct hn_context *ctx, const struct hn_text_list *pat
 }
 
 enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_corpus *c,
-                            const struct hn_population *population, const struct hn_text_list *path,
-                            struct hn_sheets *out) {
+                            const struct hn_miner *m, const struct hn_population *population,
+                            const struct hn_text_list *path, struct hn_sheets *out) {
     struct hn_sheet_row *row;
     int64_t n;
     *out = (struct hn_sheets){.n = 0};
     HN_SCOPE(ctx);
-    if (hn_sheet_read(ctx, c, path, &row, &n) || find_pairs(ctx, c, population, path, row, n))
+    if (hn_sheet_read(ctx, c, path, &row, &n) || find_pairs(ctx, c, m, population, path, row, n))
         return ctx->code;
     if (n > 0)
         qsort(row, (size_t)n, sizeof *row, compare);

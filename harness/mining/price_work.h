@@ -16,11 +16,13 @@ struct hn_sheets {
 // time. HN_DATA also of a pair that is not to be drawn here or was drawn with another probability,
 // or is twice in a sheet.
 HN_MUST_USE enum hn_code hn_sheets_read(struct hn_context *ctx, const struct hn_corpus *c,
+                                        const struct hn_miner *m,
                                         const struct hn_population *population,
                                         const struct hn_text_list *path, struct hn_sheets *out);
 
 struct hn_price_params {
-    int64_t n, depth, step, threads, memory;
+    struct hn_mine_options o; // of which n, depth and the options of relevance can be given
+    int64_t step, threads, memory;
     double max_fn, max_none;
     bool recommend;
     int64_t sheet, seed, trials;
@@ -75,6 +77,8 @@ HN_MUST_USE enum hn_code hn_price_store(struct hn_context *ctx, const struct hn_
 // Draws sheets, fills them in from /truth, and compares their estimates with it: w->price and
 // w->trial. HN_USAGE: so many pairs cannot be drawn.
 HN_MUST_USE enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w);
+HN_MUST_USE enum hn_code hn_trials_print(struct hn_context *ctx, const struct hn_price_work *w,
+                                         bool json);
 // The price of the negatives of --for, and whether few enough are false. HN_GATE: they are not;
 // HN_NOTHING: it is not known yet.
 HN_MUST_USE enum hn_code hn_certify_run(struct hn_context *ctx, struct hn_price_work *w,

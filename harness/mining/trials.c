@@ -5,6 +5,7 @@
 #include "retrieval/population.h"
 #include "retrieval/price.h"
 #include "retrieval/recommend.h"
+#include "results/records.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,5 +147,74 @@ enum hn_code hn_trials_run(struct hn_context *ctx, struct hn_price_work *w) {
         t->lo = hn_median(lo + s * n, n);
         t->hi = hn_median(hi + s * n, n);
     }
+    return HN_OK;
+}
+
+static json_t *limits_of(const struct hn_price_work *w) {
+    json_t *rows = json_array();
+    for (int k = 0; k < w->limits; k++) {
+        const struct hn_recommend_trial *t = &w->limit[k];
+        const struct hn_price *p = t->possible < 0 ? NULL : &w->price[t->possible];
+        json_array_append_new(
+            rows, json_pack("{s:f, s:f, s:f, s:o, s:s, s:o}", "max_fn", t->limit, "recommended",
+                            t->said, "above", t->above, "hardness", hn_json_real(t->hardness),
+                            "hardest_within", p ? hn_price_name(p).text : "",
+                            "hardest_within_hardness", hn_json_real(p ? p->hardness.mean : NAN)));
+    }
+    return rows;
+}
+
+static void print_limits(const struct hn_price_work *w, const json_t *rows) {
+    static const struct hn_record_column columns[] = {{"max_fn", "--max-fn, %", 11, 3, 100},
+                                                      {"recommended", "names one, %", 12, 1, 100},
+                                                      {"above", "above limit, %", 14, 1, 100},
+                                                      {"hardness", "hardness", 8, 2},
+                                                      {"hardest_within", "hardest within it", -24},
+                                                      {"hardest_within_hardness", "hardness", 8, 2},
+                                                      {NULL}};
+    printf(
+        "\n--recommend, at most %g %% of the queries empty: in how many of the sheets it names a "
+        "setting, and one whose share is above the limit.\n\n",
+        100 * w->p->max_none);
+    hn_records_print(columns, rows, stdout);
+}
+
+enum hn_code hn_trials_print(struct hn_context *ctx, const struct hn_price_work *w, bool json) {
+    static const struct hn_record_column columns[] = {{"setting", "setting", -24},
+                                                      {"truth", "truth, %", 8, 3, 100},
+                                                      {"mean", "mean estimate, %", 16, 3, 100},
+                                                      {"error", "error, %", 8, 3, 100},
+                                                      {"model", "of model, %", 11, 3, 100},
+                                                      {"lo", "95 % from", 9, 3, 100},
+                                                      {"hi", "to", 7, 3, 100},
+                                                      {"holds", "holds truth, %", 14, 1, 100},
+                                                      {NULL}};
+    json_t *rows = json_array(), *limits = limits_of(w);
+    for (int i = 0; i < w->n; i++) {
+        const struct hn_sheet_trial *t = &w->trial[i];
+        json_array_append_new(
+            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting",
+                            hn_price_name(&w->price[i]).text, "truth",
+                            hn_json_real(w->price[i].false_share.mean), "mean",
+                            hn_json_real(t->mean), "error", hn_json_real(t->error), "model",
+                            hn_json_real(t->model), "lo", hn_json_real(t->lo), "hi",
+                            hn_json_real(t->hi), "holds", hn_json_real(t->holds)));
+    }
+    if (json)
+        return hn_json_print(ctx,
+                             json_pack("{s:o, s:I, s:I, s:o, s:o}", "file",
+                                       hn_json_text(w->corpus.info->file->path), "sheets",
+                                       (json_int_t)w->p->trials, "pairs", (json_int_t)w->p->sheet,
+                                       "limits", limits, "settings", rows),
+                             stdout);
+    printf("%s: estimates from %s of %s, filled in from /truth. error: root mean "
+           "square of estimate - truth; of model: of its predictions alone; 95 %% from, to: "
+           "medians of the intervals' ends.\n\n",
+           w->corpus.info->file->path, hn_counted(w->p->trials, "sheet").text,
+           hn_counted(w->p->sheet, "pair").text);
+    hn_records_print(columns, rows, stdout);
+    json_decref(rows);
+    print_limits(w, limits);
+    json_decref(limits);
     return HN_OK;
 }

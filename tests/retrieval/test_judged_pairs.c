@@ -24,8 +24,9 @@ struct world {
     bool relevant[NQ * DEPTH];
 };
 
-static void make_world(struct world *w) {
-    struct hn_judgement known[NQ];
+// decided: every third candidate of a query was judged before, and is not relevant.
+static void make_world_of(struct world *w, bool decided) {
+    struct hn_judgement known[NQ * DEPTH];
     struct hn_mine_options o = no_options(HN_PRESET_NONE);
     struct hn_stream s;
     hn_stream_open(&s, 5, "test.world", 0, 0, 0);
@@ -46,13 +47,21 @@ static void make_world(struct world *w) {
     HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &w->data.qrels));
     HN_CHECK(&ctx, hn_miner_open(&ctx, &w->data, &o, "test", &w->miner));
     HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, true, &w->pool));
-    for (int32_t q = 0; q < NQ; q++)
-        known[q] = (struct hn_judgement){q, w->pool.id[q * DEPTH + below(&s, 5)], 1};
-    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, NQ, NQ, &w->data.qrels));
+    int64_t n = 0;
+    for (int32_t q = 0; q < NQ; q++) {
+        int label = below(&s, 5);
+        known[n++] = (struct hn_judgement){q, w->pool.id[q * DEPTH + label], 1};
+        for (int k = 0; decided && k < DEPTH; k += 3)
+            if (k != label)
+                known[n++] = (struct hn_judgement){q, w->pool.id[q * DEPTH + k], 0};
+    }
+    HN_CHECK(&ctx, hn_qrels_build(&ctx, known, n, NQ, &w->data.qrels));
     HN_CHECK(&ctx, hn_miner_open(&ctx, &w->data, &o, "test", &w->miner));
     HN_CHECK(&ctx, hn_miner_pool(&ctx, &w->miner, 0, NQ, true, &w->pool));
     HN_CHECK(&ctx, hn_population_build(&ctx, &w->pool, &w->population));
 }
+
+static void make_world(struct world *w) { make_world_of(w, false); }
 
 // Relevant with probability `top` / place^fall.
 static void set_relevant(struct world *w, double top, double fall) {
@@ -91,6 +100,7 @@ static struct hn_mined_pairs window(const struct world *w, const struct hn_share
     for (int64_t k = 0; k < NQ * DEPTH; k++)
         if (in_window(w, k, from, to)) {
             m.negatives++;
+            m.open++;
             m.predicted += e->predicted[k];
             m.probability += hn_population_probability(&w->population, w->population.rank[k]);
         }
@@ -268,6 +278,65 @@ static void test_judges(void) {
 }
 
 enum { JUDGED = 100 };
+
+// The price of the best five of each query by the sheet of a seed.
+static struct hn_price price_of_sheet(const struct world *w, uint64_t seed) {
+    static const struct hn_price_setting best = {HN_PRICE_RANK, 1};
+    struct hn_judged_pair v[JUDGED];
+    struct hn_share_estimate e;
+    struct hn_price price;
+    HN_SCOPE(&ctx);
+    judge(w, JUDGED, 100 + seed, v);
+    HN_CHECK(&ctx, hn_estimate_open(&ctx, &w->miner, &w->population, v, JUDGED, JUDGED, seed, &e));
+    HN_CHECK(&ctx, hn_price_run(&ctx, &w->miner, &w->pool, &e, &best, 1, &price));
+    return price;
+}
+
+// Pairs that were judged before are not drawn, and are no false negatives: over 200 sheets the mean
+// is the truth, and 95 % intervals hold it. A setting of such pairs alone costs nothing.
+static void test_verdicts(void) {
+    enum { SHEETS = 200 };
+    static struct world w;
+    double sum = 0, square = 0, held = 0, negatives = 0, relevant = 0;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_world_of(&w, true);
+    set_relevant(&w, .35, .5);
+    int64_t decided = 0;
+    for (int64_t k = 0; k < NQ * DEPTH; k++) {
+        decided += (w.pool.flags[k] & HN_IS_NEGATIVE) != 0;
+        CU_ASSERT(!(w.pool.flags[k] & HN_IS_NEGATIVE) || w.population.rank[k] == 0);
+    }
+    CU_ASSERT(w.population.decided == decided && decided > NQ * (DEPTH / 3 - 1));
+    CU_ASSERT_EQUAL(w.population.pairs + decided + NQ, NQ * DEPTH);
+    for (int64_t q = 0; q < NQ; q++)
+        for (int64_t k = q * DEPTH, taken = 0; taken < w.miner.o.n; k++) {
+            bool known = w.pool.flags[k] & HN_IS_KNOWN;
+            taken += !known;
+            negatives += !known;
+            relevant += !known && w.relevant[k];
+        }
+    double truth = relevant / negatives;
+    for (uint64_t s = 0; s < SHEETS; s++) {
+        const struct hn_interval x = price_of_sheet(&w, s).false_share;
+        sum += x.mean;
+        square += x.mean * x.mean;
+        held += x.lo <= truth && truth <= x.hi;
+    }
+    double mean = sum / SHEETS, se = sqrt((square / SHEETS - mean * mean) / SHEETS);
+    CU_ASSERT(truth > .05 && fabs(mean - truth) < 3.5 * se);
+    CU_ASSERT(held / SHEETS >= .90);
+    const bool inside[JUDGED] = {false};
+    const struct hn_mined_pairs all = {.negatives = 10, .inside = inside};
+    struct hn_share_estimate e;
+    struct hn_judged_pair v[JUDGED];
+    judge(&w, JUDGED, 1, v);
+    HN_CHECK(&ctx, hn_estimate_open(&ctx, &w.miner, &w.population, v, JUDGED, JUDGED, 1, &e));
+    const struct hn_share_evidence known = hn_estimate_evidence(&e, &all);
+    CU_ASSERT_EQUAL(hn_estimate_share(&e, &all, .95).hi, 0);
+    CU_ASSERT_EQUAL(hn_evidence_risk(&known, .01), 0);
+}
+
 // The 80 % interval of the places from .. to by the sheet of a seed.
 static struct hn_interval sheet_interval(const struct world *w, uint64_t seed, int from, int to) {
     struct hn_judged_pair v[JUDGED];
@@ -376,6 +445,7 @@ static const struct hn_test tests[] = {
     {"place_shares", test_place_shares},
     {"fit", test_fit},
     {"judges", test_judges},
+    {"verdicts", test_verdicts},
     {"coverage", test_coverage},
     {"recommended", test_recommended},
     {"pairs_needed", test_pairs_needed},

@@ -283,6 +283,28 @@ static void test_equal_to_the_query(void) {
     EXPECT_IDS(&data, &o, 0, 1, 2);
 }
 
+// Copies of a passage with several grades: the best one counts, whether they are merged or one of
+// them is left out, and in which order they are.
+static void test_grades_of_copies(void) {
+    static const float p[] = {1, 0, 1, 0, 0, 1, .5F, .8660254F, 0, -1};
+    static const int64_t text[] = {0, 0, 1, 2, 3}, asks[] = {4};
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_blas_open(&ctx));
+    for (int first = 0; first < 2; first++)
+        for (int how = HN_EQUAL_FILTER; how <= HN_EQUAL_MERGE; how++) {
+            struct hn_judgement known[] = {{0, 0, first}, {0, 1, 1 - first}};
+            struct hn_retrieval_data data = {.rows = {{line_q, 1, 2, 2}, {p, 5, 2, 2}},
+                                             .group = {asks, text}};
+            struct hn_mine_options o = three();
+            HN_SCOPE(&ctx);
+            o.equal_texts = how;
+            HN_CHECK(&ctx, hn_qrels_build(&ctx, known, 2, 1, &data.qrels));
+            EXPECT_IDS(&data, &o, 3, 2, 4);
+            data.group[HN_QUERIES] = NULL;
+            EXPECT_IDS(&data, &o, 3, 2, 4);
+        }
+}
+
 static const struct hn_test tests[] = {
     {"bounds_stay", test_bounds_stay},
     {"without_positives", test_without_positives},
@@ -292,5 +314,6 @@ static const struct hn_test tests[] = {
     {"presets", test_presets},
     {"draws", test_draws},
     {"equal_to_the_query", test_equal_to_the_query},
+    {"grades_of_copies", test_grades_of_copies},
 };
 HN_TEST_MAIN("mining_edges", tests)

@@ -61,13 +61,6 @@ static enum hn_code make_items(struct hn_context *ctx, struct state *s) {
     return HN_OK;
 }
 
-static bool has_relevant(const struct hn_qrels *q, int64_t query) {
-    bool found = false;
-    for (int64_t e = q->start[query]; e < q->start[query + 1]; e++)
-        found = found || hn_qrels_relevant_at(q, e);
-    return found;
-}
-
 // Texts that are embedded behind the items.
 static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
     const struct hn_qrels *test = &s->data.test;
@@ -79,7 +72,7 @@ static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
     if (!s->behind || !s->own || !is_own)
         return ctx->code;
     for (int64_t q = 0; q < s->queries; q++) {
-        if (has_relevant(test, q))
+        if (hn_qrels_any_relevant(test, q))
             s->behind[held++] = (int32_t)q;
         for (int64_t e = test->start[q]; e < test->start[q + 1]; e++)
             is_own[test->passage[e]] |= hn_qrels_relevant_at(test, e);
@@ -142,7 +135,7 @@ static enum hn_code list_training(struct hn_context *ctx, const struct state *s,
     *of = hn_alloc(ctx, s->queries + s->documents, sizeof **of);
     *n = 0;
     for (int32_t t = 0; *of && t < s->queries + s->documents; t++)
-        if (t >= s->queries || has_relevant(&s->data.train, t))
+        if (t >= s->queries || hn_qrels_any_relevant(&s->data.train, t))
             (*of)[(*n)++] = t;
     return *of ? HN_OK : ctx->code;
 }

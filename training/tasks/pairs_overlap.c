@@ -3,13 +3,6 @@
 
 const char *const hn_pairs_overlaps[] = {"keep", "out-of-train", "out-of-test", NULL};
 
-static bool has_relevant(const struct hn_qrels *q, int64_t query) {
-    for (int64_t e = q->start[query]; e < q->start[query + 1]; e++)
-        if (hn_qrels_relevant_at(q, e))
-            return true;
-    return false;
-}
-
 // first[queries]: the first query of each text.
 static enum hn_code find_texts(struct hn_context *ctx, const struct hn_strings *text,
                                int64_t *first) {
@@ -60,9 +53,9 @@ enum hn_code hn_pairs_overlap_find(struct hn_context *ctx, const char *path,
     if (!first || !trained || !shared || find_texts(ctx, text, first))
         return ctx->code;
     for (int64_t q = 0; q < text->n; q++)
-        trained[first[q]] |= has_relevant(&data->train, q);
+        trained[first[q]] |= hn_qrels_any_relevant(&data->train, q);
     for (int64_t q = 0; q < text->n; q++) {
-        bool evaluated = has_relevant(&data->test, q);
+        bool evaluated = hn_qrels_any_relevant(&data->test, q);
         out->evaluated += evaluated;
         out->queries += evaluated && trained[first[q]];
         shared[first[q]] |= evaluated && trained[first[q]];
