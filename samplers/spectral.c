@@ -20,9 +20,9 @@
 #include "core/sweep/lanczos.h"
 #include "core/sweep/packed.h"
 #include "samplers/sampler.h"
+#include "samplers/spectral_even.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_ITEMS = 2048, TILE = 32 };
@@ -35,30 +35,19 @@ struct params {
     double tau;
 };
 
-// An item and a centroid.
-struct match {
-    double distance;
-    int32_t item, cluster;
-};
-
 struct state {
-    struct hn_items items;   // of the last build, borrowed
-    int64_t k, kept, m;      // clusters of a group, those that are taken, items of a group
-    int32_t *order;          // [n] shuffled: groups of m
-    int32_t *batch;          // [groups x kept x B] of the epoch that was selected
-    int64_t selected;        // number of that epoch, -1 = none
-    struct hn_work took;     // to select it
-    float *s;                // [m x m] s_ij, in whole panels
-    int64_t stride;          // of its rows
-    double *w, *root;        // [m x m], [m] of the degrees
-    double *value, *vector;  // [k], [k x m]
-    double *row;             // [m x k] what k-means clusters
-    double *centroid, *sum;  // [k x k] of the best start or one under way
-    double *best;            // [k x k]
-    double *far;             // [m] s_ii, and squared distance to the centroids so far
-    int32_t *nearest, *size; // [m] centroid, [k] items
-    struct match *match;     // [m x k]
-    int32_t *cluster;        // [k x B] positions in the group
+    struct hn_items items;  // of the last build, borrowed
+    int64_t k, kept, m;     // clusters of a group, those that are taken, items of a group
+    int32_t *order;         // [n] shuffled: groups of m
+    int32_t *batch;         // [groups x kept x B] of the epoch that was selected
+    int64_t selected;       // number of that epoch, -1 = none
+    struct hn_work took;    // to select it
+    float *s;               // [m x m] s_ij, in whole panels
+    int64_t stride;         // of its rows
+    double *w, *root;       // [m x m], [m] of the degrees
+    double *value, *vector; // [k], [k x m]
+    double *own;            // [m] s_ii
+    struct hn_even even;    // of its rows
 };
 
 static int64_t clusters_of(const struct params *p, int64_t n, int64_t batch_size) {
@@ -99,11 +88,7 @@ static enum hn_code open_spectral(struct hn_context *ctx, struct hn_sampler *sel
     bool good = HN_ALLOC_ROWS(ctx, state->s, state->stride, state->stride) &&
                 HN_ALLOC_ROWS(ctx, state->w, m, m) && HN_ALLOC(ctx, state->root, m) &&
                 HN_ALLOC(ctx, state->value, k) && HN_ALLOC_ROWS(ctx, state->vector, k, m) &&
-                HN_ALLOC_ROWS(ctx, state->row, k, m) && HN_ALLOC_ROWS(ctx, state->centroid, k, k) &&
-                HN_ALLOC_ROWS(ctx, state->sum, k, k) && HN_ALLOC_ROWS(ctx, state->best, k, k) &&
-                HN_ALLOC(ctx, state->far, m) && HN_ALLOC(ctx, state->nearest, m) &&
-                HN_ALLOC(ctx, state->size, k) && HN_ALLOC_ROWS(ctx, state->match, m, k) &&
-                HN_ALLOC(ctx, state->cluster, m);
+                HN_ALLOC(ctx, state->own, m) && hn_even_open(ctx, m, k, &state->even) == HN_OK;
     return good ? HN_OK : ctx->code;
 }
 
@@ -171,7 +156,7 @@ static double add_mirrored(double *w, int64_t m, int64_t i, int64_t end) {
 // D^-1/2 W D^-1/2; weights are divided by the largest, which it does not change.
 static void weigh(struct state *state, double others, double tau, int threads) {
     int64_t m = state->m;
-    double *w = state->w, *own = state->far, high = -INFINITY;
+    double *w = state->w, *own = state->own, high = -INFINITY;
     for (int64_t i = 0; i < m; i++)
         own[i] = s_of(state, i, i);
 #pragma omp parallel num_threads(threads)
@@ -198,121 +183,8 @@ static enum hn_code embed(struct hn_context *ctx, struct state *state, int threa
         return ctx->code;
     for (int64_t i = 0; i < m; i++)
         for (int64_t c = 0; c < k; c++)
-            state->row[i * k + c] = state->vector[c * m + i] / state->root[i];
+            hn_even_set(&state->even, i, c, state->vector[c * m + i] / state->root[i]);
     return HN_OK;
-}
-
-static double distance(const double *x, const double *y, int64_t k) {
-    double sum = 0;
-    for (int64_t c = 0; c < k; c++)
-        sum += (x[c] - y[c]) * (x[c] - y[c]);
-    return sum;
-}
-
-// Items to their nearest centroids. Returns the sum of squared distances; *moved: some changed.
-static double assign(const struct state *state, bool *moved) {
-    int64_t k = state->k;
-    double total = 0;
-    *moved = false;
-    for (int64_t i = 0; i < state->m; i++) {
-        double min = INFINITY;
-        int32_t nearest = 0;
-        for (int32_t c = 0; c < k; c++) {
-            double d = distance(state->row + i * k, state->centroid + c * k, k);
-            if (d < min) {
-                min = d;
-                nearest = c;
-            }
-        }
-        *moved |= state->nearest[i] != nearest;
-        state->nearest[i] = nearest;
-        total += min;
-    }
-    return total;
-}
-
-// Centroids become the means of their items; one without any stays.
-static void average(const struct state *state) {
-    int64_t k = state->k;
-    memset(state->sum, 0, (size_t)(k * k) * sizeof *state->sum);
-    memset(state->size, 0, (size_t)k * sizeof *state->size);
-    for (int64_t i = 0; i < state->m; i++) {
-        state->size[state->nearest[i]]++;
-        for (int64_t c = 0; c < k; c++)
-            state->sum[state->nearest[i] * k + c] += state->row[i * k + c];
-    }
-    for (int64_t a = 0; a < k; a++)
-        for (int64_t c = 0; c < k && state->size[a] > 0; c++)
-            state->centroid[a * k + c] = state->sum[a * k + c] / state->size[a];
-}
-
-// k-means++ (Arthur and Vassilvitskii, SODA 2007): each next centroid is an item with probability
-// in its squared distance to those before.
-static void seed(const struct state *state, struct hn_stream *stream) {
-    int64_t k = state->k, m = state->m, item = hn_stream_below(stream, (uint32_t)m);
-    for (int64_t i = 0; i < m; i++) {
-        state->far[i] = INFINITY;
-        state->nearest[i] = -1;
-    }
-    for (int64_t c = 0; c < k; c++) {
-        double total = 0;
-        memcpy(state->centroid + c * k, state->row + item * k, (size_t)k * sizeof *state->row);
-        for (int64_t i = 0; i < m; i++) {
-            double own = distance(state->row + i * k, state->centroid + c * k, k);
-            state->far[i] = fmin(state->far[i], own);
-            total += state->far[i];
-        }
-        double left = hn_stream_uniform(stream) * total;
-        for (item = 0; item + 1 < m && left >= state->far[item]; item++)
-            left -= state->far[item];
-    }
-}
-
-// The best of several starts, by its sum of squares, to state->best.
-static void cluster(const struct params *p, const struct state *state, struct hn_stream *stream) {
-    double min = INFINITY;
-    for (int64_t start = 0; start < p->starts; start++) {
-        seed(state, stream);
-        bool moved = true;
-        double total = assign(state, &moved);
-        for (int64_t t = 0; t < p->iterations && moved; t++) {
-            average(state);
-            total = assign(state, &moved);
-        }
-        if (total < min) {
-            min = total;
-            memcpy(state->best, state->centroid,
-                   (size_t)(state->k * state->k) * sizeof *state->best);
-        }
-    }
-}
-
-static int by_distance(const void *a, const void *b) {
-    const struct match *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return x->item != y->item ? x->item - y->item : x->cluster - y->cluster;
-}
-
-// B items to every centroid, the closest pair first.
-static void fill_clusters(struct state *state, int32_t batch_size) {
-    int64_t k = state->k, m = state->m;
-    for (int64_t i = 0; i < m; i++) {
-        state->nearest[i] = -1;
-        for (int64_t c = 0; c < k; c++)
-            state->match[i * k + c] = (struct match){
-                distance(state->row + i * k, state->best + c * k, k), (int32_t)i, (int32_t)c};
-    }
-    qsort(state->match, (size_t)(m * k), sizeof *state->match, by_distance);
-    memset(state->size, 0, (size_t)k * sizeof *state->size);
-    for (int64_t a = 0; a < m * k; a++) {
-        const struct match *match = &state->match[a];
-        int32_t c = match->cluster;
-        if (state->nearest[match->item] >= 0 || state->size[c] == batch_size)
-            continue;
-        state->nearest[match->item] = c;
-        state->cluster[(int64_t)c * batch_size + state->size[c]++] = match->item;
-    }
 }
 
 // Of a cluster, as osgd's.
@@ -335,7 +207,7 @@ static void keep(const struct params *p, struct state *state, const int32_t *id,
                  int32_t *batch) {
     int64_t k = state->k;
     for (int64_t c = 0; c < k; c++)
-        state->value[c] = loss_of(state, state->cluster + c * batch_size, batch_size, p->tau);
+        state->value[c] = loss_of(state, state->even.cluster + c * batch_size, batch_size, p->tau);
     for (int64_t c = 0; c < k; c++) {
         int64_t larger = 0; // clusters that come before it
         for (int64_t o = 0; o < k; o++)
@@ -344,7 +216,7 @@ static void keep(const struct params *p, struct state *state, const int32_t *id,
         if (larger >= state->kept)
             continue;
         for (int32_t i = 0; i < batch_size; i++)
-            batch[i] = id[state->cluster[c * batch_size + i]];
+            batch[i] = id[state->even.cluster[c * batch_size + i]];
         batch += batch_size;
     }
 }
@@ -368,8 +240,8 @@ static enum hn_code cut_group(struct hn_context *ctx, struct hn_sampler *self, i
     if (embed(ctx, state, threads))
         return ctx->code;
     hn_stream_open(&stream, self->seed, "spectral.starts", self->built_index, epoch, group);
-    cluster(params, state, &stream);
-    fill_clusters(state, self->batch_size);
+    hn_even_cluster(&state->even, params->starts, params->iterations, &stream);
+    hn_even_fill(&state->even);
     keep(params, state, id, self->batch_size,
          state->batch + group * state->kept * self->batch_size);
     state->took.dot += state->m * state->m;
