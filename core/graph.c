@@ -1,5 +1,6 @@
 // Sparse graphs in compressed rows: building and measuring them.
 #include "core/graph.h"
+
 #include <string.h>
 
 static enum hn_code check_nodes(struct hn_context *ctx, int64_t n) {

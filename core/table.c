@@ -1,6 +1,7 @@
 // Tables that grow by rows and columns. Space for rows doubles, so that appending is linear in
 // rows.
 #include "core/table.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
 // build holds the handle's lock.
 #include "core/sweep/blas.h"
 #include "core/sweep/screen.h"
+#include "harness/job/grid.h"
+#include "harness/job/list.h"
 #include "library/library_private.h"
 
 #include <sched.h>

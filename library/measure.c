@@ -1,5 +1,7 @@
 // Measures of any batches, the same as those of `hardneg run`.
 #include "metrics/measure.h"
+#include "harness/job/grid.h"
+#include "harness/job/list.h"
 #include "library/library_private.h"
 #include "metrics/metric.h"
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-REGISTRIES = {"harness/cli/commands", "training/tasks/task"}
+REGISTRIES = {"harness/cli/command", "training/tasks/task"}
 
 
 def read_calls(root):

@@ -15,7 +15,7 @@ import sys
 TABLE = "tests/modules.txt"
 # Members of a registry: folders that grow with it.
 FAMILIES = {"samplers", "plots/figures", "training/net", "training/tasks"}
-MOST_FILES = 25
+MOST_FILES = 30
 MOST_LINES = 1200
 # Headers of libraries, and the files that may include them; tests, too.
 LIBRARIES = {

@@ -6,6 +6,8 @@
 #include "core/random.h"
 #include "harness/bench/bench.h"
 #include "harness/job/fields.h"
+#include "harness/job/grid.h"
+#include "harness/job/list.h"
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 

@@ -1,7 +1,10 @@
 #include "harness/choose/choose.h"
 #include "core/files.h"
+#include "harness/choose/choose_private.h"
+#include "harness/choose/evidence.h"
 #include "harness/host/progress.h"
 #include "harness/run/cells.h"
+#include "harness/run/plan.h"
 #include "results/analysis/means.h"
 
 #include <math.h>

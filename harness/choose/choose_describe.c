@@ -1,5 +1,9 @@
 // A choice as a JSON document, and what it has in common with the choice in words.
 #include "harness/choose/choose.h"
+#include "harness/choose/choose_private.h"
+#include "harness/choose/evidence.h"
+#include "harness/job/list.h"
+#include "harness/job/resolve.h"
 #include "results/records.h"
 
 #include <math.h>

@@ -2,6 +2,9 @@
 #include "core/files.h"
 #include "core/options/option_text.h"
 #include "harness/choose/choose.h"
+#include "harness/choose/choose_private.h"
+#include "harness/choose/evidence.h"
+#include "harness/run/plan.h"
 #include "results/analysis/params.h"
 
 #include <inttypes.h>

@@ -1,6 +1,8 @@
 // A choice for people: a table of the settings that matter, and the answer in words.
 #include "core/real_text.h"
 #include "harness/choose/choose.h"
+#include "harness/choose/choose_private.h"
+#include "harness/choose/evidence.h"
 #include "harness/run/estimate.h"
 #include "results/analysis/means.h"
 #include "results/records.h"

@@ -1,4 +1,4 @@
-#include "harness/choose/halving.h"
+#include "harness/choose/evidence.h"
 
 #include <math.h>
 #include <string.h>

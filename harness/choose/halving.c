@@ -1,5 +1,7 @@
 #include "harness/choose/halving.h"
 
+#include "harness/choose/evidence.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 #include "harness/choose/measured.h"
 #include "core/exp.h"
+#include "harness/choose/evidence.h"
 #include "metrics/pairs.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // each batch and not columns; env->taker takes them.
 #pragma once
 
-#include "harness/choose/halving.h"
+#include "harness/choose/evidence.h"
 #include "metrics/metric.h"
 
 // Measures of hardness, over pairs that are known to be true negatives (docs/reference/methods.md);

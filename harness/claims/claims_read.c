@@ -4,6 +4,7 @@
 #include "core/options/yaml_file.h"
 #include "harness/claims/claims.h"
 #include "harness/job/fields.h"
+#include "harness/job/list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "harness/bench/bench.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
+#include "harness/host/ranks.h"
 #include "harness/run/runner.h"
 #include "results/records.h"
 

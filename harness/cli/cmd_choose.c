@@ -1,7 +1,8 @@
 #include "core/sweep/blas.h"
 #include "harness/choose/choose.h"
+#include "harness/choose/evidence.h"
 #include "harness/cli/command.h"
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "results/records.h"
 
 struct choose_params {

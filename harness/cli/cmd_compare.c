@@ -5,6 +5,7 @@
 #include "harness/host/alternate.h"
 #include "harness/host/host.h"
 #include "plots/page/figure.h"
+#include "plots/page/render.h"
 #include "results/analysis/history.h"
 #include "results/compare.h"
 #include "samplers/sampler.h"

@@ -5,6 +5,7 @@
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "results/records.h"
 
 #include <math.h>

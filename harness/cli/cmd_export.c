@@ -2,6 +2,7 @@
 #include "core/real_text.h"
 #include "harness/cli/command.h"
 #include "harness/job/fields.h"
+#include "harness/job/list.h"
 #include "plots/report/latex.h"
 #include "results/analysis/overview.h"
 #include "results/rows.h"

@@ -5,7 +5,7 @@
 #include "datasets/synth.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "retrieval/synth.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,10 @@
+#include "harness/cli/cmd_plot.h"
+
 #include "core/files.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
+#include "plots/page/render.h"
 
 #include <string.h>
 

@@ -2,7 +2,9 @@
 // for LaTeX.
 #include "core/files.h"
 #include "datasets/text.h"
+#include "harness/cli/cmd_plot.h"
 #include "harness/cli/command.h"
+#include "plots/page/render.h"
 #include "plots/report/latex.h"
 #include "plots/report/report.h"
 

@@ -7,6 +7,7 @@
 #include "harness/reproduce/reproduce.h"
 #include "plots/page/figure.h"
 #include "plots/page/paper.h"
+#include "plots/page/render.h"
 #include "results/cell_file.h"
 #include "results/records.h"
 

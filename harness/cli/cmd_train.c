@@ -5,7 +5,10 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "harness/host/processes.h"
+#include "harness/host/ranks.h"
+#include "harness/run/foresee.h"
 #include "harness/run/train.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// Sub-commands: one constant struct per command at the end of its file, listed in commands.c.
+// Sub-commands: one constant struct per command at the end of its file, listed in command.c.
 #pragma once
 
 #include "core/options/option.h"
@@ -107,28 +107,6 @@ int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
 HN_MUST_USE char *hn_results_path(struct hn_context *ctx, const char *argument);
 HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *argument,
                                          struct hn_results *out);
-
-// A folder for output: as it is given, or of that name beside the results file; owned by the
-// caller.
-HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,
-                                   const char *name);
-
-// Figures by their identifiers, or (n = 0) all that the results allow.
-struct hn_figures_wanted {
-    char *const *id; // [n]
-    int64_t n;
-    const char *folder; // for them, which is there
-    struct hn_picture as;
-    bool brief;  // those that the results do not allow in one note, else each with the reason
-    FILE *paths; // gets the paths of the pictures; NULL = none
-};
-// *drawn: how many were. HN_DATA: one that was named cannot be.
-HN_MUST_USE enum hn_code hn_figures_draw(struct hn_context *ctx, const struct hn_results *r,
-                                         const struct hn_figures_wanted *want, int *drawn);
-
-// Checks that the metrics of a job give what its named figures need; HN_USAGE names what to add.
-struct hn_job;
-HN_MUST_USE enum hn_code hn_figures_check_job(struct hn_context *ctx, const struct hn_job *job);
 
 // The options of a command, ended by a NULL name: its own, and those that every command has, whose
 // fields are those of a struct hn_call that lies `shift` bytes behind the command's parameters.

@@ -6,7 +6,7 @@
 #include "core/terminal.h"
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "harness/run/item.h"
 #include "results/records.h"
 

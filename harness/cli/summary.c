@@ -2,6 +2,7 @@
 #include "core/real_text.h"
 #include "core/terminal.h"
 #include "harness/host/processes.h"
+#include "harness/run/foresee.h"
 #include "results/analysis/overview.h"
 #include "results/analysis/shown.h"
 #include "results/analysis/trained.h"

@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
+#include "harness/host/memory.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // Memory of the machine, and of the control groups that the process is in, as containers, Slurm and
 // systemd set them. A process that exceeds a group's limit is killed without a word, so the limit
 // bounds allocation as --memory does.
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -2,6 +2,7 @@
 #include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
+#include "harness/host/ranks.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 // memory. Workers end with this process, even if it is killed.
 #include "harness/host/processes.h"
 #include "core/shared.h"
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "harness/host/progress.h"
 
 #include <errno.h>

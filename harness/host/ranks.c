@@ -1,8 +1,9 @@
 // While there is work, a thread of each rank is the only one that calls MPI: a rank that is in a
 // long cell would answer nobody. It looks every millisecond, as do collective calls: a rank that
 // waits leaves its processors to those that work.
+#include "harness/host/ranks.h"
+
 #include "core/cgroup.h"
-#include "harness/host/parts.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,8 @@
 #include "harness/job/fields.h"
 
+#include "harness/job/grid.h"
+#include "harness/job/list.h"
+
 #include <string.h>
 
 static struct hn_list get_list(const struct hn_field *f, const char *base) {

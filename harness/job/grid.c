@@ -1,5 +1,7 @@
+#include "harness/job/grid.h"
+
 #include "core/options/option_text.h"
-#include "harness/job/fields.h"
+#include "harness/job/list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,9 @@
 #include "harness/job/job.h"
 #include "core/files.h"
 #include "core/options/yaml_file.h"
+#include "harness/job/grid.h"
+#include "harness/job/list.h"
+#include "harness/job/resolve.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 
 #include "core/digest.h"
 #include "harness/job/fields.h"
+#include "harness/job/grid.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
 #include "samplers/sampler.h"

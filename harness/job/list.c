@@ -1,4 +1,4 @@
-#include "harness/job/fields.h"
+#include "harness/job/list.h"
 
 #include <string.h>
 

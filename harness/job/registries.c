@@ -1,5 +1,6 @@
 // The registries that job files name samplers, weightings and losses of.
 #include "harness/job/fields.h"
+#include "harness/job/list.h"
 #include "metrics/weighting.h"
 #include "samplers/given.h"
 

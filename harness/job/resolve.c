@@ -2,8 +2,11 @@
 // entry per point of a grid. It is stored with the results and its digest tells two jobs apart, so
 // nothing in it depends on the folder, the threads or the version of a library. Written by hand for
 // that reason: the line breaks and quotes of an emitter change with its version.
+#include "harness/job/resolve.h"
+
 #include "core/options/option_text.h"
 #include "harness/job/fields.h"
+#include "harness/job/list.h"
 
 #include <string.h>
 #include <strings.h>

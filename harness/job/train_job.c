@@ -3,6 +3,8 @@
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/options/yaml_file.h"
+#include "harness/job/list.h"
+#include "harness/job/resolve.h"
 #include "training/tasks/task.h"
 
 #include <string.h>

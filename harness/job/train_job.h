@@ -1,6 +1,7 @@
 // Job files of trainings (YAML): which encoders to train, with which samplers.
 #pragma once
 
+#include "harness/job/grid.h"
 #include "harness/job/job.h"
 #include "training/loop.h"
 

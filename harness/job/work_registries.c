@@ -1,5 +1,5 @@
 // The registries that only runs and trainings know: the library has none of these.
-#include "harness/job/fields.h"
+#include "harness/job/list.h"
 #include "metrics/studies/study.h"
 #include "metrics/weighting.h"
 #include "training/net/loss.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/digest.h"
-#include "harness/mining/mining.h"
+#include "harness/mining/corpus.h"
 #include "retrieval/certify.h"
 #include "retrieval/miner.h"
 

@@ -3,6 +3,7 @@
 #include "core/options/option_argv.h"
 #include "core/random.h"
 #include "harness/mining/certificate.h"
+#include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"
 #include "results/records.h"
 #include "retrieval/listed.h"

@@ -1,6 +1,6 @@
 // `hardneg overlap`: texts that two files of queries and a corpus share.
 #include "harness/cli/command.h"
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "harness/mining/mining.h"
 #include "results/records.h"
 #include "retrieval/overlap.h"

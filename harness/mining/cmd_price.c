@@ -1,7 +1,8 @@
 // `hardneg price`: what rank windows, margins, ceilings and guides cost in false negatives.
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
+#include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"
 #include "results/records.h"
 #include "retrieval/miner.h"

@@ -1,5 +1,6 @@
+#include "harness/mining/corpus.h"
+
 #include "harness/host/parts.h"
-#include "harness/mining/mining.h"
 
 static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus *c) {
     int64_t index;

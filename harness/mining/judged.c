@@ -1,4 +1,5 @@
 // Verdicts of sheets on the pairs of a population.
+#include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"
 #include "retrieval/miner.h"
 #include "retrieval/population.h"

@@ -1,6 +1,7 @@
 #include "harness/mining/mining.h"
 #include "core/parts.h"
 #include "harness/host/progress.h"
+#include "harness/mining/output.h"
 #include "retrieval/miner.h"
 #include "retrieval/ranking.h"
 #include "retrieval/take.h"

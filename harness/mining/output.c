@@ -1,3 +1,5 @@
+#include "harness/mining/output.h"
+
 #include "core/real_text.h"
 #include "datasets/import/format.h"
 #include "datasets/import/npy_write.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/options/option.h"
+#include "harness/mining/corpus.h"
 #include "harness/mining/sheet.h"
 #include "retrieval/estimate.h"
 #include "retrieval/miner.h"

@@ -1,6 +1,7 @@
 #include "harness/mining/sheet.h"
 #include "core/files.h"
 #include "datasets/import/format.h"
+#include "harness/mining/corpus.h"
 #include "results/records.h"
 
 #include <math.h>

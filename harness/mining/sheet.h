@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/options/option.h"
-#include "harness/mining/mining.h"
+#include "harness/mining/corpus.h"
 
 enum hn_sheet_column {
     HN_SHEET_ROW,

@@ -5,6 +5,7 @@
 #include "datasets/import/format.h"
 #include "datasets/import/lines.h"
 #include "datasets/import/source.h"
+#include "harness/mining/corpus.h"
 #include "harness/mining/sheet.h"
 
 #include <jansson.h>

@@ -6,6 +6,7 @@
 #include "datasets/import/import.h"
 #include "datasets/synth.h"
 #include "harness/host/host.h"
+#include "harness/reproduce/reproduce_private.h"
 #include "harness/run/cells.h"
 #include "plots/page/figure.h"
 

@@ -50,28 +50,6 @@ HN_MUST_USE enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_repr
 HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
                                               const struct hn_claim_entry *entry, char *why);
 
-// Of known[n], all entries of the claim files, replaces those whose jobs are for any data of a kind
-// ("tudataset/*") by entries with a job for each folder below rep->data that holds such data and
-// that no entry names. Where there is none the job stays, and lacks data.
-HN_MUST_USE enum hn_code hn_reproduce_expand(struct hn_context *ctx, const struct hn_reproduce *rep,
-                                             const struct hn_claim_entry **known, int64_t n);
-
-// The same two for entries of trainings (harness/reproduce/reproduce_train.c). A job's data are
-// found below rep->data in any of the usual places, and linked below rep->folder/data by the names
-// in the job. Jobs without their data are skipped, with a note; *why if no job is left, or a run
-// failed.
-HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
-                                                    const struct hn_reproduce *rep,
-                                                    const struct hn_claim_entry *entry, char *why);
-HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
-                                            const struct hn_claim_entry *entry,
-                                            struct hn_results *out, char *why);
-// Trains the runs of all entries side by side, before they are
-// judged one by one, except runs whose costs an entry judges, which need the machine to themselves,
-// and jobs that cannot be read. Like hn_processes_run(), call it before any parallel region.
-HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
-                                                const struct hn_claim_entry *const *entry,
-                                                int64_t n);
 // Estimate of an entry of trainings.
 struct hn_foreseen {
     const struct hn_claim_entry *entry;
@@ -89,31 +67,16 @@ HN_MUST_USE enum hn_code hn_reproduce_foresee(struct hn_context *ctx,
                                               const struct hn_reproduce *rep,
                                               const struct hn_claim_entry *const *entry, int64_t n,
                                               struct hn_foreseen *row, int64_t *rows);
-// Number of seeds: as asked for, or as the job says for the effort, or else `full`.
-int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
-                           int64_t full);
-// "seeds=[1, 2, 3]", an override of a job.
-HN_MUST_USE char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n);
-// Path of a job: a file, or one of the program's own, which is written below the folder, so that
-// `hardneg run` takes it too. NULL with the message recorded.
-HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,
-                                   const char *job);
 
-// Times a sampler on random rows: one row of the table `costs` for each repetition, kept as shards
-// of rep->folder (harness/reproduce/reproduce_costs.c).
-HN_MUST_USE enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *rep,
-                                           const struct hn_claim_cost *cost,
-                                           struct hn_results *out);
+// Trains the runs of all entries side by side, before they are judged one by one,
+// except runs whose costs an entry judges, which need the machine to themselves, and jobs that
+// cannot be read. Like hn_processes_run(), call it before any parallel region.
+HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
+                                                const struct hn_claim_entry *const *entry,
+                                                int64_t n);
 
-// The jobs of an entry, for the trainings of one entry and of all entries.
-//
-// *why (size HN_MESSAGE_MAX, "" before): what the data lack for a job, if anything.
-HN_MUST_USE enum hn_code hn_reproduce_job_missing(struct hn_context *ctx,
-                                                  const struct hn_reproduce *rep,
-                                                  const struct hn_claim_job *job, char *why);
-// Links the job's data below rep->folder, and reads it with the seeds and sizes of the effort.
-// *data: the folder of the links.
-HN_MUST_USE enum hn_code hn_reproduce_job_open(struct hn_context *ctx,
-                                               const struct hn_reproduce *rep,
-                                               const struct hn_claim_job *job,
-                                               struct hn_train_job *out, char **data);
+// Of known[n], all entries of the claim files, replaces those whose jobs are for any data of a kind
+// ("tudataset/*") by entries with a job for each folder below rep->data that holds such data and
+// that no entry names. Where there is none the job stays, and lacks data.
+HN_MUST_USE enum hn_code hn_reproduce_expand(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                             const struct hn_claim_entry **known, int64_t n);

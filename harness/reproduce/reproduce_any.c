@@ -2,6 +2,7 @@
 // that holds such data, and that no other entry names.
 #include "core/files.h"
 #include "harness/reproduce/reproduce.h"
+#include "harness/reproduce/reproduce_private.h"
 #include "training/tasks/task.h"
 
 #include <dirent.h>

@@ -12,6 +12,7 @@
 // all cosines lie near 3/4. The rows of a repetition are its own. Every repetition is a shard, so
 // that an interrupted series goes on where it stopped.
 #include "harness/reproduce/reproduce.h"
+#include "harness/reproduce/reproduce_private.h"
 
 #include "core/digest.h"
 #include "harness/host/host.h"

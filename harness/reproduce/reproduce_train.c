@@ -3,6 +3,8 @@
 #include "core/files.h"
 #include "harness/host/processes.h"
 #include "harness/reproduce/reproduce.h"
+#include "harness/reproduce/reproduce_private.h"
+#include "harness/run/train.h"
 #include "plots/page/paper.h"
 #include "results/cell_file.h"
 #include "training/tasks/task.h"

@@ -1,5 +1,7 @@
 // Drawing and measuring the batches of a cell, and timing that.
+#include "harness/run/cell_private.h"
 #include "harness/run/cells.h"
+#include "harness/run/plan.h"
 #include "metrics/measure.h"
 #include "samplers/draw.h"
 #include "samplers/sampler.h"

@@ -4,6 +4,7 @@
 #include "datasets/import/given.h"
 #include "datasets/import/npy_write.h"
 #include "harness/host/child.h"
+#include "harness/run/cell_private.h"
 #include "harness/run/cells.h"
 #include "harness/run/words.h"
 #include "samplers/given.h"

@@ -1,6 +1,7 @@
 // Carrying what trial cells took on to the numbers of the job.
-#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "harness/run/estimate_private.h"
+#include "harness/run/plan.h"
 
 #include <math.h>
 

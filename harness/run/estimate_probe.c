@@ -1,6 +1,8 @@
 // Trying the items of a job on a file of few items.
 #include "core/files.h"
+#include "harness/run/cell_private.h"
 #include "harness/run/estimate_private.h"
+#include "harness/run/plan.h"
 #include "harness/run/timed.h"
 #include "results/cell_file.h"
 #include "samplers/draw.h"

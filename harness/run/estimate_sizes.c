@@ -1,5 +1,6 @@
 // Chooses the settings of a job that are tried, and the numbers of items; and the files of these.
 #include "harness/run/estimate_private.h"
+#include "harness/run/plan.h"
 
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/screen.h"

@@ -1,4 +1,6 @@
-#include "harness/host/host.h"
+#include "harness/run/foresee.h"
+
+#include "harness/host/memory.h"
 #include "harness/run/estimate.h"
 
 #include <inttypes.h>

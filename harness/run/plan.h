@@ -93,10 +93,17 @@ int64_t hn_plan_step_bytes(const struct hn_plan *plan);
 // 1", "cifar10.h5 step 400 without a sampler", "cifar10.h5 step 400 study prop1 {K=100, M=500}".
 extern const struct hn_item_kind hn_item_cell, hn_item_step, hn_item_study;
 
+// HN_NOT_APPLICABLE, with the reason, if the cell's file lacks what its sampler needs, always or
+// with these parameters.
+HN_MUST_USE enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
+                                       const struct hn_cell *cell);
+
 // The file of a job's item.
 const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item);
+
 // Steps of its file that the job wants, up to this one, itself included.
 int64_t hn_plan_series(const struct hn_plan *plan, const struct hn_plan_step *step);
+
 // For its `begin`: hn_item_add_row() with file and step.
 HN_MUST_USE enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
                                          struct hn_table *t);
@@ -109,13 +116,10 @@ bool hn_plan_shares(const struct hn_job *job);
 
 // True if it is known which pairs of a file's items are false negatives.
 bool hn_plan_has_relation(const struct hn_snapshot_info *info);
+
 // Facts about the file's items, for a sampler's check() and needs.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size);
-// HN_NOT_APPLICABLE, with the reason, if the cell's file lacks what its sampler needs, always or
-// with these parameters.
-HN_MUST_USE enum hn_code hn_cell_check(struct hn_context *ctx, const struct hn_plan *plan,
-                                       const struct hn_cell *cell);
 
 // Checks a sampler and --batch-size of the command line against a file. HN_DATA: it lacks items, or
 // what the sampler needs.
@@ -123,6 +127,7 @@ HN_MUST_USE enum hn_code hn_plan_check_sampler(struct hn_context *ctx,
                                                const struct hn_snapshot_info *info,
                                                const struct hn_job_sampler *sampler,
                                                int64_t batch_size);
+
 // Names what the sampler needs and the file lacks ("labels"), or NULL.
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
                             const struct hn_sampler_type *type);

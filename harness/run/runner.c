@@ -4,6 +4,7 @@
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
+#include "harness/host/ranks.h"
 #include "results/cell_file.h"
 #include "results/merge.h"
 #include "results/timing.h"

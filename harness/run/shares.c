@@ -1,3 +1,4 @@
+#include "harness/host/ranks.h"
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"
 

@@ -1,6 +1,7 @@
 // Items without a sampler: a step, with a row per temperature; and a study, with one row of the
 // table `studies`, and what it appends to its own table.
 #include "harness/run/cells.h"
+#include "harness/run/plan.h"
 
 #include <inttypes.h>
 

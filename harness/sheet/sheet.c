@@ -9,6 +9,7 @@
 #include "harness/cli/command.h"
 #include "harness/run/plan.h"
 #include "plots/report/report.h"
+#include "plots/report/report_html.h"
 #include "samplers/draw.h"
 #include "training/images/augment.h"
 

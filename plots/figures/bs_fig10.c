@@ -2,6 +2,7 @@
 // batches, by training step. Our deviation: the overlap of the two, where the snapshots have it,
 // comes from all pairs.
 #include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 
 #include <inttypes.h>
 #include <math.h>

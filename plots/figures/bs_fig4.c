@@ -1,6 +1,6 @@
 // BS figures 4 and 8: how similar a batch's pairs are, and how many are false negatives, by sampler
 // over training. Our deviation: every setting of the file; more than eight have a row each.
-#include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 
 static const struct hn_distributions all = {.varied = NULL};
 

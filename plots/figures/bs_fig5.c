@@ -1,6 +1,7 @@
 // BS figures 5 and 9: what the restart probability does to hardness and false negatives over
 // training. Our deviation: all constants and schedules of the file, up to eight.
 #include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 
 static const struct hn_distributions alphas = {
     {.keep = hn_keep_proximity_walks,

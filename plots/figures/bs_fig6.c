@@ -2,6 +2,7 @@
 // walk with restart is shown at the alpha of the others' rows, so that all else is the same.
 #include "core/options/option_text.h"
 #include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // panel per objective. Our deviation: the paper overlays pairs of objectives; here the two kinds of
 // pairs lie over each other, and the area that they share stands in the title.
 #include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 
 #include <math.h>
 #include <stdio.h>

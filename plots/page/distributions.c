@@ -5,6 +5,8 @@
 // negatives and unlabelled pairs together, positives apart). Right: the false-negative ratio over
 // steps. Our deviation: a panel per step where the paper shows the last epoch alone; and the
 // histograms of all seeds are added up.
+#include "plots/page/distributions.h"
+
 #include "plots/page/curves.h"
 
 #include <gsl/gsl_sort.h>

@@ -50,8 +50,6 @@ bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], str
 struct hn_medium {
     double column, text, height, scale;
 };
-extern const char *const hn_media[];             // "any", "neurips", ...: NULL-terminated
-const struct hn_medium *hn_medium(int of_media); // NULL for "any"
 
 // Form of a drawn figure. `term`: svg, pdf, png, cairolatex (a .tex to \input, which includes a
 // .pdf) or dumb, to stdout. style: a gnuplot file loaded after the theme (its text goes into the
@@ -59,47 +57,6 @@ const struct hn_medium *hn_medium(int of_media); // NULL for "any"
 // suits; wide: NULL, or where it is told whether the figure takes more than a column; caption:
 // NULL, or [HN_CAPTION_SIZE], where the caption of what was drawn is put.
 enum { HN_CAPTION_SIZE = 2048 };
-struct hn_picture {
-    const char *term, *style;
-    const struct hn_medium *medium;
-    int columns;
-    bool *wide;
-    char *caption;
-};
-// The ending of the picture's file, NULL for "dumb" and what is not a terminal.
-const char *hn_picture_ending(const char *term);
-
-// Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
-// in that folder) and <id>.<ending>. HN_USAGE: unknown term, unreadable style, unwritable folder,
-// or something that is not a file where one is to be; HN_DATA names the figure and the column that
-// is missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed (its message; script
-// and data are left), or took longer than $HARDNEG_GNUPLOT_SECONDS, 60 where that is not set;
-// HN_INTERRUPTED: nothing is left of the drawing.
-HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
-                                        const struct hn_results *r, const char *dir,
-                                        struct hn_picture as);
-
-// Figures that gnuplot failed on; others are still drawn. Zeroed: none failed.
-struct hn_failed_figures {
-    char first[HN_MESSAGE_MAX], names[HN_MESSAGE_MAX];
-    int n;
-};
-// True if gnuplot failed on the figure, whose name is then kept.
-bool hn_figure_failed(const struct hn_context *ctx, enum hn_code code,
-                      const struct hn_figure *figure, struct hn_failed_figures *failed);
-// HN_GNUPLOT with the first complaint and the names if there are any.
-HN_MUST_USE enum hn_code hn_figures_end(struct hn_context *ctx,
-                                        const struct hn_failed_figures *failed);
-
-// For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
-// backticks, dollar signs, newlines, marks of enhanced text); what is not UTF-8 becomes '?'.
-void hn_gp_string(FILE *gp, const char *text);
-// For LaTeX: text safe for any bytes.
-void hn_tex_text(FILE *tex, const char *text);
-// For comments and cells of a .tsv: on one line, without tabs.
-void hn_tsv_text(FILE *tsv, const char *text);
-// A further cell of a row: a tab and the number, "NaN" for what is not finite.
-void hn_tsv_real(FILE *tsv, double value);
 
 // The theme, as gnuplot commands (plots/page/theme.gp).
 extern const char hn_theme[];

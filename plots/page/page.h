@@ -159,3 +159,16 @@ struct hn_range {
 // Range of an axis over the data of a panel.
 struct hn_range hn_page_range(const struct hn_page *page, const struct hn_panel *panel,
                               bool vertical);
+
+// For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
+// backticks, dollar signs, newlines, marks of enhanced text); what is not UTF-8 becomes '?'.
+void hn_gp_string(FILE *gp, const char *text);
+
+// For LaTeX: text safe for any bytes.
+void hn_tex_text(FILE *tex, const char *text);
+
+// For comments and cells of a .tsv: on one line, without tabs.
+void hn_tsv_text(FILE *tsv, const char *text);
+
+// A further cell of a row: a tab and the number, "NaN" for what is not finite.
+void hn_tsv_real(FILE *tsv, double value);

@@ -77,22 +77,13 @@ HN_MUST_USE enum hn_code hn_page_place_marks(struct hn_page *page);
 void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel);
 // Labels at the ends of the first panel's curves.
 void hn_page_write_ends(const struct hn_layout *layout, FILE *gp);
+
 // The colour of a line, as a gnuplot option, and of letters.
 void hn_write_colour(FILE *gp, int line);
 void hn_write_text_colour(FILE *gp, int line);
 // A text as a string of the script, for the page's terminal; and as the title of a plot.
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
 void hn_write_title(const struct hn_page *page, FILE *gp, const char *title);
-
-// Runs gnuplot on <id>.gp in `folder`. HN_GNUPLOT with its complaint, which says that the script is
-// in `dir`; HN_INTERRUPTED: gnuplot was killed, as a stop was asked for. Its warnings are notes.
-HN_MUST_USE enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
-                                        const char *dir);
-
-// Label at the end of a curve.
-const char *hn_series_end(const struct hn_series *s);
-// Share of the axis at a value, from 0 to 1; 0 where it has none.
-double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);
 size_t hn_letters(const char *text);    // characters of UTF-8
 double hn_text_width(const char *text); // inches
 // Texts side by side: text[0], and n - 1 more, each `stride` bytes behind the one before.
@@ -104,6 +95,16 @@ struct hn_texts {
 // Text number i in at most so many letters. What all the long ones begin with alike is left out of
 // a long one, up to the end of a word; then its beginning, since ends tell texts apart.
 void hn_text_shorten(const struct hn_texts *texts, int i, int letters, char *out, size_t size);
+
+// Runs gnuplot on <id>.gp in `folder`. HN_GNUPLOT with its complaint, which says that the script is
+// in `dir`; HN_INTERRUPTED: gnuplot was killed, as a stop was asked for. Its warnings are notes.
+HN_MUST_USE enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
+                                        const char *dir);
+
+// Label at the end of a curve.
+const char *hn_series_end(const struct hn_series *s);
+// Share of the axis at a value, from 0 to 1; 0 where it has none.
+double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);
 static inline bool hn_is_disc(enum hn_look look) {
     return look == HN_LOOK_DISCS || look == HN_LOOK_RINGS;
 }

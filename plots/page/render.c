@@ -1,8 +1,11 @@
 // Draws figures: data and script into files, then gnuplot, started without a shell. All is made in
 // a scratch folder inside the output folder and renamed, so that no half-drawn figure is left.
+#include "plots/page/render.h"
+
 #include "core/files.h"
 #include "core/terminal.h"
 #include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 #include "plots/page/figure.h"
 #include "plots/page/page_private.h"
 

@@ -1,6 +1,7 @@
 #include "plots/report/latex.h"
 #include "core/real_text.h"
 #include "plots/page/figure.h"
+#include "plots/page/page.h"
 #include "results/analysis/overview.h"
 #include "results/analysis/shown.h"
 #include "results/analysis/trained.h"

@@ -1,5 +1,7 @@
 #include "core/files.h"
 #include "plots/page/figure.h"
+#include "plots/page/page.h"
+#include "plots/page/render.h"
 #include "plots/report/latex.h"
 #include "results/analysis/groups.h"
 #include "results/analysis/overview.h"

@@ -1,6 +1,9 @@
 // The page as a whole: head, answer, tables, claims and figures.
 #include "plots/report/report.h"
 #include "plots/page/curves.h"
+#include "plots/page/render.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 
 #include <inttypes.h>
 #include <nettle/base64.h>

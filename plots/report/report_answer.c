@@ -3,7 +3,8 @@
 // costs, or that uniform batches will do.
 #include "core/pairs.h"
 #include "plots/report/league.h"
-#include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,7 @@
 // Claims of the papers with their verdicts, in the report.
 #include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // Findings of this project's own trainings on data of the page's kind: tuples of queries and
 // passages, or items; what results do not tell is said of both.
 #include "core/pairs.h"
-#include "plots/report/report.h"
+#include "plots/report/report_private.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // HTML out of texts, of numbers in tables and of gnuplot's SVG.
+#include "plots/report/report_html.h"
+
 #include "core/real_text.h"
-#include "plots/report/report.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 // One page over many results: ranks over data sets, settings side by side and in one table.
 #include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 #include "results/analysis/trained.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 // Outcomes of the user's trainings: a table of settings, and pictures of an outcome over hardness
 // and over excess false negatives, with rank correlations.
-#include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 
 #include <math.h>
 #include <string.h>

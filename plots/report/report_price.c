@@ -1,5 +1,6 @@
 // Results of `hardneg price`: the opening, the table of settings, and what their filters take.
-#include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 
 #include <inttypes.h>
 #include <math.h>

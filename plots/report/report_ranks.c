@@ -1,7 +1,8 @@
 // Ranks of settings over the data sets of many results.
 #include "core/random.h"
 #include "core/slowdown.h"
-#include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 // Provenance of a page: the cells, programs and machine behind it, and how to do it again.
-#include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 #include "results/programs.h"
 
 #include <inttypes.h>

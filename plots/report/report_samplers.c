@@ -2,6 +2,8 @@
 // candidates that the filters of `mined` drop, by the filter that each fails first.
 #include "core/pairs.h"
 #include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 #include "results/analysis/shown.h"
 
 #include <gsl/gsl_sort.h>

@@ -2,6 +2,8 @@
 // baselines, and then which setting is best; tables have accuracies beside the baselines with
 // differences paired by seed, and what drawing and building cost of a step.
 #include "plots/report/report.h"
+#include "plots/report/report_html.h"
+#include "plots/report/report_private.h"
 #include "results/analysis/trained.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // Results made row by row, and the sentences that a page opens with on them.
 #pragma once
 
-#include "plots/report/report.h"
+#include "plots/report/report_private.h"
 #include "tests/test.h"
 
 #include <math.h>

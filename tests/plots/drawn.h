@@ -1,7 +1,7 @@
 // What tests of figures read of the files that drawing leaves.
 #pragma once
 
-#include "plots/page/figure.h"
+#include "plots/page/render.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

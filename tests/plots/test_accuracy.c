@@ -1,5 +1,6 @@
 // The figure of accuracies: differences stand beside them where there is something to subtract.
 #include "plots/page/curves.h"
+#include "plots/page/render.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"

@@ -1,4 +1,5 @@
 // Captions say what was drawn of these results, in the form it was drawn in, and what is left out.
+#include "plots/page/render.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"

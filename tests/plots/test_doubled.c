@@ -3,6 +3,7 @@
 // from both in one file. What it draws of both it has to have drawn of the one or the other, and it
 // has to draw something of each, or to note what it leaves out.
 #include "plots/page/page.h"
+#include "plots/page/render.h"
 #include "tests/figures_fixture.h"
 #include "tests/test.h"
 

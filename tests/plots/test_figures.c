@@ -1,6 +1,7 @@
 // Every figure of the registry, in every terminal: no warning, and the numbers beside the picture.
 #include "core/options/option_text.h"
 #include "plots/page/curves.h"
+#include "plots/page/render.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"

@@ -1,5 +1,5 @@
 // What a page says of trainings follows the kind of its data.
-#include "plots/report/report.h"
+#include "plots/report/report_private.h"
 #include "tests/test.h"
 
 #include <math.h>

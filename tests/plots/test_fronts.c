@@ -1,5 +1,6 @@
 // The figure of fronts: what is interpolated and averaged, against numbers that are known.
 #include "plots/page/curves.h"
+#include "plots/page/render.h"
 #include "results/analysis/overview.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"

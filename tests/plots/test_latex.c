@@ -1,5 +1,6 @@
 // Tables for LaTeX: letters of ties, numbers of settings and trainings, texts.
 #include "datasets/h5.h"
+#include "plots/page/page.h"
 #include "plots/report/latex.h"
 #include "results/analysis/overview.h"
 #include "tests/figures_fixture.h"

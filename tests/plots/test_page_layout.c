@@ -1,5 +1,6 @@
 // What a page decides: where an inset, words and the key stand, rows for many settings, names.
 #include "plots/page/page_private.h"
+#include "plots/page/render.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
 #include "tests/scratch.h"

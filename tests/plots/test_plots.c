@@ -1,6 +1,8 @@
 #include "core/options/option_argv.h"
 #include "harness/cli/command.h"
 #include "plots/page/figure.h"
+#include "plots/page/page.h"
+#include "plots/page/render.h"
 #include "tests/plots/drawn.h"
 #include "tests/results_fixture.h"
 #include "tests/scratch.h"

@@ -1,6 +1,7 @@
 // The report: whole, self-contained, escaped, and honest about what it leaves out.
 #include "harness/cli/command.h"
 #include "plots/report/report.h"
+#include "plots/report/report_html.h"
 #include "tests/figures_fixture.h"
 #include "tests/scratch.h"
 

@@ -1,6 +1,7 @@
 // One page over several results: names that tell them apart, accuracies of the last evaluation.
 #include "datasets/h5.h"
 #include "plots/report/report.h"
+#include "plots/report/report_private.h"
 #include "tests/figures_fixture.h"
 #include "tests/test.h"
 

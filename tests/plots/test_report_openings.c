@@ -1,7 +1,7 @@
 // How the page opens: for trainings with whether they improved on the baselines, for reproduced
 // papers with the verdicts.
 #include "datasets/h5.h"
-#include "plots/report/report.h"
+#include "plots/report/report_private.h"
 #include "tests/figures_fixture.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // Three hundred seeds are averaged by everything that shows them.
 #include "plots/report/latex.h"
-#include "plots/report/report.h"
+#include "plots/report/report_private.h"
 #include "results/analysis/groups.h"
 #include "tests/test.h"
 

@@ -1,6 +1,7 @@
 // Data of tasks: their digest, and that they are found by what tasks declare, here and by
 // `reproduce`.
 #include "harness/reproduce/reproduce.h"
+#include "harness/reproduce/reproduce_private.h"
 #include "tests/training_fixture.h"
 #include "training/tasks/task.h"
 

@@ -1,4 +1,4 @@
-// What is known of graphs without an encoder, the reference for all encoders.
+// Knowledge of graphs without an encoder: the reference for all encoders.
 #pragma once
 
 #include "datasets/tudataset.h"

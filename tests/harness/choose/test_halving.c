@@ -1,6 +1,7 @@
 // Successive halving over settings with known means: how often intervals drop the best one, how
 // good the choice is, and what becomes of budgets.
 #include "core/random.h"
+#include "harness/choose/evidence.h"
 #include "harness/choose/halving.h"
 #include "tests/test.h"
 

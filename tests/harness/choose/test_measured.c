@@ -1,6 +1,7 @@
 // What is measured of a batch against sums pair by pair, and the bound by a prior against any other
 // function that rises with the cosine.
 #include "core/random.h"
+#include "harness/choose/evidence.h"
 #include "harness/choose/measured.h"
 #include "metrics/measure.h"
 #include "tests/fixture.h"

@@ -1,5 +1,6 @@
 // Provenance and calibration: names, plausible rates, failures of memory.
 #include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

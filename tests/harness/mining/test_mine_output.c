@@ -1,5 +1,5 @@
 // Lines of mined negatives while memory is short.
-#include "harness/mining/mining.h"
+#include "harness/mining/output.h"
 #include "retrieval/miner.h"
 #include "retrieval/take.h"
 #include "tests/scratch.h"

@@ -1,5 +1,6 @@
 // The job of a training that an entry wants: its overrides.
 #include "harness/reproduce/reproduce.h"
+#include "harness/reproduce/reproduce_private.h"
 #include "tests/job_fixture.h"
 
 enum { OVERRIDES = 40 };

@@ -1,4 +1,5 @@
 // Texts as gnuplot, LaTeX and tables take them.
+
 #include "plots/page/page_private.h"
 
 #include <math.h>

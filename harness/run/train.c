@@ -1,11 +1,12 @@
 // One run of a training job: its keys, its training, its row of /runs and its rows of /training.
+#include "harness/run/train.h"
+
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/options/option_text.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
-#include "harness/run/train.h"
 #include "training/tasks/task.h"
 
 #include <inttypes.h>

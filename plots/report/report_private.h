@@ -1,0 +1,49 @@
+// The sections of a report, a file each.
+#pragma once
+
+#include "plots/report/report.h"
+
+// Rows with that text in a column, and with that id unless it is NULL.
+int64_t hn_html_count(const struct hn_table *t, const char *column, const char *text,
+                      const char *id);
+// The same of n claims: "hold".
+const char *hn_html_verdict(int v, int64_t n);
+// Says first that n >= 1 results are of several programs or results versions, if they are.
+HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
+                                          const struct hn_results *const *r, int64_t n);
+// Writes what was run, from what, and how to do it again (report_run.c).
+void hn_html_run(FILE *html, const struct hn_results *r);
+// The opening of results of samplers: the hardest within some points more false negatives than
+// Uniform. margin: of the ratio, what still counts as no more (results/analysis/means.h).
+void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
+// The finding of trainings on data of that kind, of harder batches (report_findings.c).
+void hn_html_findings(FILE *html, const struct hn_table *runs);
+// Of weightings, where they vary: what share of the loss is on false negatives.
+void hn_html_weightings(FILE *html, const struct hn_overview *o);
+// Writes what the filters of `mined` drop, if the results have it.
+void hn_html_attrition(FILE *html, const struct hn_overview *o);
+// The settings of /runs, a row each (report_samplers.c). chosen: the page above has the choice of a
+// measure of hardness, which columns follow.
+HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
+                                          const struct hn_overview *o, bool chosen);
+// A section on outcomes (report_outcome.c).
+HN_MUST_USE enum hn_code hn_html_outcome(FILE *html, struct hn_context *ctx,
+                                         const struct hn_overview *o, const struct hn_outcome *u);
+// Ranks of settings over data sets, in a section (report_ranks.c).
+HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
+                                       const struct hn_overview *o);
+// Of results of `hardneg train`: opening and tables; nothing for others.
+bool hn_html_is_training(const struct hn_results *r);
+HN_MUST_USE enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
+                                                 const struct hn_results *r);
+HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
+                                          const struct hn_results *r);
+// Of results of `hardneg reproduce`: opening and tables; nothing for others.
+void hn_html_claims_answer(FILE *html, const struct hn_results *r);
+void hn_html_claims(FILE *html, const struct hn_report *report);
+// Of results of `hardneg price`: the opening and the tables (report_price.c).
+bool hn_html_is_price(const struct hn_results *r);
+void hn_html_price_answer(FILE *html, const struct hn_results *r);
+void hn_html_price(FILE *html, const struct hn_results *r);
+// True if the table of identifiers has a verdict on this one.
+bool hn_html_is_tested(const struct hn_table *ids, const char *id);
