@@ -37,7 +37,8 @@ static const struct hn_results_change changes[] = {
     {23, "encoders move by rounding: lengths of embeddings and statistics of batch norm"},
     {24, "encoders that NT-Xent trains move by rounding: powers of scores are relative to 1"},
     {25, "spectral, texts' projections and losses under gist and fnc move by rounding"},
-    {26, "pairs: documents of equal score count in all of their orders"},
+    {26,
+     "pairs: documents of equal score count in all of their orders, those of equal text are one"},
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 

@@ -106,9 +106,9 @@ HN_MUST_USE enum hn_code hn_mine_resolve(struct hn_context *ctx, struct hn_mine_
 extern const struct hn_option hn_mine_table[];
 
 // Options of relevance, and of what is left out of a ranking: the same wherever
-// passages are ranked. self_: what `auto` stands for.
-#define HN_RELEVANCE_OPTIONS(type, prefix, self_)                                                  \
-    {HN_CHOICE_OPTION(type, prefix equal_texts, "equal-texts", "auto", hn_mine_equal_texts,        \
+// passages are ranked. self_: what `auto` stands for; equal_texts_, min_grade_: names.
+#define HN_RELEVANCE_OPTIONS_NAMED(type, prefix, equal_texts_, min_grade_, self_)                  \
+    {HN_CHOICE_OPTION(type, prefix equal_texts, equal_texts_, "auto", hn_mine_equal_texts,         \
                       "a passage with the text of a relevant one is relevant, and one with the "   \
                       "text of a better one is left out (filter, the default); texts are merged "  \
                       "before (merge); ids alone count (apart)"),                                  \
@@ -118,11 +118,13 @@ extern const struct hn_option hn_mine_table[];
                           "none (default: " self_ ")"),                                            \
          .metavar = "BY"},                                                                         \
     {                                                                                              \
-        HN_INT_OPTION(type, prefix min_grade, "min-grade", "1", 1, HN_GRADE_MAX,                   \
+        HN_INT_OPTION(type, prefix min_grade, min_grade_, "1", 1, HN_GRADE_MAX,                    \
                       "grade from which a passage is relevant; grades from 1 to it say neither "   \
                       "that nor the contrary"),                                                    \
             .metavar = "G"                                                                         \
     }
+#define HN_RELEVANCE_OPTIONS(type, prefix, self_)                                                  \
+    HN_RELEVANCE_OPTIONS_NAMED(type, prefix, "equal-texts", "min-grade", self_)
 
 // o: as unset, but for these options, which are those of `given`.
 HN_MUST_USE enum hn_code hn_relevance_options(struct hn_context *ctx,

@@ -60,8 +60,10 @@ static enum hn_code merge_qrels(struct hn_context *ctx, const struct hn_retrieva
     int64_t texts = 0;
     if (!q->start)
         return HN_OK;
-    if (hn_qrels_merge(ctx, q, to, q) || !d->group[HN_QUERIES])
+    if (hn_qrels_merge(ctx, q, to, q))
         return ctx->code;
+    if (!d->group[HN_QUERIES])
+        return HN_OK;
     int32_t *text = hn_alloc(ctx, q->n, sizeof *text);
     return !text || hn_numbers_rank(ctx, d->group[HN_QUERIES], q->n, text, &texts) ||
                    hn_qrels_share(ctx, text, texts, q)

@@ -407,8 +407,11 @@ expect "other judgements" 0 '1 trained, 0 reused' train -c pairs.yaml --data cod
     --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
 check "are other data" test "$digest" != "$(column beir2 dataset_sha256)"
 printf '4\t9\t1\n' >>code/some/qrels/test.tsv
-expect "a judgement of no document" 4 'qrels/test.tsv: line 3: .*some/corpus.jsonl; delete such lines' train -c pairs.yaml --data code -o beir3 \
+expect "a judgement of no document" 4 'qrels/test.tsv: line 3: .*some/corpus.jsonl; --unknown skip \(in a job: unknown: skip\) leaves out' train -c pairs.yaml --data code -o beir3 \
     --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some
 check "a run that failed was not trained" complains 'beir3/results.h5: 1 run \(0 trained, 0 reused\)'
+expect "relevance by the words of mine" 0 'test.tsv: 1 line left out, with an id that is unknown' train -c pairs.yaml --data code -o beir4 \
+    --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some --set task.pairs.unknown=skip \
+    --set task.pairs.self=id --set task.pairs.equal_texts=merge --set task.pairs.min_grade=1 --set task.pairs.mined=true
 
 finish

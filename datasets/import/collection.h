@@ -31,8 +31,9 @@ HN_MUST_USE enum hn_code hn_number_texts(struct hn_context *ctx,
                                          const struct hn_strings text[HN_SETS],
                                          int64_t *group[HN_SETS]);
 
-// HN_UNKNOWN_REFUSE, and no option skips them: HN_UNKNOWN_WRONG.
-enum hn_unknown { HN_UNKNOWN_REFUSE, HN_UNKNOWN_SKIP, HN_UNKNOWN_WRONG };
+// Lines whose id is unknown refuse the file, or are left out.
+enum hn_unknown { HN_UNKNOWN_REFUSE, HN_UNKNOWN_SKIP };
+extern const char *const hn_unknown_name[];
 
 // Lines that were left out since an id in them is unknown are counted in *skipped.
 // Judged pairs: "query 0 passage grade" of TREC, or "query passage grade" of BEIR, between tabs or
@@ -41,6 +42,8 @@ HN_MUST_USE enum hn_code hn_judgements_read(struct hn_context *ctx, const char *
                                             const struct hn_collection side[HN_SETS],
                                             enum hn_unknown unknown, struct hn_qrels *out,
                                             int64_t *skipped);
+// Notes how many lines of a file were.
+void hn_note_skipped(struct hn_context *ctx, const char *path, int64_t skipped);
 // Scores of pairs: "query passage score", or a run of TREC ("query Q0 passage rank score tag").
 HN_MUST_USE enum hn_code hn_pair_scores_read(struct hn_context *ctx, const char *path,
                                              const struct hn_collection side[HN_SETS],
@@ -78,11 +81,20 @@ HN_MUST_USE enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *
 // Relevance by numbers of queries and documents; the rows of queries that a set does not have are
 // empty. The arrays belong to the owner of the time.
 struct hn_pair_folder {
-    struct hn_strings text[HN_SETS];
+    struct hn_strings text[HN_SETS], id[HN_SETS]; // id: n = 0: the files have none
     struct hn_qrels train, test; // of training pairs, and of queries to be evaluated
     struct hn_qrels truth;       // complete relevance; start = NULL: there is none
 };
-// Without qrels/test.tsv a share `held` of the queries, the same ones always, is evaluated in place
-// of being trained on. HN_DATA with file and line; nothing to train on, or to evaluate.
+struct hn_pair_folder_rules {
+    double held; // without qrels/test.tsv: share of the queries, the same ones always, that is
+                 // evaluated in place of being trained on
+    enum hn_unknown unknown;
+    int32_t min_grade; // from which a document is relevant
+    bool apart;        // documents of equal text stay apart; else they are the first of them
+    bool shared;       // queries of one text have one relevance
+};
+// HN_DATA with file and line; nothing to train on, or to evaluate. HN_USAGE: `apart`, of files
+// without ids.
 HN_MUST_USE enum hn_code hn_pair_folder_read(struct hn_context *ctx, const char *folder,
-                                             double held, struct hn_pair_folder *out);
+                                             const struct hn_pair_folder_rules *rules,
+                                             struct hn_pair_folder *out);

@@ -63,10 +63,10 @@ static enum hn_code find_id(struct hn_context *ctx, struct table *t, enum hn_set
     if (*found >= 0 || t->unknown == HN_UNKNOWN_SKIP)
         return HN_OK;
     if (c->from)
-        return hn_line_fail(ctx, &t->lines.at, "the id %s of a %s is not in %s; %s such lines",
-                            hn_quote(id).text, what[side], c->from,
-                            t->unknown == HN_UNKNOWN_WRONG ? "delete"
-                                                           : "--unknown skip leaves out");
+        return hn_line_fail(ctx, &t->lines.at,
+                            "the id %s of a %s is not in %s; --unknown skip (in a job: unknown: "
+                            "skip) leaves out such lines",
+                            hn_quote(id).text, what[side], c->from);
     return hn_line_fail(ctx, &t->lines.at,
                         "the id %s of a %s is not a row from 0 to %lld; name the ids of the rows "
                         "with --%s",
@@ -146,6 +146,14 @@ static void note_again(struct hn_context *ctx, const char *path, const struct ta
     if (again > 0)
         hn_note(ctx, "%s: %lld line%s of a pair that a later line has, too, whose %s counts", path,
                 (long long)again, again == 1 ? " is" : "s are", t->scores ? "score" : "grade");
+}
+
+const char *const hn_unknown_name[] = {"refuse", "skip", NULL};
+
+void hn_note_skipped(struct hn_context *ctx, const char *path, int64_t skipped) {
+    if (skipped > 0)
+        hn_note(ctx, "%s: %s left out, with an id that is unknown", path,
+                hn_counted(skipped, "line").text);
 }
 
 enum hn_code hn_judgements_read(struct hn_context *ctx, const char *path,

@@ -128,12 +128,6 @@ static enum hn_code read_pairs(struct hn_context *ctx, const struct hn_import *o
     return HN_OK;
 }
 
-static void note_skipped(struct hn_context *ctx, const char *path, int64_t skipped) {
-    if (skipped > 0)
-        hn_note(ctx, "%s: %s left out, with an id that no row has", path,
-                hn_counted(skipped, "line").text);
-}
-
 static enum hn_code read_relevance(struct hn_context *ctx, const struct hn_import *o,
                                    struct input *in) {
     const char *path[] = {o->qrels, o->truth};
@@ -145,13 +139,13 @@ static enum hn_code read_relevance(struct hn_context *ctx, const struct hn_impor
             continue;
         if (hn_judgements_read(ctx, path[i], in->side, unknown, to[i], &skipped))
             return ctx->code;
-        note_skipped(ctx, path[i], skipped);
+        hn_note_skipped(ctx, path[i], skipped);
     }
     if (!o->scores)
         return HN_OK;
     if (hn_pair_scores_read(ctx, o->scores, in->side, unknown, &in->data.scores, &skipped))
         return ctx->code;
-    note_skipped(ctx, o->scores, skipped);
+    hn_note_skipped(ctx, o->scores, skipped);
     return HN_OK;
 }
 

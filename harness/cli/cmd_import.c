@@ -1,6 +1,7 @@
 // `hardneg import`: arrays of NumPy, .fvecs, or a file of ann-benchmarks, as a snapshot; or as one
 // more step of a snapshot that is there. And `hardneg synth`: a synthetic series, to try things on.
 #include "datasets/import/format.h"
+#include "datasets/import/collection.h"
 #include "datasets/import/import.h"
 #include "datasets/synth.h"
 #include "harness/cli/command.h"
@@ -14,7 +15,6 @@
 static const char *const type_names[] = {"float16", "float32", "float64", NULL};
 static const char *const header_names[] = {"auto", "yes", "no", NULL}; // enum hn_header
 static const char *const zero_rows_names[] = {"refuse", "skip", "keep", NULL};
-static const char *const unknown_names[] = {"refuse", "skip", NULL};
 
 // Of the command: what is imported, and the limit.
 struct import_params {
@@ -54,7 +54,7 @@ static const struct hn_option import_options[] = {
     {FIELD(FILE, pairs, "pairs",
            "in place of --qrels: a query's text and that of a relevant passage on each line, as "
            "JSON or with a tab between them")},
-    {FIELD(CHOICE, unknown, "unknown", "refuse", unknown_names,
+    {FIELD(CHOICE, unknown, "unknown", "refuse", hn_unknown_name,
            "lines with an id that no row has: refuse the file, or leave them out and say how many"),
      .metavar = "WHAT"},
     {FIELD(FILES, side_teacher[HN_QUERIES], "query-teacher",

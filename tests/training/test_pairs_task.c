@@ -204,7 +204,7 @@ static void test_mined(void) {
     HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, third));
     const int32_t *hard = t.o.task.kept;
     int n = (int)t.o.task.n;
-    int held = (int)t.o.task.n_all - n - 40;
+    int held = (int)t.o.task.n_all - n - 40, verdicts = 0;
     int32_t id[BATCH];
     for (int i = 0; i < BATCH; i++)
         id[i] = (i * 5) % n;
@@ -224,8 +224,12 @@ static void test_mined(void) {
         for (int d = 0; d < 40; d++)
             before += d != own && d != found &&
                       dot(t.z + i * OUT, p + d * OUT) > dot(t.z + i * OUT, p + found * OUT);
-        CU_ASSERT_EQUAL(before, 2);
+        // One that was judged not relevant is taken from any rank.
+        bool judged = own % 4 == 0 && found == (own + 1) % 40;
+        CU_ASSERT(before == 2 || (judged && before < 2));
+        verdicts += judged && before < 2;
     }
+    CU_ASSERT(verdicts > 0); // else they were not seen
     bool used[40] = {false}; // by the batch: all queries see it once
     for (int i = 0; i < BATCH; i++)
         used[hard[id[i]] - 40] = true;
@@ -424,10 +428,11 @@ static void test_overlap(void) {
     fclose(train);
     fclose(test);
     for (int side = HN_PAIRS_KEEP; side <= HN_PAIRS_OUT_OF_TEST; side++) {
+        const struct hn_pair_folder_rules rules = {.held = .5, .min_grade = 1};
         struct hn_pair_folder data;
         struct hn_pairs_overlap found;
         HN_SCOPE(&own);
-        HN_CHECK(&own, hn_pair_folder_read(&own, folder, .5, &data));
+        HN_CHECK(&own, hn_pair_folder_read(&own, folder, &rules, &data));
         HN_CHECK(&own,
                  hn_pairs_overlap_find(&own, folder, (enum hn_pairs_side)side, &data, &found));
         CU_ASSERT_EQUAL(found.evaluated, 4);

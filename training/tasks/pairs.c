@@ -19,6 +19,7 @@
 #include "retrieval/take.h"
 #include "training/tasks/pairs_overlap.h"
 #include "training/tasks/pairs_rank.h"
+#include "training/tasks/pairs_self.h"
 #include "training/tasks/text_task.h"
 #include "training/text/features.h"
 
@@ -30,8 +31,10 @@ enum { OF_DATA = 2 * HN_PAIRS_COLUMNS + 1, COLUMNS = HN_PAIRS_COLUMNS + OF_DATA 
 struct params {
     struct hn_text_params text; // first
     bool shared, parts, neighbours, joint, mask, mined;
-    int tf;      // enum hn_text_tf
-    int overlap; // enum hn_pairs_side
+    int tf;                   // enum hn_text_tf
+    int overlap;              // enum hn_pairs_side
+    int unknown;              // enum hn_unknown
+    struct hn_mine_options o; // of which the options of relevance can be given
     int64_t words, min_rank, mine_every;
     double held, relative_margin;
 };
@@ -40,9 +43,11 @@ struct state {
     struct hn_text_task text; // first
     struct hn_pair_folder data;
     int64_t queries, documents;
-    const char **line; // [queries + documents] texts, as `features` numbers them
-    int32_t *behind;   // texts: queries of test pairs, then documents
-    int32_t *own;      // documents of test pairs
+    int64_t *group[HN_SETS]; // numbers of texts
+    struct hn_qrels self;    // documents that are the query itself, where they are not ranked
+    const char **line;       // [queries + documents] texts, as `features` numbers them
+    int32_t *behind;         // texts: queries of test pairs, then documents
+    int32_t *own;            // documents of test pairs
     struct hn_pairs_ranked ranked;
     struct hn_pairs_overlap overlap;
     struct hn_tuples tuples;
@@ -82,8 +87,14 @@ static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
         if (is_own[d])
             s->own[own++] = d;
     }
-    s->ranked =
-        (struct hn_pairs_ranked){held, s->documents, own, s->behind, s->own, test, &s->data.truth};
+    s->ranked = (struct hn_pairs_ranked){.queries = held,
+                                         .documents = s->documents,
+                                         .own = own,
+                                         .query = s->behind,
+                                         .own_document = s->own,
+                                         .test = test,
+                                         .truth = &s->data.truth,
+                                         .self = &s->self};
     return HN_OK;
 }
 
@@ -111,15 +122,15 @@ static enum hn_code make_labels(struct hn_context *ctx, struct hn_task *task) {
 static enum hn_code make_tuples(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     const struct hn_text_items *items = &s->text.items;
-    int64_t *group[HN_SETS], n = items->n;
+    int64_t n = items->n;
     int32_t *query = hn_alloc(ctx, n, sizeof *query), *passage = hn_alloc(ctx, n, sizeof *passage);
     HN_SCOPE(ctx);
     struct hn_judgement *list = hn_alloc(ctx, n, sizeof *list);
-    if (!query || !passage || !list || hn_number_texts(ctx, s->data.text, group))
+    if (!query || !passage || !list)
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
-        query[i] = (int32_t)group[HN_QUERIES][items->query[i]];
-        passage[i] = (int32_t)group[HN_CORPUS][items->key[i] - s->queries];
+        query[i] = (int32_t)s->group[HN_QUERIES][items->query[i]];
+        passage[i] = (int32_t)s->group[HN_CORPUS][items->key[i] - s->queries];
         list[i] = (struct hn_judgement){query[i], passage[i], 1};
     }
     s->tuples = (struct hn_tuples){
@@ -170,7 +181,12 @@ static bool is_relevant(const struct hn_task *task, int64_t i, int32_t key) {
 static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (hn_pair_folder_read(ctx, task->path, p->held, &s->data) ||
+    const struct hn_pair_folder_rules rules = {.held = p->held,
+                                               .unknown = (enum hn_unknown)p->unknown,
+                                               .min_grade = (int32_t)p->o.min_grade,
+                                               .apart = p->o.equal_texts == HN_EQUAL_APART,
+                                               .shared = p->o.equal_texts == HN_EQUAL_MERGE};
+    if (hn_pair_folder_read(ctx, task->path, &rules, &s->data) ||
         hn_pairs_overlap_find(ctx, task->path, (enum hn_pairs_side)p->overlap, &s->data,
                               &s->overlap))
         return ctx->code;
@@ -185,7 +201,12 @@ static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     for (int64_t t = 0; t < s->queries + s->documents; t++)
         s->line[t] = t < s->queries ? hn_string(&text[HN_QUERIES], t)
                                     : hn_string(&text[HN_CORPUS], t - s->queries);
-    return HN_OK;
+    enum hn_self by = (enum hn_self)p->o.self;
+    if (hn_number_texts(ctx, text, s->group))
+        return ctx->code;
+    return by == HN_SELF_DEFAULT || by == HN_SELF_NONE
+               ? HN_OK
+               : hn_pairs_find_selves(ctx, by, &s->data, s->group, &s->self);
 }
 
 // Queries of the items, each once, whose negatives are mined from all documents.
@@ -194,24 +215,36 @@ struct mining {
     int32_t *text; // [queries + documents]
     int32_t *row;  // [items] of their query
     struct hn_qrels known;
+    int64_t *group;       // [queries]
+    struct hn_strings id; // likewise; n = 0: there are none
 };
 
 static enum hn_code list_mining(struct hn_context *ctx, const struct state *s, struct mining *m) {
     const struct hn_text_items *items = &s->text.items;
-    m->queries = 0;
+    const struct hn_qrels *train = &s->data.train;
+    const struct hn_strings *id = &s->data.id[HN_QUERIES];
     struct hn_judgement *list;
+    int64_t n = 0;
+    *m = (struct mining){0};
     if (!HN_ALLOC(ctx, m->text, items->n + s->documents) || !HN_ALLOC(ctx, m->row, items->n) ||
-        !HN_ALLOC(ctx, list, items->n))
+        !HN_ALLOC(ctx, m->group, items->n) || !HN_ALLOC(ctx, list, train->start[train->n]))
         return ctx->code;
     for (int64_t i = 0; i < items->n; i++) {
-        if (i == 0 || items->query[i] != items->query[i - 1])
-            m->text[m->queries++] = items->query[i];
+        int32_t query = items->query[i];
+        if (i == 0 || query != items->query[i - 1]) {
+            for (int64_t e = train->start[query]; e < train->start[query + 1]; e++)
+                list[n++] =
+                    (struct hn_judgement){(int32_t)m->queries, train->passage[e], train->grade[e]};
+            if (id->n && hn_strings_add(ctx, &m->id, hn_string(id, query)))
+                return ctx->code;
+            m->group[m->queries] = s->group[HN_QUERIES][query];
+            m->text[m->queries++] = query;
+        }
         m->row[i] = (int32_t)m->queries - 1;
-        list[i] = (struct hn_judgement){m->row[i], items->key[i] - (int32_t)s->queries, 1};
     }
     for (int64_t d = 0; d < s->documents; d++)
         m->text[m->queries + d] = (int32_t)(s->queries + d);
-    return hn_qrels_build(ctx, list, items->n, m->queries, &m->known);
+    return hn_qrels_build(ctx, list, n, m->queries, &m->known);
 }
 
 static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *task,
@@ -221,8 +254,15 @@ static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *tas
     int64_t d = task->d;
     const struct hn_retrieval_data data = {
         .rows = {{z, m->queries, d, d}, {z + m->queries * d, s->documents, d, d}},
+        .group = {m->group, s->group[HN_CORPUS]},
+        .id = {m->id, s->data.id[HN_CORPUS]},
         .qrels = m->known};
+    // Documents of one text are one already, unless they are to stay apart.
+    bool apart = p->o.equal_texts == HN_EQUAL_APART;
     const struct hn_mine_options options = {.n = 1,
+                                            .equal_texts = apart ? HN_EQUAL_APART : HN_EQUAL_FILTER,
+                                            .self = p->o.self,
+                                            .min_grade = p->o.min_grade,
                                             .depth = p->min_rank + MINE_DEPTH,
                                             .min_rank = p->min_rank,
                                             .max_rank = INT64_MIN,
@@ -366,6 +406,10 @@ static const struct hn_option options[] = {
     TEXT(HN_REAL_OPTION, drop, "0", 0, 0.99, "share of numbers of h that training leaves out"),
     OWN(HN_CHOICE_OPTION, overlap, NULL, hn_pairs_overlaps,
         "evaluated queries whose text is trained on: kept, as by default, or left out of a side"),
+    HN_RELEVANCE_OPTIONS_NAMED(struct params, o., "equal_texts", "min_grade",
+                               "none; of mined negatives: text"),
+    OWN(HN_CHOICE_OPTION, unknown, NULL, hn_unknown_name,
+        "lines of qrels with an unknown id: refuse the file, as by default, or skip them"),
     OWN(HN_REAL_OPTION, held, "0.5", 0.001, 0.999,
         "without qrels/test.tsv: share of the queries that are evaluated"),
     TEXT(HN_INT_OPTION, svd, "0", 0, 4096,

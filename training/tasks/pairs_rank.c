@@ -22,6 +22,7 @@ struct values {
     double *value;           // [queries x HN_PAIRS_COLUMNS] NaN: it has none
     int32_t *own;            // [documents] number among those of the queries, -1: not one of them
     struct scratch *scratch; // [threads]
+    int64_t depth;           // of rankings: DEPTH and what is left out of them
 };
 
 static int64_t count_judged(const struct hn_qrels *q) {
@@ -34,7 +35,7 @@ static int64_t count_judged(const struct hn_qrels *q) {
 static enum hn_code open_values(struct hn_context *ctx, const struct hn_pairs_ranked *r,
                                 struct values *v) {
     int64_t judged = hn_max(count_judged(r->test), count_judged(r->truth));
-    *v = (struct values){.r = r};
+    *v = (struct values){.r = r, .depth = DEPTH + count_judged(r->self)};
     if (!HN_ALLOC(ctx, v->value, r->queries * HN_PAIRS_COLUMNS) ||
         !HN_ALLOC(ctx, v->own, r->documents) || !HN_ALLOC(ctx, v->scratch, ctx->threads))
         return ctx->code;
@@ -121,6 +122,26 @@ static void find_position(const struct ranking *r, int32_t document, struct hn_p
         count_rows(r, s, &out->above, &out->equal);
 }
 
+static double score_of_document(const struct ranking *r, int32_t document) {
+    int64_t i = r->number ? r->number[document] : document;
+    return i < 0 ? NAN : r->score ? r->score[i] : score_of(r, i);
+}
+
+// Takes the query itself out of what is before a document of score s, or as high. own: of the
+// documents of the queries alone.
+static void leave_out_self(const struct values *v, const struct hn_qrels *q, int64_t query,
+                           double s, bool own, const struct ranking *r,
+                           struct hn_position *position) {
+    const struct hn_qrels *self = v->r->self;
+    for (int64_t e = self->start[query]; e < self->start[query + 1]; e++) {
+        double other = score_of_document(r, self->passage[e]);
+        if (hn_qrels_relevant(q, query, self->passage[e]) || (own && v->own[self->passage[e]] < 0))
+            continue;
+        position->above -= other > s;
+        position->equal -= other == s;
+    }
+}
+
 static int64_t find_positions(const struct hn_qrels *q, int64_t query, const struct ranking *r,
                               struct hn_position *position) {
     int64_t from = q->start[query], n = q->start[query + 1] - from;
@@ -130,6 +151,23 @@ static int64_t find_positions(const struct hn_qrels *q, int64_t query, const str
         find_position(r, q->passage[from + k], &position[k]);
     }
     return n;
+}
+
+static bool is_self(const struct hn_qrels *self, int64_t query, int32_t document) {
+    return self->start && hn_qrels_find(self, query, document) >= 0;
+}
+
+// own: among the documents of the queries alone.
+static void leave_out_selves(const struct values *v, const struct hn_qrels *q, int64_t query,
+                             bool own, const struct ranking *r, struct hn_position *position) {
+    int64_t from = q->start[query], n = q->start[query + 1] - from;
+    for (int64_t k = 0; v->r->self->start && k < n; k++) {
+        int32_t document = q->passage[from + k];
+        if (!position[k].relevant && is_self(v->r->self, query, document))
+            position[k].equal = 0;
+        if (position[k].equal > 0)
+            leave_out_self(v, q, query, score_of_document(r, document), own, r, &position[k]);
+    }
 }
 
 static double evaluate(const struct scratch *s, int64_t n, int64_t depth,
@@ -150,6 +188,7 @@ static void set_whole(const struct values *v, const struct scratch *s, int64_t i
         if (!by[k]->start)
             continue;
         int64_t n = find_positions(by[k], v->r->query[i], r, s->position);
+        leave_out_selves(v, by[k], v->r->query[i], false, r, s->position);
         value[column[k][0]] = evaluate(s, n, DEPTH, HN_MRR);
         value[column[k][1]] = evaluate(s, n, 10, HN_MRR);
         value[column[k][2]] = evaluate(s, n, 100, HN_RECALL);
@@ -160,6 +199,7 @@ static void set_whole(const struct values *v, const struct scratch *s, int64_t i
 static void set_own(const struct values *v, const struct scratch *s, int64_t i,
                     const struct ranking *r) {
     int64_t n = find_positions(v->r->test, v->r->query[i], r, s->position);
+    leave_out_selves(v, v->r->test, v->r->query[i], true, r, s->position);
     v->value[i * HN_PAIRS_COLUMNS + MRR_OWN] = evaluate(s, n, DEPTH, HN_MRR);
 }
 
@@ -184,6 +224,7 @@ static void set_own_of_whole(const struct values *v, const struct scratch *s, in
         position->above = count_own(v, r->id, hn_min(position->above, r->kept));
         found = found || (position->equal > 0 && position->relevant);
     }
+    leave_out_selves(v, q, v->r->query[i], true, r, s->position);
     if (found)
         v->value[i * HN_PAIRS_COLUMNS + MRR_OWN] = evaluate(s, n, DEPTH, HN_MRR);
 }
@@ -206,13 +247,13 @@ static void put_means(const struct values *v, double *value) {
 static enum hn_code rank_dense(struct hn_context *ctx, const struct values *v,
                                const struct hn_matrix *q, const struct hn_matrix *p,
                                const int32_t *left) {
-    int64_t part = hn_ranking_rows(q->rows, p, DEPTH);
+    int64_t part = hn_ranking_rows(q->rows, p, v->depth);
     for (int64_t from = 0; from < q->rows; from += part) {
         struct hn_ranking best;
         HN_SCOPE(ctx);
         const struct hn_matrix some = {hn_row(q, from), hn_min(part, q->rows - from), q->cols,
                                        q->stride};
-        if (hn_check_stop(ctx) || hn_ranking_run(ctx, &some, p, DEPTH, &best))
+        if (hn_check_stop(ctx) || hn_ranking_run(ctx, &some, p, v->depth, &best))
             return ctx->code;
         for (int64_t i = 0; i < best.rows; i++) {
             const struct ranking r = {.n = p->rows,

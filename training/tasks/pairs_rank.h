@@ -16,6 +16,8 @@ struct hn_pairs_ranked {
     const int32_t *query;        // [queries] that are evaluated; `test` has a relevant document
     const int32_t *own_document; // [own] that are relevant to one of them, ascending
     const struct hn_qrels *test, *truth; // truth->start = NULL: it is unknown
+    const struct hn_qrels *self; // documents that are the query itself, which are not ranked unless
+                                 // relevant; start = NULL: all are
 };
 
 // value[HN_PAIRS_COLUMNS] of z[queries + documents x d], unit rows or zero.
