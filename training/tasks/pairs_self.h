@@ -2,7 +2,7 @@
 #pragma once
 
 #include "datasets/import/collection.h"
-#include "retrieval/mine.h"
+#include "retrieval/relevance.h"
 
 // The documents with the text, the id or either of each query, as a row of out. group: numbers of
 // texts, below the number of queries and documents. The arrays belong to the owner of the time.
