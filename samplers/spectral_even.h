@@ -19,10 +19,10 @@ struct hn_even {
     int32_t *cluster;            // [m] the result: rows of cluster c: cluster[c m / k ..]
 };
 
-// What it allocates belongs to the owner of now. Errors: HN_MEMORY.
+// Allocates; the memory belongs to the current owner. Errors: HN_MEMORY.
 HN_MUST_USE enum hn_code hn_even_open(struct hn_context *ctx, int64_t m, int64_t k,
                                       struct hn_even *e);
-// Number c of a row.
+// Sets number c of a row.
 void hn_even_set(const struct hn_even *e, int64_t item, int64_t c, double value);
 // Centroids by k-means, the best of several starts by its sum of squares, each of at most so many
 // iterations.

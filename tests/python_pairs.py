@@ -18,8 +18,8 @@ class Data:
 
     def __init__(self, n, seed, **more):
         draw = np.random.default_rng(seed)
-        self.columns = {"anchor": [f"question {i}" for i in draw.integers(0, n // 8, n)],
-                        "positive": [f"passage {i}" for i in draw.integers(0, n // 8, n)], **more}
+        self.columns = {"anchor": [f"question {i}" for i in draw.integers(0, max(n // 8, 1), n)],
+                        "positive": [f"passage {i}" for i in draw.integers(0, max(n // 8, 1), n)], **more}
         self.column_names, self.seed = list(self.columns), seed
 
     def __len__(self):
@@ -48,8 +48,8 @@ def texts_of(dataset, i):
     return {text for value in found for text in ([value] if isinstance(value, str) else value or [])}
 
 
-def make(factory, dataset, seed=0, drop_last=False):
-    return factory(dataset, batch_size=B, drop_last=drop_last, valid_label_columns=["label", "score"], generator=None, seed=seed)
+def make(factory, dataset, seed=0, drop_last=False, batch_size=B):
+    return factory(dataset, batch_size=batch_size, drop_last=drop_last, valid_label_columns=["label", "score"], generator=None, seed=seed)
 
 
 class Pairs(unittest.TestCase):
@@ -102,6 +102,16 @@ class Pairs(unittest.TestCase):
                                         tuples=(rows["anchor"], rows["positive"]))
             self.assertEqual((list(sampler), sampler.digest), (list(like), like.digest))
         self.assertEqual(factory.made, made)
+        few = make(factory, Data(8, 2), batch_size=20)  # an evaluation's batches are larger
+        self.assertEqual(sorted(sum(few, [])), list(range(8)))
+        for n, sizes in ((2, [[1], [1]]), (5, [[2], [2]]), (9, [[4], [4]])):
+            ranks = [hardneg.sentence_transformers(embed, "uniform", rank=rank, world_size=2, split="batch") for rank in range(2)]
+            self.assertEqual([list(map(len, make(rank, Data(n, 2, anchor=["q"] * n, positive=["p"] * n)))) for rank in ranks], sizes)
+        self.assertRaisesRegex(ValueError, "batch_size 20 exceeds the 8 items", make, factory, Data(8, 2), 0, True, 20)
+        self.assertRaisesRegex(ValueError, "1 item", make, factory, Data(1, 2, anchor=["q"], positive=["p"]))
+        unknown = Data(100, 1)
+        unknown.columns["positive"][7] = None
+        self.assertRaisesRegex(ValueError, r"tuples: passages\[7\] is None", make, factory, unknown)
         labelled = hardneg.sentence_transformers(embed, "uniform", labels=lambda rows: range(len(rows)))
         self.assertEqual(make(labelled, other).measure()["fn_ratio"], 0)
         without = hardneg.sentence_transformers(embed, "{uniform: {no_duplicates: true}}", tuples=None)

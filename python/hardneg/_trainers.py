@@ -18,7 +18,7 @@ def tuples_of(dataset: Any, labels: Sequence[str] = ()) -> Any:
     columns = [dataset[name] for name in getattr(dataset, "column_names", ()) if name not in (*labels, *NO_TEXTS)]
     first = [next((value for value in column if value is not None), None) for column in columns]
     texts = [list(column) for column, value in zip(columns, first) if isinstance(value, (str, list, tuple))]
-    if len(texts) < 2 or not all(isinstance(text, str) for column in texts[:2] for text in column):
+    if len(texts) < 2 or not all(text is None or isinstance(text, str) for column in texts[:2] for text in column):
         return None
     negatives = [[text for column in row for text in ([column] if isinstance(column, str) else column or ())]
                  for row in zip(*texts[2:])] if texts[2:] else [[]] * len(texts[0])
@@ -72,6 +72,8 @@ class SamplerFactory:
         if options["tuples"] == "columns":
             plain = options["view2"] is not None and options["labels"] is None and options["teacher"] is None
             options["tuples"] = tuples_of(dataset, valid_label_columns or ()) if plain else None
+        if not drop_last:  # a data set of fewer rows is one batch, as trainers evaluate small ones with the batch_size of all
+            batch_size = min(batch_size, max(len(x), 2) // (options["world_size"] if options["split"] == "batch" else 1)) or batch_size
         own = options.pop("seed")
         if own is None:
             own = generator.initial_seed() % 2**63 if generator is not None and not seed else seed
