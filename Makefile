@@ -430,7 +430,7 @@ $(BUILD)/include/flags: FORCE | libraries
 # What decides the numbers of a program and what it draws: the commit is clean where these folders are.
 folders := core datasets samplers metrics library training retrieval results/*.[ch] results/analysis harness plots Makefile
 identity = $(sort $(sources) $(wildcard $(addsuffix /*.h,$(modules))) $(paper) plots/page/embed.awk plots/page/theme.gp \
-	plots/report/report.css plots/report/report.js Makefile)
+	plots/report/report.css plots/report/report.js plots/report/front.js Makefile)
 
 $(BUILD)/include/build_info.h: FORCE
 	@mkdir -p $(@D)
@@ -438,7 +438,7 @@ $(BUILD)/include/build_info.h: FORCE
 
 $(call obj,harness/host/host.c): $(BUILD)/include/build_info.h
 $(call obj,plots/page/render.c): plots/page/theme.gp
-$(call obj,plots/report/report.c): plots/report/report.css plots/report/report.js
+$(call obj,plots/report/report.c): plots/report/report.css plots/report/report.js plots/report/front.js
 
 # Published numbers, claims and their jobs, as C strings.
 paper := $(wildcard plots/paper/*.tsv plots/paper/*.yaml harness/jobs/reproduce/*.yaml)

@@ -47,7 +47,7 @@ E
     check "what all have alike" says '^all: dataset s, loss '
     check "options of a sampler that do not vary" says '^all of batchsampler: K=20, alpha=0\.2~0\.05, .*walk=rwr'
     expect "the report" 0 '' report grid
-    check "a setting is one cell, with its value of each axis" grep -q '^<tr><th scope=row data-sampler="batchsampler"[^>]*>batchsampler <span data-axis="M" data-value="50">M=50</span><small> <span data-axis="step" data-value="[0-9]*">step [0-9]*</span>, .*data-axis="weighting" data-value="hcl">weighting hcl</span>, <span data-axis="beta" data-value="0.5">beta 0.5</span>.*<span data-axis="batch size" data-value="8">batch size 8</span>' grid/index.html
+    check "a setting is one cell, with its value of each axis" grep -q '^<tr><th scope=row [^>]*data-sampler="batchsampler"[^>]*>batchsampler <span data-axis="M" data-value="50">M=50</span><small> <span data-axis="step" data-value="[0-9]*">step [0-9]*</span>, .*data-axis="weighting" data-value="hcl">weighting hcl</span>, <span data-axis="beta" data-value="0.5">beta 0.5</span>.*<span data-axis="batch size" data-value="8">batch size 8</span>' grid/index.html
     check "a row for each setting" test "$(grep -c 'data-sampler=' grid/index.html)" = 96
     check "the title is the job's" grep -q '<h1>A &#60;small&#62; grid</h1>' grid/index.html
     check "a small page" test "$(wc -c <grid/index.html)" -lt 2000000
@@ -244,10 +244,10 @@ const fold = document.querySelector("#run"); say("open " + fold.open); location.
     SIZE=500,900 browse grid/index.html 'say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide");'
     check "nor on a narrow screen" says '\[fits\]'
     expect "a page with a choice of measures" 0 '' report eight --quiet
-    HASH='#measure=1&highlight=knn' browse eight/index.html 'const rows = () => document.querySelectorAll("#settings tbody tr:not([hidden])").length;
+    HASH='#measure=hardest&highlight=knn' browse eight/index.html 'const rows = () => document.querySelectorAll("#settings tbody tr:not([hidden])").length;
 say("measure " + document.querySelector("[name=measure]:checked").value + " " + document.querySelector(".chips [aria-pressed=true]").textContent);
 document.querySelector("[name=measure]").click(); say("then " + location.hash);'
-    check "what is chosen is in the address" says '\[measure 1 knn\]\[then #highlight=knn\]'
+    check "what is chosen is in the address" says '\[measure hardest knn\]\[then #highlight=knn\]'
     check "no message of these" test ! -s console
     HASH='#step=all' browse grid/index.html 'const rows = () => document.querySelectorAll("#settings tbody tr:not([hidden])").length;
 const words = document.querySelector(".filter input"), all = document.querySelector(".filter button");
@@ -256,6 +256,27 @@ all.click(); say("all " + rows() + " " + all.hidden);'
     check "rows are chosen by it, too" says '\[rows 96 true\]\[none 0 #step=all&(amp;)?rows\+with=no\+such\+row\]'
     check "and all come back by a button" says '\[all 96 true\]'
     check "no message of these, either" test ! -s console
+}
+
+# The first screen's controls, by mouse and keys; what is copied from it is a job's sampler.
+test_first_screen() {
+    expect "a page of one batch size and two steps" 0 '' run -c grid.yaml -o first --quiet --set batch_size=16 --set temperature=0.1 --set weightings=none
+    expect "its page" 0 '' report first --quiet
+    pycheck "settings are copied" '
+import html, re, sys
+items = sorted(set(re.findall("data-yaml=\"([^\"]*)\"", open("first/index.html").read())))
+assert items
+with open("copied.yaml", "w") as f:
+    f.write("version: 1\nsnapshots: [s.h5]\nbatch_size: 16\nbatches: 10\ntemperature: 0.1\nseeds: [1, 2, 3]\n"
+            "timing: {reps: 1, warmup: 0}\nmetrics: [fn_ratio, hardness, loss]\nsamplers:\n")
+    f.writelines("  - " + html.unescape(item) + "\n" for item in items)'
+    cp -r first copied
+    expect "and are samplers of a job, with the cells that they had" 0 '\(0 computed, [1-9][0-9]* reused\)' run -c copied.yaml -o copied --force
+    with_browser "the first screen" || return
+    pycheck "its controls" '
+import subprocess, sys
+driven = subprocess.run([sys.executable, sys.argv[1], "first/index.html"], capture_output=True, text=True)
+assert driven.returncode == 0, driven.stdout + driven.stderr' "$here/browser.py"
 }
 
 # Figures and tables for a paper, from one job by one command; main.tex is the user's.
@@ -451,5 +472,5 @@ say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }
     check "and no message" test ! -s console
 }
 
-run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_paper test_browser test_many_results test_odd_numbers test_failed_figure
+run_tests "${2:-}" "test_table test_learned" test_table test_answer test_learned test_other_pages test_many_settings test_paper test_browser test_first_screen test_many_results test_odd_numbers test_failed_figure
 finish

@@ -155,6 +155,13 @@ static const char *no_more(const struct hn_overview *o, int64_t s) {
     return isnan(d.mean) ? "" : words[hn_judge(d, HN_MARGIN)];
 }
 
+// Seconds a batch, build included, and the batches that a build is for.
+static void put_cost(FILE *out, struct hn_cost cost) {
+    put_real(out, cost.batch);
+    fputc(',', out);
+    put_real(out, cost.every);
+}
+
 // A row a setting: means over its seeds with their 95 % intervals, and differences to Uniform,
 // paired by seed.
 static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results *r, FILE *out) {
@@ -175,9 +182,11 @@ static enum hn_code put_settings(struct hn_context *ctx, const struct hn_results
             s < 0 ? put_name(out, &r->runs, c) : put_cell(out, &r->runs, c, o.first[s]);
             fputc(',', out);
         }
-        s < 0 ? fprintf(out, "seeds,front,no_more_false_negatives")
-              : fprintf(out, "%" PRId64 ",%d,%s", o.seeds[s], o.standing[s] > HN_BEATEN,
+        s < 0 ? fprintf(out, "seeds,front,no_more_false_negatives,cost_batch,build_every")
+              : fprintf(out, "%" PRId64 ",%d,%s,", o.seeds[s], o.standing[s] > HN_BEATEN,
                         no_more(&o, s));
+        if (s >= 0)
+            put_cost(out, hn_overview_cost(&o, s));
         for (int c = 0; c < r->runs.n_columns; c++) {
             const struct hn_column *column = &r->runs.column[c];
             if (!is_measure(column))

@@ -35,6 +35,7 @@ static const struct hn_record_column measures[] = {
     {"gap", "gap"},
     {"coverage", "coverage"},
     {"graph_age", "age"},
+    {HN_SHOWN_COST, "ms/batch", .digits = 4, .scale = 1e3},
     {"cost_s", "cost_s", .digits = 1, .scale = 1e6, .unit = " us"},
     {"cost_g", "cost_g", .digits = 1, .scale = 1e3, .unit = " ms"},
     {"front", "front", .width = 5},
@@ -49,6 +50,8 @@ enum {
 // key: a column, and which number of it.
 static double value_of(const struct hn_overview *o, int64_t s, const char *key) {
     char name[32];
+    if (strcmp(key, HN_SHOWN_COST) == 0)
+        return hn_overview_cost(o, s).batch;
     const char *minus = strstr(key, " minus"), *half = strstr(key, " half");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(key, " "), key);
     struct hn_mean mean = (minus ? hn_overview_to_uniform : hn_overview_mean)(o, s, name);

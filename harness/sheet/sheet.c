@@ -376,7 +376,7 @@ static void put_head(FILE *html, const struct work *w) {
     char title[128];
     snprintf(title, sizeof title, "Batches around item %" PRId32, w->anchor);
     hn_html_begin(html, title, "");
-    fputs("</ul></nav>\n</header>\n<main "
+    fputs("</header>\n<main "
           "id=main>\n<style>.sheet{display:flex;flex-wrap:wrap;gap:.5rem}"
           "figure{margin:0;padding:3px;border:3px solid transparent;text-align:center}"
           "figure.same{border-color:var(--bad)}figure img{image-rendering:pixelated;display:block}"

@@ -16,7 +16,8 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
     panel->x.zero = true;
     for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
         struct hn_series *s =
-            hn_panel_series(page, panel, values[v].label, HN_LOOK_MARKS, hn_line_number((int)v));
+            hn_panel_series(page, panel, values[v].label, HN_LOOK_MARKS,
+                            hn_line_ordered((int)v, sizeof values / sizeof *values)); // no samplers
         for (int i = 0; i < g->settings; i++)
             hn_series_add(
                 s, hn_groups_mean(g, (struct hn_where){0, 0, i, step}, values[v].column).mean, i);

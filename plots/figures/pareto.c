@@ -49,7 +49,7 @@ static double dearest_of(const struct hn_groups *g, const char *hardness) {
 // Points by increasing false negatives; returns their number. The standing of each is that of the
 // table of settings.
 static int collect(const struct hn_groups *g, int dataset, int league, const char *hardness,
-                   struct point *point) {
+                   const enum hn_standing *standing, struct point *point) {
     const struct hn_overview *o = &g->overview;
     int n = 0;
     for (int s = 0; s < g->settings; s++) {
@@ -60,7 +60,7 @@ static int collect(const struct hn_groups *g, int dataset, int league, const cha
         struct point p = {.false_negatives = hn_overview_mean(o, of, "fn_ratio"),
                           .hardness = hn_overview_mean(o, of, hardness),
                           .cost = hn_groups_cost(g, where),
-                          .standing = o->standing[of],
+                          .standing = standing[of],
                           .setting = s};
         p.false_negatives.mean *= 100;
         p.false_negatives.half *= 100;
@@ -207,7 +207,8 @@ static void draw_key(struct hn_page *page, struct hn_panel *panel, double deares
         char label[HN_LABEL_SIZE];
         while (cost < 0.999 * units[unit].min)
             unit++;
-        snprintf(label, sizeof label, "%.3g %s a step", cost * units[unit].scale, units[unit].unit);
+        snprintf(label, sizeof label, "%.3g %s a batch", cost * units[unit].scale,
+                 units[unit].unit);
         struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, 0);
         s->key_size = fmax(size_of(cost, dearest), 1e-3);
     }
@@ -284,21 +285,21 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
 }
 
 static void draw_league(struct hn_page *page, const struct hn_groups *g, int dataset, int league,
-                        bool only, struct seen *seen) {
+                        const enum hn_standing *standing, bool only, struct seen *seen) {
     struct point *point = hn_alloc(page->ctx, g->settings, sizeof *point);
     struct box corner = {0};
     if (!point) {
         page->code = page->ctx->code;
         return;
     }
-    const struct hn_hardness *hardness = hn_hardness_measure(g->results, 0);
+    const struct hn_hardness *hardness = hn_hardness_measure(g->results, page->measure);
     struct view v = {
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
     for (int s = 0; s < g->settings; s++)
         seen->without += g->setting[s].league == league &&
                          hn_last_position(g, dataset, s, "fn_ratio").step >= 0 &&
                          hn_last_position(g, dataset, s, hardness->column).step < 0;
-    v.n = collect(g, dataset, league, hardness->column, point);
+    v.n = collect(g, dataset, league, hardness->column, standing, point);
     if (v.n == 0)
         return;
     struct hn_phrase title = hn_groups_title(g, dataset, -1);
@@ -332,6 +333,10 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_choice choice = {.wanted = "fn_ratio", .max_settings = HN_ALL_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
+    enum hn_standing *standing = hn_alloc(page->ctx, g.overview.settings, sizeof *standing);
+    if (!standing || hn_overview_front(page->ctx, &g.overview,
+                                       hn_hardness_measure(r, page->measure)->column, standing))
+        return page->ctx->code;
     struct seen seen = {.points = 0};
     bool losses = false; // that settings are told apart by
     int leagues = 0;
@@ -343,7 +348,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int d = 0; d < g.datasets; d++)
         for (int s = 0; s < g.settings; s++)
             if (g.setting[s].league == s)
-                draw_league(page, &g, d, s, only, &seen);
+                draw_league(page, &g, d, s, standing, only, &seen);
     page->width = only ? 6.4 : 0;
     page->columns = only || (g.settings > MAX_NAMED && page->panels < 4) ? 1 : 2; // wide or high
     page->panel_height = 2.6;
@@ -373,7 +378,8 @@ const struct hn_figure hn_pareto = {
     .title = "hardness of true negatives against false negatives, every sampler and setting",
     .caption =
         "The last step: higher is harder, further left has fewer false negatives, and larger "
-        "marks cost more per step (logarithmic). The line joins the settings that are "
+        "marks cost more a batch, build included (logarithmic). The line joins the settings that "
+        "are "
         "Pareto-optimal by means; the vertical line is Uniform's false-negative ratio.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",

@@ -101,6 +101,7 @@ struct hn_page {
     int panels, columns;          // columns 0 = as suits
     double width, panel_height;   // inches, 0 = as suits
     double fit_width, fit_height; // of the medium: its width, its maximum height; 0 = none
+    int measure;                  // as in struct hn_picture
     int most_rows, most_panels;   // that the medium has room for, 0 = any: rows of settings; panels
     bool latex;                   // its texts are set by LaTeX
     bool opaque; // labels hide the lines that they cross; in SVG a filter would repeat their texts

@@ -12,6 +12,7 @@ struct hn_picture {
     int columns;
     bool *wide;
     char *caption;
+    int measure; // of hardness, where the figure goes by one: hn_hardness_measure()
 };
 
 // The ending of the picture's file, NULL for "dumb" and what is not a terminal.

@@ -204,10 +204,8 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
         fputs(" & --", tex);
     else
         put_letters(tex, ties->lettered ? ties->letters[i] : 0);
-    double build = hn_overview_mean(r->o, s, "cost_g_over_t").mean,
-           draw = hn_overview_mean(r->o, s, "cost_s").mean;
     fputs(" & ", tex);
-    put_digits(tex, 3, 1e3 * (draw + (isnan(build) ? 0 : build)));
+    put_digits(tex, 3, 1e3 * hn_overview_cost(r->o, s).batch);
     fputs(" \\\\\n", tex);
 }
 
@@ -237,9 +235,9 @@ static void put_head(FILE *tex, const struct rows *r) {
     for (int h = 0; h < r->o->n_headed; h++)
         hn_print(tex, hn_tex_text, " & %s", r->o->headed[h]->heading);
     fprintf(tex,
-            " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & Cost (ms) \\\\\n"
+            " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & %s \\\\\n"
             "\\midrule\n",
-            r->hardness->heading);
+            r->hardness->heading, hn_shown_find(HN_SHOWN_COST)->heading);
 }
 
 static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overview *o, FILE *tex) {

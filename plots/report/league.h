@@ -45,5 +45,7 @@ int64_t hn_league_hardest(const struct hn_league *p, double budget);
 bool hn_league_uniform_will_do(const struct hn_league *p, double budget);
 // True if every sampler but Uniform has more false negatives than the budget allows.
 bool hn_league_all_beyond(const struct hn_league *p, double budget);
+// True if budgets are answered: seeds enough, Uniform beside, false negatives known.
+bool hn_league_is_tabled(const struct hn_league *p);
 // True if no cosine is high enough for one to be harder by the margin.
 bool hn_league_is_cramped(const struct hn_league *p);

@@ -20,6 +20,7 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         "hn_report_js:\n"
         ".incbin \"plots/report/report.js\"\n"
+        ".incbin \"plots/report/front.js\"\n"
         ".byte 0\n"
         ".previous\n");
 
@@ -35,6 +36,8 @@ struct writer {
     FILE *left_out;              // a list item for each figure that cannot be drawn, into
     char *left_out_items;        // this text
     size_t left_out_size;
+    char *picture;                 // HTML of the front; NULL = none
+    int measures;                  // of hardness, by which it is drawn
     int of_entries;                // figures drawn of identifiers that have none of their own
     const struct hn_figure *shown; // what the page opens with; NULL = none
     struct hn_failed_figures failed;
@@ -61,8 +64,7 @@ void hn_html_begin(FILE *html, const char *title, const char *when) {
     fputs(hn_report_css, html);
     hn_html(html,
             "</style>\n</head>\n<body>\n<a class=skip href=\"#main\">Skip to the content</a>\n"
-            "<header>\n<h1>%s</h1>\n<p class=lead>Mini-batch and negative samplers compared by "
-            "<b>hardneg</b>%s%s.</p>\n<nav aria-label=Contents><ul>\n",
+            "<header>\n<h1>%s</h1>\n<p class=lead>Samplers compared by <b>hardneg</b>%s%s.</p>\n",
             title, *when ? ", run " : "", when);
 }
 
@@ -73,8 +75,8 @@ void hn_html_end(FILE *html) {
             hn_report_js);
 }
 
-static void put_head(const struct writer *w) {
-    const char *title = hn_results_get(w->results, "title");
+// The list of contents, below the answer.
+static void put_contents(const struct writer *w) {
     bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
     const struct {
         bool shown;
@@ -89,11 +91,11 @@ static void put_head(const struct writer *w) {
                  {!price, "run", "What was run"},
                  {true, "provenance", "Provenance"},
                  {true, "again", "How to do it again"}};
-    hn_html_begin(w->html, *title ? title : w->report->name, hn_results_get(w->results, "created"));
+    fputs("<nav aria-label=Contents><ul>\n", w->html);
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         if (links[i].shown)
             hn_html(w->html, "<li><a href=\"#%s\">%s</a></li>\n", links[i].id, links[i].title);
-    fputs("</ul></nav>\n</header>\n<main id=main>\n", w->html);
+    fputs("</ul></nav>\n", w->html);
 }
 
 // A file in the scratch folder, with a zero behind it; NULL if it is not there or too large.
@@ -167,25 +169,42 @@ static void put_caption(const struct writer *w, const struct hn_figure *f, const
     hn_html(html, known ? "<p class=soft>After %s. " : "<p class=soft>", source);
 }
 
-static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
-                               const struct entry *e) {
+// The picture that was drawn; measure: of hardness, -1: it has none.
+static enum hn_code put_plot(const struct writer *w, const struct hn_figure *f, int measure) {
     FILE *html = w->html;
     size_t size;
+    char prefix[64];
     w->ctx->code = HN_OK;
     char *svg = read_file(w, f->id, "svg", MAX_SVG, &size);
     enum hn_code code = w->ctx->code;
     if (!svg && code == HN_OK)
         code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
-    hn_html(html, "<figure id=\"%s\">\n<div class=plot role=region tabindex=0 aria-label=\"%s\">",
-            f->id, f->id);
-    if (code == HN_OK)
-        hn_html_svg(html, svg, f->id, f->title);
+    hn_print(html, hn_html_text, "<div class=\"plot%s\" role=region tabindex=0 aria-label=\"%s\"",
+             measure >= 0 ? " by" : "", f->id);
+    if (measure >= 0)
+        fprintf(html, " data-measure=%d", measure);
+    snprintf(prefix, sizeof prefix, measure > 0 ? "%s-%d" : "%s", f->id, measure);
+    fputs(">", html);
+    if (svg)
+        hn_html_svg(html, svg, prefix, f->title);
     fputs("</div>\n", html);
+    return code;
+}
+
+static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
+                               const struct entry *e) {
+    FILE *html = w->html;
+    hn_html(html, "<figure id=\"%s\">\n", f->id);
+    bool front = f == w->shown && w->measures > 0;
+    enum hn_code code = put_plot(w, f, front && w->measures > 1 ? 0 : -1);
+    if (front)
+        fputs("<details><summary>How to read it</summary>\n", html);
     put_caption(w, f, e);
     fputs("</p>\n<p class=downloads>", html);
     put_download(w, f->id, "tsv", "text/tab-separated-values;charset=utf-8", "The numbers (TSV)");
     put_download(w, f->id, "pdf", "application/pdf", "PDF");
-    fputs("</p></figcaption>\n</figure>\n", html);
+    fputs(front ? "</p></figcaption></details>\n</figure>\n" : "</p></figcaption>\n</figure>\n",
+          html);
     return code;
 }
 
@@ -276,6 +295,45 @@ static enum hn_code put_figures(struct writer *w) {
     return HN_OK;
 }
 
+// True if the page opens with the front of samplers.
+static bool is_of_samplers(const struct writer *w) {
+    return w->finished && !is_reproduced(w) && !hn_html_is_price(w->results) &&
+           !hn_html_is_training(w->results) && hn_has_samplers(&w->overview);
+}
+
+// The front by another measure of hardness than the first, which has the caption.
+static enum hn_code put_front_by(struct writer *w, int measure) {
+    const struct hn_picture as = {.term = "svg", .measure = measure};
+    struct hn_notes notes = w->ctx->notes;
+    w->ctx->notes.to = NULL; // said of the first
+    enum hn_code code = hn_figure_draw(w->ctx, w->shown, w->results, w->report->scratch, as);
+    w->ctx->notes = notes;
+    if (code == HN_OK)
+        return put_plot(w, w->shown, measure);
+    return code == HN_NOT_APPLICABLE || code == HN_DATA || code == HN_GNUPLOT ? HN_OK : code;
+}
+
+// The front by each measure of hardness.
+static enum hn_code draw_front(struct writer *w) {
+    FILE *page = w->html;
+    size_t size;
+    enum hn_code code = HN_OK;
+    w->shown = hn_figure_find("pareto");
+    w->html = open_memstream(&w->picture, &size);
+    if (!w->html) {
+        w->html = page;
+        return hn_fail(w->ctx, HN_MEMORY, "no memory for the front");
+    }
+    while (hn_hardness_measure(w->results, w->measures))
+        w->measures++;
+    for (int m = 1; m < w->measures && !code; m++)
+        code = put_front_by(w, m);
+    code = code ? code : try_figure(w, w->shown, NULL);
+    (void)fclose(w->html);
+    w->html = page;
+    return code;
+}
+
 // Writes the opening sentences for the kind of results.
 static enum hn_code put_answer(struct writer *w) {
     enum hn_code code = HN_OK;
@@ -289,7 +347,7 @@ static enum hn_code put_answer(struct writer *w) {
     else if (hn_html_is_training(w->results))
         code = hn_html_training_answer(w->html, w->ctx, w->results);
     else
-        hn_html_answer(w->html, &w->overview, w->report->margin);
+        hn_html_answer(w->html, &w->overview, w->report->margin, w->picture ? w->picture : "");
     fputs("</section>\n", w->html);
     return code;
 }
@@ -298,8 +356,8 @@ static enum hn_code put_answer(struct writer *w) {
 static enum hn_code put_first_figure(struct writer *w) {
     w->shown = hn_html_is_price(w->results)      ? hn_figure_find("price")
                : hn_html_is_training(w->results) ? &hn_accuracy
-                                                 : hn_figure_find("pareto");
-    return try_figure(w, w->shown, NULL);
+                                                 : NULL;
+    return w->shown ? try_figure(w, w->shown, NULL) : HN_OK;
 }
 
 static enum hn_code put_samplers(struct writer *w) {
@@ -327,9 +385,15 @@ static enum hn_code put_outcome(struct writer *w) {
 // The answer, its table, then figures; of reproduced papers figures come before the table.
 static enum hn_code put_parts(struct writer *w) {
     bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
-    put_head(w);
-    if (hn_html_programs(w->html, w->ctx, &w->results, 1) || put_answer(w) ||
-        ((w->finished || price) && !reproduced && put_first_figure(w)))
+    const char *title = hn_results_get(w->results, "title");
+    bool samplers = is_of_samplers(w);
+    hn_html_begin(w->html, *title ? title : w->report->name, hn_results_get(w->results, "created"));
+    fputs("</header>\n<main id=main>\n", w->html);
+    if (hn_html_programs(w->html, w->ctx, &w->results, 1) || (samplers && draw_front(w)) ||
+        put_answer(w))
+        return w->ctx->code;
+    put_contents(w);
+    if ((w->finished || price) && !reproduced && !samplers && put_first_figure(w))
         return w->ctx->code;
     if (price) {
         hn_html_price(w->html, w->results);
@@ -354,6 +418,7 @@ static enum hn_code write_page(struct writer *w) {
     enum hn_code code = put_parts(w);
     (void)fclose(w->left_out);
     free(w->left_out_items);
+    free(w->picture);
     if (code)
         return code;
     hn_html_run(w->html, w->results);

@@ -29,6 +29,6 @@ struct hn_report_of {
 HN_MUST_USE enum hn_code hn_report_write_many(struct hn_context *ctx, struct hn_report_of *report,
                                               int64_t n, FILE *html);
 
-// A page up to its list of contents, which </ul></nav></header> ends; its end. when: date or "".
+// A page up to its <header>, which </header> ends; its end. when: date or "".
 void hn_html_begin(FILE *html, const char *title, const char *when);
 void hn_html_end(FILE *html);

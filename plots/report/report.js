@@ -1,16 +1,17 @@
 // All rows are there without this script; it sorts and chooses them.
 const make = (tag, text, more) => Object.assign(document.createElement(tag), {textContent: text}, more);
 
-// What is chosen on the page, in its address: "#measure=1&step=all&highlight=knn".
+// What is chosen on the page, in its address: "#measure=hardest&step=400&highlight=knn".
 const chosen = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 const choose = (key, value) => {
     value === null ? chosen.delete(key) : chosen.set(key, value);
     history.replaceState(null, "", "#" + chosen);
 };
-for (const radio of document.querySelectorAll("[name=measure]")) {
-    radio.checked = radio.value === (chosen.get("measure") ?? "0");
-    radio.addEventListener("input", () => choose("measure", radio.value === "0" ? null : radio.value));
-}
+const measures = [...document.querySelectorAll("[name=measure]")];
+measures.forEach((radio, i) => {
+    radio.checked = measures.some(r => r.value === chosen.get("measure")) ? radio.value === chosen.get("measure") : i === 0;
+    radio.addEventListener("input", () => choose("measure", i === 0 ? null : radio.value));
+});
 
 for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
@@ -54,10 +55,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
     };
     const add = (name, control) => {
         const label = make("label", name + " "), first = control.value;
-        if (chosen.has(name)) control.value = chosen.get(name);
-        if (control.tagName === "SELECT" && control.selectedIndex < 0) control.value = first; // of another page
+        const from = chosen.get(name), select = control.tagName === "SELECT";
+        if (from !== null) control.value = from;
+        if (select && control.selectedIndex < 0) control.value = "=" + from; // a value of the axis
+        if (select && control.selectedIndex < 0) control.value = first; // of another page
+        control.name = name;
         control.addEventListener("input", () => {
-            choose(name, control.value === first ? null : control.value);
+            choose(name, control.value === first ? null : control.value.replace(/^=(?=[-.\d])/, ""));
             update();
         });
         label.append(control);
@@ -200,6 +204,8 @@ for (const figure of document.querySelectorAll("figure")) {
     }), " ");
 }
 
+// Lights again what is drawn anew.
+let lit = () => {};
 // A sampler in all figures and rows at once: pointed at, or chosen by its button.
 const samplers = [...new Set([...document.querySelectorAll("[data-sampler]")].map(head => head.dataset.sampler))];
 if (samplers.length > 1) {
@@ -214,7 +220,9 @@ if (samplers.length > 1) {
     let pinned = null;
     const show = name => {
         for (const [element, own] of marks) if (own) element.classList.toggle("off", name !== null && own !== name);
+        for (const mark of document.querySelectorAll("[data-own]")) mark.classList.toggle("off", name !== null && mark.dataset.own !== name);
     };
+    lit = () => show(pinned);
     const chips = make("div", "", {className: "chips"}), buttons = samplers.map(name => button(name, () => {
         pinned = pinned === name ? null : name;
         choose("highlight", pinned);
@@ -225,13 +233,33 @@ if (samplers.length > 1) {
     chips.setAttribute("role", "group");
     chips.setAttribute("aria-label", "Highlight a sampler");
     chips.append("Highlight: ", ...buttons);
-    document.querySelector(".answer").after(chips);
+    (document.querySelector("main > nav") ?? document.querySelector(".answer")).after(chips);
     buttons.find(b => b.textContent === chosen.get("highlight"))?.click();
     for (const [element, own] of [...marks, ...buttons.map(b => [b, b.textContent])]) {
         if (!own) continue;
         element.addEventListener("pointerenter", () => show(own));
         element.addEventListener("pointerleave", () => show(pinned));
     }
+}
+
+// All figures, small, as a list of where they are.
+const drawn = [...document.querySelectorAll("#figures figure")].filter(figure => figure.querySelector("svg"));
+if (drawn.length > 2) {
+    const list = make("ul", "", {className: "thumbs"});
+    for (const figure of drawn) {
+        const picture = figure.querySelector("svg"), link = make("a", "", {href: "#" + figure.id}), item = make("li", "");
+        picture.id = figure.id + "-picture";
+        const small = picture.cloneNode(false), use = document.createElementNS(small.namespaceURI, "use");
+        for (const name of ["id", "style", "width", "height", "role", "aria-label"]) small.removeAttribute(name);
+        use.setAttribute("href", "#" + picture.id);
+        small.setAttribute("aria-hidden", true);
+        small.append(use);
+        link.title = figure.querySelector("h3").textContent;
+        link.append(small, figure.id);
+        item.append(link);
+        list.append(item);
+    }
+    drawn[0].before(list);
 }
 
 // Links into what is folded open it; on paper all of it is open.
@@ -241,5 +269,6 @@ const unfold = () => {
 addEventListener("hashchange", unfold);
 unfold();
 addEventListener("beforeprint", () => {
+    for (const mark of document.querySelectorAll(".off")) mark.classList.remove("off");
     for (const part of document.querySelectorAll("details")) part.open = true;
 });

@@ -17,9 +17,7 @@ static const double anchors_enough = 0.995; // with a true negative; fewer are t
 static bool is_per_anchor(const struct hn_league *p) { return p->o->per_anchor[p->first]; }
 
 static void put_time(FILE *html, const struct hn_league *p, int64_t s) {
-    double build = hn_league_mean(p, s, "cost_g_over_t").mean;
-    double seconds = hn_league_mean(p, s, "cost_s").mean + (isfinite(build) ? build : 0);
-    hn_html_seconds(html, "; %s a batch", seconds);
+    hn_html_seconds(html, "; %s a batch, build included", hn_overview_cost(p->o, s).batch);
 }
 
 static void put_name(FILE *html, const struct hn_league *p, int64_t s, const char *format) {
@@ -347,10 +345,13 @@ static int put_leagues(FILE *html, const struct hn_overview *o, const struct hn_
 static void put_choice(FILE *html, const struct hn_overview *o) {
     if (!hn_hardness_measure(o->results, 1))
         return;
-    fputs("<p class=measure>Hardness by", html);
-    for (int i = 0; hn_hardness_measure(o->results, i); i++)
-        hn_html(html, " <label><input type=radio name=measure value=%d%s>%s</label>", i,
-                i == 0 ? " checked" : "", hn_hardness_measure(o->results, i)->name);
+    fputs("<p class=measure>Hardness of true negatives:", html);
+    for (int i = 0; hn_hardness_measure(o->results, i); i++) {
+        const struct hn_hardness *h = hn_hardness_measure(o->results, i);
+        hn_html(html,
+                " <label title=\"%s\"><input type=radio name=measure id=m%d value=%s%s>%s</label>",
+                h->name, i, h->word, i == 0 ? " checked" : "", h->word);
+    }
     fputs("</p>\n", html);
 }
 
@@ -383,7 +384,44 @@ static void put_known_relevance(FILE *html, const struct hn_table *runs) {
         }
 }
 
-static void put_samplers(FILE *html, const struct hn_overview *o, double margin) {
+// The tables of answers; samplers of each anchor's negatives are folded. True if there is an
+// answer.
+static bool put_tables(FILE *html, const struct hn_overview *o, double margin) {
+    bool any = false;
+    int open = 0;
+    fputs("<div class=takes>\n", html);
+    for (int own = 0; own < 2; own++) {
+        int leagues = 0;
+        for (int64_t s = 0; s < o->settings; s++) {
+            if (!hn_league_begins(o, s) || o->per_anchor[s] != (own == 1) ||
+                leagues++ >= LEAGUES_MAX)
+                continue;
+            if (own && open++ == 0)
+                fputs("<details class=own><summary>Samplers that give each anchor negatives of its "
+                      "own</summary>\n",
+                      html);
+            struct hn_league p = hn_league_make(o, hn_hardness_measure(o->results, 0), margin, s);
+            any |= hn_league_is_tabled(&p);
+            hn_html_take(html, o, s, margin);
+        }
+    }
+    fputs(open ? "</details>\n</div>\n" : "</div>\n", html);
+    return any;
+}
+
+static void put_caveat(FILE *html, const struct hn_overview *o, bool answered) {
+    int64_t seeds = 0;
+    for (int64_t s = 0; s < o->settings; s++)
+        seeds = o->seeds[s] > seeds ? o->seeds[s] : seeds;
+    if (answered)
+        fprintf(html,
+                "<p class=\"soft caveat\">± is half of a 95 %% interval over %s, for all samplers "
+                "together. Harder batches need not train better encoders.</p>\n",
+                hn_counted(seeds, "seed").text);
+}
+
+static void put_samplers(FILE *html, const struct hn_overview *o, double margin,
+                         const char *picture) {
     int leagues = 0;
     if (!is_measured(o)) {
         fputs("<p>Hardness was not measured: add <code>hardness</code> to the job's metrics.</p>\n",
@@ -391,7 +429,16 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin)
         return;
     }
     put_known_relevance(html, &o->results->runs);
+    fputs("<div class=first>\n<div class=front>\n", html);
     put_choice(html, o);
+    fprintf(html, "%s</div>\n", picture);
+    bool answered = put_tables(html, o, margin);
+    fputs("</div>\n", html);
+    put_caveat(html, o, answered);
+    fprintf(html,
+            "<details class=why%s><summary>In words: ties, what is undecided, what the numbers "
+            "assume</summary>\n",
+            answered ? "" : " open");
     for (int i = 0; hn_hardness_measure(o->results, i); i++) {
         fprintf(html, "<div class=by data-measure=%d>\n", i);
         leagues = put_leagues(html, o, hn_hardness_measure(o->results, i), margin);
@@ -407,15 +454,23 @@ static void put_samplers(FILE *html, const struct hn_overview *o, double margin)
               "table's.</p>\n",
               html);
     hn_html_findings(html, &o->results->runs);
+    fputs("</details>\n", html);
 }
 
-void hn_html_answer(FILE *html, const struct hn_overview *o, double margin) {
+bool hn_has_samplers(const struct hn_overview *o) {
+    for (int64_t s = 0; s < o->settings; s++)
+        if (o->base[s] != s)
+            return true;
+    return false;
+}
+
+void hn_html_answer(FILE *html, const struct hn_overview *o, double margin, const char *picture) {
     bool samplers = false;
     for (int64_t s = 1; s < o->settings; s++)
         samplers |= hn_overview_leads(o, s);
     if (!samplers)
         hn_html_weightings(html, o);
-    put_samplers(html, o, margin);
+    put_samplers(html, o, margin, picture);
     if (samplers)
         hn_html_weightings(html, o);
 }

@@ -68,7 +68,8 @@ static void put_class(FILE *html, const struct hn_html_column *c) {
         fputs(" class=n", html);
 }
 
-static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n) {
+static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n,
+                       const void *row) {
     double scale = c->scale > 0 ? c->scale : 1;
     fputs("<td", html);
     put_class(html, c);
@@ -76,7 +77,12 @@ static void put_number(FILE *html, const struct hn_html_column *c, struct hn_htm
         fputs(" data-v=\"\">–</td>", html);
         return;
     }
-    fprintf(html, " data-v=\"%.9g\">", n.value);
+    fprintf(html, " data-v=\"%.9g\"", n.value);
+    if (isfinite(n.half))
+        fprintf(html, " data-h=\"%.4g\"", n.half);
+    if (c->hint)
+        hn_html(html, " title=\"%s\"", c->hint(row).text);
+    fputs(">", html);
     if (c->format)
         put_formatted(html, c->format, scale * n.value);
     else
@@ -139,6 +145,8 @@ void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int s
             put_class(html, c);
         if (c->scale > 0 && fabs(c->scale - 1) > 0)
             fprintf(html, " data-scale=%g", c->scale);
+        if (c->from)
+            hn_html(html, " data-column=\"%s\"", c->from);
         if (c->help)
             hn_html(html, " title=\"%s\"", c->help);
         hn_html(html, c < column + sorted ? "><button type=button>%s</button></th>" : ">%s</th>",
@@ -159,14 +167,15 @@ static void put_cell(FILE *html, const struct hn_html_column *c, const struct hn
     put_number(html, c,
                (struct hn_html_number){hn_table_real(of->table, of->row, c->from), NAN,
                                        hn_table_real(of->table, of->row, lo),
-                                       hn_table_real(of->table, of->row, hi)});
+                                       hn_table_real(of->table, of->row, hi)},
+               of);
 }
 
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row) {
     fputs("<tr>", html);
     for (const struct hn_html_column *c = column; c < column + n; c++)
         if (c->number)
-            put_number(html, c, c->number(c, row));
+            put_number(html, c, c->number(c, row), row);
         else if (c->put)
             c->put(html, c, row);
         else

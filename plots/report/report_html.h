@@ -27,6 +27,7 @@ struct hn_html_column {
     // interval in <from>_lo and <from>_hi; or, with `html`, the texts of `from` and `also` in that.
     const char *html, *also;
     int measure; // 1 + that measure of hardness: shown where the page has it chosen; 0 = always
+    struct hn_phrase (*hint)(const void *row); // said where a number is pointed at; NULL = nothing
 };
 
 struct hn_html_cells {

@@ -199,6 +199,7 @@ static enum hn_code put_page(struct many *m) {
                                           {"samplers", "Settings"},
                                           {"results", "Results"}};
     hn_html_begin(m->html, hn_counted(m->n, "result").text, "");
+    fputs("<nav aria-label=Contents><ul>\n", m->html);
     for (size_t i = 0; i < sizeof link / sizeof link[0]; i++)
         hn_html(m->html, "<li><a href=\"#%s\">%s</a></li>\n", link[i][0], link[i][1]);
     fputs("</ul></nav>\n</header>\n<main id=main>\n", m->html);

@@ -14,8 +14,13 @@ HN_MUST_USE enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx,
 // Writes what was run, from what, and how to do it again (report_run.c).
 void hn_html_run(FILE *html, const struct hn_results *r);
 // The opening of results of samplers: the hardest within some points more false negatives than
-// Uniform. margin: of the ratio, what still counts as no more (results/analysis/means.h).
-void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
+// Uniform. margin: of the ratio, what still counts as no more (results/analysis/means.h); picture:
+// HTML of what stands beside the table, "" = none.
+void hn_html_answer(FILE *html, const struct hn_overview *o, double margin, const char *picture);
+// True if there is anything besides Uniform.
+bool hn_has_samplers(const struct hn_overview *o);
+// The table of answers of the league that begins with that setting (report_take.c).
+void hn_html_take(FILE *html, const struct hn_overview *o, int64_t first, double margin);
 // The finding of trainings on data of that kind, of harder batches (report_findings.c).
 void hn_html_findings(FILE *html, const struct hn_table *runs);
 // Of weightings, where they vary: what share of the loss is on false negatives.

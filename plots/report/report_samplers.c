@@ -1,6 +1,7 @@
 // The report's table of settings: means over seeds, differences to Uniform, the front; and
 // candidates that the filters of `mined` drop, by the filter that each fails first.
 #include "core/pairs.h"
+#include "plots/page/lines.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
@@ -40,10 +41,33 @@ static void put_values(FILE *html, const struct hn_overview *o, int64_t setting,
     }
 }
 
-// The first cell of a row of a table: the setting, by all that settings differ in.
-static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t setting) {
+// The setting that a table of answers begins with which this one belongs to, at any step; -1: none.
+static int64_t front_of(const struct hn_overview *o, int64_t setting) {
+    for (int64_t k = 0; k < o->settings; k++)
+        if (o->last[k] && o->per_anchor[k] == o->per_anchor[setting] &&
+            hn_rows_agree(&o->results->runs, o->first[k], o->first[setting],
+                          HN_COLUMNS("dataset", "batch_size")))
+            return hn_rows_agree(&o->results->runs, o->first[k], o->first[setting],
+                                 HN_COLUMNS("loss", "weighting", "weighting_params", "temperature"))
+                       ? k
+                       : -1;
+    return -1;
+}
+
+// The first cell of a row of a table: the setting, by all that settings differ in. id: NULL, or
+// what its number follows, which is told with what figures know it by.
+static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t setting,
+                             const char *id) {
     const char *sampler = hn_overview_sampler(o, setting);
-    hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
+    fputs("<th scope=row", html);
+    if (id) {
+        fprintf(html, " id=%s%" PRId64 " data-front=%" PRId64 " data-line=%d", id, setting,
+                front_of(o, setting), hn_line_of_sampler(&o->results->runs, sampler));
+        hn_html(html, " data-label=\"%s\"", hn_overview_label(o, setting).text);
+        fprintf(html, " data-step=%.0f data-base=%" PRId64,
+                hn_table_real(&o->results->runs, o->first[setting], "step"), o->base[setting]);
+    }
+    hn_html(html, " data-sampler=\"%s\" data-file=\"%s\"", sampler,
             hn_table_text(&o->results->runs, o->first[setting], "dataset_sha256"));
     hn_html(html, o->last[setting] ? " data-last>%s" : ">%s", sampler);
     fputs(o->per_anchor[setting] ? "*" : "", html);
@@ -56,7 +80,7 @@ static void put_setting_cell(FILE *html, const struct hn_overview *o, int64_t se
 static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    put_setting_cell(html, row->o, row->setting);
+    put_setting_cell(html, row->o, row->setting, "s");
 }
 
 // A mark for each measure of hardness by which the row is not beaten; the page shows the chosen
@@ -96,6 +120,17 @@ static struct hn_html_number work(const struct hn_html_column *c, const void *of
                : measured(c, of);
 }
 
+static struct hn_html_number cost(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    (void)c;
+    return (struct hn_html_number){hn_overview_cost(row->o, row->setting).batch, NAN};
+}
+
+static struct hn_phrase parts_of_cost(const void *of) {
+    const struct row *row = of;
+    return hn_cost_parts(hn_overview_cost(row->o, row->setting));
+}
+
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     struct hn_mean m = hn_overview_to_uniform(row->o, row->setting, c->from);
@@ -131,8 +166,7 @@ static const struct measure {
                 {"pos_prob"},
                 {"coverage"},
                 {"graph_age"},
-                {"cost_s"},
-                {"cost_g"},
+                {HN_SHOWN_COST},
                 {"n_dot"}};
 
 enum {
@@ -195,9 +229,11 @@ static struct hn_html_column column_of(const struct measure *m) {
                                     .help = shown->meaning,
                                     .from = m->column,
                                     .scale = shown->scale,
-                                    .number = m->minus                          ? difference
-                                              : strcmp(m->column, "n_dot") == 0 ? work
-                                                                                : measured};
+                                    .number = m->minus                                ? difference
+                                              : strcmp(m->column, "n_dot") == 0       ? work
+                                              : strcmp(m->column, HN_SHOWN_COST) == 0 ? cost
+                                                                                      : measured};
+    column.hint = column.number == cost ? parts_of_cost : NULL;
     if (m->minus) {
         column.title = shown->scale > 1 ? "– Uniform (points)" : "– Uniform";
         column.help = minus;
@@ -228,7 +264,7 @@ static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) 
     bool counts = strcmp(column.from, "n_dot") == 0 || strcmp(column.from, "graph_age") == 0;
     bool needed = !measures[m].needs || hn_overview_varies(t->o, measures[m].needs);
     if (n > 0 && needed && !(zeros && counts) && !ones) {
-        if (!column.format)
+        if (!column.format && column.scale <= 1)
             choose_unit(t, &column, gsl_stats_median_from_sorted_data(value, 1, n));
         add_column(t, &column);
     }
@@ -349,6 +385,37 @@ static void put_table(FILE *html, const struct table *t, bool chosen) {
     put_shared(html, t->o);
 }
 
+// Values by seed, from which the page takes the difference of two rows: {"columns": [..], "s12":
+// [[seed, value, ..], ..]}.
+static void put_by_seed(FILE *html, const struct hn_overview *o) {
+    const char *column[8] = {"fn_ratio"};
+    int n = 1;
+    for (int i = 0; hn_hardness_measure(o->results, i); i++)
+        column[n++] = hn_hardness_measure(o->results, i)->column;
+    fputs("<script type=\"application/json\" id=by-seed>{\"columns\":[", html);
+    for (int c = 0; c < n; c++)
+        fprintf(html, "%s\"%s\"", c ? "," : "", column[c]);
+    fputs("]", html);
+    for (int64_t s = 0; s < o->settings; s++) {
+        struct hn_replicates cells = hn_overview_cells(o, s);
+        fprintf(html, ",\n\"s%" PRId64 "\":[", s);
+        const char *joint = "";
+        for (int64_t i = 0; i < cells.n; i++) {
+            if (!hn_row_is_ok(&o->results->runs, cells.row[i]))
+                continue;
+            fprintf(html, "%s[%.0f", joint, hn_table_real(&o->results->runs, cells.row[i], "seed"));
+            for (int c = 0; c < n; c++) {
+                double value = hn_table_real(&o->results->runs, cells.row[i], column[c]);
+                fprintf(html, isfinite(value) ? ",%.7g" : ",null", value);
+            }
+            fputs("]", html);
+            joint = ",";
+        }
+        fputs("]", html);
+    }
+    fputs("}</script>\n", html);
+}
+
 static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
     int n = 0;
     while (hn_hardness_measure(t->o->results, n))
@@ -374,6 +441,8 @@ enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct h
     if (find_fronts(ctx, t) || choose_columns(ctx, t))
         return ctx->code;
     put_table(html, t, chosen);
+    if (chosen)
+        put_by_seed(html, o);
     return HN_OK;
 }
 
@@ -386,7 +455,7 @@ struct stage {
 static void put_stage_name(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct stage *s = of;
     (void)c;
-    put_setting_cell(html, s->o, s->setting);
+    put_setting_cell(html, s->o, s->setting, NULL);
 }
 
 static void put_filter(FILE *html, const struct hn_html_column *c, const void *of) {

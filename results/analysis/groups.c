@@ -462,9 +462,8 @@ struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, 
 }
 
 double hn_groups_cost(const struct hn_groups *g, struct hn_where where) {
-    double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
-    double draw = hn_groups_mean(g, where, "cost_s").mean;
-    return (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
+    int64_t s = hn_groups_at(g, where, "cost_s");
+    return s < 0 ? 0 : hn_overview_cost(&g->overview, s).batch;
 }
 
 bool hn_groups_same_loss(const struct hn_groups *g, int a, int b) {

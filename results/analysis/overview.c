@@ -417,15 +417,34 @@ struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setti
                                        : hn_overview_difference(o, setting, base, column);
 }
 
+struct hn_cost hn_overview_cost(const struct hn_overview *o, int64_t setting) {
+    double draw = hn_overview_mean(o, setting, "cost_s").mean,
+           build = hn_overview_mean(o, setting, "cost_g").mean,
+           share = hn_overview_mean(o, setting, "cost_g_over_t").mean;
+    return (struct hn_cost){draw + (isfinite(share) ? share : 0), draw, build,
+                            share > 0 ? round(build / share) : NAN};
+}
+
+struct hn_phrase hn_cost_parts(struct hn_cost cost) {
+    struct hn_phrase parts = {""};
+    if (isfinite(cost.draw))
+        hn_put_text(parts.text, sizeof parts.text, "draw %.3g ms", 1e3 * cost.draw);
+    if (isfinite(cost.build) && isfinite(cost.every))
+        hn_append(parts.text, sizeof parts.text, ", build %.3g ms every %.0f batches",
+                  1e3 * cost.build, cost.every);
+    return parts;
+}
+
 const struct hn_hardness *hn_hardness_measure(const struct hn_results *r, int i) {
-    static const struct hn_hardness
-        labelled[] = {{"true_mean", "mean cosine of true negatives", "Mean true neg.",
-                       "true negatives (mean cosine)"},
-                      {"hard_true_mean", "cosine of the hardest true negative of each anchor",
-                       "Hardest true neg.", "hardest true negative (mean cosine)"},
-                      {"true_p99", "99th percentile of the cosines of true negatives",
-                       "P99 true neg.", "true negatives (99th percentile)"}},
-        all = {"cos_mean", "mean cosine of negatives", "Mean cosine", "negatives (mean cosine)"};
+    static const struct hn_hardness labelled[] =
+        {{"true_mean", "mean cosine of true negatives", "Mean true neg.",
+          "true negatives (mean cosine)", "mean"},
+         {"hard_true_mean", "cosine of the hardest true negative of each anchor",
+          "Hardest true neg.", "hardest true negative (mean cosine)", "hardest"},
+         {"true_p99", "99th percentile of the cosines of true negatives", "P99 true neg.",
+          "true negatives (99th percentile)", "p99"}},
+                                    all = {"cos_mean", "mean cosine of negatives", "Mean cosine",
+                                           "negatives (mean cosine)", "mean"};
     bool labels = false;
     for (size_t k = 0; k < sizeof labelled / sizeof *labelled; k++)
         if (hn_any_cell_has(r, labelled[k].column)) {

@@ -83,10 +83,20 @@ struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setti
 // To its base, hn_no_mean for Uniform itself and without one.
 struct hn_mean hn_overview_to_uniform(const struct hn_overview *o, int64_t setting,
                                       const char *column);
+// The cost of a batch in seconds, means over cells: drawing it, and its share of building, which is
+// for `every` batches: the sampler's t, else an epoch. NaN: not known, or not built.
+struct hn_cost {
+    double batch; // both
+    double draw, build, every;
+};
+struct hn_cost hn_overview_cost(const struct hn_overview *o, int64_t setting);
+// "draw 0.12 ms, build 23.5 ms every 100 batches"; "" where nothing is known.
+struct hn_phrase hn_cost_parts(struct hn_cost cost);
 // A measure of hardness.
 struct hn_hardness {
-    // A column of /runs; "mean cosine of true negatives"; the heading of a table; of an axis.
-    const char *column, *name, *heading, *axis;
+    // A column of /runs; "mean cosine of true negatives"; the heading of a table; of an axis; as it
+    // is called where measures are chosen.
+    const char *column, *name, *heading, *axis, *word;
 };
 // Measure i of those that the results hold, NULL behind the last. The first is the one that
 // sentences, table, figure `pareto` and `choose` rank by; without labels, of all negatives.

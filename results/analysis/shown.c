@@ -38,6 +38,12 @@ static const struct hn_shown columns[] = {
     {"pos_prob", "Positive prob.", "softmax probability of the positive in the batch", 4, 1},
     {"coverage", "Coverage (%)", "distinct items of the first epoch; larger is better", 1, 100},
     {"graph_age", "Graph's age", "steps since the embeddings that the graph was built on", 0, 1},
+    {HN_SHOWN_COST, "ms a batch",
+     "build included: drawing a batch, and its share of building, which is for t batches, or "
+     "without t for those "
+     "of "
+     "an epoch; smaller is better",
+     HN_SHOWN_IN_UNITS, 1e3},
     {"cost_s", "Cost_S", "drawing a batch, median; smaller is better", HN_SHOWN_IN_UNITS, 1},
     {"cost_g", "Cost_G", "building on new embeddings, median; smaller is better", HN_SHOWN_IN_UNITS,
      1},

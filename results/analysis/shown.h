@@ -8,6 +8,8 @@ struct hn_shown {
     int digits;   // behind the point, of `scale` times the value; HN_SHOWN_IN_UNITS: as suits
     double scale; // 100 for percent
 };
+// No column of /runs: hn_overview_cost().
+#define HN_SHOWN_COST "cost_batch"
 enum { HN_SHOWN_IN_UNITS = -1, HN_SHOWN_DIGITS = 3 };
 
 // NULL for a column that no table names. Those of metrics with a heading of their own have

@@ -155,7 +155,7 @@ static enum hn_code put_page(struct hn_context *ctx, const struct hn_results *r)
     enum hn_code code = hn_overview_make(ctx, r, &overview);
     if (code == HN_OK) {
         hn_html_attrition(o.file, &overview);
-        hn_html_answer(o.file, &overview, HN_MARGIN);
+        hn_html_answer(o.file, &overview, HN_MARGIN, "");
     }
     if (code == HN_OK)
         code = hn_html_samplers(o.file, ctx, &overview, true);

@@ -83,7 +83,7 @@ static void whole_page(void) {
     char *page = slurp(in_folder("index.html"));
     CU_ASSERT(strncmp(page, "<!DOCTYPE html>", 15) == 0 && strstr(page, "</html>"));
     CU_ASSERT_EQUAL(count(page, "<figure id="), figures_in_list());
-    CU_ASSERT_EQUAL(count(page, "</svg>"), figures_in_list());
+    CU_ASSERT_EQUAL(count(page, "</svg>"), figures_in_list()); // of one measure of hardness
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         CU_ASSERT(strstr(page, (*f)->title) != NULL);
         char id[64];
@@ -97,7 +97,7 @@ static void whole_page(void) {
     CU_ASSERT_EQUAL(count(page, "src="), 0);
     CU_ASSERT_EQUAL(count(page, "http://") + count(page, "https://"), count(page, "www.w3.org"));
     CU_ASSERT_EQUAL(count(page, "@import") + count(page, "url(http"), 0);
-    CU_ASSERT_EQUAL(count(page, "<script"), 1);
+    CU_ASSERT_EQUAL(count(page, "<script"), 1 + count(page, "<script type=\"application/json\""));
     // Again: the same bytes, and nothing but the page is left.
     HN_CHECK(&ctx, report(in_folder("results.h5"), in_folder("again.html")));
     char *again = slurp(in_folder("again.html"));
@@ -129,7 +129,7 @@ static void hostile_texts(void) {
     HN_CHECK(&ctx, hn_report_write(&ctx, &what, f));
     fclose(f);
     char *page = slurp(in_folder("page"));
-    CU_ASSERT_EQUAL(count(page, "<script"), 1);
+    CU_ASSERT_EQUAL(count(page, "<script"), 1 + count(page, "<script type=\"application/json\""));
     CU_ASSERT_EQUAL(count(page, "<img"), 0);
     CU_ASSERT_EQUAL(count(page, "\xFF"), 0);
     CU_ASSERT(count(page, "&#60;script&#62;alert(1)") > 5);
@@ -183,7 +183,7 @@ static void table_of_settings(void) {
     CU_ASSERT_EQUAL(count(page, "data-last"), rows / FIGURES_STEPS);
     CU_ASSERT(count(page, " on the front<") > 0);
     CU_ASSERT(strstr(page, "Uniform (points)</button>") != NULL);
-    CU_ASSERT(strstr(page, "Cost_S (µs)</button>") != NULL);
+    CU_ASSERT(strstr(page, "ms a batch</button>") && strstr(page, "title=\"draw "));
     check_balance(page);
     free(page);
     hn_results_free(&ctx, &r);

@@ -38,7 +38,7 @@ static struct hn_results many_seeds(void) {
 static void look_at_page(const struct hn_results *r, FILE *out) {
     struct hn_overview o;
     HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
-    hn_html_answer(out, &o, HN_MARGIN);
+    hn_html_answer(out, &o, HN_MARGIN, "");
     HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o, true));
     HN_CHECK(&ctx, hn_latex_settings(&ctx, r, out));
 }

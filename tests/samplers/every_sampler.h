@@ -105,13 +105,15 @@ static inline int all_cases(bool fit, bool views, struct sampler_case cases[CASE
         const char *base = fit ? settings_for(types[i]) : "";
         for (const struct hn_option *o = types[i]->options; o->name; o++) {
             for (int k = 0; o->kind == HN_OPTION_CHOICE && o->choices[k]; k++) {
-                bool positive = strcmp(o->choices[k], "ambiguous") == 0;
+                bool ambiguous = strcmp(o->choices[k], "ambiguous") == 0;
+                bool positive = ambiguous || strcmp(o->choices[k], "marginpos") == 0 ||
+                                strcmp(o->choices[k], "percpos") == 0;
                 if (strcmp(o->choices[k], o->initial) == 0 || (positive && !views))
                     continue;
                 CU_ASSERT_FATAL(n < CASES_MAX);
                 cases[n].type = types[i];
                 snprintf(cases[n].settings, sizeof cases[n].settings, "%s %s=%s%s", base, o->name,
-                         o->choices[k], positive ? " sharpness=30" : "");
+                         o->choices[k], ambiguous ? " sharpness=30" : "");
                 n++;
             }
         }

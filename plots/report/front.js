@@ -1,0 +1,319 @@
+
+// The front of the first screen, drawn from the rows of the table: by any measure, at any step, against false negatives
+// or cost, with numbers where it is pointed at. Without a script the picture in its place stays.
+const rowsOf = document.querySelector("table#settings"), first = document.querySelector(".first");
+if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
+    const heads = [...rowsOf.tHead.rows[0].cells];
+    const columnOf = name => heads.findIndex(head => head.dataset.column === name);
+    const rows = [...rowsOf.tBodies[0].rows], bySeed = JSON.parse(document.getElementById("by-seed").textContent);
+    const own = row => row.cells[0].dataset;
+    const valueIn = (row, name) => {
+        const cell = row.cells[columnOf(name)]?.dataset ?? {};
+        return {value: parseFloat(cell.v), half: parseFloat(cell.h)};
+    };
+    const measured = bySeed.columns.slice(1);
+    const measure = () => Math.max(0, measures.findIndex(radio => radio.checked));
+    const digits = (x, n) => x.toFixed(n).replace("-", "−");
+    const ms = seconds => isNaN(seconds) ? "–" : Number((1e3 * seconds).toPrecision(3)).toString() + " ms";
+    const pm = (m, scale, n) => isNaN(m.value) ? "–" : digits(scale * m.value, n) + (isNaN(m.half) ? "" : " ± " + (scale * m.half).toFixed(n));
+    const numbers = row => ({label: own(row).label, hard: valueIn(row, measured[measure()]), fn: valueIn(row, "fn_ratio"),
+        cost: valueIn(row, "cost_batch").value});
+    const inWords = n => `hardness ${pm(n.hard, 1, 3)}, false negatives ${pm(n.fn, 100, 2)} %, ${ms(n.cost)} a batch`;
+
+    // What is chosen: of which data, at which step, against what, within which budget.
+    const bar = make("div", "", {className: "choices"}), takes = [...document.querySelectorAll(".take")];
+    const labelled = (text, control) => { const label = make("label", text + " "); label.append(control); return label; };
+    const of = make("select", ""), against = make("select", ""), step = make("input", "", {type: "range", min: 0});
+    const stepSays = make("output", ""), budgetSays = make("output", "");
+    for (const take of takes) of.append(make("option", take.caption.textContent, {value: take.dataset.front}));
+    for (const [value, text] of [["fn", "false negatives"], ["log", "ms a batch, log"], ["cost", "ms a batch"]])
+        against.append(make("option", text, {value}));
+    const restore = (select, key) => {
+        if (chosen.has(key)) select.value = chosen.get(key);
+        if (select.selectedIndex < 0) select.selectedIndex = 0;
+        select.addEventListener("input", () => choose(key, select.selectedIndex === 0 ? null : select.value));
+    };
+    restore(of, "front");
+    restore(against, "against");
+    const filter = document.querySelector(".filter select[name=step]");
+    const steps = () => [...new Set(rows.filter(row => own(row).front === of.value).map(row => parseFloat(own(row).step)))].sort((a, b) => a - b);
+    const stepNow = () => steps()[step.value];
+    const budgets = [0, .1, .2, .3, .5, .7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50];
+    const budget = make("input", "", {type: "range", min: 0, max: budgets.length - 1, value: 8});
+    const at = budgets.indexOf(parseFloat(chosen.get("budget")));
+    if (at >= 0) budget.value = at;
+    const wanted = () => budgets[budget.value];
+    if (takes.length > 1) bar.append(labelled("of", of));
+    bar.append(labelled("against", against));
+    const steering = labelled("step", step);
+    steering.append(stepSays);
+    bar.append(steering);
+    const chart = make("div", "", {className: "chart"}), tip = make("div", "", {className: "tip", hidden: true});
+    for (const plot of first.querySelectorAll(".plot")) plot.hidden = true;
+    first.querySelector("figure").before(chart, bar);
+    tip.setAttribute("role", "status");
+
+    // The table's row of any budget, from the hidden rows, which say from which budget on they hold.
+    const slide = () => {
+        for (const take of takes) for (const body of take.tBodies) {
+            body.querySelector(".slid")?.remove();
+            const hidden = [...body.rows].filter(row => row.hidden && parseFloat(row.dataset.budget) <= wanted() + 1e-6).pop();
+            if (!hidden || !chosen.has("budget")) continue;
+            const row = hidden.cloneNode(true);
+            row.hidden = false;
+            row.className = "slid";
+            row.cells[0].textContent = "+" + wanted();
+            body.append(row);
+        }
+        budgetSays.textContent = "+" + wanted();
+    };
+    const sliding = labelled("any budget", budget);
+    sliding.append(budgetSays);
+    const under = make("div", "", {className: "choices"});
+    under.append(sliding);
+    first.querySelector(".takes").prepend(under);
+    const folded = first.querySelector("details.own");
+    if (folded) folded.replaceWith(...[...folded.children].filter(child => child.tagName === "TABLE"));
+    first.querySelector(".takes").append(under);
+
+    // A setting as an item of a job, copied by a click; rows by their names.
+    const copy = async (link) => {
+        const text = "- " + link.dataset.yaml, before = link.textContent;
+        try { await navigator.clipboard.writeText(text); } catch {
+            const area = make("textarea", text);
+            link.after(area);
+            area.select();
+            document.execCommand("copy");
+            area.remove();
+        }
+        link.dataset.copied = text;
+        link.textContent = "copied as YAML";
+        setTimeout(() => { link.textContent = before; }, 1200);
+    };
+    first.querySelector(".takes").addEventListener("click", event => {
+        const link = event.target.closest("a[data-yaml]");
+        if (!link) return;
+        event.preventDefault();
+        copy(link);
+    });
+    for (const link of first.querySelectorAll("a[data-yaml]")) link.title = "copy as YAML of a job: " + link.dataset.yaml;
+
+    // To a row and back.
+    let picked = null; // the row that was gone to
+    const info = make("div", "", {className: "picked", hidden: true}), ticked = [];
+    const back = button("back to the front", () => {
+        const mark = chart.querySelector(`[data-row="${picked?.cells[0].id}"]`);
+        first.scrollIntoView();
+        (mark ?? of).focus();
+    });
+    const tell = () => {
+        info.replaceChildren();
+        if (ticked.length === 2) info.append(differenceOf(...ticked), " ");
+        else if (ticked.length === 1) info.append(own(ticked[0]).label + ": tick another row for their difference. ");
+        else if (picked) info.append(own(picked).label + ": " + inWords(numbers(picked)) + " ");
+        info.hidden = !info.textContent;
+        if (!info.hidden) info.append(back);
+    };
+    const goTo = (row, scroll) => {
+        for (const other of rows) other.classList.toggle("here", other === row);
+        picked = row;
+        choose("row", row ? row.cells[0].id : null);
+        if (row && scroll) {
+            for (let up = row.parentElement; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
+            if (row.hidden) document.querySelector(".filter button")?.click();
+            row.cells[0].tabIndex = -1;
+            row.scrollIntoView({block: "center"});
+            row.cells[0].focus({preventScroll: true});
+        }
+        for (const mark of chart.querySelectorAll(".mark")) mark.classList.toggle("on", mark.dataset.row === row?.cells[0].id);
+        tell();
+    };
+
+    // Student's quantile of a two-sided 95 % interval: exact below five degrees of freedom, else Cornish and Fisher's series.
+    const student = n => {
+        const z = 1.959963985, few = [12.70620474, 4.30265273, 3.18244631, 2.77644511];
+        return few[n - 1] ?? z + (z ** 3 + z) / (4 * n) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * n ** 2) +
+            (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * n ** 3);
+    };
+    // The mean over seeds that both have of a minus b. That to Uniform is the table's, which learns from other settings.
+    const paired = (a, b, name) => {
+        const to = (row, base) => "s" + own(row).base === base.cells[0].id;
+        const difference = heads.findIndex((head, i) => head.dataset.column === name && i > columnOf(name));
+        for (const [row, base, sign] of [[a, b, 1], [b, a, -1]])
+            if (to(row, base) && difference >= 0) {
+                const cell = row.cells[difference].dataset;
+                return {value: sign * parseFloat(cell.v), half: parseFloat(cell.h), n: null};
+            }
+        const at = bySeed.columns.indexOf(name) + 1, other = new Map(bySeed[b.cells[0].id].map(cell => [cell[0], cell[at]]));
+        const values = bySeed[a.cells[0].id].filter(cell => cell[at] !== null && (other.get(cell[0]) ?? null) !== null)
+            .map(cell => cell[at] - other.get(cell[0]));
+        const n = values.length, mean = values.reduce((sum, x) => sum + x, 0) / n;
+        const spread = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1));
+        return {value: mean, half: n < 3 ? NaN : student(n - 1) * spread / Math.sqrt(n), n};
+    };
+    const differenceOf = (a, b) => {
+        const name = measured[measure()], hard = paired(a, b, name), fn = paired(a, b, "fn_ratio");
+        const signed = (m, scale, n) => isNaN(m.value) ? "no seed in common" : (m.value > 0 ? "+" : "") + pm(m, scale, n);
+        return `${own(a).label} − ${own(b).label}, paired by seed: hardness ${signed(hard, 1, 4)}, false negatives ` +
+            `${signed(fn, 100, 2)} points` + (isNaN(hard.half) ? "; fewer than three seeds give no interval." : " (95 %).");
+    };
+    for (const row of rows) {
+        const tick = make("input", "", {type: "checkbox", className: "tick", ariaLabel: "compare " + own(row).label, title: "tick two rows for their difference"});
+        tick.addEventListener("change", () => {
+            if (tick.checked) ticked.push(row);
+            else ticked.splice(ticked.indexOf(row), 1);
+            if (ticked.length > 2) ticked.shift().cells[0].querySelector(".tick").checked = false;
+            tell();
+        });
+        row.cells[0].prepend(tick);
+    }
+    rowsOf.parentElement.after(info);
+
+    // The picture.
+    const palette = ["", "0,0,0", "0,114,178", "196,136,0", "0,158,115", "202,116,164", "213,94,0", "17,154,207", "136,34,85",
+        "143,143,46", "51,34,136", "54,163,155", "140,81,10", "119,119,119"];
+    const shapes = [r => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`, r => `M0,${-1.2 * r}L${1.1 * r},${.8 * r}H${-1.1 * r}Z`,
+        r => `M${-.9 * r},${-.9 * r}h${1.8 * r}v${1.8 * r}h${-1.8 * r}Z`, r => `M0,${-1.25 * r}L${1.25 * r},0L0,${1.25 * r}L${-1.25 * r},0Z`,
+        r => `M0,${1.2 * r}L${1.1 * r},${-.8 * r}H${-1.1 * r}Z`, r => `M0,${-1.15 * r}L${1.1 * r},${-.35 * r}L${.7 * r},${r}H${-.7 * r}L${-1.1 * r},${-.35 * r}Z`];
+    const order = [0, 1, 2, 3, 4, 0, 2, 1, 3, 4, 5, 5, 0];
+    const svg = (tag, attributes, text) => {
+        const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+        for (const key in attributes) element.setAttribute(key, attributes[key]);
+        if (text !== undefined) element.textContent = text;
+        return element;
+    };
+    const box = {width: 560, height: 400, left: 52, right: 14, top: 12, bottom: 40};
+    const ticsOf = (lo, hi) => {
+        const raw = (hi - lo) / 6, power = 10 ** Math.floor(Math.log10(raw)), unit = [1, 2, 5, 10].find(u => u * power >= raw) * power;
+        const tics = [];
+        for (let x = Math.ceil(lo / unit) * unit; x <= hi + 1e-9 * unit; x += unit) tics.push(Math.abs(x) < 1e-9 * unit ? 0 : x);
+        return {tics, text: x => digits(x, Math.max(0, -Math.floor(Math.log10(unit) + 1e-9)))};
+    };
+    const scaleOf = (values, from, to, log) => {
+        const f = log ? Math.log10 : x => x;
+        let lo = f(Math.min(...values)), hi = f(Math.max(...values));
+        if (!(hi > lo)) { lo -= .5 * (Math.abs(lo) || 1); hi += .5 * (Math.abs(hi) || 1); }
+        const pad = .06 * (hi - lo);
+        lo -= pad; hi += pad;
+        const place = x => from + (f(x) - lo) / (hi - lo) * (to - from);
+        if (!log) return {place, ...ticsOf(lo, hi)};
+        const tics = [];
+        for (let power = Math.ceil(lo); power <= hi; power++) tics.push(10 ** power);
+        return {place, tics, text: x => x >= 1 ? String(x) : x.toFixed(Math.round(-Math.log10(x)))};
+    };
+    const draw = () => {
+        const x = against.value, shown = rows.filter(row => own(row).front === of.value && parseFloat(own(row).step) === stepNow());
+        const points = shown.map(row => {
+            const n = numbers(row), front = row.querySelector(`.front[data-measure="${measure()}"]`)?.textContent ?? "";
+            return {row, n, x: x === "fn" ? 100 * n.fn.value : 1e3 * n.cost, y: n.hard.value, front};
+        }).filter(p => isFinite(p.x) && isFinite(p.y) && (x !== "log" || p.x > 0));
+        chart.replaceChildren(tip);
+        if (!points.length) {
+            chart.append(make("p", "Nothing is measured in both at this step."));
+            return;
+        }
+        const picture = svg("svg", {viewBox: `0 0 ${box.width} ${box.height}`, role: "group", "aria-label": "front"});
+        picture.classList.add("plot");
+        const bottom = box.height - box.bottom, right = box.width - box.right;
+        const xs = scaleOf(points.map(p => p.x), box.left, right, x === "log"), ys = scaleOf(points.map(p => p.y), bottom, box.top, false);
+        for (const tic of xs.tics) {
+            const at = xs.place(tic);
+            picture.append(svg("line", {class: "grid", x1: at, x2: at, y1: box.top, y2: bottom}), svg("text", {class: "tic", x: at, y: bottom + 15, "text-anchor": "middle"}, xs.text(tic)));
+        }
+        for (const tic of ys.tics) {
+            const at = ys.place(tic);
+            picture.append(svg("line", {class: "grid", x1: box.left, x2: right, y1: at, y2: at}), svg("text", {class: "tic", x: box.left - 6, y: at + 4, "text-anchor": "end"}, ys.text(tic)));
+        }
+        picture.append(svg("path", {class: "axis", fill: "none", d: `M${box.left},${box.top}V${bottom}H${right}`}));
+        const name = x === "fn" ? "false negatives (%)" : "ms a batch, build included" + (x === "log" ? " (logarithmic)" : "");
+        picture.append(svg("text", {x: (box.left + right) / 2, y: box.height - 6, "text-anchor": "middle"}, name));
+        const radio = measures[measure()];
+        picture.append(svg("text", {transform: `translate(13,${(box.top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"},
+            "hardness: " + (radio ? radio.parentElement.title : heads[columnOf(measured[0])]?.textContent ?? "")));
+        const base = rows.find(row => row.cells[0].id === "s" + own(points[0].row).base), uniform = base ? 100 * numbers(base).fn.value : NaN;
+        if (x === "fn" && isFinite(uniform)) {
+            const from = Math.max(box.left, xs.place(uniform)), to = Math.min(right, xs.place(uniform + wanted()));
+            if (to > from) picture.append(svg("rect", {class: "budget", x: from, width: to - from, y: box.top, height: bottom - box.top}));
+            picture.append(svg("line", {class: "uniform", x1: from, x2: from, y1: box.top, y2: bottom}));
+        }
+        if (x === "fn") {
+            const line = points.filter(p => p.front.startsWith("●")).sort((p, q) => p.x - q.x);
+            picture.append(svg("path", {class: "stair", d: line.map((p, i) => i ? `H${xs.place(p.x)}V${ys.place(p.y)}` : `M${xs.place(p.x)},${ys.place(p.y)}`).join("")}));
+        }
+        const dearest = Math.max(...points.map(p => p.n.cost).filter(isFinite)), taken = [];
+        for (const p of points) {
+            const size = p.n.cost > 0 ? Math.max(0, 1 + Math.log10(p.n.cost / dearest) / 6) : 0;
+            p.at = [xs.place(p.x), ys.place(p.y)];
+            p.r = 3.5 + 4.5 * Math.sqrt(size);
+            p.colour = `rgb(${palette[own(p.row).line % 100]})`;
+            taken.push([p.at[0] - p.r, p.at[1] - p.r, p.at[0] + p.r, p.at[1] + p.r]);
+        }
+        const clear = b => b[0] >= box.left && b[2] <= box.width && b[1] >= 0 && b[3] <= bottom && taken.every(t => b[0] >= t[2] || b[2] <= t[0] || b[1] >= t[3] || b[3] <= t[1]);
+        for (const p of [...points].sort((a, b) => (b.front !== "") - (a.front !== ""))) {
+            const width = 6.3 * p.n.label.length, [px, py] = p.at, r = p.r + 3;
+            const spots = [[px + r, py - 7], [px - r - width, py - 7], [px - width / 2, py - r - 14], [px - width / 2, py + r],
+                [px + r, py - r - 13], [px - r - width, py - r - 13], [px + r, py + r - 2], [px - r - width, py + r - 2]];
+            for (const [left, top] of points.length > 60 ? [] : spots) {
+                const b = [left, top, left + width, top + 14];
+                if (!clear(b)) continue;
+                taken.push(b);
+                p.name = svg("text", {class: "name", x: left, y: top + 11, "data-own": own(p.row).sampler}, p.n.label);
+                break;
+            }
+        }
+        for (const p of points) {
+            const mark = svg("g", {class: "mark", tabindex: 0, role: "link", transform: `translate(${p.at})`, "data-own": own(p.row).sampler,
+                "data-row": p.row.cells[0].id, "aria-label": p.n.label + ": " + inWords(p.n)});
+            const whisker = (half, scale, vertical) => {
+                if (!(half > 0)) return;
+                const length = Math.abs(scale.place(half) - scale.place(0));
+                mark.append(svg("path", {class: "whisker", stroke: p.colour, d: vertical ? `M0,${-length}V${length}` : `M${-length},0H${length}`}));
+            };
+            whisker(p.n.hard.half, ys, true);
+            if (x === "fn") whisker(100 * p.n.fn.half, xs, false);
+            const shape = shapes[order[(Math.floor(own(p.row).line / 100) + 12) % 13]](p.r), open = p.front.startsWith("○");
+            mark.append(svg("path", open ? {d: shape, fill: "none", stroke: p.colour, "stroke-width": 1.6} : {d: shape, fill: p.colour}), svg("circle", {class: "ring", r: p.r + 5}));
+            const open_tip = () => {
+                tip.replaceChildren(make("b", p.n.label), make("br", ""), ...inWords(p.n).split(", ").flatMap(line => [line, make("br", "")]));
+                tip.hidden = false;
+                const scale = chart.clientWidth / box.width, left = p.at[0] * scale + 14;
+                tip.style.left = (left + tip.offsetWidth > chart.clientWidth ? Math.max(0, left - 28 - tip.offsetWidth) : left) + "px";
+                tip.style.top = Math.max(0, p.at[1] * scale - tip.offsetHeight / 2) + "px";
+            };
+            for (const type of ["pointerenter", "focus"]) mark.addEventListener(type, open_tip);
+            for (const type of ["pointerleave", "blur"]) mark.addEventListener(type, () => { tip.hidden = true; });
+            mark.addEventListener("click", () => goTo(p.row, true));
+            mark.addEventListener("keydown", event => {
+                if (event.key === "Enter" || event.key === " ") { event.preventDefault(); goTo(p.row, true); }
+            });
+            picture.append(mark);
+        }
+        for (const p of points) if (p.name) picture.append(p.name);
+        chart.append(picture);
+        lit();
+    };
+    const update = () => {
+        for (const take of takes) take.hidden = take.dataset.front !== of.value;
+        const all = steps();
+        step.max = all.length - 1;
+        const from = filter && filter.value.startsWith("=") ? all.indexOf(parseFloat(filter.value.slice(1))) : -1;
+        step.value = from >= 0 ? from : all.length - 1;
+        steering.hidden = all.length < 2;
+        stepSays.textContent = stepNow();
+        draw();
+    };
+    step.addEventListener("input", () => {
+        filter.value = step.value === step.max ? "last" : "=" + stepNow();
+        filter.dispatchEvent(new Event("input"));
+    });
+    for (const control of [...measures, of, against, ...filter ? [filter] : []]) control.addEventListener("input", () => { update(); tell(); });
+    budget.addEventListener("input", () => { choose("budget", wanted()); slide(); draw(); });
+    slide();
+    update();
+    const asked = rows.find(row => row.cells[0].id === chosen.get("row"));
+    if (asked) goTo(asked, true);
+    addEventListener("hashchange", () => {
+        const row = rows.find(row => row.cells[0].id === location.hash.slice(1));
+        if (row) goTo(row, true);
+    });
+}

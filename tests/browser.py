@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""The controls of a report's first screen, worked by mouse and keys in Chromium: tests/browser.py PAGE
+
+Chromium is driven over its debugging pipe, so that pointer and keys go the way a person's do. A line a check; exit
+code 1 if one failed."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+class Browser:
+    def __init__(self, page, size=(1280, 800)):
+        self.folder = tempfile.TemporaryDirectory()
+        here_in, there_out = os.pipe()
+        there_in, here_out = os.pipe()
+        # The program reads from descriptor 3 and writes to 4.
+        launch = f"exec 3<&{there_in} 4>&{there_out}; exec chromium \"$@\""
+        self.process = subprocess.Popen(
+            ["bash", "-c", launch, "bash", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+             "--no-first-run", "--disable-background-networking", "--remote-debugging-pipe",
+             f"--window-size={size[0]},{size[1]}", f"--user-data-dir={self.folder.name}"],
+            pass_fds=(there_in, there_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(there_in), os.close(there_out)
+        self.reads, self.out, self.number, self.rest, self.messages = here_in, here_out, 0, b"", []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in "Page", "Runtime":
+            self.call(domain + ".enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+        self.open(page)
+
+    def receive(self):
+        while b"\0" not in self.rest:
+            more = os.read(self.reads, 1 << 16)
+            if not more:
+                sys.exit("browser.py: Chromium ended")
+            self.rest += more
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if hasattr(self, "session"):
+            message["sessionId"] = self.session
+        os.write(self.out, json.dumps(message).encode() + b"\0")
+        while True:
+            got = self.receive()
+            if got.get("method") in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled"):
+                self.messages.append(json.dumps(got["params"])[:300])
+            if got.get("method") == "Page.loadEventFired":
+                self.loaded = True
+            if got.get("id") == self.number:
+                if "error" in got:
+                    raise RuntimeError(method + ": " + str(got["error"]))
+                return got["result"]
+
+    def open(self, address):
+        self.loaded = False
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=address)
+        while not self.run("document.readyState === 'complete' && location.protocol === 'file:'"):
+            pass
+
+    def run(self, expression):
+        got = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in got:
+            raise RuntimeError(expression + ": " + str(got["exceptionDetails"])[:400])
+        return got["result"].get("value")
+
+    def wait(self, expression, tries=50):
+        while tries and not self.run(expression):
+            self.run("new Promise(done => setTimeout(done, 50))")
+            tries -= 1
+
+    def place(self, element):
+        return self.run(f"""(() => {{ const e = {element}; e.scrollIntoView({{block: "center", behavior: "instant"}});
+            const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()""")
+
+    def point(self, element):
+        x, y = self.place(element)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, element):
+        self.point(element)
+        x, y = self.place(element)
+        for kind in "mousePressed", "mouseReleased":
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def key(self, name, text=None, code=0):
+        codes = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, " ": 32}
+        for kind in "keyDown", "keyUp":
+            self.call("Input.dispatchKeyEvent", type=kind, key=name, code="Space" if name == " " else name,
+                      windowsVirtualKeyCode=codes.get(name, code), **({"text": text} if text and kind == "keyDown" else {}))
+
+    def focus(self, element):
+        self.run(f"({element}).focus()")
+
+    def close(self):
+        os.close(self.out)
+        self.process.terminate()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+failed = 0
+
+
+def check(name, good, said=""):
+    global failed
+    failed += not good
+    print(("ok " if good else "FAILED ") + name + ("" if good else f": {said}"))
+
+
+Q = "document.querySelector"
+WORDS = """(() => { const part = document.createRange(); part.setStart(document.body, 0);
+    const table = [...document.querySelectorAll(".take")].find(t => !t.hidden); part.setEndAfter(table);
+    const walk = node => node.nodeType === 3 ? node.data : node.nodeType !== 1 ? "" : !part.intersectsNode(node) ||
+        ["svg", "STYLE", "SCRIPT"].includes(node.tagName) || node.matches(".skip, .sr, details:not([open]) > :not(summary)") || getComputedStyle(node).display === "none" ? "" :
+        (node.tagName === "SELECT" ? node.selectedOptions[0].text : [...node.childNodes].map(walk).join(" "));
+    return walk(document.body).replace(/\\s+/g, " ").trim(); })()"""
+
+
+def main():
+    page = "file://" + os.path.abspath(sys.argv[1])
+    b = Browser(page)
+    said = b.run(WORDS)
+    words = [w for w in said.split() if any(c.isalpha() for c in w)]
+    check("at most 60 words before the table's end", len(words) <= 60, f"{len(words)}: {said}")
+    check("the table and the front are on the first screen",
+          b.run(f"""Math.max({Q}(".take:not([hidden])").getBoundingClientRect().bottom, {Q}(".chart svg").getBoundingClientRect().bottom)""") <= 800)
+    heights = "[...document.querySelectorAll('.mark')].map(m => m.getAttribute('transform')).join()"
+    axis = "[...document.querySelectorAll('.chart text')].map(t => t.textContent).find(t => t.startsWith('hardness'))"
+    measures = b.run("[...document.querySelectorAll('[name=measure]')].map(r => r.value)")
+    if len(measures) > 1:
+        before = b.run(heights), b.run(axis), b.run("document.querySelector('.take:not([hidden])').innerText")
+        b.click(Q + f"('[name=measure][value={measures[1]}]')")
+        after = b.run(heights), b.run(axis), b.run("document.querySelector('.take:not([hidden])').innerText")
+        check("the switch changes the picture, its axis and the table", all(x != y for x, y in zip(before, after)), after[1])
+        check("and stands in the address", b.run("location.hash") == "#measure=" + measures[1], b.run("location.hash"))
+        b.key("ArrowLeft")
+        check("by key, too", b.run(heights) == before[0] and b.run("location.hash") == "", b.run("location.hash"))
+    # A mark: its numbers, its row, and back.
+    mark = Q + "('.mark:last-of-type')"
+    label = b.run(mark + ".getAttribute('aria-label')")
+    b.point(mark)
+    tip = Q + "('.tip')"
+    check("pointing at a mark shows its numbers", b.run(f"!{tip}.hidden && {tip}.textContent.includes('false negatives')"))
+    b.call("Input.dispatchMouseEvent", type="mouseMoved", x=5, y=5)
+    check("and pointing elsewhere hides them", b.run(f"{tip}.hidden"))
+    b.focus(mark)
+    check("so does the focus", b.run(f"!{tip}.hidden"))
+    row = b.run(mark + ".dataset.row")
+    numbers = b.run(f"""(() => {{ const row = {Q}("#{row}").parentElement, heads = [...row.closest("table").tHead.rows[0].cells];
+        return (100 * parseFloat(row.cells[heads.findIndex(h => h.dataset.column === "fn_ratio")].dataset.v)).toFixed(2); }})()""")
+    check("they are the row's", f"false negatives {numbers}" in label, (label, numbers))
+    b.key("Enter", "\r")
+    check("Enter goes to its row", b.run("document.activeElement.id") == row and b.run("location.hash") == "#row=" + row,
+          b.run("document.activeElement.id") + b.run("location.hash"))
+    back = "[...document.querySelectorAll('.picked button')].pop()"
+    b.click(back)
+    check("a click comes back to it", b.run("document.activeElement.dataset.row") == row)
+    b.click(mark)
+    check("a click goes to the row", b.run(f"{Q}('#{row}').parentElement.classList.contains('here')"))
+    b.focus(back)
+    b.key("Enter", "\r")
+    check("and Enter comes back", b.run("document.activeElement.dataset.row") == row)
+    # A budget.
+    budget = Q + "('.takes input[type=range]')"
+    b.focus(budget)
+    b.key("ArrowRight")
+    value = b.run("new URLSearchParams(location.hash.slice(1)).get('budget')")
+    slid = "[...document.querySelectorAll('.take:not([hidden]) .slid')].find(r => r.offsetParent).innerText"
+    check("the budget's slider answers another budget", b.run(slid).startswith(f"+{value}"), b.run(slid))
+    wanted = b.run("""(() => { const body = [...document.querySelector('.take:not([hidden])').tBodies].find(x => x.offsetParent);
+        const rows = [...body.rows].filter(r => r.hidden && parseFloat(r.dataset.budget) <= %s); return rows.pop().cells[1].textContent; })()""" % value)
+    check("by the last row whose budget is no larger", wanted in b.run(slid), (wanted, b.run(slid)))
+    # Against cost, by keys.
+    against = Q + "('.choices select:last-of-type')"
+    selects = "[...document.querySelectorAll('.choices label')].find(l => l.textContent.startsWith('against')).firstElementChild"
+    b.focus(selects)
+    b.run(f"{selects}.value = 'log'; {selects}.dispatchEvent(new Event('input'))")
+    check("cost on a logarithmic axis", b.run("[...document.querySelectorAll('.chart text')].some(t => t.textContent.includes('logarithmic'))"))
+    check("which the address has", "against=log" in b.run("location.hash"))
+    b.run(f"{selects}.value = 'fn'; {selects}.dispatchEvent(new Event('input'))")
+    # Steps.
+    step = "[...document.querySelectorAll('.choices label')].find(l => l.textContent.startsWith('step'))"
+    if b.run(f"!{step}.hidden"):
+        before = b.run(heights)
+        b.focus(step + ".firstElementChild")
+        b.key("ArrowLeft")
+        check("the step's slider draws another step", b.run(heights) != before)
+        now = b.run("new URLSearchParams(location.hash.slice(1)).get('step')")
+        check("and the table's rows are of it", b.run(
+            f"[...document.querySelectorAll('#settings tbody tr:not([hidden]) th')].every(th => th.dataset.step === '{now}')"), now)
+        b.open(page + f"#step={now}")
+        check("an address with a step opens at it", b.run(step + ".querySelector('output').textContent") == now)
+        b.focus(step + ".firstElementChild")
+        b.key("ArrowRight")
+    # Two rows: their difference, against one computed here.
+    rows = b.run("[...document.querySelectorAll('#settings tbody tr:not([hidden]) th')].filter(th => th.dataset.base !== th.id.slice(1)).slice(0, 2).map(th => th.id)")
+    b.click(Q + f"('#{rows[0]} .tick')")
+    b.focus(Q + f"('#{rows[1]} .tick')")
+    b.key(" ", " ")
+    data = json.loads(b.run("document.getElementById('by-seed').textContent"))
+    at = data["columns"].index("fn_ratio") + 1
+    one, other = ({cell[0]: cell[at] for cell in data[r]} for r in rows)
+    values = [one[s] - other[s] for s in one if s in other]
+    mean = sum(values) / len(values)
+    said = b.run(Q + "('.picked').textContent")
+    check("two ticked rows have their difference", f"false negatives {'+' if mean > 0 else ''}{100 * mean:.2f}".replace("-", "−") in said, said)
+    if len(values) == 3:
+        half = 4.30265273 * (sum((v - mean) ** 2 for v in values) / 2 / 3) ** .5
+        check("with its interval, paired by seed", f"± {100 * half:.2f} points" in said, (said, half))
+    # A setting as YAML.
+    link = "[...document.querySelectorAll('.take:not([hidden]) a[data-yaml]')].find(a => a.offsetParent)"
+    if b.run(f"!!{link}"):
+        b.run(f"window.link = {link}")
+        b.click("window.link")
+        b.wait("'copied' in window.link.dataset")
+        check("a click copies a setting as YAML", b.run("window.link.dataset.copied === '- ' + window.link.dataset.yaml"),
+              b.run("window.link.outerHTML"))
+        b.run("delete window.link.dataset.copied; window.link.focus()")
+        b.key("Enter", "\r")
+        b.wait("'copied' in window.link.dataset")
+        check("so does Enter", b.run("'copied' in window.link.dataset"))
+    # A sampler highlighted is highlighted in the front, and in print it is not.
+    chip = "[...document.querySelectorAll('.chips button')][1]"
+    b.click(chip)
+    check("the front follows the highlight", b.run("document.querySelectorAll('.mark.off').length > 0 && document.querySelectorAll('.mark:not(.off)').length > 0"))
+    b.click(chip)
+    check("thumbnails lead to all figures", b.run("document.querySelectorAll('.thumbs a').length === document.querySelectorAll('#figures figure').length || document.querySelectorAll('#figures figure').length < 3"))
+    check("no message", not b.messages, b.messages)
+    b.close()
+    narrow = Browser(page, (420, 900))
+    check("at 420 px nothing is cut", narrow.run("document.documentElement.scrollWidth <= 420 && [...document.querySelectorAll('.takes')].every(t => t.scrollWidth <= t.clientWidth)"),
+          narrow.run("[document.documentElement.scrollWidth, ...[...document.querySelectorAll('.takes')].flatMap(t => [t.scrollWidth, t.clientWidth])].join()"))
+    narrow.close()
+    return failed > 0
+
+
+sys.exit(main())
