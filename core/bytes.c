@@ -1,3 +1,4 @@
+// Bytes that grow, and files of them with a first line and a checksum.
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/files.h"

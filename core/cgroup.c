@@ -1,3 +1,4 @@
+// The quota of processors of a process's control groups, of versions 1 and 2.
 #include "core/cgroup.h"
 
 #include <math.h>

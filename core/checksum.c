@@ -1,3 +1,4 @@
+// The checksum behind the end of a file: SHA-256, written once and checked a block at a time.
 #include "core/checksum.h"
 
 #include "core/digest.h"

@@ -1,3 +1,4 @@
+// Classes of labels by sorting; the chance that two labelled items share one.
 #include "core/classes.h"
 #include "core/label_sets.h"
 #include "core/numbers.h"

@@ -2,6 +2,8 @@
 // number of threads, and the flag of an interrupt. There is no global state besides it.
 #pragma once
 
+#include "core/attributes.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -11,9 +13,6 @@
 #include <stdio.h>
 
 extern const char hn_version[]; // of the program and of the library
-
-#define HN_MUST_USE __attribute__((warn_unused_result))
-#define HN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 
 // Status of a fallible call. Values up to 130 are the program's exit codes; see hn_exit_code().
 enum hn_code {
@@ -188,34 +187,6 @@ void hn_scope_end(struct hn_scope *scope);
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 HN_MUST_USE char *hn_vformat(struct hn_context *ctx, const char *fmt, va_list args) HN_PRINTF(2, 0);
-
-// Puts a text behind the one in text[size], or in its place; where it does not fit, whole
-// characters (UTF-8) and "..." are left.
-void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
-void hn_vappend(char *text, size_t size, const char *fmt, va_list args) HN_PRINTF(3, 0);
-void hn_put_text(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
-// The same of a text of a file, as a message quotes it: 60 bytes of it at most.
-struct hn_quoted {
-    char text[61];
-};
-struct hn_quoted hn_quote(const char *text);
-// Length of the UTF-8 character at s, 0 if there is none (RFC 3629).
-int hn_utf8_length(const unsigned char *s);
-// "1 cell", "2 cells", "2 queries": a number with what it counts.
-struct hn_counted {
-    char text[64];
-};
-struct hn_counted hn_counted(int64_t n, const char *one);
-// A text that a function composes for people: a label, a title, a list.
-struct hn_phrase {
-    char text[1024];
-};
-// Writes a text so that nothing in it is markup where it goes.
-typedef void hn_put(FILE *out, const char *text);
-void hn_plain_put(FILE *out, const char *text); // on a terminal: control characters become spaces
-// As vfprintf(), with every %s written by put(). Numbers: integers, %f, %g, no '*'.
-void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args);
-void hn_print(FILE *out, hn_put *put, const char *format, ...) HN_PRINTF(3, 4);
 
 // Checked size arithmetic: false on overflow of int64.
 static inline bool hn_mul(int64_t a, int64_t b, int64_t *out) {

@@ -1,3 +1,4 @@
+// Exponentials of arrays, in loops that the compiler makes vectors of.
 #include "core/exp.h"
 #include "core/clones.h"
 

@@ -1,3 +1,4 @@
+// Numbers the sets of labels that items have, by sorting items by their labels.
 #include "core/label_sets.h"
 
 #include <gsl/gsl_sort_int.h>

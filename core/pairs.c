@@ -1,3 +1,4 @@
+// Kinds of pairs of items, from labels, sets of labels or judgements.
 #include "core/pairs.h"
 #include "core/clones.h"
 #include "core/label_sets.h"

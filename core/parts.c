@@ -1,3 +1,4 @@
+// Cuts a long computation into parts, which this process or others compute.
 #include "core/parts.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Judged pairs as sorted rows of queries, searched by bisection.
 #include "core/qrels.h"
 #include "core/numbers.h"
 

@@ -1,3 +1,5 @@
+// Streams of random numbers by a counter and a key, so that any number can be drawn without those
+// before it.
 #include "core/random.h"
 #include "core/bitset.h"
 

@@ -1,3 +1,4 @@
+// Numbers as texts: the shortest that reads back equal, or of so many digits.
 #include "core/real_text.h"
 
 #include <locale.h>

@@ -1,3 +1,4 @@
+// Memory that a process shares with those that it forks.
 #include "core/shared.h"
 
 #include <errno.h>

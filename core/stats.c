@@ -124,6 +124,17 @@ double hn_median(double *value, int64_t n) {
     return gsl_stats_median_from_sorted_data(value, 1, (size_t)n);
 }
 
+double hn_quantile(double *value, int64_t n, double q) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i]))
+            value[kept++] = value[i];
+    if (kept == 0)
+        return NAN;
+    gsl_sort(value, 1, (size_t)kept);
+    return gsl_stats_quantile_from_sorted_data(value, 1, (size_t)kept, q);
+}
+
 HN_CLONES
 static void cosine_bins(const float *v, int64_t n, double bins, int32_t *bin) {
     for (int64_t j = 0; j < n; j++) {

@@ -42,3 +42,5 @@ static inline int64_t hn_cosine_bin(float v, int64_t bins) {
 void hn_cosine_bins(const float *v, int64_t n, int64_t bins, int32_t *bin);
 // Median of value[n] (sorted in place; mean of the middle two if n is even); NaN if n = 0.
 double hn_median(double *value, int64_t n);
+// Quantile q of value[n] (sorted in place, NaN left out); NaN without any.
+double hn_quantile(double *value, int64_t n, double q);

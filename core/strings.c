@@ -1,3 +1,4 @@
+// Many texts in one block, sorted or hashed to be found.
 #include "core/strings.h"
 #include "core/random.h"
 

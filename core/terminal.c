@@ -1,3 +1,4 @@
+// The width of a terminal, and texts wrapped to it.
 #include "core/terminal.h"
 
 #include "core/context.h"

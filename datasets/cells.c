@@ -1,3 +1,4 @@
+// Cells of lines of text files, quoted or not.
 #include "datasets/cells.h"
 
 #include <string.h>

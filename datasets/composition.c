@@ -1,3 +1,4 @@
+// Sizes of classes, and rows that are equal, by their digests.
 #include "core/classes.h"
 #include "core/digest.h"
 #include "core/label_sets.h"

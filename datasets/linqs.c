@@ -1,5 +1,7 @@
+// Reads folders of LINQS: documents with words and labels, and the citations between them.
 #include "datasets/linqs.h"
 #include "core/real_text.h"
+#include "core/text.h"
 #include "datasets/text.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // Reading a snapshot of queries and a corpus: opening it checks everything but the values of rows
 // and texts.
 #include "core/digest.h"
+#include "core/text.h"
 #include "datasets/h5_data.h"
 #include "datasets/retrieval_private.h"
 

@@ -1,4 +1,5 @@
 // Opening a snapshot file: everything is checked but the values of the embeddings.
+#include "core/text.h"
 #include "datasets/h5_data.h"
 #include "datasets/snapshot_private.h"
 

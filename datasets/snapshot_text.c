@@ -1,4 +1,5 @@
 // The texts of a snapshot: attributes and data sets of them, and what of them is printable.
+#include "core/text.h"
 #include "datasets/h5_data.h"
 #include "datasets/snapshot_private.h"
 

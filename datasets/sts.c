@@ -1,4 +1,6 @@
+// Reads files of sentence pairs with scores, and numbers their sentences.
 #include "datasets/sts.h"
+#include "core/text.h"
 #include "datasets/cells.h"
 
 #include <stdlib.h>

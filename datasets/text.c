@@ -1,5 +1,7 @@
-#include "datasets/text.h"
+// Text files by line and word, with errors that name file and line.
+#include "core/text.h"
 #include "core/files.h"
+#include "datasets/text.h"
 
 #include <errno.h>
 #include <glob.h>

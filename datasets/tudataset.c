@@ -1,3 +1,4 @@
+// Reads graphs in the layout of TUDataset.
 #include "datasets/tudataset.h"
 #include "core/numbers.h"
 #include "datasets/text.h"

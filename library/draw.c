@@ -3,6 +3,7 @@
 // Threads that share a handle may be in different epochs: each draws from the one that it began
 // last, and a call begins that again if another thread has begun its own since.
 #include "samplers/draw.h"
+#include "core/text.h"
 #include "library/library_private.h"
 #include "samplers/sampler.h"
 

@@ -1,5 +1,6 @@
 // The items of a build: copies of the caller's arrays, checked.
 #include "core/label_sets.h"
+#include "core/text.h"
 #include "library/library_private.h"
 
 #include <string.h>

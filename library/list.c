@@ -2,6 +2,7 @@
 #include "core/digest.h"
 #include "core/label_sets.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "library/library_private.h"
 #include "samplers/sampler.h"
 

@@ -1,5 +1,6 @@
 // Measures of any batches, the same as those of `hardneg run`.
 #include "metrics/measure.h"
+#include "core/text.h"
 #include "harness/job/grid.h"
 #include "harness/job/list.h"
 #include "library/library_private.h"

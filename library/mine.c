@@ -1,6 +1,7 @@
 // Hard negatives of queries over a corpus, the same as those of `hardneg mine`.
 #include "retrieval/mine.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "library/library_private.h"
 #include "retrieval/listed.h"
 #include "retrieval/miner.h"

@@ -1,3 +1,4 @@
+// Sums of exponentials by anchor, kept for a batch, for all losses and weightings that ask.
 #include "metrics/exp_sums.h"
 
 #include "core/clones.h"

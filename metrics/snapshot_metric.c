@@ -1,3 +1,4 @@
+// Measures a snapshot with a set of metrics, whose sweeps are shared.
 #include "metrics/metric.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Training, validation and test rows of labelled items, of the file or drawn.
 #include "core/classes.h"
 #include "core/random.h"
 #include "metrics/metric.h"

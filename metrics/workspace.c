@@ -1,3 +1,4 @@
+// The pairs of a batch with their products and kinds, once for all metrics.
 #include "metrics/workspace.h"
 #include "core/clones.h"
 #include "metrics/exp_sums.h"

@@ -1,3 +1,4 @@
+// Cell files: one walk writes and reads the results of an item.
 #include "results/cell_file.h"
 #include "core/files.h"
 #include "core/pairs.h"

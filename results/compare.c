@@ -3,6 +3,7 @@
 // Exact decisions (ids, orders, counters, histograms) are the same numbers on every machine and are
 // compared exactly; floats come from matrix products, which differ in their last bits between BLAS
 // kernels, and are compared to a tolerance (docs/reference/methods.md, "Decisions are exact").
+#include "core/text.h"
 #include "results/compare_private.h"
 #include "results/programs.h"
 

@@ -1,10 +1,10 @@
 // Comparison of results by cell_key, kinds of values and gates (docs/reference/compare.md).
 #pragma once
 
-#include "core/slowdown.h"
 #include "core/stats.h"
 #include "core/table.h"
 #include "results/rows.h"
+#include "results/slowdown.h"
 #include "results/timing.h"
 
 #include <stdio.h>

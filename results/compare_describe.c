@@ -1,6 +1,8 @@
-#include "core/slowdown.h"
+// A comparison in words: cells without partners, causes, machines.
+#include "core/text.h"
 #include "results/compare_private.h"
 #include "results/programs.h"
+#include "results/slowdown.h"
 
 #include <inttypes.h>
 #include <math.h>

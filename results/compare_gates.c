@@ -1,6 +1,7 @@
 // Gates and the verdict of a comparison.
-#include "core/slowdown.h"
+#include "core/text.h"
 #include "results/compare.h"
+#include "results/slowdown.h"
 
 #include "core/options/option.h"
 

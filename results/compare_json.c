@@ -1,6 +1,6 @@
 // A comparison as a JSON document (docs/reference/compare.md).
-#include "core/slowdown.h"
 #include "results/compare_private.h"
+#include "results/slowdown.h"
 
 static const char *const ends[] = {"pass", "fail", "nothing", "nothing"};
 

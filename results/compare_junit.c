@@ -1,4 +1,5 @@
 // A comparison as a JUnit report: a test case for each compared column, each cost, and the verdict.
+#include "core/text.h"
 #include "results/compare_private.h"
 
 #include <inttypes.h>

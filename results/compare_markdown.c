@@ -1,4 +1,5 @@
 // A comparison as Markdown, for the summary of a CI job. Nothing that a file holds is markup in it.
+#include "core/text.h"
 #include "results/compare_private.h"
 
 #include <inttypes.h>

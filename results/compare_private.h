@@ -1,6 +1,7 @@
 // Functions that the output formats of `compare` share (compare_describe.c).
 #pragma once
 
+#include "core/text.h"
 #include "results/compare.h"
 #include "results/records.h"
 

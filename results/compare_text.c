@@ -1,4 +1,5 @@
 // A comparison on the terminal.
+#include "core/text.h"
 #include "results/compare_private.h"
 
 #include <string.h>

@@ -1,7 +1,9 @@
 // Times of two results: can the machines be compared, the noise of the host, the family of tests.
 #include "core/rank_tests.h"
-#include "core/slowdown.h"
+#include "core/stats.h"
+#include "core/text.h"
 #include "results/compare.h"
+#include "results/slowdown.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // Which programs made the rows of results, and which version of the code's results that was.
 #include "results/programs.h"
 
+#include "core/text.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

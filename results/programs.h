@@ -3,6 +3,7 @@
 // archive. Up to version 0.1.0 it was the commit.
 #pragma once
 
+#include "core/text.h"
 #include "results/rows.h"
 
 enum { HN_PROGRAM = 48 };

@@ -1,5 +1,7 @@
+// Records of JSON as tables, for terminals and Markdown.
 #include "results/records.h"
 #include "core/real_text.h"
+#include "core/text.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,8 @@
+// Finds rows of tables by their keys, and rows of two tables that correspond.
 #include "results/rows.h"
 #include "core/options/option.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdio.h>

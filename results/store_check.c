@@ -1,6 +1,7 @@
 // Refuses what no run has written, in a file of the right shapes: values that their unit excludes,
 // numbers where texts belong, rows of tables that are not there. A page of them would look like any
 // other.
+#include "core/text.h"
 #include "results/store_private.h"
 
 #include <float.h>

@@ -5,6 +5,7 @@
 #include "core/options/option.h"
 #include "core/pairs.h"
 #include "core/real_text.h"
+#include "core/text.h"
 #include "datasets/h5_data.h"
 #include "results/programs.h"
 #include "results/store_private.h"

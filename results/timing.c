@@ -1,7 +1,8 @@
 // Samples of costs in /timing.
+#include "results/slowdown.h"
 #include "results/timing.h"
-#include "core/slowdown.h"
 #include "core/stats.h"
+#include "core/text.h"
 #include "results/rows.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // Samples of costs in the table /timing of results.
 #pragma once
 
-#include "core/slowdown.h"
+#include "results/slowdown.h"
 #include "results/store.h"
 
 enum hn_clock { HN_CLOCK_WALL, HN_CLOCK_PROCESSOR };

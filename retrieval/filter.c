@@ -1,3 +1,4 @@
+// The filters of mining, in their order, on the candidates of one query.
 #include "core/random.h"
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"

@@ -1,6 +1,7 @@
 // Looks at what was mined as a whole: what listed scores lack, and why no negative is left.
 #include "retrieval/listed.h"
 
+#include "core/text.h"
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"
 #include "retrieval/take.h"

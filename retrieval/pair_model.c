@@ -1,3 +1,4 @@
+// Fits the model of which candidates are relevant to judged pairs.
 #include "retrieval/pair_model.h"
 
 #include "retrieval/miner.h"

@@ -1,6 +1,8 @@
+// Draws pairs to be judged, with probabilities by rank.
 #include "retrieval/population.h"
 
 #include "core/random.h"
+#include "core/text.h"
 #include "retrieval/miner.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Hardness and false negatives of the negatives that settings of mining leave.
 #include "retrieval/price.h"
 
 #include "core/front.h"

@@ -1,3 +1,4 @@
+// The best passages of queries by a sweep, with equal scores in the order of passages.
 #include "retrieval/ranking.h"
 
 #include "core/sweep/knn_lists.h"

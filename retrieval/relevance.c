@@ -1,3 +1,4 @@
+// Relevance of passages by keys, with equal texts as one; passages that are the query itself.
 #include "retrieval/relevance.h"
 
 #include "core/numbers.h"

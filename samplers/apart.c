@@ -4,6 +4,7 @@
 // neither clashes where it comes to; up to TRIES are looked at. What cannot be placed stays. No
 // exchange makes a new clash, so one pass is enough.
 
+#include "core/text.h"
 #include "samplers/sampler.h"
 
 #include <string.h>

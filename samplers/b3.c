@@ -13,6 +13,7 @@
 // teacher`. Its p is 30 or 70 by data set. Mined hard negatives, which the paper adds to a batch,
 // are left out.
 #include "core/sweep/knn_lists.h"
+#include "core/text.h"
 #include "samplers/clusters.h"
 #include "samplers/sampler.h"
 

@@ -7,6 +7,7 @@
 // walked in order when it begins, and batches are copied from memory. Deviation: the code gathers
 // the last B - 1 or fewer items in one short batch, here they are walked from like all others.
 #include "core/bitset.h"
+#include "core/text.h"
 #include "samplers/proximity.h"
 #include "samplers/walk.h"
 

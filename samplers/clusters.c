@@ -1,3 +1,4 @@
+// Shared by samplers that go by clusters: the space of rows, notes, and the order of members.
 #include "samplers/clusters.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Builds a sampler and draws its batches in steps of bounded memory.
 #include "samplers/draw.h"
 
 #include "samplers/proximity.h"

@@ -8,6 +8,7 @@
 // at a high quantile many have no edge, and the method would put them in file order, which is often
 // sorted by class.
 #include "core/clones.h"
+#include "core/text.h"
 #include "samplers/gcbs_threshold.h"
 #include "samplers/sampler.h"
 

@@ -2,6 +2,8 @@
 // them over as self->given before the first epoch.
 #include "samplers/given.h"
 
+#include "core/text.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// Parts of a graph with few edges between them, grown and then improved by exchanges.
 #include "samplers/clusters.h"
 
 #include <gsl/gsl_sort_int.h>

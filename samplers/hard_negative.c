@@ -16,6 +16,7 @@
 #include "core/bitset.h"
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
+#include "core/text.h"
 #include "samplers/sampler.h"
 
 // Neighbours kept beyond those an anchor takes when none of them is in the batch already. One whose

@@ -22,6 +22,7 @@
 #include "core/clones.h"
 #include "core/exp.h"
 #include "core/sweep/packed.h"
+#include "core/text.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Spherical k-means, whose assignments exact products decide.
 #include "core/sweep/blas.h"
 #include "core/sweep/select.h"
 #include "samplers/clusters.h"

@@ -29,6 +29,7 @@
 // decided exactly. Our products have the same bits on every processor with fused multiply-add;
 // where the BLAS library multiplies, batches may depend on its kernels.
 #include "core/sweep/knn_lists.h"
+#include "core/text.h"
 #include "samplers/mosaic_pool.h"
 #include "samplers/sampler.h"
 

@@ -13,6 +13,7 @@
 // gives sizes down to C / 2. The paper doubles C at given epochs; here it stays. The code ends a
 // node's rounds when its mean similarity gains less than 10^-4.
 #include "core/sweep/select.h"
+#include "core/text.h"
 #include "samplers/clusters.h"
 #include "samplers/sampler.h"
 

@@ -19,6 +19,7 @@
 #include "core/exp.h"
 #include "core/sweep/lanczos.h"
 #include "core/sweep/packed.h"
+#include "core/text.h"
 #include "samplers/sampler.h"
 #include "samplers/spectral_even.h"
 

@@ -12,6 +12,7 @@
 // margins chooses, for every query, one of many passages that a teacher has scored: items here have
 // one positive and the batch as negatives, so there is nothing to be balanced.
 #include "core/bitset.h"
+#include "core/text.h"
 #include "samplers/clusters.h"
 
 struct params {

@@ -3,10 +3,12 @@
 
     tests/modules.py            checks the tree against tests/modules.txt; exit status 1 with findings
     tests/modules.py --print    the modules with files, lines and arrows
+    tests/modules.py --elsewhere  functions that are not defined in the source of their header
 
 Checked: an include is of the same module or of one that the table names; private headers stay within
 their module; no circle of modules, and none of files within a module; a tag stands for one type;
-sizes of folders and files; the libraries that few may use."""
+sizes of folders and files; the libraries that few may use; a function that x.h declares is defined in x.c,
+or in an x_*.c where x_private.h joins them, but for a few (--elsewhere lists them)."""
 import os
 import re
 import subprocess
@@ -17,6 +19,9 @@ TABLE = "tests/modules.txt"
 FAMILIES = {"samplers", "plots/figures", "training/net", "training/tasks"}
 MOST_FILES = 30
 MOST_LINES = 1200
+MOST_ELSEWHERE = 0.07  # of the functions that headers declare
+DECLARED = re.compile(r"^(?!static|typedef|#)[\w *]+?\b(hn_\w+)\s*\([^;{]*\)\s*;", re.M)
+DEFINED = re.compile(r"^(?!static|typedef|#)[A-Za-z_][\w *]*?\b(hn_\w+)\s*\([^;{]*\)\s*\{", re.M)
 # Headers of libraries, and the files that may include them; tests, too.
 LIBRARIES = {
     "hdf5.h": r"datasets/hdf5_api\.h",
@@ -83,6 +88,23 @@ def circle(graph):
     return None
 
 
+def find_pairs(paths):
+    """(function, header, source) of all that a header declares and a source defines."""
+    declared, defined = {}, {}
+    for path in paths:
+        text = open(path, encoding="utf-8").read()
+        if path.endswith(".h"):
+            text = re.sub(r"//[^\n]*", "", text)
+        for name in (DECLARED if path.endswith(".h") else DEFINED).findall(text):
+            (declared if path.endswith(".h") else defined).setdefault(name, path)
+    return [(name, header, defined[name]) for name, header in declared.items() if name in defined]
+
+
+def is_pair(header, source, paths):
+    stem = header[:-2].removesuffix("_private")
+    return source == stem + ".c" or (source.startswith(stem + "_") and stem + "_private.h" in paths)
+
+
 class House:
     def __init__(self):
         self.order, self.may = read_table()
@@ -139,9 +161,18 @@ class House:
         for tag, files in sorted(self.tags.items()):
             if len(files) > 1:
                 self.findings.append(f"tag {tag} stands for a type in each of {', '.join(files)}")
+        self.check_pairs()
         found = circle(self.arrows)
         if found:
             self.findings.append("circle of modules: " + " -> ".join(found))
+
+    def check_pairs(self):
+        paths = {f for f in self.lines if self.module(f)}
+        pairs = find_pairs(paths)
+        self.elsewhere = [p for p in pairs if not is_pair(p[1], p[2], paths)]
+        if len(self.elsewhere) > MOST_ELSEWHERE * len(pairs):
+            self.findings.append(f"{len(self.elsewhere)} of {len(pairs)} functions are not defined in the source of "
+                                 f"their header ({MOST_ELSEWHERE:.0%} may be): tests/modules.py --elsewhere")
 
     def check_files(self, module):
         """Circles among the files of a module, where a source and its headers count as one."""
@@ -175,6 +206,9 @@ def main():
     house.check()
     if sys.argv[1:] == ["--print"]:
         house.show()
+    if sys.argv[1:] == ["--elsewhere"]:
+        for name, header, source in sorted(house.elsewhere, key=lambda p: p[1:]):
+            print(f"{header}: {name} in {source}")
     for finding in house.findings:
         print(finding, file=sys.stderr)
     return 1 if house.findings else 0

@@ -1,5 +1,6 @@
 // The sampler of a run: built every t steps on the embeddings of now, asked for a batch at a time.
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "datasets/import/import.h"
 #include "samplers/draw.h"
 #include "samplers/sampler.h"

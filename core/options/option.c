@@ -6,6 +6,7 @@
 #include "core/options/option.h"
 
 #include "core/real_text.h"
+#include "core/text.h"
 #include <errno.h>
 #include <float.h>
 #include <locale.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/context.h"
+#include "core/text.h"
 #include <stdio.h>
 
 enum hn_option_kind {

@@ -7,6 +7,7 @@
 #include "core/options/option.h"
 #include "core/options/option_text.h"
 #include "core/terminal.h"
+#include "core/text.h"
 
 #include <string.h>
 

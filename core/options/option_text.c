@@ -4,6 +4,7 @@
 
 #include "core/options/option.h"
 #include "core/real_text.h"
+#include "core/text.h"
 #include <float.h>
 #include <inttypes.h>
 #include <locale.h>

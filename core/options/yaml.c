@@ -3,6 +3,7 @@
 // tags are refused: no file of ours needs them, and aliases can blow a small file up.
 #include "core/options/yaml.h"
 #include "core/table.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>

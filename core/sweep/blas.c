@@ -1,3 +1,4 @@
+// Loads OpenBLAS when the first product is wanted, with kernels that suit the processor.
 #include "core/sweep/blas.h"
 
 #include <cblas.h>

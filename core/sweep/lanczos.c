@@ -1,3 +1,4 @@
+// Largest eigenpairs by block Lanczos with full orthogonalisation.
 #include "core/sweep/lanczos.h"
 
 #include "core/clones.h"

@@ -1,5 +1,6 @@
 // Decides whether a screen pays, by guesses at products.
 #include "core/sweep/screen_private.h"
+#include "core/text.h"
 
 #include "core/sweep/select.h"
 #include "core/sweep/simd.h"

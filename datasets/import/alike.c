@@ -2,6 +2,7 @@
 // writes letters. And names that often stand for no label.
 #include "datasets/import/alike.h"
 
+#include "core/text.h"
 #include "datasets/import/array.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
+// Values of files of other programs as floats, integers or texts, in pieces.
 #include "datasets/import/array.h"
 
+#include "core/text.h"
 #include "datasets/half.h"
 #include "datasets/import/source.h"
 

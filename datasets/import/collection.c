@@ -1,6 +1,7 @@
 // Ids and texts of queries or passages.
 #include "datasets/import/collection.h"
 #include "core/files.h"
+#include "core/text.h"
 #include "datasets/import/lines.h"
 
 #include <string.h>

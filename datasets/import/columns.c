@@ -1,6 +1,7 @@
 // Labels of a text: on lines of their own, or in a column of a table.
 #include "datasets/import/columns.h"
 
+#include "core/text.h"
 #include "datasets/cells.h"
 #include "datasets/import/array.h"
 #include "datasets/import/format.h"

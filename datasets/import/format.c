@@ -1,3 +1,4 @@
+// Finds the format of a file by its first bytes, its name or what was asked for, and reads it.
 #include "datasets/import/format.h"
 #include "core/options/option.h"
 #include "datasets/import/array.h"

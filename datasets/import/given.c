@@ -3,6 +3,7 @@
 #include "datasets/import/given.h"
 #include "core/bitset.h"
 #include "core/files.h"
+#include "core/text.h"
 #include "datasets/import/array.h"
 #include "datasets/import/format.h"
 #include "datasets/import/npy.h"

@@ -1,6 +1,8 @@
+// Imports arrays of other programs: a snapshot, or one more step of it.
 #include "datasets/import/import.h"
 #include "core/files.h"
 #include "core/label_sets.h"
+#include "core/text.h"
 #include "datasets/import/array.h"
 #include "datasets/import/import_private.h"
 

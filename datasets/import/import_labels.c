@@ -1,5 +1,6 @@
 // Labels and groups as integers or texts, which are numbered.
 #include "core/label_sets.h"
+#include "core/text.h"
 #include "datasets/import/alike.h"
 #include "datasets/import/array.h"
 #include "datasets/import/import_private.h"

@@ -1,5 +1,6 @@
 // Judged pairs of TREC and BEIR, and scores of pairs.
 #include "core/real_text.h"
+#include "core/text.h"
 #include "datasets/import/collection.h"
 #include "datasets/import/lines.h"
 

@@ -2,6 +2,7 @@
 // what it cannot.
 #include "datasets/import/lines.h"
 
+#include "core/text.h"
 #include "datasets/import/source.h"
 #include "datasets/snapshot.h"
 #include "datasets/text.h"

@@ -1,3 +1,4 @@
+// Reads folders of queries and documents, in the layouts of CodeSearchNet and BEIR.
 #include "core/numbers.h"
 #include "core/random.h"
 #include "datasets/import/collection.h"

@@ -1,5 +1,6 @@
 // Snapshots of queries and a corpus, made of files about them.
 #include "core/files.h"
+#include "core/text.h"
 #include "datasets/import/collection.h"
 #include "datasets/import/import_private.h"
 

@@ -1,6 +1,7 @@
 // safetensors: the length of a header as a little-endian uint64, the header as JSON, {"name":
 // {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, "__metadata__": {...}}, then the
 // values, to which the offsets refer.
+#include "core/text.h"
 #include "datasets/import/array.h"
 #include "datasets/import/columns.h"
 #include "datasets/import/format.h"

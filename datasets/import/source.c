@@ -1,3 +1,4 @@
+// Bytes of a regular file or of standard input, taken with their bounds checked.
 #include "datasets/import/source.h"
 
 #include "core/files.h"

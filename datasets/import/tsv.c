@@ -1,6 +1,7 @@
 // Text: rows of numbers, one on each line, or labels, one on each line or in a column of a table
 // (columns.c). The first line may name the columns.
 #include "core/real_text.h"
+#include "core/text.h"
 #include "datasets/cells.h"
 #include "datasets/import/array.h"
 #include "datasets/import/columns.h"

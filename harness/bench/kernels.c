@@ -1,3 +1,4 @@
+// Times kernels and samplers, beside what the machine could do at best.
 #include "core/random.h"
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/sinks.h"

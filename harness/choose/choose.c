@@ -1,3 +1,4 @@
+// Measures the settings of a grid for `choose`, and looks at the choice on other steps.
 #include "harness/choose/choose.h"
 #include "core/files.h"
 #include "harness/choose/choose_private.h"

@@ -1,6 +1,7 @@
 // The job of a choice: a grid of samplers, the given one or our own, on a few steps of one file.
 #include "core/files.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "harness/choose/choose.h"
 #include "harness/choose/choose_private.h"
 #include "harness/choose/evidence.h"

@@ -1,10 +1,12 @@
 // A choice for people: a table of the settings that matter, and the answer in words.
 #include "core/real_text.h"
+#include "core/text.h"
 #include "harness/choose/choose.h"
 #include "harness/choose/choose_private.h"
 #include "harness/choose/evidence.h"
 #include "harness/run/estimate.h"
 #include "results/analysis/means.h"
+#include "results/analysis/shown.h"
 #include "results/records.h"
 
 #include <inttypes.h>
@@ -24,13 +26,23 @@ struct print {
     FILE *out;
 };
 
-// "12.57 +- 0.14"; half of the interval is left out where there is none.
-static void put_half(char *text, size_t size, struct hn_interval i, double scale, int digits) {
+// "12.57 +- 0.14", as tables show a column of results; "12.57" without an interval.
+static void put_half(char *text, size_t size, struct hn_interval i, const char *column) {
+    const struct hn_shown *shown = hn_shown_find(column);
     *text = '\0';
     hn_append(text, size, "%s",
-              isfinite(i.mean) ? hn_rounded(scale * i.mean, digits, false).text : "-");
+              isfinite(i.mean) ? hn_rounded(shown->scale * i.mean, shown->digits, false).text
+                               : "-");
     if (isfinite(i.mean) && isfinite(i.hi))
-        hn_append(text, size, " +- %.*f", digits, scale * (i.hi - i.lo) / 2);
+        hn_append(text, size, " +- %.*f", shown->digits, shown->scale * (i.hi - i.lo) / 2);
+}
+
+static void put_hardness(char *text, size_t size, const struct print *p, struct hn_interval i) {
+    static const char *const column[] = {[HN_GOAL_MEAN] = "true_mean",
+                                         [HN_GOAL_P99] = "true_p99",
+                                         [HN_GOAL_HARDEST] = "hard_true_mean",
+                                         [HN_GOAL_LME] = "true_lme"};
+    put_half(text, size, i, column[p->spec->goal]);
 }
 
 static struct hn_interval false_of(const struct print *p, int64_t arm, double level) {
@@ -38,7 +50,7 @@ static struct hn_interval false_of(const struct print *p, int64_t arm, double le
 }
 
 static void put_false(char *text, size_t size, const struct print *p, int64_t arm, double level) {
-    put_half(text, size, false_of(p, arm, level), 100, 2);
+    put_half(text, size, false_of(p, arm, level), "fn_ratio");
 }
 
 // "{mosaic: {pool: 2500}}" without the outer braces.
@@ -72,8 +84,8 @@ static json_t *row_of(const struct print *p, int64_t i) {
     char name[128], fn[48], hard[48], over[48];
     put_name(name, sizeof name, p, i);
     put_false(fn, sizeof fn, p, i, hn_choice_alone);
-    put_half(hard, sizeof hard, hn_choice_hard(&arm->evidence, hn_choice_alone), 1, 4);
-    put_half(over, sizeof over, arm->over_reference, 1, 4);
+    put_hardness(hard, sizeof hard, p, hn_choice_hard(&arm->evidence, hn_choice_alone));
+    put_hardness(over, sizeof over, p, arm->over_reference);
     return json_pack("{s:o, s:I, s:s, s:s, s:s, s:o, s:s}", "name", hn_json_text(name), "seeds",
                      (json_int_t)arm->evidence.seeds, "fn", fn, "hard", hard, "over", over, "ms",
                      hn_json_real(1e3 * hn_evidence_seconds(&arm->evidence)), "outcome",
@@ -306,8 +318,8 @@ static void print_answer(const struct print *p) {
             print_together(p);
         return;
     }
-    put_half(hard, sizeof hard, hn_choice_hard(&p->h->arm[best].evidence, p->together), 1, 4);
-    put_half(over, sizeof over, p->h->best_over, 1, 4);
+    put_hardness(hard, sizeof hard, p, hn_choice_hard(&p->h->arm[best].evidence, p->together));
+    put_hardness(over, sizeof over, p, p->h->best_over);
     fprintf(p->out, "%s %s: ", p->h->harder ? "Take" : " The hardest is", p->list.line[best]);
     print_goal(p);
     fprintf(p->out, " %s, %s over Uniform's", hard, over);
@@ -337,13 +349,13 @@ static void print_check(const struct print *p, const struct hn_choose_check *che
     struct hn_interval fn = check->false_negatives;
     char text[48], name[128];
     fprintf(p->out, "Step %" PRId64 ": ", check->step);
-    put_half(text, sizeof text, check->over_reference, 1, 4);
+    put_hardness(text, sizeof text, p, check->over_reference);
     if (p->h->best == p->h->reference)
         fputs("Uniform", p->out);
     else
         fprintf(p->out, "%s over Uniform", text);
     if (isfinite(fn.mean)) {
-        put_half(text, sizeof text, fn, 100, 2);
+        put_half(text, sizeof text, fn, "fn_ratio");
         fprintf(p->out, ", %s %% false negatives%s", text,
                 !isfinite(p->budget)    ? ""
                 : fn.lo > p->budget     ? ": over the budget"
@@ -351,7 +363,7 @@ static void print_check(const struct print *p, const struct hn_choose_check *che
                                         : "");
     }
     put_name(name, sizeof name, p, check->hardest);
-    put_half(text, sizeof text, check->ahead, 1, 4);
+    put_hardness(text, sizeof text, p, check->ahead);
     if (check->ahead.lo > 0)
         fprintf(p->out, "; %s is harder by %s", name, text);
     if (check->error)

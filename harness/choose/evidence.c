@@ -1,3 +1,4 @@
+// Ratios of a setting's batches or seeds, with their intervals, and differences of two settings.
 #include "harness/choose/evidence.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Successive halving over settings: rungs, budgets, and decisions by intervals.
 #include "harness/choose/halving.h"
 
 #include "harness/choose/evidence.h"

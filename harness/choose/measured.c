@@ -1,3 +1,4 @@
+// The metric of `choose`: hardness and false negatives of batches, or a bound on these by a prior.
 #include "harness/choose/measured.h"
 #include "core/exp.h"
 #include "harness/choose/evidence.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/options/yaml.h"
+#include "core/text.h"
 #include "results/store.h"
 
 enum hn_verdict { HN_HOLDS, HN_FAILS, HN_INCONCLUSIVE, HN_NOT_TESTED, HN_NOT_CORRECTED };

@@ -2,6 +2,7 @@
 // and their values. A table below /tables has keys into others (`run`, `snapshot`, `study_row`);
 // columns that it lacks are looked up there.
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "harness/claims/claims_private.h"
 #include "results/rows.h"
 

@@ -1,5 +1,6 @@
 // From the two sides of a claim to its parts: every data set, step, value of `each`, and pair of
 // settings or of neighbouring values of `along`, with the differences paired by replicate.
+#include "core/text.h"
 #include "harness/claims/claims_private.h"
 
 #include "core/stats.h"

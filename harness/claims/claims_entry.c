@@ -1,5 +1,6 @@
 // Verdicts on the entries of claim files: all claims of one, corrected together where that is
 // asked.
+#include "core/text.h"
 #include "harness/claims/claims_private.h"
 
 #include <inttypes.h>

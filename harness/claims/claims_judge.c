@@ -22,6 +22,7 @@
 // one-sided ones, for fails the smallest times their number. Those of a report are corrected
 // together by Holm's procedure (1979).
 #include "core/stats.h"
+#include "core/text.h"
 #include "harness/claims/claims_private.h"
 #include "results/analysis/params.h"
 

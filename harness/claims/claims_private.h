@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/real_text.h"
+#include "core/text.h"
 #include "harness/claims/claims.h"
 
 // A value of one side in one group of rows, for one replicate: an encoder, with the mean over the

@@ -2,6 +2,7 @@
 // checked; what is wrong is named with its line and column. The format is described in
 // docs/reference/claims.md.
 #include "core/options/yaml_file.h"
+#include "core/text.h"
 #include "harness/claims/claims.h"
 #include "harness/job/fields.h"
 #include "harness/job/list.h"

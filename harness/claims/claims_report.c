@@ -1,5 +1,6 @@
 // Outcomes of claims as tables of a results file, as text and as JSON.
 #include "core/terminal.h"
+#include "core/text.h"
 #include "harness/claims/claims.h"
 #include "plots/page/paper.h"
 #include "results/records.h"

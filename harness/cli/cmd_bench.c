@@ -5,6 +5,7 @@
 #include "core/sweep/blas.h"
 #include "core/sweep/screen.h"
 #include "core/sweep/simd.h"
+#include "core/text.h"
 #include "datasets/snapshot.h"
 #include "harness/bench/bench.h"
 #include "harness/cli/command.h"

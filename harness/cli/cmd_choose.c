@@ -1,3 +1,4 @@
+// `hardneg choose`: the hardest setting within a budget of false negatives.
 #include "core/sweep/blas.h"
 #include "harness/choose/choose.h"
 #include "harness/choose/evidence.h"

@@ -1,7 +1,9 @@
+// `hardneg doctor`: whether this machine is fit for measuring.
 #include "core/cgroup.h"
 #include "core/files.h"
-#include "core/slowdown.h"
+#include "core/stats.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "harness/host/host.h"

@@ -1,5 +1,7 @@
+// `hardneg export`: a table of results as CSV, safe for spreadsheets.
 #include "core/files.h"
 #include "core/real_text.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/job/fields.h"
 #include "harness/job/list.h"

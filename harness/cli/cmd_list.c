@@ -1,6 +1,7 @@
 // `hardneg list`: what the registries hold. Every entry is a record, printed as JSON or as text.
 #include "core/options/option_text.h"
 #include "core/terminal.h"
+#include "core/text.h"
 #include "datasets/import/format.h"
 #include "harness/cli/command.h"
 #include "metrics/metric.h"

@@ -1,6 +1,8 @@
+// `hardneg plot`: figures of a results file.
 #include "harness/cli/cmd_plot.h"
 
 #include "core/files.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"

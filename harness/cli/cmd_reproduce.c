@@ -1,5 +1,7 @@
+// `hardneg reproduce`: claims of papers, run and judged.
 #include "core/files.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"

@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/label_sets.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "datasets/import/format.h"
 #include "datasets/import/npy_write.h"
 #include "harness/cli/command.h"

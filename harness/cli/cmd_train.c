@@ -2,6 +2,7 @@
 // it is done.
 #include "core/files.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"

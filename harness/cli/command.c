@@ -1,6 +1,8 @@
 // The commands of the program, and what all of them share.
 #include "harness/cli/command.h"
 
+#include "core/text.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,8 @@
+// The settings of results as a table on the terminal, and what a run left out.
 #include "harness/cli/summary.h"
 #include "core/real_text.h"
 #include "core/terminal.h"
+#include "core/text.h"
 #include "harness/host/processes.h"
 #include "harness/run/foresee.h"
 #include "results/analysis/overview.h"

@@ -1,4 +1,6 @@
+// Tables of `train`: accuracies by setting, and the cost of drawing and building.
 #include "core/real_text.h"
+#include "core/text.h"
 #include "harness/cli/summary.h"
 #include "results/analysis/trained.h"
 #include "results/records.h"

@@ -1,3 +1,4 @@
+// Runs two programs in turn, so that both meet the same machine.
 #include "harness/host/alternate.h"
 #include "core/files.h"
 

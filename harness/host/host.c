@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/host/memory.h"
 
 #include <ctype.h>

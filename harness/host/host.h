@@ -1,6 +1,7 @@
 // Provenance: what the program is and what it runs on, and the calibration of this run.
 #pragma once
 
+#include "core/text.h"
 #include "results/programs.h"
 
 // Fills ctx->program with the name of the program that runs (results/programs.h).

@@ -3,6 +3,8 @@
 // bounds allocation as --memory does.
 #include "harness/host/memory.h"
 
+#include "core/text.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
+// Parts of long computations as files of a folder that processes share.
 #include "harness/host/parts.h"
 #include "core/checksum.h"
 #include "core/files.h"
+#include "core/text.h"
 #include "harness/host/host.h"
 #include "harness/host/ranks.h"
 

@@ -2,6 +2,7 @@
 // take no time and would flatter both.
 #include "harness/host/progress.h"
 #include "core/terminal.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <math.h>

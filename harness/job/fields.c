@@ -1,3 +1,4 @@
+// Reads a mapping of YAML by a table of keys, with defaults and checks.
 #include "harness/job/fields.h"
 
 #include "harness/job/grid.h"

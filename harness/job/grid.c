@@ -1,3 +1,4 @@
+// Expands lists of options into the points of a grid, in the order of the file.
 #include "harness/job/grid.h"
 
 #include "core/options/option_text.h"

@@ -1,3 +1,4 @@
+// Finds names in registries, and reads lists of values and of names.
 #include "harness/job/list.h"
 
 #include <string.h>

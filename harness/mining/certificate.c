@@ -1,3 +1,4 @@
+// The certificate of mined negatives: a document with their digest, written and checked.
 #include "harness/mining/certificate.h"
 #include "core/files.h"
 #include "core/options/option_text.h"

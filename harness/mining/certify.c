@@ -2,6 +2,7 @@
 // whether few enough of them are false, by judging some until it is known.
 #include "core/options/option_argv.h"
 #include "core/random.h"
+#include "core/text.h"
 #include "harness/mining/certificate.h"
 #include "harness/mining/corpus.h"
 #include "harness/mining/price_work.h"

@@ -1,6 +1,7 @@
 // `hardneg evaluate`: how well a ranking finds what is relevant.
 #include "core/stats.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/host/memory.h"
 #include "harness/mining/corpus.h"

@@ -1,6 +1,7 @@
 // `hardneg mine`: hard negatives of queries over a corpus, and where candidates were lost.
 #include "core/options/option_text.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/host/memory.h"
 #include "harness/host/ranks.h"

@@ -1,4 +1,5 @@
 // `hardneg overlap`: texts that two files of queries and a corpus share.
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/host/memory.h"
 #include "harness/mining/mining.h"

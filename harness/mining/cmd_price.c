@@ -1,5 +1,6 @@
 // `hardneg price`: what rank windows, margins, ceilings and guides cost in false negatives.
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/host/memory.h"
 #include "harness/mining/corpus.h"

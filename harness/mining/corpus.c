@@ -1,3 +1,4 @@
+// Opens a file of queries and passages, and reads the rows of one step.
 #include "harness/mining/corpus.h"
 
 #include "harness/host/parts.h"

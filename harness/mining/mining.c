@@ -1,3 +1,4 @@
+// Mines all queries in parts, each in pieces that fit the memory.
 #include "harness/mining/mining.h"
 #include "core/parts.h"
 #include "harness/host/progress.h"

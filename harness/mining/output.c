@@ -1,6 +1,8 @@
+// Writes mined negatives, a line a query, in the formats of other tools.
 #include "harness/mining/output.h"
 
 #include "core/real_text.h"
+#include "core/text.h"
 #include "datasets/import/format.h"
 #include "datasets/import/npy_write.h"
 #include "harness/mining/certificate.h"

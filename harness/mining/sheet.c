@@ -1,5 +1,7 @@
+// Writes sheets of pairs to be judged, safe for spreadsheets.
 #include "harness/mining/sheet.h"
 #include "core/files.h"
+#include "core/text.h"
 #include "datasets/import/format.h"
 #include "harness/mining/corpus.h"
 #include "results/records.h"

@@ -1,6 +1,7 @@
 // Sheets that were filled in: tables between tabs (or, as some spreadsheets save them, commas or
 // semicolons), and objects a line.
 #include "core/real_text.h"
+#include "core/text.h"
 #include "datasets/cells.h"
 #include "datasets/import/format.h"
 #include "datasets/import/lines.h"

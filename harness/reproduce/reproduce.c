@@ -3,6 +3,7 @@
 #include "harness/reproduce/reproduce.h"
 #include "core/classes.h"
 #include "core/files.h"
+#include "core/text.h"
 #include "datasets/import/import.h"
 #include "datasets/synth.h"
 #include "harness/host/host.h"

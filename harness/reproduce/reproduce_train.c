@@ -1,6 +1,7 @@
 // Trainings that entries of the claim files want: their data are found and linked, and every run
 // that is not there yet is trained.
 #include "core/files.h"
+#include "core/text.h"
 #include "harness/host/processes.h"
 #include "harness/reproduce/reproduce.h"
 #include "harness/reproduce/reproduce_private.h"

@@ -1,5 +1,6 @@
 // A cell: build the sampler, draw its batches, measure them, and fill one row.
 #include "core/random.h"
+#include "core/text.h"
 #include "harness/run/cell_private.h"
 #include "harness/run/cells.h"
 #include "harness/run/plan.h"

@@ -1,4 +1,5 @@
 // Drawing and measuring the batches of a cell, and timing that.
+#include "core/text.h"
 #include "harness/run/cell_private.h"
 #include "harness/run/cells.h"
 #include "harness/run/plan.h"

@@ -1,5 +1,6 @@
 // Cells whose batches another program chose.
 #include "core/files.h"
+#include "core/text.h"
 #include "datasets/import/format.h"
 #include "datasets/import/given.h"
 #include "datasets/import/npy_write.h"

@@ -1,3 +1,4 @@
+// Keeps what cells of one step share: items, global quantities, a built sampler and its draw.
 #include "harness/run/cells.h"
 
 #include "metrics/measure.h"

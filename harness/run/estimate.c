@@ -1,4 +1,5 @@
 // Carrying what trial cells took on to the numbers of the job.
+#include "core/text.h"
 #include "harness/host/memory.h"
 #include "harness/run/estimate_private.h"
 #include "harness/run/plan.h"

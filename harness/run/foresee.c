@@ -1,5 +1,7 @@
+// Estimates a run before it begins, and chooses how it keeps within the memory limit.
 #include "harness/run/foresee.h"
 
+#include "core/text.h"
 #include "harness/host/memory.h"
 #include "harness/run/estimate.h"
 

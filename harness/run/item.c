@@ -1,3 +1,4 @@
+// Work items of all kinds: their rows, keys and failures, and the columns of results.
 #include "harness/run/item.h"
 #include "core/options/option_text.h"
 #include "harness/host/host.h"

@@ -1,3 +1,4 @@
+// Runs items, leaves a cell file for each, and collects these into one results file.
 #include "harness/run/runner.h"
 #include "core/digest.h"
 #include "core/files.h"

@@ -1,3 +1,5 @@
+// Tells how evenly processes that share computations were loaded.
+#include "core/text.h"
 #include "harness/host/ranks.h"
 #include "harness/run/estimate.h"
 #include "harness/run/runner.h"

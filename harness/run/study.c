@@ -1,5 +1,6 @@
 // Items without a sampler: a step, with a row per temperature; and a study, with one row of the
 // table `studies`, and what it appends to its own table.
+#include "core/text.h"
 #include "harness/run/cells.h"
 #include "harness/run/plan.h"
 

@@ -1,3 +1,4 @@
+// Times a sampler on random rows.
 #include "harness/run/timed.h"
 #include "core/random.h"
 #include "samplers/draw.h"

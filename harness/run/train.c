@@ -4,6 +4,7 @@
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"

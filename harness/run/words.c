@@ -1,5 +1,7 @@
+// Replaces words in braces in the paths and commands of jobs.
 #include "harness/run/words.h"
 #include "core/bytes.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "harness/sheet/sheet.h"
 #include "core/random.h"
 #include "core/sweep/blas.h"
+#include "core/text.h"
 #include "datasets/import/array.h"
 #include "datasets/import/format.h"
 #include "datasets/import/source.h"

@@ -1,3 +1,4 @@
+// The list of studies.
 #include "metrics/studies/study.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// BatchSampler's figure of the batch size.
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {.option = "batch_size",

@@ -1,6 +1,7 @@
 // BS figure 10: cosines of positive pairs (two views of an item) and of negative pairs in uniform
 // batches, by training step. Our deviation: the overlap of the two, where the snapshots have it,
 // comes from all pairs.
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "plots/page/distributions.h"
 

@@ -1,3 +1,4 @@
+// BatchSampler's figure of the number of neighbours K.
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {.option = "K",

@@ -1,3 +1,4 @@
+// BatchSampler's figure of the number of candidates M.
 #include "plots/page/curves.h"
 
 static const struct hn_option_curves sweep = {.option = "M",

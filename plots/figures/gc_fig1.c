@@ -1,6 +1,7 @@
 // GC figure 1: the similarity matrix as given, in random order and in GCBS's order. Our deviation:
 // a cell is the share of the largest entries among the pairs of two stretches of the order, so that
 // any number of items can be shown.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <inttypes.h>

@@ -5,6 +5,7 @@
 // of the file, not Random and GCBS alone. The black reference is the global loss of the first
 // setting that has one; a sampler that does not draw all items equally often has a global loss of
 // its own, drawn as a thin line in its colour where it differs.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <math.h>

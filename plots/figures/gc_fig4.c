@@ -1,4 +1,5 @@
 // GC figure 4: training losses against many random assignments; 20 deviations are its yardstick.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Hard-negative learning's figure 11: accuracy over training, by weighting.
 #include "plots/page/curves.h"
 
 static bool keep(const struct hn_table *runs, int64_t row) {

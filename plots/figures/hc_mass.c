@@ -1,4 +1,5 @@
 // HC 6.1 and 6.2: weight and loss that false negatives carry, by beta, with and without debiasing.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // HC proposition 3: the mean over q_beta of true negatives rises to the hardest with beta.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 enum { MAX_CURVES = 6 };

@@ -1,5 +1,6 @@
 // NS 3.2: false negatives and similarity of the ring sampler against the ring's percentile.
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // All samplers and settings: hardness against false negatives, cost as size of a mark. Of no paper.
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "results/analysis/overview.h"
 #include "results/analysis/params.h"

@@ -1,3 +1,4 @@
+// Training losses over steps.
 #include "plots/page/curves.h"
 
 static const struct hn_training_curves curves = {

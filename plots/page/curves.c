@@ -1,5 +1,8 @@
+// Panels that many figures share: settings over steps or in rows, with intervals and published
+// values.
 #include "plots/page/curves.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "results/analysis/overview.h"
 
 #include <gsl/gsl_sort.h>

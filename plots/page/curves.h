@@ -1,6 +1,7 @@
 // Parts that many figures share: measures over steps and parameters, and published values.
 #pragma once
 
+#include "core/text.h"
 #include "plots/page/page.h"
 #include "plots/page/paper.h"
 #include "results/analysis/studies.h"

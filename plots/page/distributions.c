@@ -7,6 +7,7 @@
 // histograms of all seeds are added up.
 #include "plots/page/distributions.h"
 
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <gsl/gsl_sort.h>

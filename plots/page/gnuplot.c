@@ -1,4 +1,5 @@
 // Starts gnuplot on a script, without a shell, and waits for it.
+#include "core/text.h"
 #include "plots/page/page_private.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
+// Line styles of settings: one per sampler, or in the order of an option.
 #include "plots/page/lines.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

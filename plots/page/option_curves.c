@@ -1,5 +1,6 @@
 // A measure over an option of samplers: a curve where all else is the same (as BS table 4).
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "results/analysis/overview.h"
 

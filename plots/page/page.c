@@ -1,4 +1,5 @@
 // Building a page, its ranges and its numbers.
+#include "core/text.h"
 #include "plots/page/page_private.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // The caption of a page, of what was drawn.
+#include "core/text.h"
 #include "plots/page/page_private.h"
 
 #include <math.h>

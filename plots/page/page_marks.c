@@ -2,6 +2,7 @@
 // others given: each takes the position that covers least, and of those the nearest, with a thin
 // line to its point where it is not next to it. Positions are tried over the whole panel, so that
 // only a label without any free one is left out.
+#include "core/text.h"
 #include "plots/page/page_private.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 // Texts as gnuplot, LaTeX and tables take them.
 
+#include "core/text.h"
 #include "plots/page/page_private.h"
 
 #include <math.h>

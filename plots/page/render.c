@@ -4,6 +4,7 @@
 
 #include "core/files.h"
 #include "core/terminal.h"
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "plots/page/distributions.h"
 #include "plots/page/figure.h"

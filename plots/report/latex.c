@@ -1,5 +1,7 @@
+// The settings of results as a LaTeX table, with letters for ties.
 #include "plots/report/latex.h"
 #include "core/real_text.h"
+#include "core/text.h"
 #include "plots/page/figure.h"
 #include "plots/page/page.h"
 #include "results/analysis/overview.h"

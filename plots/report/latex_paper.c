@@ -1,4 +1,6 @@
+// A folder for a paper: figures, tables, a paragraph on what was run, and a main.tex.
 #include "core/files.h"
+#include "core/text.h"
 #include "plots/page/figure.h"
 #include "plots/page/page.h"
 #include "plots/page/render.h"

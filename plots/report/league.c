@@ -1,3 +1,4 @@
+// The settings of a page that are compared with each other, and what holds among them.
 #include "plots/report/league.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 // there: the hardest sampler within 0.5, 2 and 10 points more false negatives than Uniform, what it
 // costs, or that uniform batches will do.
 #include "core/pairs.h"
+#include "core/text.h"
 #include "plots/report/league.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"

@@ -1,4 +1,5 @@
 // Claims of the papers with their verdicts, in the report.
+#include "core/text.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"

@@ -2,6 +2,7 @@
 #include "plots/report/report_html.h"
 
 #include "core/real_text.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdarg.h>

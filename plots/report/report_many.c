@@ -1,4 +1,5 @@
 // One page over many results: ranks over data sets, settings side by side and in one table.
+#include "core/text.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"

@@ -1,5 +1,6 @@
 // Outcomes of the user's trainings: a table of settings, and pictures of an outcome over hardness
 // and over excess false negatives, with rank correlations.
+#include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
 

@@ -1,4 +1,5 @@
 // Results of `hardneg price`: the opening, the table of settings, and what their filters take.
+#include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
 

@@ -1,6 +1,7 @@
 // Ranks of settings over the data sets of many results.
 #include "core/random.h"
-#include "core/slowdown.h"
+#include "core/stats.h"
+#include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
 

@@ -1,4 +1,5 @@
 // Provenance of a page: the cells, programs and machine behind it, and how to do it again.
+#include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
 #include "results/programs.h"

@@ -1,6 +1,7 @@
 // The report's table of settings: means over seeds, differences to Uniform, the front; and
 // candidates that the filters of `mined` drop, by the filter that each fails first.
 #include "core/pairs.h"
+#include "core/text.h"
 #include "plots/page/lines.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"

@@ -1,6 +1,7 @@
 // The report of results of `hardneg train`. The opening says whether training improved on the
 // baselines, and then which setting is best; tables have accuracies beside the baselines with
 // differences paired by seed, and what drawing and building cost of a step.
+#include "core/text.h"
 #include "plots/report/report.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"

@@ -2,6 +2,7 @@
 #include "results/analysis/groups.h"
 #include "core/numbers.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 // each setting.
 #pragma once
 
+#include "core/text.h"
 #include "results/analysis/overview.h"
 
 enum {

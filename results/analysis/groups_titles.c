@@ -1,5 +1,6 @@
 // Titles of groups, and numbers of tables.
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "results/analysis/groups.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,6 +1,7 @@
 // The past results of a folder, made into one table.
 #include "results/analysis/history.h"
 #include "core/options/option.h"
+#include "core/text.h"
 #include "results/analysis/means.h"
 #include "results/compare.h"
 #include "results/programs.h"

@@ -1,3 +1,4 @@
+// Reads a table of outcomes, and matches its rows with settings.
 #include "results/analysis/outcome.h"
 #include "core/options/option_text.h"
 #include "core/rank_tests.h"

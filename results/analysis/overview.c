@@ -1,6 +1,8 @@
+// Settings of results, their replicates, means and differences to Uniform.
 #include "results/analysis/overview.h"
 
 #include "core/options/option_text.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdio.h>

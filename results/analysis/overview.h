@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/front.h"
+#include "core/text.h"
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
 #include "results/analysis/spread.h"

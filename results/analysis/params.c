@@ -1,6 +1,8 @@
+// Values and texts of a row's options.
 #include "results/analysis/params.h"
 #include "core/files.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Variances of few seeds borrowed from other settings, by an empirical Bayes prior (Smyth 2004).
 #include "results/analysis/spread.h"
 
 #include <gsl/gsl_sf_psi.h>

@@ -2,6 +2,7 @@
 #include "results/analysis/studies.h"
 
 #include "core/options/option_text.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>

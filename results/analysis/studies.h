@@ -2,6 +2,7 @@
 // alone are of one setting, and only these may be averaged.
 #pragma once
 
+#include "core/text.h"
 #include "results/analysis/params.h"
 #include "results/store.h"
 

@@ -1,6 +1,8 @@
+// Settings of trainings: their accuracies at steps, and the base that they are compared with.
 #include "results/analysis/trained.h"
 #include "core/files.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 // accuracies at a step, and differences paired by seed.
 #pragma once
 
+#include "core/text.h"
 #include "results/analysis/overview.h"
 
 struct hn_trained {

@@ -1,5 +1,6 @@
 // Messages, notes and exit codes of a context, and texts that do not fit.
 #include "core/context.h"
+#include "core/text.h"
 #include "tests/test.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // Graphs of documents by name, as LINQS gives them: small files. Those by number are tested where
 // they are imported (tests/harness/cli/test_import_read.c).
+#include "core/text.h"
 #include "datasets/linqs.h"
 #include "tests/scratch.h"
 

@@ -31,11 +31,13 @@ fuzz() { # TARGET OPTION...
     job | train | claims) most=1024 ;;
     snapshot | results | cell | hdf5) most=24000 ;;
     esac
+    local seeds=("tests/fuzz/corpus/$target")
+    [ "$target" != job ] || seeds+=(harness/jobs)
     mkdir -p "$out/corpus/$target" "$out/found/$target"
     ASAN_OPTIONS=${ASAN_OPTIONS:-$small} HN_FUZZ=$target "$out/fuzzer" -runs="$runs" -max_len="${MAX_LEN:-$most}" \
         -rss_limit_mb=2048 -timeout="${SECONDS_EACH:-20}" -entropic=0 \
         -artifact_prefix="$out/found/$target/" -print_final_stats=1 "$@" \
-        "$out/corpus/$target" "tests/fuzz/corpus/$target" >"$out/$target.log" 2>&1
+        "$out/corpus/$target" "${seeds[@]}" >"$out/$target.log" 2>&1
 }
 # HDF5 itself breaks down on damaged files: fuzzing goes on, and in the end each such input is looked at. Where
 # the first frame that is neither the sanitizer's nor the C library's is in HDF5, it is HDF5's; the whole program

@@ -42,17 +42,16 @@ static void replay(const struct hn_fuzz_target *target, const char *path) {
     }
 }
 
-// A broken promise ends the process: the files are counted so that an empty corpus is no pass.
-static void replay_all(const char *name) {
-    char folder[NAME], path[2 * NAME];
-    snprintf(folder, sizeof folder, "tests/fuzz/corpus/%s", name);
+// A broken promise ends the process: the files are counted so that an empty folder is no pass.
+static void replay_all(const char *name, const char *folder) {
+    char path[2 * NAME];
     const struct hn_fuzz_target *target = hn_fuzz_find(name);
     CU_ASSERT_PTR_NOT_NULL_FATAL(target);
     DIR *listing = opendir(folder);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listing);
     int files = 0;
     for (struct dirent *entry; (entry = readdir(listing));) {
-        if (entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.' || entry->d_type == DT_DIR)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         replay(target, path);
@@ -63,10 +62,16 @@ static void replay_all(const char *name) {
 }
 
 static void test_corpus(void) {
-    for (const struct hn_fuzz_target *t = hn_fuzz_targets; t->name; t++)
-        replay_all(t->name);
+    for (const struct hn_fuzz_target *t = hn_fuzz_targets; t->name; t++) {
+        char folder[NAME];
+        snprintf(folder, sizeof folder, "tests/fuzz/corpus/%s", t->name);
+        replay_all(t->name, folder);
+    }
 }
 
-static const struct hn_test tests[] = {{"corpus", test_corpus}};
+// The program's own jobs are seeds as they stand.
+static void test_jobs(void) { replay_all("job", "harness/jobs"); }
+
+static const struct hn_test tests[] = {{"corpus", test_corpus}, {"jobs", test_jobs}};
 
 HN_TEST_MAIN("fuzz", tests)

@@ -2,6 +2,7 @@
 // from the same with another value of one option, batch size, loss ... and other measurements, and
 // from both in one file. What it draws of both it has to have drawn of the one or the other, and it
 // has to draw something of each, or to note what it leaves out.
+#include "core/text.h"
 #include "plots/page/page.h"
 #include "plots/page/render.h"
 #include "tests/figures_fixture.h"

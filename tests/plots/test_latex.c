@@ -1,4 +1,5 @@
 // Tables for LaTeX: letters of ties, numbers of settings and trainings, texts.
+#include "core/text.h"
 #include "datasets/h5.h"
 #include "plots/page/page.h"
 #include "plots/report/latex.h"

@@ -1,11 +1,11 @@
 // Gates and the comparison of results in memory: the grammar, which way is worse, every kind of
 // difference, times, merging, and allocation that fails.
-#include "core/slowdown.h"
 #include "harness/run/item.h"
 #include "harness/run/runner.h"
 #include "metrics/studies/study.h"
 #include "results/compare.h"
 #include "results/merge.h"
+#include "results/slowdown.h"
 #include "tests/measured_results.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 // Times of several processes in one file: what is added, what the samples are, and how two such
 // files are compared.
-#include "core/slowdown.h"
 #include "results/compare.h"
+#include "results/slowdown.h"
 #include "tests/measured_results.h"
 #include "tests/test.h"
 

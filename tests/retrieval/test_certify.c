@@ -1,5 +1,5 @@
 // The certificate of a share, by simulation: stopped wherever it speaks, and what it takes.
-#include "core/slowdown.h"
+#include "core/stats.h"
 #include "retrieval/certify.h"
 #include "tests/test.h"
 

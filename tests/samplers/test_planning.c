@@ -1,4 +1,5 @@
 // What planning says of settings: a refusal, a note, or nothing.
+#include "core/text.h"
 #include "tests/sampled.h"
 
 // Items with labels.

@@ -1,4 +1,5 @@
 // What every task has to keep: a loop over the registry, on small data.
+#include "core/text.h"
 #include "tests/training_fixture.h"
 #include "training/tasks/task.h"
 

@@ -1,3 +1,4 @@
+// The momentum copy of an encoder and its queue of keys (MoCo).
 #include "training/net/momentum.h"
 #include "core/random.h"
 

@@ -1,3 +1,4 @@
+// Views of small graphs: nodes, edges or features dropped, edges replaced, subgraphs grown.
 #include "training/tasks/graph_augment.h"
 
 #include "core/numbers.h"

@@ -1,3 +1,4 @@
+// Features of graphs by averages over neighbours, and their accuracies without an encoder.
 #include "training/tasks/graph_features.h"
 
 #include "training/tasks/wl.h"

@@ -1,3 +1,4 @@
+// Shared by image tasks: data, networks, columns of accuracies.
 #include "training/tasks/image_task.h"
 
 #include "training/net/net.h"

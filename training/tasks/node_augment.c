@@ -1,3 +1,4 @@
+// Views of one graph: edges and features dropped, as sparse matrices.
 #include "training/tasks/node_private.h"
 
 #include <math.h>

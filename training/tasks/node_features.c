@@ -1,3 +1,4 @@
+// Accuracies of node features without an encoder.
 #include "training/tasks/evaluate.h"
 #include "training/tasks/node_private.h"
 

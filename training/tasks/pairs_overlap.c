@@ -1,6 +1,8 @@
 // Queries that are evaluated though their text is trained on.
 #include "training/tasks/pairs_overlap.h"
 
+#include "core/text.h"
+
 const char *const hn_pairs_overlaps[] = {"keep", "out-of-train", "out-of-test", NULL};
 
 // first[queries]: the first query of each text.

@@ -1,3 +1,4 @@
+// Ranks of judged documents among all, with ties, and the measures that follow.
 #include "training/tasks/pairs_rank.h"
 #include "core/clones.h"
 #include "retrieval/evaluate.h"

@@ -1,3 +1,4 @@
+// Draws another item of an item's class.
 #include "training/tasks/same_class.h"
 
 enum hn_code hn_same_class_open(struct hn_context *ctx, const int32_t *label, int64_t n,

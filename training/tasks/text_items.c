@@ -1,3 +1,4 @@
+// Sentences and pairs of them as items of the text task.
 #include "training/tasks/text_items.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Shared by text tasks: the network over bags of words, items, groups of equal texts.
 #include "training/tasks/text_task.h"
 #include "core/random.h"
 #include "training/net/net.h"

@@ -1,3 +1,4 @@
+// The Weisfeiler-Lehman kernel by sorting nodes by the labels of their neighbourhoods.
 #include "training/tasks/wl.h"
 
 #include <gsl/gsl_sort_int.h>

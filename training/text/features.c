@@ -1,3 +1,4 @@
+// Cuts sentences into words and parts, and weighs their buckets.
 #include "training/text/features.h"
 
 #include "core/numbers.h"

@@ -1,3 +1,4 @@
+// Spearman's correlation of cosines of sentence pairs with their scores.
 #include "training/text/scores.h"
 
 #include "core/matrix.h"

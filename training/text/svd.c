@@ -1,3 +1,4 @@
+// Right singular vectors by Lanczos on X X^T.
 #include "training/text/svd.h"
 
 #include "core/sweep/blas.h"

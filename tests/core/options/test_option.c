@@ -1,6 +1,7 @@
 // Option tables: round trips, ranges, errors.
 #include "core/options/option_text.h"
 #include "core/real_text.h"
+#include "core/text.h"
 #include "tests/core/options/option_table.h"
 
 #define SET(name, text) hn_options_set(&ctx, table, &p, name, text)

@@ -1,4 +1,5 @@
 // Claim files: malformed ones, and the papers' own with their published numbers.
+#include "core/text.h"
 #include "harness/claims/claims.h"
 #include "harness/run/train.h"
 #include "plots/page/paper.h"

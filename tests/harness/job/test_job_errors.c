@@ -1,4 +1,5 @@
 // Errors in job files: the place and the remedy in every message.
+#include "core/text.h"
 #include "tests/job_fixture.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // Estimates: the arithmetic near its limits, and what was foreseen against what was then used.
 #include "core/sweep/screen.h"
+#include "core/text.h"
 #include "datasets/h5.h"
 #include "datasets/synth.h"
 #include "harness/run/estimate_private.h"

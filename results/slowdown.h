@@ -46,6 +46,3 @@ HN_MUST_USE enum hn_code hn_median_ratio(struct hn_context *ctx, struct hn_sampl
 // |ratio - 1| of the medians of every other value and of the rest: the noise of a sample against
 // itself. It includes drifts within a sample, which a test by ranks does not see.
 HN_MUST_USE enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double *noise);
-
-// Quantile q of value[n] (sorted in place, NaN left out); NaN without any.
-double hn_quantile(double *value, int64_t n, double q);

@@ -2,8 +2,8 @@
 // and by simulation the false alarms and the power that docs/reference/compare.md states.
 #include "core/random.h"
 #include "core/rank_tests.h"
-#include "core/slowdown.h"
 #include "core/stats.h"
+#include "results/slowdown.h"
 #include "tests/test.h"
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -2,9 +2,10 @@
 // family, rejects at alpha, and (2) the medians differ by more than the least slowdown that is
 // asked for, as a share and in seconds. The test bounds false alarms, the effect keeps what is
 // significant and trifling from failing a build. The bootstrap interval is for the reader, it
-// decides nothing. Measured rates of both kinds of error: tests/core/test_slowdown.c,
+// decides nothing. Measured rates of both kinds of error: tests/results/test_slowdown.c,
 // docs/reference/compare.md.
-#include "core/slowdown.h"
+
+#include "results/slowdown.h"
 
 #include "core/random.h"
 #include "core/rank_tests.h"
@@ -189,15 +190,4 @@ enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double 
     if (a > 0)
         *noise = fabs(b / a - 1) / M_SQRT2; // halves are noisier than the whole
     return HN_OK;
-}
-
-double hn_quantile(double *value, int64_t n, double q) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (!isnan(value[i]))
-            value[kept++] = value[i];
-    if (kept == 0)
-        return NAN;
-    gsl_sort(value, 1, (size_t)kept);
-    return gsl_stats_quantile_from_sorted_data(value, 1, (size_t)kept, q);
 }

@@ -1,0 +1,97 @@
+// Texts in buffers of the caller, for people: messages, labels, quotes, counts; and printing them
+// so that nothing in them is markup where they go.
+#include "core/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void hn_vappend(char *text, size_t size, const char *fmt, va_list args) {
+    static const char more[] = "...";
+    size_t used = strlen(text);
+    int length = vsnprintf(text + used, size - used, fmt, args);
+    if (length < 0 || (size_t)length < size - used || size < sizeof more)
+        return;
+    size_t at = size - sizeof more;
+    while (at > 0 && ((unsigned char)text[at] & 0xC0U) == 0x80U) // no part of a character
+        at--;
+    memcpy(text + at, more, sizeof more);
+}
+
+void hn_append(char *text, size_t size, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    hn_vappend(text, size, fmt, args);
+    va_end(args);
+}
+
+void hn_put_text(char *text, size_t size, const char *fmt, ...) {
+    va_list args;
+    text[0] = '\0';
+    va_start(args, fmt);
+    hn_vappend(text, size, fmt, args);
+    va_end(args);
+}
+
+struct hn_quoted hn_quote(const char *text) {
+    struct hn_quoted out;
+    hn_put_text(out.text, sizeof out.text, "%s", text);
+    return out;
+}
+
+struct hn_counted hn_counted(int64_t n, const char *one) {
+    struct hn_counted out;
+    int length = (int)strlen(one);
+    bool ies = length > 1 && one[length - 1] == 'y' && !strchr("aeiou", one[length - 2]);
+    bool es = length > 2 && (one[length - 1] == 's' || strcmp(one + length - 3, "tch") == 0);
+    snprintf(out.text, sizeof out.text, "%lld %.*s%s", (long long)n, length - (n != 1 && ies), one,
+             n == 1 ? ""
+             : ies  ? "ies"
+             : es   ? "es"
+                    : "s");
+    return out;
+}
+
+int hn_utf8_length(const unsigned char *s) {
+    int n = s[0] < 0x80                    ? 1
+            : s[0] >= 0xC2 && s[0] <= 0xDF ? 2
+            : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
+            : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                           : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xC0U) != 0x80U)
+            return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] > 0x9F, beyond = s[0] == 0xF4 && s[1] > 0x8F;
+    return overlong || surrogate || beyond ? 0 : n;
+}
+
+void hn_plain_put(FILE *out, const char *text) {
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
+}
+
+void hn_vprint(FILE *out, hn_put *put, const char *format, va_list args) {
+    for (const char *at = format; *at;) {
+        char one[32]; // conversion
+        size_t length = *at == '%' ? 2 + strspn(at + 1, "+-# 0123456789.lzj") : strcspn(at, "%");
+        snprintf(one, sizeof one, "%.*s", (int)length, at);
+        char kind = at[length - 1];
+        if (*at != '%' || kind == '%')
+            fwrite(at, 1, *at == '%' ? 1 : length, out);
+        else if (kind == 's')
+            put(out, va_arg(args, const char *));
+        else if (strchr("diuxc", kind))
+            strpbrk(one, "lzj") ? fprintf(out, one, va_arg(args, int64_t)) // NOLINT: another type
+                                : fprintf(out, one, va_arg(args, int));
+        else
+            fprintf(out, one, va_arg(args, double));
+        at += length;
+    }
+}
+
+void hn_print(FILE *out, hn_put *put, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    hn_vprint(out, put, format, args);
+    va_end(args);
+}
