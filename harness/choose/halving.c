@@ -404,6 +404,23 @@ static enum hn_code measure_undecided(struct hn_context *ctx, struct hn_halving 
     return HN_OK;
 }
 
+// Batches of one build do not tell how builds differ: the choice has seeds enough that these are
+// its replicates, or is another one.
+static enum hn_code confirm(struct hn_context *ctx, struct hn_halving *h) {
+    int64_t want = hn_min(SEEDS_ALONE, h->seeds);
+    find_best(h);
+    while (h->best >= 0 && h->arm[h->best].evidence.seeds < want) {
+        struct hn_arm *arm = &h->arm[h->best];
+        arm->fate = HN_ARM_LEFT;
+        for (int64_t seed = 0; seed < want; seed++)
+            if (measure_one(ctx, h, h->reference, seed) || measure_one(ctx, h, h->best, seed))
+                return ctx->code;
+        judge_budgets(h, h->rungs);
+        find_best(h);
+    }
+    return HN_OK;
+}
+
 // The end of the rungs shows no setting to be harder: see the header.
 static enum hn_code settle(struct hn_context *ctx, struct hn_halving *h) {
     int64_t want;
@@ -412,8 +429,7 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_halving *h) {
         if (measure_undecided(ctx, h, want))
             return ctx->code;
         judge_budgets(h, h->rungs);
-        find_best(h);
-        if (hold_together(ctx, h))
+        if (confirm(ctx, h) || hold_together(ctx, h))
             return ctx->code;
     }
     return HN_OK;
@@ -434,6 +450,5 @@ enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h) {
         if (left == 0 || (left == 1 && have >= SEEDS_ALONE) || !goes_on(h, next - have))
             break;
     }
-    find_best(h);
-    return hold_together(ctx, h) ? ctx->code : settle(ctx, h);
+    return confirm(ctx, h) || hold_together(ctx, h) ? ctx->code : settle(ctx, h);
 }
