@@ -153,24 +153,25 @@ static enum hn_code read_judged(struct hn_context *ctx, struct work *c) {
 }
 
 // By judged pairs; or, where all is known, for certain.
-static void decide(struct work *c) {
+static enum hn_code decide(struct hn_context *ctx, struct work *c) {
     const struct hn_price_work *w = c->w;
     double limit = w->p->max_fn, truth = c->price.false_share.mean;
     double all = (double)(c->all.n + c->all.decided), open = (double)c->all.n / all;
-    c->share = hn_certified_share(c->relevant, c->judged, c->all.n);
+    if (hn_certified_share(ctx, c->relevant, c->judged, c->all.n, &c->share))
+        return ctx->code;
     c->share = (struct hn_interval){c->share.mean * open, c->share.lo * open, c->share.hi * open};
     if (isnan(limit))
-        return;
+        return HN_OK;
     if (open <= limit)
         c->verdict = HN_CERTIFY_SHOWN;
     else if (w->p->judged.count) {
         struct hn_certifier test;
-        hn_certifier_begin(&test, limit / open, c->all.n);
-        for (int64_t k = 0; k < c->judged; k++)
-            hn_certifier_add(&test, c->relevant[k]);
+        if (hn_certify(ctx, c->relevant, c->judged, c->all.n, limit / open, &test))
+            return ctx->code;
         c->verdict = hn_certifier_says(&test);
     } else if (!isnan(truth))
         c->verdict = truth <= limit ? HN_CERTIFY_SHOWN : HN_CERTIFY_PASSED;
+    return HN_OK;
 }
 
 static enum hn_code draw(struct hn_context *ctx, struct work *c) {
@@ -253,9 +254,8 @@ static enum hn_code say(struct hn_context *ctx, const struct work *c) {
 
 static enum hn_code certify(struct hn_context *ctx, struct work *c, const char *path) {
     const struct hn_price_params *p = c->w->p;
-    if (load(ctx, c, path) || read_judged(ctx, c))
+    if (load(ctx, c, path) || read_judged(ctx, c) || decide(ctx, c))
         return ctx->code;
-    decide(c);
     bool more =
         p->sheet > 0 && c->judged < c->all.n && (c->verdict == HN_CERTIFY_OPEN || !p->judged.count);
     if (more && draw(ctx, c))
