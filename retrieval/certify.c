@@ -1,4 +1,4 @@
-// Whether a share is within a limit, by pairs that are drawn without replacement and judged one by
+// A share is held against a limit by pairs that are drawn without replacement and judged one by
 // one.
 //
 // Within: numbers of pairs are fixed beforehand at which 0, 1, 2 ... relevant ones show it. Were

@@ -8,9 +8,9 @@ enum { HN_BETS = 4 };
 #define HN_CERTIFY_LEVEL 0.05
 enum hn_certify { HN_CERTIFY_OPEN, HN_CERTIFY_SHOWN, HN_CERTIFY_PASSED };
 
-// How many pairs show that the share is within the limit: from[k], increasing, where k of them are
-// relevant. Were the share above it, so few would be relevant at from[0], or from[1], ... of the
-// pairs with probability HN_CERTIFY_LEVEL at most, all together.
+// Numbers of pairs that show the share to be within the limit: from[k], increasing, if k of them
+// are relevant. Were the share above it, so few would be relevant at from[0], or from[1], ... of
+// the pairs with probability HN_CERTIFY_LEVEL at most, all together.
 struct hn_certify_bound {
     double limit;
     int64_t pairs; // in all

@@ -305,6 +305,22 @@ test_evaluate() {
 }
 
 # Texts that two files share.
+# The mean of what each query has is what is printed, by its id, without those to which nothing is relevant.
+test_per_query() {
+    make_files
+    run import "${files[@]}" --qrels beir.tsv -o r.h5 --force
+    expect "evaluate --per-query" 0 '' evaluate r.h5 --k 1,10 --per-query each.tsv --json
+    check "per query: a line for each" test "$(wc -l <each.tsv)" = 5
+    cp out mean.json
+    pycheck "per query: their means" "import json, csv
+rows = list(csv.DictReader(open('each.tsv'), delimiter='\t'))
+assert [r['query'] for r in rows] == ['7', '007', 'x', 'y'] and rows[2]['mrr@10'] == ''
+for v in json.load(open('mean.json'))['values']:
+    own = [float(r['%s@%d' % (v['metric'], v['k'])]) for r in rows if r['mrr@1']]
+    assert len(own) == 2 and abs(sum(own) / 2 - v['value']) < 1e-12, v"
+    expect "per query: no such folder" 2 'none/each.tsv' evaluate r.h5 --per-query none/each.tsv
+}
+
 test_overlap() {
     make_files
     printf '{"_id": "%s", "text": "%s"}\n' 1 'How do I bake a cake' 2 two 3 three 4 four >train-q.jsonl
@@ -743,5 +759,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_per_query test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_trials test_tuples test_reference test_threads
 finish

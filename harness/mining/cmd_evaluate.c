@@ -1,4 +1,5 @@
 // `hardneg evaluate`: how well a ranking finds what is relevant.
+#include "core/real_text.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
 #include "core/text.h"
@@ -12,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CUTOFFS_MAX = 16 };
 
@@ -20,7 +22,7 @@ enum { BY_AUTO, BY_QRELS, BY_TRUTH };
 
 struct evaluate_params {
     struct hn_mine_options o; // of which the options of relevance can be given
-    char *k;
+    char *k, *per_query;
     int convention, by;
     int64_t step, threads, memory;
 };
@@ -40,6 +42,9 @@ static const struct hn_option evaluate_options[] = {
     {HN_CHOICE_OPTION(struct evaluate_params, by, "by", "auto", by_names,
                       "relevance to measure by; auto: /truth where the file has it"),
      .metavar = "WHICH"},
+    {HN_TEXT_OPTION(struct evaluate_params, per_query, "per-query",
+                    "write the values of each query to this file, between tabs"),
+     .metavar = "FILE", .writes = true},
     HN_RELEVANCE_OPTIONS(struct evaluate_params, o., "none"),
     {HN_STEP_OPTION(struct evaluate_params)},
     {HN_THREADS_OPTION(struct evaluate_params, "; the values do not depend on them")},
@@ -121,6 +126,39 @@ static const double *values_of(const struct work *w, int c, int m) {
         if (!isnan(value[i]))
             value[kept++] = value[i];
     return value;
+}
+
+static enum hn_code put_query(struct hn_context *ctx, const struct work *w, int64_t query,
+                              FILE *out) {
+    const char *id = hn_string(&w->corpus.data.id[HN_QUERIES], query);
+    int64_t n = w->miner.data.rows[HN_QUERIES].rows;
+    if (strpbrk(id, "\t\r\n"))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: the id %s has a tab or a line end, which --per-query cannot hold",
+                       w->corpus.info->file->path, hn_quote(id).text);
+    (void)fputs(id, out);
+    for (int at = 0; at < w->n_k * HN_RETRIEVAL_METRICS; at++) {
+        double v = w->e.value[at * n + query];
+        (void)fprintf(out, "\t%s", isnan(v) ? "" : hn_real_text(v).text);
+    }
+    (void)fputc('\n', out);
+    return HN_OK;
+}
+
+// A line of names, and one for each query; without a value where nothing is relevant to it.
+static enum hn_code write_queries(struct hn_context *ctx, const struct work *w) {
+    struct hn_new_file file;
+    enum hn_code code = HN_OK;
+    if (hn_file_begin(ctx, w->p->per_query, &file))
+        return ctx->code;
+    (void)fputs("query", file.out);
+    for (int c = 0; c < w->n_k; c++)
+        for (int m = 0; m < HN_RETRIEVAL_METRICS; m++)
+            (void)fprintf(file.out, "\t%s@%lld", hn_retrieval_metric_name[m], (long long)w->k[c]);
+    (void)fputc('\n', file.out);
+    for (int64_t q = 0; q < w->miner.data.rows[HN_QUERIES].rows && !code; q++)
+        code = put_query(ctx, w, q, file.out);
+    return hn_file_end(ctx, &file, code);
 }
 
 static json_t *rows_of(const struct work *w) {
@@ -214,6 +252,8 @@ static enum hn_code run_evaluate(struct hn_context *ctx, const struct hn_call *c
     if (hn_blas_open(ctx))
         return ctx->code;
     enum hn_code code = evaluate_file(ctx, &w, call->args[0]);
+    if (!code && w.p->per_query)
+        code = write_queries(ctx, &w);
     if (!code) {
         note_own_text(ctx, &w);
         note_ties(ctx, &w);
@@ -226,14 +266,16 @@ static enum hn_code run_evaluate(struct hn_context *ctx, const struct hn_call *c
 const struct hn_command hn_cmd_evaluate = {
     .name = "evaluate",
     .group = HN_GROUP_RETRIEVAL,
-    .usage = "hardneg evaluate FILE [--k K,...] [--convention expected|trec|st] [--by qrels|truth]",
+    .usage = "hardneg evaluate FILE [--k K,...] [--convention expected|trec|st] [--by qrels|truth] "
+             "[--per-query FILE]",
     .summary = "measure how well queries find their relevant passages",
     .details = "Ranks the whole corpus for each query and prints recall, hit, MRR, nDCG and MAP at "
                "each cutoff, with intervals over the queries. Queries without a relevant passage "
                "are left out and counted. Passages of equal score have no order: values are means "
                "over all of their orders, with the worst and the best in a note. Intervals lie in "
                "[0, 1].",
-    .examples = "hardneg evaluate r.h5 --k 10,100",
+    .examples = "hardneg evaluate r.h5 --k 10,100\n"
+                "hardneg evaluate r.h5 --k 10 --per-query queries.tsv",
     .options = evaluate_options,
     .params_size = sizeof(struct evaluate_params),
     .json = true,
