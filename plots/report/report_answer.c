@@ -466,12 +466,13 @@ bool hn_has_samplers(const struct hn_overview *o) {
 }
 
 void hn_html_answer(FILE *html, const struct hn_overview *o, double margin, const char *picture) {
-    bool samplers = false;
+    bool samplers = false, weightings = hn_overview_varies(o, "weighting");
     for (int64_t s = 1; s < o->settings; s++)
         samplers |= hn_overview_leads(o, s);
     if (!samplers)
         hn_html_weightings(html, o);
-    put_samplers(html, o, margin, picture);
+    if (hn_has_samplers(o) || !weightings) // of Uniform alone there is no front
+        put_samplers(html, o, margin, picture);
     if (samplers)
         hn_html_weightings(html, o);
 }

@@ -100,9 +100,10 @@ static char *opening(void) {
 
 // Its sentences, without the table above them.
 static char *sentences(void) {
-    char *text = opening(), *words = strstr(text, "<details class=why");
+    char *text = opening(), *table = strstr(text, "<div class=first>"),
+         *words = table ? strstr(table, "<details class=why") : NULL;
     if (words)
-        memmove(text, words, strlen(words) + 1);
+        memmove(table, words, strlen(words) + 1);
     return text;
 }
 
