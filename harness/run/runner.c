@@ -387,6 +387,11 @@ enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
     hn_own(ctx, scope.outer); // caches outlive the run
     enum hn_code code = run_all(&w);
     free_pending(&w);
+    if (code == HN_INTERRUPTED && run->unit)
+        return hn_fail(ctx, code,
+                       "interrupted: %" PRId64 " of %" PRId64
+                       " %s are kept, and the same command goes on with the rest",
+                       summary->present + summary->ran, summary->wanted, run->unit);
     return code;
 }
 

@@ -266,8 +266,10 @@ if (first && rowsOf && rowsOf.querySelector("[data-front]")) {
                 "data-row": p.row.cells[0].id, "aria-label": p.n.label + ": " + inWords(p.n)});
             const whisker = (half, scale, vertical) => {
                 if (!(half > 0)) return;
-                const length = Math.abs(scale.place(half) - scale.place(0));
-                mark.append(svg("path", {class: "whisker", stroke: p.colour, d: vertical ? `M0,${-length}V${length}` : `M${-length},0H${length}`}));
+                const length = Math.abs(scale.place(half) - scale.place(0)), [px, py] = p.at;
+                const [least, most] = vertical ? [box.top - py, bottom - py] : [box.left - px, right - px];
+                const from = Math.max(-length, least), to = Math.min(length, most); // within the axes
+                mark.append(svg("path", {class: "whisker", stroke: p.colour, d: vertical ? `M0,${from}V${to}` : `M${from},0H${to}`}));
             };
             whisker(p.n.hard.half, ys, true);
             if (x === "fn") whisker(100 * p.n.fn.half, xs, false);
