@@ -1,4 +1,5 @@
 // `hardneg evaluate`: how well a ranking finds what is relevant.
+#include "core/files.h"
 #include "core/real_text.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
