@@ -1,4 +1,4 @@
-// What core/files.c has for core/new_file.c.
+// Shared by core/files.c and core/files_new.c.
 #pragma once
 
 #include "core/files.h"

@@ -1,4 +1,5 @@
 // A comparison as a JSON document (docs/reference/compare.md).
+#include "core/text.h"
 #include "results/compare_private.h"
 #include "results/slowdown.h"
 

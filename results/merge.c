@@ -2,6 +2,7 @@
 // so that parts of other jobs are refused, missing cells named, and the order is that of one run.
 #include "results/merge.h"
 #include "core/strings.h"
+#include "core/text.h"
 #include "results/compare.h"
 #include "results/programs.h"
 

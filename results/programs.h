@@ -3,8 +3,9 @@
 // archive. Up to version 0.1.0 it was the commit.
 #pragma once
 
-#include "core/text.h"
 #include "results/rows.h"
+
+struct hn_phrase; // core/text.h
 
 enum { HN_PROGRAM = 48 };
 

@@ -1,8 +1,9 @@
 // Finding rows of results tables: by a number that names a row of another table, and by their keys.
 #pragma once
 
-#include "core/text.h"
 #include "results/store.h"
+
+struct hn_phrase; // core/text.h
 
 // The rows that name row i of another table, in order: row[start[i] .. start[i + 1]), of `n` rows.
 struct hn_row_index {

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "core/context.h"
-#include "core/text.h"
 #include <stdio.h>
+
+struct hn_phrase; // core/text.h
 
 enum hn_option_kind {
     HN_OPTION_INT,      // int64_t

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/options/option.h"
-#include "core/text.h"
+
+struct hn_phrase; // core/text.h
 
 // Command line: parses argv[1..] into params by `table`; what is not an option is put into
 // positional (a list borrowed from argv, space for argc). "--" ends options; "--name=value",

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/options/option.h"
-#include "core/text.h"
+
+struct hn_phrase; // core/text.h
 
 // Writes the value as canonical text (same value, same text: reals in the shortest form that reads
 // back equal; unset: ""), and returns its length as snprintf does.

@@ -4,8 +4,9 @@
 #pragma once
 
 #include "core/options/yaml.h"
-#include "core/text.h"
 #include "results/store.h"
+
+struct hn_phrase; // core/text.h
 
 enum hn_verdict { HN_HOLDS, HN_FAILS, HN_INCONCLUSIVE, HN_NOT_TESTED, HN_NOT_CORRECTED };
 extern const char *const hn_verdicts[]; // "holds", "fails", "inconclusive", "not tested", ...

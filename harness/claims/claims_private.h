@@ -3,8 +3,9 @@
 #pragma once
 
 #include "core/real_text.h"
-#include "core/text.h"
 #include "harness/claims/claims.h"
+
+struct hn_phrase; // core/text.h
 
 // A value of one side in one group of rows, for one replicate: an encoder, with the mean over the
 // sampler's seeds, where the data are encoders of a family; else a seed.

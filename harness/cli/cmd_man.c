@@ -1,6 +1,7 @@
 // `hardneg man` and `hardneg completion`: the manual page, and what a shell needs to complete
 // commands, options and their values; made from the tables that the program itself reads.
 #include "core/options/option_argv.h"
+#include "core/text.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 

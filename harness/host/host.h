@@ -1,8 +1,9 @@
 // Provenance: what the program is and what it runs on, and the calibration of this run.
 #pragma once
 
-#include "core/text.h"
 #include "results/programs.h"
+
+struct hn_phrase; // core/text.h
 
 // Fills ctx->program with the name of the program that runs (results/programs.h).
 void hn_host_program(struct hn_context *ctx);

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/context.h"
-#include "core/text.h"
+
+struct hn_phrase; // core/text.h
 
 // Memory of this machine in bytes, or of the control group that the process is in, if that is less.
 int64_t hn_host_memory(void);

@@ -1,11 +1,12 @@
 // Trials of estimates from judged pairs on data whose relevance is known.
 #include "core/stats.h"
+#include "core/text.h"
 #include "harness/host/progress.h"
 #include "harness/mining/price_work.h"
+#include "results/records.h"
 #include "retrieval/population.h"
 #include "retrieval/price.h"
 #include "retrieval/recommend.h"
-#include "results/records.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // BS table 12: a graph loses hardness as it ages. Our deviation: the paper changes the interval t
 // of a training; here every graph, built on one step, is judged on that step and on the later ones.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <math.h>

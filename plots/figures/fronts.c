@@ -6,6 +6,7 @@
 // interpolated. A point is drawn where every data set has it, as a mean over them with its 95 %
 // interval (Student's, from three data sets on): encoders are the replicates here, not seeds.
 #include "core/front.h"
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"

@@ -1,4 +1,5 @@
 // GC figure 6: softmax probability of the positive among the keys of its batch, and among all keys.
+#include "core/text.h"
 #include "plots/page/curves.h"
 
 #include <math.h>

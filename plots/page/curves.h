@@ -1,11 +1,12 @@
 // Parts that many figures share: measures over steps and parameters, and published values.
 #pragma once
 
-#include "core/text.h"
 #include "plots/page/page.h"
 #include "plots/page/paper.h"
 #include "results/analysis/studies.h"
 #include "results/analysis/trained.h"
+
+struct hn_phrase; // core/text.h
 
 // A column of /runs as it is drawn.
 struct hn_curve_value {

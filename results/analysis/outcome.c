@@ -3,6 +3,7 @@
 #include "core/options/option_text.h"
 #include "core/rank_tests.h"
 #include "core/real_text.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <math.h>

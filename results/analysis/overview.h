@@ -3,13 +3,14 @@
 #pragma once
 
 #include "core/front.h"
-#include "core/text.h"
 #include "results/analysis/means.h"
 #include "results/analysis/params.h"
 #include "results/analysis/spread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct hn_phrase; // core/text.h
 
 enum { HN_GRID_AXES = 24, HN_HEADED_MAX = 16 };
 

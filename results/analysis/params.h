@@ -3,7 +3,8 @@
 
 #include "core/options/option.h"
 #include "core/table.h"
-#include "core/text.h"
+
+struct hn_phrase; // core/text.h
 
 // A label holds a sampler with all its options, as figures tell settings apart by it; a title the
 // name of any file.

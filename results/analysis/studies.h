@@ -2,9 +2,10 @@
 // alone are of one setting, and only these may be averaged.
 #pragma once
 
-#include "core/text.h"
 #include "results/analysis/params.h"
 #include "results/store.h"
+
+struct hn_phrase; // core/text.h
 
 struct hn_study_settings {
     const struct hn_table *table;   // borrowed, as `studies`

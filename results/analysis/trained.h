@@ -2,8 +2,9 @@
 // accuracies at a step, and differences paired by seed.
 #pragma once
 
-#include "core/text.h"
 #include "results/analysis/overview.h"
+
+struct hn_phrase; // core/text.h
 
 struct hn_trained {
     struct hn_overview overview;

@@ -1,4 +1,5 @@
 #include "tests/fuzz/tables.h"
+#include "core/text.h"
 #include "plots/report/report_private.h"
 #include "tests/fuzz/made.h"
 #include "tests/fuzz/promise.h"

@@ -1,5 +1,6 @@
 #include "tests/fuzz/texts.h"
 #include "core/label_sets.h"
+#include "core/text.h"
 #include "tests/figures_fixture.h"
 #include "tests/fuzz/promise.h"
 

@@ -1,5 +1,6 @@
 // Every figure of the registry, in every terminal: no warning, and the numbers beside the picture.
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "plots/page/render.h"
 #include "tests/figures_fixture.h"

@@ -1,4 +1,5 @@
 // The figure of fronts: what is interpolated and averaged, against numbers that are known.
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "plots/page/render.h"
 #include "results/analysis/overview.h"

@@ -1,4 +1,5 @@
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
+#include "core/text.h"
 #include "tests/results/analysis/overview_fixture.h"
 
 // Two files, two steps, two batch sizes, three weightings, four settings of samplers, three seeds.

@@ -208,7 +208,7 @@ const char *hn_outputs_find(const struct hn_context *ctx, const char *path) {
     return path;
 }
 
-// What hn_output_is() compares: a file that was changed since has another time, or size.
+// Compared by hn_output_is(): a file that was changed since has another time, or size.
 static void sign_text(const char *key, const struct stat *about, char text[SIGN]) {
     (void)snprintf(text, SIGN, "%s %" PRId64 " %" PRId64 ".%09ld", key, (int64_t)about->st_size,
                    (int64_t)about->st_mtim.tv_sec, about->st_mtim.tv_nsec);
