@@ -81,7 +81,7 @@ static void put_uniform(FILE *html, const struct hn_league *p) {
     fputs("</tr>\n", html);
 }
 
-// What to take within a budget, -1 = there is none to name.
+// The setting to take within a budget, -1 = there is none to name.
 static int64_t taken(const struct hn_league *p, double budget) {
     return hn_league_uniform_will_do(p, budget) ? -1 : hn_league_hardest(p, budget);
 }

@@ -70,6 +70,31 @@ static void uniform_will_do(void) {
     says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
 }
 
+// The table above the sentences: a row a budget, and hidden ones from where the answer changes.
+static void table(void) {
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("batchsampler", (const double[]){-0.08, 0.02, 0.01}, some);
+    put_sampler("knn", little, little);
+    char *text = opening();
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=row>+0.5</th><td colspan=4>not decided</td>"));
+    CU_ASSERT_PTR_NULL(strstr(text, "data-yaml=\"knn\""));
+    free(text);
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", unsure, many);
+    put_sampler("b3", little, some);
+    text = opening();
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=row>+2</th><td><a href=\"#s2\" data-yaml=\"b3\">"
+                                        "b3</a></td><td class=n>+0.1010 ± 0.0036</td><td class=n>"
+                                        "9.70</td>"));
+    says(text, "<tr hidden data-budget=13.7", "not decided</td></tr>\n<tr data-budget=10");
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", many, many);
+    says(opening(), "+10</th><td colspan=4>none: every sampler has more", "not decided");
+}
+
 // Settings with the same values, which an option did not touch, are one.
 static void twins(void) {
     static const char *const of[] = {"uniform", "knn", "knn", "knn"}, *const params[] = {
@@ -417,6 +442,7 @@ static const struct hn_test tests[] = {
     {"few_anchors", few_anchors},
     {"few_seeds", few_seeds},
     {"twins", twins},
+    {"table", table},
     {"unequal_seeds", unequal_seeds},
     {"one_class", one_class},
     {"samplers before weightings", samplers_before_weightings},

@@ -130,7 +130,20 @@ static void rarely_by_luck(void) {
     CU_ASSERT(t.pages > 0 && t.pages <= 0.05 * PAGES + 3 * sqrt(0.05 * 0.95 * PAGES));
 }
 
+// A front of Uniform alone would be a point.
+static void no_front(void) {
+    begin();
+    for (int i = 0; i < 6; i++) {
+        struct cell c = at("uniform", i / 2, 0.1, 0.5);
+        c.weighting = i % 2 ? "hcl" : "none";
+        c.loss = i % 2 ? 0.1 : 0.2;
+        put(&c);
+    }
+    says(opening(), "<p>Weightings on", "class=first");
+}
+
 static const struct hn_test tests[] = {
+    {"no_front", no_front},
     {"judged", weightings},
     {"one seed", weightings_of_one_seed},
     {"two seeds", weightings_of_two_seeds},
