@@ -1,6 +1,7 @@
 // The table of answers: for each budget of false negatives the setting to take, how much harder it
 // is than Uniform, and what a batch costs. Further rows, hidden, answer every other budget.
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "plots/report/league.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
