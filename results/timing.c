@@ -1,9 +1,9 @@
 // Samples of costs in /timing.
-#include "results/slowdown.h"
 #include "results/timing.h"
 #include "core/stats.h"
 #include "core/text.h"
 #include "results/rows.h"
+#include "results/slowdown.h"
 
 #include <inttypes.h>
 #include <math.h>

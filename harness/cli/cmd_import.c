@@ -1,8 +1,8 @@
 // `hardneg import`: arrays of NumPy, .fvecs, or a file of ann-benchmarks, as a snapshot; or as one
 // more step of a snapshot that is there.
 #include "core/text.h"
-#include "datasets/import/format.h"
 #include "datasets/import/collection.h"
+#include "datasets/import/format.h"
 #include "datasets/import/import.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
