@@ -1,5 +1,6 @@
 // The page as a whole: head, answer, tables, claims and figures.
 #include "plots/report/report.h"
+#include "core/text.h"
 #include "plots/page/curves.h"
 #include "plots/page/render.h"
 #include "plots/report/report_html.h"
