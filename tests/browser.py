@@ -12,7 +12,7 @@ import tempfile
 
 class Browser:
     def __init__(self, page, size=(1280, 800)):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # its children end a little later
         here_in, there_out = os.pipe()
         there_in, here_out = os.pipe()
         # The program reads from descriptor 3 and writes to 4.
