@@ -120,6 +120,51 @@ FILE *hn_file_open(const char *path, int64_t *bytes, const char **why) {
     return file;
 }
 
+struct beginning {
+    const char *bytes, *is;
+};
+
+static const char *find_beginning(const struct beginning *list, const char *head, size_t n) {
+    for (; list->bytes; list++)
+        if (n >= strlen(list->bytes) && strncasecmp(head, list->bytes, strlen(list->bytes)) == 0)
+            return list->is;
+    return NULL;
+}
+
+const char *hn_file_packed(const char *head, size_t n) {
+    static const struct beginning list[] = {
+        {"version https://git-lfs",
+         "is a pointer of Git LFS, not the file itself; get it with git lfs pull"},
+        {"\x1f\x8b", "is compressed (gzip): unpack it, with gunzip -k"},
+        {"\x28\xb5\x2f\xfd", "is compressed (zstd): unpack it, with unzstd"},
+        {"\xfd"
+         "7zXZ",
+         "is compressed (xz): unpack it, with unxz -k"},
+        {"BZh9", "is compressed (bzip2): unpack it, with bunzip2 -k"},
+        {NULL, NULL}};
+    return find_beginning(list, head, n);
+}
+
+const char *hn_file_other(const char *head, size_t n) {
+    static const char page[] = "is a web page, of a login or an error perhaps; download the file "
+                               "itself";
+    static const struct beginning list[] = {
+        {"PK\x03\x04", "is compressed (zip): unpack it, with unzip"},
+        {"<!doctype html", page},
+        {"<html", page},
+        {"MATLAB 5.0", "is a .mat of MATLAB before version 7.3: save it with -v7.3"},
+        {NULL, NULL}};
+    const char *is = n == 0 ? "is empty; make or copy it again" : hn_file_packed(head, n);
+    return is ? is : find_beginning(list, head, n);
+}
+
+enum hn_code hn_file_check_packed(struct hn_context *ctx, const char *path, FILE *file) {
+    char head[HN_FILE_HEAD];
+    const char *is = hn_file_packed(head, fread(head, 1, sizeof head, file));
+    rewind(file);
+    return is ? hn_fail(ctx, HN_DATA, "%s: %s", path, is) : HN_OK;
+}
+
 enum hn_code hn_output_check(struct hn_context *ctx, const char *path) {
     struct stat about;
     if (!path[0])

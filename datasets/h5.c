@@ -201,7 +201,8 @@ static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
         return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
                        strerror(errno));
     if (!S_ISREG(about.st_mode)) // a pipe would block for ever
-        return hn_fail(ctx, HN_DATA, "%s: is not a regular file; give an HDF5 file", path);
+        return hn_fail(ctx, HN_DATA, "%s: is %s; give an HDF5 file", path,
+                       S_ISDIR(about.st_mode) ? "a folder" : "not a regular file");
     if (access(path, R_OK) != 0)
         return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s; check its permissions", path,
                        strerror(errno));
@@ -220,6 +221,19 @@ static enum hn_code fail_open(struct hn_context *ctx, const char *path) {
                    "%s: HDF5 cannot open it: truncated or damaged; make or copy it again", path);
 }
 
+// For a file that is not HDF5.
+static enum hn_code fail_other(struct hn_context *ctx, const char *path) {
+    char head[HN_FILE_HEAD];
+    const char *why;
+    FILE *file = hn_file_open(path, NULL, &why);
+    if (!file)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s", path, why);
+    const char *other = hn_file_other(head, fread(head, 1, sizeof head, file));
+    (void)fclose(file);
+    return hn_fail(ctx, HN_DATA, "%s: %s", path,
+                   other ? other : "is not an HDF5 file; other formats are read by import");
+}
+
 enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     *file = H5I_INVALID_HID;
     enum hn_code code = check_readable(ctx, path);
@@ -229,8 +243,7 @@ enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     if (list < 0)
         return hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     if (H5Fis_hdf5(path) <= 0)
-        code = hn_fail(ctx, HN_DATA, "%s: is not an HDF5 file; other formats are read by import",
-                       path);
+        code = fail_other(ctx, path);
     else if ((*file = H5Fopen(path, H5F_ACC_RDONLY, list)) < 0)
         code = fail_open(ctx, path);
     hn_h5_close(list);

@@ -56,7 +56,7 @@ static enum hn_h5_fault look_at_filters(hid_t list, struct hn_h5_data *data) {
     return data->filters < 0 ? HN_H5_NO_LAYOUT : HN_H5_GOOD;
 }
 
-static enum hn_h5_fault look_at_storage(struct hn_h5_data *data) {
+static enum hn_h5_fault look_at_storage(struct hn_h5_data *data, bool mapped) {
     hid_t list = H5Dget_create_plist(data->id);
     if (list < 0)
         return HN_H5_NO_LAYOUT;
@@ -65,7 +65,7 @@ static enum hn_h5_fault look_at_storage(struct hn_h5_data *data) {
     enum hn_h5_fault fault = HN_H5_GOOD;
     if (layout == H5D_LAYOUT_ERROR || external < 0)
         fault = HN_H5_NO_LAYOUT;
-    else if (external > 0 || layout == H5D_VIRTUAL)
+    else if (external > 0 || (layout == H5D_VIRTUAL && !mapped))
         fault = HN_H5_ELSEWHERE;
     else
         fault = look_at_filters(list, data);
@@ -74,11 +74,12 @@ static enum hn_h5_fault look_at_storage(struct hn_h5_data *data) {
     data->chunked = layout == H5D_CHUNKED && data->rank <= HN_H5_RANK_MAX &&
                     H5Pget_chunk(list, data->rank, data->chunk) == data->rank;
     hn_h5_close(list);
+    data->mapped = layout == H5D_VIRTUAL;
     data->stored = (int64_t)H5Dget_storage_size(data->id);
     return fault;
 }
 
-static enum hn_h5_fault look_at(struct hn_h5_data *data) {
+static enum hn_h5_fault look_at(struct hn_h5_data *data, bool mapped) {
     if (H5Iget_type(data->id) != H5I_DATASET)
         return HN_H5_NOT_DATA;
     data->type = H5Dget_type(data->id);
@@ -87,19 +88,28 @@ static enum hn_h5_fault look_at(struct hn_h5_data *data) {
     data->class = H5Tget_class(data->type);
     data->size = (int64_t)H5Tget_size(data->type);
     look_at_shape(data);
-    return look_at_storage(data);
+    return look_at_storage(data, mapped);
 }
 
-enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out) {
+static enum hn_h5_fault open_data(hid_t parent, const char *path, bool mapped,
+                                  struct hn_h5_data *out) {
     *out = (struct hn_h5_data){.id = H5I_INVALID_HID, .type = H5I_INVALID_HID};
     enum hn_h5_fault fault = hn_h5_find(parent, path);
     if (fault != HN_H5_GOOD)
         return fault;
     out->id = H5Oopen(parent, path, H5P_DEFAULT);
-    fault = out->id < 0 ? HN_H5_UNREADABLE : look_at(out);
+    fault = out->id < 0 ? HN_H5_UNREADABLE : look_at(out, mapped);
     if (fault != HN_H5_GOOD)
         hn_h5_data_close(out);
     return fault;
+}
+
+enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out) {
+    return open_data(parent, path, false, out);
+}
+
+enum hn_h5_fault hn_h5_data_open_mapped(hid_t parent, const char *path, struct hn_h5_data *out) {
+    return open_data(parent, path, true, out);
 }
 
 void hn_h5_data_close(struct hn_h5_data *data) {

@@ -14,6 +14,7 @@ struct hn_h5_data {
     int64_t stored;              // bytes of the values in the file
     int filters, missing_filter; // the latter where the fault is HN_H5_FILTER
     int deflate;                 // level, 0: not compressed so
+    bool mapped;                 // onto data sets of other files: see hn_h5_data_open_mapped()
     bool chunked;
     hsize_t chunk[HN_H5_RANK_MAX];
 };
@@ -39,6 +40,8 @@ enum hn_h5_fault hn_h5_find(hid_t parent, const char *path);
 
 // Nothing of `out` is open after a fault.
 enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out);
+// The same, where a virtual data set will do, which is put together of others, in other files too.
+enum hn_h5_fault hn_h5_data_open_mapped(hid_t parent, const char *path, struct hn_h5_data *out);
 void hn_h5_data_close(struct hn_h5_data *data); // of one that is not open is fine
 
 // True if a file of so many bytes can hold as many values as the extent claims: unfiltered ones as

@@ -75,6 +75,7 @@ struct hn_retrieval_spec {
     int64_t steps;
     const int64_t *step; // [steps], increasing
     bool normalized;
+    enum hn_zero_rows zero_rows; // whether rows of queries and passages may be zero
     enum hn_float_type type;
     int compress;
 };

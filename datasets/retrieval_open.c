@@ -76,6 +76,8 @@ static enum hn_code open_rows(struct hn_context *ctx, struct hn_retrieval *r) {
                        "%s: queries have %lld steps, the corpus has %lld; they must agree, or one "
                        "of them be 1",
                        s->path, (long long)q->steps, (long long)p->steps);
+    for (int side = 0; side < HN_SETS; side++)
+        s->series[side].zero_rows = s->info.zero_rows;
     s->info.n = q->rows;
     s->info.d = q->cols;
     s->info.dtype = type_name[q->type];
@@ -88,6 +90,7 @@ static enum hn_code open_teacher(struct hn_context *ctx, struct hn_retrieval *r)
     for (int side = 0; side < HN_SETS; side++) {
         if (hn_data_open(ctx, s, hn_retrieval_teacher_path[side], HN_DATA_FLOATS, &t[side]))
             return ctx->code;
+        t[side].zero_rows = s->info.zero_rows;
         if (t[side].id >= 0 && t[side].rows != r->info.n[side])
             return hn_data_fail_length(ctx, s, &t[side], r->info.n[side],
                                        hn_retrieval_set_name[side]);

@@ -35,10 +35,11 @@ static void write_side(struct hn_snapshot_writer *w, const struct hn_retrieval_s
     w->series[side] = (struct hn_row_series){.path = hn_retrieval_rows_path[side],
                                              .n = n,
                                              .d = data->rows[side].cols,
-                                             .type = spec->type};
+                                             .type = spec->type,
+                                             .zero_rows = spec->zero_rows};
     hn_writer_series(w, &w->series[side]);
     if (data->teacher[side].data)
-        hn_writer_matrix(w, hn_retrieval_teacher_path[side], spec->type, HN_ZERO_ROWS_REFUSED,
+        hn_writer_matrix(w, hn_retrieval_teacher_path[side], spec->type, spec->zero_rows,
                          &data->teacher[side]);
     hn_writer_column(w, hn_retrieval_group_path[side], H5T_STD_I64LE, H5T_NATIVE_INT64, n,
                      data->group[side]);
@@ -53,6 +54,7 @@ static enum hn_code begin_file(struct hn_context *ctx, const char *path,
     const struct hn_snapshot_spec about = {.about = spec->about,
                                            .tool_version = spec->tool_version,
                                            .normalized = spec->normalized,
+                                           .zero_rows = spec->zero_rows,
                                            .compress = spec->compress};
     const struct hn_pair_scores *s = &spec->data.scores;
     if (hn_writer_open(ctx, path, &about, HN_RETRIEVAL_VERSION, out))
@@ -95,6 +97,7 @@ enum hn_code hn_retrieval_append(struct hn_context *ctx, struct hn_retrieval *r,
         .tool_version = tool_version,
         .data.rows = {{NULL, q->rows, q->cols, q->cols}, {NULL, p->rows, p->cols, p->cols}},
         .normalized = s->info.normalized && normalized,
+        .zero_rows = s->info.zero_rows,
         .type = q->type > p->type ? q->type : p->type,
         .compress = q->deflate};
     struct hn_snapshot_writer *w;

@@ -29,9 +29,11 @@ FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t max, const
         (void)hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, why, remedy);
         return NULL;
     }
-    if (*bytes <= max)
-        return file;
-    (void)hn_fail(ctx, HN_DATA, "%s: is not %s", path, what);
+    if (!hn_file_check_packed(ctx, path, file)) {
+        if (*bytes <= max)
+            return file;
+        (void)hn_fail(ctx, HN_DATA, "%s: is not %s", path, what);
+    }
     (void)fclose(file);
     return NULL;
 }
@@ -63,25 +65,11 @@ char *hn_text_whole(char *text) {
     return hn_text_begin(text);
 }
 
-enum hn_code hn_text_unpacked(struct hn_context *ctx, const char *path, const char *bytes) {
-    static const char *const form[][3] = {{"\x1f\x8b", "gzip", "gunzip -k"},
-                                          {"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
-                                          {"\xfd"
-                                           "7zXZ",
-                                           "xz", "unxz -k"},
-                                          {"PK\x03\x04", "zip", "unzip"}};
-    for (size_t i = 0; i < sizeof form / sizeof *form; i++)
-        if (strncmp(bytes, form[i][0], strlen(form[i][0])) == 0)
-            return hn_fail(ctx, HN_DATA, "%s: is compressed (%s): unpack it, with %s", path,
-                           form[i][1], form[i][2]);
-    return HN_OK;
-}
-
 enum hn_code hn_text_check(struct hn_context *ctx, const char *path, const char *bytes,
                            int64_t length) {
-    enum hn_code code = hn_text_unpacked(ctx, path, bytes);
-    if (code || strlen(bytes) == (size_t)length)
-        return code;
+    const char *packed = hn_file_packed(bytes, (size_t)length);
+    if (packed || strlen(bytes) == (size_t)length)
+        return packed ? hn_fail(ctx, HN_DATA, "%s: %s", path, packed) : HN_OK;
     bool wide = strncmp(bytes, "\xff\xfe", 2) == 0 || strncmp(bytes, "\xfe\xff", 2) == 0;
     return hn_fail(ctx, HN_DATA, "%s: %s", path,
                    wide

@@ -24,9 +24,6 @@ char *hn_text_whole(char *text);
 // zero.
 HN_MUST_USE enum hn_code hn_text_check(struct hn_context *ctx, const char *path, const char *bytes,
                                        int64_t length);
-// HN_DATA if a file begins as those do that programs have compressed.
-HN_MUST_USE enum hn_code hn_text_unpacked(struct hn_context *ctx, const char *path,
-                                          const char *bytes);
 
 // The line of a file that is in work.
 struct hn_line {

@@ -194,6 +194,7 @@ struct hardneg_corpus {
     const int64_t *scored; // [scored_pairs x 2]
     const float *score;    // [scored_pairs]
     int64_t scored_pairs;
+    int64_t zero_rows; // 0: a row that is zero is refused; 1: its cosines are all 0
 };
 enum { HARDNEG_FILTERS = 16 };
 struct hardneg_mining {

@@ -75,6 +75,9 @@ static enum hn_code check_corpus(struct work *w, const struct hardneg_corpus *fr
             w->ctx, HN_USAGE, "%s, %s, %s, or an array that is NULL: give one row or more of each",
             hn_counted(in->queries, "query").text, hn_counted(in->passages, "passage").text,
             hn_counted(in->d, "dimension").text);
+    if (in->zero_rows != 0 && in->zero_rows != 1)
+        return hn_fail(w->ctx, HN_USAGE, "zero_rows is %lld: 0 refuses them, 1 keeps them",
+                       (long long)in->zero_rows);
     if (!in->query_group != !in->passage_group || !in->query_teacher != !in->passage_teacher ||
         (in->query_teacher && in->teacher_d < 1))
         return hn_fail(w->ctx, HN_USAGE,
@@ -98,13 +101,14 @@ static enum hn_code take_data(struct work *w) {
     const float *teacher[HN_SETS] = {in->query_teacher, in->passage_teacher};
     const int64_t *group[HN_SETS] = {in->query_group, in->passage_group};
     static const char *const what[] = {"queries", "corpus"};
+    const enum hn_zero_rows zero = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     for (int side = 0; side < HN_SETS; side++) {
         to->group[side] = group[side];
         if (check_groups(w, group[side], n[side]) ||
-            hn_library_take_rows(w->ctx, row[side], n[side], in->d, HN_ZERO_ROWS_REFUSED,
-                                 what[side], &to->rows[side]) ||
-            hn_library_take_rows(w->ctx, teacher[side], n[side], in->teacher_d,
-                                 HN_ZERO_ROWS_REFUSED, "teacher", &to->teacher[side]))
+            hn_library_take_rows(w->ctx, row[side], n[side], in->d, zero, what[side],
+                                 &to->rows[side]) ||
+            hn_library_take_rows(w->ctx, teacher[side], n[side], in->teacher_d, zero, "teacher",
+                                 &to->teacher[side]))
             return w->ctx->code;
     }
     if (take_pairs(w, in->known, in->known_pairs, "qrels", &to->qrels) ||

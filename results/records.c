@@ -159,3 +159,16 @@ enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out) 
     fputc('\n', out);
     return HN_OK;
 }
+
+int hn_control_bytes(const char *text) {
+    unsigned char c = (unsigned char)text[0];
+    if (c == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0)
+        return 2;
+    return (c > 0 && c < ' ') || c == 0x7f;
+}
+
+bool hn_is_formula(const char *text) {
+    for (int control; *text == ' ' || (control = hn_control_bytes(text)) > 0;)
+        text += *text == ' ' ? 1 : control;
+    return *text && strchr("=+-@", *text);
+}

@@ -32,3 +32,10 @@ json_t *hn_table_json(const struct hn_table *t, int64_t row);
 // Prints a document, which it takes over, and a newline. HN_MEMORY: there is none (NULL), or its
 // text takes too much. Whether `out` could be written is for its owner to see.
 HN_MUST_USE enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out);
+
+// Cells of tables that go to spreadsheets. True if one would run a text as a formula: = + - or @
+// comes first, behind blanks and control characters at most.
+bool hn_is_formula(const char *text);
+// Bytes of the control character that a text begins with, of ASCII or, in UTF-8, of Latin-1; 0:
+// there is none.
+int hn_control_bytes(const char *text);

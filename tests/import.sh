@@ -305,6 +305,14 @@ test_texts() {
     cd ..
 }
 
+# Groups, links, enumerations, arrays the other way round.
+test_hdf5() {
+    with_python "HDF5" || return
+    mkdir -p hdf5 && cd hdf5 || return
+    check "HDF5 of other programs" "$python" "$here/import_hdf5.py" "$hardneg"
+    cd ..
+}
+
 # The same arrays and labels through every format, and through Python.
 test_doors() {
     with_python "formats and Python" || return
@@ -316,5 +324,5 @@ test_doors() {
     cd ..
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_doors
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras test_texts test_hdf5 test_doors
 finish

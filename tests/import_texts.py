@@ -57,7 +57,7 @@ LABELS = [
     ("mac.txt", b"cat\rcat\rdog\rdog", [], ["cat", "cat", "dog", "dog"], None),
     ("dos.csv", b"id,label\r\n0,cat\r\n1,cat\r\n2,dog\r\n3,dog\r\n", [], ["cat", "cat", "dog", "dog"], "'id' counts the rows"),
     ("ends-mixed.csv", b"id,label\r\n0,cat\n1,cat\r\n2,dog\n3,dog", [], ["cat", "cat", "dog", "dog"], "'id' counts the rows"),
-    ("ends-lone.txt", b"cat\r\ncat\ndog\rdog\r\n", [], "has 3 labels but four.npy has 4 rows; they must agree$", None),
+    ("ends-lone.txt", b"cat\r\ncat\ndog\rdog\r\n", [], "has 3 labels but four.npy has 4 rows; they must agree; its rows have 3 values: if items are its columns, give --transpose$", None),
     ("ends-lone.txt", b"cat\r\ncat\ndog\rdog\r\na\n", [], "row 2 is not printable UTF-8; write labels as UTF-8 without control characters", None),
     ("sheet.csv", b"sep=;\r\nid;label\r\n0;cat\r\n1;dog\r\n2;dog\r\n3;cat\r\n", [], ["cat", "dog", "dog", "cat"], "'id' counts the rows"),
     ("alone.csv", b"label\n", [], "has 1 labels but four.npy has 4 rows", None),

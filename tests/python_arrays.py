@@ -134,7 +134,7 @@ class Types(unittest.TestCase):
             named = [{arg.arg for arg in node.args.kwonlyargs} for node in ast.parse(file.read()).body
                      if isinstance(node, ast.FunctionDef) and node.name == "mine"][1]
         options = {name.replace("-", "_") for name in re.findall(r"^ .*?--([a-z-]+) ", program("mine", "--help").stdout, re.M)}
-        data = {"query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads"}
+        data = {"query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads", "zero_rows"}
         files = {"step", "format", "scores", "rows", "wait", "mpi", "threads", "memory", "output", "quiet", "verbose", "help",
                  "version", "json", "certificate"}
         self.assertEqual(named - data, options - files)

@@ -648,8 +648,8 @@ import json, numpy as np
 g = np.random.default_rng(1)
 np.save('fq.npy', g.standard_normal((4, 8)).astype('f4'))
 np.save('fp.npy', g.standard_normal((12, 8)).astype('f4'))
-texts = ['=HYPERLINK(1)', '@SUM(1)', ' -1+1', '\x1b[2J\x9bx']
-open('fp.jsonl', 'w').write(''.join(json.dumps({'_id': f'=p{i}', 'text': texts[i % 4] + str(i)}) + '\n' for i in range(12)))
+texts = ['=HYPERLINK(1)', '@SUM(1)', ' -1+1', '\x1b[2J\x9bx', '\x1b=1+1', '\x85\t-2']
+open('fp.jsonl', 'w').write(''.join(json.dumps({'_id': f'=p{i}', 'text': texts[i % 6] + str(i)}) + '\n' for i in range(12)))
 open('fr.tsv', 'w').write(''.join(f'{i}\t=p{2 * i}\t1\n' for i in range(4)))
 P
     run import --queries fq.npy --corpus fp.npy --corpus-ids fp.jsonl --qrels fr.tsv -o formulas.h5
@@ -661,6 +661,49 @@ for line in open('formulas.tsv', encoding='utf-8').read().split('\\n')[1:-1]:
         assert not re.match(r'\"? *[=+@-]', cell) and not re.search('[\\x00-\\x1f\\x7f-\\x9f]', cell), line"
     sed '2,$s/$/0/' formulas.tsv >filled.tsv
     expect "marked ids are found" 0 'from 12 judged pairs' price formulas.h5 -n 2 --judged filled.tsv
+}
+
+# A passage without words has a row of zeros: refused, or kept with a cosine of 0 to every query, at every door.
+test_zero_rows() {
+    with_python "zero rows" || return 0
+    "$python" - <<'P'
+import json, numpy as np
+g = np.random.default_rng(2)
+q, p = g.standard_normal((12, 6)).astype('f4'), g.standard_normal((40, 6)).astype('f4')
+p[[7, 31]] = 0
+q[4] = 0
+for name, x in (('zq', q), ('zp', p), ('later', p[::-1].copy()), ('bad', np.where(np.arange(240).reshape(40, 6) == 9, np.nan, p).astype('f4'))):
+    np.save(name, x)
+open('zr.tsv', 'w').write(''.join(f'{i}\t{i + 2}\t1\n' for i in range(12)))
+P
+    local from=(import --queries zq.npy --corpus zp.npy --qrels zr.tsv)
+    expect "zero rows: refused" 3 'zq.npy: row 4 is all zeros, .*--zero-rows keep' "${from[@]}" -o zero.h5
+    expect "zero rows: are not left out" 2 'give --zero-rows keep' "${from[@]}" --zero-rows skip -o zero.h5
+    expect "zero rows: NaN is not kept" 3 'bad.npy: row 1 holds NaN' import --queries zq.npy --corpus bad.npy --qrels zr.tsv --zero-rows keep -o zero.h5
+    expect "zero rows: kept" 0 'zp.npy: 2 rows are zero and stay, row 7 the first' "${from[@]}" --zero-rows keep -o zero.h5
+    check "zero rows: those of queries are counted, too" complains 'zq.npy: 1 row is zero and stays, row 4'
+    expect "zero rows: validated" 0 '' validate zero.h5
+    expect "zero rows: a further step" 0 '2 rows are zero' import --queries zq.npy --corpus later.npy --zero-rows keep --step 5 -o zero.h5
+    "${hardneg}" "${from[@]}" --zero-rows keep -o first.h5 -q
+    expect "zero rows: mined" 0 '' mine first.h5 -n 30 --depth 40 -o zero.npy --scores zero-scores.npy
+    expect "zero rows: evaluated" 0 '' evaluate first.h5
+    expect "zero rows: priced" 0 '' price first.h5 -n 5
+    expect "zero rows: batches are drawn" 0 '' sample first.h5 --sampler uniform --batch-size 4 -o zero-batches.npy
+    HARDNEG_LIBRARY=$(dirname "$hardneg")/libhardneg.so PYTHONPATH=$root/python pycheck "zero rows: NumPy and Python agree" "import numpy as np, hardneg
+q, p, known = np.load('zq.npy'), np.load('zp.npy'), [[i + 2] for i in range(12)]
+unit = lambda x: x / np.maximum(np.linalg.norm(x.astype('f8'), axis=1, keepdims=True), 1e-300)
+cos = unit(q) @ unit(p).T
+ids, scores = np.load('zero.npy'), np.load('zero-scores.npy')
+for i in range(12):
+    cos[i, i + 2] = -9
+    assert np.allclose(np.sort(cos[i])[::-1][:30], scores[i], atol=1e-6), i
+    assert set(scores[i][np.isin(ids[i], [7, 31])]) <= {0.0}
+found = hardneg.mine(q, p, known, zero_rows='keep', negatives=30, depth=40)
+assert (found.ids == ids).all() and (found.scores == scores).all()
+for zero in ('refuse', 'skip'):
+    try: hardneg.mine(q, p, known, zero_rows=zero)
+    except ValueError as e: assert 'row 4 is all zeros' in str(e) or 'refuse' in str(e), e
+    else: raise AssertionError"
 }
 
 # Batches of tuples, against NumPy and in every command that draws some.
@@ -759,5 +802,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_per_query test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_per_query test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

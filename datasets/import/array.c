@@ -104,7 +104,7 @@ static double number_at(const unsigned char *raw, struct hn_array_type type) {
     return type.kind == 'u' ? (double)(uint64_t)integer : (double)integer;
 }
 
-void hn_row_of_doubles(const double *value, int64_t d, float *row) {
+bool hn_row_of_doubles(const double *value, int64_t d, float *row) {
     double largest = 0;
     int exponent = 0;
     for (int64_t k = 0; k < d; k++)
@@ -113,6 +113,7 @@ void hn_row_of_doubles(const double *value, int64_t d, float *row) {
         (void)frexp(largest, &exponent);
     for (int64_t k = 0; k < d; k++)
         row[k] = (float)(exponent ? ldexp(value[k], -exponent) : value[k]);
+    return exponent != 0;
 }
 
 enum hn_code hn_label_of_double(struct hn_context *ctx, const char *path, int64_t i, double value,
@@ -170,7 +171,7 @@ static void convert_rows(const struct reading *r, const unsigned char *raw, int6
     for (int64_t i = 0; !r->type.fortran && i < n; i += d) {
         for (int64_t k = 0; k < d; k++)
             r->value[k] = number_at(raw + (i + k) * width, r->type);
-        hn_row_of_doubles(r->value, d, r->a->real + first + i);
+        r->a->scaled |= hn_row_of_doubles(r->value, d, r->a->real + first + i);
     }
 }
 
@@ -259,7 +260,7 @@ static enum hn_code read_values(struct hn_context *ctx, struct hn_source *s, str
             return ctx->code;
     }
     for (int64_t i = 0; !r->want->labels && r->type.fortran && i < r->n; i++)
-        hn_row_of_doubles(r->value + i * r->d, r->d, r->a->real + i * r->d);
+        r->a->scaled |= hn_row_of_doubles(r->value + i * r->d, r->d, r->a->real + i * r->d);
     return HN_OK;
 }
 

@@ -18,6 +18,8 @@ struct hn_wanted {
     int64_t rows;     // the first rows of the file, as many; below 1: all
     enum hn_header header; // of text
     int64_t skip;          // columns of text before the values of a row; below 0: by their header
+    bool transpose;        // rows of items lie in the file as columns
+    int otherwise;         // format of labels in a file that tells none: index of hn_format_names
     bool lists;            // labels are texts that are cut apart: commas do not separate columns
 };
 
@@ -29,6 +31,7 @@ struct hn_array {
     float *real; // one of the three is set
     int64_t *integer;
     const char **text;
+    bool scaled; // a row was scaled: see hn_row_of_doubles()
     bool above;  // integers are uint64, some beyond INT64_MAX, in the bits of int64
     bool named;  // its file holds several, by name
     bool headed; // the first line of a text was taken for names of columns
@@ -64,8 +67,8 @@ HN_MUST_USE enum hn_code hn_array_check(struct hn_context *ctx, const struct hn_
 int hn_put_code_point(uint32_t c, char *out);
 
 // value[d] as floats. A row whose values float32 cannot hold with their precision, or whose length
-// it cannot, is scaled by a power of two: its direction is what counts.
-void hn_row_of_doubles(const double *value, int64_t d, float *row);
+// it cannot, is scaled by a power of two: its direction is what counts. Returns whether it was.
+bool hn_row_of_doubles(const double *value, int64_t d, float *row);
 
 // The value of label i of a list, *label: NaN is -1. HN_DATA: it is not a whole number.
 HN_MUST_USE enum hn_code hn_label_of_double(struct hn_context *ctx, const char *path, int64_t i,

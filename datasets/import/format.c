@@ -1,5 +1,6 @@
 // Finds the format of a file by its first bytes, its name or what was asked for, and reads it.
 #include "datasets/import/format.h"
+#include "core/files.h"
 #include "core/options/option.h"
 #include "datasets/import/array.h"
 #include "datasets/import/source.h"
@@ -21,25 +22,39 @@ static bool ends_in(const char *path, const char *const *ending) {
     return false;
 }
 
+// True if HDF5 begins behind a block of another program's, as in MATLAB's .mat of version 7.3: at
+// 512 bytes, or twice, four times ... as many.
+static bool is_behind_block(const struct hn_source *s) {
+    const struct hn_format *h = &hn_format_hdf5;
+    char first[HN_FILE_HEAD];
+    bool found = false;
+    for (int64_t at = 512; !found && at < s->left && at <= 1 << 20; at *= 2)
+        found = fseeko(s->file, at, SEEK_SET) == 0 &&
+                fread(first, 1, h->magic_bytes, s->file) == h->magic_bytes &&
+                memcmp(first, h->magic, h->magic_bytes) == 0;
+    rewind(s->file);
+    return found;
+}
+
 // By the first bytes, then by the name. Standard input that begins with nothing known is text.
 static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, const char *path,
-                         const struct hn_format **out) {
-    static const char pointer[] = "version https://git-lfs";
-    char first[HN_FORMAT_MAGIC_MAX + 1] = "";
-    size_t n = fread(first, 1, HN_FORMAT_MAGIC_MAX, s->file);
+                         int otherwise, const struct hn_format **out) {
+    char first[HN_FILE_HEAD];
+    size_t n = fread(first, 1, sizeof first, s->file);
     rewind(s->file);
-    if (n >= sizeof pointer - 1 && memcmp(first, pointer, sizeof pointer - 1) == 0)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: is a pointer of Git LFS, not the file itself; get it with git lfs pull",
-                       path);
     for (const struct hn_format *const *f = hn_formats; *f; f++)
         if ((*f)->magic && n >= (*f)->magic_bytes &&
             memcmp(first, (*f)->magic, (*f)->magic_bytes) == 0) {
             *out = *f;
             return HN_OK;
         }
-    if (hn_text_unpacked(ctx, path, first))
-        return ctx->code;
+    if (is_behind_block(s)) {
+        *out = &hn_format_hdf5;
+        return HN_OK;
+    }
+    const char *other = hn_file_other(first, n);
+    if (other)
+        return hn_fail(ctx, HN_DATA, "%s: %s", path, other);
     *out = &hn_format_tsv;
     if (strcmp(path, "-") == 0)
         return HN_OK;
@@ -48,6 +63,10 @@ static enum hn_code find(struct hn_context *ctx, const struct hn_source *s, cons
             *out = *f;
             return HN_OK;
         }
+    if (otherwise != HN_FORMAT_auto) {
+        *out = hn_formats[otherwise - 1];
+        return HN_OK;
+    }
     return hn_fail(ctx, HN_DATA,
                    "%s: neither its name nor its first bytes are those of a format; name it with "
                    "--format (hardneg list formats)",
@@ -67,13 +86,43 @@ static enum hn_code read_as(struct hn_context *ctx, const struct hn_format *form
     return format->read(ctx, s, want, out);
 }
 
+// [n x d] as [d x n]; and the first rows of that which are wanted.
+static enum hn_code transpose(struct hn_context *ctx, const char *path,
+                              const struct hn_wanted *want, struct hn_array *a) {
+    int64_t n = a->shape[1], d = a->shape[0];
+    float *to;
+    if (a->scaled)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: holds values beyond 2^100, or rows below 2^-100, which --transpose "
+                       "does not take: scale them, or save the array the other way round",
+                       path);
+    if (want->rows > n)
+        return hn_fail(ctx, HN_DATA, "%s: has %lld rows, fewer than the %lld of --rows", path,
+                       (long long)n, (long long)want->rows);
+    if (!HN_ALLOC(ctx, to, n * d))
+        return hn_fail_in(ctx, "%s", path);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < d; k++)
+            to[i * d + k] = a->real[k * n + i];
+    hn_free(ctx, a->real);
+    a->real = to;
+    a->shape[0] = want->rows > 0 ? want->rows : n;
+    a->shape[1] = d;
+    return HN_OK;
+}
+
 enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_format_choice choice,
                             const struct hn_wanted *want, struct hn_array *out) {
     struct hn_source s;
     const struct hn_format *format = choice != HN_FORMAT_auto ? hn_formats[choice - 1] : NULL;
+    struct hn_wanted all = *want;
+    if (want->transpose)
+        all.rows = 0;
     memset(out, 0, sizeof *out);
-    bool good = !hn_source_open(ctx, path, &s) && (format || !find(ctx, &s, path, &format)) &&
-                !read_as(ctx, format, &s, path, want, out);
+    bool good = !hn_source_open(ctx, path, &s) &&
+                (format || !find(ctx, &s, path, want->otherwise, &format)) &&
+                !read_as(ctx, format, &s, path, &all, out) &&
+                (!want->transpose || !transpose(ctx, path, want, out));
     hn_source_close(&s);
     out->named = good && (want->labels ? format->labels_named : format->rows_named);
     return good ? HN_OK : ctx->code;

@@ -4,13 +4,11 @@
 
 #include "datasets/import/array.h"
 
-enum { HN_FORMAT_MAGIC_MAX = 64 };
-
 struct hn_format {
     const char *name, *summary;
     const char *const *endings;    // of the names of files, ended by NULL
     const char *magic;             // the first bytes of every file, NULL: none are known
-    size_t magic_bytes;            // at most HN_FORMAT_MAGIC_MAX
+    size_t magic_bytes;            // at most HN_FILE_HEAD
     bool by_name;                  // s->path is opened again, and cannot be standard input
     bool has_labels;               // files may hold labels
     bool rows_named, labels_named; // files hold several, of which one has hn_wanted.name

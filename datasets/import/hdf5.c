@@ -1,5 +1,7 @@
 // HDF5: data sets by name, and the layout of ann-benchmarks, of which `train` is read. Of a
 // snapshot, where it may be one, the last step's embeddings, or its groups.
+#include "core/files.h"
+#include "core/text.h"
 #include "datasets/h5.h"
 #include "datasets/h5_data.h"
 #include "datasets/import/array.h"
@@ -9,8 +11,20 @@
 #include "datasets/snapshot.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
-enum { SETS_MAX = 256, NAME_BYTES = 256, VALUES_AT_ONCE = 1 << 18, EXEMPT = 1 << 26 };
+enum {
+    SETS_MAX = 256,
+    NAME_BYTES = 256,
+    LEVELS_MAX = 8,
+    LINKS_MAX = 16,
+    VALUES_AT_ONCE = 1 << 18,
+    EXEMPT = 1 << 26
+};
+
+static void note_test(struct hn_context *ctx, const char *path) {
+    hn_note(ctx, "%s: the rows of its data set test are left out: items are those of train", path);
+}
 
 static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
                                const struct hn_wanted *want, struct hn_array *out) {
@@ -18,8 +32,7 @@ static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
     if (!want->snapshots && strcmp(info->layout, "ann-benchmarks") != 0)
         return hn_fail(ctx, HN_DATA, "%s: is a snapshot already; use it as it is", info->path);
     if (info->has_test)
-        hn_note(ctx, "%s: the rows of its data set test are left out: items are those of train",
-                info->path);
+        note_test(ctx, info->path);
     if (info->steps > 1)
         hn_note(ctx, "%s: has %lld steps, of which the last, %lld, is read", info->path,
                 (long long)info->steps, (long long)info->step[info->steps - 1]);
@@ -58,13 +71,21 @@ static enum hn_code read_snapshot(struct hn_context *ctx, const char *path,
     return code;
 }
 
+// The truth values of h5py: an enumeration of FALSE and TRUE.
+static bool is_truth(const struct hn_h5_data *data) {
+    char *name = H5Tget_nmembers(data->type) == 2 ? H5Tget_member_name(data->type, 0) : NULL;
+    bool truth = name && data->size == 1 && strcmp(name, "FALSE") == 0;
+    (void)H5free_memory(name);
+    return truth;
+}
+
 // As an array of NumPy would be described.
 static struct hn_array_type type_of(const struct hn_h5_data *data) {
     struct hn_array_type type = {.width = data->size};
     switch (data->class) {
     case H5T_FLOAT: type.kind = 'f'; break;
     case H5T_INTEGER: type.kind = H5Tget_sign(data->type) == H5T_SGN_NONE ? 'u' : 'i'; break;
-    case H5T_ENUM: type.kind = data->size == 1 ? 'b' : '\0'; break; // truth values of h5py
+    case H5T_ENUM: type.kind = is_truth(data) ? 'b' : 'S'; break; // names of classes
     case H5T_STRING: type.kind = 'S'; break;
     default: break;
     }
@@ -73,40 +94,147 @@ static struct hn_array_type type_of(const struct hn_h5_data *data) {
     return type;
 }
 
-// The data sets of the root group that could be read, in the order of their names.
+// A data set that is open, in the file that was named or in one that links lead to.
+struct found {
+    struct hn_source at; // path and bytes of its file
+    hid_t file;
+    bool other; // than the one that was named: closed with this
+    struct hn_h5_data data;
+};
+
+static void close_found(struct found *f) {
+    hn_h5_data_close(&f->data);
+    if (f->other)
+        hn_h5_close(f->file);
+}
+
+// Follows a link: *name in f->file, which may be another one now, is its target. `part` of the name
+// is it, and `rest` follows.
+static enum hn_code go_along(struct hn_context *ctx, struct found *f, const char *part,
+                             const char *rest, const char **name) {
+    enum { TARGET_MAX = 4096 };
+    char target[TARGET_MAX];
+    const char *path, *object;
+    unsigned flags;
+    H5L_info_t link;
+    if (H5Lget_info(f->file, part, &link, H5P_DEFAULT) < 0 || link.u.val_size > sizeof target ||
+        H5Lget_val(f->file, part, target, sizeof target, H5P_DEFAULT) < 0)
+        return hn_fail(ctx, HN_DATA, "%s: the link %s cannot be read", f->at.path, part);
+    target[sizeof target - 1] = '\0';
+    if (link.type == H5L_TYPE_SOFT) {
+        int above = target[0] == '/' ? 0 : (int)(hn_base_name(part) - part);
+        *name = hn_format(ctx, "%.*s%s%s", above, part, target + (target[0] == '/'), rest);
+        return *name ? HN_OK : ctx->code;
+    }
+    if (link.type != H5L_TYPE_EXTERNAL ||
+        H5Lunpack_elink_val(target, link.u.val_size, &flags, &path, &object) < 0)
+        return hn_fail(ctx, HN_DATA, "%s: the link %s is of a kind that is not known", f->at.path,
+                       part);
+    *name = hn_format(ctx, "%s%s", object + (object[0] == '/'), rest);
+    char *beside = hn_path_beside(ctx, f->at.path, path);
+    hid_t file;
+    if (!*name || !beside || hn_h5_probe(ctx, beside) || hn_h5_open(ctx, beside, &file))
+        return hn_fail_in(ctx, "%s: the link %s", f->at.path, part);
+    if (f->other)
+        hn_h5_close(f->file);
+    f->file = file;
+    f->other = true;
+    f->at = (struct hn_source){.path = beside, .left = hn_h5_file_bytes(file)};
+    return HN_OK;
+}
+
+// Opens a data set, wherever links lead. *fault: why it is not open; f is to be closed in any case.
+static enum hn_code find_set(struct hn_context *ctx, const struct hn_source *s, hid_t file,
+                             const char *name, struct found *f, enum hn_h5_fault *fault) {
+    *f = (struct found){.at = {.path = s->path, .left = s->left}, .file = file};
+    for (int links = 0; links <= LINKS_MAX; links++) {
+        *fault = hn_h5_data_open_mapped(f->file, name, &f->data);
+        if (*fault != HN_H5_LINKED)
+            return HN_OK;
+        char *part = hn_strdup(ctx, name), *end = part;
+        while (end && *(end = strchrnul(end + 1, '/'))) {
+            *end = '\0';
+            if (hn_h5_find(f->file, part) == HN_H5_LINKED)
+                break;
+            *end = '/';
+        }
+        if (!end || go_along(ctx, f, part, name + strlen(part), &name))
+            return ctx->code;
+    }
+    return hn_fail(ctx, HN_DATA, "%s: its links go in circles at %s", s->path, name);
+}
+
+// The data sets that could be read, by their paths, in the order of these.
 struct sets {
     char name[SETS_MAX][NAME_BYTES];
     struct hn_entry entry[SETS_MAX];
     int64_t n;
 };
 
-static void list_sets(hid_t file, struct sets *sets) {
-    for (hsize_t k = 0; sets->n < SETS_MAX; k++) {
-        char *name = sets->name[sets->n];
-        struct hn_h5_data data;
-        ssize_t length = H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, k, name,
-                                            NAME_BYTES, H5P_DEFAULT);
-        if (length < 0)
-            return;
-        if (length >= NAME_BYTES || hn_h5_data_open(file, name, &data) != HN_H5_GOOD)
-            continue;
-        sets->entry[sets->n++] = (struct hn_entry){name, data.rank, type_of(&data).kind,
-                                                   data.rank == 2 ? (int64_t)data.dim[1] : 0};
-        hn_h5_data_close(&data);
-    }
+static void add_set(struct sets *sets, const struct hn_h5_data *data) {
+    sets->entry[sets->n] = (struct hn_entry){sets->name[sets->n], data->rank, type_of(data).kind,
+                                             data->rank == 2 ? (int64_t)data->dim[1] : 0};
+    sets->n++;
 }
 
-// Rows first .. first + n - 1 as values of a type in memory.
-static bool read_block(const struct hn_h5_data *data, int64_t first, int64_t n, hid_t type,
-                       void *to) {
-    hsize_t start[HN_H5_RANK_MAX] = {(hsize_t)first};
-    hsize_t count[HN_H5_RANK_MAX] = {(hsize_t)n, data->dim[1], data->dim[2]};
+// Of a group and those below it; links: those behind soft and external links.
+static enum hn_code list_sets(struct hn_context *ctx, const struct hn_source *s, hid_t file,
+                              const char *group, int levels, bool links, struct sets *sets) {
+    char base[NAME_BYTES];
+    for (hsize_t k = 0; sets->n < SETS_MAX; k++) {
+        char *name = sets->name[sets->n];
+        struct found f;
+        enum hn_h5_fault fault;
+        ssize_t length = H5Lget_name_by_idx(file, *group ? group : ".", H5_INDEX_NAME, H5_ITER_INC,
+                                            k, base, NAME_BYTES, H5P_DEFAULT);
+        if (length < 0)
+            return HN_OK;
+        if (length >= NAME_BYTES ||
+            snprintf(name, NAME_BYTES, "%s%s%s", group, *group ? "/" : "", base) >= NAME_BYTES)
+            continue;
+        bool linked = hn_h5_find(file, name) == HN_H5_LINKED;
+        if (linked && !links)
+            continue;
+        enum hn_code code = find_set(ctx, s, file, name, &f, &fault);
+        if (!code && fault == HN_H5_GOOD && linked == links)
+            add_set(sets, &f.data);
+        close_found(&f);
+        if (code == HN_MEMORY || code == HN_INTERRUPTED)
+            return code;
+        if (!code && fault == HN_H5_NOT_DATA && !linked && levels > 1) {
+            char *inner = hn_strdup(ctx, name);
+            if (!inner || list_sets(ctx, s, file, inner, levels - 1, links, sets))
+                return ctx->code;
+        }
+    }
+    return HN_OK;
+}
+
+// count[rank] values from start[rank] on, as those of a type in memory.
+static bool read_values(const struct hn_h5_data *data, const hsize_t *start, const hsize_t *count,
+                        hid_t type, void *to) {
     hid_t memory = H5Screate_simple(data->rank, count, NULL), space = H5Dget_space(data->id);
     bool good = memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
                 H5Dread(data->id, type, memory, space, H5P_DEFAULT, to) >= 0;
     hn_h5_close(memory, space);
     return good;
+}
+
+// Rows first .. first + n - 1.
+static bool read_block(const struct hn_h5_data *data, int64_t first, int64_t n, hid_t type,
+                       void *to) {
+    const hsize_t start[HN_H5_RANK_MAX] = {(hsize_t)first};
+    const hsize_t count[HN_H5_RANK_MAX] = {(hsize_t)n, data->dim[1], data->dim[2]};
+    return read_values(data, start, count, type, to);
+}
+
+// The first n values of a list, which is a column, or a row, of two dimensions, or has one.
+static bool read_list(const struct hn_h5_data *data, int64_t n, hid_t type, void *to) {
+    const hsize_t start[HN_H5_RANK_MAX] = {0};
+    bool row = data->rank == 2 && data->dim[0] == 1;
+    const hsize_t count[HN_H5_RANK_MAX] = {row ? 1 : (hsize_t)n, row ? (hsize_t)n : 1, 1};
+    return read_values(data, start, count, type, to);
 }
 
 static enum hn_code fail_values(struct hn_context *ctx, const struct hn_source *s) {
@@ -130,22 +258,52 @@ static enum hn_code take_rows(struct hn_context *ctx, const struct hn_source *s,
         if (!read_block(data, first, rows, H5T_NATIVE_DOUBLE, value))
             return fail_values(ctx, s);
         for (int64_t i = 0; i < rows; i++)
-            hn_row_of_doubles(value + i * d, d, out->real + (first + i) * d);
+            out->scaled |= hn_row_of_doubles(value + i * d, d, out->real + (first + i) * d);
     }
+    return HN_OK;
+}
+
+// Names of an enumeration's values.
+static enum hn_code take_names(struct hn_context *ctx, const struct hn_source *s,
+                               const struct hn_h5_data *data, int64_t n, struct hn_array *out) {
+    char name[NAME_BYTES];
+    HN_SCOPE(ctx);
+    unsigned char *value = hn_alloc(ctx, n, (size_t)data->size);
+    if (!value)
+        return ctx->code;
+    if (!read_list(data, n, data->type, value))
+        return fail_values(ctx, s);
+    hn_own(ctx, scope.outer);
+    for (int64_t i = 0; i < n; i++) {
+        if (H5Tenum_nameof(data->type, value + i * data->size, name, sizeof name) < 0)
+            return hn_fail(ctx, HN_DATA, "%s: the label of row %lld is no value of its enumeration",
+                           s->path, (long long)i);
+        if (!(out->text[i] = hn_strdup(ctx, name)))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code take_texts(struct hn_context *ctx, const struct hn_source *s,
+                               const struct hn_h5_data *data, struct hn_array *out) {
+    struct hn_strings text = {0};
+    int64_t all = (int64_t)(data->dim[0] * data->dim[1]);
+    if (!HN_ALLOC(ctx, out->text, all))
+        return hn_fail_in(ctx, "%s", s->path);
+    if (data->class == H5T_ENUM)
+        return take_names(ctx, s, data, out->shape[0], out);
+    if (hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
+        return hn_fail_in(ctx, "%s", s->path);
+    for (int64_t i = 0; i < all; i++)
+        out->text[i] = hn_string(&text, i);
     return HN_OK;
 }
 
 static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *s,
                                 const struct hn_h5_data *data, char kind, struct hn_array *out) {
-    int64_t n = out->shape[0], all = (int64_t)data->dim[0];
-    if (kind == 'S') {
-        struct hn_strings text = {0};
-        if (!HN_ALLOC(ctx, out->text, all) || hn_h5_read_texts(ctx, data, all, 8 * s->left, &text))
-            return hn_fail_in(ctx, "%s", s->path);
-        for (int64_t i = 0; i < all; i++)
-            out->text[i] = hn_string(&text, i);
-        return HN_OK;
-    }
+    int64_t n = out->shape[0];
+    if (kind == 'S')
+        return take_texts(ctx, s, data, out);
     if (!HN_ALLOC(ctx, out->integer, n))
         return ctx->code;
     HN_SCOPE(ctx);
@@ -153,12 +311,12 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *
     unsigned char *truth = hn_alloc(ctx, kind == 'b' ? n : 0, 1);
     if (!real || !truth)
         return ctx->code;
-    bool good = kind == 'f' ? read_block(data, 0, n, H5T_NATIVE_DOUBLE, real)
-                : kind == 'b'
-                    ? read_block(data, 0, n, data->type, truth)
-                    : read_block(data, 0, n, kind == 'u' ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64,
-                                 out->integer);
-    if (!good)
+    hid_t type = kind == 'f'   ? H5T_NATIVE_DOUBLE
+                 : kind == 'b' ? data->type
+                 : kind == 'u' ? H5T_NATIVE_UINT64
+                               : H5T_NATIVE_INT64;
+    void *to = kind == 'f' ? (void *)real : kind == 'b' ? (void *)truth : out->integer;
+    if (!read_list(data, n, type, to))
         return fail_values(ctx, s);
     for (int64_t i = 0; i < n; i++) {
         if (kind == 'f' && hn_label_of_double(ctx, s->path, i, real[i], out->integer + i))
@@ -170,17 +328,60 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_source *
     return HN_OK;
 }
 
+// Values of a virtual data set lie in others: their files are there, and can hold as many.
+static enum hn_code find_sources(struct hn_context *ctx, const struct hn_source *s,
+                                 struct hn_h5_data *data) {
+    enum { SOURCES_MAX = 1 << 10 };
+    char name[4096];
+    hid_t list = H5Dget_create_plist(data->id);
+    size_t n = 0;
+    data->stored = H5Pget_virtual_count(list, &n) >= 0 && n <= SOURCES_MAX ? 0 : -1;
+    enum hn_code code = HN_OK;
+    for (size_t i = 0; data->stored >= 0 && i < n && !code; i++) {
+        struct stat about;
+        ssize_t length = H5Pget_virtual_filename(list, i, name, sizeof name);
+        HN_SCOPE(ctx);
+        const char *path = length > 0 && length < (ssize_t)sizeof name && strcmp(name, ".") != 0
+                               ? hn_path_beside(ctx, s->path, name)
+                               : s->path;
+        if (!path || stat(path, &about) != 0)
+            code = path ? hn_fail(ctx, HN_DATA,
+                                  "%s: a data set of it lies in %s, which is not there: copy both",
+                                  s->path, path)
+                        : ctx->code;
+        else if (path != s->path && hn_h5_probe(ctx, path))
+            code = ctx->code;
+        else
+            data->stored += about.st_size;
+    }
+    hn_h5_close(list);
+    data->filters = 1; // they may be compressed
+    data->chunked = true;
+    return code;
+}
+
 static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
-                             const struct hn_wanted *want, const struct hn_h5_data *data,
+                             const struct hn_wanted *want, struct hn_h5_data *data,
                              struct hn_array *out) {
     char kind = type_of(data).kind;
-    if (!kind || !hn_h5_data_holds(data, s->left, EXEMPT))
-        return hn_fail(ctx, HN_DATA,
-                       "%s: data set %s holds no numbers or texts, or fewer than it says", s->path,
-                       want->name ? want->name : "");
+    const char *name = want->name ? want->name : "";
+    if (!kind)
+        return hn_fail(ctx, HN_DATA, "%s: data set %s holds no numbers or texts", s->path, name);
+    if (data->mapped && find_sources(ctx, s, data))
+        return ctx->code;
+    if (data->stored == 0 && data->dim[0] > 0)
+        return hn_fail(ctx, HN_DATA, "%s: data set %s was created, and never written", s->path,
+                       name);
+    if (!hn_h5_data_holds(data, data->mapped ? data->stored : s->left, EXEMPT))
+        return hn_fail(ctx, HN_DATA, "%s: data set %s holds fewer values than it says", s->path,
+                       name);
     out->rank = data->rank;
     for (int k = 0; k < data->rank; k++)
         out->shape[k] = (int64_t)data->dim[k];
+    if (want->labels && data->rank == 2 && data->dim[0] == 1) { // a row, as MATLAB has a list
+        out->rank = 1;
+        out->shape[0] = out->shape[1];
+    }
     if (hn_array_check(ctx, s, want, kind, out))
         return ctx->code;
     if (want->rows > out->shape[0])
@@ -191,43 +392,94 @@ static enum hn_code take_set(struct hn_context *ctx, const struct hn_source *s,
     return want->labels ? take_labels(ctx, s, data, kind, out) : take_rows(ctx, s, data, out);
 }
 
-// *found: false where the file is a snapshot, or of ann-benchmarks, and nothing is named.
-static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn_source *s,
-                             const struct hn_wanted *want, struct hn_array *out, bool *found) {
+// Rows are told from others by their directions alone, whatever the file compares them by.
+static void note_distance(struct hn_context *ctx, const char *path, hid_t file) {
+    static const char *const names[] = {"distance", "metric"}, *const same[] = {"angular",
+                                                                                "cosine"};
+    HN_SCOPE(ctx);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = hn_h5_get_text(ctx, file, names[i], "");
+        if (text && *text && strcmp(text, same[0]) != 0 && strcmp(text, same[1]) != 0)
+            hn_note(ctx, "%s: its attribute %s says %s; rows are compared by their cosines here",
+                    path, names[i], hn_quote(text).text);
+    }
+}
+
+static bool is_float(hid_t file, const char *name) {
     struct hn_h5_data data;
-    int64_t picked = 0;
-    bool known = H5Aexists(file, "schema") > 0 || H5Lexists(file, "train", H5P_DEFAULT) > 0;
-    *found = want->name || want->labels || !known;
-    if (!*found)
-        return HN_OK;
-    struct sets *sets = hn_zalloc(ctx, 1, sizeof *sets);
-    if (!sets)
-        return ctx->code;
-    list_sets(file, sets);
-    struct hn_wanted named = *want;
-    if (want->labels && !want->name && H5Lexists(file, "labels", H5P_DEFAULT) > 0)
-        named.name = "labels";
-    if (hn_entry_pick(ctx, s->path, &named, sets->entry, sets->n, &picked))
-        return ctx->code;
-    named.name = sets->entry[picked].name;
-    if (hn_h5_data_open(file, named.name, &data) != HN_H5_GOOD)
-        return fail_values(ctx, s);
-    enum hn_code code = take_set(ctx, s, &named, &data, out);
+    bool found = hn_h5_data_open(file, name, &data) == HN_H5_GOOD && data.class == H5T_FLOAT;
     hn_h5_data_close(&data);
+    return found;
+}
+
+// The name of the data set that is wanted; NULL: an error.
+static const char *pick(struct hn_context *ctx, const struct hn_source *s, hid_t file,
+                        const struct hn_wanted *want) {
+    int64_t picked = 0;
+    struct sets *sets = hn_zalloc(ctx, 1, sizeof *sets);
+    if (!sets || list_sets(ctx, s, file, "", LEVELS_MAX, false, sets) ||
+        (sets->n == 0 && list_sets(ctx, s, file, "", LEVELS_MAX, true, sets)) ||
+        hn_entry_pick(ctx, s->path, want, sets->entry, sets->n, &picked))
+        return NULL;
+    return sets->entry[picked].name;
+}
+
+static enum hn_code fail_set(struct hn_context *ctx, const struct hn_source *s, const char *name,
+                             enum hn_h5_fault fault) {
+    static const char *const why[HN_H5_FAULTS] = {
+        [HN_H5_ABSENT] = "is not there",
+        [HN_H5_NOT_DATA] = "is a group; name a data set in it",
+        [HN_H5_ELSEWHERE] = "keeps its values in files of another format; make a copy with h5copy",
+        [HN_H5_FILTER] = "is compressed by a filter that is not installed; write it with gzip"};
+    return hn_fail(ctx, HN_DATA, "%s: %s %s", s->path, hn_quote(name).text,
+                   why[fault] ? why[fault] : "cannot be read; the file is damaged or truncated");
+}
+
+static enum hn_code read_set(struct hn_context *ctx, hid_t file, const struct hn_source *s,
+                             const struct hn_wanted *want, struct hn_array *out) {
+    struct found f;
+    enum hn_h5_fault fault;
+    struct hn_wanted named = *want;
+    if (named.name)
+        named.name += named.name[0] == '/';
+    else if (want->labels && H5Lexists(file, "labels", H5P_DEFAULT) > 0)
+        named.name = "labels";
+    else if (!want->labels && H5Lexists(file, "train", H5P_DEFAULT) > 0)
+        named.name = "train";
+    enum hn_code code = HN_OK;
+    fault = HN_H5_ABSENT;
+    f = (struct found){.data = {.id = H5I_INVALID_HID, .type = H5I_INVALID_HID}};
+    if (named.name)
+        code = find_set(ctx, s, file, named.name, &f, &fault);
+    if (!code && fault == HN_H5_ABSENT) {
+        named.name = pick(ctx, s, file, &named);
+        code = named.name ? find_set(ctx, s, file, named.name, &f, &fault) : ctx->code;
+    }
+    if (!code && fault != HN_H5_GOOD)
+        code = fail_set(ctx, s, named.name, fault);
+    if (!code)
+        code = take_set(ctx, &f.at, &named, &f.data, out);
+    close_found(&f);
     return code;
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,
                                const struct hn_wanted *want, struct hn_array *out) {
     hid_t file;
-    bool found;
     if (want->snapshots)
         return read_snapshot(ctx, s->path, want, out);
     if (hn_h5_probe(ctx, s->path) || hn_h5_open(ctx, s->path, &file))
         return ctx->code;
-    enum hn_code code = read_set(ctx, file, s, want, out, &found);
+    bool snapshot =
+        !want->name && !want->labels && (H5Aexists(file, "schema") > 0 || is_float(file, "train"));
+    if (!want->labels)
+        note_distance(ctx, s->path, file);
+    enum hn_code code = snapshot ? HN_OK : read_set(ctx, file, s, want, out);
+    if (!snapshot && !code && !want->name && !want->labels &&
+        H5Lexists(file, "train", H5P_DEFAULT) > 0 && H5Lexists(file, "test", H5P_DEFAULT) > 0)
+        note_test(ctx, s->path);
     hn_h5_close(file);
-    return code || found ? code : read_snapshot(ctx, s->path, want, out);
+    return snapshot ? read_snapshot(ctx, s->path, want, out) : code;
 }
 
 static const char *const endings[] = {".hdf5", ".h5", NULL};

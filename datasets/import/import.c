@@ -21,6 +21,7 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
                                    .dim = o->dim,
                                    .snapshots = part == &o->teacher,
                                    .rows = o->rows,
+                                   .transpose = o->transpose,
                                    .header = (enum hn_header)o->header,
                                    .skip = o->skip};
     bool bare = o->raw && o->format == HN_FORMAT_auto;
@@ -35,7 +36,10 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
     for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
         if (hn_format_read(ctx, part->item[k], choice, &want, &a) ||
-            (!parts && hn_import_check_rows(ctx, part->item[k], a.real, a.shape[0], a.shape[1])))
+            (!parts && hn_import_check_rows(ctx, part->item[k],
+                                            part == &o->teacher ? HN_UNDIRECTED_REFUSE
+                                                                : (enum hn_undirected)o->zero_rows,
+                                            a.real, a.shape[0], a.shape[1])))
             return ctx->code;
         *named |= a.named;
         if (end)
@@ -58,6 +62,12 @@ enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
         n += a.shape[0];
     }
     *out = (struct hn_matrix){rows, n, d, d};
+    if (n < d && n > 1 && !o->transpose && part->count > 0 &&
+        (part == &o->embeddings || part == &o->side[HN_CORPUS]))
+        hn_note(ctx,
+                "%s: %s of %s: if items are its columns, as MATLAB, R and Julia write them, give "
+                "--transpose",
+                part->item[0], hn_counted(n, "row").text, hn_counted(d, "value").text);
     if (parts)
         *parts = (struct hn_import_parts){part->item, end, part->count};
     return HN_OK;

@@ -26,6 +26,7 @@ struct hn_import {
     int header;                               // enum hn_header of text
     int type;                                 // enum hn_float_type of a new file
     int format, raw;                          // of rows: hn_format_names, hn_raw_names
+    bool transpose;                           // rows of items are columns of the files
     int zero_rows;                            // enum hn_undirected: rows without direction
     // Of queries and a corpus (hn_import_retrieval()):
     struct hn_text_list side[HN_SETS], side_teacher[HN_SETS]; // rows

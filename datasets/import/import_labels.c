@@ -54,6 +54,7 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o
                                    .snapshots = groups,
                                    .rows = o->rows,
                                    .header = (enum hn_header)o->header,
+                                   .otherwise = o->format,
                                    .lists = !groups && o->label_separator};
     *all = (struct hn_array){.rank = 1};
     for (int64_t k = 0; k < part->count; k++) {
@@ -169,6 +170,10 @@ static enum hn_code fail_rows(struct hn_context *ctx, const struct hn_import *o,
                  hn_quote(a->text[0]).text);
     else if (a->headed && o->header != HN_HEADER_NO && rows == in->n - 1)
         snprintf(hint, sizeof hint, "; if the first line is a label, give --header no");
+    else if (rows == in->d && !o->transpose && !o->linqs)
+        snprintf(hint, sizeof hint,
+                 "; its rows have %lld values: if items are its columns, give --transpose",
+                 (long long)in->d);
     return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree%s",
                    o->labels.item[0], (long long)rows, in->from, (long long)in->n, hint);
 }

@@ -53,9 +53,11 @@ HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct h
 HN_MUST_USE enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
                                           struct hn_import_input *in);
 
-// Refuses rows of a file that are zero or not finite (HN_DATA).
+// Refuses rows of a file that are zero or not finite (HN_DATA); HN_UNDIRECTED_KEEP: counts those
+// that are zero in a note.
 HN_MUST_USE enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path,
-                                              const float *rows, int64_t n, int64_t d);
+                                              enum hn_undirected what, const float *rows, int64_t n,
+                                              int64_t d);
 
 // Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
 // read, or keeps those that are zero and refuses others.

@@ -110,13 +110,28 @@ static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input 
     return fail_row(ctx, p->file[k], k ? row - p->end[k - 1] : row, f, remedy);
 }
 
-enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, const float *rows,
-                                  int64_t n, int64_t d) {
+static void note_kept(struct hn_context *ctx, const char *path, int64_t count, int64_t first) {
+    if (count > 0)
+        hn_note(ctx,
+                "%s: %lld row%s zero and stay%s, row %lld the first: the cosine to every item is 0",
+                path, (long long)count, count == 1 ? " is" : "s are", count == 1 ? "s" : "",
+                (long long)first);
+}
+
+enum hn_code hn_import_check_rows(struct hn_context *ctx, const char *path, enum hn_undirected what,
+                                  const float *rows, int64_t n, int64_t d) {
+    int64_t count = 0, first = -1;
     for (int64_t i = 0; i < n; i++) {
-        struct fault f = {.what = NULL};
-        if ((f.what = hn_row_fault(rows + i * d, d, &f.column)))
-            return fail_row(ctx, path, i, f, "remove the item or fix its embedding");
+        struct fault f = {.what = hn_row_fault(rows + i * d, d, &f.column)};
+        if (f.what && (what != HN_UNDIRECTED_KEEP || f.what[0] != 'z'))
+            return fail_row(ctx, path, i, f,
+                            f.what[0] == 'z' ? "remove the item or fix its embedding, or keep such "
+                                               "rows with --zero-rows keep"
+                                             : "remove the item or fix its embedding");
+        first = f.what && first < 0 ? i : first;
+        count += f.what != NULL;
     }
+    note_kept(ctx, path, count, first);
     return HN_OK;
 }
 
@@ -143,11 +158,7 @@ static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in
             count++;
         }
     in->zero_rows = true;
-    if (count > 0)
-        hn_note(ctx,
-                "%s: %lld row%s zero and stay%s, row %lld the first: the cosine to every item is 0",
-                in->from, (long long)count, count == 1 ? " is" : "s are", count == 1 ? "s" : "",
-                (long long)first);
+    note_kept(ctx, in->from, count, first);
     return HN_OK;
 }
 

@@ -94,7 +94,7 @@ enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import 
                        "--label-tensor %s: labels in compressed rows are in one file",
                        o->label_tensor);
     for (int k = 0; k < 2; k++) {
-        const struct hn_wanted want = {.labels = true, .name = name[k]};
+        const struct hn_wanted want = {.labels = true, .name = name[k], .otherwise = o->format};
         if (!name[k] || hn_format_read(ctx, path, HN_FORMAT_auto, &want, &array[k]))
             return ctx->code;
         if (!array[k].integer)

@@ -41,6 +41,11 @@ static enum hn_code check_wanted(struct hn_context *ctx, const struct hn_import 
     if (!o->side[HN_QUERIES].count || !o->side[HN_CORPUS].count)
         return hn_fail(ctx, HN_USAGE, "--%s is missing: name the file of the rows",
                        o->side[HN_QUERIES].count ? "corpus" : "queries");
+    if (o->zero_rows == HN_UNDIRECTED_SKIP)
+        return hn_fail(
+            ctx, HN_USAGE,
+            "--zero-rows skip: ids, texts and relevance go by the rows of a corpus, which "
+            "stay: give --zero-rows keep, whose cosines are 0");
     if (!o->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
     if (stat(o->output, &about) == 0)
@@ -185,14 +190,16 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_import *o
                                const struct input *in, const char *version) {
     int64_t step = o->step == INT64_MIN ? 0 : o->step;
     const char *source = o->source ? o->source : o->side[HN_QUERIES].item[0];
-    const struct hn_retrieval_spec spec = {.about = {o->title, source, o->license, o->encoder},
-                                           .tool_version = version,
-                                           .data = in->data,
-                                           .steps = 1,
-                                           .step = &step,
-                                           .normalized = all_unit(in->data.rows),
-                                           .type = (enum hn_float_type)o->type,
-                                           .compress = (int)o->compress};
+    const struct hn_retrieval_spec spec = {
+        .about = {o->title, source, o->license, o->encoder},
+        .tool_version = version,
+        .data = in->data,
+        .steps = 1,
+        .step = &step,
+        .normalized = all_unit(in->data.rows),
+        .zero_rows = o->zero_rows == HN_UNDIRECTED_KEEP ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED,
+        .type = (enum hn_float_type)o->type,
+        .compress = (int)o->compress};
     return hn_retrieval_write(ctx, o->output, &spec);
 }
 
@@ -212,6 +219,11 @@ static enum hn_code append_step(struct hn_context *ctx, const struct hn_import *
                            o->side[side].item[0], (long long)rows[side].rows,
                            (long long)rows[side].cols, o->output, (long long)info->n[side],
                            side == HN_QUERIES ? "queries" : "passages", (long long)file->d);
+    if (!code && o->zero_rows == HN_UNDIRECTED_KEEP && file->zero_rows != HN_ZERO_ROWS_KEPT)
+        code =
+            hn_fail(ctx, HN_USAGE,
+                    "%s: was made without --zero-rows keep, and holds no zero rows: make it anew",
+                    o->output);
     if (!code && o->step <= file->step[file->steps - 1])
         code = hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
                        (long long)o->step, (long long)file->step[file->steps - 1], o->output);

@@ -133,7 +133,7 @@ static enum hn_code take_row(struct hn_context *ctx, struct rows *r, struct hn_a
                             (long long)(c->n - r->skip), (long long)r->d);
     if (hn_grow(ctx, &out->real, &r->capacity, (r->n + 1) * r->d, sizeof *out->real))
         return hn_fail_in(ctx, "%s", c->at.path);
-    hn_row_of_doubles(r->value, r->d, out->real + r->n * r->d);
+    out->scaled |= hn_row_of_doubles(r->value, r->d, out->real + r->n * r->d);
     if (r->n == 0)
         r->counts = r->value[0] == 0 || r->value[0] == 1;
     else

@@ -7,6 +7,7 @@
 #include "harness/job/list.h"
 #include "plots/report/latex.h"
 #include "results/analysis/overview.h"
+#include "results/records.h"
 #include "results/rows.h"
 
 #include <inttypes.h>
@@ -32,29 +33,19 @@ static const struct hn_option export_options[] = {
     {0},
 };
 
-// The rest of a text in quotes.
-static void put_quoted(FILE *out, const char *text) {
+// A spreadsheet runs a text that begins as a formula: a quote before it makes it a text again.
+// Control characters become blanks.
+static void put_text(FILE *out, const char *text) {
+    bool formula = hn_is_formula(text), quoted = formula || strpbrk(text, ",\"");
+    fputs(formula ? "\"'" : quoted ? "\"" : "", out);
     for (; *text; text++) {
+        int control = hn_control_bytes(text);
         if (*text == '"')
             fputc('"', out);
-        fputc(*text, out);
+        fputc(control ? ' ' : *text, out);
+        text += control == 2;
     }
-    fputc('"', out);
-}
-
-// A spreadsheet runs a text that begins as a formula: a quote before it makes it a text again.
-static void put_text(FILE *out, const char *text) {
-    if (*text && strchr("=+-@\t\r", *text)) {
-        fprintf(out, "\"'");
-        put_quoted(out, text);
-        return;
-    }
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    put_quoted(out, text);
+    fputs(quoted ? "\"" : "", out);
 }
 
 // In the shortest form that reads back equal; NaN as nothing.

@@ -62,7 +62,7 @@ static const struct hn_option import_options[] = {
            "scores of pairs of ids, by a cross-encoder say: query, passage, score on each line, or "
            "a run of TREC")},
     {FIELD(CHOICE, format, "format", "auto", hn_format_names,
-           "format of embeddings and views; auto: by their first bytes and names"),
+           "format of rows, and of labels whose files tell none; auto: by first bytes and names"),
      .metavar = "FORMAT"},
     {FIELD(TEXT, tensor, "tensor", "array of the rows, in files that hold several"),
      .metavar = "NAME"},
@@ -78,6 +78,8 @@ static const struct hn_option import_options[] = {
      .metavar = "TYPE"},
     {FIELD(INT, dim, "dim", NULL, 1, 1 << 20, "values of a row, with --raw"), .metavar = "D"},
     {FIELD(COUNT, rows, "rows", NULL, 1, 9e15, "only the first rows of every file")},
+    {FIELD(BOOL, transpose, "transpose", NULL,
+           "items are the columns of the files, as MATLAB, R and Julia write arrays to HDF5")},
     {FIELD(CHOICE, header, "header", "auto", header_names,
            "whether the first line of a text names its columns; auto: where it cannot be a row")},
     {FIELD(INT, skip, "skip-columns", NULL, 0, 1 << 20,
@@ -158,10 +160,10 @@ static enum hn_code import_retrieval(struct hn_context *ctx, const struct hn_cal
                                      const struct hn_import *o, const char *version) {
     struct hn_retrieval *r;
     if (o->embeddings.count || o->linqs || o->labels.count || o->view1.count || o->view2.count ||
-        o->teacher.count || o->group.count || o->label_names || o->zero_rows)
+        o->teacher.count || o->group.count || o->label_names)
         return hn_fail(ctx, HN_USAGE,
                        "--queries and --corpus make a file of another kind than --embeddings and "
-                       "what goes with them (labels, views, --teacher, --group, --zero-rows): "
+                       "what goes with them (labels, views, --teacher, --group): "
                        "leave out the ones or the others");
     if (hn_import_retrieval(ctx, o, version))
         return ctx->code;

@@ -12,34 +12,27 @@
 const char *const hn_sheet_column[HN_SHEET_COLUMNS] = {"row", "query", "passage", "probability",
                                                        "relevant"};
 
-static bool is_control(const char *at) {
-    unsigned char c = (unsigned char)at[0], next = (unsigned char)at[1];
-    return c < ' ' || c == 0x7f ||
-           (c == 0xc2 && next >= 0x80 && next < 0xa0); // also those of UTF-8
-}
-
 // A cell: quoted where spreadsheets want it; control characters become blanks, and a mark stands in
 // front of what a spreadsheet would take for a formula.
 static void put_cell(FILE *out, const char *text) {
-    char first = text[strspn(text, " ")];
-    bool quoted = strchr(text, '"') != NULL, formula = first && strchr("=+-@", first);
+    bool quoted = strchr(text, '"') != NULL;
     if (quoted)
         (void)fputc('"', out);
-    if (formula)
+    if (hn_is_formula(text))
         (void)fputc(HN_SHEET_MARK, out);
     for (; *text; text++) {
         if (*text == '"')
             (void)fputc('"', out);
-        bool control = is_control(text);
+        int control = hn_control_bytes(text);
         (void)fputc(control ? ' ' : *text, out);
-        text += control && (unsigned char)*text == 0xc2;
+        text += control == 2;
     }
     (void)fputs(quoted ? "\"\t" : "\t", out);
 }
 
 static enum hn_code check_id(struct hn_context *ctx, const char *path, const char *id) {
     const char *at = id;
-    while (*at && !is_control(at))
+    while (*at && !hn_control_bytes(at))
         at++;
     if (!*at)
         return HN_OK;

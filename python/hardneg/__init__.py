@@ -15,7 +15,7 @@ from typing import Any, Dict, Optional, Tuple, Union, overload
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, Rows, padded, rows_of
+from ._arrays import Array, Matrix, Pair, Rows, counted, padded, rows_of
 from ._compare import Comparison, Recorder, compare, record
 from ._epoch import AT_ONCE
 from ._files import check_output, read, write_negatives
@@ -57,6 +57,8 @@ def _mine_items(x: Array, sampler: Any, seed: int = 1, batch_size: int = 256, th
         output = os.fspath(output)
         check_output(output, force)
     items = Items(x, view2, labels, edges, features, teacher, groups, progress, zero_rows)
+    if items.n < 2:
+        raise ValueError(f"x: {counted(items.n, 'row')}, of which none has another: give 2 or more")
     handle = Handle(sampler, min(batch_size, items.n), seed, threads)
     refuse_unused(handle, items.given())
     handle.build(items)
@@ -86,7 +88,7 @@ def mine(x: Array, sampler: Union[str, Dict[str, Any]], seed: int = 1, batch_siz
 @overload
 def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
          corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
-         threads: int = 0, preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
+         threads: int = 0, zero_rows: str = "refuse", preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
          min_rank: Optional[int] = None, max_rank: Optional[int] = None, min_grade: Optional[int] = None, rank_of: Optional[str] = None,
          absolute_margin: Optional[float] = None, relative_margin: Optional[float] = None,
          max_score: Optional[float] = None, min_score: Optional[float] = None, guide: Optional[float] = None,

@@ -8,6 +8,7 @@ import importlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -43,7 +44,8 @@ def _run(folder: str, *arguments: str) -> str:
     if done.returncode == 130:
         raise KeyboardInterrupt
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
+        lines = [re.sub(r"^hardneg \w+: (data\.h5: )?", "", line) for line in done.stderr.splitlines()
+                 if not line.startswith("note: ")]
         raise ValueError("\n".join(lines) or f"hardneg {arguments[0]} ended with code {done.returncode}")
     return done.stdout
 

@@ -19,7 +19,8 @@ class CCorpus(ctypes.Structure):
                 ("truth", ctypes.c_void_p), ("truth_pairs", ctypes.c_int64),
                 ("query_group", ctypes.c_void_p), ("passage_group", ctypes.c_void_p),
                 ("query_teacher", ctypes.c_void_p), ("passage_teacher", ctypes.c_void_p), ("teacher_d", ctypes.c_int64),
-                ("scored", ctypes.c_void_p), ("score", ctypes.c_void_p), ("scored_pairs", ctypes.c_int64)]
+                ("scored", ctypes.c_void_p), ("score", ctypes.c_void_p), ("scored_pairs", ctypes.c_int64),
+                ("zero_rows", ctypes.c_int64)]
 
 
 class CMining(ctypes.Structure):
@@ -157,8 +158,10 @@ def _options(options: Dict[str, Any]) -> Any:
 
 def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
                 corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
-                threads: int = 0, **options: Any) -> Negatives:
+                threads: int = 0, zero_rows: str = "refuse", **options: Any) -> Negatives:
     """See mine()."""
+    if zero_rows not in ("refuse", "keep"):
+        raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
     rows = floats(queries, "queries"), floats(corpus, "corpus")
     if rows[0].shape[1] != rows[1].shape[1]:
         raise ValueError(f"queries have {counted(rows[0].shape[1], 'column')}, the corpus {rows[1].shape[1]}")
@@ -177,7 +180,7 @@ def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = No
     data = CCorpus(size=ctypes.sizeof(CCorpus), queries=n[0], passages=n[1], d=rows[0].shape[1], known_pairs=len(known),
                    truth_pairs=0 if true is None else len(true),
                    teacher_d=0 if teacher[0] is None else teacher[0].shape[1],
-                   scored_pairs=0 if scored[0] is None else len(scored[0]))
+                   scored_pairs=0 if scored[0] is None else len(scored[0]), zero_rows=zero_rows == "keep")
     for field, array in (("query", rows[0]), ("passage", rows[1]), ("known", known), ("truth", true),
                          ("query_group", groups[0]), ("passage_group", groups[1]),
                          ("query_teacher", teacher[0]), ("passage_teacher", teacher[1]),

@@ -317,7 +317,7 @@ static void test_no_file(void) {
     fputs("no HDF5 at all\n", file);
     fclose(file);
     HN_CHECK_FAILS(&ctx, check(in_folder("none.h5")), HN_DATA, "No such file");
-    HN_CHECK_FAILS(&ctx, check(folder), HN_DATA, "not a regular file");
+    HN_CHECK_FAILS(&ctx, check(folder), HN_DATA, "is a folder");
     HN_CHECK_FAILS(&ctx, check(in_folder("text.h5")), HN_DATA, "is not an HDF5 file");
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }

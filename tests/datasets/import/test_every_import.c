@@ -79,13 +79,13 @@ static void test_odd_files(void) {
                                        "nan inf\n",
                                        "\n% a comment\n2 1\n1\n2\n"};
     enum { TEXTS = sizeof text / sizeof text[0], RANDOM = 24, SIZE = 200 };
-    char bytes[HN_FORMAT_MAGIC_MAX + SIZE];
+    char bytes[HN_FILE_HEAD + SIZE];
     struct hn_stream s;
     for (int i = 0; hn_formats[i]; i++)
         for (int k = 0; k < 2 * (TEXTS + RANDOM); k++) {
             const struct hn_format *format = hn_formats[i];
             size_t head = k % 2 && format->magic ? format->magic_bytes : 0, length;
-            CU_ASSERT_FATAL(head <= HN_FORMAT_MAGIC_MAX);
+            CU_ASSERT_FATAL(head <= HN_FILE_HEAD);
             if (head)
                 memcpy(bytes, format->magic, head);
             if (k / 2 < TEXTS) {

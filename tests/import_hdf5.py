@@ -1,0 +1,157 @@
+"""HDF5 as other programs write it: `import_hdf5.py PROGRAM` in an empty folder. Each shape is read as the values that
+were written, with the note, or refused in words that say what is there."""
+import os
+import re
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+N, D = 30, 4
+RNG = np.random.default_rng(3)
+X = RNG.standard_normal((N, D)).astype("f4")
+SMALL = RNG.integers(0, 255, (N, D)).astype("u1")
+Y = np.arange(N) % 3
+NAMES = ["ant", "bee", "cow"]
+ENUM = h5py.enum_dtype({name: k for k, name in enumerate(NAMES)}, "i2")
+
+
+def linked(f):
+    f["deep/a/X"] = X
+    f["soft"] = h5py.SoftLink("/deep/a/X")
+    f["deep/b"] = h5py.SoftLink("a")  # a group, by a name beside it
+    f["loop"] = h5py.SoftLink("/loop")
+    f["nowhere"] = h5py.SoftLink("/deep/none")
+
+
+def external(f):
+    f["X"] = h5py.ExternalLink("linked.h5", "/soft")
+    f["Y"] = h5py.ExternalLink("missing.h5", "/X")
+    f["group"] = h5py.ExternalLink("linked.h5", "/deep")
+
+
+def virtual(f):
+    layout = h5py.VirtualLayout((N, D), "f4")
+    for k in range(2):
+        with h5py.File(f"part{k}.h5", "w") as part:
+            part["x"] = X[k * 15:(k + 1) * 15]
+        layout[k * 15:(k + 1) * 15] = h5py.VirtualSource(f"part{k}.h5", "x", (15, D))
+    f.create_virtual_dataset("X", layout)
+
+
+def lost(f):
+    layout = h5py.VirtualLayout((N, D), "f4")
+    layout[:] = h5py.VirtualSource("gone.h5", "x", (N, D))
+    f.create_virtual_dataset("X", layout)
+
+
+def huge(f):
+    layout = h5py.VirtualLayout((2**40, D), "f4")
+    layout[:15] = h5py.VirtualSource("part0.h5", "x", (15, D))
+    f.create_virtual_dataset("X", layout)
+
+
+def sparse_group(f):
+    f["obsm/X_pca"] = X
+    f["obsm/X_umap"] = X[:, :2]
+    f["obs/leiden"] = np.array(Y, ENUM)
+    f["obs/batch"] = Y == 1
+
+
+def write(name, fill, **how):
+    with h5py.File(name, "w", **how) as f:
+        fill(f)
+
+
+def files():
+    write("group.h5", lambda f: f.__setitem__("a/b/c/X", X))
+    write("ann.h5", sparse_group)
+    write("linked.h5", linked)
+    write("external.h5", external)
+    write("only.h5", lambda f: f.__setitem__("X", h5py.ExternalLink("group.h5", "a/b/c/X")))
+    write("virtual.h5", virtual)
+    write("lost.h5", lost)
+    write("huge.h5", huge)
+    write("never.h5", lambda f: f.create_dataset("X", (N, D), "f4"))
+    write("chunks.h5", lambda f: f.create_dataset("X", (N, D), "f8", chunks=(5, D), compression="gzip"))
+    write("turned.h5", lambda f: (f.__setitem__("X", X.T), f.__setitem__("y", Y[None, :])))
+    write("text.h5", lambda f: (f.__setitem__("X", X), f.create_dataset("y", data=[[NAMES[k] for k in Y]], dtype=h5py.string_dtype())))
+    write("block.mat", lambda f: (f.__setitem__("X", X.T), f.__setitem__("y", (Y + 1.0)[:, None])), userblock_size=1024)
+    write("odd.h5", lambda f: (f.__setitem__("X", X), f.__setitem__("y", np.array(np.where(Y == 2, 7, Y), ENUM))))
+    write("bench.h5", lambda f: (f.__setitem__("train", SMALL), f.__setitem__("test", SMALL[:5]), f.attrs.__setitem__("distance", "euclidean")))
+    write("angular.h5", lambda f: (f.__setitem__("train", X), f.attrs.__setitem__("distance", "angular")))
+    write("l2.h5", lambda f: (f.__setitem__("x", X), f.attrs.__setitem__("metric", "l2")))
+    np.savetxt("x.dat", X)
+    np.savetxt("turned.csv", X.T, delimiter=",")
+    np.save("turned.npy", np.asfortranarray(X.T))
+    np.save("x.npy", X)
+    with open("y.dat", "w", encoding="utf-8") as f:
+        f.write("".join(f"{NAMES[k]}\n" for k in Y))
+    with open("old.mat", "wb") as f:
+        f.write(b"MATLAB 5.0 MAT-file, written by Octave".ljust(124) + b"\0\1IM" + bytes(200))
+
+
+# arguments, values of the rows or the refusal, classes of the labels, what a note says
+CASES = [
+    ("-e group.h5", X, None, None), ("-e group.h5 --tensor a/b/c/X", X, None, None), ("-e group.h5 --tensor /a/b/c/X", X, None, None),
+    ("-e group.h5 --tensor a/b", "a/b is a group; name a data set in it", None, None),
+    ("-e group.h5 --tensor a/X", "there is no 'a/X'; it holds a/b/c/X", None, None),
+    ("-e ann.h5", "2 arrays that could be embeddings .*--tensor: .*obsm/X_pca", None, None),
+    ("-e ann.h5 --tensor obsm/X_pca -l ann.h5 --label-tensor obs/leiden", X, Y, None),
+    ("-e ann.h5 --tensor obsm/X_umap -l ann.h5 --label-tensor obs/batch", X[:, :2], Y == 1, None),
+    ("-e linked.h5", X, None, None), ("-e linked.h5 --tensor soft", X, None, None), ("-e linked.h5 --tensor deep/b/X", X, None, None),
+    ("-e linked.h5 --tensor loop", "its links go in circles", None, None),
+    ("-e linked.h5 --tensor nowhere", "there is no 'deep/none'|there is no 'nowhere'", None, None),
+    ("-e external.h5 --tensor X", X, None, None), ("-e external.h5 --tensor group/a/X", X, None, None),
+    ("-e external.h5 --tensor Y", "the link Y: missing.h5: cannot be opened", None, None), ("-e only.h5", X, None, None),
+    ("-e virtual.h5", X, None, None), ("-e lost.h5", "lies in gone.h5, which is not there", None, None),
+    ("-e huge.h5", "holds fewer values than it says", None, None),
+    ("-e never.h5", "data set X was created, and never written", None, None),
+    ("-e chunks.h5", "data set X was created, and never written", None, None),
+    ("-e turned.h5 --tensor X", X.T, None, "4 rows of 30 values: if items are its columns, .*--transpose"),
+    ("-e turned.h5 --tensor X -l turned.h5 --label-tensor y", "30 labels but turned.h5 has 4 rows; .*give --transpose", None, None),
+    ("-e turned.h5 --tensor X -l turned.h5 --label-tensor y --transpose", X, Y, None),
+    ("-e turned.h5 --tensor X --transpose --rows 7", X[:7], None, None),
+    ("-e turned.h5 --tensor X --transpose --rows 31", "has 30 rows, fewer than the 31 of --rows", None, None),
+    ("-e turned.csv --transpose", X, None, None), ("-e turned.npy --transpose", X, None, None),
+    ("-e text.h5 --tensor X -l text.h5 --label-tensor y", X, Y, None),
+    ("-e block.mat --tensor X -l block.mat --label-tensor y --transpose", X, Y, None),
+    ("-e block.mat --tensor X --format hdf5 -l y.dat --transpose", "is not an HDF5 file", None, None),
+    ("-e odd.h5 --tensor X -l odd.h5 --label-tensor y", "the label of row 2 is no value of its enumeration", None, None),
+    ("-e bench.h5", SMALL, None, "data set test are left out(.|\n)*|says euclidean; rows are compared by their cosines"),
+    ("-e angular.h5", X, None, None), ("-e l2.h5", X, None, "attribute metric says l2"),
+    ("-e x.dat --format tsv -l y.dat", X, Y, None), ("-e x.npy --format npy -l y.dat", "y.dat: is not a .npy file", None, None),
+    ("-e x.dat -l y.dat", "neither its name nor its first bytes", None, None),
+    ("-e old.mat", "is a .mat of MATLAB before version 7.3: save it with -v7.3", None, None),
+]
+
+
+def classes(y):
+    return [[a == b for b in y] for a in y]
+
+
+def main():
+    files()
+    failed = 0
+    for k, (words, wanted, labels, said) in enumerate(CASES):
+        out = f"out{k}.h5"
+        done = subprocess.run([sys.argv[1], "import", *words.split(), "-o", out], capture_output=True, text=True, errors="replace")
+        notes = "\n".join(line for line in done.stderr.splitlines() if line.startswith("note:") and "without --labels" not in line)
+        if isinstance(wanted, str):
+            good = done.returncode == 3 and re.search(wanted, done.stderr) and not os.path.exists(out)
+        else:
+            good = done.returncode == 0 and (bool(re.search(said, notes)) if said else not notes)
+            if good:
+                with h5py.File(out) as f:
+                    read = f["embeddings"][0]
+                    good = read.shape == wanted.shape and np.allclose(read, wanted, rtol=1e-6, atol=0)
+                    good = good and (labels is None or classes(f["labels"][:]) == classes(labels))
+        if not good:
+            failed += 1
+            print(f"{words}: exit code {done.returncode}: {done.stderr}", file=sys.stderr)
+    print(f"{len(CASES)} shapes, {failed} failed")
+    return bool(failed)
+
+
+sys.exit(main())
