@@ -94,8 +94,15 @@ static enum hn_code count_repeated(struct hn_context *ctx, struct hn_snapshot *s
                                    struct hn_composition *out) {
     HN_SCOPE(ctx);
     int64_t n = s->info.n;
-    struct row_digest *digest = hn_alloc(ctx, n, sizeof *digest);
-    if (!digest || digest_step(ctx, s, &s->series[0], digest))
+    struct row_digest *digest = hn_alloc(ctx, n, 2 * sizeof *digest); // qsort() takes as much again
+    if (!digest) {
+        out->repeated = -1;
+        hn_note(ctx, "%s: equal rows are not counted, for want of memory: %s", s->path,
+                ctx->message);
+        ctx->code = HN_OK;
+        return HN_OK;
+    }
+    if (digest_step(ctx, s, &s->series[0], digest))
         return ctx->code;
     qsort(digest, (size_t)n, sizeof *digest, by_digest);
     for (int64_t i = 1; i < n; i++)

@@ -160,7 +160,8 @@ struct hn_composition {
     int64_t labelled;      // items
     double same_class; // share of labelled pairs that share a class: the false-negative ratio of
                        // uniform batches; NaN below two labelled items
-    int64_t repeated;  // items whose row at the last step equals that of an earlier item
+    int64_t repeated;  // items whose row at the last step equals that of an earlier item; -1: not
+                       // counted, for want of memory
 };
 
 // Reads the rows of the last step in blocks. HN_IO, HN_DATA: they cannot be read.

@@ -132,7 +132,7 @@ static json_t *names(const struct hn_snapshot_info *info) {
 static json_t *describe(const struct hn_snapshot_info *i, const struct hn_composition *c) {
     return json_pack(
         "{s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
-        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:f, s:I, s:i}, s:o, s:I}",
+        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:f, s:I, s:i}, s:o, s:o}",
         "file", hn_json_text(i->path), "layout", i->layout, "title", i->about.title, "source",
         i->about.source, "license", i->about.license, "encoder", i->about.encoder, "created",
         i->created, "tool_version", i->tool_version, "content_sha256", i->stored_sha256, "items",
@@ -144,7 +144,8 @@ static json_t *describe(const struct hn_snapshot_info *i, const struct hn_compos
         i->group != NULL, "teacher", i->teacher_d > 0, "teacher_dims", (json_int_t)i->teacher_d,
         "class_sizes", "smallest", (json_int_t)c->smallest, "median", c->median, "largest",
         (json_int_t)c->largest, "largest_label", c->largest_label, "same_class_pairs",
-        hn_json_real(c->same_class), "equal_rows", (json_int_t)c->repeated);
+        hn_json_real(c->same_class), "equal_rows",
+        c->repeated < 0 ? json_null() : json_integer(c->repeated));
 }
 
 // Queries and a corpus.
@@ -270,6 +271,7 @@ static enum hn_code show_retrieval(struct hn_context *ctx, const struct hn_call 
 }
 
 static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call) {
+    hn_limit_memory(ctx, call);
     struct hn_snapshot *s;
     struct hn_composition c;
     enum hn_snapshot_kind kind;
@@ -297,7 +299,8 @@ const struct hn_command hn_cmd_info = {
                "how many items repeat the row of another at the last step. `hardneg validate` "
                "checks the values of all steps.",
     .examples = "hardneg info cifar10.h5 --json",
-    .options = hn_no_options,
+    .options = hn_memory_options,
+    .params_size = sizeof(struct hn_memory_params),
     .json = true,
     .min_args = 1,
     .max_args = 1,

@@ -11,6 +11,8 @@
 #include "datasets/import/format.h"
 #include "datasets/import/npy_write.h"
 #include "harness/cli/command.h"
+#include "harness/host/host.h"
+#include "harness/host/memory.h"
 #include "harness/job/job.h"
 #include "harness/run/plan.h"
 #include "samplers/draw.h"
@@ -24,7 +26,7 @@ enum { CHUNK = 64 }; // batches drawn at once
 
 struct sample_params {
     char *sampler, *output;
-    int64_t step, batch, epochs, seed, threads;
+    int64_t step, batch, epochs, seed, threads, memory;
 };
 
 #define OPTION(kind, ...) HN_##kind##_OPTION(struct sample_params, __VA_ARGS__)
@@ -40,6 +42,7 @@ static const struct hn_option sample_options[] = {
      .metavar = "E"},
     {OPTION(INT, seed, "seed", "1", 0, INFINITY, "seed of the sampler"), .metavar = "S"},
     {OPTION(THREADS, "; the file does not depend on them")},
+    {OPTION(MEMORY, " (default: what the machine has)")},
     {OPTION(OUTPUT, "FILE", "the file of batches (.npy), or of negatives (.npy, .jsonl)")},
     {0},
 };
@@ -287,6 +290,7 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
     if (check_params(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
+    hn_host_limit_memory(ctx, w.p->memory ? w.p->memory : hn_host_memory(), 1);
     if (hn_blas_open(ctx))
         return ctx->code;
     bool failed = open_all(ctx, &w, call->args[0]) || draw_all(ctx, &w) ||

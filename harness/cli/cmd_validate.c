@@ -100,6 +100,7 @@ static enum hn_code validate_all(struct hn_context *ctx, bool quiet, int n, cons
 }
 
 static enum hn_code run_validate(struct hn_context *ctx, const struct hn_call *call) {
+    hn_limit_memory(ctx, call);
     if (!call->json)
         return validate_all(ctx, call->quiet, call->n_args, call->args, NULL);
     json_t *files = json_array();
@@ -123,7 +124,8 @@ const struct hn_command hn_cmd_validate = {
                "is not finite or is zero, a label count, a wrong rank, steps that do not increase, "
                "an index out of range, values that differ from those once written by this program.",
     .examples = "hardneg validate cifar10.h5",
-    .options = hn_no_options,
+    .options = hn_memory_options,
+    .params_size = sizeof(struct hn_memory_params),
     .json = true,
     .min_args = 1,
     .max_args = INT_MAX,

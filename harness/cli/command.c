@@ -2,6 +2,7 @@
 #include "harness/cli/command.h"
 
 #include "core/text.h"
+#include "harness/host/memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -30,6 +31,14 @@ const struct hn_exit hn_exits[] = {
     {141, "standard output was closed (SIGPIPE), as by | head"},
     {0, NULL},
 };
+
+const struct hn_option hn_memory_options[] = {
+    {HN_MEMORY_OPTION(struct hn_memory_params, " (default: what the machine has)")}, {0}};
+
+void hn_limit_memory(struct hn_context *ctx, const struct hn_call *call) {
+    const struct hn_memory_params *p = call->params;
+    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory(), 1);
+}
 
 const struct hn_option hn_no_options[] = {
     {0},

@@ -88,6 +88,12 @@ static inline int64_t hn_given(int64_t value, int64_t otherwise) {
 #define HN_SET_OPTION(type, help) HN_LIST_OPTION(type, set, "set", help), .metavar = "KEY=VALUE"
 
 extern const struct hn_option hn_no_options[]; // of commands that have none of their own
+// Of commands that read a file and have no other option: sets the limit, by default the machine's.
+struct hn_memory_params {
+    int64_t memory;
+};
+extern const struct hn_option hn_memory_options[];
+void hn_limit_memory(struct hn_context *ctx, const struct hn_call *call);
 
 // All commands, NULL-terminated: the program, its manual page and the completion read this list.
 extern const struct hn_command *const hn_commands[];

@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
     struct hn_context ctx;
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
-    hn_host_limit_memory(&ctx, 0, 1);
+    hn_host_limit_memory(&ctx, hn_host_memory(), 1); // commands with --memory set their own
     if (check_stack(&ctx) || hn_columns_check(&ctx, NULL))
         return report(&ctx, "start", ctx.code);
     if (argc < 2) {

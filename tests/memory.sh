@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Files that are larger than the memory: `tests/memory.sh PROGRAM`. Sparse snapshots of 2^31 - 1 items, of 2^31 - 1
+# dimensions and of 2^16 x 2^16, under 256 MiB: every command that reads snapshots refuses them in a sentence, or does
+# without, and takes no more than the limit.
+source "$(dirname "$0")/lib.sh"
+begin memory "$1"
+limit=256MiB
+peak_max=$((200 * 1024)) # KiB of the process, of a refusal
+
+with_python "memory" || { finish; exit; }
+"$python" - <<'P'
+import h5py
+import numpy as np
+
+
+def put(f, path, shape, kind):
+    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    p.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    p.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    h5py.h5d.create(f.id, path.encode(), h5py.h5t.py_create(np.dtype(kind)), h5py.h5s.create_simple(shape), dcpl=p)
+
+
+for name, n, d in (("tall", 2**31 - 1, 1), ("wide", 2, 2**31 - 1), ("square", 2**16, 2**16), ("some", 2**24, 1)):
+    with h5py.File(f"{name}.h5", "w") as f:
+        f.attrs["schema"], f.attrs["schema_version"], f["step"] = "hardneg-snapshot", 1, [0]
+        put(f, "embeddings", (1, n, d), "f4")
+        put(f, "labels", (n,), "i4")
+    with h5py.File(f"{name}-array.h5", "w") as f:
+        put(f, "x", (n, d), "f4")
+    with h5py.File(f"{name}-pairs.h5", "w") as f:
+        f.attrs["schema"], f.attrs["schema_version"], f.attrs["kind"], f["step"] = "hardneg-snapshot", 2, "retrieval", [0]
+        f.attrs["zero_rows"] = 1
+        put(f, "queries", (1, 2, d), "f4")
+        put(f, "corpus", (1, n, d), "f4")
+np.save("one.npy", np.ones((3, 1), "f4"))
+P
+[ "$(du -sk . | cut -f 1)" -lt 100000 ] || { skip "memory" "the disk has no sparse files"; finish; exit; }
+printf 'version: 1\nsnapshots: @.h5\nsamplers: [uniform, knn]\nbatch_size: 8\nbatches: 3\nsteps: [0]\nmetrics: [fn_ratio]\nfigures: none\n' >job.yaml
+
+# @ is the name of the file.
+commands=('info @.h5' 'validate @.h5' 'sample @.h5 --sampler uniform -o new.npy' 'choose @.h5 --max-excess 2' 'run -c @.yaml -o new --dry-run'
+    'run -c @.yaml -o new' 'import -e @-array.h5 -o new.h5' 'import -e one.npy -l @.h5 --label-tensor labels -o new.h5'
+    'validate @-pairs.h5' 'mine @-pairs.h5 -o new.jsonl' 'evaluate @-pairs.h5' 'price @-pairs.h5' 'overlap @-pairs.h5 @-pairs.h5')
+refused() { # NAME COMMAND
+    local peak
+    # shellcheck disable=SC2086 # words are wanted
+    timeout -k 5 60 /usr/bin/time -f %M -o peak "$hardneg" ${2//@/$1} --memory "$limit" >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+    peak=$(tail -n 1 peak)
+    check "$1: $2: refused with $rc" test $rc = 2 -o $rc = 3 -o $rc = 70
+    check "$1: $2: in words" complains 'memory limit|limit is 256 MiB|the extent|must be|labels but|too many|no step|more than'
+    check "$1: $2: $peak KiB" test "$peak" -lt $peak_max
+}
+test_refused() {
+    local name c
+    [ -x /usr/bin/time ] || { skip "peaks" "no /usr/bin/time"; return 0; }
+    for name in tall wide square; do
+        sed "s/@/$name/" job.yaml >$name.yaml
+        for c in "${commands[@]}"; do
+            # Those read all values in blocks first, of square 16 GiB.
+            case $name:$c in wide:"info @.h5" | square:info* | square:validate* | square:*-pairs*) continue ;; esac
+            refused $name "$c"
+        done
+    done
+    check "nothing came of them" test -z "$(find . -path './new*' -type f)"
+}
+# 16.8 million equal items: their rows are counted where memory allows it.
+test_equal_rows() {
+    expect "info counts none where it may not" 0 'equal rows are not counted, for want of memory' info some.h5 --memory 500MiB
+    expect "info --json" 0 '' info some.h5 --memory 500MiB --json
+    check "and gives null" says '"equal_rows": *null'
+}
+
+run_tests "${2:-}" "" test_refused test_equal_rows
+finish
