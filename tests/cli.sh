@@ -146,7 +146,7 @@ test_bad_snapshots() {
     echo 'this is text' >text.h5
     bad_file "not HDF5" 'HDF5' text.h5
     : >empty.h5
-    bad_file "empty file" 'HDF5' empty.h5
+    bad_file "empty file" 'is empty' empty.h5
     head -c 5000 s.h5 >cut.h5
     bad_file "truncated file" 'cut\.h5' cut.h5
     with_python "spoiled snapshots" || return
