@@ -1,3 +1,4 @@
+// Finds the documents of a folder of pairs that are a query itself, by text or by id.
 #include "training/tasks/pairs_self.h"
 
 #include <string.h>
