@@ -133,6 +133,14 @@ static double worse_of(const struct hn_comparison *c, const struct hn_compare_ch
     return fabs(change->from) > 0 && isfinite(change->from) ? worse / fabs(change->from) : worse;
 }
 
+// A text on one line, whatever the names in it hold.
+static json_t *line_json(struct hn_phrase text) {
+    for (char *s = text.text; *s; s++)
+        if ((unsigned char)*s < ' ')
+            *s = ' ';
+    return hn_json_text(text.text);
+}
+
 json_t *hn_compare_failures(struct hn_context *ctx, const struct hn_comparison *c, int64_t line) {
     HN_SCOPE(ctx);
     json_t *out = json_array();
@@ -145,7 +153,7 @@ json_t *hn_compare_failures(struct hn_context *ctx, const struct hn_comparison *
         qsort(f, (size_t)n, sizeof *f, worst_first);
     for (int64_t i = 0; i < n; i++) {
         const struct hn_compare_line of = line_with(c, &c->change[f[i].index]);
-        json_array_append_new(out, hn_json_text(hn_compare_describe(c, &of).text));
+        json_array_append_new(out, line_json(hn_compare_describe(c, &of)));
     }
     return out;
 }

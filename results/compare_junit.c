@@ -72,7 +72,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     struct tally count = {.ctx = ctx}, written = {.ctx = ctx, .out = out};
     // XML Schema's dateTime of NEW; the class of its machine stands for its host.
     char when[20];
-    hn_put_text(when, sizeof when, "%s", hn_results_get(c->now, "created"));
+    snprintf(when, sizeof when, "%s", hn_results_get(c->now, "created"));
     put_cases(c, &count);
     hn_print(out, put_escaped,
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hardneg compare\" "
