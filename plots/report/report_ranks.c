@@ -32,7 +32,7 @@ struct ranks {
     int64_t labels, datasets;
     int64_t *of;     // [settings] its label, -1: not ranked
     int64_t *at;     // [settings] its data set
-    bool *common;    // [labels] every data set has it
+    bool *common;    // [labels] ranked: see find_common()
     double *sum;     // [labels x datasets] of ranks
     double *leagues; // [datasets] that were ranked
 };
@@ -56,15 +56,44 @@ static void name_setting(struct ranks *k, int64_t s) {
     k->at[s] = d;
 }
 
-static bool is_everywhere(const struct ranks *k, int64_t label) {
+static bool is_ranked(const struct ranks *k, int64_t s, bool per_anchor) {
+    return k->of[s] >= 0 && k->o->per_anchor[s] == per_anchor;
+}
+
+// True if every data set has the label among settings of that kind of negatives.
+static bool is_everywhere(const struct ranks *k, int64_t label, bool per_anchor) {
     int64_t n = 0;
     for (int64_t d = 0; d < k->datasets; d++)
         for (int64_t s = 0; s < k->o->settings; s++)
-            if (k->of[s] == label && k->at[s] == d) {
+            if (is_ranked(k, s, per_anchor) && k->of[s] == label && k->at[s] == d) {
                 n++;
                 break;
             }
     return n == k->datasets;
+}
+
+// True if every league of that kind has the label, so that none is left out for the lack of it.
+static bool is_in_all(const struct ranks *k, int64_t label, bool per_anchor) {
+    const int64_t *league = k->o->league;
+    for (int64_t s = 0; s < k->o->settings; s++) {
+        bool found = !is_ranked(k, s, per_anchor);
+        for (int64_t e = 0; e < k->o->settings && !found; e++)
+            found = k->of[e] == label && league[e] == league[s];
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+// Fills common[labels] and returns how many are: those of one kind of negatives, as others are not
+// ranked with them, that all leagues have, or, where these are fewer than two, all data sets.
+static int64_t find_common(struct ranks *k, bool per_anchor, bool leagues) {
+    int64_t n = 0;
+    for (int64_t l = 0; l < k->labels; l++) {
+        k->common[l] = is_everywhere(k, l, per_anchor) && (!leagues || is_in_all(k, l, per_anchor));
+        n += k->common[l];
+    }
+    return n;
 }
 
 static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
@@ -77,8 +106,9 @@ static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
         if (k->o->seeds[s] > 0 && k->o->last[s])
             name_setting(k, s);
     }
-    for (int64_t l = 0; l < k->labels; l++)
-        k->common[l] = is_everywhere(k, l);
+    if (find_common(k, false, true) < 2 && find_common(k, false, false) < 2 &&
+        find_common(k, true, true) < 2)
+        (void)find_common(k, true, false);
     bool good =
         HN_ALLOC(ctx, k->sum, k->labels * k->datasets) && HN_ALLOC(ctx, k->leagues, k->datasets);
     return good ? HN_OK : ctx->code;
@@ -266,15 +296,18 @@ enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_o
             return ctx->code;
     }
     if (common > 1 && ranks > 0) {
-        fprintf(html,
-                "<p class=soft>%" PRId64 " of %s were measured on %s%s, each at its last step. "
-                "They are ranked within one result and one "
-                "batch size, loss, weighting and temperature; ranks are averaged over those, then "
-                "over data sets (fewer where a heading says so). Significantly worse: behind the "
-                "best by more than the largest gap among as many equally good settings in 95 %% "
-                "of random rankings.</p>\n",
-                common, hn_counted(k.labels, "setting").text, k.datasets > 1 ? "all " : "the ",
-                hn_counted(k.datasets, "data set").text);
+        fprintf(html, "<p class=soft>%" PRId64 " of %s were measured on ", common,
+                hn_counted(k.labels, "setting").text);
+        if (k.datasets > 1)
+            fprintf(html, "all %s, each", hn_counted(k.datasets, "data set").text);
+        else
+            fputs("the data set,", html);
+        fputs(
+            " at its last step. They are ranked within one result and one batch size, loss, "
+            "weighting and temperature; ranks are averaged over those, then over data sets "
+            "(fewer where a heading says so). Significantly worse: behind the best by more than "
+            "the largest gap among as many equally good settings in 95 % of random rankings.</p>\n",
+            html);
         put_rank_table(html, &k, rank, over);
     } else {
         fputs("<p>No two settings were measured side by side on every data set, so there is "

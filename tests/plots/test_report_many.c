@@ -134,13 +134,16 @@ static void same_intervals(void) {
 
 enum { SAMPLERS = 3 };
 
-// Samplers a, b and c, with these shares of false negatives on a file with these contents.
+// Samplers a, b and c, with these shares of false negatives on a file with these contents; NaN: the
+// sampler was not run.
 static struct hn_results on_file(const char *contents, const double fn[SAMPLERS]) {
     struct hn_results r = {0};
     figures_table(&ctx, &r.runs, "runs", "dataset dataset_sha256 sampler status",
                   "step seed fn_ratio");
     for (int s = 0; s < SAMPLERS; s++) {
         char sampler[] = {(char)('a' + s), '\0'};
+        if (isnan(fn[s]))
+            continue;
         figures_row(&ctx, &r.runs);
         figures_text(&ctx, &r.runs, "dataset", "file.h5");
         figures_text(&ctx, &r.runs, "dataset_sha256", contents);
@@ -188,6 +191,25 @@ static void common_settings(void) {
     CU_ASSERT(strstr(page,
                      "<p>3 results on 3 data sets. No setting is measured on the same file in two "
                      "results.</p>") != NULL);
+    free(page);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
+// A setting that one of two results of a data set lacks leaves the others ranked in both.
+static void in_every_result(void) {
+    static const char *const contents[] = {"x", "x", "y", "z"};
+    static const double fn[4][SAMPLERS] = {{.1, .2, .3}, {.1, .2, NAN}, {.2, .3, .1}, {.1, .2, .3}};
+    hn_context_init(&ctx, 1);
+    char *page = page_on_files(contents, fn, 4);
+    CU_ASSERT(strstr(page, "<p class=soft>2 of 3 settings were measured on all 3 data sets") !=
+              NULL);
+    CU_ASSERT(strstr(page, "<b>a</b> ranks best, 1.00 on average over 3 data sets") != NULL);
+    free(page);
+    static const char *const same[] = {"x", "x"};
+    page = page_on_files(same, fn, 2);
+    CU_ASSERT(strstr(page, "<p class=soft>2 of 3 settings were measured on the data set, at") !=
+              NULL);
+    CU_ASSERT_EQUAL(count(page, "nothing to rank"), 0);
     free(page);
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
@@ -294,6 +316,7 @@ static const struct hn_test tests[] = {
     {"common_settings", common_settings},
     {"best_rank", best_rank},
     {"ranks_by_luck", ranks_by_luck},
+    {"in_every_result", in_every_result},
     {"names", names},
     {"last_evaluation", last_evaluation},
 };
