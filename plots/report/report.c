@@ -76,6 +76,17 @@ void hn_html_end(FILE *html) {
             hn_report_js);
 }
 
+// True if the page opens with the front of samplers.
+static bool is_of_samplers(const struct writer *w) {
+    return w->finished && !is_reproduced(w) && !hn_html_is_price(w->results) &&
+           !hn_html_is_training(w->results) && hn_has_samplers(&w->overview);
+}
+
+// Of a job of several snapshots.
+static bool has_ranks(const struct writer *w) {
+    return w->finished && is_of_samplers(w) && hn_html_has_ranks(&w->overview);
+}
+
 // The list of contents, below the answer.
 static void put_contents(const struct writer *w) {
     bool reproduced = is_reproduced(w), price = hn_html_is_price(w->results);
@@ -87,6 +98,7 @@ static void put_contents(const struct writer *w) {
                  {price, "settings", "Settings"},
                  {price, "attrition", "What the filters take"},
                  {has_cells(w), "samplers", "Samplers"},
+                 {has_ranks(w), "over", "Ranks"},
                  {hn_html_is_training(w->results), "training", "Training"},
                  {!reproduced && !price, "figures", "Figures"},
                  {!price, "run", "What was run"},
@@ -296,12 +308,6 @@ static enum hn_code put_figures(struct writer *w) {
     return HN_OK;
 }
 
-// True if the page opens with the front of samplers.
-static bool is_of_samplers(const struct writer *w) {
-    return w->finished && !is_reproduced(w) && !hn_html_is_price(w->results) &&
-           !hn_html_is_training(w->results) && hn_has_samplers(&w->overview);
-}
-
 // The front by another measure of hardness than the first, which has the caption.
 static enum hn_code put_front_by(struct writer *w, int measure) {
     const struct hn_picture as = {.term = "svg", .measure = measure};
@@ -368,6 +374,8 @@ static enum hn_code put_samplers(struct writer *w) {
     if (w->finished)
         hn_html_attrition(w->html, &w->overview);
     fputs("</details>\n", w->html);
+    if (has_ranks(w))
+        return hn_html_ranks(w->html, w->ctx, &w->overview);
     return HN_OK;
 }
 

@@ -34,6 +34,8 @@ HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
 // A section on outcomes (report_outcome.c).
 HN_MUST_USE enum hn_code hn_html_outcome(FILE *html, struct hn_context *ctx,
                                          const struct hn_overview *o, const struct hn_outcome *u);
+// True if results are of several data sets, so that a page of one result has ranks, too.
+bool hn_html_has_ranks(const struct hn_overview *o);
 // Ranks of settings over data sets, in a section (report_ranks.c).
 HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
                                        const struct hn_overview *o);

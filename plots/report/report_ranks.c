@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
+#include "results/analysis/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +19,7 @@ static const struct ranked ranked[] = {{"fn_ratio", "False negatives", false},
                                        {"hard_true_mean", "Hardest true neg.", true},
                                        {"gap", "Gap", false},
                                        {"accuracy", "Accuracy", true},
-                                       {"cost_s", "Cost_S", false}};
+                                       {HN_SHOWN_COST, "ms a batch", false}};
 enum {
     RANKED = sizeof ranked / sizeof ranked[0],
     FEWEST = 3,   // data sets that give a rank
@@ -131,6 +132,12 @@ static void rank_league(struct ranks *k, const struct ranked *by, const double *
     k->leagues[d]++;
 }
 
+// cost_batch is no column of results: a batch with its share of the build.
+static double value_of(const struct hn_overview *o, int64_t setting, const char *column) {
+    return strcmp(column, HN_SHOWN_COST) == 0 ? hn_overview_cost(o, setting).batch
+                                              : hn_overview_mean(o, setting, column).mean;
+}
+
 static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const struct ranked *by) {
     const struct hn_overview *o = k->o;
     HN_SCOPE(ctx);
@@ -147,7 +154,7 @@ static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const stru
             value[l] = NAN;
         for (int64_t e = s; e < o->settings && first; e++)
             if (k->of[e] >= 0 && o->league[e] == o->league[s])
-                value[k->of[e]] = hn_overview_mean(o, e, by->column).mean;
+                value[k->of[e]] = value_of(o, e, by->column);
         if (first)
             rank_league(k, by, value, k->at[s]);
     }
@@ -270,6 +277,13 @@ static enum hn_code put_best(FILE *html, struct hn_context *ctx, const struct ra
             hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l].text);
     fputs(ties ? ".</p>\n" : "</p>\n", html);
     return HN_OK;
+}
+
+bool hn_html_has_ranks(const struct hn_overview *o) {
+    for (int64_t s = 1; s < o->settings; s++)
+        if (strcmp(dataset_of(o, s), dataset_of(o, 0)) != 0)
+            return true;
+    return false;
 }
 
 enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {

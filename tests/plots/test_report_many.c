@@ -214,6 +214,37 @@ static void in_every_result(void) {
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
 
+// A job of several snapshots has ranks as several results do.
+static void ranks_of_one(void) {
+    static const char *const contents[] = {"x", "y", "z"};
+    static const double fn[SAMPLERS] = {.1, .2, .3};
+    hn_context_init(&ctx, 1);
+    struct hn_results r = on_file(contents[0], fn);
+    struct hn_overview o;
+    void *owner = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, owner);
+    HN_CHECK(&ctx, hn_overview_make(&ctx, &r, &o));
+    CU_ASSERT(!hn_html_has_ranks(&o));
+    for (int i = 1; i < 3; i++) {
+        struct hn_results more = on_file(contents[i], fn);
+        HN_CHECK(&ctx, hn_results_append(&ctx, &r, &more));
+        hn_results_free(&ctx, &more);
+    }
+    HN_CHECK(&ctx, hn_overview_make(&ctx, &r, &o));
+    CU_ASSERT(hn_html_has_ranks(&o));
+    char *page = NULL;
+    size_t size;
+    FILE *html = open_memstream(&page, &size);
+    HN_CHECK(&ctx, hn_html_ranks(html, &ctx, &o));
+    fclose(html);
+    CU_ASSERT(strstr(page, "<b>a</b> ranks best, 1.00 on average over 3 data sets") != NULL);
+    free(page);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
 // From three data sets on a setting is named the best, with those that are not told from it.
 static void best_rank(void) {
     static const char *const contents[] = {"w", "x", "y", "z"};
@@ -317,6 +348,7 @@ static const struct hn_test tests[] = {
     {"best_rank", best_rank},
     {"ranks_by_luck", ranks_by_luck},
     {"in_every_result", in_every_result},
+    {"ranks_of_one", ranks_of_one},
     {"names", names},
     {"last_evaluation", last_evaluation},
 };
