@@ -140,6 +140,8 @@ def main():
         b.click(Q + f"('[name=measure][value={measures[1]}]')")
         after = b.run(heights), b.run(axis), b.run("document.querySelector('.take:not([hidden])').innerText")
         check("the switch changes the picture, its axis and the table", all(x != y for x, y in zip(before, after)), after[1])
+        row = "[...document.querySelectorAll('#fronts .plot')].filter(p => p.offsetParent).map(p => p.dataset.measure).join()"
+        check("and the row of fronts", b.run(row) == "1", b.run(row))
         check("and stands in the address", b.run("location.hash") == "#measure=" + measures[1], b.run("location.hash"))
         b.key("ArrowLeft")
         check("by key, too", b.run(heights) == before[0] and b.run("location.hash") == "", b.run("location.hash"))

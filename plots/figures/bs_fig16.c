@@ -68,14 +68,18 @@ static bool is_first(const struct purities *p, int64_t row,
 // The steps of a graph, as tics of the axis.
 static void set_steps(struct hn_page *page, struct hn_panel *panel, const struct purities *p,
                       int64_t of, double *step) {
+    int64_t whole[MAX_STEPS];
     for (int i = 0; i < p->steps; i++) {
         char text[32];
         if (isnan(mean_at(p, of, p->step[i]).mean))
             continue;
         snprintf(text, sizeof text, "%.0f", p->step[i]);
         step[panel->x.n_tics] = p->step[i];
+        whole[panel->x.n_tics] = hn_whole(p->step[i], 0);
         hn_axis_tic(page, &panel->x, panel->x.n_tics, text);
     }
+    hn_put_text(panel->x.title, sizeof panel->x.title, "%s",
+                hn_steps_title(whole, panel->x.n_tics));
     panel->x.lo = -0.25;
     panel->x.hi = panel->x.n_tics - 0.75;
 }
@@ -87,8 +91,7 @@ static void draw_graph(struct hn_page *page, const struct purities *p, int64_t o
     char title[HN_TITLE_SIZE + 16];
     hn_put_text(title, sizeof title, "%s graph%s%s", hn_table_text(t, of, "graph"),
                 *setting.text ? ", " : "", setting.text);
-    struct hn_panel *panel =
-        hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
+    struct hn_panel *panel = hn_page_panel(page, title, "", "neighbours of the item's label (%)");
     double step[MAX_STEPS];
     int64_t range[MAX_RANGES];
     int ranges = 0;

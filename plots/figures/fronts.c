@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "plots/page/curves.h"
 #include "results/analysis/means.h"
+#include "results/analysis/overview.h"
 #include "results/analysis/params.h"
 
 #include <math.h>
@@ -224,6 +225,13 @@ static void draw_measure(struct view *v, const char *title) {
     draw_panel(v, title, "seconds a batch", HARD, COST);
 }
 
+// True if the page has the row of a measure: all rows, or that of the one it goes by.
+static bool is_wanted(const struct view *v, const char *column) {
+    const struct hn_hardness *one =
+        v->page->measure > 0 ? hn_hardness_measure(v->g->results, v->page->measure - 1) : NULL;
+    return !one || strcmp(one->column, column) == 0;
+}
+
 // Batch sizes, and negatives per anchor, have fronts of their own.
 static void draw_league(struct view *v, int league) {
     v->league = league;
@@ -232,7 +240,7 @@ static void draw_league(struct view *v, int league) {
         v->excess &= !isnan(uniform_of(v, d));
     for (int m = 0; m < MEASURES; m++) {
         v->measure = measures[m].column;
-        if (hn_table_find(&v->g->results->runs, v->measure) >= 0)
+        if (is_wanted(v, v->measure) && hn_table_find(&v->g->results->runs, v->measure) >= 0)
             draw_measure(v, measures[m].title);
     }
 }

@@ -94,6 +94,11 @@ struct view {
 
 static bool is_seen(const struct view *v, int i) { return !v->corner || !v->point[i].away; }
 
+static const struct hn_hardness *measure_of(const struct hn_page *page,
+                                            const struct hn_results *r) {
+    return hn_hardness_measure(r, page->measure > 0 ? page->measure - 1 : 0);
+}
+
 static void draw_intervals(const struct view *v, struct hn_panel *panel) {
     struct hn_series *stems = hn_panel_series(v->page, panel, "", HN_LOOK_STEMS, 0),
                      *arms = hn_panel_series(v->page, panel, "", HN_LOOK_ARMS, 0);
@@ -293,7 +298,7 @@ static void draw_league(struct hn_page *page, const struct hn_groups *g, int dat
         page->code = page->ctx->code;
         return;
     }
-    const struct hn_hardness *hardness = hn_hardness_measure(g->results, page->measure);
+    const struct hn_hardness *hardness = measure_of(page, g->results);
     struct view v = {
         .page = page, .g = g, .point = point, .dearest = dearest_of(g, hardness->column)};
     for (int s = 0; s < g->settings; s++)
@@ -335,8 +340,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     enum hn_standing *standing = hn_alloc(page->ctx, g.overview.settings, sizeof *standing);
-    if (!standing || hn_overview_front(page->ctx, &g.overview,
-                                       hn_hardness_measure(r, page->measure)->column, standing))
+    if (!standing ||
+        hn_overview_front(page->ctx, &g.overview, measure_of(page, r)->column, standing))
         return page->ctx->code;
     struct seen seen = {.points = 0};
     bool losses = false; // that settings are told apart by

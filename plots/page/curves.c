@@ -82,6 +82,13 @@ static void set_steps(struct hn_page *page, struct hn_axis *axis, const struct h
     axis->hi = (double)(g->steps - 1) + margin;
 }
 
+const char *hn_steps_title(const int64_t *step, int64_t n) {
+    for (int64_t i = 2; i < n; i++)
+        if (step[i] - step[i - 1] != step[1] - step[0])
+            return "training step (not to scale)";
+    return "training step";
+}
+
 struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *g,
                                   const char *title, const char *measure) {
     struct hn_panel *panel = hn_page_panel(page, title, measure, "");
@@ -95,7 +102,8 @@ struct hn_panel *hn_panel_of_rows(struct hn_page *page, const struct hn_groups *
 struct hn_panel *hn_panel_of_settings(struct hn_page *page, const struct hn_groups *g,
                                       const char *title, const char *measure) {
     if (g->steps > 1) {
-        struct hn_panel *panel = hn_page_panel(page, title, "training step", measure);
+        struct hn_panel *panel =
+            hn_page_panel(page, title, hn_steps_title(g->step, g->steps), measure);
         set_steps(page, &panel->x, g);
         return panel;
     }

@@ -21,6 +21,9 @@ extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 HN_MUST_USE enum hn_code hn_page_groups(struct hn_page *page, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
 
+// Title of an axis on which steps [n] are evenly spaced: it says so where their values are not.
+const char *hn_steps_title(const int64_t *step, int64_t n);
+
 // A panel that compares settings: a curve each over steps, or of one step a row each. Its parts:
 // the axis of the measure; a setting's curve or row; a curve or marks of what settings are compared
 // with; a value with half of its interval (NaN = none) at a step or row.

@@ -26,6 +26,8 @@ static void note_first_dataset(struct hn_page *page, const char *dataset) {
 }
 
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
+    for (int64_t s = 0; s < g->overview.settings; s++)
+        page->seeds = hn_max(page->seeds, g->overview.seeds[s]);
     if (g->settings < g->settings_in_all)
         hn_page_note(
             page,

@@ -102,6 +102,7 @@ struct hn_page {
     double width, panel_height;   // inches, 0 = as suits
     double fit_width, fit_height; // of the medium: its width, its maximum height; 0 = none
     int measure;                  // as in struct hn_picture
+    int64_t seeds;                // most of a setting that is drawn; 0 = not known
     int most_rows, most_panels;   // that the medium has room for, 0 = any: rows of settings; panels
     bool latex;                   // its texts are set by LaTeX
     bool opaque; // labels hide the lines that they cross; in SVG a filter would repeat their texts
@@ -125,7 +126,7 @@ HN_MUST_USE enum hn_code hn_page_fill(struct hn_page *page, const struct hn_figu
 #define hn_page_say(page, ...) hn_page_add((page)->said, __VA_ARGS__)
 #define hn_page_note(page, ...) hn_page_add((page)->note, __VA_ARGS__)
 void hn_page_add(char text[HN_CAPTION_SIZE], const char *fmt, ...) HN_PRINTF(2, 3);
-// Adds data sets, temperatures and settings that the groups leave out.
+// Adds data sets, temperatures and settings that the groups leave out, and counts their seeds.
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g);
 // Says so where a table has further data sets than the first, which alone is drawn.
 void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t);

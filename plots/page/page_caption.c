@@ -25,25 +25,37 @@ bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s) 
     return is_curve(s) && !panel->rows && curves <= MAX_BANDS;
 }
 
-static const char *intervals(const struct hn_page *page) {
-    bool bands = false, bars = false;
+// With fewer seeds than three, intervals are over batches (hn_replicates_mean()).
+static struct hn_phrase intervals(const struct hn_page *page) {
+    bool bands = false, bars = false, of_y = false;
+    struct hn_phrase text = {""};
     for (int p = 0; p < page->panels; p++)
         for (int k = 0; k < page->panel[p].n_series; k++) {
             const struct hn_series *s = page->panel[p].series[k];
             bool band = hn_series_is_band(&page->panel[p], s), some = hn_series_has_interval(s);
             bands |= band && some;
             bars |= !band && some;
+            of_y |= some && s->look != HN_LOOK_ARMS;
         }
-    return bands && bars ? "Bands and bars are 95 % intervals."
-           : bands       ? "Bands are 95 % intervals."
-           : bars        ? "Bars are 95 % intervals."
-                         : "";
+    if (!bands && !bars)
+        return text;
+    hn_put_text(text.text, sizeof text.text, "%s%s are 95 %% intervals",
+                bands && bars ? "Bands and bars"
+                : bands       ? "Bands"
+                              : "Bars",
+                of_y ? "" : ", along x alone,");
+    if (page->seeds == 1 || page->seeds == 2)
+        hn_append(text.text, sizeof text.text, " over batches, of %s",
+                  hn_counted(page->seeds, "seed").text);
+    hn_append(text.text, sizeof text.text, ".");
+    return text;
 }
 
 void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_CAPTION_SIZE]) {
     struct hn_layout g;
     hn_layout_make(page, &g);
-    const char *parts[] = {own, page->said, page->own_intervals ? "" : intervals(page), "",
+    const struct hn_phrase of_intervals = intervals(page);
+    const char *parts[] = {own, page->said, page->own_intervals ? "" : of_intervals.text, "",
                            page->note};
     char inset[HN_TITLE_SIZE + 32];
     if (page->inset_says) {

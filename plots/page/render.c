@@ -215,7 +215,7 @@ enum hn_code hn_page_fill(struct hn_page *page, const struct hn_figure *f,
 static enum hn_code fill_page(struct drawing *d, int most_rows, int most_panels) {
     hn_page_begin(d->ctx, d->page);
     const struct hn_figure *f = d->figure;
-    d->page->measure = d->as->measure > 0 ? d->as->measure : 0;
+    d->page->measure = d->as->measure;
     d->page->most_rows = most_rows;
     d->page->most_panels = most_panels;
     d->page->latex = strcmp(d->as->term, "cairolatex") == 0;

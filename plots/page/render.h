@@ -12,7 +12,8 @@ struct hn_picture {
     int columns;
     bool *wide;
     char *caption;
-    int measure; // of hardness, where the figure goes by one: hn_hardness_measure()
+    int measure; // 1 + that of hardness (hn_hardness_measure()), where the figure goes by one; 0 =
+                 // all that it has, or the first
 };
 
 // The ending of the picture's file, NULL for "dumb" and what is not a terminal.

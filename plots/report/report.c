@@ -38,7 +38,7 @@ struct writer {
     char *left_out_items;        // this text
     size_t left_out_size;
     char *picture;                 // HTML of the front; NULL = none
-    int measures;                  // of hardness, by which it is drawn
+    int measures;                  // of hardness, by which it and `fronts` are drawn
     int of_entries;                // figures drawn of identifiers that have none of their own
     const struct hn_figure *shown; // what the page opens with; NULL = none
     struct hn_failed_figures failed;
@@ -204,15 +204,40 @@ static enum hn_code put_plot(const struct writer *w, const struct hn_figure *f, 
     return code;
 }
 
+// True for a figure that the page draws by each measure of hardness, of which one is chosen.
+static bool is_by_measure(const struct writer *w, const struct hn_figure *f) {
+    return w->measures > 1 && (strcmp(f->id, "pareto") == 0 || strcmp(f->id, "fronts") == 0);
+}
+
+// The picture by each measure of hardness that has one. Files of the last are left.
+static enum hn_code put_by_measure(const struct writer *w, const struct hn_figure *f) {
+    struct hn_notes notes = w->ctx->notes;
+    enum hn_code code = HN_OK;
+    w->ctx->notes.to = NULL; // said of the figure as a whole
+    for (int m = 0; m < w->measures && !code; m++) {
+        const struct hn_picture as = {.term = "svg", .measure = 1 + m};
+        code = hn_figure_draw(w->ctx, f, w->results, w->report->scratch, as);
+        if (code == HN_OK)
+            code = put_plot(w, f, m);
+        if (code == HN_NOT_APPLICABLE || code == HN_DATA || code == HN_GNUPLOT)
+            code = HN_OK;
+    }
+    w->ctx->notes = notes;
+    return code;
+}
+
 static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
-                               const struct entry *e) {
+                               const struct entry *e, const char *by_measure) {
     FILE *html = w->html;
-    hn_html(html, "<figure id=\"%s\">\n", f->id);
+    hn_html(html, "<figure id=\"%s\">\n%s", f->id, by_measure);
     bool front = f == w->shown && w->measures > 0;
-    enum hn_code code = put_plot(w, f, front && w->measures > 1 ? 0 : -1);
+    enum hn_code code = *by_measure ? HN_OK : put_plot(w, f, -1);
     if (front)
         fputs("<details><summary>How to read it</summary>\n", html);
     put_caption(w, f, e);
+    if (*by_measure && !front)
+        fputs("The picture has the measure of hardness chosen above, numbers and PDF have all. ",
+              html);
     fputs("</p>\n<p class=downloads>", html);
     put_download(w, f->id, "tsv", "text/tab-separated-values;charset=utf-8", "The numbers (TSV)");
     put_download(w, f->id, "pdf", "application/pdf", "PDF");
@@ -248,9 +273,22 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char
 
 // One figure, or why there is none; fails only where the page cannot go on.
 static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, const struct entry *e) {
-    enum hn_code code = draw(w, f, e ? e->id : f->id, e != NULL);
+    enum hn_code code = HN_OK;
+    char *by_measure = NULL;
+    if (is_by_measure(w, f)) {
+        size_t size;
+        FILE *page = w->html;
+        w->html = open_memstream(&by_measure, &size);
+        code = w->html ? put_by_measure(w, f)
+                       : hn_fail(w->ctx, HN_MEMORY, "no memory for figure %s", f->id);
+        if (w->html)
+            (void)fclose(w->html);
+        w->html = page;
+    }
+    code = code ? code : draw(w, f, e ? e->id : f->id, e != NULL);
     if (code == HN_OK)
-        code = put_figure(w, f, e);
+        code = put_figure(w, f, e, by_measure ? by_measure : "");
+    free(by_measure);
     if (code == HN_OK) {
         w->of_entries += e != NULL;
         return HN_OK;
@@ -308,18 +346,6 @@ static enum hn_code put_figures(struct writer *w) {
     return HN_OK;
 }
 
-// The front by another measure of hardness than the first, which has the caption.
-static enum hn_code put_front_by(struct writer *w, int measure) {
-    const struct hn_picture as = {.term = "svg", .measure = measure};
-    struct hn_notes notes = w->ctx->notes;
-    w->ctx->notes.to = NULL; // said of the first
-    enum hn_code code = hn_figure_draw(w->ctx, w->shown, w->results, w->report->scratch, as);
-    w->ctx->notes = notes;
-    if (code == HN_OK)
-        return put_plot(w, w->shown, measure);
-    return code == HN_NOT_APPLICABLE || code == HN_DATA || code == HN_GNUPLOT ? HN_OK : code;
-}
-
 // The front by each measure of hardness.
 static enum hn_code draw_front(struct writer *w) {
     FILE *page = w->html;
@@ -333,9 +359,7 @@ static enum hn_code draw_front(struct writer *w) {
     }
     while (hn_hardness_measure(w->results, w->measures))
         w->measures++;
-    for (int m = 1; m < w->measures && !code; m++)
-        code = put_front_by(w, m);
-    code = code ? code : try_figure(w, w->shown, NULL);
+    code = try_figure(w, w->shown, NULL);
     (void)fclose(w->html);
     w->html = page;
     return code;

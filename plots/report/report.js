@@ -196,7 +196,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
 for (const figure of document.querySelectorAll("figure")) {
     const svg = figure.querySelector("svg");
     if (svg) figure.querySelector(".downloads").prepend(button("SVG", () => {
-        const copy = svg.cloneNode(true);
+        const seen = [...figure.querySelectorAll("svg")].find(one => one.checkVisibility()); // of the measure chosen
+        const copy = (seen ?? svg).cloneNode(true);
         copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
         copy.setAttribute("xmlns:xlink", "http://www.w3.org/1999/xlink");
         for (const mark of copy.querySelectorAll(".off")) mark.classList.remove("off");

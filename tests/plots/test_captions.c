@@ -1,4 +1,5 @@
 // Captions say what was drawn of these results, in the form it was drawn in, and what is left out.
+#include "plots/page/curves.h"
 #include "plots/page/render.h"
 #include "tests/figures_fixture.h"
 #include "tests/plots/drawn.h"
@@ -44,6 +45,41 @@ static bool is_anything(const struct hn_table *runs, int64_t row) { return runs 
 
 static bool says(const char *caption, const char *part) { return strstr(caption, part) != NULL; }
 
+static void set_text(struct hn_results *r, int64_t row, const char *column, const char *text) {
+    HN_CHECK(&ctx, hn_table_set_text(&ctx, &r->runs, row, column, text));
+}
+
+static void set_int(struct hn_results *r, int64_t row, const char *column, int64_t value) {
+    HN_CHECK(&ctx, hn_table_set_int(&ctx, &r->runs, row, column, value));
+}
+
+static void set_real(struct hn_results *r, int64_t row, const char *column, double value) {
+    HN_CHECK(&ctx, hn_table_set_real(&ctx, &r->runs, row, column, value));
+}
+
+static void give_batch_intervals(struct hn_results *r) {
+    for (int64_t row = 0; row < r->runs.rows; row++) {
+        double ratio = hn_table_real(&r->runs, row, "fn_ratio");
+        set_real(r, row, "fn_ratio_lo", 0.9 * ratio);
+        set_real(r, row, "fn_ratio_hi", 1.1 * ratio);
+    }
+}
+
+// Steps are evenly spaced, and the axis says so where that is not to scale.
+static void axis_of_steps(void) {
+    static const struct {
+        int64_t step[4], n;
+        bool to_scale;
+    } cases[] = {{{0, 100}, 2, true},
+                 {{5}, 1, true},
+                 {{0, 100, 200, 300}, 4, true},
+                 {{0, 100, 400, 1000}, 4, false},
+                 {{0, 1, 2, 4}, 4, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CU_ASSERT(says(hn_steps_title(cases[i].step, cases[i].n), "(not to scale)") !=
+                  cases[i].to_scale);
+}
+
 // Hardness has no interval with one seed: none is drawn, and none is named.
 static void intervals_where_drawn(void) {
     begin_drawing();
@@ -55,6 +91,10 @@ static void intervals_where_drawn(void) {
     hn_results_free(&ctx, &r);
     r = results_where(is_first_seed);
     CU_ASSERT(!says(caption_of(&r, "gc-fig3"), "interval"));
+    give_batch_intervals(&r);
+    CU_ASSERT(says(caption_of(&r, "pareto"),
+                   "Bars, along x alone, are 95 % intervals over batches, of 1 seed."));
+    CU_ASSERT(says(caption_of(&r, "bs-fig5"), "Bands are 95 % intervals over batches, of 1 seed."));
     end_with(&r);
 }
 
@@ -83,18 +123,6 @@ static void insets_where_drawn(void) {
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, folder, column));
     CU_ASSERT(says(narrow, "Last panel: the two losses"));
     end_with(&r);
-}
-
-static void set_text(struct hn_results *r, int64_t row, const char *column, const char *text) {
-    HN_CHECK(&ctx, hn_table_set_text(&ctx, &r->runs, row, column, text));
-}
-
-static void set_int(struct hn_results *r, int64_t row, const char *column, int64_t value) {
-    HN_CHECK(&ctx, hn_table_set_int(&ctx, &r->runs, row, column, value));
-}
-
-static void set_real(struct hn_results *r, int64_t row, const char *column, double value) {
-    HN_CHECK(&ctx, hn_table_set_real(&ctx, &r->runs, row, column, value));
 }
 
 // More settings than curves: GCBS, the last sampler of the file, is drawn, and how many are not is
@@ -165,7 +193,8 @@ static void whole_curves(void) {
     }
     const char *caption = caption_of(&r, "bs-M");
     CU_ASSERT(says(caption, "40 of 48 curves are drawn"));
-    CU_ASSERT(says(caption, "Bars are 95 % intervals.") && !says(caption, "Bands"));
+    CU_ASSERT(says(caption, "Bars are 95 % intervals over batches, of 1 seed.") &&
+              !says(caption, "Bands"));
     for (int block = 0; block < 80; block++) // two measures
         CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", block, cell, 64), 2);
     CU_ASSERT_EQUAL(drawn_block(folder, "bs-M.tsv", 80, cell, 64), 0);
@@ -308,6 +337,7 @@ static void names_of_settings(void) {
 
 static const struct hn_test tests[] = {
     {"intervals_where_drawn", intervals_where_drawn},
+    {"axis_of_steps", axis_of_steps},
     {"rows_or_densities", rows_or_densities},
     {"insets_where_drawn", insets_where_drawn},
     {"chosen_settings", chosen_settings},

@@ -115,6 +115,53 @@ static void all_settings_are_drawn(void) {
     hn_fixture_remove(folder);
 }
 
+// True if the numbers of a drawing of `fronts` by a measure (1 + its number, 0 = all) name an axis.
+static bool fronts_name(const struct hn_results *r, const char *folder, int measure,
+                        const char *axis, struct hn_context *ctx) {
+    struct hn_picture by = {.term = "svg", .measure = measure};
+    HN_CHECK(ctx, hn_figure_draw(ctx, hn_figure_find("fronts"), r, folder, by));
+    char *text = slurp(folder, "fronts.tsv");
+    bool there = strstr(text, axis) != NULL;
+    free(text);
+    return there;
+}
+
+// By one measure of hardness the figure has the row of that one, else a row of each.
+static void one_row_by_measure(void) {
+    static const char *const axis[] = {"# mean cosine of true negatives\t",
+                                       "# hardest true negative\t",
+                                       "# 99th percentile of true negatives\t"};
+    struct hn_context ctx;
+    char folder[256];
+    need_gnuplot();
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    struct hn_results r = {0};
+    figures_table(&ctx, &r.runs, "runs", "dataset sampler params status weighting",
+                  "step seed batch_size fn_ratio true_mean hard_true_mean true_p99 cost_s "
+                  "cost_g_over_t");
+    for (int i = 1; i <= 4; i++) {
+        char params[8];
+        snprintf(params, sizeof params, "M=%d", i);
+        figures_row(&ctx, &r.runs);
+        figures_text(&ctx, &r.runs, "dataset", figures_dataset);
+        figures_text(&ctx, &r.runs, "sampler", "ring");
+        figures_text(&ctx, &r.runs, "params", params);
+        figures_text(&ctx, &r.runs, "status", "ok");
+        figures_text(&ctx, &r.runs, "weighting", "none");
+        figures_reals(&ctx, &r.runs,
+                      "step 1 seed 1 batch_size 64 fn_ratio %g true_mean %g hard_true_mean %g "
+                      "true_p99 %g cost_s 1e-3 cost_g_over_t 0",
+                      0.1 * i, 0.1 * i, 0.15 * i, 0.2 * i);
+    }
+    for (int measure = 0; measure <= 3; measure++)
+        for (int a = 0; a < 3; a++)
+            CU_ASSERT_EQUAL(fronts_name(&r, folder, measure, axis[a], &ctx),
+                            measure == 0 || measure == a + 1);
+    hn_results_free(&ctx, &r);
+    hn_fixture_remove(folder);
+}
+
 // More settings than a panel has series: each has its mark.
 static void many_settings_are_drawn(void) {
     enum { MANY = 300 };
@@ -302,6 +349,7 @@ static void table_and_picture_agree(void) {
 
 static const struct hn_test tests[] = {
     {"table_and_picture_agree", table_and_picture_agree},
+    {"one_row_by_measure", one_row_by_measure},
     {"leagues_have_own_fronts", leagues_have_own_fronts},
     {"fronts_are_interpolated", fronts_are_interpolated},
     {"short_fronts_are_lines", short_fronts_are_lines},
