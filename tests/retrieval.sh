@@ -220,7 +220,7 @@ test_mine() {
     check "mine: the query itself" says '^self +1 '
     check "mine: queries without a positive" says 'n.jsonl: 4 negatives of 2 queries; 2 queries left out'
     expect "mine: nothing is left" 0 'kept +0 ' mine t.h5 --judged-negatives filter --max-score -1.5 -o none.jsonl
-    check "mine: no share of nothing" says '4 with none; [0-9.]+ [KM]iB'
+    check "mine: no share of nothing" says '4 with none; its scores are'
     pycheck "an object a line" "import json
 rows = [json.loads(l) for l in open('n.jsonl')]
 assert [r['query_id'] for r in rows] == ['7', '007'], rows
@@ -259,6 +259,56 @@ F
     expect "a window that is too small" 2 'ranks 3 to 4 hold fewer' mine t.h5 --min-rank 3 --max-rank 4 -n 3 -o n.jsonl
     run synth -o i.h5 --n 50 --force
     expect "of one set of items" 3 'import --queries' mine i.h5 -o n.jsonl
+}
+
+# Scores in every format are NumPy's cosines of the rows, the teacher's, or those listed.
+test_output_scores() {
+    pycheck "files of scores" "import numpy as np, json
+r = np.random.default_rng(3)
+for side, n in ('q', 20), ('p', 90):
+    np.save(side + 's.npy', r.normal(size=(n, 6)).astype('f4')); np.save(side + 't.npy', r.normal(size=(n, 9)).astype('f4'))
+    with open(side + 's.jsonl', 'w') as f:
+        for i in range(n): print(json.dumps({'_id': f'{side}{i}', 'text': f'text {side} {i}'}), file=f)
+open('rel.tsv', 'w').writelines(f'q{i}\tp{p}\t1\n' for i in range(20) for p in r.choice(90, 1 + i % 3, replace=False))
+open('ce.tsv', 'w').writelines(f'q{i}\tp{p}\t{r.normal():.4f}\n' for i in range(20) for p in range(90))"
+    expect "output scores: the file" 0 "20 queries" import --queries qs.npy --corpus ps.npy --query-teacher qt.npy --corpus-teacher pt.npy --query-ids qs.jsonl --corpus-ids ps.jsonl \
+        --qrels rel.tsv --scores ce.tsv -o sc.h5
+    local by format whose
+    while IFS='|' read -r by whose; do
+        for format in jsonl triplet n-tuple labeled-pair labeled-list; do
+            expect "output scores: $by $format" 0 "its scores are $whose" mine sc.h5 -n 3 --filter-by "$by" --max-score .3 --format "$format" --output-scores -o "sc-$by-$format"
+        done
+    done <<'F'
+model|cosines of the encoder's rows
+teacher|cosines of the teacher's rows
+scores|those of import --scores
+F
+    pycheck "output scores: NumPy's" "import numpy as np, json
+unit = lambda f: (lambda x: x / np.linalg.norm(x, axis=1, keepdims=True))(np.load(f).astype(float))
+want = {'model': unit('qs.npy') @ unit('ps.npy').T, 'teacher': unit('qt.npy') @ unit('pt.npy').T, 'scores': np.zeros((20, 90))}
+for l in open('ce.tsv'): q, p, s = l.split(); want['scores'][int(q[1:]), int(p[1:])] = s
+of = lambda text: int(text.split()[-1])
+total = 0
+for by, s in want.items():
+    for form in 'jsonl', 'triplet', 'n-tuple', 'labeled-pair', 'labeled-list':
+        for line in map(json.loads, open(f'sc-{by}-{form}')):
+            if form == 'jsonl': passages, own = line['pos'] + line['neg'], line['pos_scores'] + line['neg_scores']
+            if form == 'triplet': passages, own = [line['positive'], line['negative']], line['scores']
+            if form == 'n-tuple': passages, own = [line['positive']] + [line[f'negative_{k}'] for k in (1, 2, 3)], line['scores']
+            if form == 'labeled-pair': passages, own = [line['passage']], [line['score']]
+            if form == 'labeled-list': passages, own = line['passages'], line['scores']
+            assert not {'label', 'labels'} & set(line) and len(own) == len(passages)
+            assert np.allclose(own, [s[of(line['query']), of(p)] for p in passages], rtol=0, atol=2e-7), (by, form, line)
+            total += len(own)
+assert total > 1000, total"
+    expect "output scores: whose, in JSON" 0 '"scores_by": "teacher"' mine sc.h5 --filter-by teacher -o x.trec --json
+    expect "output scores: none in the file" 0 '"scores_by": null' mine sc.h5 --format triplet -o x.jsonl --json
+    expect "output scores: of indices" 2 'does not go with --format npy: name a file of scores with --scores' mine sc.h5 --output-scores -o x.npy
+    check "output scores: the dialect's are the model's without a margin" eval 'run mine sc.h5 --preset sentence-transformers --filter-by scores -o x.jsonl && says "cosines of the encoder"'
+    head -n 600 ce.tsv >part.tsv
+    run import --queries qs.npy --corpus ps.npy --qrels rel.tsv --query-ids qs.jsonl --corpus-ids ps.jsonl --scores part.tsv -o part.h5
+    expect "output scores: missing ones are told" 0 'note: x.jsonl: [0-9]+ scores of pairs without a listed score: written as null' \
+        mine part.h5 -n 3 --filter-by scores --format n-tuple --output-scores -o x.jsonl
 }
 
 # Listed scores: a pair that has none is no candidate where ranks go by them, and is counted.
@@ -569,7 +619,7 @@ assert want['negatives'] == len(pairs) and abs(want['truth'] - false / len(pairs
     expect "mine --certificate" 0 '' mine many.h5 $mine -o certified.jsonl --certificate cert.json --threads 3
     pycheck "certificate: of the file" "import hashlib, json
 c = json.load(open('certified.jsonl.certificate.json'))
-assert c['file_sha256'] == hashlib.sha256(open('certified.jsonl', 'rb').read()).hexdigest() and c['judged'] == 140 and c['max_fn'] == .9
+assert c['file_sha256'] == hashlib.sha256(open('certified.jsonl', 'rb').read()).hexdigest() and c['judged'] == 140 and c['max_fn'] == .9 and c['scores_by'] == 'model'
 assert 'max-rank=12' in c['options'] and c['share_hi'] <= .9 and c['negatives'] == 2800"
     expect "certificate of others" 3 'cert.json: certifies other negatives' mine many.h5 -n 4 -o others.jsonl --certificate cert.json
     check "certificate of others: nothing is written" test ! -e others.jsonl
@@ -802,5 +852,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_listed_scores test_evaluate test_evaluate_ties test_per_query test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_output_scores test_listed_scores test_evaluate test_evaluate_ties test_per_query test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

@@ -105,7 +105,7 @@ static enum hn_code digest_file(struct hn_context *ctx, const char *path,
 }
 
 enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path, const char *file,
-                                   const char *beside) {
+                                   const char *beside, const char *scores) {
     char sha256[HN_DIGEST_TEXT];
     if (digest_file(ctx, file, sha256))
         return ctx->code;
@@ -114,5 +114,6 @@ enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path, con
         return ctx->code;
     json_object_set_new(c, "file", hn_json_text(hn_base_name(file)));
     json_object_set_new(c, "file_sha256", json_string(sha256));
+    json_object_set_new(c, "scores_by", json_string(scores));
     return write_document(ctx, c, beside);
 }

@@ -22,8 +22,10 @@ void hn_certificate_add(struct hn_digest *d, int64_t query, const int32_t *id, i
 HN_MUST_USE enum hn_code hn_certificate_write(struct hn_context *ctx,
                                               const struct hn_certificate *c, const char *path);
 // Checks that the certificate of a file is of these negatives, and writes it beside `file`, which
-// holds them, with the file's digest. HN_DATA: it is not.
+// holds them, with the file's digest and whose scores it has (hn_mine_score_by). HN_DATA: it is
+// not.
 HN_MUST_USE enum hn_code hn_certificate_check(struct hn_context *ctx, const char *path,
                                               int64_t negatives, const char *sha256);
 HN_MUST_USE enum hn_code hn_certificate_attach(struct hn_context *ctx, const char *path,
-                                               const char *file, const char *beside);
+                                               const char *file, const char *beside,
+                                               const char *scores);

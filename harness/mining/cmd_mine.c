@@ -24,7 +24,7 @@ struct mine_params {
     struct hn_mine_options o;
     char *output, *scores, *rows, *certificate;
     int format;
-    bool mpi;
+    bool mpi, output_scores;
     int64_t step, threads, memory, wait;
 };
 
@@ -36,6 +36,9 @@ static const struct hn_option mine_options[] = {
      .metavar = "FORMAT"},
     {HN_TEXT_OPTION(struct mine_params, scores, "scores", "with .npy: file of the scores"),
      .metavar = "FILE", .writes = true},
+    {HN_BOOL_OPTION(struct mine_params, output_scores, "output-scores", NULL,
+                    "in the formats of sentence-transformers, too: a column scores (labeled-pair: "
+                    "score), in place of labels, the positive's first")},
     {HN_FILE_OPTION(struct mine_params, certificate, "certificate",
                     "of these negatives, by `price --for`: written beside them as "
                     "OUTPUT.certificate.json; refused if it is of others")},
@@ -108,6 +111,7 @@ static void make_key(struct work *w) {
     hn_digest_add_text(&key, w->corpus.sha256);
     hn_digest_add_text(&key, w->mining.settings);
     hn_digest_add_int(&key, w->file.format);
+    hn_digest_add_int(&key, w->p->output_scores);
     hn_digest_add_int(&key, hn_results_code_version);
     hn_digest_end(&key, w->key);
 }
@@ -122,12 +126,36 @@ static bool is_there(const void *work) {
     return w->p->rows != NULL;
 }
 
+// Trainers read numbers alone.
+static void note_unscored(struct hn_context *ctx, const struct work *w) {
+    if (w->file.unscored > 0)
+        hn_note(ctx, "%s: %s of pairs without a listed score: written as %s", w->p->output,
+                hn_counted(w->file.unscored, "score").text,
+                w->file.format == HN_MINE_TREC ? "nan" : "null");
+}
+
+// Those that filters went by are written.
+static const char *scores_text(const struct work *w) {
+    static const char *const text[] = {[HN_BY_MODEL] = "cosines of the encoder's rows",
+                                       [HN_BY_TEACHER] = "cosines of the teacher's rows",
+                                       [HN_BY_LISTED] = "those of import --scores"};
+    return text[w->miner.o.filter_by];
+}
+
+// NULL: the output has none.
+static const char *scores_by(const struct work *w) {
+    enum hn_mine_format f = w->file.format;
+    bool has = f == HN_MINE_JSONL || f == HN_MINE_TREC ||
+               (f == HN_MINE_NPY ? w->p->scores != NULL : w->p->output_scores);
+    return has ? hn_mine_score_by[w->miner.o.filter_by] : NULL;
+}
+
 static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
     enum hn_code code = HN_OK;
     if (writes(w)) {
-        code = hn_mine_output_begin(ctx, p->output, p->scores, (enum hn_mine_format)p->format,
-                                    &w->file);
+        code = hn_mine_output_begin(ctx, p->output, p->scores, p->output_scores,
+                                    (enum hn_mine_format)p->format, &w->file);
         w->mining.file = code ? NULL : &w->file;
     }
     code = hn_ranks_agree(ctx, w->ranks, code);
@@ -149,6 +177,8 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
         code = hn_mine_check(ctx, &w->miner, &w->mining.counts, path);
     if (!code && w->file.written == 0 && w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
         hn_note(ctx, "%s: is empty: no query has a positive and a negative", p->output);
+    if (!code)
+        note_unscored(ctx, w);
     if (!code && p->certificate) {
         char sha256[HN_DIGEST_TEXT];
         hn_digest_end(&w->file.digest, sha256);
@@ -159,7 +189,8 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
     all.key = w->key;
     code = hn_mine_output_end(ctx, &w->file, code);
     if (!code && p->certificate)
-        code = hn_certificate_attach(ctx, p->certificate, p->output, w->beside);
+        code = hn_certificate_attach(ctx, p->certificate, p->output, w->beside,
+                                     hn_mine_score_by[w->miner.o.filter_by]);
     return hn_outputs_end(ctx, &all, code);
 }
 
@@ -190,16 +221,16 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
     double share = truth ? (double)a->hidden[HN_STAGE_KEPT] / kept : NAN;
     json_t *list = attrition_list(w);
     if (json)
-        return hn_json_print(ctx,
-                             json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
-                                       hn_json_text(w->p->output), "queries", (json_int_t)queries,
-                                       "wanted", (json_int_t)w->miner.o.n, "negatives",
-                                       (json_int_t)w->file.written, "queries_with_fewer",
-                                       (json_int_t)c->fewer, "queries_with_none",
-                                       (json_int_t)c->none, "drawn_to_fill", (json_int_t)c->drawn,
-                                       "queries_left_out", (json_int_t)w->file.left_out,
-                                       "false_negatives", hn_json_real(share), "attrition", list),
-                             stdout);
+        return hn_json_print(
+            ctx,
+            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s?, s:o}", "file",
+                      hn_json_text(w->p->output), "queries", (json_int_t)queries, "wanted",
+                      (json_int_t)w->miner.o.n, "negatives", (json_int_t)w->file.written,
+                      "queries_with_fewer", (json_int_t)c->fewer, "queries_with_none",
+                      (json_int_t)c->none, "drawn_to_fill", (json_int_t)c->drawn,
+                      "queries_left_out", (json_int_t)w->file.left_out, "false_negatives",
+                      hn_json_real(share), "scores_by", scores_by(w), "attrition", list),
+            stdout);
     hn_records_print(columns, list, stdout);
     json_decref(list);
     printf("\n%s: %s of %s", w->p->output, hn_counted(w->file.written, "negative").text,
@@ -213,6 +244,8 @@ static enum hn_code print_summary(struct hn_context *ctx, const struct work *w, 
         printf("; %s drawn to fill up", hn_counted(c->drawn, "negative").text);
     if (truth && kept > 0)
         printf("; of the kept candidates %.2f %% are false negatives", 100 * share);
+    if (scores_by(w))
+        printf("; its scores are %s", scores_text(w));
     printf("; %s of data at most\n", hn_bytes_text(atomic_load(&ctx->memory.peak)).text);
     return HN_OK;
 }
@@ -312,7 +345,8 @@ const struct hn_command hn_cmd_mine = {
         "to 210 of all) and Tevatron's (the best 100 but for positives). Formats: jsonl has query, "
         "pos and neg with ids and scores; triplet, n-tuple, labeled-pair and labeled-list are "
         "those "
-        "of sentence-transformers, an object a line; trec a run; npy indices, -1 where there are "
+        "of sentence-transformers, an object a line, with scores by --output-scores; trec a run; "
+        "npy indices, -1 where there are "
         "fewer. The same file, options and seed give the same bytes for any number of threads, "
         "--rows "
         "and ranks. Parts that --rows and --mpi mine are kept in FILE.parts until the file is "

@@ -18,7 +18,7 @@ const char *const hn_mine_formats[] = {"auto",         "jsonl",        "trec", "
                                        "labeled-pair", "labeled-list", "npy",  NULL};
 
 static enum hn_code find_format(struct hn_context *ctx, const char *path, const char *scores,
-                                enum hn_mine_format *format) {
+                                bool with_scores, enum hn_mine_format *format) {
     if (*format == HN_MINE_BY_NAME)
         *format = hn_ends_in(path, ".jsonl")                              ? HN_MINE_JSONL
                   : hn_ends_in(path, ".npy")                              ? HN_MINE_NPY
@@ -29,16 +29,22 @@ static enum hn_code find_format(struct hn_context *ctx, const char *path, const 
                        "%s: its name does not tell the format: end it in .jsonl, .trec or .npy, or "
                        "give --format",
                        path);
+    if (with_scores && *format == HN_MINE_NPY)
+        return hn_fail(ctx, HN_USAGE,
+                       "--output-scores does not go with --format npy: name a file of scores with "
+                       "--scores");
     if (scores && *format != HN_MINE_NPY)
         return hn_fail(ctx, HN_USAGE, "--scores goes with --format npy alone: leave it out");
     return HN_OK;
 }
 
 enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path, const char *scores,
-                                  enum hn_mine_format format, struct hn_mine_output *out) {
-    *out = (struct hn_mine_output){.format = format};
+                                  bool with_scores, enum hn_mine_format format,
+                                  struct hn_mine_output *out) {
+    *out = (struct hn_mine_output){.format = format, .with_scores = with_scores};
     hn_digest_begin(&out->digest);
-    if (find_format(ctx, path, scores, &out->format) || hn_file_begin(ctx, path, &out->file))
+    if (find_format(ctx, path, scores, with_scores, &out->format) ||
+        hn_file_begin(ctx, path, &out->file))
         return ctx->code;
     if (!scores || !hn_file_begin(ctx, scores, &out->scores))
         return HN_OK;
@@ -100,16 +106,40 @@ static json_t *names(const struct line *l, const int32_t *id, int64_t n,
     return whole(list, good);
 }
 
-static json_t *numbers(const double *value, int64_t n) {
+// A score; null, and counted, where the pair has none.
+static json_t *number(const struct line *l, double score) {
+    l->out->unscored += isnan(score);
+    return hn_json_real(score);
+}
+
+static json_t *numbers(const struct line *l, const double *value, int64_t n) {
     json_t *list = json_array();
     bool good = list;
     for (int64_t k = 0; k < n && good; k++)
-        good = !json_array_append_new(list, hn_json_real(value[k]));
+        good = !json_array_append_new(list, number(l, value[k]));
     return whole(list, good);
 }
 
-static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
+// The score of positive p, by whom filters go.
+static double score_of(const struct line *l, int64_t p) {
     const struct hn_miner *m = l->out->miner;
+    return hn_miner_score(m, (enum hn_score_by)m->o.filter_by, l->query, l->positive[p]);
+}
+
+// The scores of positive p and of n negatives from `score` on.
+static json_t *scores_of(const struct line *l, int64_t p, const double *score, int64_t n) {
+    json_t *list = numbers(l, score, n);
+    bool good = list && !json_array_insert_new(list, 0, number(l, score_of(l, p)));
+    return whole(list, good);
+}
+
+// Sets a key of an object; NULL, with the object gone, if it cannot. Takes both.
+static json_t *with(json_t *object, const char *key, json_t *value) {
+    bool good = !json_object_set_new(object, key, value);
+    return whole(object, good);
+}
+
+static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
     HN_SCOPE(ctx);
     int32_t *positive = hn_alloc(ctx, l->positives, sizeof *positive);
     double *score = hn_alloc(ctx, l->positives, sizeof *score);
@@ -117,7 +147,7 @@ static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
         return ctx->code;
     for (int64_t k = 0; k < l->positives; k++) {
         positive[k] = positive_of(l, k);
-        score[k] = hn_miner_score(m, (enum hn_score_by)m->o.filter_by, l->query, l->positive[k]);
+        score[k] = score_of(l, k);
     }
     return put(ctx, l,
                json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "query",
@@ -125,17 +155,22 @@ static enum hn_code put_jsonl(struct hn_context *ctx, const struct line *l) {
                          names(l, positive, l->positives, text_of), "neg",
                          names(l, l->id, l->n, text_of), "query_id", id_of(l, HN_QUERIES, l->query),
                          "pos_id", names(l, positive, l->positives, id_of), "neg_id",
-                         names(l, l->id, l->n, id_of), "pos_scores", numbers(score, l->positives),
-                         "neg_scores", numbers(l->score, l->n)));
+                         names(l, l->id, l->n, id_of), "pos_scores",
+                         numbers(l, score, l->positives), "neg_scores",
+                         numbers(l, l->score, l->n)));
+}
+
+static json_t *triplet(const struct line *l, int64_t p, int64_t k) {
+    json_t *object = json_pack("{s:s, s:s, s:s}", "query", text_of(l, HN_QUERIES, l->query),
+                               "positive", text_of(l, HN_CORPUS, positive_of(l, p)), "negative",
+                               text_of(l, HN_CORPUS, l->id[k]));
+    return l->out->with_scores ? with(object, "scores", scores_of(l, p, l->score + k, 1)) : object;
 }
 
 static enum hn_code put_triplets(struct hn_context *ctx, const struct line *l) {
     for (int64_t p = 0; p < l->positives; p++)
         for (int64_t k = 0; k < l->n; k++)
-            if (put(ctx, l,
-                    json_pack("{s:s, s:s, s:s}", "query", text_of(l, HN_QUERIES, l->query),
-                              "positive", text_of(l, HN_CORPUS, positive_of(l, p)), "negative",
-                              text_of(l, HN_CORPUS, l->id[k]))))
+            if (put(ctx, l, triplet(l, p, k)))
                 return ctx->code;
     return HN_OK;
 }
@@ -144,14 +179,11 @@ static json_t *tuple(const struct line *l, int64_t p) {
     char key[40];
     json_t *object = json_pack("{s:s, s:s}", "query", text_of(l, HN_QUERIES, l->query), "positive",
                                text_of(l, HN_CORPUS, positive_of(l, p)));
-    for (int64_t k = 0; object && k < l->n; k++) {
+    for (int64_t k = 0; k < l->n; k++) {
         (void)snprintf(key, sizeof key, "negative_%lld", (long long)k + 1);
-        if (json_object_set_new(object, key, json_string(text_of(l, HN_CORPUS, l->id[k])))) {
-            json_decref(object);
-            return NULL;
-        }
+        object = with(object, key, json_string(text_of(l, HN_CORPUS, l->id[k])));
     }
-    return object;
+    return l->out->with_scores ? with(object, "scores", scores_of(l, p, l->score, l->n)) : object;
 }
 
 // As sentence-transformers does it: of queries with all negatives alone.
@@ -163,33 +195,44 @@ static enum hn_code put_tuples(struct hn_context *ctx, const struct line *l) {
 }
 
 static enum hn_code put_pair(struct hn_context *ctx, const struct line *l, int64_t passage,
-                             int label) {
+                             int label, double score) {
+    json_t *object = json_pack("{s:s, s:s}", "query", text_of(l, HN_QUERIES, l->query), "passage",
+                               text_of(l, HN_CORPUS, passage));
     return put(ctx, l,
-               json_pack("{s:s, s:s, s:i}", "query", text_of(l, HN_QUERIES, l->query), "passage",
-                         text_of(l, HN_CORPUS, passage), "label", label));
+               l->out->with_scores ? with(object, "score", number(l, score))
+                                   : with(object, "label", json_integer(label)));
 }
 
 static enum hn_code put_pairs(struct hn_context *ctx, const struct line *l) {
     for (int64_t p = 0; p < l->positives; p++)
-        if (put_pair(ctx, l, positive_of(l, p), 1))
+        if (put_pair(ctx, l, positive_of(l, p), 1, score_of(l, p)))
             return ctx->code;
     for (int64_t k = 0; k < l->n; k++)
-        if (put_pair(ctx, l, l->id[k], 0))
+        if (put_pair(ctx, l, l->id[k], 0, l->score[k]))
             return ctx->code;
     return HN_OK;
 }
 
+// 1 for the positive, and n times 0.
+static json_t *labels(int64_t n) {
+    json_t *list = json_array();
+    bool good = list;
+    for (int64_t k = 0; k <= n && good; k++)
+        good = !json_array_append_new(list, json_integer(k == 0));
+    return whole(list, good);
+}
+
 static enum hn_code put_lists(struct hn_context *ctx, const struct line *l) {
     for (int64_t p = 0; p < l->positives; p++) {
-        json_t *passages = names(l, l->id, l->n, text_of), *labels = json_array();
+        json_t *passages = names(l, l->id, l->n, text_of);
         bool good = passages &&
                     !json_array_insert_new(passages, 0,
                                            json_string(text_of(l, HN_CORPUS, positive_of(l, p))));
-        for (int64_t k = 0; k <= l->n && good; k++)
-            good = !json_array_append_new(labels, json_integer(k == 0));
+        json_t *object = json_pack("{s:s, s:o}", "query", text_of(l, HN_QUERIES, l->query),
+                                   "passages", whole(passages, good));
         if (put(ctx, l,
-                json_pack("{s:s, s:o, s:o}", "query", text_of(l, HN_QUERIES, l->query), "passages",
-                          whole(passages, good), "labels", labels)))
+                l->out->with_scores ? with(object, "scores", scores_of(l, p, l->score, l->n))
+                                    : with(object, "labels", labels(l->n))))
             return ctx->code;
     }
     return HN_OK;
@@ -200,6 +243,7 @@ static enum hn_code put_run(struct hn_context *ctx, const struct line *l) {
     for (int64_t k = 0; k < l->n && !blank; k++) {
         const char *id = id_of(l, HN_CORPUS, l->id[k]);
         blank = strchr(id, ' ') ? id : NULL;
+        l->out->unscored += isnan(l->score[k]);
         fprintf(l->out->file.out, "%s Q0 %s %lld %s hardneg\n", query, id, (long long)k + 1,
                 hn_real_text(l->score[k]).text);
     }

@@ -22,6 +22,7 @@ extern const char *const hn_mine_formats[];
 // borrowed.
 struct hn_mine_output {
     enum hn_mine_format format;
+    bool with_scores;
     struct hn_new_file file, scores; // scores: of format npy, where asked for
     // To be set before anything is added:
     struct hn_strings text[HN_SETS]; // n = 0: none are known, ids stand for them
@@ -31,13 +32,16 @@ struct hn_mine_output {
     double *score;           // likewise, NULL: not asked for
     int64_t left_out;        // queries without a line, for want of a positive or of negatives
     int64_t written;         // negatives of the others
+    int64_t unscored;        // scores written of pairs without a listed one
     struct hn_digest digest; // of the negatives of queries with a positive
 };
 
-// `scores`: a second file, for format npy; or NULL. HN_USAGE: the format is not known by the name,
-// or --scores does not go with it.
+// `scores`: a second file, for format npy; or NULL. with_scores: the formats of
+// sentence-transformers have them, too, as its output_scores does. HN_USAGE: the format is not
+// known by the name, or --scores or --output-scores does not go with it.
 HN_MUST_USE enum hn_code hn_mine_output_begin(struct hn_context *ctx, const char *path,
-                                              const char *scores, enum hn_mine_format format,
+                                              const char *scores, bool with_scores,
+                                              enum hn_mine_format format,
                                               struct hn_mine_output *out);
 
 // The negatives of queries from .. from + m->count. HN_DATA: a text or an id that the format cannot

@@ -28,7 +28,7 @@ static enum hn_code write_query(enum hn_mine_format format, int calls) {
     HN_SCOPE(&ctx);
     HN_CHECK(&ctx, hn_strings_count(&ctx, &miner.data.id[HN_QUERIES], 1));
     HN_CHECK(&ctx, hn_strings_count(&ctx, &miner.data.id[HN_CORPUS], 4));
-    HN_CHECK(&ctx, hn_mine_output_begin(&ctx, in_folder("out"), NULL, format, &out));
+    HN_CHECK(&ctx, hn_mine_output_begin(&ctx, in_folder("out"), NULL, false, format, &out));
     out.miner = &miner;
     allowed = calls;
     enum hn_code code = hn_mine_output_add(&ctx, &out, 0, &mined);
