@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // One walk over the results writes their bytes and reads them, so that both are of one format:
 // numbers as they are in memory, texts and lists behind their lengths. Bytes may be damaged or made
@@ -315,6 +316,74 @@ enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
     hn_temporary_sweep(cells, ""); // of runs that were killed
     hn_temporary_sweep(folder, "");
     return HN_OK;
+}
+
+static char *plan_path(struct hn_context *ctx, const char *folder) {
+    return hn_format(ctx, "%s/cells/plan", folder);
+}
+
+enum hn_code hn_cell_plan_write(struct hn_context *ctx, const char *folder,
+                                const struct hn_results *plan) {
+    HN_SCOPE(ctx);
+    struct hn_bytes bytes = {0};
+    char *path = plan_path(ctx, folder);
+    return path && !hn_cell_bytes_put(ctx, (struct hn_cell_head){"", "", "", ""}, plan, &bytes)
+               ? hn_bytes_write(ctx, path, first_line, 0, bytes.data, bytes.n)
+               : ctx->code;
+}
+
+void hn_cell_plan_remove(struct hn_context *ctx, const char *folder) {
+    HN_SCOPE(ctx);
+    char *path = plan_path(ctx, folder);
+    if (path)
+        (void)remove(path);
+}
+
+bool hn_cell_plan_is_there(struct hn_context *ctx, const char *folder) {
+    HN_SCOPE(ctx);
+    char *path = plan_path(ctx, folder);
+    return path && access(path, F_OK) == 0;
+}
+
+// Appends a cell if it is finished.
+static enum hn_code append_cell(struct hn_context *ctx, const char *folder, const char *run_key,
+                                struct hn_results *out, int64_t *finished) {
+    struct hn_cell_status is;
+    struct hn_results cell;
+    if (hn_cell_file_state(ctx, folder, run_key, &is))
+        return ctx->code;
+    if (!is.present)
+        return HN_OK;
+    enum hn_code code = hn_cell_file_read(ctx, folder, run_key, &cell);
+    if (!code)
+        code = hn_results_append(ctx, out, &cell);
+    hn_results_free(ctx, &cell);
+    ++*finished;
+    return code;
+}
+
+enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder, struct hn_results *out) {
+    struct hn_bytes bytes;
+    struct hn_cell_head head;
+    int64_t finished = 0;
+    *out = (struct hn_results){0};
+    char *path = plan_path(ctx, folder);
+    if (!path || hn_bytes_read(ctx, path, first_line, &bytes))
+        return ctx->code;
+    if (hn_cell_bytes_take(ctx, (struct hn_cursor){bytes.data, bytes.n}, &head, out))
+        return hn_fail_in(ctx, "%s", path);
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; !code; i++) {
+        const struct hn_table *plan = hn_results_table(out, "plan"); // moves as tables are added
+        if (!plan || i == plan->rows)
+            break;
+        code = append_cell(ctx, folder, hn_table_text(plan, i, "run_key"), out, &finished);
+    }
+    if (!code && finished == 0)
+        code = hn_fail(ctx, HN_DATA, "%s: its run has not finished a cell yet", folder);
+    if (code)
+        hn_results_free(ctx, out);
+    return code;
 }
 
 static int by_text(const void *a, const void *b) {

@@ -1,4 +1,6 @@
 // A file per finished cell, <folder>/cells/<run_key>.cell: a line, the results and a checksum.
+// While a run goes on there is <folder>/cells/plan, too, in the same form: what the run is, its
+// table `plan` of all cells, and no rows. It goes when results.h5 is written.
 #pragma once
 
 #include "core/bytes.h"
@@ -19,6 +21,17 @@ HN_MUST_USE enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *f
                                            const char *run_key, struct hn_results *out);
 // Column `status` or `error` of a cell: of its run, or of what needed no sampler.
 const char *hn_cell_file_text(const struct hn_results *cell, const char *column);
+
+// Writes the plan of a run that begins; removes it at its end.
+HN_MUST_USE enum hn_code hn_cell_plan_write(struct hn_context *ctx, const char *folder,
+                                            const struct hn_results *plan);
+void hn_cell_plan_remove(struct hn_context *ctx, const char *folder);
+// True if a run into the folder goes on, or was interrupted.
+bool hn_cell_plan_is_there(struct hn_context *ctx, const char *folder);
+// Results of that run: its plan, and the cells that are finished, in their order. HN_DATA: the plan
+// is damaged, or no cell is finished.
+HN_MUST_USE enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder,
+                                           struct hn_results *out);
 
 // The cell_keys of all complete cell files in the folder, of any version, sorted.
 struct hn_cell_file_list {

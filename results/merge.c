@@ -40,6 +40,17 @@ static bool goes_on(const struct hn_table *cells, enum hn_row_kind kind, int64_t
                0;
 }
 
+struct hn_merge_share hn_merge_share_of(const struct hn_results *r) {
+    const struct hn_table *plan = hn_results_table(r, plan_name);
+    int64_t n = 0;
+    for (enum hn_row_kind kind = HN_ROW_RUN; kind < HN_ROW_KINDS; kind++) {
+        const struct hn_table *cells = cells_of(r, kind);
+        for (int64_t i = 0; cells && i < cells->rows; i++)
+            n += !goes_on(cells, kind, i);
+    }
+    return (struct hn_merge_share){n, plan ? plan->rows : n};
+}
+
 // A cell that a plan lists twice would be in the merged results twice.
 static enum hn_code check_once(struct hn_context *ctx, const struct hn_table *plan) {
     struct hn_named *cell = hn_alloc(ctx, plan->rows, sizeof *cell);

@@ -8,6 +8,12 @@
 HN_MUST_USE enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_results *results,
                                            const char *run_key, const char *label);
 
+// The cells that results hold, of `of` of their job: of as many where they have no table `plan`.
+struct hn_merge_share {
+    int64_t cells, of;
+};
+struct hn_merge_share hn_merge_share_of(const struct hn_results *r);
+
 struct hn_merge_summary {
     int64_t cells, repeated, missing, failed,
         not_applicable; // of the plan; repeated: in several parts

@@ -378,6 +378,32 @@ F
 }
 
 # A filtered run adds to what is there and never takes away.
+# A run that is killed leaves what `report` reads: the cells that are finished.
+test_unfinished() {
+    "$hardneg" synth -o many.h5 --n 400 --dim 16 --steps 2 --quiet
+    job many.h5 '[uniform, knn]' 'figures: none' 'metrics: [fn_ratio, hardness]' >many.yaml
+    sed -i "s/^seeds:.*/seeds: [$(seq -s, 1 40)]/" many.yaml
+    "$hardneg" run -c many.yaml -o killed --quiet &
+    local pid=$! tries=0
+    while [ "$(find killed/cells -name '*.cell' 2>/dev/null | wc -l)" -lt 5 ] && [ $((tries++)) -lt 600 ]; do sleep 0.02; done
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    check "a killed run leaves no results" test ! -e killed/results.h5
+    local n
+    n=$(find killed/cells -name '*.cell' | wc -l)
+    expect "report of it" 0 "$n of 160 cells: its run goes on, or was interrupted" report killed
+    check "the page says so, too" grep -q "<strong>$n of 160 cells:</strong>" killed/index.html
+    expect "and export" 0 '' export killed --csv -o killed.csv --quiet
+    check "a row for each cell of a sampler" test "$(wc -l <killed.csv)" -ge "$n"
+    expect "merge names what is missing" 4 "missing: the merged file is partial" merge killed -o killed.h5 --quiet
+    expect "the same command goes on" 0 '' run -c many.yaml -o killed --quiet
+    expect "then nothing is missing" 0 '' report killed -o whole.html
+    check "on the page either" eval '! grep -q "of 160 cells:" whole.html && ! test -s "$work/err"'
+    mkdir -p begun/cells
+    cp killed/results.h5 begun/cells/plan
+    expect "a plan that is none" 3 'begun/cells/plan' report begun
+}
+
 test_filter() {
     job s.h5 '[uniform: {}, knn: {}]' >f.yaml
     expect "a filtered run" 0 '' run -c f.yaml -o filtered --filter ' uniform '
@@ -581,7 +607,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_foreseen test_replacing test_outputs_apart test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_foreseen test_replacing test_outputs_apart test_unfinished test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

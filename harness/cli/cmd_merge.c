@@ -21,7 +21,7 @@ static const struct hn_option merge_options[] = {
 
 static enum hn_code read_part(struct hn_context *ctx, const char *path, struct hn_results *out) {
     char *file = hn_results_path(ctx, path);
-    if (!file || hn_results_read(ctx, file, out))
+    if (!file || hn_results_load(ctx, file, out))
         return ctx->code;
     // A part may have drawn no cell of its job's plan.
     static const char *const joined[] = {"snapshots", "training", "plan"};

@@ -32,7 +32,7 @@ static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "paper") : NULL;
     char *figures = folder ? hn_format(ctx, "%s/figures", folder) : NULL;
-    if (!figures || hn_results_read(ctx, file, &results) || hn_folder_make(ctx, figures))
+    if (!figures || hn_results_load(ctx, file, &results) || hn_folder_make(ctx, figures))
         return ctx->code;
     const struct hn_latex_paper paper = {&results, folder, own->medium + 1, paper_terms[own->term]};
     enum hn_code code = hn_latex_paper(ctx, &paper);

@@ -92,7 +92,7 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
     int drawn;
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? hn_folder_beside(ctx, file, own->output, "figures") : NULL;
-    if (!folder || hn_results_read(ctx, file, &results) || hn_folder_make(ctx, folder))
+    if (!folder || hn_results_load(ctx, file, &results) || hn_folder_make(ctx, folder))
         return ctx->code;
     if (own->columns != INT64_MIN && own->medium == 0)
         return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");

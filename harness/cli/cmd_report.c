@@ -89,7 +89,7 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
                               const struct report_params *own, struct paths *paths) {
     struct hn_results results;
     return find_paths(ctx, argument, own->output, paths) ||
-                   hn_results_read(ctx, paths->file, &results) ||
+                   hn_results_load(ctx, paths->file, &results) ||
                    write_page(ctx, &results, paths, own)
                ? ctx->code
                : HN_OK;
@@ -121,7 +121,7 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
         return hn_fail(ctx, HN_USAGE, "a page of several results needs a name: add -o FILE");
     for (int i = 0; i < n; i++) {
         if (find_paths(ctx, call->args[i], output, paths) ||
-            hn_results_read(ctx, paths->file, &results[i]))
+            hn_results_load(ctx, paths->file, &results[i]))
             return ctx->code;
         report[i] = (struct hn_report_of){&results[i], paths->name, paths->file};
         for (int k = 0; k < i; k++)

@@ -244,7 +244,10 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
     int64_t begun = hn_wall_ns();
     atomic_store(&ctx->memory.peak, atomic_load(&ctx->memory.live)); // not the calibration's
-    if (hn_run_cells(ctx, run, &state, &summary))
+    const struct hn_job *job = plan->job;
+    const struct hn_run_record record = {
+        call->line, job->resolved, job->resolved_sha256, job->title, job->path, &env, NULL, 0};
+    if (hn_run_begin(ctx, run, &record) || hn_run_cells(ctx, run, &state, &summary))
         return ctx->code;
     if (p->rows && hn_shares_tell(ctx, &p->parts, p->rows, begun, call->quiet, call->verbose, &env))
         return ctx->code;

@@ -121,7 +121,11 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     struct hn_run_summary summary;
     run->state = &state;
     run->processes = p->ranks ? 1 : hn_processes_fit(ctx, run->n, (int)hn_given(p->workers, 0));
-    bool failed = hn_untrained_open(ctx, run->n, &untrained) || hn_run_items(ctx, run, &summary) ||
+    struct hn_results env = {0};
+    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256,
+                                         job->title, job->path,     &env};
+    bool failed = hn_host_describe(ctx, &env, false) || hn_run_begin(ctx, run, &record) ||
+                  hn_untrained_open(ctx, run->n, &untrained) || hn_run_items(ctx, run, &summary) ||
                   (hn_ranks_number(p->ranks) == 0 && finish(ctx, call, job, run, &summary));
     hn_untrained_close(&untrained);
     run->state = NULL;

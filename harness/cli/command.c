@@ -1,8 +1,12 @@
 // The commands of the program, and what all of them share.
 #include "harness/cli/command.h"
 
+#include "core/files.h"
 #include "core/text.h"
 #include "harness/host/memory.h"
+
+#include "results/cell_file.h"
+#include "results/merge.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -119,7 +123,8 @@ char *hn_results_path(struct hn_context *ctx, const char *argument) {
         length--;
     char *path = hn_format(ctx, "%.*s/results.h5", (int)length, argument),
          *cells = hn_format(ctx, "%s/cells", argument);
-    if (path && cells && stat(path, &about) != 0 && stat(cells, &about) == 0) {
+    if (path && cells && stat(path, &about) != 0 && stat(cells, &about) == 0 &&
+        !hn_cell_plan_is_there(ctx, argument)) {
         (void)hn_fail(ctx, HN_DATA,
                       "%s: has no results.h5: its run has not ended; give its command again, "
                       "finished cells are kept",
@@ -129,7 +134,25 @@ char *hn_results_path(struct hn_context *ctx, const char *argument) {
     return cells ? path : NULL;
 }
 
+enum hn_code hn_results_load(struct hn_context *ctx, const char *path, struct hn_results *out) {
+    const char *name = hn_base_name(path);
+    char *folder =
+        name == path ? hn_strdup(ctx, ".") : hn_format(ctx, "%.*s", (int)(name - path - 1), path);
+    if (!folder)
+        return ctx->code;
+    if (strcmp(name, "results.h5") != 0 || !hn_cell_plan_is_there(ctx, folder))
+        return hn_results_read(ctx, path, out);
+    if (hn_cell_plan_read(ctx, folder, out))
+        return ctx->code;
+    const struct hn_merge_share share = hn_merge_share_of(out);
+    hn_note(ctx,
+            "%s: %" PRId64 " of %s: its run goes on, or was interrupted, and its command goes on "
+            "with the rest",
+            folder, share.cells, hn_counted(share.of, "cell").text);
+    return HN_OK;
+}
+
 enum hn_code hn_results_open(struct hn_context *ctx, const char *argument, struct hn_results *out) {
     char *path = hn_results_path(ctx, argument);
-    return path ? hn_results_read(ctx, path, out) : ctx->code;
+    return path ? hn_results_load(ctx, path, out) : ctx->code;
 }

@@ -111,6 +111,10 @@ int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
 
 // A results file, or that of the folder of a run; the path is owned by the caller.
 HN_MUST_USE char *hn_results_path(struct hn_context *ctx, const char *argument);
+// Reads what hn_results_path() gave; of a run that goes on or was interrupted the cells that are
+// finished, and a note says how many.
+HN_MUST_USE enum hn_code hn_results_load(struct hn_context *ctx, const char *path,
+                                         struct hn_results *out);
 HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *argument,
                                          struct hn_results *out);
 

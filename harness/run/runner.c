@@ -464,6 +464,23 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_run_record 
                : HN_OK;
 }
 
+static enum hn_code write_plan(struct hn_context *ctx, const struct hn_runner *run,
+                               const struct hn_run_record *record) {
+    struct hn_results plan = {0};
+    HN_SCOPE(ctx);
+    return hn_cell_files_prepare(ctx, run->folder) || hn_rows_table(ctx, run->rows, &plan.runs) ||
+                   hn_rows_table(ctx, HN_ROWS_TIMING, &plan.timing) || add_plan(ctx, run, &plan) ||
+                   describe(ctx, record, false, &plan)
+               ? ctx->code
+               : hn_cell_plan_write(ctx, run->folder, &plan);
+}
+
+enum hn_code hn_run_begin(struct hn_context *ctx, const struct hn_runner *run,
+                          const struct hn_run_record *record) {
+    bool first = hn_ranks_number(run->ranks) == 0;
+    return hn_ranks_agree(ctx, run->ranks, first ? write_plan(ctx, run, record) : HN_OK);
+}
+
 enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
                           const struct hn_run_record *record, struct hn_results *out,
                           struct hn_run_summary *summary) {
@@ -475,7 +492,10 @@ enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
         return ctx->code;
     HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
-    return path ? hn_results_write(ctx, out, path) : ctx->code;
+    if (!path || hn_results_write(ctx, out, path))
+        return ctx->code;
+    hn_cell_plan_remove(ctx, run->folder);
+    return HN_OK;
 }
 
 enum hn_code hn_run_parse_filter(struct hn_context *ctx, const char *text, regex_t *filter) {

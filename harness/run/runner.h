@@ -49,6 +49,11 @@ bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item);
 // or is of an item that is not wanted now, so that it would be lost, unless `force`.
 HN_MUST_USE enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run,
                                              bool force);
+struct hn_run_record;
+// Leaves in the folder what `report` reads of a run that has not ended (results/cell_file.h): rank
+// 0, all ranks get its code. hn_run_store() removes it.
+HN_MUST_USE enum hn_code hn_run_begin(struct hn_context *ctx, const struct hn_runner *run,
+                                      const struct hn_run_record *record);
 // Runs what is missing. An item that fails is recorded (status "failed") and the run goes on; bad
 // data (HN_DATA), an unwritable folder, and an interrupt end it, with every finished item kept. Of
 // several ranks each is given some of the items, all the same code, and rank 0 the summary of all.

@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
+#include "results/merge.h"
 #include "results/programs.h"
 
 #include <inttypes.h>
@@ -192,10 +193,23 @@ static void put_versions(FILE *html, const struct hn_results *const *r, int64_t 
     fputs("</ul></div>\n", html);
 }
 
+// Of results that lack cells of their job.
+static void put_share(FILE *html, const struct hn_results *r) {
+    const struct hn_merge_share share = hn_merge_share_of(r);
+    const char *unit = hn_html_is_training(r) ? "run" : "cell";
+    if (share.cells < share.of)
+        fprintf(html,
+                "<p><strong>%" PRId64 " of %s:</strong> this page has those that are finished; the "
+                "command of the run goes on with the rest.</p>\n",
+                share.cells, hn_counted(share.of, unit).text);
+}
+
 enum hn_code hn_html_programs(FILE *html, struct hn_context *ctx, const struct hn_results *const *r,
                               int64_t n) {
     struct hn_programs programs = {0};
     HN_SCOPE(ctx);
+    if (n == 1)
+        put_share(html, r[0]);
     put_versions(html, r, n);
     for (int64_t i = 0; i < n; i++)
         if (hn_programs_add(ctx, r[i], &programs))
