@@ -92,7 +92,8 @@ static void table(void) {
     begin();
     put_sampler("uniform", none, none);
     put_sampler("knn", many, many);
-    says(opening(), "+10</th><td colspan=4>none: every sampler has more", "not decided");
+    says(opening(), "+10</th><td colspan=4>none: every sampler has more",
+         "+10</th><td colspan=4>not decided");
 }
 
 // Settings with the same values, which an option did not touch, are one.
