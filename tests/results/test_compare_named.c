@@ -210,4 +210,4 @@ static const struct hn_test tests[] = {
     {"rates", test_rates},
 };
 
-HN_TEST_MAIN("compare named", tests)
+HN_TEST_MAIN("compare_named", tests)
