@@ -9,6 +9,8 @@ struct hn_classes {
     int64_t *count;      // [n] items of each
 };
 
+enum { HN_CLASSES_BYTES = 12 }; // of memory that finding them takes, for each item
+
 // Of label[items]. The arrays belong to the owner of the time.
 HN_MUST_USE enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label,
                                          int64_t items, struct hn_classes *out);

@@ -208,6 +208,10 @@ static void *begin_block(struct hn_context *ctx, char *block, const struct hn_bl
     return b + 1;
 }
 
+enum hn_code hn_check_memory(struct hn_context *ctx, int64_t count, size_t size) {
+    return charged_size(ctx, count, size, 0) < 0 ? ctx->code : HN_OK;
+}
+
 void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     int64_t total = charged_size(ctx, count, size, 0);
     if (total < 0)

@@ -153,6 +153,8 @@ HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, si
 HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity,
                                  int64_t wanted, size_t size);
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
+// HN_OK if the limit allows so much now: asked before what takes long to read.
+HN_MUST_USE enum hn_code hn_check_memory(struct hn_context *ctx, int64_t count, size_t size);
 // `bytes` bytes of an open file, from its position HN_MAPPED_FROM on: in memory once for all
 // processes of a machine that map it. What is written to them is this process's own. Owned, counted
 // and freed like allocations. NULL: HN_IO, HN_MEMORY.

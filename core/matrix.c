@@ -90,6 +90,11 @@ enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, i
 
 enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
                           enum hn_zero_rows zero, const char *what) {
+    return hn_unit_rows_from(ctx, x, 0, rows, cols, zero, what);
+}
+
+enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int64_t first, int64_t rows,
+                               int64_t cols, enum hn_zero_rows zero, const char *what) {
     int64_t bad = rows;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < rows; i++) {
@@ -115,11 +120,11 @@ enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_
         return hn_fail(ctx, HN_DATA,
                        "%s row %lld is all zeros, so cosine is undefined: remove the item or "
                        "fix its embedding",
-                       what, (long long)bad);
+                       what, (long long)(first + bad));
     return hn_fail(ctx, HN_DATA,
                    "%s row %lld is not finite (%s at column %lld): remove the item or fix "
                    "its embedding",
-                   what, (long long)bad, fault, (long long)at);
+                   what, (long long)(first + bad), fault, (long long)at);
 }
 
 // Eight floats, wherever they are.

@@ -45,7 +45,11 @@ const char *hn_row_fault(const float *row, int64_t d, int64_t *at);
 // naming it as "`what` row i"; x is then partly changed.
 HN_MUST_USE enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows,
                                            int64_t cols, const char *what);
-// The same where zero rows may stay: all their inner products are 0.
+// The same where zero rows may stay: all their inner products are 0. The rows are those from
+// `first` on of `what`.
 enum hn_zero_rows { HN_ZERO_ROWS_REFUSED, HN_ZERO_ROWS_KEPT };
+HN_MUST_USE enum hn_code hn_unit_rows_from(struct hn_context *ctx, float *x, int64_t first,
+                                           int64_t rows, int64_t cols, enum hn_zero_rows zero,
+                                           const char *what);
 HN_MUST_USE enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
                                       enum hn_zero_rows zero, const char *what);

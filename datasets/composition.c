@@ -72,11 +72,13 @@ static void digest_rows(const float *x, int64_t rows, int64_t cols, struct row_d
     }
 }
 
+// HN_NOT_APPLICABLE: a row has no direction.
 static enum hn_code digest_step(struct hn_context *ctx, const struct hn_snapshot *s,
                                 const struct hn_data *data, struct row_digest *digest) {
     uint16_t *halves;
     float *x = hn_alloc(ctx, data->block * data->cols, sizeof *x);
-    if (!x || hn_data_halves(ctx, data, data->block, &halves))
+    char *what = hn_format(ctx, "%s:", s->path);
+    if (!x || !what || hn_data_halves(ctx, data, data->block, &halves))
         return ctx->code;
     for (int64_t first = 0; first < data->rows; first += data->block) {
         int64_t count = hn_min(data->block, data->rows - first);
@@ -86,7 +88,19 @@ static enum hn_code digest_step(struct hn_context *ctx, const struct hn_snapshot
         for (int64_t i = 0; i < count * data->cols; i++)
             x[i] += 0.0f; // -0 is 0
         digest_rows(x, count, data->cols, digest + first);
+        if (hn_unit_rows_from(ctx, x, first, count, data->cols, data->zero_rows, what))
+            return HN_NOT_APPLICABLE;
     }
+    return HN_OK;
+}
+
+// Notes why, after a failure. The first block of a large file that was never written ends the
+// count.
+static enum hn_code not_counted(struct hn_context *ctx, const char *why,
+                                struct hn_composition *out) {
+    hn_note(ctx, "equal rows are not counted%s: %s", why, ctx->message);
+    out->repeated = -1;
+    ctx->code = HN_OK;
     return HN_OK;
 }
 
@@ -95,15 +109,11 @@ static enum hn_code count_repeated(struct hn_context *ctx, struct hn_snapshot *s
     HN_SCOPE(ctx);
     int64_t n = s->info.n;
     struct row_digest *digest = hn_alloc(ctx, n, 2 * sizeof *digest); // qsort() takes as much again
-    if (!digest) {
-        out->repeated = -1;
-        hn_note(ctx, "%s: equal rows are not counted, for want of memory: %s", s->path,
-                ctx->message);
-        ctx->code = HN_OK;
-        return HN_OK;
-    }
-    if (digest_step(ctx, s, &s->series[0], digest))
-        return ctx->code;
+    if (!digest)
+        return not_counted(ctx, ", for want of memory", out);
+    enum hn_code code = digest_step(ctx, s, &s->series[0], digest);
+    if (code)
+        return code == HN_NOT_APPLICABLE ? not_counted(ctx, "", out) : code;
     qsort(digest, (size_t)n, sizeof *digest, by_digest);
     for (int64_t i = 1; i < n; i++)
         out->repeated += by_digest(&digest[i - 1], &digest[i]) == 0;

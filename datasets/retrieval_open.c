@@ -262,16 +262,10 @@ enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_retrieval *r, 
 }
 
 static enum hn_code check_side(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side) {
-    for (int64_t i = 0; i < r->base.series[side].steps; i++) {
-        HN_SCOPE(ctx);
-        struct hn_matrix x;
-        if (hn_retrieval_rows(ctx, r, side, i, &x))
-            return ctx->code;
-    }
     HN_SCOPE(ctx);
-    struct hn_matrix x;
     struct hn_strings text;
-    if ((r->info.teacher_d > 0 && hn_retrieval_teacher(ctx, r, side, &x)) ||
+    if (hn_data_check_values(ctx, &r->base, &r->base.series[side]) ||
+        (r->info.teacher_d > 0 && hn_data_check_values(ctx, &r->base, &r->base.teacher[side])) ||
         hn_retrieval_ids(ctx, r, side, &text))
         return ctx->code;
     return hn_retrieval_texts(ctx, r, side, &text);

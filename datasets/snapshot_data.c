@@ -346,15 +346,26 @@ enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s,
 
 enum hn_code hn_data_read_unit(struct hn_context *ctx, const struct hn_snapshot *s,
                                const struct hn_data *data, int64_t index, float *x) {
-    if (hn_check_stop(ctx) || check_index(ctx, s, index))
+    if (check_index(ctx, s, index))
         return ctx->code;
+    uint16_t *halves;
     HN_SCOPE(ctx);
     char *position =
         hn_format(ctx, "%s: data set %s, step %lld (snapshot %lld of %lld),", s->path, data->path,
                   (long long)s->info.step[index], (long long)index + 1, (long long)s->info.steps);
-    if (!position || hn_data_read_step(ctx, s, data, data->steps > 1 ? index : 0, x))
+    float *block = x ? NULL : hn_alloc(ctx, data->block * data->cols, sizeof *block);
+    if (!position || !(x || block) || hn_data_halves(ctx, data, data->block, &halves))
         return ctx->code;
-    return hn_unit_rows(ctx, x, data->rows, data->cols, data->zero_rows, position);
+    for (int64_t first = 0; first < data->rows; first += data->block) {
+        int64_t count = hn_min(data->block, data->rows - first);
+        float *at = x ? x + first * data->cols : block;
+        if (hn_check_stop(ctx) ||
+            hn_data_read_rows(ctx, s, data, data->steps > 1 ? index : 0, first, count, halves,
+                              at) ||
+            hn_unit_rows_from(ctx, at, first, count, data->cols, data->zero_rows, position))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
 struct rows_at {

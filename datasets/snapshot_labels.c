@@ -132,7 +132,8 @@ enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct hn_snapshot 
     const struct hn_snapshot_column column = {
         "/labels", "items", s->info.n, {-1, INT32_MAX, sizeof(int32_t)}};
     const int32_t *single;
-    if (hn_snapshot_read_column(ctx, s, &column, &single) || (!bare && read_sets(ctx, s)))
+    if (hn_check_memory(ctx, s->info.n, sizeof *single + HN_CLASSES_BYTES) ||
+        hn_snapshot_read_column(ctx, s, &column, &single) || (!bare && read_sets(ctx, s)))
         return ctx->code;
     if (single && s->info.labels)
         return hn_fail(ctx, HN_DATA,

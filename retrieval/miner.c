@@ -9,6 +9,14 @@
 #include <math.h>
 #include <string.h>
 
+enum hn_code hn_miner_check_qrels(struct hn_context *ctx, const struct hn_qrels *qrels,
+                                  const char *path) {
+    if (qrels->start)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA, "%s: has no /qrels: nothing says which passages are positives",
+                   path);
+}
+
 static enum hn_code check_data(struct hn_context *ctx, const struct hn_retrieval_data *d,
                                const struct hn_mine_options *o, const char *path) {
     bool teacher = o->filter_by == HN_BY_TEACHER || o->rank_by == HN_BY_TEACHER;
@@ -26,10 +34,7 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_retrieval
                        "%s: has neither a teacher nor scores of pairs, which --guide compares: "
                        "import --query-teacher and --corpus-teacher, or --scores",
                        path);
-    if (!d->qrels.start)
-        return hn_fail(ctx, HN_DATA, "%s: has no /qrels: nothing says which passages are positives",
-                       path);
-    return HN_OK;
+    return hn_miner_check_qrels(ctx, &d->qrels, path);
 }
 
 // The first passage of each text: *kept of them in first[n], and to[n] from a passage to its text's

@@ -26,6 +26,9 @@ struct hn_miner {
     struct hn_listed_scores listed;
 };
 
+// HN_DATA: there are no judged pairs, without which nothing is mined or measured.
+HN_MUST_USE enum hn_code hn_miner_check_qrels(struct hn_context *ctx, const struct hn_qrels *qrels,
+                                              const char *path);
 // Resolves the options. HN_DATA: what they ask for is not there; `path` is what messages call it.
 HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_retrieval_data *data,
                                        const struct hn_mine_options *o, const char *path,

@@ -2,6 +2,7 @@
 #include "harness/mining/corpus.h"
 
 #include "harness/host/parts.h"
+#include "retrieval/miner.h"
 
 static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus *c) {
     int64_t index;
@@ -22,6 +23,12 @@ static enum hn_code load(struct hn_context *ctx, int64_t step, struct hn_corpus 
     return HN_OK;
 }
 
+// All rows must fit before the digest reads them.
+static enum hn_code check_memory(struct hn_context *ctx, const struct hn_retrieval_info *info) {
+    int64_t rows = info->n[HN_QUERIES] + info->n[HN_CORPUS];
+    return hn_check_memory(ctx, rows * (info->file->d + info->teacher_d), sizeof(float));
+}
+
 enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t step,
                             struct hn_file_parts *parts, struct hn_corpus *out) {
     *out = (struct hn_corpus){.file = NULL};
@@ -29,7 +36,9 @@ enum hn_code hn_corpus_open(struct hn_context *ctx, const char *path, int64_t st
         return ctx->code;
     out->info = hn_retrieval_info(out->file);
     // The content is what was written, as for items of a job.
-    enum hn_code code = hn_retrieval_digest(ctx, out->file, out->sha256);
+    enum hn_code code = hn_miner_check_qrels(ctx, &out->info->qrels, path);
+    code = code ? code : check_memory(ctx, out->info);
+    code = code ? code : hn_retrieval_digest(ctx, out->file, out->sha256);
     if (!code && parts)
         hn_file_parts_begin(parts, out->sha256);
     code = code ? code : load(ctx, step, out);
