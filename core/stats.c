@@ -114,6 +114,22 @@ struct hn_interval hn_share_interval(const double *value, int64_t n, double leve
     return (struct hn_interval){mean, fmax(0, middle - half), fmin(1, middle + half)};
 }
 
+// Distance of a limit of a difference from it, by those of its two parts.
+static double combine(double a, double b, double correlation) {
+    return sqrt(fmax(0, a * a - 2 * correlation * a * b + b * b));
+}
+
+struct hn_interval hn_difference_interval(const double *gain, const double *loss, int64_t n,
+                                          double level) {
+    struct hn_interval g = hn_share_interval(gain, n, level), l = hn_share_interval(loss, n, level);
+    double r = n > 1 ? gsl_stats_correlation(gain, 1, loss, 1, (size_t)n) : 0, d = g.mean - l.mean;
+    r = isfinite(r) ? r : 0; // one of them is 0 throughout
+    if (!isfinite(g.lo))
+        return (struct hn_interval){d, NAN, NAN};
+    return (struct hn_interval){d, fmax(-1, d - combine(g.mean - g.lo, l.hi - l.mean, r)),
+                                fmin(1, d + combine(g.hi - g.mean, l.mean - l.lo, r))};
+}
+
 double hn_median(double *value, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (isnan(value[i]))

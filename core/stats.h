@@ -23,6 +23,13 @@ struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t
 // variance. Equal values count as zeros and ones. Fewer than two: lo and hi are NaN.
 struct hn_interval hn_share_interval(const double *value, int64_t n, double level);
 
+// Mean of paired differences gain[i] - loss[i], both in [0, 1] and one of them 0: the two score
+// intervals in one, with their correlation (MOVER: Zou and Donner 2008). Nearly Student's where
+// many pairs differ; where few do, or none, as wide as what so few can show. In [-1, 1]; fewer than
+// two: lo and hi are NaN.
+struct hn_interval hn_difference_interval(const double *gain, const double *loss, int64_t n,
+                                          double level);
+
 // The number of samples that puts Student's interval, which leaves `tail` on either side, on one
 // side of a point with probability .9 (.85 to .93), if their mean lies at this distance from it and
 // they have this deviation: the least n >= 2 with (t.(1 - tail) + t.9)(n - 1) deviation / sqrt(n)

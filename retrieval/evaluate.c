@@ -90,18 +90,35 @@ static int64_t rank_best(const struct work *w, struct scratch *s, int64_t query,
     return kept == w->p->rows ? n : -1;
 }
 
-// The same by all passages.
-static int64_t rank_all(const struct work *w, struct scratch *s, int64_t query, int threads) {
-    const float *q = hn_row(w->q, query);
-    int64_t n = 0, passages = w->p->rows;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < passages; i++)
-        s->entry[i] =
-            (struct entry){hn_score(q, hn_row(w->p, i), w->p->cols), (int32_t)i, 0, (int32_t)i};
+// The same by the passages of s->entry[passages], which have scores and ids.
+static int64_t rank_entries(const struct work *w, struct scratch *s, int64_t query,
+                            int64_t passages) {
+    int64_t n = 0;
     qsort(s->entry, (size_t)passages, sizeof *s->entry, by_score);
     for (int64_t i = 0; i < passages && !is_complete(w, s, n, s->entry[i].score); i++)
         n = add_entry(w, s, query, s->entry[i].id, s->entry[i].score, n); // n <= i
     return n;
+}
+
+// By all passages.
+static int64_t rank_all(const struct work *w, struct scratch *s, int64_t query, int threads) {
+    const float *q = hn_row(w->q, query);
+    int64_t passages = w->p->rows;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < passages; i++)
+        s->entry[i] =
+            (struct entry){hn_score(q, hn_row(w->p, i), w->p->cols), (int32_t)i, 0, (int32_t)i};
+    return rank_entries(w, s, query, passages);
+}
+
+static int64_t rank_run(const struct work *w, struct scratch *s, int64_t query) {
+    const struct hn_pair_scores *run = w->e->run;
+    int64_t from = run->start[query], n = run->start[query + 1] - from;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t id = hn_miner_merged(w->e->miner, run->passage[from + i]);
+        s->entry[i] = (struct entry){(double)run->score[from + i], id, 0, id};
+    }
+    return rank_entries(w, s, query, n);
 }
 
 // The passages from .. to of the ranking as one tie, whose gains go into gain[].
@@ -204,26 +221,40 @@ static enum hn_code open_scratch(struct hn_context *ctx, const struct work *w,
     return s ? HN_OK : ctx->code;
 }
 
-static enum hn_code evaluate_part(struct hn_context *ctx, struct work *w, struct scratch *s) {
+// Values of the queries that their best passages suffice for; suffices[i]: whether they do.
+static enum hn_code evaluate_best(struct hn_context *ctx, const struct work *w, struct scratch *s,
+                                  uint8_t *suffices) {
     HN_SCOPE(ctx);
     struct hn_ranking r;
     const struct hn_matrix q = {hn_row(w->q, w->from), w->rows, w->q->cols, w->q->stride};
-    struct scratch *whole = &s[ctx->threads];
-    int64_t *n = hn_alloc(ctx, w->rows, sizeof *n);
-    if (!n || hn_check_stop(ctx) || hn_ranking_run(ctx, &q, w->p, w->depth, &r) ||
-        !HN_ZALLOC(ctx, w->extreme, 2 * w->e->cutoffs * HN_RETRIEVAL_METRICS * w->rows) ||
-        !HN_ZALLOC(ctx, w->own_text, w->rows))
+    if (hn_ranking_run(ctx, &q, w->p, w->depth, &r))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
     for (int64_t i = 0; i < w->rows; i++) {
         struct scratch *own = &s[omp_get_thread_num()];
-        n[i] = rank_best(w, own, w->from + i, r.id + i * r.kept, r.kept);
-        if (n[i] >= 0)
-            evaluate_ranking(w, own, w->from + i, n[i]);
+        int64_t n = rank_best(w, own, w->from + i, r.id + i * r.kept, r.kept);
+        suffices[i] = n >= 0;
+        if (suffices[i])
+            evaluate_ranking(w, own, w->from + i, n);
     }
-    for (int64_t i = 0; i < w->rows && !hn_check_stop(ctx); i++)
-        if (n[i] < 0)
-            evaluate_ranking(w, whole, w->from + i, rank_all(w, whole, w->from + i, ctx->threads));
+    return HN_OK;
+}
+
+static enum hn_code evaluate_part(struct hn_context *ctx, struct work *w, struct scratch *s) {
+    HN_SCOPE(ctx);
+    struct scratch *whole = &s[ctx->threads];
+    uint8_t *done = hn_zalloc(ctx, w->rows, 1);
+    if (!done || hn_check_stop(ctx) ||
+        !HN_ZALLOC(ctx, w->extreme, 2 * w->e->cutoffs * HN_RETRIEVAL_METRICS * w->rows) ||
+        !HN_ZALLOC(ctx, w->own_text, w->rows) || (!w->e->run && evaluate_best(ctx, w, s, done)))
+        return ctx->code;
+    for (int64_t i = 0; i < w->rows && !hn_check_stop(ctx); i++) {
+        int64_t query = w->from + i;
+        if (!done[i])
+            evaluate_ranking(w, whole, query,
+                             w->e->run ? rank_run(w, whole, query)
+                                       : rank_all(w, whole, query, ctx->threads));
+    }
     add_extremes(w);
     return hn_check_stop(ctx);
 }

@@ -53,6 +53,8 @@ bool hn_evaluate_positions(struct hn_position *position, int64_t n, int64_t k,
 struct hn_ranking_metrics {
     const struct hn_miner *miner;
     const struct hn_relevance *relevance; // the miner's `known` or `truth`
+    const struct hn_pair_scores *run; // ranks those that have a score, by it, of passages of the
+                                      // corpus; NULL: all, by the model
     enum hn_convention convention;
     const int64_t *k; // [cutoffs] ascending or not
     int cutoffs;

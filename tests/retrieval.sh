@@ -371,6 +371,135 @@ for v in json.load(open('mean.json'))['values']:
     expect "per query: no such folder" 2 'none/each.tsv' evaluate r.h5 --per-query none/each.tsv
 }
 
+# Queries, passages with ids in another order, and relevance with grades, of two encoders and a run.
+make_encoders() {
+    [ -e enc-a.h5 ] && return
+    pycheck "files of two encoders" "import numpy as np
+r = np.random.default_rng(5)
+n, m = 60, 150
+rel = {(i, p): int(g) for i in range(n) for p, g in zip(r.choice(m, 4, replace=False), r.choice([0, 1, 1, 2, 3], 4))}
+open('enc-rel.tsv', 'w').writelines(f'q{i}\tp{p}\t{g}\n' for (i, p), g in rel.items())
+base = r.normal(size=(m, 8))
+for name, noise in ('a', .6), ('b', 1.2):
+    q = np.array([sum((base[p] for (j, p), g in rel.items() if j == i and g > 0), np.zeros(8)) for i in range(n)]) + noise * r.normal(size=(n, 8))
+    for side, x in ('q', q), ('p', base + noise * r.normal(size=base.shape)):
+        order = r.permutation(len(x)) if name == 'b' else np.arange(len(x))
+        np.save(f'enc-{name}-{side}.npy', x[order].astype('f4'))
+        open(f'enc-{name}-{side}.txt', 'w').writelines(f'{side}{i}\n' for i in order)
+# A run: few scores, so that many are equal; a query that it lacks; ranks that lie.
+with open('enc.trec', 'w') as f:
+    for i in range(1, n):
+        for k, p in enumerate(r.choice(m, int(r.integers(1, 60)), replace=False)):
+            print(f'q{i} Q0 p{p} {k} {r.integers(8) / 4 + (rel.get((i, p), 0) > 0)} bm25', file=f)"
+    local e
+    for e in a b; do
+        expect "encoder $e" 0 '60 queries' import --queries enc-$e-q.npy --corpus enc-$e-p.npy --query-ids enc-$e-q.txt --corpus-ids enc-$e-p.txt --qrels enc-rel.tsv -o enc-$e.h5
+    done
+}
+
+# Two encoders over the same queries: differences are those of the values that each has alone, and their intervals SciPy's.
+test_against() {
+    make_encoders
+    expect "against" 0 'differences are its values less those of enc-b.h5, of [0-9]+ queries' evaluate enc-a.h5 --against enc-b.h5 --k 5,20 --per-query both.tsv
+    check "against: no notes" silent
+    run evaluate enc-a.h5 --against enc-b.h5 --k 5,20 --json
+    cp out both.json
+    run evaluate enc-b.h5 --k 5,20 --per-query b.tsv
+    run evaluate enc-a.h5 --k 5,20 --per-query a.tsv
+    pycheck "against: values, differences and intervals" "import csv, json, numpy as np
+from scipy.stats import t
+read = lambda f: {r['query']: r for r in csv.DictReader(open(f), delimiter='\t')}
+a, b, both, doc = read('a.tsv'), read('b.tsv'), read('both.tsv'), json.load(open('both.json'))
+assert doc['against'] == 'enc-b.h5' and list(a) == list(both) and list(a) != list(b) and set(a) == set(b)
+def share(x):
+    n, m, v = len(x), x.mean(), x.var()
+    q = t.ppf(.975, n - 1) ** 2 / n * (v / (m * (1 - m)) if v > 1e-24 else 1)
+    half = np.sqrt(q * m * (1 - m) + q * q / 4) / (1 + q)
+    return m, max(0, (m + q / 2) / (1 + q) - half), min(1, (m + q / 2) / (1 + q) + half)
+for v in doc['values']:
+    name = '%s@%d' % (v['metric'], v['k'])
+    assert all(both[q][name] == a[q][name] and both[q]['against_' + name] == b[q][name] for q in a)
+    x, y = (np.array([float(f[q][name]) for q in a if a[q][name]]) for f in (a, b))
+    d = x - y
+    assert len(d) == doc['queries_paired'] > 50 and abs(v['against'] - y.mean()) < 1e-12 and abs(v['difference'] - d.mean()) < 1e-12
+    up, down = np.maximum(d, 0), np.maximum(-d, 0)
+    g, l, r = share(up), share(down), np.corrcoef(up, down)[0, 1] if up.any() and down.any() else 0
+    of = lambda p, q: np.sqrt(p * p - 2 * r * p * q + q * q)
+    assert abs(v['difference_lo'] - max(-1, d.mean() - of(g[0] - g[1], l[2] - l[0]))) < 1e-9, v
+    assert abs(v['difference_hi'] - min(1, d.mean() + of(g[2] - g[0], l[0] - l[1]))) < 1e-9, v
+    if v['metric'] == 'ndcg':
+        student = 2 * t.ppf(.975, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d))
+        assert abs(v['difference_hi'] - v['difference_lo'] - student) < .1 * student, (v, student)"
+    expect "against itself" 0 '^hit +20 .* 0\.0000 +-0\.0[0-9]+ +0\.0' evaluate enc-a.h5 --against enc-a.h5 --k 20
+    head -n 59 enc-b-q.txt >some.txt
+    pycheck "a file of fewer queries" "import numpy as np
+np.save('some.npy', np.load('enc-b-q.npy')[:59])
+other = open('enc-b-q.txt').read().split(); other[3] = 'qx'
+open('other.txt', 'w').write('\n'.join(other))"
+    run import --queries some.npy --corpus enc-b-p.npy --query-ids some.txt --corpus-ids enc-b-p.txt --qrels enc-rel.tsv --unknown skip -o some.h5
+    expect "against fewer queries" 3 "the query $(tail -n 1 enc-b-q.txt) of enc-a.h5 is not in some.h5" evaluate enc-a.h5 --against some.h5
+    expect "against more queries" 3 "the query $(tail -n 1 enc-b-q.txt) of enc-a.h5 is not in some.h5" evaluate some.h5 --against enc-a.h5
+    grep -v '	p7	' enc-rel.tsv >less.tsv
+    run import --queries enc-b-q.npy --corpus enc-b-p.npy --query-ids enc-b-q.txt --corpus-ids enc-b-p.txt --qrels less.tsv -o less.h5
+    expect "against other relevance" 0 "note: enc-a.h5 and less.h5 have other relevance for $(grep -c '	p7	' enc-rel.tsv) quer" evaluate enc-a.h5 --against less.h5
+    run import --queries enc-b-q.npy --corpus enc-b-p.npy --query-ids enc-b-q.txt --corpus-ids enc-b-p.txt --qrels enc-rel.tsv --truth enc-rel.tsv -o true.h5
+    expect "against another measure" 3 'is measured by /qrels, true.h5 by /truth: give --by qrels' evaluate enc-a.h5 --against true.h5
+    expect "against: the same measure" 0 '' evaluate enc-a.h5 --against true.h5 --by qrels
+}
+
+# A run of another system: what trec_eval's rules say of it, computed in Python; and of the program's own.
+test_evaluate_run() {
+    make_encoders
+    local convention
+    for convention in trec expected; do
+        expect "a run: $convention" 0 'note: enc.trec: lacks 1 query: their values are 0' evaluate enc-a.h5 --run enc.trec --convention $convention --k 3,10,100 --per-query "run-$convention.tsv"
+    done
+    pycheck "a run: values" "import csv, collections, itertools, math, random
+rel, ranked = collections.defaultdict(dict), collections.defaultdict(list)
+for l in open('enc-rel.tsv'): q, p, g = l.split(); rel[q][p] = int(g)
+for l in open('enc.trec'): q, _, p, _, s, _ = l.split(); ranked[q].append((float(s), p))
+def values(order, rel, k):
+    g = [rel.get(p, 0) for p in order]
+    dcg = lambda g: sum(x / math.log2(i + 2) for i, x in enumerate(g[:k]))
+    found = [i for i, x in enumerate(g[:k]) if x > 0]
+    n = sum(x > 0 for x in rel.values())
+    return dict(recall=len(found) / n, hit=float(bool(found)), mrr=1 / (found[0] + 1) if found else 0.,
+        ndcg=dcg(g) / dcg(sorted(rel.values(), reverse=True)), map=sum((j + 1) / (i + 1) for j, i in enumerate(found)) / n)
+rows = {c: {r['query']: r for r in csv.DictReader(open(f'run-{c}.tsv'), delimiter='\t')} for c in ('trec', 'expected')}
+random.seed(1)
+seen = 0
+for q in rel:
+    if not any(x > 0 for x in rel[q].values()): continue
+    best = [p for s, p in sorted(ranked[q], reverse=True)]
+    for k in 3, 10, 100:
+        want = values(best, rel[q], k)
+        for m, v in want.items(): assert abs(float(rows['trec'][q][f'{m}@{k}']) - v) < 1e-12, (q, m, k)
+    orders = [[p for s, p in sorted(ranked[q], key=lambda e: (-e[0], random.random()))] for _ in range(400)]
+    for m in ('recall', 'mrr', 'ndcg', 'map'):
+        v = [values(o, rel[q], 10)[m] for o in orders]
+        mean = sum(v) / 400; error = (sum((x - mean) ** 2 for x in v) / 400 / 400) ** .5
+        assert abs(float(rows['expected'][q][f'{m}@10']) - mean) < 4.5 * error + 1e-9, (q, m)
+    seen += 1
+assert seen > 50 and float(rows['trec']['q0']['recall@100'] or 0) == 0"
+    expect "a run of mine" 0 'its scores are cosines' mine enc-a.h5 -n 150 --depth 150 --include-positives --self none --equal-texts apart -o own.trec
+    run evaluate enc-a.h5 --convention trec --k 1,10,100 --per-query own-rows.tsv
+    expect "a run of mine: evaluated" 0 '"queries_not_in_run": 0' evaluate enc-a.h5 --run own.trec --convention trec --k 1,10,100 --per-query own-run.tsv --json
+    check "a run of mine: the same values" cmp -s own-rows.tsv own-run.tsv
+    expect "against a run" 0 'enc-a.h5: by /qrels.*less those of enc.trec' evaluate enc-a.h5 --against enc.trec --k 10 --per-query against.tsv
+    pycheck "against a run: its values" "import csv
+read = lambda f: {r['query']: r for r in csv.DictReader(open(f), delimiter='\t')}
+a, b = read('against.tsv'), read('run-expected.tsv')
+assert len(a) == 60 and all(a[q]['against_ndcg@10'] == b[q]['ndcg@10'] for q in a)"
+    expect "a run against a run" 0 'enc.trec: by /qrels.*less those of own.trec' evaluate enc-a.h5 --run enc.trec --against own.trec --k 10
+    printf 'q1 Q0 p5 1 2.5 x\nq1 Q0 nobody 2 1.5 x\n' >unknown.run
+    expect "a run: an unknown passage" 3 'unknown.run: line 2: the id nobody of a passage is not in enc-a.h5' evaluate enc-a.h5 --run unknown.run
+    expect "a run: unknown ones left out" 0 'unknown.run: 1 line left out' evaluate enc-a.h5 --run unknown.run --unknown skip
+    printf 'qx Q0 p5 1 2.5 x\n' >unknown.run
+    expect "a run: an unknown query" 3 'unknown.run: line 1: the id qx of a query is not in enc-a.h5' evaluate enc-a.h5 --run unknown.run
+    printf 'q1 Q0 p5 1 nan x\n' >unknown.run
+    expect "a run: a score that is no number" 3 'line 1: nan is not a finite number' evaluate enc-a.h5 --run unknown.run
+}
+
 test_overlap() {
     make_files
     printf '{"_id": "%s", "text": "%s"}\n' 1 'How do I bake a cake' 2 two 3 three 4 four >train-q.jsonl
@@ -852,5 +981,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_output_scores test_listed_scores test_evaluate test_evaluate_ties test_per_query test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_output_scores test_listed_scores test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

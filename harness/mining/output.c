@@ -17,13 +17,17 @@
 const char *const hn_mine_formats[] = {"auto",         "jsonl",        "trec", "triplet", "n-tuple",
                                        "labeled-pair", "labeled-list", "npy",  NULL};
 
+bool hn_mine_is_run(const char *path) {
+    return hn_ends_in(path, ".trec") || hn_ends_in(path, ".run");
+}
+
 static enum hn_code find_format(struct hn_context *ctx, const char *path, const char *scores,
                                 bool with_scores, enum hn_mine_format *format) {
     if (*format == HN_MINE_BY_NAME)
-        *format = hn_ends_in(path, ".jsonl")                              ? HN_MINE_JSONL
-                  : hn_ends_in(path, ".npy")                              ? HN_MINE_NPY
-                  : hn_ends_in(path, ".run") || hn_ends_in(path, ".trec") ? HN_MINE_TREC
-                                                                          : HN_MINE_BY_NAME;
+        *format = hn_ends_in(path, ".jsonl") ? HN_MINE_JSONL
+                  : hn_ends_in(path, ".npy") ? HN_MINE_NPY
+                  : hn_mine_is_run(path)     ? HN_MINE_TREC
+                                             : HN_MINE_BY_NAME;
     if (*format == HN_MINE_BY_NAME)
         return hn_fail(ctx, HN_USAGE,
                        "%s: its name does not tell the format: end it in .jsonl, .trec or .npy, or "

@@ -17,6 +17,8 @@ enum hn_mine_format {
 };
 
 extern const char *const hn_mine_formats[];
+// True if a file is a run of TREC by its name: .trec or .run.
+bool hn_mine_is_run(const char *path);
 
 // A file in work. Its arrays belong to the owner of the time; what is set after it was begun is
 // borrowed.

@@ -131,6 +131,53 @@ static void test_interval_identities(void) {
                            hn_ratio_interval(y, x, 1, N - 1, 0.95).mean, 1e-15);
 }
 
+// How often a 95 % interval of n differences holds the truth, of which `gain` are 1, `loss` -1.
+static void check_coverage(double gain, double loss, bool rare) {
+    enum { PAIRS = 1500, MOST = 20 };
+    double held = 0, by_student = 0, up[PAIRS], down[PAIRS], both[PAIRS];
+    for (unsigned a = 0; a <= MOST; a++)
+        for (unsigned b = 0; b <= (loss > 0 ? MOST : 0); b++) {
+            for (unsigned i = 0; i < PAIRS; i++) {
+                up[i] = i < a;
+                down[i] = i >= a && i < a + b;
+                both[i] = up[i] - down[i];
+            }
+            struct hn_interval v = hn_difference_interval(up, down, PAIRS, 0.95);
+            struct hn_interval student = hn_mean_interval(both, 1, PAIRS, 0.95);
+            double chance = gsl_ran_binomial_pdf(a, gain, PAIRS) *
+                            gsl_ran_binomial_pdf(b, loss / (1 - gain), PAIRS - a);
+            held += v.lo <= gain - loss && gain - loss <= v.hi ? chance : 0;
+            by_student += student.lo <= gain - loss && gain - loss <= student.hi ? chance : 0;
+            CU_ASSERT(v.lo >= -1 && v.lo <= v.mean && v.mean <= v.hi && v.hi <= 1);
+        }
+    CU_ASSERT(held > 0.945 && held <= 1);
+    CU_ASSERT(!rare || by_student < 0.83);
+}
+
+// The formula in Python; where many pairs differ it is Student's.
+static void test_difference(void) {
+    enum { N = 400 };
+    double gain[N], loss[N], both[N];
+    const double a[] = {0.5, 0, 0, 0.25, 0, 1}, b[] = {0, 0.125, 0, 0, 1, 0}, none[10] = {0};
+    check_interval(hn_difference_interval(a, b, 6, 0.95), 0.10416666666666669, -0.48801329649992137,
+                   0.5848558079923241);
+    check_interval(hn_difference_interval(none, none, 10, 0.95), 0, -0.33850862264885667,
+                   0.33850862264885667);
+    check_no_limits(hn_difference_interval(a, none, 1, 0.95), 0.5);
+    for (int i = 0; i < N; i++) {
+        both[i] = 0.2 + 0.5 * sin(i * 1.7);
+        gain[i] = fmax(0, both[i]);
+        loss[i] = fmax(0, -both[i]);
+    }
+    struct hn_interval v = hn_difference_interval(gain, loss, N, 0.95);
+    struct hn_interval student = hn_mean_interval(both, 1, N, 0.95);
+    CU_ASSERT_DOUBLE_EQUAL(v.mean, student.mean, 1e-14);
+    CU_ASSERT_DOUBLE_EQUAL(v.hi - v.lo, student.hi - student.lo, 0.02 * (student.hi - student.lo));
+    check_coverage(0.002, 0, true);
+    check_coverage(0.002, 0.002, false);
+    check_coverage(0.0005, 0.004, false);
+}
+
 // Wilson's formula in Python, with scipy.stats.t.ppf; then by its meaning: rare hits are covered,
 // where Student's interval holds the truth in 80 of 100 samples.
 static void test_share(void) {
@@ -397,6 +444,7 @@ static const struct hn_test tests[] = {
     {"median splits", test_median_splits},
     {"interval identities", test_interval_identities},
     {"mean of shares", test_share},
+    {"mean of differences", test_difference},
     {"interval, missing values", test_interval_missing},
     {"coverage", test_coverage},
     {"coverage, exact", test_coverage_exact},
