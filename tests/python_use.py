@@ -260,6 +260,13 @@ class Errors(unittest.TestCase):
         labelled = hardneg.BatchSampler(X, "knn", B, 1, labels=LABELS)
         self.assertRaisesRegex(ValueError, "give labels= with x", labelled.refresh, np.tile(X, (2, 1)))
 
+    def test_too_large(self):
+        for size, world in ((N, 8), (N + 1, 2), (N // 2 + 1, 2)):
+            self.assertRaisesRegex(ValueError, f"batch_size {size} for each of {world} processes exceeds the {N} items",
+                                   hardneg.BatchSampler, X, "knn", size, 1, 0, world, split="batch")
+        self.assertRaisesRegex(ValueError, f"^batch_size {N + 1} exceeds the {N} items", hardneg.BatchSampler, X, "knn", N + 1)
+        self.assertEqual(len(hardneg.BatchSampler(X, "knn", N // 2, 1, 0, 2, split="batch")), 1)
+
     def test_zero_rows(self):
         x = X.copy()
         x[::5] = 0

@@ -44,7 +44,7 @@ assert any(r[0] for r in rows) and not all(r[0] for r in rows)"
     expect "sheet of both" 2 '--images DIR, or --texts FILE' sheet s.h5 --texts lines.txt --images . -o no.html
     expect "sheet: too few lines" 3 'lines.txt has 300 lines' sheet e.h5 --texts lines.txt -o no.html
     expect "sheet: no such item" 3 'counts them from 0' sheet s.h5 --texts lines.txt --anchor 300 -o no.html
-    expect "sheet: B > N" 3 'lower --batch-size' sheet s.h5 --texts lines.txt -b 301 -o no.html
+    expect "sheet: B > N" 3 'give a smaller --batch-size' sheet s.h5 --texts lines.txt -b 301 -o no.html
     expect "sheet: no such step" 2 'is not in s.h5, which has [0-9]* steps? from' sheet s.h5 --texts lines.txt -b 16 --step 77 -o no.html
     expect "sheet: no pictures" 3 'data_batch_1' sheet s.h5 --images . -b 16 -o no.html
     expect "sheet: per anchor" 3 'for each anchor' sheet s.h5 --texts lines.txt -b 16 --sampler mined -o no.html

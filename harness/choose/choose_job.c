@@ -163,7 +163,7 @@ static enum hn_code check_prior(struct hn_context *ctx, const struct hn_choose_s
     if (spec->batch_size > info->n)
         return hn_fail(ctx, HN_DATA,
                        "%s: a batch of %" PRId64 " exceeds the file's %" PRId64
-                       " items: lower --batch-size",
+                       " items: give a smaller --batch-size",
                        info->path, spec->batch_size, info->n);
     return HN_OK;
 }

@@ -420,7 +420,7 @@ enum hn_code hn_plan_check_sampler(struct hn_context *ctx, const struct hn_snaps
     if (batch_size > info->n)
         return hn_fail(ctx, HN_DATA,
                        "%s: a batch of %" PRId64 " exceeds the file's %" PRId64
-                       " items: lower --batch-size",
+                       " items: give a smaller --batch-size",
                        info->path, batch_size, info->n);
     if (missing)
         return hn_fail(

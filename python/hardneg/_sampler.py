@@ -105,7 +105,10 @@ class BatchSampler:
     def _build(self, items: Items, wait: bool) -> None:
         """Builds beside the last build: iterations that draw from that go on, and it stays if this fails."""
         # While the epoch of a state has not begun, as one at its begin: the build of that epoch again, for those after it.
-        again = bool(self._pending())
+        again, layout = bool(self._pending()), self._layout
+        if layout.together > max(items.n, layout.batch_size):  # in the words of what was given
+            raise ValueError(f"split='batch': batch_size {layout.batch_size} for each of {layout.world} processes exceeds the "
+                             f"{items.n} items: take a smaller batch_size")
         handle, index, epoch = Handle(*self._arguments), self._index + (not again), self._epoch + again
         refuse_unused(handle, [name for name in items.given() if name not in MEASURED])
 
