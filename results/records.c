@@ -44,12 +44,20 @@ static void cell_text(const struct hn_record_column *c, const json_t *record, ch
             *text = ' ';
 }
 
+static bool is_long(const struct hn_record_column *column, const char *text) {
+    return column->max > 0 && strlen(text) > (size_t)column->max;
+}
+
 static void print_line(const struct hn_record_column *column, const int *width,
                        const json_t *record, FILE *out) {
     char text[CELL];
     int owed = 0; // spaces: none are left at the end of a line
     for (int c = 0; column[c].heading; c++) {
         cell_text(&column[c], record, text);
+        if (c == 0 && is_long(column, text)) {
+            fprintf(out, "%s\n", text);
+            *text = '\0';
+        }
         int length = (int)strlen(text), pad = (int)hn_max(width[c] - length, 0);
         bool left = column[c].width < 0;
         if (length > 0) {
@@ -75,15 +83,39 @@ void hn_record_print(const struct hn_record_column *column, const json_t *record
     print_line(column, width, record, out);
 }
 
-void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out) {
-    int width[COLUMNS_MAX], n = min_widths(column, width);
-    size_t rows = json_array_size(records);
+// Returns the number of columns.
+static int find_widths(const struct hn_record_column *column, const json_t *records,
+                       int width[COLUMNS_MAX]) {
+    int n = min_widths(column, width);
     char text[CELL];
-    for (size_t row = 0; row <= rows; row++) // the headings come last, as NULL
+    for (size_t row = 0; row <= json_array_size(records); row++) // the headings come last, as NULL
         for (int c = 0; c < n; c++) {
             cell_text(&column[c], json_array_get(records, row), text);
-            width[c] = (int)hn_max(width[c], (int64_t)strlen(text));
+            if (c > 0 || !is_long(column, text))
+                width[c] = (int)hn_max(width[c], (int64_t)strlen(text));
         }
+    return n;
+}
+
+int hn_records_width(const struct hn_record_column *column, const json_t *records) {
+    int width[COLUMNS_MAX], n = find_widths(column, records, width), all = 0;
+    for (int c = 0; c < n; c++)
+        all += width[c] + (c > 0 ? 2 : 0);
+    return all;
+}
+
+void hn_records_fit(struct hn_record_column *column, const json_t *records) {
+    if (hn_records_width(column, records) <= HN_RECORDS_LINE)
+        return;
+    column->max = HN_RECORDS_LINE;
+    while (column->max > 1 && hn_records_width(column, records) > HN_RECORDS_LINE)
+        column->max--;
+}
+
+void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out) {
+    int width[COLUMNS_MAX];
+    size_t rows = json_array_size(records);
+    (void)find_widths(column, records, width);
     print_line(column, width, NULL, out);
     for (size_t row = 0; row < rows; row++)
         print_line(column, width, json_array_get(records, row), out);

@@ -14,8 +14,15 @@ struct hn_record_column {
     double scale;        // a real number is multiplied by it; 0 = 1
     const char *unit;    // behind a number; NULL = none
     const char *empty;   // for an empty text; NULL = nothing
+    int max; // of the first column: what is longer has a line of its own before; 0 = any
 };
 
+// Characters of a line of that table.
+int hn_records_width(const struct hn_record_column *column, const json_t *records);
+enum { HN_RECORDS_LINE = 100 };
+// Lets the longest texts of the first column of a table that is wider than a line have lines of
+// their own: as few as that takes.
+void hn_records_fit(struct hn_record_column *column, const json_t *records);
 // Headings and records; columns as wide as what they hold. null is "-", a lacking value nothing.
 void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out);
 void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out);

@@ -281,13 +281,32 @@ test_summary() {
     expect "a step that is not there" 2 'print-step 7: the results have no such step' run -c many.yaml -o many --print-step 7
 }
 
+# Lines of at most 100 columns, however many samplers, options and columns there are; a setting has one line in a dry run.
+widest() { awk '{ gsub(/[\200-\277]/, ""); if (length($0) > n) n = length($0) } END { print n + 0 }' "$1"; }
+test_narrow() {
+    expect "two steps" 0 '' synth -o wide.h5 --n 120 --dim 8 --classes 3 --steps 2 --views 1
+    printf 'version: 1\nsnapshots: wide.h5\nbatch_size: [8, 16]\nbatches: 2\nseeds: [1, 2]\nfigures: none\n%s\n%s\n' \
+        'timing: {reps: 1, warmup: 0}' \
+        'samplers: [uniform, stratified, knn, gcbs: {quantile: [0.9, 0.95]}, batchsampler: {M: [20, 30], K: [2, 4], alpha: [0.2, 0.5], walk: [rwr, bfs]}, hard-negative, mosaic: {lambda: [0.5, 0.8]}, b3, ngame, tas-b, ring: {space: embeddings}, mined]' >wide.yaml
+    expect "a dry run" 0 '234 of 234 cells' run -c wide.yaml -o wide --dry-run
+    check "a line a setting, one of what needs no sampler, and the heading" test "$(wc -l <out)" = 60
+    check "with its cells and batches" says '^ +4 +8 .* batchsampler K=4, M=30, alpha=0.5, walk=bfs B=16$'
+    check "within 100 columns" test "$(widest out)" -le 100
+    expect "-v: a line a cell" 0 '234 of 234 cells' run -c wide.yaml -o wide --dry-run -v
+    check "of each" test "$(wc -l <out)" = 234
+    expect "the run" 0 '' run -c wide.yaml -o wide
+    check "its table is within 100 columns" test "$(widest out)" -le 100
+    check "names every setting" says '^batchsampler step=100, walk=bfs, alpha=0.5, K=4, M=30, B=16'
+    check "and what it does without" says '^left out for the width: .*cost_s'
+}
+
 # What a dry run says of cells that cannot apply, and of figures that the metrics cannot give.
 test_foreseen() {
     expect "a file without extras" 0 '' synth -o plain.h5 --n 90 --dim 8 --classes 3 --steps 1 --views 1
     printf 'version: 1\nsnapshots: plain.h5\nbatch_size: 8\nbatches: 2\nmetrics: [fn_ratio]\n%s\n%s\n' \
         'figures: none' 'samplers: [uniform, hops, grit, {b3: {space: teacher}}]' >lacks.yaml
     expect "a dry run of what does not apply" 0 '4 of 4 cells, 3 of them not applicable' run -c lacks.yaml -o lacks --dry-run
-    check "and why" says '^ +- +- .* hops .*: not applicable: hops needs a graph, which plain.h5 does not have'
+    check "and why" says '^ +1 +- +- +- +hops B=8: not applicable: hops needs a graph, which plain.h5 does not have'
     check "with these parameters" says ' b3 .*: not applicable: .*teacher'
     check "as the run says itself" test "$("$hardneg" run -c lacks.yaml -o lacks 2>/dev/null | grep -c not_applicable)" = 3
     expect "some that apply" 0 '' run -c lacks.yaml -o lacks
@@ -607,7 +626,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_summary test_foreseen test_replacing test_outputs_apart test_unfinished test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_narrow test_foreseen test_replacing test_outputs_apart test_unfinished test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

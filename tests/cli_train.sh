@@ -50,6 +50,11 @@ column() { # FOLDER COLUMN: different values of a column of its runs
 
 expect "dry run" 0 '^6 of 6 runs, about .* one after the other, .*and [0-9]+ [KM]iB of data$' train -c job.yaml --dry-run
 check "every run has its time and memory" test "$(grep -cE '^ +[0-9.:]+ (ms|s)? +[0-9]+ [KM]iB  node ' out)" = 6
+expect "many settings of many options" 0 '' train -c job.yaml -o narrow --set steps=2 --set evaluate=1 --set 'seeds=[1,2,3]' \
+    --set 'samplers=[uniform, batchsampler: {M: [10, 20], K: 4, alpha: [0.2, 0.5], walk: [rwr, bfs]}]'
+check "in lines of at most 100 columns" test "$(grep -v 'is not shown to beat' out | awk '{ if (length($0) > n) n = length($0) } END { print n }')" -le 100
+check "by name" says '^batchsampler .*M=20.*alpha=0.5.*walk=bfs'
+rm -rf narrow
 expect "of those that are wanted" 0 '^2 of 6 runs, about' train -c job.yaml --dry-run --filter knn
 check "and leaves nothing" test "$(ls)" = "$(printf 'data\nerr\njob.yaml\nout')"
 expect "dry run without the data" 0 'not yet: task node: no .*features' train -c job.yaml --dry-run --data nowhere

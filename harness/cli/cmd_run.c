@@ -42,7 +42,7 @@ static const struct hn_option run_options[] = {
     {OPTION(BOOL, force, "force", NULL, "replace results.h5 even if rows would be lost")},
     {OPTION(SET, "replace a value of the job, e.g. --set batches=20")},
     {OPTION(TEXT, filter, "filter",
-            "only cells whose line in --dry-run matches this regular expression"),
+            "only cells whose line in --dry-run -v matches this regular expression"),
      .metavar = "RE"},
     {OPTION(BOOL, dry_run, "dry-run", NULL,
             "list the cells with an estimate of time and memory, and stop"),
@@ -313,6 +313,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     run.filter = filter;
     run.ranks = p->ranks;
     run.quiet = call->quiet || hn_ranks_number(p->ranks) > 0;
+    run.verbose = call->verbose;
     run.explain = p->explain;
     run.fresh = p->fresh;
     run.shard = part.shard;

@@ -6,6 +6,7 @@
 #include "harness/host/processes.h"
 #include "harness/run/foresee.h"
 #include "results/analysis/overview.h"
+#include "results/analysis/params.h"
 #include "results/analysis/shown.h"
 #include "results/analysis/trained.h"
 #include "results/records.h"
@@ -25,7 +26,7 @@ static const struct hn_record_column measures[] = {
     {"true_mean minus", "-uniform"},
     {"true_mean minus half", "+-"},
     {"true_lme", "true_lme"},
-    {"hard_true_mean", "hard_true_mean"},
+    {"hard_true_mean", "hardest"},
     {"hard_true_mean minus", "-uniform"},
     {"hard_true_mean minus half", "+-"},
     {"true_anchors", "anchors"},
@@ -109,12 +110,19 @@ static bool is_shown(const json_t *rows, const struct hn_overview *o, const char
     return false;
 }
 
+// "of: text" in lines of that width; nothing of an empty text.
+static void put_line(const char *of, const char *text) {
+    if (*text)
+        hn_wrapped_print(text, 4, printf("%s:", of), stdout);
+}
+
 static void print_shared(const struct hn_overview *o) {
-    printf("all: %s\n", hn_overview_common(o).text);
+    put_line("all", hn_overview_common(o).text);
     for (int64_t s = 0; s < o->settings; s++) {
-        const struct hn_phrase shared = hn_overview_shared(o, s);
-        if (*shared.text && hn_overview_leads(o, s))
-            printf("all of %s: %s\n", hn_overview_sampler(o, s), shared.text);
+        char of[HN_LABEL_SIZE];
+        hn_put_text(of, sizeof of, "all of %s", hn_overview_sampler(o, s));
+        if (hn_overview_leads(o, s))
+            put_line(of, hn_overview_shared(o, s).text);
     }
 }
 
@@ -127,7 +135,84 @@ static struct hn_record_column with_digits(struct hn_record_column column) {
     return column;
 }
 
-static void print_rows(const struct hn_overview *o, const json_t *rows) {
+enum { LINE = HN_RECORDS_LINE, SETTING = 20 }; // characters; what a setting has at least
+
+// Columns that a table too wide for a line does without, the first first. Neighbours that say how
+// sure a number is come after whole measures.
+static const char *const spared[] = {"loss_batch",
+                                     "clamp_rate",
+                                     "fn_loss_mass",
+                                     "gap",
+                                     "graph_age",
+                                     "coverage",
+                                     "cos_mean",
+                                     "true_lme",
+                                     "cost_g",
+                                     "cost_s",
+                                     "fn_ratio half",
+                                     "hard_true_mean minus half",
+                                     "true_mean minus half",
+                                     "true_anchors",
+                                     "fn_mass",
+                                     "true_mean minus",
+                                     "true_mean"};
+
+static bool take_out(struct hn_record_column *column, const char *key) {
+    int c = 0;
+    while (column[c].heading && strcmp(column[c].key, key) != 0)
+        c++;
+    bool there = column[c].heading != NULL;
+    for (; column[c].heading; c++)
+        column[c] = column[c + 1];
+    return there;
+}
+
+// The sampler and where a row differs from others, "gcbs quantile=0.9, B=32", in place of a column
+// for each.
+static void join_axes(const struct hn_overview *o, struct hn_record_column *column, json_t *rows) {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        char text[HN_LABEL_SIZE];
+        hn_put_text(text, sizeof text, "%s", json_string_value(json_object_get(row, "sampler")));
+        const char *before = " ";
+        for (int a = 0; a < o->axes; a++) {
+            const char *value = json_string_value(json_object_get(row, o->axis[a].name));
+            const char *name = strcmp(o->axis[a].name, "batch_size") == 0 ? "B" : o->axis[a].name;
+            if (!value || !*value)
+                continue;
+            hn_append(text, sizeof text, "%s%s=%s", before, name, value);
+            before = ", ";
+        }
+        json_object_set_new(row, "sampler", hn_json_text(text));
+    }
+    for (int a = 0; a < o->axes; a++)
+        (void)take_out(column, o->axis[a].name);
+}
+
+// Makes the table as narrow as a line, and says what it does without.
+static void fit(const struct hn_overview *o, struct hn_record_column *column, json_t *rows) {
+    char without[HN_MESSAGE_MAX] = "";
+    bool errors = hn_records_width(column, rows) > LINE && take_out(column, "error");
+    if (hn_records_width(column, rows) > LINE && o->axes > 0) {
+        join_axes(o, column, rows);
+        column[0].max = SETTING;
+    }
+    for (size_t i = 0; i < sizeof spared / sizeof *spared; i++)
+        if (hn_records_width(column, rows) > LINE && take_out(column, spared[i]) &&
+            !strchr(spared[i], ' '))
+            hn_append(without, sizeof without, "%s%s", *without ? ", " : "", spared[i]);
+    column[0].max = 0;
+    hn_records_fit(column, rows);
+    hn_records_print(column, rows, stdout);
+    for (size_t i = 0; errors && i < json_array_size(rows); i++)
+        put_line(json_string_value(json_object_get(json_array_get(rows, i), "sampler")),
+                 json_string_value(json_object_get(json_array_get(rows, i), "error")));
+    if (*without)
+        hn_append(without, sizeof without, "; `hardneg export --table settings` has all");
+    put_line("left out for the width", without);
+}
+
+static void print_rows(const struct hn_overview *o, json_t *rows) {
     struct hn_record_column column[COLUMNS] = {{"sampler", "sampler", .width = -7}};
     int n = 1;
     for (int a = 0; a < o->axes; a++)
@@ -139,7 +224,7 @@ static void print_rows(const struct hn_overview *o, const json_t *rows) {
         if (is_shown(rows, o, measures[m].key))
             column[n++] = with_digits(measures[m]);
     }
-    hn_records_print(column, rows, stdout);
+    fit(o, column, rows);
 }
 
 static bool is_of_step(const struct hn_results *r, const struct hn_overview *o, int64_t s,

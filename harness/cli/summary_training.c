@@ -75,6 +75,34 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     json_object_set_new(row, "difference", json_string(text));
 }
 
+enum { NARROW = 24 }; // characters of names in a table that would be wider than a line, at least
+
+// Prints a table of names, seeds and values, none wider than a line: it does without the last
+// values, but for the best and the difference, if it has to.
+static void print_narrow(struct hn_record_column *column, const json_t *rows) {
+    const char *without[8];
+    int n = 0, left_out = 0;
+    while (column[n].heading)
+        n++;
+    if (hn_records_width(column, rows) > HN_RECORDS_LINE) {
+        for (int c = 0; c < n; c++)
+            column[c].width = column[c].width < 0 ? -1 : 0;
+    }
+    if (hn_records_width(column, rows) > HN_RECORDS_LINE)
+        column[0].max = NARROW;
+    while (hn_records_width(column, rows) > HN_RECORDS_LINE && n > 5 && left_out < 8) {
+        without[left_out++] = column[n - 3].heading;
+        memmove(&column[n - 3], &column[n - 2], 3 * sizeof *column);
+        n--;
+    }
+    hn_records_fit(column, rows);
+    hn_records_print(column, rows, stdout);
+    for (int i = 0; i < left_out; i++)
+        printf(i ? ", %s" : "left out for the width: %s", without[i]);
+    if (left_out)
+        printf("; `hardneg export` has all\n");
+}
+
 static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_trained *t,
                                      int64_t base) {
     struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 5, sizeof *columns);
@@ -91,7 +119,7 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
     }
     snprintf(best, sizeof best, "best %s", hn_trained_column(t, base));
     columns[n++] = (struct hn_record_column){"best", best, .width = 14};
-    snprintf(difference, sizeof difference, "paired difference of %s", hn_trained_column(t, base));
+    snprintf(difference, sizeof difference, "difference of %s", hn_trained_column(t, base));
     columns[n] = (struct hn_record_column){"difference", difference, .width = -1};
     json_t *rows = json_array();
     while (hn_trained_next_row(t, &row)) {
@@ -101,7 +129,7 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
         json_array_append_new(rows, values);
     }
     printf("\n%s\n", hn_trained_title(t, base).text);
-    hn_records_print(columns, rows, stdout);
+    print_narrow(columns, rows);
     json_decref(rows);
     return HN_OK;
 }
@@ -162,8 +190,8 @@ static void print_rates_at_edge(const struct hn_trained *t) {
 
 // Times are means over steps and seeds; shares are of a step with all its costs.
 static void print_costs(const struct hn_trained *t, int64_t base) {
-    static const struct hn_record_column columns[] = {
-        {"name", "costs of a step", .width = -NAME},
+    struct hn_record_column columns[] = {
+        {"name", "step costs", .width = -NAME},
         {"seeds", "seeds", .width = 5},
         {"cost_t", "Cost_T ms", .scale = 1e3, .digits = 3},
         {"cost_s", "Cost_S ms", .scale = 1e3, .digits = 3},
@@ -185,7 +213,7 @@ static void print_costs(const struct hn_trained *t, int64_t base) {
         json_array_append_new(rows, row);
     }
     printf("\n");
-    hn_records_print(columns, rows, stdout);
+    print_narrow(columns, rows);
     json_decref(rows);
 }
 

@@ -1,11 +1,16 @@
 // Estimates a run before it begins, and chooses how it keeps within the memory limit.
 #include "harness/run/foresee.h"
 
+#include "core/options/option_text.h"
+#include "core/strings.h"
 #include "core/text.h"
 #include "harness/host/memory.h"
 #include "harness/run/estimate.h"
+#include "samplers/given.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
     char memory[33] = "?";
@@ -98,6 +103,144 @@ static int64_t list_cells(struct hn_context *ctx, const struct hn_plan *plan,
     return shown;
 }
 
+// The lines of a dry run by setting: cells that differ in data, step and seed share one.
+enum { LINE = 100, BEFORE_LABEL = 42 };
+
+struct setting_line {
+    const char *label;
+    char *why;     // a cell of it is not applicable; NULL: none is
+    int64_t first; // item, by which lines are ordered
+    int64_t cells, idle;
+    int64_t batches; // of all its cells, or epochs; 0 = it draws none
+    double seconds;
+    int64_t bytes, unknown;
+};
+
+// Appends the options in which entries of this sampler differ from each other.
+static void put_varying(const struct hn_job *job, const struct hn_job_sampler *s, char *text,
+                        size_t size) {
+    const char *rest = s->text, *before = " ";
+    for (struct hn_option_part o; hn_option_next(&rest, &o);) {
+        bool varies = false;
+        for (int64_t k = 0; k < job->n_samplers && !varies; k++)
+            varies = job->sampler[k].type == s->type && !hn_option_has(job->sampler[k].text, o);
+        if (varies)
+            hn_append(text, size, "%s%.*s", before, (int)o.length, o.text);
+        before = varies ? ", " : before;
+    }
+}
+
+static void put_setting(const struct hn_plan *plan, const struct hn_item *item, char *text,
+                        size_t size) {
+    const struct hn_job *job = plan->job;
+    if (item->kind != &hn_item_cell) { // "FILE step 0 without a sampler"
+        const struct hn_item_label label = hn_item_label(item);
+        char before[HN_MESSAGE_MAX];
+        int n = snprintf(before, sizeof before, "%s step %" PRId64 " ",
+                         plan->data[item->step->data].name, item->step->number);
+        hn_put_text(text, size, "%s",
+                    strncmp(label.text, before, (size_t)n) == 0 ? label.text + n : label.text);
+        return;
+    }
+    const struct hn_cell *cell = item->of;
+    const struct hn_job_sampler *s = &job->sampler[cell->sampler];
+    hn_put_text(text, size, "%s", hn_sampler_title(s->type, s->params));
+    put_varying(job, s, text, size);
+    hn_append(text, size, " B=%d", cell->batch_size);
+    if (job->n_temperatures > 1)
+        hn_append(text, size, " tau=%g", cell->temperature);
+    if (job->n_losses > 1)
+        hn_append(text, size, " %s", hn_losses[cell->loss].name);
+    if (job->n_weightings > 1)
+        hn_append(text, size, " %s %s", job->weighting[cell->weighting].type->name,
+                  job->weighting[cell->weighting].text);
+}
+
+static enum hn_code add_to_line(struct hn_context *ctx, const struct hn_plan *plan,
+                                const struct hn_item *item, const struct hn_estimate_item *e,
+                                struct setting_line *line) {
+    const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
+    line->cells++;
+    if (cell && hn_cell_check(ctx, plan, cell)) {
+        line->idle++;
+        line->why = line->why ? line->why : hn_strdup(ctx, ctx->message);
+        return line->why ? HN_OK : ctx->code;
+    }
+    if (cell)
+        line->batches += hn_max(hn_job_batches(plan->job, &plan->job->sampler[cell->sampler]),
+                                hn_job_epochs(plan->job, &plan->job->sampler[cell->sampler]));
+    line->seconds += e->seconds;
+    line->bytes = hn_max(line->bytes, e->bytes);
+    line->unknown += !e->known;
+    return HN_OK;
+}
+
+static int by_first(const void *a, const void *b) {
+    const struct setting_line *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void print_setting(const struct hn_job *job, const struct setting_line *s) {
+    char batches[32] = "-", memory[40] = "-", time[40] = "-";
+    bool known = s->unknown == 0;
+    if (s->batches > 0)
+        snprintf(batches, sizeof batches, "%" PRId64 "%s", s->batches,
+                 job->batches > 0 ? "" : " ep.");
+    if (s->idle < s->cells) {
+        snprintf(time, sizeof time, "%s", known ? hn_seconds_text(s->seconds).text : "?");
+        snprintf(memory, sizeof memory, "%s", known ? hn_bytes_text(s->bytes).text : "?");
+    }
+    printf("%6" PRId64 " %9s %10s %10s  ", s->cells, batches, time, memory);
+    int fits = LINE - BEFORE_LABEL, length = (int)strlen(s->label);
+    if (length > fits && !s->why)
+        printf("%.*s...\n", fits - 3, s->label);
+    else if (s->idle == 0)
+        printf("%s\n", s->label);
+    else if (s->idle == s->cells)
+        printf("%s: not applicable: %s\n", s->label, s->why);
+    else
+        printf("%s: %" PRId64 " not applicable: %s\n", s->label, s->idle, s->why);
+}
+
+static enum hn_code list_settings(struct hn_context *ctx, const struct hn_plan *plan,
+                                  const struct hn_runner *run, const struct hn_estimate *estimate,
+                                  int64_t *shown) {
+    HN_SCOPE(ctx);
+    struct hn_named *named = hn_alloc(ctx, plan->n_items, sizeof *named);
+    struct setting_line *line = hn_zalloc(ctx, plan->n_items, sizeof *line);
+    int64_t idle = 0, lines = 0;
+    *shown = 0;
+    if (!named || !line)
+        return ctx->code;
+    for (int64_t i = 0; i < plan->n_items; i++) {
+        char text[HN_MESSAGE_MAX];
+        if (!hn_run_wants(run, &plan->item[i]))
+            continue;
+        put_setting(plan, &plan->item[i], text, sizeof text);
+        named[*shown] = (struct hn_named){hn_strdup(ctx, text), i};
+        if (!named[(*shown)++].text)
+            return ctx->code;
+    }
+    hn_named_sort(named, *shown);
+    for (int64_t i = 0; i < *shown; i++) {
+        int64_t of = named[i].number;
+        if (i == 0 || strcmp(named[i].text, named[i - 1].text) != 0)
+            line[lines++] = (struct setting_line){.label = named[i].text, .first = of};
+        if (add_to_line(ctx, plan, &plan->item[of], &estimate->item[of], &line[lines - 1]))
+            return ctx->code;
+    }
+    qsort(line, (size_t)lines, sizeof *line, by_first);
+    if (lines > 0)
+        printf("%6s %9s %10s %10s  setting\n", "cells", "batches", "time", "memory");
+    for (int64_t i = 0; i < lines; i++) {
+        print_setting(plan->job, &line[i]);
+        idle += line[i].idle;
+    }
+    (void)fflush(stdout); // the total comes last where both go to one file
+    print_cells(estimate, *shown, plan->n_items, idle);
+    return HN_OK;
+}
+
 enum { MANY_ITEMS = 100000 };
 
 // Names the metrics that look at all pairs of items, if there are many.
@@ -155,7 +298,14 @@ enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
                 plan->n_items == 1 ? "it" : "a few of them", HN_ESTIMATE_SECONDS);
     if (foresee(ctx, plan, run, &estimate))
         return ctx->code;
-    bool none = list && list_cells(ctx, plan, run, &estimate) == 0;
+    int64_t shown = 1;
+    if (list && run->verbose)
+        shown = list_cells(ctx, plan, run, &estimate);
+    else if (list && list_settings(ctx, plan, run, &estimate, &shown)) {
+        hn_estimate_free(ctx, &estimate);
+        return ctx->code;
+    }
+    bool none = shown == 0;
     if (list && !none) {
         note_machine(ctx, &estimate);
         note_pairs(ctx, plan, run, &estimate);
