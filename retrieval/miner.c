@@ -2,6 +2,7 @@
 #include "retrieval/miner.h"
 
 #include "core/numbers.h"
+#include "retrieval/candidates.h"
 #include "retrieval/mine.h"
 #include "retrieval/ranking.h"
 #include "retrieval/relevance.h"
@@ -122,6 +123,7 @@ static enum hn_code merge(struct hn_context *ctx, struct hn_miner *m) {
         return ctx->code;
     d->group[HN_CORPUS] = group;
     m->passage = first;
+    m->merged = to;
     return HN_OK;
 }
 
@@ -229,14 +231,7 @@ static void reorder(const struct hn_miner *m, int64_t query, int32_t *id, int64_
 }
 
 int32_t hn_miner_merged(const struct hn_miner *m, int32_t passage) {
-    int32_t from = 0, to = (int32_t)m->data.rows[HN_CORPUS].rows;
-    if (!m->passage)
-        return passage;
-    while (to - from > 1) {
-        int32_t middle = from + (to - from) / 2;
-        *(m->passage[middle] <= passage ? &from : &to) = middle;
-    }
-    return from;
+    return m->merged ? m->merged[passage] : passage;
 }
 
 int64_t hn_miner_key(const struct hn_miner *m, int32_t passage) {
@@ -278,12 +273,12 @@ static uint8_t flags_of(const struct hn_miner *m, int64_t query, const int32_t *
 }
 
 static void fill_row(const struct hn_miner *m, const struct hn_pool *p, int64_t row) {
-    int64_t query = p->from + row, at = row * p->width;
+    int64_t query = p->from + row, at = row * p->width, n = p->n ? p->n[row] : p->width;
     int32_t *id = p->id + at;
     enum hn_score_by by = (enum hn_score_by)m->o.filter_by;
     if (m->o.rank_by != HN_BY_MODEL)
-        reorder(m, query, id, p->width, p->score + at);
-    for (int64_t i = 0; i < p->width; i++) {
+        reorder(m, query, id, n, p->score + at);
+    for (int64_t i = 0; i < n; i++) {
         if (!p->scorer)
             p->score[at + i] = hn_miner_score(m, HN_BY_MODEL, query, id[i]);
         if (p->by != p->score)
@@ -306,7 +301,9 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
                          .count = count,
                          .descending = m->o.filter_by == HN_BY_MODEL && m->o.rank_by == HN_BY_MODEL,
                          .scorer = scores ? NULL : m};
-    if (hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
+    if (m->candidates ? hn_candidates_rank(ctx, m->candidates, all, &m->data.rows[HN_CORPUS], from,
+                                           count, m->o.depth, &r, &out->n)
+                      : hn_ranking_run(ctx, &q, &m->data.rows[HN_CORPUS], m->o.depth, &r))
         return ctx->code;
     int64_t size = count * r.kept; // the sweep's lists have it
     out->width = r.kept;
@@ -331,7 +328,7 @@ enum hn_code hn_miner_pool(struct hn_context *ctx, const struct hn_miner *m, int
 struct hn_candidates hn_pool_row(const struct hn_pool *p, int64_t row) {
     int64_t at = row * p->width;
     return (struct hn_candidates){.query = p->from + row,
-                                  .n = p->width,
+                                  .n = p->n ? p->n[row] : p->width,
                                   .descending = p->descending,
                                   .scorer = p->by == p->score ? p->scorer : NULL,
                                   .id = p->id + at,

@@ -21,9 +21,11 @@ struct hn_miner {
     struct hn_mine_options o;      // resolved
     struct hn_retrieval_data data; // of merged passages
     int32_t *passage;              // [rows of data] their index in the corpus; NULL: the same
+    int32_t *merged;               // [passages of the corpus] their index in data; NULL: the same
     struct hn_relevance known, truth;
     struct hn_selves self; // of passages of the corpus
     struct hn_listed_scores listed;
+    const struct hn_qrels *candidates; // of hn_candidates_unite(); NULL: each query's nearest
 };
 
 // HN_DATA: there are no judged pairs, without which nothing is mined or measured.
@@ -34,7 +36,7 @@ HN_MUST_USE enum hn_code hn_miner_open(struct hn_context *ctx, const struct hn_r
                                        const struct hn_mine_options *o, const char *path,
                                        struct hn_miner *out);
 
-// The index of a passage of the corpus, the first of its text, among merged passages.
+// The index of the text of a passage of the corpus among merged passages.
 int32_t hn_miner_merged(const struct hn_miner *m, int32_t passage);
 // Of a query and a merged passage: a score (NaN: not listed), the key by which passages are the
 // same, and whether the passage is the query itself.
@@ -46,6 +48,7 @@ bool hn_miner_is_self(const struct hn_miner *m, int64_t query, int32_t passage);
 // Candidates of queries from .. from + count, in the order in which ranks count them.
 struct hn_pool {
     int64_t from, count, width;
+    int32_t *n;                 // [count] candidates of a query; NULL: width
     int32_t *id;                // [count x width] merged passages
     double *score, *by, *guide; // [count x width] the model's; that filters look at (may be the
                                 // same array); the guide's or NULL

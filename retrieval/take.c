@@ -57,6 +57,15 @@ static int64_t fill(const struct hn_miner *m, int64_t query, int32_t *id, double
     return n;
 }
 
+static void count_sources(const struct hn_miner *m, int64_t query, const int32_t *id, int64_t n,
+                          int64_t *source) {
+    for (int64_t k = 0; m->candidates && k < n; k++) {
+        int64_t e = hn_qrels_find(m->candidates, query, id[k]); // -1: drawn to fill
+        for (int s = 0; e >= 0 && s < HN_SOURCES_MAX; s++)
+            source[s] += m->candidates->grade[e] >> s & 1;
+    }
+}
+
 static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64_t row,
                      struct scratch *s, const struct hn_mined *out) {
     const struct hn_candidates c = hn_pool_row(pool, row);
@@ -79,6 +88,7 @@ static void take_row(const struct hn_miner *m, const struct hn_pool *pool, int64
     }
     if (n < m->o.n && m->o.fill == HN_FILL_DROP)
         n = 0;
+    count_sources(m, c.query, id, n, s->counts.source);
     for (int64_t k = 0; m->passage && k < n; k++)
         id[k] = m->passage[id[k]];
     out->n[row] = (int32_t)n;
@@ -91,6 +101,8 @@ void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts 
     sum->fewer += more->fewer;
     sum->none += more->none;
     sum->drawn += more->drawn;
+    for (int s = 0; s < HN_SOURCES_MAX; s++)
+        sum->source[s] += more->source[s];
 }
 
 enum hn_code hn_miner_take(struct hn_context *ctx, const struct hn_miner *m,

@@ -1,14 +1,16 @@
 // The negatives of queries, taken from their candidates.
 #pragma once
 
+#include "retrieval/candidates.h"
 #include "retrieval/miner.h"
 
 struct hn_mine_counts {
     struct hn_attrition attrition;
-    int64_t fewer, none; // rows with fewer than n negatives; with none, of them
-    int64_t drawn;       // negatives drawn at random, to fill rows
-    int64_t looked;      // candidates
-    int64_t unscored;    // of them without a listed score, where these are asked for
+    int64_t fewer, none;            // rows with fewer than n negatives; with none, of them
+    int64_t drawn;                  // negatives drawn at random, to fill rows
+    int64_t looked;                 // candidates
+    int64_t unscored;               // of them without a listed score, where these are asked for
+    int64_t source[HN_SOURCES_MAX]; // negatives that this source of candidates has
 };
 
 void hn_mine_counts_add(struct hn_mine_counts *sum, const struct hn_mine_counts *more);

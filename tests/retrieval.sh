@@ -261,6 +261,49 @@ F
     expect "of one set of items" 3 'import --queries' mine i.h5 -o n.jsonl
 }
 
+# Candidates of other systems: the union of two runs, by the cosines of the rows.
+test_candidates() {
+    make_encoders
+    pycheck "another run" "import numpy as np
+r = np.random.default_rng(8)
+open('more.run', 'w').writelines(f'q{i} Q0 p{p} 0 {r.random()} x\n' for i in range(5, 60) for p in r.choice(150, 12, replace=False))"
+    expect "candidates" 0 'kept' mine enc-a.h5 --candidates enc.trec --candidates more.run -n 7 --min-rank 2 --self none -o cand.jsonl
+    cp err cand.err
+    expect "candidates: shared" 0 '' mine enc-a.h5 --candidates enc.trec --candidates more.run -n 7 --min-rank 2 --self none --rows 1/1 -o cand-rows.jsonl
+    check "candidates: the same bytes in parts" cmp -s cand.jsonl cand-rows.jsonl
+    pycheck "candidates: NumPy's" "import json, collections, re, numpy as np
+unit = lambda f: (lambda x: x / np.linalg.norm(x, axis=1, keepdims=True))(np.load(f).astype(float))
+cos = unit('enc-a-q.npy') @ unit('enc-a-p.npy').T
+of, rel = collections.defaultdict(lambda: collections.defaultdict(set)), collections.defaultdict(dict)
+for f in 'enc.trec', 'more.run':
+    for l in open(f): q, _, p, *_ = l.split(); of[int(q[1:])][int(p[1:])].add(f)
+for l in open('enc-rel.tsv'): q, p, g = l.split(); rel[int(q[1:])][int(p[1:])] = int(g)
+mined, lines = collections.Counter(), {int(l['query_id'][1:]): l for l in map(json.loads, open('cand.jsonl'))}
+for q in range(60):
+    best = [p for p in sorted(of[q], key=lambda p: (-cos[q, p], p)) if rel[q].get(p, 0) < 1]
+    want = [p for i, p in enumerate(best) if i >= 1 or p in rel[q]][:7] # judged ones pass --min-rank
+    got = [int(p[1:]) for p in lines[q]['neg_id']] if q in lines else []
+    if any(g > 0 for g in rel[q].values()): assert got == want, (q, got, want)
+    if got: assert np.allclose(lines[q]['neg_scores'], cos[q, got], atol=2e-7)
+    for p in want: mined.update(of[q][p])
+err = open('cand.err').read()
+for f in mined: assert f'{f}: {sum(f in s for q in of.values() for s in q.values())} candidates, of which {mined[f]} are mined' in err, (mined, err)
+assert len(lines) > 50 and min(mined.values()) > 50"
+    check "candidates: a query without any" grep -q 'note: 1 query without any candidate' cand.err
+    printf 'q1 Q0 nobody 1 2 x\n' >unknown.run
+    expect "candidates: an unknown id" 3 'unknown.run: line 1: the id nobody of a passage is not in enc-a.h5' mine enc-a.h5 --candidates unknown.run -o no.jsonl
+    expect "candidates: of others" 0 '' mine enc-a.h5 --candidates more.run -n 7 --min-rank 2 --self none --rows 1/1 -o cand-rows.jsonl
+    check "candidates: other ones are mined anew" test "$(cmp -s cand.jsonl cand-rows.jsonl; echo $?)" = 1
+    # A copy of a relevant passage under another id: with merged texts it is the passage.
+    make_files
+    sed 's/"four"/"red"/' p.jsonl >copy-p.jsonl
+    run import --queries q.tsv --corpus p.tsv --query-ids q.jsonl --corpus-ids copy-p.jsonl --qrels beir.tsv -o copies.h5
+    printf '7 Q0 f 1 2 x\n007 Q0 f 1 2 x\n' >copy.run
+    expect "a run of copies, merged" 0 '^hit +1 +0\.5000' evaluate copies.h5 --run copy.run --k 1 --equal-texts merge
+    expect "a run of copies, apart" 0 '^hit +1 +0\.0000' evaluate copies.h5 --run copy.run --k 1 --equal-texts apart
+    expect "candidates that are copies" 0 'kept +1 ' mine copies.h5 --candidates copy.run --equal-texts merge -n 1 -o copies.jsonl
+}
+
 # Scores in every format are NumPy's cosines of the rows, the teacher's, or those listed.
 test_output_scores() {
     pycheck "files of scores" "import numpy as np, json
@@ -981,5 +1024,5 @@ test_threads() {
     check "other seeds draw others" test "$("$hardneg" mine many.h5 --preset flagembedding --seed 2 -o u.trec -q; cmp -s t1.trec u.trec; echo $?)" = 1
 }
 
-run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_output_scores test_listed_scores test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
+run_tests "${2:-}" test_import test_import test_published test_json_dialects test_step test_refused test_pairs test_synth test_mine test_candidates test_output_scores test_listed_scores test_evaluate test_evaluate_ties test_per_query test_against test_evaluate_run test_overlap test_price test_price_page test_sheet test_certify test_relevance test_sheet_formulas test_zero_rows test_trials test_tuples test_reference test_threads
 finish

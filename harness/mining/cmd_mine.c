@@ -13,6 +13,7 @@
 #include "harness/run/runner.h"
 #include "results/programs.h"
 #include "results/records.h"
+#include "retrieval/candidates.h"
 #include "retrieval/listed.h"
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"
@@ -23,7 +24,8 @@
 struct mine_params {
     struct hn_mine_options o;
     char *output, *scores, *rows, *certificate;
-    int format;
+    struct hn_text_list candidates;
+    int format, unknown;
     bool mpi, output_scores;
     int64_t step, threads, memory, wait;
 };
@@ -42,6 +44,14 @@ static const struct hn_option mine_options[] = {
     {HN_FILE_OPTION(struct mine_params, certificate, "certificate",
                     "of these negatives, by `price --for`: written beside them as "
                     "OUTPUT.certificate.json; refused if it is of others")},
+    {HN_LIST_OPTION(struct mine_params, candidates, "candidates",
+                    "look at the passages of this run of TREC in place of each query's nearest: of "
+                    "BM25, another encoder, an index; ranked by the cosines of the rows; may be "
+                    "given again: all of them"),
+     .metavar = "RUN"},
+    {HN_CHOICE_OPTION(struct mine_params, unknown, "unknown", "refuse", hn_unknown_name,
+                      "lines of --candidates whose id the file does not have"),
+     .metavar = "HOW"},
     {HN_TEXT_OPTION(struct mine_params, rows, "rows",
                     "share the queries with others that have the same --output: part i of n, as a "
                     "process of its own; 1/1 goes on where one that was killed stopped"),
@@ -62,6 +72,8 @@ struct work {
     const struct mine_params *p;
     struct hn_corpus corpus;
     struct hn_miner miner;
+    struct hn_qrels candidates;     // of --candidates
+    int64_t listed[HN_SOURCES_MAX]; // pairs of each
     struct hn_mine_output file;
     struct hn_mining mining;
     struct hn_ranks *ranks; // NULL: alone
@@ -91,6 +103,48 @@ static enum hn_code read_texts(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
+// Their digest, behind the options of mining, goes into what the outputs are known by.
+static enum hn_code read_candidates(struct hn_context *ctx, struct work *w, const char **settings) {
+    const struct hn_text_list *runs = &w->p->candidates;
+    struct hn_pair_scores run[HN_SOURCES_MAX];
+    struct hn_qrels *c = &w->candidates;
+    struct hn_digest digest;
+    char sha256[HN_DIGEST_TEXT];
+    int64_t n = w->corpus.info->n[HN_QUERIES];
+    if (runs->count == 0)
+        return HN_OK;
+    if (runs->count > HN_SOURCES_MAX)
+        return hn_fail(ctx, HN_USAGE, "--candidates: is given %lld times; %d are read",
+                       (long long)runs->count, HN_SOURCES_MAX);
+    for (int64_t s = 0; s < runs->count; s++) {
+        if (hn_corpus_read_run(ctx, &w->corpus, runs->item[s], (enum hn_unknown)w->p->unknown,
+                               &run[s]))
+            return ctx->code;
+        w->listed[s] = run[s].start[n];
+    }
+    if (hn_candidates_unite(ctx, run, runs->count, n, w->miner.merged, c))
+        return ctx->code;
+    w->miner.candidates = c;
+    hn_digest_begin(&digest);
+    hn_digest_add(&digest, c->start, (size_t)(n + 1) * sizeof *c->start);
+    hn_digest_add(&digest, c->passage, (size_t)c->start[n] * sizeof *c->passage);
+    hn_digest_add(&digest, c->grade, (size_t)c->start[n] * sizeof *c->grade);
+    hn_digest_end(&digest, sha256);
+    *settings = hn_format(ctx, "%s; candidates %s", *settings, sha256);
+    return *settings ? HN_OK : ctx->code;
+}
+
+static void note_sources(struct hn_context *ctx, const struct work *w) {
+    int64_t without = 0;
+    for (int64_t s = 0; s < w->p->candidates.count; s++)
+        hn_note(ctx, "%s: %s, of which %lld are mined", w->p->candidates.item[s],
+                hn_counted(w->listed[s], "candidate").text, (long long)w->mining.counts.source[s]);
+    for (int64_t q = 0; w->miner.candidates && q < w->candidates.n; q++)
+        without += w->candidates.start[q] == w->candidates.start[q + 1];
+    if (without > 0)
+        hn_note(ctx, "%s without any candidate", hn_counted(without, "query").text);
+}
+
 static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char *path) {
     const struct mine_params *p = w->p;
     if (hn_corpus_open(ctx, path, p->step, w->parts.folder ? &w->parts : NULL, &w->corpus) ||
@@ -102,6 +156,8 @@ static enum hn_code open_data(struct hn_context *ctx, struct work *w, const char
         options ? hn_format(ctx, "%s; step %lld; %s", options, (long long)p->step, hn_version)
                 : NULL;
     w->file.miner = &w->miner;
+    if (w->mining.settings && read_candidates(ctx, w, &w->mining.settings))
+        return ctx->code;
     return !w->mining.settings || (w->mining.file && read_texts(ctx, w)) ? ctx->code : HN_OK;
 }
 
@@ -177,8 +233,10 @@ static enum hn_code mine_file(struct hn_context *ctx, struct work *w, const char
         code = hn_mine_check(ctx, &w->miner, &w->mining.counts, path);
     if (!code && w->file.written == 0 && w->mining.counts.attrition.all[HN_STAGE_KEPT] > 0)
         hn_note(ctx, "%s: is empty: no query has a positive and a negative", p->output);
-    if (!code)
+    if (!code) {
         note_unscored(ctx, w);
+        note_sources(ctx, w);
+    }
     if (!code && p->certificate) {
         char sha256[HN_DIGEST_TEXT];
         hn_digest_end(&w->file.digest, sha256);
@@ -358,6 +416,7 @@ const struct hn_command hn_cmd_mine = {
         "hardneg mine r.h5 --preset sentence-transformers --relative-margin 0.05 -n 5 "
         "--format triplet -o triplets.jsonl\n"
         "hardneg mine r.h5 -o negatives.npy --scores scores.npy\n"
+        "hardneg mine r.h5 --candidates bm25.trec --candidates dense.trec -o negatives.jsonl\n"
         "hardneg mine r.h5 -o negatives.jsonl --rows 1/1",
     .options = mine_options,
     .params_size = sizeof(struct mine_params),

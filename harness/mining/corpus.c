@@ -51,3 +51,20 @@ void hn_corpus_close(struct hn_context *ctx, struct hn_corpus *c) {
     hn_retrieval_close(ctx, c->file);
     c->file = NULL;
 }
+
+enum hn_code hn_corpus_read_run(struct hn_context *ctx, const struct hn_corpus *corpus,
+                                const char *path, enum hn_unknown unknown,
+                                struct hn_pair_scores *out) {
+    struct hn_collection side[HN_SETS];
+    int64_t skipped;
+    for (int s = 0; s < HN_SETS; s++) {
+        side[s] = (struct hn_collection){
+            .from = corpus->info->file->path, .n = corpus->info->n[s], .id = corpus->data.id[s]};
+        if (hn_string_index_open(ctx, &side[s].id, &side[s].index))
+            return ctx->code;
+    }
+    if (hn_pair_scores_read(ctx, path, side, unknown, out, &skipped))
+        return ctx->code;
+    hn_note_skipped(ctx, path, skipped);
+    return HN_OK;
+}

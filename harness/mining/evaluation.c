@@ -17,22 +17,6 @@ static enum hn_code pick_relevance(struct hn_context *ctx, enum hn_measured_by b
                : hn_fail(ctx, HN_DATA, "%s: has no %s to measure by", path, v->by);
 }
 
-static enum hn_code read_run(struct hn_context *ctx, const char *path, enum hn_unknown unknown,
-                             const struct hn_corpus *corpus, struct hn_pair_scores *out) {
-    struct hn_collection side[HN_SETS];
-    int64_t skipped;
-    for (int s = 0; s < HN_SETS; s++) {
-        side[s] = (struct hn_collection){
-            .from = corpus->info->file->path, .n = corpus->info->n[s], .id = corpus->data.id[s]};
-        if (hn_string_index_open(ctx, &side[s].id, &side[s].index))
-            return ctx->code;
-    }
-    if (hn_pair_scores_read(ctx, path, side, unknown, out, &skipped))
-        return ctx->code;
-    hn_note_skipped(ctx, path, skipped);
-    return HN_OK;
-}
-
 static enum hn_code evaluate(struct hn_context *ctx, const struct hn_evaluation_rules *rules,
                              struct hn_evaluated *v) {
     v->e.miner = &v->miner;
@@ -56,7 +40,7 @@ enum hn_code hn_evaluated_open(struct hn_context *ctx, const char *path, const c
     return hn_corpus_open(ctx, path, rules->step, NULL, &out->corpus) ||
                    hn_miner_open(ctx, &out->corpus.data, &rules->o, path, &out->miner) ||
                    pick_relevance(ctx, rules->by, path, out) ||
-                   (run && read_run(ctx, run, rules->unknown, &out->corpus, &out->run)) ||
+                   (run && hn_corpus_read_run(ctx, &out->corpus, run, rules->unknown, &out->run)) ||
                    evaluate(ctx, rules, out)
                ? ctx->code
                : HN_OK;
@@ -106,7 +90,7 @@ static bool is_judged_alike(const struct hn_qrels *a, int64_t query_a, const str
     return true;
 }
 
-// What besides the encoder tells two files apart. query[of a]: those of b.
+// Notes other passages and other relevance. query[of a]: those of b.
 static enum hn_code note_other(struct hn_context *ctx, const struct hn_evaluated *a,
                                const struct hn_evaluated *b, const int64_t *query) {
     const struct hn_strings *of_a = &a->corpus.data.id[HN_CORPUS],
@@ -166,7 +150,8 @@ enum hn_code hn_evaluated_beside(struct hn_context *ctx, const struct hn_evaluat
     }
     struct hn_evaluated other = {.name = path, .corpus = v->corpus, .miner = v->miner, .by = v->by};
     other.e.relevance = v->e.relevance == &v->miner.truth ? &other.miner.truth : &other.miner.known;
-    if (read_run(ctx, path, rules->unknown, &v->corpus, &other.run) || evaluate(ctx, rules, &other))
+    if (hn_corpus_read_run(ctx, &v->corpus, path, rules->unknown, &other.run) ||
+        evaluate(ctx, rules, &other))
         return ctx->code;
     memcpy(*value, other.e.value,
            (size_t)(rules->cutoffs * HN_RETRIEVAL_METRICS * n) * sizeof **value);

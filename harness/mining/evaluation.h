@@ -2,7 +2,6 @@
 // them those of a second one.
 #pragma once
 
-#include "datasets/import/collection.h"
 #include "harness/mining/corpus.h"
 #include "retrieval/evaluate.h"
 
