@@ -136,7 +136,7 @@ class Types(unittest.TestCase):
         options = {name.replace("-", "_") for name in re.findall(r"^ .*?--([a-z-]+) ", program("mine", "--help").stdout, re.M)}
         data = {"query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads", "zero_rows"}
         files = {"step", "format", "scores", "rows", "wait", "mpi", "threads", "memory", "output", "quiet", "verbose", "help",
-                 "version", "json", "certificate"}
+                 "version", "json", "certificate", "output_scores", "candidates", "unknown"}
         self.assertEqual(named - data, options - files)
 
 

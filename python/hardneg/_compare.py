@@ -64,10 +64,13 @@ class _Answer(html.parser.HTMLParser):
         if tag == "section":
             self.inside, self.left_out = have.get("class") == "answer", 0
         elif self.inside and tag not in ("br", "input", "img"):
-            other = have.get("data-measure") not in (None, "0") or have.get("class") == "measure"
+            other = (have.get("data-measure") not in (None, "0") or have.get("class") in ("measure", "front")
+                     or "hidden" in have)
             self.left_out += 1 if self.left_out or other else 0
         if tag in ("p", "li", "tr"):
             self.text += "\n"
+        if tag in ("td", "th"):
+            self.text += "  "
 
     def handle_endtag(self, tag: str) -> None:
         self.inside = self.inside and tag != "section"
@@ -99,7 +102,7 @@ class Comparison:
         self.report(path)
         with open(path, encoding="utf-8") as page:
             parser.feed(page.read())
-        return "\n".join(" ".join(line.split()) for line in parser.text.splitlines() if line.strip())
+        return "\n".join(re.sub(r"\s{2,}", "  ", line.strip()) for line in parser.text.splitlines() if line.strip())
 
     def report(self, path: Any) -> None:
         _run(self._folder.name, "report", "results", "-q", "-o", os.path.abspath(os.fspath(path)))
