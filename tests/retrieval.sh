@@ -297,11 +297,11 @@ assert len(lines) > 50 and min(mined.values()) > 50"
     # A copy of a relevant passage under another id: with merged texts it is the passage.
     make_files
     sed 's/"four"/"red"/' p.jsonl >copy-p.jsonl
-    run import --queries q.tsv --corpus p.tsv --query-ids q.jsonl --corpus-ids copy-p.jsonl --qrels beir.tsv -o copies.h5
+    run import --queries q.tsv --corpus p.tsv --query-ids q.jsonl --corpus-ids copy-p.jsonl --qrels beir.tsv -o same-texts.h5
     printf '7 Q0 f 1 2 x\n007 Q0 f 1 2 x\n' >copy.run
-    expect "a run of copies, merged" 0 '^hit +1 +0\.5000' evaluate copies.h5 --run copy.run --k 1 --equal-texts merge
-    expect "a run of copies, apart" 0 '^hit +1 +0\.0000' evaluate copies.h5 --run copy.run --k 1 --equal-texts apart
-    expect "candidates that are copies" 0 'kept +1 ' mine copies.h5 --candidates copy.run --equal-texts merge -n 1 -o copies.jsonl
+    expect "a run of copies, merged" 0 '^hit +1 +0\.5000' evaluate same-texts.h5 --run copy.run --k 1 --equal-texts merge
+    expect "a run of copies, apart" 0 '^hit +1 +0\.0000' evaluate same-texts.h5 --run copy.run --k 1 --equal-texts apart
+    expect "candidates that are copies" 0 'kept +1 ' mine same-texts.h5 --candidates copy.run --equal-texts merge -n 1 -o copies.jsonl
 }
 
 # Scores in every format are NumPy's cosines of the rows, the teacher's, or those listed.
