@@ -399,8 +399,8 @@ F
 # A filtered run adds to what is there and never takes away.
 # A run that is killed leaves what `report` reads: the cells that are finished.
 test_unfinished() {
-    "$hardneg" synth -o many.h5 --n 400 --dim 16 --steps 2 --quiet
-    job many.h5 '[uniform, knn]' 'figures: none' 'metrics: [fn_ratio, hardness]' >many.yaml
+    "$hardneg" synth -o narrow.h5 --n 400 --dim 16 --steps 2 --quiet
+    job narrow.h5 '[uniform, knn]' 'figures: none' 'metrics: [fn_ratio, hardness]' >many.yaml
     sed -i "s/^seeds:.*/seeds: [$(seq -s, 1 40)]/" many.yaml
     "$hardneg" run -c many.yaml -o killed --quiet &
     local pid=$! tries=0
@@ -446,7 +446,7 @@ sys.exit(f.attrs['status'] != sys.argv[2] or len(f['runs/step']) != int(sys.argv
 test_studies() {
     job s.h5 '[uniform: {}]' 'metrics: [fn_ratio, purity: {M: [50, 80], K: 20}, prop2: {M: 50, K: 20}]' >t.yaml
     expect "studies: --dry-run" 0 '8 of 8 cells' run -c t.yaml -o st --dry-run
-    check "studies: its lines" says 'step 0 study purity .K=20, M=80'
+    check "studies: its lines" says 'study purity .K=20, M=80'
     expect "studies: one of them" 0 '' run -c t.yaml -o st --filter 'study prop2' --threads 1 --quiet
     expect "studies: all of them" 0 '6 computed, 2 reused' run -c t.yaml -o st --threads 1
     expect "studies: three threads" 0 '' run -c t.yaml -o st3 --threads 3 --quiet

@@ -90,7 +90,7 @@ test_given_again() {
     for s in 1 2; do expect "given: part $s" 0 '' run -c j.yaml -o p$s --shard $s/2 --set "steps=[$last]" -q; done
     expect "given: parts" 0 '' merge p1 p2 -o m.h5
     expect "given: parts are the whole" 0 'no difference' compare m.h5 r
-    expect "given: foreseen" 0 'mine .file=a-{seed}.npy' run -c j.yaml --dry-run --set "steps=[$last]"
+    expect "given: foreseen" 0 '  mine B=16' run -c j.yaml --dry-run --set "steps=[$last]"
     printf '%s\n' '#!/bin/bash' 'cp a-1.npy "$1"; cp a-1.npy a-2.npy' >prog.sh
     chmod +x prog.sh
     job 'command: {run: [./prog.sh, "{out}"], name: first}' 'given: {file: "a-{seed}.npy", name: mine}'

@@ -301,9 +301,15 @@ enum hn_code hn_run_foresee(struct hn_context *ctx, const struct hn_plan *plan,
     int64_t shown = 1;
     if (list && run->verbose)
         shown = list_cells(ctx, plan, run, &estimate);
-    else if (list && list_settings(ctx, plan, run, &estimate, &shown)) {
-        hn_estimate_free(ctx, &estimate);
-        return ctx->code;
+    else if (list) {
+        const int64_t limit = ctx->memory.limit;
+        ctx->memory.limit = 0; // of the data that a run keeps, not of what is said about it
+        enum hn_code listed = list_settings(ctx, plan, run, &estimate, &shown);
+        ctx->memory.limit = limit;
+        if (listed) {
+            hn_estimate_free(ctx, &estimate);
+            return listed;
+        }
     }
     bool none = shown == 0;
     if (list && !none) {
