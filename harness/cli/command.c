@@ -140,7 +140,13 @@ enum hn_code hn_results_load(struct hn_context *ctx, const char *path, struct hn
         name == path ? hn_strdup(ctx, ".") : hn_format(ctx, "%.*s", (int)(name - path - 1), path);
     if (!folder)
         return ctx->code;
-    if (strcmp(name, "results.h5") != 0 || !hn_cell_plan_is_there(ctx, folder))
+    struct stat about;
+    bool unfinished = strcmp(name, "results.h5") == 0 && hn_cell_plan_is_there(ctx, folder);
+    bool there = stat(path, &about) == 0;
+    if (unfinished && there)
+        hn_note(ctx, "%s is of a run before the last one, which has not ended: its command goes on",
+                path);
+    if (!unfinished || there)
         return hn_results_read(ctx, path, out);
     if (hn_cell_plan_read(ctx, folder, out))
         return ctx->code;
