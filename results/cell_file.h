@@ -27,7 +27,7 @@ HN_MUST_USE enum hn_code hn_cell_plan_write(struct hn_context *ctx, const char *
                                             const struct hn_results *plan);
 void hn_cell_plan_remove(struct hn_context *ctx, const char *folder);
 // True if a run into the folder goes on, or was interrupted.
-bool hn_cell_plan_is_there(struct hn_context *ctx, const char *folder);
+bool hn_cell_plan_is_there(const char *folder);
 // Results of that run: its plan, and the cells that are finished, in their order. HN_DATA: the plan
 // is damaged, or no cell is finished.
 HN_MUST_USE enum hn_code hn_cell_plan_read(struct hn_context *ctx, const char *folder,

@@ -124,7 +124,7 @@ char *hn_results_path(struct hn_context *ctx, const char *argument) {
     char *path = hn_format(ctx, "%.*s/results.h5", (int)length, argument),
          *cells = hn_format(ctx, "%s/cells", argument);
     if (path && cells && stat(path, &about) != 0 && stat(cells, &about) == 0 &&
-        !hn_cell_plan_is_there(ctx, argument)) {
+        !hn_cell_plan_is_there(argument)) {
         (void)hn_fail(ctx, HN_DATA,
                       "%s: has no results.h5: its run has not ended; give its command again, "
                       "finished cells are kept",
@@ -141,7 +141,7 @@ enum hn_code hn_results_load(struct hn_context *ctx, const char *path, struct hn
     if (!folder)
         return ctx->code;
     struct stat about;
-    bool unfinished = strcmp(name, "results.h5") == 0 && hn_cell_plan_is_there(ctx, folder);
+    bool unfinished = strcmp(name, "results.h5") == 0 && hn_cell_plan_is_there(folder);
     bool there = stat(path, &about) == 0;
     if (unfinished && there)
         hn_note(ctx, "%s is of a run before the last one, which has not ended: its command goes on",
