@@ -3,8 +3,8 @@
 #include "results/compare_private.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // One column of one setting.
@@ -40,13 +40,6 @@ static double tail_of(int64_t among) {
     return hn_compare_named_alpha / 2 / (double)hn_max(among, 1);
 }
 
-static double deviation_of(const double *value, int64_t n, double mean) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (value[i] - mean) * (value[i] - mean);
-    return n > 1 ? sqrt(sum / (double)(n - 1)) : 0;
-}
-
 // Fills a test from values of n seeds.
 static void fill(struct test *t, const struct hn_compare_line *line, const double *from,
                  const double *change, int64_t n) {
@@ -55,7 +48,7 @@ static void fill(struct test *t, const struct hn_compare_line *line, const doubl
     t->change.from = was;
     t->change.to = was + moved;
     t->change.over = (struct hn_seeds_change){{moved, NAN, NAN}, n};
-    t->deviation = deviation_of(change, n, moved);
+    t->deviation = n > 1 ? gsl_stats_sd(change, 1, (size_t)n) : 0;
     const struct hn_gate *gate = line->gate;
     t->limit = gate && gate->percent ? gate->limit * fabs(was) : gate ? gate->limit : 0;
     t->limit += hn_compare_relative * fabs(was) + hn_compare_absolute;
@@ -220,11 +213,6 @@ static int64_t seeds_of(const struct test *t, int64_t among) {
     return n < 0 ? 0 : n;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Counts a test in its line, which shows the worst of them: failures before the rest.
 static void count(struct hn_comparison *c, const struct test *t) {
     struct hn_compare_line *line = &c->line[t->line];
@@ -266,8 +254,7 @@ static enum hn_code conclude(struct named *w) {
         for (int64_t i = 0; i < w->n && c->n_changes < HN_COMPARE_CHANGES; i++)
             if (w->test[i].change.failed == (failed == 1) && (failed || differs(&w->test[i])))
                 c->change[c->n_changes++] = w->test[i].change;
-    qsort(needed, (size_t)c->unclear, sizeof *needed, by_value);
-    double half = c->unclear ? needed[(c->unclear - 1) / 2] : 0;
+    double half = hn_median(needed, c->unclear); // NaN without any
     c->seeds_needed = isfinite(half) ? (int64_t)half : 0;
     return HN_OK;
 }

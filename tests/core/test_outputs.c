@@ -13,12 +13,11 @@
 enum { FILES = 3 };
 
 static struct hn_context ctx;
-static char folder[64], path[FILES][80];
+static char folder[256], path[FILES][280];
 
 static void begin(void) {
     hn_context_init(&ctx, 1);
-    strcpy(folder, "/tmp/hn-outputs-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    hn_fixture_folder(folder, sizeof folder);
     for (int i = 0; i < FILES; i++)
         snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
 }
