@@ -58,7 +58,7 @@ static void keep_change(struct hn_comparison *c, const struct hn_compare_change 
 // A value that differs; worse: by how much, in its own unit.
 static void differs(const struct work *w, const struct hn_compare_change *change, double worse) {
     struct hn_compare_line *line = &w->out->line[change->line];
-    double size = fabs(change->from), share = size > 0 && isfinite(size) ? worse / size : worse;
+    double share = hn_compare_share(worse, change->from);
     bool lost = isnan(change->to);
     line->differ++;
     line->failed += change->failed;
@@ -90,11 +90,14 @@ static double tolerance_of(enum hn_role role, double from, double to) {
                : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
 }
 
-// By how much a value may get worse.
-static double limit_of(const struct hn_gate *gate, double from) {
+double hn_compare_limit(const struct hn_gate *gate, double from) {
     if (!gate || (gate->percent && isinf(from)))
         return 0;
     return gate->percent ? gate->limit * fabs(from) : gate->limit;
+}
+
+double hn_compare_share(double worse, double from) {
+    return fabs(from) > 0 && isfinite(from) ? worse / fabs(from) : worse;
 }
 
 // difference: to - from, exact also where whole numbers are too large for a double.
@@ -114,9 +117,9 @@ static void compare_numbers(const struct work *w, struct position at, double fro
     double worse = hn_gate_worse(gate ? gate->side : HN_GATE_BOTH, line->direction, 0, difference);
     bool lost = isnan(to); // measured before, missing now
     differs(w,
-            &(struct hn_compare_change){at.line, at.base_row, at.now_row, from, to,
-                                        line->gated &&
-                                            (lost || worse > limit_of(gate, from) + tolerance)},
+            &(struct hn_compare_change){
+                at.line, at.base_row, at.now_row, from, to,
+                line->gated && (lost || worse > hn_compare_limit(gate, from) + tolerance)},
             lost ? NAN : worse);
 }
 

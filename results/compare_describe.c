@@ -130,7 +130,7 @@ static double worse_of(const struct hn_comparison *c, const struct hn_compare_ch
         return INFINITY;
     double worse = hn_gate_worse(line->gate ? line->gate->side : HN_GATE_BOTH, line->direction,
                                  change->from, change->to);
-    return fabs(change->from) > 0 && isfinite(change->from) ? worse / fabs(change->from) : worse;
+    return hn_compare_share(worse, change->from);
 }
 
 // A text on one line, whatever the names in it hold.

@@ -49,9 +49,8 @@ static void fill(struct test *t, const struct hn_compare_line *line, const doubl
     t->change.to = was + moved;
     t->change.over = (struct hn_seeds_change){{moved, NAN, NAN}, n};
     t->deviation = n > 1 ? gsl_stats_sd(change, 1, (size_t)n) : 0;
-    const struct hn_gate *gate = line->gate;
-    t->limit = gate && gate->percent ? gate->limit * fabs(was) : gate ? gate->limit : 0;
-    t->limit += hn_compare_relative * fabs(was) + hn_compare_absolute;
+    t->limit =
+        hn_compare_limit(line->gate, was) + hn_compare_relative * fabs(was) + hn_compare_absolute;
 }
 
 // The test of one column of one setting, unless BASE has no value of it.
@@ -217,8 +216,7 @@ static int64_t seeds_of(const struct test *t, int64_t among) {
 static void count(struct hn_comparison *c, const struct test *t) {
     struct hn_compare_line *line = &c->line[t->line];
     const struct hn_compare_change *change = &t->change;
-    double size = fabs(change->from), worse = t->lost ? INFINITY : t->worse.mean;
-    double share = size > 0 && isfinite(size) ? worse / size : worse;
+    double share = hn_compare_share(t->lost ? INFINITY : t->worse.mean, change->from);
     bool first = line->base_row < 0, first_failed = change->failed && line->failed == 0;
     line->compared++;
     c->values++;

@@ -7,6 +7,11 @@
 
 enum { HN_COMPARE_COSTS = 2 };
 
+// By how much a value may get worse, in its unit. And a change for the worse as a share of what the
+// value was, or as it is where that was 0.
+double hn_compare_limit(const struct hn_gate *gate, double from);
+double hn_compare_share(double worse, double from);
+
 // Adds a line to c->said_first, which lack of memory makes NULL.
 void hn_compare_say(struct hn_context *ctx, struct hn_comparison *c, const char *format, ...)
     HN_PRINTF(3, 4);
