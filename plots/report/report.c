@@ -229,7 +229,8 @@ static enum hn_code put_by_measure(const struct writer *w, const struct hn_figur
 static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
                                const struct entry *e, const char *by_measure) {
     FILE *html = w->html;
-    hn_html(html, "<figure id=\"%s\">\n%s", f->id, by_measure);
+    hn_html(html, "<figure id=\"%s\">\n", f->id);
+    fputs(by_measure, html); // HTML already
     bool front = f == w->shown && w->measures > 0;
     enum hn_code code = *by_measure ? HN_OK : put_plot(w, f, -1);
     if (front)
