@@ -338,22 +338,35 @@ static bool is_left_over(const struct maker *maker, const char *mark, const stru
 
 // A folder of ours holds files, folders in which a figure was drawn, and runs with theirs: no more
 // levels than that, whatever else somebody has put there.
-enum { LEVELS = 4 };
-static void remove_folder(int parent, const char *name, int levels) {
+enum { LEVELS = 4, ROUNDS = 100 };
+static bool empty_folder(DIR *folder, int levels);
+static bool remove_folder(int parent, const char *name, int levels) {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     if (!folder) {
         if (fd >= 0)
             (void)close(fd);
-        return;
+        return false;
     }
+    // A gnuplot that outlives the process that started it may put a file there meanwhile. Once the
+    // folder is gone it cannot.
+    bool gone = false;
+    for (int round = 0; !gone && round < ROUNDS && empty_folder(folder, levels); round++)
+        gone = unlinkat(parent, name, AT_REMOVEDIR) == 0;
+    (void)closedir(folder);
+    return gone;
+}
+
+// True if all that was seen could be removed.
+static bool empty_folder(DIR *folder, int levels) {
+    bool all = true;
+    rewinddir(folder);
     // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            unlinkat(fd, entry->d_name, 0) != 0 && levels > 1)
-            remove_folder(fd, entry->d_name, levels - 1);
-    (void)closedir(folder);
-    (void)unlinkat(parent, name, AT_REMOVEDIR);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            all &= unlinkat(dirfd(folder), entry->d_name, 0) == 0 ||
+                   (levels > 1 && remove_folder(dirfd(folder), entry->d_name, levels - 1));
+    return all;
 }
 
 void hn_temporary_sweep(const char *folder, const char *prefix) {

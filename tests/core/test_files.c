@@ -4,6 +4,7 @@
 #include "tests/fixture.h"
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,6 +363,35 @@ static void test_scratch(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// A gnuplot that outlives its program writes into the folder while it is removed.
+static void test_scratch_written(void) {
+    struct hn_context ctx;
+    char *made;
+    hn_context_init(&ctx, 1);
+    for (int i = 0; i < 20 && (made = hn_scratch_make(&ctx)) != NULL; i++) {
+        char *path = hn_strdup(&ctx, made);
+        pid_t writer = fork();
+        if (writer == 0) {
+            char name[32];
+            bool in = chdir(made) == 0;
+            for (int n = 0, fd = 0; in && fd >= 0 && n < 100000; n++) {
+                snprintf(name, sizeof name, "f%d", n % 50);
+                fd = open(name, O_WRONLY | O_CREAT, 0600);
+                if (fd >= 0)
+                    (void)close(fd);
+                (void)usleep(100);
+            }
+            _exit(0);
+        }
+        (void)usleep(2000);
+        hn_scratch_remove(&ctx, made);
+        CU_ASSERT_EQUAL(waitpid(writer, NULL, 0), writer);
+        CU_ASSERT_FALSE(exists(path));
+        hn_free(&ctx, path);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {{"of dead processes", test_of_dead_processes},
                                        {"of living processes", test_of_living_processes},
                                        {"of others", test_of_others},
@@ -370,6 +400,7 @@ static const struct hn_test tests[] = {{"of dead processes", test_of_dead_proces
                                        {"links", test_links},
                                        {"failing files", test_failing_files},
                                        {"scratch folders", test_scratch},
+                                       {"scratch folders that are written", test_scratch_written},
                                        {"adding", test_adding},
                                        {"open", test_open}};
 
