@@ -24,15 +24,19 @@ enum { REPEATS, SHORT, HASH, RECORD = HASH + 4 };
 enum { COVERAGE, DUPLICATES, DUPLICATE_BATCHES, SHORT_BATCHES, VISITS_CV, PAIRS_DISTINCT, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
-    {"coverage", HN_COLUMN_REAL, "share", "distinct items of the first epoch / items", HN_LARGER},
+    {"coverage", HN_COLUMN_REAL, "share",
+     "distinct items of the first epoch / items; NaN of less than an epoch", HN_LARGER},
     {"duplicates", HN_COLUMN_REAL, "1", "ids that repeat an earlier one of their batch",
      HN_SMALLER},
     {"duplicate_batches", HN_COLUMN_REAL, "1", "batches with the items of an earlier batch",
      HN_SMALLER},
     {"short_batches", HN_COLUMN_REAL, "1", "batches below the batch size", HN_SMALLER},
-    {"visits_cv", HN_COLUMN_REAL, "1", "coefficient of variation of the visits per item",
-     HN_SMALLER},
-    {"pairs_distinct", HN_COLUMN_REAL, "share", "distinct pairs / pairs drawn", HN_LARGER},
+    {"visits_cv", HN_COLUMN_REAL, "1",
+     "coefficient of variation of the visits per item; NaN without visits", HN_SMALLER},
+    {"pairs_distinct", HN_COLUMN_REAL, "share",
+     "distinct pairs / pairs drawn; NaN without pairs, for lists of negatives, and of more than "
+     "2^28 ids",
+     HN_LARGER},
 };
 
 struct state {

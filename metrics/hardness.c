@@ -17,20 +17,24 @@ enum { PAIRS, COSINES, ANCHORS, HARDEST, LABELLED, TRUE_ANCHORS, HARD_TRUE, RECO
 enum { COS_MEAN, COS_P50, COS_P90, COS_P99, HARDEST_MEAN, HARD_TRUE_MEAN, TRUE_SHARE, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
-    {"cos_mean", HN_COLUMN_REAL, "cosine", "mean cosine of in-batch negatives", HN_NEITHER},
-    {"cos_p50", HN_COLUMN_REAL, "cosine", "median cosine of in-batch negatives", HN_NEITHER,
+    {"cos_mean", HN_COLUMN_REAL, "cosine",
+     "mean cosine of in-batch negatives; NaN without negatives", HN_NEITHER},
+    {"cos_p50", HN_COLUMN_REAL, "cosine",
+     "median cosine of in-batch negatives; NaN without negatives", HN_NEITHER, HN_ROLE_BINNED},
+    {"cos_p90", HN_COLUMN_REAL, "cosine",
+     "90th percentile of the cosines of in-batch negatives; NaN without negatives", HN_NEITHER,
      HN_ROLE_BINNED},
-    {"cos_p90", HN_COLUMN_REAL, "cosine", "90th percentile of the cosines of in-batch negatives",
-     HN_NEITHER, HN_ROLE_BINNED},
-    {"cos_p99", HN_COLUMN_REAL, "cosine", "99th percentile of the cosines of in-batch negatives",
-     HN_NEITHER, HN_ROLE_BINNED},
-    {"hardest_mean", HN_COLUMN_REAL, "cosine", "cosine of the hardest negative, mean over anchors",
-     HN_NEITHER},
+    {"cos_p99", HN_COLUMN_REAL, "cosine",
+     "99th percentile of the cosines of in-batch negatives; NaN without negatives", HN_NEITHER,
+     HN_ROLE_BINNED},
+    {"hardest_mean", HN_COLUMN_REAL, "cosine",
+     "cosine of the hardest negative, mean over anchors; NaN without negatives", HN_NEITHER},
     {"hard_true_mean", HN_COLUMN_REAL, "cosine",
-     "cosine of the hardest true negative, mean over anchors", HN_LARGER},
+     "cosine of the hardest true negative, mean over anchors; NaN without true negatives",
+     HN_LARGER},
     {"true_anchors", HN_COLUMN_REAL, "share",
      "share of the anchors with labelled negatives that have a true one: hard_true_mean is their "
-     "mean",
+     "mean; NaN without labelled negatives",
      HN_NEITHER},
 };
 

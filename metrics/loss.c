@@ -23,10 +23,14 @@ static const struct hn_column columns[COLUMNS] = {
      "loss over the keys of the batch, as weighted, mean over drawn anchors", HN_NEITHER},
     {"clamp_rate", HN_COLUMN_REAL, "share",
      "share of drawn anchors whose debiased sum hit its lower bound", HN_SMALLER},
-    {"fn_mass", HN_COLUMN_REAL, "share", "share of the weights that lie on pairs of the same label",
+    {"fn_mass", HN_COLUMN_REAL, "share",
+     "share of the weights that lie on pairs of the same label; NaN without weight on labelled "
+     "pairs",
      HN_SMALLER},
     {"fn_loss_mass", HN_COLUMN_REAL, "share",
-     "share of the negatives' sum that comes from negatives of the anchor's label", HN_SMALLER},
+     "share of the negatives' sum that comes from negatives of the anchor's label; NaN without "
+     "weight on labelled pairs",
+     HN_SMALLER},
 };
 
 static void add_anchor(const struct hn_anchor_loss *l, double times, double *record) {

@@ -54,7 +54,9 @@ static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_
 
 static const struct hn_column columns[] = {
     {"knn_acc", HN_COLUMN_REAL, "share",
-     "weighted 200-nearest-neighbour accuracy on the test items", HN_LARGER},
+     "weighted 200-nearest-neighbour accuracy on the test items; NaN without test items: a fifth "
+     "of fewer than five",
+     HN_LARGER},
 };
 
 const struct hn_snapshot_metric_type hn_snapshot_knn_acc = {

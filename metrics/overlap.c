@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-// NaN if one of the two is empty.
+// NaN if one of the two is empty. Rounding of the shares does not take it above 1.
 static double overlap(const uint64_t *a, const uint64_t *b, int64_t bins) {
     double total_a = 0, total_b = 0, sum = 0;
     for (int64_t i = 0; i < bins; i++) {
@@ -19,7 +19,7 @@ static double overlap(const uint64_t *a, const uint64_t *b, int64_t bins) {
     }
     for (int64_t i = 0; i < bins; i++)
         sum += fmin((double)a[i] / total_a, (double)b[i] / total_b);
-    return total_a > 0 && total_b > 0 ? sum : NAN;
+    return total_a > 0 && total_b > 0 ? fmin(sum, 1) : NAN;
 }
 
 // True if a label comes twice; one below 0 does not count.
@@ -86,7 +86,8 @@ static enum hn_code finish_view(struct hn_context *ctx, void *state,
 }
 
 static const struct hn_column label_columns[] = {
-    {"overlap_label", HN_COLUMN_REAL, "share", "overlap of same-label and different-label cosines",
+    {"overlap_label", HN_COLUMN_REAL, "share",
+     "overlap of same-label and different-label cosines; NaN unless there are pairs of both",
      HN_SMALLER, HN_ROLE_BINNED},
 };
 static const struct hn_column view_columns[] = {

@@ -45,7 +45,9 @@ static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_
 }
 
 static const struct hn_column columns[] = {
-    {"probe_acc", HN_COLUMN_REAL, "share", "accuracy of a linear probe on the test items",
+    {"probe_acc", HN_COLUMN_REAL, "share",
+     "accuracy of a linear probe on the test items; NaN without test items, and of classes with "
+     "fewer than two training items on average",
      HN_LARGER},
 };
 

@@ -14,14 +14,20 @@ enum { SAME, LABELLED, START_SHARE, START_COUNT, RECORD };
 enum { FN_RATIO, FN_RATIO_LO, FN_RATIO_HI, FN_START, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
-    {"fn_ratio", HN_COLUMN_REAL, "share", "share of labelled pairs in a batch that share a label",
-     HN_SMALLER},
+    {"fn_ratio", HN_COLUMN_REAL, "share",
+     "share of labelled pairs in a batch that share a label; NaN without such pairs", HN_SMALLER},
     {"fn_ratio_lo", HN_COLUMN_REAL, "share",
-     "lower end of the 95 % interval of fn_ratio over batches", HN_SMALLER},
+     "lower end of the 95 % interval of fn_ratio over batches; NaN unless two batches have "
+     "labelled pairs",
+     HN_SMALLER},
     {"fn_ratio_hi", HN_COLUMN_REAL, "share",
-     "upper end of the 95 % interval of fn_ratio over batches", HN_SMALLER},
+     "upper end of the 95 % interval of fn_ratio over batches; NaN unless two batches have "
+     "labelled pairs",
+     HN_SMALLER},
     {"fn_start", HN_COLUMN_REAL, "share",
-     "share of the other labelled items of a batch with the label of its start item", HN_SMALLER},
+     "share of the other labelled items of a batch with the label of its start item; NaN where no "
+     "start item has such others, and for lists of negatives",
+     HN_SMALLER},
 };
 
 static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,

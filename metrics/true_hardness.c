@@ -19,11 +19,16 @@ enum { PAIRS, COSINES, EXPONENTIALS, P99, RECORD };
 enum { TRUE_MEAN, TRUE_P99, TRUE_LME, COLUMNS };
 
 static const struct hn_column columns[COLUMNS] = {
-    {"true_mean", HN_COLUMN_REAL, "cosine", "mean cosine of true negatives", HN_LARGER},
+    {"true_mean", HN_COLUMN_REAL, "cosine",
+     "mean cosine of true negatives; NaN without true negatives", HN_LARGER},
     {"true_p99", HN_COLUMN_REAL, "cosine",
-     "99th percentile of the cosines of a batch's true negatives, mean over batches", HN_LARGER},
+     "99th percentile of the cosines of a batch's true negatives, mean over batches; NaN without "
+     "true negatives",
+     HN_LARGER},
     {"true_lme", HN_COLUMN_REAL, "cosine",
-     "log-mean-exp of the cosines of true negatives at the temperature, times it", HN_LARGER},
+     "log-mean-exp of the cosines of true negatives at the temperature, times it; NaN without true "
+     "negatives",
+     HN_LARGER},
 };
 
 // Adds the true negatives of a block, of which power[n] are the exponentials.

@@ -170,8 +170,8 @@ static const struct hn_column reports[REPORTS] = {
      HN_NEITHER},
     {"bandwidth_after", HN_COLUMN_REAL, "items",
      "bandwidth of the graph in the order of the batches", HN_SMALLER},
-    {"edges_in_blocks", HN_COLUMN_REAL, "share", "share of the edges whose ends are in one batch",
-     HN_LARGER},
+    {"edges_in_blocks", HN_COLUMN_REAL, "share",
+     "share of the edges whose ends are in one batch; NaN without edges", HN_LARGER},
 };
 
 static void report(const struct hn_sampler *self, double *values) {

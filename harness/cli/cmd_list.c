@@ -25,23 +25,34 @@ static json_t *parameters(const struct hn_option *options) {
     return list;
 }
 
-static json_t *flags(unsigned set) {
-    static const struct {
-        unsigned flag;
-        const char *name;
-    } names[] = {{HN_SAMPLER_PARTITION, "partition"},
-                 {HN_SAMPLER_NEEDS_LABELS, "needs_labels"},
-                 {HN_SAMPLER_NEEDS_VIEW2, "needs_view2"},
-                 {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"},
-                 {HN_SAMPLER_NEEDS_TEACHER, "needs_teacher"},
-                 {HN_SAMPLER_NEEDS_GROUPS, "needs_groups"},
-                 {HN_SAMPLER_PER_ANCHOR, "per_anchor"},
-                 {HN_SAMPLER_ORDERED, "ordered"},
-                 {HN_SAMPLER_GIVEN, "given"}};
+struct flag_name {
+    unsigned flag;
+    const char *name; // NULL ends a list
+};
+static const struct flag_name sampler_flags[] = {{HN_SAMPLER_PARTITION, "partition"},
+                                                 {HN_SAMPLER_NEEDS_LABELS, "needs_labels"},
+                                                 {HN_SAMPLER_NEEDS_VIEW2, "needs_view2"},
+                                                 {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"},
+                                                 {HN_SAMPLER_NEEDS_TEACHER, "needs_teacher"},
+                                                 {HN_SAMPLER_NEEDS_GROUPS, "needs_groups"},
+                                                 {HN_SAMPLER_PER_ANCHOR, "per_anchor"},
+                                                 {HN_SAMPLER_ORDERED, "ordered"},
+                                                 {HN_SAMPLER_GIVEN, "given"},
+                                                 {0, NULL}};
+// Needs of a metric, without which its values, or some of them, are NaN.
+static const struct flag_name metric_needs[] = {
+    {HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS, "labels"},
+    {HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_VIEWS, "positive"},
+    {HN_METRIC_NEEDS_UNWEIGHTED, "unweighted"},
+    {HN_METRIC_NEEDS_CLASSES, "classes"},
+    {HN_METRIC_NEEDS_TUPLES, "tuples"},
+    {0, NULL}};
+
+static json_t *flags(unsigned set, const struct flag_name *names) {
     json_t *list = json_array();
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (set & names[i].flag)
-            json_array_append_new(list, json_string(names[i].name));
+    for (const struct flag_name *f = names; f->name; f++)
+        if (set & f->flag)
+            json_array_append_new(list, json_string(f->name));
     return list;
 }
 
@@ -56,10 +67,11 @@ static json_t *columns(const struct hn_column *column, int n) {
 
 static void add_samplers(json_t *list, const struct hn_sampler_type *const *t) {
     for (; *t; t++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", (*t)->name,
-                                              "summary", (*t)->summary, "paper", (*t)->source,
-                                              "note", (*t)->note, "flags", flags((*t)->flags),
-                                              "parameters", parameters((*t)->options)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", (*t)->name,
+                                        "summary", (*t)->summary, "paper", (*t)->source, "note",
+                                        (*t)->note, "flags", flags((*t)->flags, sampler_flags),
+                                        "parameters", parameters((*t)->options)));
 }
 
 static json_t *samplers(void) {
@@ -90,17 +102,19 @@ static json_t *weightings(void) {
 // `table`: where the columns stand in the results file.
 static json_t *metrics(void) {
     json_t *list = json_array();
-    const char *format = "{s:s, s:s, s:s, s:s, s:s, s:o}";
+    const char *format = "{s:s, s:s, s:s, s:s, s:s, s:o, s:o}";
     for (const struct hn_metric_type *const *m = hn_metrics; *m; m++)
-        json_array_append_new(list, json_pack(format, "name", (*m)->name, "family", (*m)->family,
-                                              "summary", (*m)->summary, "paper", (*m)->source,
-                                              "table", "runs", "columns",
-                                              columns((*m)->columns, (*m)->n_columns)));
+        json_array_append_new(list,
+                              json_pack(format, "name", (*m)->name, "family", (*m)->family,
+                                        "summary", (*m)->summary, "paper", (*m)->source, "table",
+                                        "runs", "needs", flags((*m)->needs, metric_needs),
+                                        "columns", columns((*m)->columns, (*m)->n_columns)));
     for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
-        json_array_append_new(list, json_pack(format, "name", (*m)->name, "family", (*m)->family,
-                                              "summary", (*m)->summary, "paper", (*m)->source,
-                                              "table", "snapshots", "columns",
-                                              columns((*m)->columns, (*m)->n_columns)));
+        json_array_append_new(list,
+                              json_pack(format, "name", (*m)->name, "family", (*m)->family,
+                                        "summary", (*m)->summary, "paper", (*m)->source, "table",
+                                        "snapshots", "needs", flags((*m)->needs, metric_needs),
+                                        "columns", columns((*m)->columns, (*m)->n_columns)));
     for (const struct hn_study_type *const *s = hn_studies; *s; s++)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s+, s:o, s:o}", "name",
                                               (*s)->name, "family", "study", "summary",

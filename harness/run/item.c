@@ -1,6 +1,7 @@
 // Work items of all kinds: their rows, keys and failures, and the columns of results.
 #include "harness/run/item.h"
 #include "core/options/option_text.h"
+#include "core/text.h"
 #include "harness/host/host.h"
 
 #include <math.h>
@@ -154,9 +155,12 @@ static const struct hn_column setting_columns[] = {
 };
 
 static const struct hn_column cost_columns[] = {
-    REAL("graph_age", "optimizer_step", "age of the embeddings that the sampler was built on",
+    REAL("graph_age", "optimizer_step",
+         "age of the embeddings that the sampler was built on; NaN of samplers without a build",
          HN_SMALLER, QUALITY),
-    REAL("graph_overlap", "share", "share of a fresh graph's edges that the sampler's graph holds",
+    REAL("graph_overlap", "share",
+         "share of a fresh graph's edges that the sampler's graph holds; NaN of samplers without a "
+         "graph",
          HN_LARGER, QUALITY),
     REAL("negatives_mean", "1", "negatives per anchor, mean; NaN for batches", HN_NEITHER, QUALITY),
     REAL("anchors_without", "anchors", "anchors drawn that have no negative; NaN for batches",
@@ -170,9 +174,12 @@ static const struct hn_column cost_columns[] = {
          HN_SMALLER, QUALITY),
     COUNT("stalls", "walks", "walks that had to go on from a random item", HN_SMALLER),
     REAL("cost_s", "s", "Cost_S: drawing one batch, median", HN_SMALLER, TIME),
-    REAL("cost_g", "s", "Cost_G: building the sampler on new embeddings, median", HN_SMALLER, TIME),
+    REAL("cost_g", "s",
+         "Cost_G: building the sampler on new embeddings, median; NaN of samplers without a build",
+         HN_SMALLER, TIME),
     REAL("cost_g_over_t", "s",
-         "Cost_G / t: building, per training step; without t, over the batches of an epoch",
+         "Cost_G / t: building, per training step; without t, over the batches of an epoch; NaN of "
+         "samplers without a build",
          HN_SMALLER, DERIVED),
     COUNT("n_dot", "1", "inner products, build and batches", HN_SMALLER),
     COUNT("n_dot_build", "1", "inner products of the build alone", HN_SMALLER),
@@ -181,7 +188,9 @@ static const struct hn_column cost_columns[] = {
     COUNT("n_edge", "1", "graph edges written or followed", HN_SMALLER),
     COUNT("bytes_touched", "B", "bytes of embeddings and graphs touched, by count", HN_SMALLER),
     MACHINE("peak_rss", INT, "B", "largest resident memory of the process so far", HN_SMALLER),
-    REAL("share_of_limit", "1", "inner products of the build against the machine's sgemm rate",
+    REAL("share_of_limit", "1",
+         "inner products of the build against the machine's sgemm rate; NaN of builds without a "
+         "sweep, and where the rate was not measured",
          HN_LARGER, DERIVED),
 };
 
@@ -300,6 +309,19 @@ static void add_options(struct columns *c, const char *owner, const struct hn_op
     }
 }
 
+// Only its own cells have what a sampler reports.
+static void add_reports(struct columns *c, const struct hn_sampler_type *sampler) {
+    for (int i = 0; i < sampler->n_reports; i++) {
+        char long_name[256];
+        struct hn_column column = sampler->reports[i];
+        hn_put_text(long_name, sizeof long_name, "%s%s NaN of other samplers than %s",
+                    column.long_name, strstr(column.long_name, "; NaN") ? ", and" : ";",
+                    sampler->name);
+        column.long_name = long_name;
+        add(c, sampler->name, &column, 1, false);
+    }
+}
+
 static void add_runs(struct columns *c, const struct hn_registries *r) {
     add(c, "cells", base_columns, LENGTH(base_columns), false);
     for (int i = 0; r->sampler[i]; i++)
@@ -311,7 +333,7 @@ static void add_runs(struct columns *c, const struct hn_registries *r) {
     for (int i = 0; r->metric[i]; i++)
         add(c, r->metric[i]->name, r->metric[i]->columns, r->metric[i]->n_columns, false);
     for (int i = 0; r->sampler[i]; i++)
-        add(c, r->sampler[i]->name, r->sampler[i]->reports, r->sampler[i]->n_reports, false);
+        add_reports(c, r->sampler[i]);
     add(c, "cells", cost_columns, LENGTH(cost_columns), false);
 }
 
