@@ -59,8 +59,8 @@ static void describe(struct writer *w, hid_t set, const struct hn_column *column
 }
 
 // Creates, fills and describes a dataset, with a scale on each axis, and closes it; without axes
-// it is a scale itself, and stays open. Large arrays of numbers are compressed; text is not, its
-// bytes stand elsewhere in the file. Negative after a failure.
+// it is a scale itself, and stays open. Large arrays are compressed, but for texts of variable
+// length, whose bytes stand elsewhere in the file. Negative after a failure.
 static hid_t write_array(struct writer *w, hid_t parent, const struct hn_column *column,
                          struct hn_h5_array a, const hid_t *axis) {
     if (w->code)
@@ -70,7 +70,7 @@ static hid_t write_array(struct writer *w, hid_t parent, const struct hn_column 
         bytes *= a.dim[i];
     a.name = column->name;
     a.transfer = w->transfer;
-    if (H5Tget_class(a.type) != H5T_STRING && bytes >= COMPRESS_FROM) {
+    if (H5Tis_variable_str(a.type) <= 0 && bytes >= COMPRESS_FROM) {
         memcpy(a.chunk, a.dim, sizeof a.chunk);
         a.chunk[0] = a.chunk[0] > max ? max : a.chunk[0];
         a.deflate = DEFLATE_LEVEL;
@@ -85,6 +85,36 @@ static hid_t write_array(struct writer *w, hid_t parent, const struct hn_column 
     if (axis && !hn_h5_close(set))
         failed(w, a.name);
     return set;
+}
+
+// Bytes of the longest of text[n], if as texts of one length they take less than of variable
+// length, where each has a reference of 16 bytes and a block of its own; 0: they do not.
+static int64_t common_length(const char *const *text, int64_t n) {
+    enum { REFERENCE = 16, BLOCK = 16 };
+    int64_t longest = 1, all = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t length = (int64_t)strlen(text[i]);
+        longest = hn_max(longest, length);
+        all += REFERENCE + BLOCK + length;
+    }
+    return n * REFERENCE >= COMPRESS_FROM && n * longest <= all ? longest : 0;
+}
+
+// Columns of many rows repeat few texts: with one length they can be compressed.
+static void write_fixed_texts(struct writer *w, hid_t group, const struct hn_column *column,
+                              int64_t n, const char *const *text, int64_t length, hid_t axis) {
+    HN_SCOPE(w->ctx);
+    char *all = capacity(w, n * length, 1);
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (H5Tset_size(type, (size_t)length) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
+        H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)
+        failed(w, column->name);
+    for (int64_t i = 0; all && i < n; i++)
+        memcpy(memset(all + i * length, 0, (size_t)length), text[i], strlen(text[i]));
+    struct hn_h5_array a = {
+        .type = type, .memory = type, .rank = 1, .dim = {(hsize_t)n, 1, 1}, .data = all};
+    write_array(w, group, column, a, &axis);
+    hn_h5_close(type);
 }
 
 // data[n] along the axis of a scale, or (NULL) as a scale.
@@ -126,7 +156,13 @@ static void write_column(struct writer *w, hid_t group, const struct hn_table *t
     if (!w->code && (strcmp(column->name, HN_STORE_ROW) == 0 || strchr(column->name, '/')))
         w->code = hn_fail(w->ctx, HN_INTERNAL, "table %s: a column cannot be called %s", t->name,
                           column->name);
-    write_values(w, group, column, t->rows, t->cells[c].text, &row);
+    const char *const *text =
+        column->kind == HN_COLUMN_TEXT ? (const char *const *)t->cells[c].text : NULL;
+    int64_t length = text ? common_length(text, t->rows) : 0;
+    if (length > 0)
+        write_fixed_texts(w, group, column, t->rows, text, length, row);
+    else
+        write_values(w, group, column, t->rows, t->cells[c].text, &row);
 }
 
 // Writes the table into a group of its name and returns its row scale, open.

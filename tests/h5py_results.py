@@ -55,7 +55,8 @@ def check_table(g):
         check(d.shape == (rows,), f"{d.name}: shape")
         text = h5py.check_string_dtype(d.dtype)
         if text:
-            check(text.encoding == "utf-8" and text.length is None, f"{d.name}: text")
+            check(text.encoding == "utf-8", f"{d.name}: text")
+            check(text.length is None or rows * 16 >= 16384, f"{d.name}: of one length in a small table")
             check(all(isinstance(v, str) for v in d.asstr()[()]), f"{d.name}: values")
         else:
             check(d.dtype in (np.dtype("<i8"), np.dtype("<f8")), f"{d.name}: {d.dtype}")

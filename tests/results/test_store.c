@@ -1,5 +1,6 @@
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
 #include "core/files.h"
+#include "datasets/h5.h"
 #include "results/cell_file.h"
 #include "tests/store_fixture.h"
 
@@ -202,10 +203,57 @@ static void empty_results(void) {
     end();
 }
 
+enum { LONG_ROWS = 20000 };
+
+// A table of many rows with three columns of texts: few that come again, all empty but one, and one
+// that is longer than all others together.
+static struct hn_results long_results(void) {
+    struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
+    char *longest = calloc(64 * LONG_ROWS, 1);
+    if (!longest)
+        abort();
+    memset(longest, 'x', 64 * LONG_ROWS - 1);
+    for (int64_t row = 0; row < LONG_ROWS; row++) {
+        const struct hn_described cell[] = {
+            HN_TEXT_CELL("few", "come again", row % 3 ? "Größe" : "data set of a long name"),
+            HN_TEXT_CELL("empty", "all but one", row == 7 ? "7" : ""),
+            HN_TEXT_CELL("one", "longer than all others", row == 9 ? longest : "short")};
+        HN_CHECK(&ctx, hn_results_add_row(&ctx, &r, "long", cell, 3));
+    }
+    free(longest);
+    return r;
+}
+
+// Texts of many rows take little room, and are what they were, however they are stored.
+static void texts_of_many_rows(void) {
+    begin();
+    struct hn_results whole = long_results(), back;
+    HN_CHECK(&ctx, hn_results_write(&ctx, &whole, in_folder("long.h5")));
+    HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("long.h5"), &back));
+    CU_ASSERT(same_results(&whole, &back));
+    HN_CHECK(&ctx, hn_results_write(&ctx, &back, in_folder("again.h5")));
+    CU_ASSERT(same_files(in_folder("long.h5"), in_folder("again.h5")));
+    hid_t file = H5Fopen(in_folder("long.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
+    static const char *const name[] = {"tables/long/few", "tables/long/empty", "tables/long/one"};
+    for (int c = 0; c < 3; c++) {
+        hid_t set = H5Dopen2(file, name[c], H5P_DEFAULT), type = H5Dget_type(set);
+        CU_ASSERT_EQUAL(H5Tis_variable_str(type) > 0, c == 2);
+        CU_ASSERT_EQUAL(H5Tget_cset(type), H5T_CSET_UTF8);
+        if (c < 2)
+            CU_ASSERT(H5Dget_storage_size(set) < LONG_ROWS);
+        H5Tclose(type);
+        H5Dclose(set);
+    }
+    H5Fclose(file);
+    hn_results_free(&ctx, &whole);
+    hn_results_free(&ctx, &back);
+    end();
+}
+
 static void opens_in_h5py(void) {
     begin();
     char command[1024], out[4096];
-    struct hn_results whole = fixture_results(&ctx, 0, FIXTURE_ROWS);
+    struct hn_results whole = long_results();
     HN_CHECK(&ctx, hn_results_write(&ctx, &whole, in_folder("a.h5")));
     hn_results_free(&ctx, &whole);
     snprintf(command, sizeof command,
@@ -403,6 +451,7 @@ static const struct hn_test tests[] = {
     {"append_is_linear", append_is_linear},
     {"append_fills_what_is_missing", append_fills_what_is_missing},
     {"empty_results", empty_results},
+    {"texts_of_many_rows", texts_of_many_rows},
     {"opens_in_h5py", opens_in_h5py},
     {"unwritable", unwritable},
     {"disk_full", disk_full},
