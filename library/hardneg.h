@@ -195,6 +195,9 @@ struct hardneg_corpus {
     const float *score;    // [scored_pairs]
     int64_t scored_pairs;
     int64_t zero_rows; // 0: a row that is zero is refused; 1: its cosines are all 0
+    // [known_pairs] out: scores of these pairs, those that filters look at, NaN where one is not
+    // listed; or NULL.
+    double *known_score;
 };
 enum { HARDNEG_FILTERS = 16 };
 struct hardneg_mining {

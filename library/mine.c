@@ -148,6 +148,14 @@ static enum hn_code mine_part(struct work *w, int64_t from, int64_t count, int64
     return HN_OK;
 }
 
+static void score_known(const struct work *w) {
+    enum hn_score_by by = (enum hn_score_by)w->miner.o.filter_by;
+    const int64_t *pair = w->in.known;
+    for (int64_t i = 0; w->in.known_score && i < w->in.known_pairs; i++, pair += 3)
+        w->in.known_score[i] =
+            hn_miner_score(&w->miner, by, pair[0], hn_miner_merged(&w->miner, (int32_t)pair[1]));
+}
+
 static void tell(const struct hn_mined *sum, struct hardneg_mining *out) {
     out->fewer = sum->counts.fewer;
     out->none = sum->counts.none;
@@ -189,6 +197,7 @@ static enum hn_code mine(struct work *w, const struct hardneg_corpus *corpus,
         if (mine_part(w, from, count, negative, score, &sum, n))
             return w->ctx->code;
     }
+    score_known(w);
     out->filters = 0;
     tell(&sum, out);
     return hn_mine_check(w->ctx, &w->miner, &sum.counts, "the corpus");

@@ -392,13 +392,12 @@ class Retrieval(unittest.TestCase):
         refused("passages of 2 queries, there are 80", self.Q, self.P, [[0], [1]])
         refused("whole numbers", self.Q, self.P, np.array([[0, 1.5]]))
         refused("queries have 24 columns, the corpus 9", self.Q, TEACHER, self.KNOWN)
-        refused("did you mean 'relative-margin'", self.Q, self.P, self.KNOWN, relative_margn=0.1)
         refused("has no teacher", self.Q, self.P, self.KNOWN, filter_by="teacher")
         refused("hold fewer than the 10", self.Q, self.P, self.KNOWN, max_rank=4)
         refused("give both", self.Q, self.P, self.KNOWN, corpus_texts=["a"] * 500)
         # 80 pairs for 80 queries could be passages 0 and p of query 0 ...
         refused("are these pairs, or passages", self.Q, self.P, self.KNOWN.tolist())
-        refused("is wanted", self.Q, self.P, None)
+        refused("are wanted", self.Q, self.P, None)
         refused("corpus_texts: item 3 is None", self.Q, self.P, self.KNOWN, query_texts=["q"] * 80,
                 corpus_texts=["a"] * 3 + [None] * 497)
         spoiled = self.P.copy()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py), as it
-# is used (tests/python_use.py), in a training loop (tests/python_loop.py), after a kill (tests/python_resume.py), on pairs (tests/python_pairs.py), on collapsed embeddings (tests/python_collapsed.py), with what arrays there are (tests/python_arrays.py), its types, the example in C, the surface of the library, a wheel and its installation without a
+# is used (tests/python_use.py), in a training loop (tests/python_loop.py), after a kill (tests/python_resume.py), on pairs (tests/python_pairs.py), on collapsed embeddings (tests/python_collapsed.py), with what arrays there are (tests/python_arrays.py), mining over a corpus (tests/python_mine.py), its types, the example in C, the surface of the library, a wheel and its installation without a
 # network, and, where python3-torch is there, a training in two processes against the same in one.
 source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")
@@ -15,6 +15,7 @@ test_resume() { run_python python_resume.py; }
 test_collapsed() { run_python python_collapsed.py; }
 test_pairs() { run_python python_pairs.py; }
 test_arrays() { run_python python_arrays.py; }
+test_mine() { run_python python_mine.py; }
 test_compare() { run_python python_compare.py; }
 # What is wrong in a program is found before it runs, and nothing else.
 test_types() {
@@ -35,6 +36,10 @@ mined: hardneg.Mined = hardneg.mine(x, "mined", seed=2)
 hardneg.mine(x, "mined", sed=2)  # wrong
 found: hardneg.Negatives = hardneg.mine(x, x, [[0], [1], [2]], relative_margin=0.1, take="draw")
 hardneg.mine(x, x, [[0], [1], [2]], relative_margn=0.1)  # wrong
+miner = hardneg.Miner(x, x, {"a": ["b"]}, query_ids=["a"], relative_margin=0.1, take="draw")
+hardneg.Miner(x, x, [[0], [1], [2]], relative_margn=0.1)  # wrong
+miner.refresh(x, x, wai=False)  # wrong
+again: hardneg.Negatives = miner.mined
 rows, scores = found.ids[0], mined.scores[0]
 P
     MYPYPATH=$root/python mypy --strict --no-error-summary --cache-dir=/dev/null typed.py >out 2>err
@@ -149,5 +154,5 @@ test_processes() {
     check "and otherwise than dealt ones" eval '! equal_embeddings batch-one.npy deal-one.npy'
 }
 
-run_tests "${2:-}" "" test_module test_use test_loop test_resume test_pairs test_collapsed test_arrays test_compare test_types test_surface test_example test_wheel test_processes
+run_tests "${2:-}" "" test_module test_use test_loop test_resume test_pairs test_collapsed test_arrays test_mine test_compare test_types test_surface test_example test_wheel test_processes
 finish

@@ -116,7 +116,7 @@ class Texts(unittest.TestCase):
         for call in (lambda: hardneg.BatchSampler(X, "uniform\0: {draw: iid}", 4), lambda: hardneg.BatchSampler(X, {"knn\0": {}}, 4),
                      lambda: hardneg.BatchSampler(X, {"uniform": {"draw": "iid\0"}}, 4), lambda: hardneg.mine(X, "mined\0"),
                      lambda: hardneg.measure(BATCHES, X, loss="infonce\0x"), lambda: hardneg.measure(BATCHES, X, weighting="hcl\0"),
-                     lambda: hardneg.mine(X, X, [[0]] * N, negatives="3\0zzz"), lambda: hardneg.mine(X, X, [[0]] * N, **{"take\0": "top"})):
+                     lambda: hardneg.mine(X, X, [[0]] * N, negatives="3\0zzz")):
             self.assertRaisesRegex(ValueError, "has a NUL in it", call)
 
     def test_beyond_64_bits(self):
@@ -134,10 +134,11 @@ class Types(unittest.TestCase):
             named = [{arg.arg for arg in node.args.kwonlyargs} for node in ast.parse(file.read()).body
                      if isinstance(node, ast.FunctionDef) and node.name == "mine"][1]
         options = {name.replace("-", "_") for name in re.findall(r"^ .*?--([a-z-]+) ", program("mine", "--help").stdout, re.M)}
-        data = {"query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads", "zero_rows"}
+        data = {"query_ids", "corpus_ids", "query_texts", "corpus_texts", "query_teacher", "corpus_teacher", "scores", "threads", "zero_rows", "output", "force"}
         files = {"step", "format", "scores", "rows", "wait", "mpi", "threads", "memory", "output", "quiet", "verbose", "help",
                  "version", "json", "certificate", "output_scores", "candidates", "unknown"}
         self.assertEqual(named - data, options - files)
+        self.assertEqual(named, {name for name, one in inspect.signature(hardneg.Miner).parameters.items() if one.kind == one.KEYWORD_ONLY})
 
 
 run_tests("python arrays", sys.modules[__name__])

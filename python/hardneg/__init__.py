@@ -10,6 +10,8 @@
 docs/guide/python.md has it all; samplers() lists the samplers and their options."""
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 from typing import Any, Dict, Optional, Tuple, Union, overload
 
@@ -20,12 +22,12 @@ from ._compare import Comparison, Recorder, compare, record
 from ._epoch import AT_ONCE
 from ._files import check_output, read, write_negatives
 from ._library import Attrition, Handle, Items, Measures, Option, Sampler, columns, samplers, version
-from ._mine import Lost, Negatives, mine_corpus
+from ._mine import OPTIONS, Lost, Miner, Negatives
 from ._sampler import BatchSampler, refuse_unused
 from ._trainers import SamplerFactory, sentence_transformers
 
 __all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "compare", "record", "read", "columns", "samplers",
-           "version", "Attrition", "Comparison", "Lost", "Measures", "Mined", "Negatives", "Option", "Recorder", "Sampler",
+           "version", "Attrition", "Comparison", "Lost", "Measures", "Mined", "Miner", "Negatives", "Option", "Recorder", "Sampler",
            "SamplerFactory"]
 __version__ = version()
 
@@ -86,34 +88,63 @@ def mine(x: Array, sampler: Union[str, Dict[str, Any]], seed: int = 1, batch_siz
 
 
 @overload
-def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
-         corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
-         threads: int = 0, zero_rows: str = "refuse", preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
-         min_rank: Optional[int] = None, max_rank: Optional[int] = None, min_grade: Optional[int] = None, rank_of: Optional[str] = None,
-         absolute_margin: Optional[float] = None, relative_margin: Optional[float] = None,
+def mine(queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_ids: Any = None, corpus_ids: Any = None,
+         query_texts: Any = None, corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None,
+         scores: Matrix = None, threads: int = 0, zero_rows: str = "refuse", output: Any = None, force: bool = False,
+         preset: Optional[str] = None, negatives: Optional[int] = None, depth: Optional[int] = None,
+         min_rank: Optional[int] = None, max_rank: Optional[int] = None, min_grade: Optional[int] = None,
+         rank_of: Optional[str] = None, absolute_margin: Optional[float] = None, relative_margin: Optional[float] = None,
          max_score: Optional[float] = None, min_score: Optional[float] = None, guide: Optional[float] = None,
          positive: Optional[str] = None, filter_by: Optional[str] = None, rank_by: Optional[str] = None,
          equal_texts: Optional[str] = None, self: Optional[str] = None, include_positives: Optional[bool] = None,
-         judged_negatives: Optional[str] = None,
-         take: Optional[str] = None, fill: Optional[str] = None, seed: Optional[int] = None) -> Negatives: ...
+         judged_negatives: Optional[str] = None, take: Optional[str] = None, fill: Optional[str] = None,
+         seed: Optional[int] = None) -> Negatives: ...
 
 
 def mine(*data: Any, **more: Any) -> Any:
     """mine(queries, corpus, qrels): hard negatives of each query among the rows of another array, as `hardneg mine`
-    takes them: ids[queries, negatives] (-1 where there are fewer) and scores (NaN there). qrels: known relevance, as
-    an array [m, 2] of query and passage or [m, 3] with a grade, a dict {query: passages}, a list of passages for each
-    query or a SciPy matrix; truth: complete relevance, only counted. Equal texts are found in query_texts and
-    corpus_texts; scores are those of another program for some pairs, as an array [m, 3] of query, passage and score, a
-    dict {query: {passage: score}} or a SciPy matrix, for filter_by="scores" and the like. Options are those of the command: negatives=5, min_rank=11, relative_margin=0.05,
-    preset="sentence-transformers" ... (docs/reference/mining.md).
+    takes them: ids[queries, negatives] (-1 where there are fewer) and scores (NaN there).
+
+    qrels        known relevance: an array [m, 2] of query and passage or [m, 3] with a grade, tuples of these, a data frame, a
+                 dict {query: passages or {passage: grade}}, a list of passages for each query, or a SciPy matrix
+    truth        complete relevance, only counted
+    query_ids, corpus_ids
+                 ids of the rows, by which qrels, truth and scores name them; without, these hold row numbers
+    query_texts, corpus_texts
+                 texts of the rows, by which equal ones are found; a dict {id: text} of BEIR gives the ids, too
+    query_teacher, corpus_teacher
+                 rows of another encoder
+    scores       of another program for some pairs, for filter_by="scores" and the like: an array [m, 3] of query, passage and
+                 score, tuples, a data frame, a dict {query: {passage: score}}, or a SciPy matrix
+    output       a file of the lines of `hardneg mine`, or .npy for the ids; force: it may be there already
+
+    Options are those of the command: negatives=5, min_rank=11, relative_margin=0.05, preset="sentence-transformers" ...
+    (docs/reference/mining.md).
 
     mine(x, sampler): negatives of every item of one array by a sampler that chooses them per anchor: "mined", "ring",
     "hops" ... ids[n, negatives] and their cosines. output: a file of JSON lines,
-    {"anchor": 0, "negatives": [...], "scores": [...]}, or .npy for the ids; force: it may be there already."""
+    {"anchor": 0, "negatives": [...], "scores": [...]}, or .npy for the ids. view2, labels, edges, features, teacher, groups,
+    batch_size and progress are of it alone."""
     second = data[1] if len(data) > 1 else more.get("sampler", more.get("corpus"))
     if isinstance(second, (str, dict)):
         return _mine_items(*data, **more)
-    return mine_corpus(*data, **more)
+    for name in more.keys() - inspect.signature(Miner).parameters.keys():
+        close = difflib.get_close_matches(name, OPTIONS, 1)
+        raise TypeError(f"mine() with a corpus has no argument {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))
+    return Miner(*data, **more).mined
+
+
+def _signature_of_both() -> inspect.Signature:
+    """For help and completion: of mine() with a corpus, then what it takes besides for items."""
+    with_corpus = [*inspect.signature(Miner).parameters.values()]
+    names = {one.name for one in with_corpus} | {"x", "sampler"}
+    of_items = [one.replace(kind=one.KEYWORD_ONLY) for one in inspect.signature(_mine_items).parameters.values()
+                if one.name not in names]
+    parameters = [one.replace(default=None) if one.name == "qrels" else one for one in with_corpus]
+    return inspect.Signature(parameters + of_items, return_annotation="Union[Negatives, Mined]")
+
+
+mine.__signature__ = _signature_of_both()  # type: ignore[attr-defined]
 
 
 def measure(batches: Any, x: Array, labels: Matrix = None, view2: Array = None, temperature: float = 0.5,

@@ -5,7 +5,7 @@ import importlib
 import json
 import os
 import threading
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 import numpy as np
 
@@ -21,19 +21,12 @@ def check_output(path: str, force: bool) -> None:
         raise FileNotFoundError(f"{path}: there is no folder {os.path.dirname(path)}")
 
 
-def write_negatives(path: str, ids: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
-    """Writes the whole file, or nothing."""
+def write_file(path: str, put: Callable[[Any], None]) -> None:
+    """Writes the whole file, by put(file), or nothing."""
     temporary = f"{path}.tmp-{os.getpid()}-{threading.get_ident()}"
     try:
         with open(temporary, "wb") as file:
-            if path.endswith(".npy"):
-                np.save(file, ids)
-            else:
-                for i, (row, score) in enumerate(zip(ids, scores)):
-                    known = row >= 0
-                    line = {"anchor": i, "negatives": row[known].tolist(),
-                            "scores": [round(float(s), 7) for s in score[known]]}
-                    file.write((json.dumps(line) + "\n").encode())
+            put(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -41,6 +34,19 @@ def write_negatives(path: str, ids: np.ndarray[Any, Any], scores: np.ndarray[Any
         if os.path.exists(temporary):
             os.remove(temporary)
         raise
+
+
+def write_negatives(path: str, ids: np.ndarray[Any, Any], scores: np.ndarray[Any, Any]) -> None:
+    """Negatives of items, a line each, or their ids as .npy."""
+    def put(file: Any) -> None:
+        if path.endswith(".npy"):
+            np.save(file, ids)
+            return
+        for i, (row, score) in enumerate(zip(ids, scores)):
+            known = row >= 0
+            line = {"anchor": i, "negatives": row[known].tolist(), "scores": [round(float(s), 7) for s in score[known]]}
+            file.write((json.dumps(line) + "\n").encode())
+    write_file(path, put)
 
 
 def read(results: Any, table: str = "runs", frame: bool = False) -> Any:

@@ -2,12 +2,18 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+import inspect
+import json
+import os
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Array, Matrix, Pair, c_text, counted, floats
+from ._arrays import Array, Matrix, Pair, Rows, c_text, counted, floats
+from ._aside import Aside
+from ._files import check_output, write_file
 from ._library import Handle, lib
+from ._pairs import Side, groups, pairs, scored, side
 
 FILTERS = 16
 
@@ -20,7 +26,7 @@ class CCorpus(ctypes.Structure):
                 ("query_group", ctypes.c_void_p), ("passage_group", ctypes.c_void_p),
                 ("query_teacher", ctypes.c_void_p), ("passage_teacher", ctypes.c_void_p), ("teacher_d", ctypes.c_int64),
                 ("scored", ctypes.c_void_p), ("score", ctypes.c_void_p), ("scored_pairs", ctypes.c_int64),
-                ("zero_rows", ctypes.c_int64)]
+                ("zero_rows", ctypes.c_int64), ("known_score", ctypes.c_void_p)]
 
 
 class CMining(ctypes.Structure):
@@ -41,12 +47,17 @@ class Negatives(Pair):
     attrition    what each filter takes away, and what is kept, by name
     fewer, none  queries that filters leave fewer negatives than wanted; none
     drawn        negatives drawn at random to fill up
-    note         what mining had to say: candidates or positives without a score, filters that leave nothing"""
+    note         what mining had to say: candidates or positives without a score, filters that leave nothing
+    positives    [m, 2] query and passage of each known positive, sorted
+    positive_scores
+                 [m] their scores, as of the negatives: those that filters looked at; NaN: not listed"""
     attrition: Dict[str, Lost]
     fewer: int
     none: int
     drawn: int
     note: str
+    positives: np.ndarray[Any, Any]
+    positive_scores: np.ndarray[Any, Any]
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
@@ -59,93 +70,6 @@ class Negatives(Pair):
         return self[1]
 
 
-def pairs(qrels: Matrix, name: str, n: int) -> np.ndarray[Any, Any]:
-    """Judged pairs as int64 rows of query, passage, grade: from such an array, with or without grades, a SciPy
-    matrix, a dict {query: passages or {passage: grade}}, or a list of passages for each query."""
-    if hasattr(qrels, "tocoo"):
-        coo = qrels.tocoo()
-        if coo.shape[0] != n:
-            raise ValueError(f"{name}: a matrix of {counted(coo.shape[0], 'row')}, there are {n} queries")
-        return np.ascontiguousarray(np.stack([coo.row, coo.col, _grades(coo.data, name)], 1), np.int64)
-    if isinstance(qrels, dict):
-        rows = [(q, p, g) for q, found in qrels.items()
-                for p, g in (found.items() if isinstance(found, dict) else ((p, 1) for p in _passages(found)))]
-    elif isinstance(qrels, np.ndarray) or hasattr(qrels, "detach"):
-        rows = qrels.tolist()
-    elif hasattr(qrels, "__iter__"):
-        qrels = [_passages(found) for found in qrels]
-        if len(qrels) != n:
-            raise ValueError(f"{name}: passages of {counted(len(qrels), 'query')}, there are {n}; make pairs an array [m, 2]")
-        first = [next(iter(found), None) for found in qrels]
-        if {len(found) for found in qrels} in ({2}, {3}) and all(isinstance(q, (int, np.integer)) and 0 <= q < n for q in first):
-            raise ValueError(f"{name}: are these pairs, or passages of each query? Make pairs an array [m, 2], passages a dict")
-        rows = [(q, p, 1) for q, found in enumerate(qrels) for p in found]
-    else:
-        rows = [qrels]
-    if any(not isinstance(row, (list, tuple)) or len(row) not in (2, 3) for row in rows):
-        raise ValueError(f"{name}: an array of pairs [m, 2], or [m, 3] with grades, a dict, or a list of passages for "
-                         "each query is wanted")
-    table = np.array([tuple(row) + (1,) * (3 - len(row)) for row in rows]).reshape(-1, 3)
-    return np.ascontiguousarray(_grades(table, name), np.int64)
-
-
-def _passages(found: Any) -> Any:
-    return found.tolist() if hasattr(found, "tolist") and np.ndim(found) else \
-        found if isinstance(found, (list, tuple, set, frozenset)) else [found]
-
-
-def _grades(values: Any, name: str) -> np.ndarray[Any, Any]:
-    values = np.asarray(values)
-    large = values.dtype.kind == "O" and all(isinstance(value, int) for value in values.flat)  # beyond 64 bits
-    if values.size and not large and (values.dtype.kind not in "iufb" or (values != np.floor(values)).any()):
-        raise ValueError(f"{name}: queries and passages are rows from 0, grades whole numbers; ids that are texts go "
-                         "through `hardneg import` and `hardneg mine`")
-    beyond = values[(values < -2.0**63) | (values >= 2.0**63)]
-    if beyond.size:
-        raise ValueError(f"{name}: {int(beyond.flat[0])} is neither a row nor a grade")
-    found: np.ndarray[Any, Any] = values.astype(np.int64)
-    return found
-
-
-def _scored(scores: Matrix, n: int) -> Pair:
-    """Scores of pairs as int64 rows of query, passage, and float32: from an array [m, 3] of query, passage, score, a dict
-    {query: {passage: score}} or {(query, passage): score}, or a SciPy matrix."""
-    if hasattr(scores, "tocoo"):
-        coo = scores.tocoo()
-        if coo.shape[0] != n:
-            raise ValueError(f"scores: a matrix of {counted(coo.shape[0], 'row')}, there are {n} queries")
-        ids, values = np.stack([coo.row, coo.col], 1), coo.data
-    else:
-        if isinstance(scores, dict):
-            rows = [[key, p, s] for key, found in scores.items() if isinstance(found, dict) for p, s in found.items()]
-            scores = rows + [[*key, found] for key, found in scores.items() if not isinstance(found, dict)]
-        table = np.asarray(scores, float) if len(scores) else np.empty((0, 3))
-        if table.ndim != 2 or table.shape[1] != 3:
-            raise ValueError("scores: an array of query, passage and score [m, 3], a dict {query: {passage: score}}, or a SciPy "
-                             "matrix is wanted")
-        ids, values = _grades(table[:, :2], "scores"), table[:, 2]
-    with np.errstate(over="ignore"):  # what becomes infinite is refused with its pair
-        return np.ascontiguousarray(ids, np.int64), np.ascontiguousarray(values, np.float32)
-
-
-def _groups(texts: Tuple[Any, Any], n: Tuple[int, int]) -> Tuple[Any, Any]:
-    """Numbers of equal texts of both sides."""
-    if texts[0] is None and texts[1] is None:
-        return None, None
-    if texts[0] is None or texts[1] is None:
-        raise ValueError("query_texts and corpus_texts: give both, or none")
-    sides = [list(side) for side in texts]
-    for side, size, name in zip(sides, n, ("query_texts", "corpus_texts")):
-        if len(side) != size:
-            raise ValueError(f"{name}: {counted(len(side), 'text')} for {counted(size, 'row')}")
-        for i, text in enumerate(side):
-            if not isinstance(text, str):
-                raise ValueError(f"{name}: item {i} is {text!r}: a text is wanted, \"\" is one, too")
-    number: Dict[Any, int] = {}
-    found = [np.array([number.setdefault(text, len(number)) for text in side], np.int64) for side in sides]
-    return found[0], found[1]
-
-
 def _options(options: Dict[str, Any]) -> Any:
     """Names and values in turn, as the library takes them."""
     flat = []
@@ -156,38 +80,204 @@ def _options(options: Dict[str, Any]) -> Any:
     return (ctypes.c_char_p * (len(flat) + 1))(*flat, None)
 
 
-def mine_corpus(queries: Array, corpus: Array, qrels: Matrix, truth: Matrix = None, *, query_texts: Any = None,
-                corpus_texts: Any = None, query_teacher: Array = None, corpus_teacher: Array = None, scores: Matrix = None,
-                threads: int = 0, zero_rows: str = "refuse", **options: Any) -> Negatives:
-    """See mine()."""
-    if zero_rows not in ("refuse", "keep"):
-        raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
+class _Data(NamedTuple):
+    """What is mined, as C arrays: rows of queries and corpus, of a teacher, scores of pairs."""
+    rows: Tuple[Any, Any]
+    teacher: Tuple[Any, Any]
+    scored: Tuple[Any, Any]
+
+    def copied(self) -> _Data:
+        """With arrays that nobody else writes to."""
+        rows, teacher, of_pairs = ((_copy(part[0]), _copy(part[1])) for part in self)
+        return _Data(rows, teacher, of_pairs)
+
+
+def _copy(array: Any) -> Any:
+    return None if array is None else array.copy()
+
+
+class Miner:
+    """Mines again and again, as every epoch of a training: miner = Miner(queries, corpus, qrels, negatives=5), then
+    miner.refresh(queries, corpus) with the embeddings of now. Relevance, texts, ids and options stay.
+
+    mined        the Negatives that were mined last
+    changed      share of these that were not there the time before; NaN after the first time
+
+    Arguments are those of mine(); the output is written anew each time."""
+
+    # pylint: disable-next=no-self-argument
+    def __init__(miner, queries: Array, corpus: Rows, qrels: Matrix, truth: Matrix = None, *, query_ids: Any = None,
+                 corpus_ids: Any = None, query_texts: Any = None, corpus_texts: Any = None, query_teacher: Array = None,
+                 corpus_teacher: Array = None, scores: Matrix = None, threads: int = 0, zero_rows: str = "refuse",
+                 output: Any = None, force: bool = False, preset: Optional[str] = None, negatives: Optional[int] = None,
+                 depth: Optional[int] = None, min_rank: Optional[int] = None, max_rank: Optional[int] = None,
+                 min_grade: Optional[int] = None, rank_of: Optional[str] = None, absolute_margin: Optional[float] = None,
+                 relative_margin: Optional[float] = None, max_score: Optional[float] = None,
+                 min_score: Optional[float] = None, guide: Optional[float] = None, positive: Optional[str] = None,
+                 filter_by: Optional[str] = None, rank_by: Optional[str] = None, equal_texts: Optional[str] = None,
+                 self: Optional[str] = None, include_positives: Optional[bool] = None,
+                 judged_negatives: Optional[str] = None, take: Optional[str] = None, fill: Optional[str] = None,
+                 seed: Optional[int] = None):
+        given = locals()
+        miner._options = {name: given[name] for name in OPTIONS}
+        if zero_rows not in ("refuse", "keep"):
+            raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
+        miner._zero_rows, miner._threads = zero_rows, threads
+        rows = _rows(queries, corpus)
+        miner._sides = (side("queries", len(rows[0]), query_ids, query_texts),
+                        side("corpus", len(rows[1]), corpus_ids, corpus_texts))
+        miner._groups = groups(miner._sides)
+        miner._known = pairs(qrels, "qrels", miner._sides)
+        miner._truth = None if truth is None else pairs(truth, "truth", miner._sides)
+        miner._last: Optional[Negatives] = None
+        miner._aside: Optional[Aside[Negatives]] = None
+        miner._output = os.fspath(output) if output else None
+        miner._force = force
+        miner.changed = float("nan")
+        miner.refresh(rows[0], rows[1], query_teacher, corpus_teacher, scores)
+
+    def refresh(self, queries: Array, corpus: Rows, query_teacher: Array = None, corpus_teacher: Array = None,
+                scores: Matrix = None, *, wait: bool = True) -> Optional[Negatives]:
+        """Mines with new embeddings, of the same queries and passages in the same order; a teacher and scores are given
+        again. If this fails, `mined` is as before. wait=False: in a thread of its own, on copies of the arrays; returns
+        None, and `mined` waits for it, or raises what it failed with."""
+        self._take()
+        rows = _rows(queries, corpus)
+        for own, of in zip(rows, self._sides):
+            if len(own) != of.n:
+                raise ValueError(f"{of.name}: {counted(len(own), 'row')}, there were {of.n}")
+        if self._output:
+            check_output(self._output, self._force)
+        data = _Data(rows, _teacher(query_teacher, corpus_teacher, self._sides),
+                     (None, None) if scores is None else scored(scores, self._sides))
+        if wait:
+            self._put(self._mine(data))
+            return self._last
+        copies = data.copied()
+        self._aside = Aside(lambda: self._mine(copies))
+        return None
+
+    @property
+    def mined(self) -> Negatives:
+        """See above; waits for what is mined aside."""
+        self._take()
+        assert self._last is not None
+        return self._last
+
+    def _take(self) -> None:
+        aside = self._aside
+        if not aside:
+            return
+        try:
+            found = aside.result()
+        except KeyboardInterrupt:
+            raise  # it goes on
+        except BaseException:
+            self._aside = None
+            raise
+        self._aside = None
+        self._put(found)
+
+    def _put(self, found: Negatives) -> None:
+        if self._output:
+            _write(self._output, found, self._sides)
+            self._force = True  # what it wrote itself is replaced
+        before, self._last = self._last, found
+        if before is not None:
+            new = ~np.isin(_keys(found.ids, self._sides[1].n), _keys(before.ids, self._sides[1].n))
+            self.changed = float(new.mean()) if new.size else 0.0
+
+    def _mine(self, given: _Data) -> Negatives:
+        known, true = self._known, self._truth
+        data = CCorpus(size=ctypes.sizeof(CCorpus), queries=self._sides[0].n, passages=self._sides[1].n,
+                       d=given.rows[0].shape[1], known_pairs=len(known), truth_pairs=0 if true is None else len(true),
+                       teacher_d=0 if given.teacher[0] is None else given.teacher[0].shape[1],
+                       scored_pairs=0 if given.scored[0] is None else len(given.scored[0]),
+                       zero_rows=self._zero_rows == "keep")
+        score = np.empty(len(known))
+        for field, array in (("query", given.rows[0]), ("passage", given.rows[1]), ("known", known), ("truth", true),
+                             ("query_group", self._groups[0]), ("passage_group", self._groups[1]),
+                             ("query_teacher", given.teacher[0]), ("passage_teacher", given.teacher[1]),
+                             ("scored", given.scored[0]), ("score", given.scored[1]), ("known_score", score)):
+            if array is not None:
+                setattr(data, field, array.ctypes.data)
+        found = _run(data, _options(self._options), self._threads)
+        found.positives, found.positive_scores = _positives(known, score, self._options["min_grade"] or 1)
+        return found
+
+
+# Of `hardneg mine`, in its words but for _.
+OPTIONS = [*inspect.signature(Miner).parameters]
+OPTIONS = OPTIONS[OPTIONS.index("preset"):]
+
+
+def _rows(queries: Array, corpus: Array) -> Pair:
     rows = floats(queries, "queries"), floats(corpus, "corpus")
     if rows[0].shape[1] != rows[1].shape[1]:
         raise ValueError(f"queries have {counted(rows[0].shape[1], 'column')}, the corpus {rows[1].shape[1]}")
-    if (query_teacher is None) != (corpus_teacher is None):
+    return rows
+
+
+def _teacher(queries: Array, corpus: Array, sides: Tuple[Side, Side]) -> Tuple[Any, Any]:
+    if (queries is None) != (corpus is None):
         raise ValueError("query_teacher and corpus_teacher: give both, or none")
-    n = len(rows[0]), len(rows[1])
-    known, groups = pairs(qrels, "qrels", n[0]), _groups((query_texts, corpus_texts), n)
-    true = None if truth is None else pairs(truth, "truth", n[0])
-    teacher: Tuple[Any, Any] = None, None
-    if query_teacher is not None:
-        teacher = floats(query_teacher, "query_teacher"), floats(corpus_teacher, "corpus_teacher")
-        for own, size, name in zip(teacher, n, ("query_teacher", "corpus_teacher")):
-            if len(own) != size or own.shape[1] != teacher[0].shape[1]:
-                raise ValueError(f"{name}: rows {list(own.shape)}; {size} are wanted, of one width on both sides")
-    scored: Tuple[Any, Any] = (None, None) if scores is None else _scored(scores, n[0])
-    data = CCorpus(size=ctypes.sizeof(CCorpus), queries=n[0], passages=n[1], d=rows[0].shape[1], known_pairs=len(known),
-                   truth_pairs=0 if true is None else len(true),
-                   teacher_d=0 if teacher[0] is None else teacher[0].shape[1],
-                   scored_pairs=0 if scored[0] is None else len(scored[0]), zero_rows=zero_rows == "keep")
-    for field, array in (("query", rows[0]), ("passage", rows[1]), ("known", known), ("truth", true),
-                         ("query_group", groups[0]), ("passage_group", groups[1]),
-                         ("query_teacher", teacher[0]), ("passage_teacher", teacher[1]),
-                         ("scored", scored[0]), ("score", scored[1])):
-        if array is not None:
-            setattr(data, field, array.ctypes.data)
-    return _run(data, _options(options), threads)
+    if queries is None:
+        return None, None
+    teacher = floats(queries, "query_teacher"), floats(corpus, "corpus_teacher")
+    for own, of, name in zip(teacher, sides, ("query_teacher", "corpus_teacher")):
+        if len(own) != of.n or own.shape[1] != teacher[0].shape[1]:
+            raise ValueError(f"{name}: rows {list(own.shape)}; {of.n} are wanted, of one width on both sides")
+    return teacher
+
+
+def _positives(known: Any, score: Any, min_grade: int) -> Pair:
+    """Relevant pairs, each once, by query and passage, and their scores. The last grade of a pair counts."""
+    last = len(known) - 1 - np.unique(known[::-1, :2], axis=0, return_index=True)[1] if len(known) else np.empty(0, np.int64)
+    last = last[known[last, 2] >= min_grade]
+    return known[last, :2], score[last]
+
+
+def _keys(ids: Any, passages: int) -> Any:
+    """A number for each negative of each query."""
+    query, place = np.nonzero(ids >= 0)
+    return query * passages + ids[query, place]
+
+
+def _lines(found: Negatives, sides: Tuple[Side, Side]) -> Iterator[Dict[str, Any]]:
+    """Of queries with a positive and a negative, with the keys of `hardneg mine`."""
+    queries, passages = sides
+    start = np.searchsorted(found.positives[:, 0], np.arange(queries.n + 1))
+    for q in range(queries.n):
+        there = found.ids[q] >= 0
+        own, negative = found.positives[start[q]:start[q + 1], 1].tolist(), found.ids[q][there].tolist()
+        if own and negative:
+            yield {"query": queries.text(q), "pos": [*map(passages.text, own)], "neg": [*map(passages.text, negative)],
+                   "query_id": queries.id_text(q), "pos_id": [*map(passages.id_text, own)],
+                   "neg_id": [*map(passages.id_text, negative)],
+                   "pos_scores": _numbers(found.positive_scores[start[q]:start[q + 1]]),
+                   "neg_scores": _numbers(found.scores[q][there])}
+
+
+def _numbers(scores: Any) -> Any:
+    return [None if score != score else score for score in scores.tolist()]  # JSON has no NaN
+
+
+def _write(path: str, found: Negatives, sides: Tuple[Side, Side]) -> None:
+    written = 0
+
+    def put(file: Any) -> None:
+        nonlocal written
+        if path.endswith(".npy"):
+            np.save(file, found.ids)
+            return
+        for line in _lines(found, sides):
+            file.write((json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n").encode())
+            written += 1
+    write_file(path, put)
+    left = 0 if path.endswith(".npy") else sides[0].n - written
+    if left:
+        found.note = "; ".join(filter(None, (found.note, f"{path}: {counted(left, 'query')} left out, for want of a positive or of "
+                                             "negatives")))
 
 
 def _run(data: CCorpus, options: Any, threads: int) -> Negatives:
