@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NODES = DOCUMENTS, PARAMS = 256 };
+enum { NODES = DOCUMENTS, PARAMS = 512 };
 
 static char root[64]; // of this process, made by the first test that needs it
 

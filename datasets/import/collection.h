@@ -83,18 +83,22 @@ HN_MUST_USE enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *
 struct hn_pair_folder {
     struct hn_strings text[HN_SETS], id[HN_SETS]; // id: n = 0: the files have none
     struct hn_qrels train, test; // of training pairs, and of queries to be evaluated
+    struct hn_qrels valid;       // of queries kept for choosing; start = NULL: there are none
     struct hn_qrels truth;       // complete relevance; start = NULL: there is none
 };
 struct hn_pair_folder_rules {
-    double held; // without qrels/test.tsv: share of the queries, the same ones always, that is
-                 // evaluated in place of being trained on
+    double held;   // without qrels/test.tsv: share of the queries that is evaluated in place of
+                   // being trained on
+    double valid;  // share of the others that is kept for choosing; 0: none
+    uint64_t seed; // of these draws
+    bool by_group; // queries of one line of groups.txt, a line each, are drawn together
     enum hn_unknown unknown;
     int32_t min_grade; // from which a document is relevant
     bool apart;        // documents of equal text stay apart; else they are the first of them
     bool shared;       // queries of one text have one relevance
 };
-// HN_DATA with file and line; nothing to train on, or to evaluate. HN_USAGE: `apart`, of files
-// without ids.
+// HN_DATA with file and line; nothing to train on, or to evaluate. HN_USAGE: `apart` or `by_group`,
+// of files without ids.
 HN_MUST_USE enum hn_code hn_pair_folder_read(struct hn_context *ctx, const char *folder,
                                              const struct hn_pair_folder_rules *rules,
                                              struct hn_pair_folder *out);

@@ -2,6 +2,7 @@
 #include "core/numbers.h"
 #include "core/random.h"
 #include "datasets/import/collection.h"
+#include "datasets/import/lines.h"
 
 #include <unistd.h>
 
@@ -68,23 +69,76 @@ static enum hn_code read_qrels(struct hn_context *ctx, const char *folder, const
     return HN_OK;
 }
 
-static bool is_held(int64_t query, double share) {
+// A draw of queries.
+struct draw {
+    const char *purpose;
+    uint64_t seed;
+    double share;
+    const int64_t *group; // [queries] those of one are drawn together; NULL: each alone
+};
+
+static bool is_drawn(const struct draw *d, int64_t query) {
     struct hn_stream stream;
-    hn_stream_open(&stream, 1, "pairs.held", 0, 0, query);
-    return hn_stream_uniform(&stream) < share;
+    hn_stream_open(&stream, d->seed, d->purpose, 0, 0, d->group ? d->group[query] : query);
+    return hn_stream_uniform(&stream) < d->share;
 }
 
-// Those of the queries that are held, or (held = false) that are not.
-static enum hn_code take_rows(struct hn_context *ctx, const struct hn_qrels *from, double share,
-                              bool held, struct hn_qrels *out) {
+// Those of the queries that are drawn, or (drawn = false) that are not.
+static enum hn_code take_rows(struct hn_context *ctx, const struct hn_qrels *from,
+                              const struct draw *d, bool drawn, struct hn_qrels *out) {
     int64_t n = 0;
     struct hn_judgement *list = hn_alloc(ctx, from->start[from->n], sizeof *list);
     if (!list)
         return ctx->code;
     for (int64_t q = 0; q < from->n; q++)
-        for (int64_t e = from->start[q]; e < from->start[q + 1] && is_held(q, share) == held; e++)
+        for (int64_t e = from->start[q]; e < from->start[q + 1] && is_drawn(d, q) == drawn; e++)
             list[n++] = (struct hn_judgement){(int32_t)q, from->passage[e], from->grade[e]};
     return hn_qrels_build(ctx, list, n, from->n, out);
+}
+
+// group[n]: a number of the text of each line of groups.txt.
+static enum hn_code read_groups(struct hn_context *ctx, const char *folder, int64_t n,
+                                int64_t **group) {
+    struct hn_lines lines;
+    char *path = hn_format(ctx, "%s/groups.txt", folder), *line = NULL;
+    int64_t count = 0;
+    if (!path || !HN_ALLOC(ctx, *group, n) || hn_lines_open(ctx, path, &lines))
+        return ctx->code;
+    enum hn_code code;
+    while (!(code = hn_lines_next(ctx, &lines, &line)) && line) {
+        uint64_t number = 14695981039346656037U; // FNV-1a
+        for (const char *c = line; *c; c++)
+            number = (number ^ (unsigned char)*c) * 1099511628211U;
+        if (count < n)
+            (*group)[count] = (int64_t)(number >> 1);
+        count++;
+    }
+    hn_lines_close(&lines);
+    return code         ? code
+           : count == n ? HN_OK
+                        : hn_fail(ctx, HN_DATA, "%s: %lld lines for %lld queries", path,
+                                  (long long)count, (long long)n);
+}
+
+// Splits the training's queries: those that are evaluated, unless these are known, and those that
+// are kept for choosing.
+static enum hn_code split(struct hn_context *ctx, const char *folder,
+                          const struct hn_pair_folder_rules *rules, struct hn_pair_folder *f) {
+    int64_t *group = NULL;
+    struct draw held = {"pairs.held", rules->seed, rules->held, NULL},
+                valid = {"pairs.valid", rules->seed, rules->valid, NULL};
+    if (rules->by_group && read_groups(ctx, folder, f->text[HN_QUERIES].n, &group))
+        return ctx->code;
+    held.group = valid.group = group;
+    struct hn_qrels all = f->train;
+    if (!f->test.start && (take_rows(ctx, &all, &held, false, &f->train) ||
+                           take_rows(ctx, &all, &held, true, &f->test)))
+        return ctx->code;
+    all = f->train;
+    return rules->valid > 0 && (take_rows(ctx, &all, &valid, false, &f->train) ||
+                                take_rows(ctx, &all, &valid, true, &f->valid))
+               ? ctx->code
+               : HN_OK;
 }
 
 static enum hn_code read_beir(struct hn_context *ctx, const char *folder,
@@ -92,7 +146,6 @@ static enum hn_code read_beir(struct hn_context *ctx, const char *folder,
                               struct hn_pair_folder *out) {
     static const char *const names[HN_SETS] = {"queries.jsonl", "corpus.jsonl"};
     struct hn_collection side[HN_SETS];
-    struct hn_qrels train = {.n = 0};
     for (int s = 0; s < HN_SETS; s++) {
         char *path;
         bool there;
@@ -102,19 +155,12 @@ static enum hn_code read_beir(struct hn_context *ctx, const char *folder,
         out->text[s] = side[s].text;
         out->id[s] = side[s].id;
     }
-    if (read_qrels(ctx, folder, "qrels/train.tsv", side, rules->unknown, &train) ||
+    if (read_qrels(ctx, folder, "qrels/train.tsv", side, rules->unknown, &out->train) ||
         read_qrels(ctx, folder, "qrels/test.tsv", side, rules->unknown, &out->test) ||
         read_qrels(ctx, folder, "qrels/truth.tsv", side, rules->unknown, &out->truth))
         return ctx->code;
-    if (!train.start)
-        return hn_fail(ctx, HN_DATA, "%s/qrels/train.tsv: cannot be read", folder);
-    out->train = train;
-    if (out->test.start)
-        return HN_OK;
-    return take_rows(ctx, &train, rules->held, false, &out->train) ||
-                   take_rows(ctx, &train, rules->held, true, &out->test)
-               ? ctx->code
-               : HN_OK;
+    return out->train.start ? split(ctx, folder, rules, out)
+                            : hn_fail(ctx, HN_DATA, "%s/qrels/train.tsv: cannot be read", folder);
 }
 
 // The first document of each text in place of all: to[] from a document to its number among these.
@@ -134,7 +180,7 @@ static enum hn_code keep_first(struct hn_context *ctx, const int64_t *group,
 }
 
 static enum hn_code merge_texts(struct hn_context *ctx, bool shared, struct hn_pair_folder *f) {
-    struct hn_qrels *all[] = {&f->train, &f->test, &f->truth};
+    struct hn_qrels *all[] = {&f->train, &f->test, &f->valid, &f->truth};
     int64_t *group[HN_SETS], texts = 0;
     int32_t *to = hn_alloc(ctx, f->text[HN_CORPUS].n, sizeof *to);
     int32_t *query = hn_alloc(ctx, f->text[HN_QUERIES].n, sizeof *query);
@@ -142,7 +188,7 @@ static enum hn_code merge_texts(struct hn_context *ctx, bool shared, struct hn_p
         keep_first(ctx, group[HN_CORPUS], f, to) ||
         hn_numbers_rank(ctx, group[HN_QUERIES], f->text[HN_QUERIES].n, query, &texts))
         return ctx->code;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         if (all[k]->start && (hn_qrels_merge(ctx, all[k], to, all[k]) ||
                               (shared && hn_qrels_share(ctx, query, texts, all[k]))))
             return ctx->code;
@@ -161,10 +207,14 @@ static enum hn_code read_folder(struct hn_context *ctx, const char *folder,
                        (!rules->apart && merge_texts(ctx, rules->shared, out))
                    ? ctx->code
                    : HN_OK;
-    return rules->apart
-               ? hn_fail(ctx, HN_USAGE,
-                         "%s: equal texts cannot be kept apart: its files have no ids", folder)
-               : read_lines(ctx, folder, out);
+    if (rules->apart)
+        return hn_fail(ctx, HN_USAGE, "%s: equal texts cannot be kept apart: its files have no ids",
+                       folder);
+    if (rules->by_group)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: groups.txt has a line for each line of queries.jsonl, which it lacks",
+                       folder);
+    return read_lines(ctx, folder, out) || split(ctx, folder, rules, out) ? ctx->code : HN_OK;
 }
 
 enum hn_code hn_pair_folder_read(struct hn_context *ctx, const char *folder,
@@ -173,11 +223,12 @@ enum hn_code hn_pair_folder_read(struct hn_context *ctx, const char *folder,
     *out = (struct hn_pair_folder){.train = {.n = 0}};
     if (read_folder(ctx, folder, rules, out))
         return ctx->code;
-    out->train.min_grade = out->test.min_grade = out->truth.min_grade = rules->min_grade;
-    if (hn_qrels_summarize(&out->train).relevant == 0 ||
-        hn_qrels_summarize(&out->test).relevant == 0)
-        return hn_fail(ctx, HN_DATA, "%s: has no pair to %s", folder,
-                       hn_qrels_summarize(&out->train).relevant == 0 ? "train on"
-                                                                     : "evaluate with");
-    return HN_OK;
+    out->train.min_grade = out->test.min_grade = rules->min_grade;
+    out->valid.min_grade = out->truth.min_grade = rules->min_grade;
+    const char *lacks = hn_qrels_summarize(&out->train).relevant == 0  ? "train on"
+                        : hn_qrels_summarize(&out->test).relevant == 0 ? "evaluate with"
+                        : out->valid.start && hn_qrels_summarize(&out->valid).relevant == 0
+                            ? "choose by"
+                            : NULL;
+    return lacks ? hn_fail(ctx, HN_DATA, "%s: has no pair to %s", folder, lacks) : HN_OK;
 }

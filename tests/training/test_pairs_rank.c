@@ -57,7 +57,7 @@ static void test_bags(void) {
     }
     HN_CHECK(&ctx, hn_qrels_build(&ctx, list[0], 2 * ASKED, ASKED, &test));
     HN_CHECK(&ctx, hn_qrels_build(&ctx, list[1], 2 * ASKED, ASKED, &truth));
-    HN_CHECK(&ctx, hn_pairs_measure(&ctx, &r, z, WORDS, dense));
+    HN_CHECK(&ctx, hn_pairs_measure(&ctx, &r, z, z + r.queries * WORDS, WORDS, dense));
     HN_CHECK(&ctx, hn_pairs_measure_bags(&ctx, &r, &bags[0], &transposed, sparse));
     for (int c = 0; c < HN_PAIRS_COLUMNS; c++)
         CU_ASSERT(sparse[c] > 0 && fabs(sparse[c] - dense[c]) < 1e-12);
@@ -90,7 +90,7 @@ static void test_collapsed(void) {
         }
         const struct hn_pairs_ranked r = {ASKED, KEYS, OWN, query, own, &test, &none, &none};
         HN_CHECK(&ctx, hn_qrels_build(&ctx, list, ASKED, ASKED, &test));
-        HN_CHECK(&ctx, hn_pairs_measure(&ctx, &r, z, 2, value));
+        HN_CHECK(&ctx, hn_pairs_measure(&ctx, &r, z, z + r.queries * 2, 2, value));
         CU_ASSERT_DOUBLE_EQUAL(value[0], first, 1e-12);
         CU_ASSERT_DOUBLE_EQUAL(value[1], of_own, 1e-12);
         CU_ASSERT_DOUBLE_EQUAL(
@@ -188,7 +188,7 @@ static void check_world(struct hn_context *ctx, int number) {
         .miner = &m, .relevance = &m.known, .convention = HN_CONVENTION_ST, .k = k, .cutoffs = 3};
     HN_CHECK(ctx, hn_evaluation_run(ctx, &e));
     test.min_grade = (int32_t)unset.min_grade;
-    HN_CHECK(ctx, hn_pairs_measure(ctx, &r, w.z, WIDE, value));
+    HN_CHECK(ctx, hn_pairs_measure(ctx, &r, w.z, w.z + r.queries * WIDE, WIDE, value));
     CU_ASSERT_DOUBLE_EQUAL(value[0], evaluated(&e, 0, HN_MRR), 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(value[1], evaluated(&e, 0, HN_MRR), 1e-12); // all are own
     CU_ASSERT_DOUBLE_EQUAL(value[2], evaluated(&e, 1, HN_MRR), 1e-12);

@@ -428,7 +428,7 @@ static void test_overlap(void) {
     fclose(train);
     fclose(test);
     for (int side = HN_PAIRS_KEEP; side <= HN_PAIRS_OUT_OF_TEST; side++) {
-        const struct hn_pair_folder_rules rules = {.held = .5, .min_grade = 1};
+        const struct hn_pair_folder_rules rules = {.held = .5, .seed = 1, .min_grade = 1};
         struct hn_pair_folder data;
         struct hn_pairs_overlap found;
         HN_SCOPE(&own);
@@ -443,12 +443,210 @@ static void test_overlap(void) {
     }
 }
 
+// The document of item i: its label tells.
+static int own_of(const struct hn_task *task, int i) {
+    int own = -1;
+    for (int d = 0; d < 40; d++)
+        if (task->label[i] == task->label[task->n_all - 40 + d])
+            own = d;
+    CU_ASSERT_FATAL(own >= 0);
+    return own;
+}
+
+// How many documents but the item's own are nearer to it than document `to`.
+static int nearer_than(const struct trial *t, int i, int own, int to) {
+    const float *p = t->z + (t->o.task.n_all - 40) * OUT, *q = t->z + i * OUT;
+    int n = 0;
+    for (int d = 0; d < 40; d++)
+        n += d != own && d != to && dot(q, p + d * OUT) > dot(q, p + to * OUT);
+    return n;
+}
+
+// One step: negatives are mined before it.
+static void step_once(struct trial *t, int64_t step) {
+    int32_t id[BATCH];
+    double loss = NAN;
+    for (int i = 0; i < BATCH; i++)
+        id[i] = i;
+    const struct hn_task_batch batch = {
+        .id = id, .n = BATCH, .step = step, .loss = t->o.task.setting.loss};
+    hn_weights_clear(&t->o.task.weights);
+    HN_CHECK(&t->ctx, t->o.task.type->step(&t->ctx, &t->o.task, &batch, &loss, NULL));
+    CU_ASSERT(isfinite(loss));
+}
+
+// Several negatives of each item, drawn from a window of ranks, differ by item and by mining.
+static void test_window(void) {
+    static const char *const options[] = {"mined=true",  "min_rank=4",   "max_rank=12",
+                                          "negatives=3", "mine_after=1", "mine_every=2",
+                                          NULL};
+    static struct trial t;
+    int32_t before[40 * 3];
+    int judged = 0, other = 0;
+    put_beir();
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+    const int32_t *hard = t.o.task.kept;
+    int n = (int)t.o.task.n, epoch = n / BATCH;
+    CU_ASSERT_EQUAL(t.o.task.kept_bytes, n * 3 * (int64_t)sizeof *hard);
+    embed_all(&t);
+    step_once(&t, 0);
+    for (int i = 0; i < 3 * n; i++)
+        CU_ASSERT_EQUAL(hard[i], -1); // within the first epoch
+    step_once(&t, epoch);
+    memcpy(before, hard, (size_t)n * 3 * sizeof *hard);
+    for (int i = 0; i < n; i++) {
+        int own = own_of(&t.o.task, i);
+        for (int k = 0; k < 3; k++) {
+            int found = hard[i * 3 + k] - 40, rank = nearer_than(&t, i, own, found) + 1;
+            bool no = own % 4 == 0 && found == (own + 1) % 40; // judged: taken from any rank
+            judged += no;
+            CU_ASSERT_FATAL(found >= 0 && found < 40 && found != own);
+            CU_ASSERT(no || (rank >= 4 && rank <= 12));
+            for (int j = 0; j < k; j++)
+                CU_ASSERT_NOT_EQUAL(hard[i * 3 + j], hard[i * 3 + k]);
+        }
+    }
+    step_once(&t, epoch + 1);
+    CU_ASSERT_EQUAL(memcmp(before, hard, (size_t)n * 3 * sizeof *hard), 0);
+    step_once(&t, epoch + 2);
+    for (int i = 0; i < 3 * n; i++)
+        other += before[i] != hard[i];
+    CU_ASSERT(other > n && judged < n);
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+// At random: any document but those that are relevant; of the training's pairs alone if asked for.
+static void test_at_random(void) {
+    static const char *const all[] = {"mined=random", "negatives=16", "mine_every=1", NULL},
+                             *const train[] = {"mined=random", "negatives=4", "mine_every=1",
+                                               "among=train", NULL},
+                             *const near[] = {"mined=true", "negatives=4", "mine_every=1",
+                                              "among=train", NULL};
+    static const char *const *const options[] = {all, train, near};
+    static struct trial t;
+    for (int of = 0; of < 3; of++) {
+        int64_t width = of == 0 ? 16 : 4;
+        bool trained[40] = {false};
+        int seen[40] = {0}, held = 0;
+        put_beir();
+        HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options[of]));
+        const int32_t *hard = t.o.task.kept;
+        for (int i = 0; i < t.o.task.n; i++)
+            trained[own_of(&t.o.task, i)] = true;
+        for (int64_t step = 0; step < 6; step++) {
+            step_once(&t, step);
+            for (int64_t i = 0; i < t.o.task.n * width; i++) {
+                int d = hard[i] - 40;
+                CU_ASSERT_FATAL(d >= 0 && d < 40 && d != own_of(&t.o.task, (int)(i / width)));
+                seen[d]++;
+                held += !trained[d];
+                for (int64_t j = i - i % width; j < i; j++)
+                    CU_ASSERT_NOT_EQUAL(hard[j], hard[i]);
+            }
+        }
+        CU_ASSERT(of == 0 ? held > 0 : held == 0);
+        for (int d = 0; d < 40 && of < 2; d++)
+            CU_ASSERT(seen[d] > 0 || (of == 1 && !trained[d]));
+        close_pairs(&t);
+        hn_fixture_remove(folder);
+    }
+}
+
+// Queries to choose by are taken from the training alone, and measured as the others are.
+static void test_valid(void) {
+    static const char *const options[] = {"valid=0.4", NULL}, *const none[] = {NULL},
+                             *const other[] = {"data_seed=9", NULL};
+    static struct trial whole, t;
+    double value[32], mrr_10 = 0, mrr_test = 0, recall = 0;
+    put_beir();
+    HN_CHECK(&whole.ctx, open_pairs(&whole, HN_OBJECTIVE_BOTH_WAYS, none));
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+    int n = (int)t.o.task.n, valid = (int)whole.o.task.n - n;
+    int held = (int)t.o.task.n_all - n - valid - 40;
+    CU_ASSERT_FATAL(valid > 3 && n > 3 && held == whole.o.task.n_all - whole.o.task.n - 40);
+    embed_all(&whole);
+    embed_all(&t);
+    const float *q = t.z + (n + held) * OUT, *p = t.z + (t.o.task.n_all - 40) * OUT;
+    int query[40], v = 0;
+    bool all[40], own[40] = {false};
+    for (int d = 0; d < 40; d++) {
+        bool before = false, now = false;
+        for (int i = 0; i < whole.o.task.n; i++)
+            before |= own_of(&whole.o.task, i) == d;
+        for (int i = 0; i < n; i++)
+            now |= own_of(&t.o.task, i) == d;
+        CU_ASSERT(before || !now);
+        all[d] = true;
+        own[d] = before && !now;
+        if (own[d])
+            query[v++] = d;
+    }
+    CU_ASSERT_EQUAL_FATAL(v, valid);
+    for (int h = 0; h < valid; h++) {
+        bool label[40] = {false};
+        label[query[h]] = true;
+        mrr_10 += reciprocal(q + h * OUT, p, 40, label, all, 10) / valid;
+        mrr_test += reciprocal(q + h * OUT, p, 40, label, own, 1000) / valid;
+        recall += 1.0 / valid; // of 40 documents
+    }
+    for (int k = 0; k < 32; k++)
+        value[k] = NAN;
+    HN_CHECK(&t.ctx, t.o.type->evaluate(&t.ctx, &t.o.task, 1, t.z, value));
+    CU_ASSERT_DOUBLE_EQUAL(value[8], mrr_test, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(value[9], mrr_10, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(value[10], recall, 1e-9);
+    CU_ASSERT(isfinite(value[0]) && isnan(value[11]));
+    HN_CHECK(&whole.ctx, whole.o.type->evaluate(&whole.ctx, &whole.o.task, 1, whole.z, value + 11));
+    CU_ASSERT(isnan(value[11 + 7]));
+    int rows = (int)whole.o.task.n;
+    close_pairs(&t);
+    close_pairs(&whole);
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, other));
+    CU_ASSERT_NOT_EQUAL(t.o.task.n, rows); // another draw
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
+// Groups of queries stay on one side.
+static void test_groups(void) {
+    static const char *const options[] = {"split=group", "valid=0.3", "data_seed=3", "held=0.3",
+                                          NULL};
+    static struct trial t;
+    int sides[20][2] = {{0}};
+    put_beir();
+    HN_CHECK_FAILS(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options), HN_DATA, "groups.txt");
+    close_pairs(&t);
+    FILE *groups = open_data(folder, "groups.txt");
+    for (int i = 0; i < 40; i++)
+        fprintf(groups, "package %d\n", i % 20);
+    fclose(groups);
+    HN_CHECK(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options));
+    bool trained[40] = {false};
+    for (int i = 0; i < t.o.task.n; i++)
+        trained[own_of(&t.o.task, i)] = true;
+    for (int d = 0; d < 40; d++)
+        sides[d % 20][trained[d]]++;
+    for (int g = 0; g < 20; g++)
+        CU_ASSERT(sides[g][0] == 0 || sides[g][1] == 0);
+    close_pairs(&t);
+    groups = open_data(folder, "groups.txt");
+    fprintf(groups, "one\n");
+    fclose(groups);
+    HN_CHECK_FAILS(&t.ctx, open_pairs(&t, HN_OBJECTIVE_BOTH_WAYS, options), HN_DATA,
+                   "groups.txt: 1 lines for 40 queries");
+    close_pairs(&t);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
     {"measures", test_measures},
 
     {"loss", test_loss},           {"tables", test_tables},
     {"mined", test_mined},         {"mined, and interrupted", test_resume},
     {"drop_last", test_drop_last}, {"faults", test_faults},
-    {"overlap", test_overlap},
+    {"overlap", test_overlap},     {"window", test_window},
+    {"at random", test_at_random}, {"valid", test_valid},
+    {"groups", test_groups},
 };
 HN_TEST_MAIN("pairs_task", tests)

@@ -7,11 +7,14 @@
 // labelled, and by complete relevance where it is known. Before the first step the same of the
 // features' own cosines, and of their projection to singular vectors.
 //
-// With `mined` each item brings a negative, which serves the whole batch (GC's Hard Negative (1)):
-// of its query, by the retrieval module, on the embeddings of every so many steps.
+// With `mined` each item brings negatives, which serve the whole batch (with one, GC's Hard
+// Negative (1)): of its query, by the retrieval module, on the embeddings of every so many steps;
+// from a rank on, drawn from a window of ranks, or, as a control, at random. What is chosen by
+// accuracies is chosen on queries of their own (`valid`).
 //
 // Our deviation: the paper fine-tunes UniXcoder; here nothing was trained before. Equal texts of
 // CodeSearchNet's files are one.
+#include "core/random.h"
 #include "datasets/import/collection.h"
 #include "retrieval/mine.h"
 #include "retrieval/miner.h"
@@ -24,20 +27,31 @@
 #include "training/text/features.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MINE_DEPTH = 100 }; // ranks behind the first that are looked at
-enum { OF_DATA = 2 * HN_PAIRS_COLUMNS + 1, COLUMNS = HN_PAIRS_COLUMNS + OF_DATA };
+enum { TRIES = 1000 };     // to draw a document that is not relevant
+enum {
+    OF_DATA = 2 * HN_PAIRS_COLUMNS + 1,
+    COLUMNS = HN_PAIRS_COLUMNS + HN_PAIRS_LABELLED + OF_DATA
+};
+enum mined { NOT_MINED, MINED, AT_RANDOM };
 
 struct params {
     struct hn_text_params text; // first
-    bool shared, parts, neighbours, joint, mask, mined;
+    bool shared, parts, neighbours, joint, mask;
+    int mined, among, split;  // enum mined; of all documents (0) or of those trained on; by query
+                              // (0) or by group
     int tf;                   // enum hn_text_tf
     int overlap;              // enum hn_pairs_side
     int unknown;              // enum hn_unknown
     struct hn_mine_options o; // of which the options of relevance can be given
     int64_t words, min_rank, mine_every;
-    double held, relative_margin;
+    int64_t max_rank, negatives, mine_after, data_seed; // INT64_MIN: not given
+    double held, relative_margin, valid;
 };
+
+static int64_t or_else(int64_t given, int64_t other) { return given == INT64_MIN ? other : given; }
 
 struct state {
     struct hn_text_task text; // first
@@ -46,17 +60,17 @@ struct state {
     int64_t *group[HN_SETS]; // numbers of texts
     struct hn_qrels self;    // documents that are the query itself, where they are not ranked
     const char **line;       // [queries + documents] texts, as `features` numbers them
-    int32_t *behind;         // texts: queries of test pairs, then documents
-    int32_t *own;            // documents of test pairs
-    struct hn_pairs_ranked ranked;
+    int32_t *behind;         // texts: queries of test pairs, those to choose by, documents
+    int64_t n_behind;
+    struct hn_pairs_ranked ranked, choosing;
     struct hn_pairs_overlap overlap;
     struct hn_tuples tuples;
     int32_t *label; // [task->n_all]
 };
 
-static enum hn_code make_items(struct hn_context *ctx, struct state *s) {
+static enum hn_code make_items(struct hn_context *ctx, struct state *s, int64_t negatives) {
     const struct hn_qrels *train = &s->data.train;
-    if (hn_text_items_open(ctx, train->start[train->n], &s->text.items))
+    if (hn_text_items_open(ctx, train->start[train->n], negatives, &s->text.items))
         return ctx->code;
     for (int64_t q = 0; q < train->n; q++)
         for (int64_t e = train->start[q]; e < train->start[q + 1]; e++)
@@ -66,35 +80,46 @@ static enum hn_code make_items(struct hn_context *ctx, struct state *s) {
     return HN_OK;
 }
 
-// Texts that are embedded behind the items.
-static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
-    const struct hn_qrels *test = &s->data.test;
-    int64_t held = 0, own = 0;
-    s->behind = hn_alloc(ctx, s->queries + s->documents, sizeof *s->behind);
-    s->own = hn_alloc(ctx, s->documents, sizeof *s->own);
+// Queries with a relevant document, which are listed behind the items, and these documents.
+static enum hn_code list_ranked(struct hn_context *ctx, struct state *s,
+                                const struct hn_qrels *relevant, const struct hn_qrels *truth,
+                                struct hn_pairs_ranked *out) {
+    int64_t queries = 0, own = 0;
+    int32_t *document = hn_alloc(ctx, s->documents, sizeof *document);
     HN_SCOPE(ctx);
     bool *is_own = hn_zalloc(ctx, s->documents, sizeof *is_own);
-    if (!s->behind || !s->own || !is_own)
+    if (!document || !is_own)
         return ctx->code;
-    for (int64_t q = 0; q < s->queries; q++) {
-        if (hn_qrels_any_relevant(test, q))
-            s->behind[held++] = (int32_t)q;
-        for (int64_t e = test->start[q]; e < test->start[q + 1]; e++)
-            is_own[test->passage[e]] |= hn_qrels_relevant_at(test, e);
+    for (int64_t q = 0; relevant->start && q < s->queries; q++) {
+        if (hn_qrels_any_relevant(relevant, q))
+            s->behind[s->n_behind + queries++] = (int32_t)q;
+        for (int64_t e = relevant->start[q]; e < relevant->start[q + 1]; e++)
+            is_own[relevant->passage[e]] |= hn_qrels_relevant_at(relevant, e);
     }
-    for (int32_t d = 0; d < s->documents; d++) {
-        s->behind[held + d] = (int32_t)s->queries + d;
+    for (int32_t d = 0; d < s->documents; d++)
         if (is_own[d])
-            s->own[own++] = d;
-    }
-    s->ranked = (struct hn_pairs_ranked){.queries = held,
-                                         .documents = s->documents,
-                                         .own = own,
-                                         .query = s->behind,
-                                         .own_document = s->own,
-                                         .test = test,
-                                         .truth = &s->data.truth,
-                                         .self = &s->self};
+            document[own++] = d;
+    *out = (struct hn_pairs_ranked){.queries = queries,
+                                    .documents = s->documents,
+                                    .own = own,
+                                    .query = s->behind + s->n_behind,
+                                    .own_document = document,
+                                    .test = relevant,
+                                    .truth = truth,
+                                    .self = &s->self};
+    s->n_behind += queries;
+    return HN_OK;
+}
+
+// Texts that are embedded behind the items.
+static enum hn_code list_behind(struct hn_context *ctx, struct state *s) {
+    static const struct hn_qrels unknown = {.n = 0};
+    if (!HN_ALLOC(ctx, s->behind, 2 * s->queries + s->documents) ||
+        list_ranked(ctx, s, &s->data.test, &s->data.truth, &s->ranked) ||
+        list_ranked(ctx, s, &s->data.valid, &unknown, &s->choosing))
+        return ctx->code;
+    for (int32_t d = 0; d < s->documents; d++)
+        s->behind[s->n_behind++] = (int32_t)s->queries + d;
     return HN_OK;
 }
 
@@ -182,6 +207,9 @@ static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
     const struct hn_pair_folder_rules rules = {.held = p->held,
+                                               .valid = p->valid > 0 ? p->valid : 0,
+                                               .seed = (uint64_t)or_else(p->data_seed, 1),
+                                               .by_group = p->split == 1,
                                                .unknown = (enum hn_unknown)p->unknown,
                                                .min_grade = (int32_t)p->o.min_grade,
                                                .apart = p->o.equal_texts == HN_EQUAL_APART,
@@ -209,63 +237,102 @@ static enum hn_code read_data(struct hn_context *ctx, struct hn_task *task) {
                : hn_pairs_find_selves(ctx, by, &s->data, s->group, &s->self);
 }
 
-// Queries of the items, each once, whose negatives are mined from all documents.
+// Queries of the items, each once, and the documents that their negatives are mined from.
 struct mining {
-    int64_t queries;
+    int64_t queries, documents;
     int32_t *text; // [queries + documents]
     int32_t *row;  // [items] of their query
     struct hn_qrels known;
-    int64_t *group;       // [queries]
-    struct hn_strings id; // likewise; n = 0: there are none
+    int64_t *group[HN_SETS];       // [queries], [documents]
+    struct hn_strings id[HN_SETS]; // likewise; n = 0: there are none
 };
 
-static enum hn_code list_mining(struct hn_context *ctx, const struct state *s, struct mining *m) {
-    const struct hn_text_items *items = &s->text.items;
+// place[documents of the task]: of each among those that are mined from, -1: it is not.
+static enum hn_code list_mined(struct hn_context *ctx, const struct state *s, bool all,
+                               struct mining *m, int32_t *place) {
     const struct hn_qrels *train = &s->data.train;
+    const struct hn_strings *id = &s->data.id[HN_CORPUS];
+    for (int32_t d = 0; d < s->documents; d++)
+        place[d] = all ? 0 : -1;
+    for (int64_t e = 0; e < train->start[train->n]; e++)
+        if (hn_qrels_relevant_at(train, e))
+            place[train->passage[e]] = 0;
+    for (int64_t d = 0; d < s->documents; d++) {
+        if (place[d] < 0)
+            continue;
+        if (id->n && hn_strings_add(ctx, &m->id[HN_CORPUS], hn_string(id, d)))
+            return ctx->code;
+        place[d] = (int32_t)m->documents;
+        m->group[HN_CORPUS][m->documents] = s->group[HN_CORPUS][d];
+        m->text[m->queries + m->documents++] = (int32_t)(s->queries + d);
+    }
+    return HN_OK;
+}
+
+static enum hn_code list_asking(struct hn_context *ctx, const struct state *s, struct mining *m) {
+    const struct hn_text_items *items = &s->text.items;
     const struct hn_strings *id = &s->data.id[HN_QUERIES];
-    struct hn_judgement *list;
-    int64_t n = 0;
-    *m = (struct mining){0};
-    if (!HN_ALLOC(ctx, m->text, items->n + s->documents) || !HN_ALLOC(ctx, m->row, items->n) ||
-        !HN_ALLOC(ctx, m->group, items->n) || !HN_ALLOC(ctx, list, train->start[train->n]))
-        return ctx->code;
     for (int64_t i = 0; i < items->n; i++) {
         int32_t query = items->query[i];
         if (i == 0 || query != items->query[i - 1]) {
-            for (int64_t e = train->start[query]; e < train->start[query + 1]; e++)
-                list[n++] =
-                    (struct hn_judgement){(int32_t)m->queries, train->passage[e], train->grade[e]};
-            if (id->n && hn_strings_add(ctx, &m->id, hn_string(id, query)))
+            if (id->n && hn_strings_add(ctx, &m->id[HN_QUERIES], hn_string(id, query)))
                 return ctx->code;
-            m->group[m->queries] = s->group[HN_QUERIES][query];
+            m->group[HN_QUERIES][m->queries] = s->group[HN_QUERIES][query];
             m->text[m->queries++] = query;
         }
         m->row[i] = (int32_t)m->queries - 1;
     }
-    for (int64_t d = 0; d < s->documents; d++)
-        m->text[m->queries + d] = (int32_t)(s->queries + d);
-    return hn_qrels_build(ctx, list, n, m->queries, &m->known);
+    return HN_OK;
 }
 
-static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *task,
+static enum hn_code list_mining(struct hn_context *ctx, const struct state *s, bool all,
+                                struct mining *m) {
+    const struct hn_qrels *train = &s->data.train;
+    int64_t n = 0, items = s->text.items.n;
+    struct hn_judgement *list;
+    int32_t *place;
+    *m = (struct mining){0};
+    if (!HN_ALLOC(ctx, m->text, items + s->documents) || !HN_ALLOC(ctx, m->row, items) ||
+        !HN_ALLOC(ctx, m->group[HN_QUERIES], items) ||
+        !HN_ALLOC(ctx, m->group[HN_CORPUS], s->documents) || !HN_ALLOC(ctx, place, s->documents) ||
+        !HN_ALLOC(ctx, list, train->start[train->n]) || list_asking(ctx, s, m) ||
+        list_mined(ctx, s, all, m, place))
+        return ctx->code;
+    for (int64_t q = 0; q < m->queries; q++)
+        for (int64_t e = train->start[m->text[q]]; e < train->start[m->text[q] + 1]; e++)
+            if (place[train->passage[e]] >= 0)
+                list[n++] =
+                    (struct hn_judgement){(int32_t)q, place[train->passage[e]], train->grade[e]};
+    if (hn_qrels_build(ctx, list, n, m->queries, &m->known))
+        return ctx->code;
+    m->known.min_grade = train->min_grade;
+    return HN_OK;
+}
+
+static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *task, int64_t step,
                                const struct mining *m, const float *z, struct hn_miner *out) {
     const struct params *p = task->params;
     const struct state *s = task->state;
     int64_t d = task->d;
+    struct hn_stream stream;
+    hn_stream_open(&stream, task->setting.seed, "pairs.mined", step, 0, 0);
     const struct hn_retrieval_data data = {
-        .rows = {{z, m->queries, d, d}, {z + m->queries * d, s->documents, d, d}},
-        .group = {m->group, s->group[HN_CORPUS]},
-        .id = {m->id, s->data.id[HN_CORPUS]},
+        .rows = {{z, m->queries, d, d}, {z + m->queries * d, m->documents, d, d}},
+        .group = {m->group[HN_QUERIES], m->group[HN_CORPUS]},
+        .id = {m->id[HN_QUERIES], m->id[HN_CORPUS]},
         .qrels = m->known};
     // Documents of one text are one already, unless they are to stay apart.
-    bool apart = p->o.equal_texts == HN_EQUAL_APART;
-    const struct hn_mine_options options = {.n = 1,
+    bool apart = p->o.equal_texts == HN_EQUAL_APART, window = p->max_rank != INT64_MIN;
+    const struct hn_mine_options options = {.n = s->text.items.width,
                                             .equal_texts = apart ? HN_EQUAL_APART : HN_EQUAL_FILTER,
                                             .self = p->o.self,
                                             .min_grade = p->o.min_grade,
-                                            .depth = p->min_rank + MINE_DEPTH,
+                                            .depth =
+                                                window ? p->max_rank : p->min_rank + MINE_DEPTH,
                                             .min_rank = p->min_rank,
-                                            .max_rank = INT64_MIN,
+                                            .max_rank = p->max_rank,
+                                            .take = window ? HN_TAKE_DRAW : HN_TAKE_TOP,
+                                            .seed = hn_stream_below(&stream, INT32_MAX),
                                             .absolute_margin = NAN,
                                             .relative_margin = p->relative_margin,
                                             .max_score = NAN,
@@ -274,8 +341,9 @@ static enum hn_code open_miner(struct hn_context *ctx, const struct hn_task *tas
     return hn_miner_open(ctx, &data, &options, task->path, out);
 }
 
+// negative[queries x width] of queries from .. from + count: documents that are mined from, -1.
 static enum hn_code mine_part(struct hn_context *ctx, const struct hn_miner *miner, int64_t from,
-                              int64_t count, int32_t *negative) {
+                              int64_t count, int64_t width, int32_t *negative) {
     struct hn_pool pool;
     struct hn_mined found = {0};
     HN_SCOPE(ctx);
@@ -283,33 +351,75 @@ static enum hn_code mine_part(struct hn_context *ctx, const struct hn_miner *min
         hn_miner_take(ctx, miner, &pool, &found))
         return ctx->code;
     for (int64_t i = 0; i < count; i++)
-        negative[from + i] = found.n[i] > 0 ? found.id[i * found.width] : -1;
+        for (int64_t k = 0; k < width; k++)
+            negative[(from + i) * width + k] = k < found.n[i] ? found.id[i * found.width + k] : -1;
     return HN_OK;
 }
 
-// The negatives of all items, by the weights of now.
-static enum hn_code mine(struct hn_context *ctx, struct hn_task *task) {
+static enum hn_code mine_by_rank(struct hn_context *ctx, struct hn_task *task, int64_t step,
+                                 const struct mining *m, int32_t *negative) {
     struct state *s = task->state;
-    struct mining m;
     struct hn_miner miner;
-    HN_SCOPE(ctx);
-    if (list_mining(ctx, s, &m))
-        return ctx->code;
-    int64_t texts = m.queries + s->documents;
+    int64_t texts = m->queries + m->documents;
     float *z = hn_alloc(ctx, texts, (size_t)task->d * sizeof *z);
-    int32_t *negative = hn_alloc(ctx, m.queries, sizeof *negative);
-    s->text.texts = m.text;
-    if (!z || !negative || hn_task_embed(ctx, task, HN_TEXT_TEXTS, 0, texts, z) ||
+    s->text.texts = m->text;
+    if (!z || hn_task_embed(ctx, task, HN_TEXT_TEXTS, 0, texts, z) ||
         hn_normalize_rows(ctx, z, texts, task->d, "embedding") ||
-        open_miner(ctx, task, &m, z, &miner))
+        open_miner(ctx, task, step, m, z, &miner))
         return ctx->code;
-    int64_t part = hn_ranking_rows(m.queries, &miner.data.rows[HN_CORPUS], miner.o.depth);
-    for (int64_t from = 0; from < m.queries; from += part)
-        if (mine_part(ctx, &miner, from, hn_min(part, m.queries - from), negative))
+    int64_t part = hn_ranking_rows(m->queries, &miner.data.rows[HN_CORPUS], miner.o.depth);
+    for (int64_t from = 0; from < m->queries; from += part)
+        if (mine_part(ctx, &miner, from, hn_min(part, m->queries - from), s->text.items.width,
+                      negative))
             return ctx->code;
-    for (int64_t i = 0; i < task->n; i++) {
-        int32_t found = negative[m.row[i]];
-        s->text.items.hard[i] = found < 0 ? -1 : (int32_t)(s->queries + found);
+    return HN_OK;
+}
+
+static bool is_among(const int32_t *list, int64_t n, int32_t id) {
+    bool found = false;
+    for (int64_t k = 0; k < n && !found; k++)
+        found = list[k] == id;
+    return found;
+}
+
+// Documents that are not known to be relevant, each as likely, different ones.
+static void draw_any(const struct hn_task *task, int64_t step, const struct mining *m,
+                     int32_t *negative) {
+    int64_t width = ((const struct state *)task->state)->text.items.width;
+    for (int64_t q = 0; q < m->queries; q++) {
+        int32_t *of = negative + q * width;
+        int64_t n = 0;
+        struct hn_stream stream;
+        hn_stream_open(&stream, task->setting.seed, "pairs.random", step, 0, q);
+        for (int tries = 0; n < width && tries < TRIES; tries++) {
+            int32_t d = (int32_t)hn_stream_below(&stream, (uint32_t)m->documents);
+            if (!hn_qrels_relevant(&m->known, q, d) && !is_among(of, n, d))
+                of[n++] = d;
+        }
+        while (n < width)
+            of[n++] = -1;
+    }
+}
+
+// The negatives of all items, by the current weights.
+static enum hn_code mine(struct hn_context *ctx, struct hn_task *task, int64_t step) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    int64_t width = s->text.items.width;
+    struct mining m;
+    HN_SCOPE(ctx);
+    if (list_mining(ctx, s, p->among == 0, &m))
+        return ctx->code;
+    int32_t *negative = hn_alloc(ctx, m.queries * width, sizeof *negative);
+    if (!negative)
+        return ctx->code;
+    if (p->mined == AT_RANDOM)
+        draw_any(task, step, &m, negative);
+    else if (mine_by_rank(ctx, task, step, &m, negative))
+        return ctx->code;
+    for (int64_t i = 0; i < task->n * width; i++) {
+        int32_t found = negative[m.row[i / width] * width + i % width];
+        s->text.items.hard[i] = found < 0 ? -1 : m.text[m.queries + found];
     }
     return HN_OK;
 }
@@ -317,19 +427,29 @@ static enum hn_code mine(struct hn_context *ctx, struct hn_task *task) {
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     const struct params *p = task->params;
-    int64_t every = p->mine_every ? p->mine_every : task->n / task->batch_size;
-    if (p->mined && batch->step % every == 0 && mine(ctx, task))
+    int64_t epoch = task->n / task->batch_size, every = p->mine_every ? p->mine_every : epoch;
+    int64_t since = batch->step - or_else(p->mine_after, 0) * epoch;
+    if (p->mined && since >= 0 && since % every == 0 && mine(ctx, task, batch->step))
         return ctx->code;
     return hn_text_step(ctx, task, batch, loss, z1);
+}
+
+static enum hn_code check_mined(struct hn_context *ctx, const struct params *p) {
+    const char *wrong =
+        p->max_rank != INT64_MIN && p->max_rank < p->min_rank + 1 ? "max_rank is not above min_rank"
+        : p->mined == AT_RANDOM && (p->max_rank != INT64_MIN || !isnan(p->relative_margin))
+            ? "mined: random takes no max_rank or relative_margin"
+            : NULL;
+    return wrong ? hn_fail(ctx, HN_USAGE, "task pairs: %s", wrong) : HN_OK;
 }
 
 static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (read_data(ctx, task) || make_items(ctx, s) || list_behind(ctx, s) ||
+    if (check_mined(ctx, p) || read_data(ctx, task) ||
+        make_items(ctx, s, p->mined ? or_else(p->negatives, 1) : 1) || list_behind(ctx, s) ||
         make_features(ctx, task) ||
-        hn_task_set_items(ctx, task, s->text.items.n,
-                          s->text.items.n + s->ranked.queries + s->documents, p->text.out))
+        hn_task_set_items(ctx, task, s->text.items.n, s->text.items.n + s->n_behind, p->text.out))
         return ctx->code;
     s->text.behind = s->behind;
     s->text.apart = p->shared ? s->text.features.n : s->queries;
@@ -337,7 +457,8 @@ static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
     s->text.lists = p->mask || p->mined;
     s->text.related = p->mask ? is_relevant : NULL;
     task->kept = s->text.items.hard;
-    task->kept_bytes = p->mined ? task->n * (int64_t)sizeof *s->text.items.hard : 0;
+    task->kept_bytes =
+        p->mined ? task->n * s->text.items.width * (int64_t)sizeof *s->text.items.hard : 0;
     return make_labels(ctx, task) || make_tuples(ctx, task) || hn_text_task_open(ctx, task)
                ? ctx->code
                : HN_OK;
@@ -347,12 +468,12 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
     const struct params *p = task->params;
     struct state *s = task->state;
     const struct hn_text_features *f = &s->text.features;
-    int64_t rows = s->ranked.queries + s->documents, svd = p->text.svd, n;
+    int64_t svd = p->text.svd, first = s->n_behind - s->documents, n;
     struct hn_sparse bags, q, documents, transposed;
     int32_t *fit;
     HN_SCOPE(ctx);
     if (hn_text_bags(ctx, f, s->behind, s->ranked.queries, &q) ||
-        hn_text_bags(ctx, f, s->behind + s->ranked.queries, s->documents, &documents) ||
+        hn_text_bags(ctx, f, s->behind + first, s->documents, &documents) ||
         hn_sparse_open(ctx, HN_TEXT_BUCKETS, s->documents, documents.capacity, &transposed))
         return ctx->code;
     hn_sparse_transpose(&documents, &transposed);
@@ -361,10 +482,12 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
         return ctx->code;
     if (svd == 0)
         return HN_OK;
-    float *z = hn_alloc(ctx, rows, (size_t)svd * sizeof *z);
-    return !z || list_training(ctx, s, &fit, &n) || hn_text_bags(ctx, f, s->behind, rows, &bags) ||
+    float *z = hn_alloc(ctx, s->n_behind, (size_t)svd * sizeof *z);
+    return !z || list_training(ctx, s, &fit, &n) ||
+                   hn_text_bags(ctx, f, s->behind, s->n_behind, &bags) ||
                    hn_text_svd(ctx, f, fit, n, svd, &bags, z) ||
-                   hn_pairs_measure(ctx, &s->ranked, z, svd, value + HN_PAIRS_COLUMNS)
+                   hn_pairs_measure(ctx, &s->ranked, z, z + first * svd, svd,
+                                    value + HN_PAIRS_COLUMNS)
                ? ctx->code
                : HN_OK;
 }
@@ -372,8 +495,17 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
     const struct state *s = task->state;
+    const float *q = z + task->n * task->d, *p = z + (task->n_all - s->documents) * task->d;
+    double choosing[HN_PAIRS_COLUMNS];
     (void)at;
-    return hn_pairs_measure(ctx, &s->ranked, z + task->n * task->d, task->d, value);
+    if (hn_pairs_measure(ctx, &s->ranked, q, p, task->d, value))
+        return ctx->code;
+    if (s->choosing.queries == 0)
+        return HN_OK;
+    if (hn_pairs_measure(ctx, &s->choosing, q + s->ranked.queries * task->d, p, task->d, choosing))
+        return ctx->code;
+    memcpy(value + HN_PAIRS_COLUMNS, choosing, HN_PAIRS_LABELLED * sizeof *choosing);
+    return HN_OK;
 }
 
 #define OWN(macro, field, ...)                                                                     \
@@ -381,6 +513,9 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
 #define TEXT(macro, field, ...)                                                                    \
     { macro(struct hn_text_params, field, #field, __VA_ARGS__) }
 static const char *const tfs[] = {"log", "plain", "binary", NULL};
+static const char *const mineds[] = {"false", "true", "random", NULL};
+static const char *const amongs[] = {"all", "train", NULL};
+static const char *const splits[] = {"query", "group", NULL};
 static const struct hn_option options[] = {
     TEXT(HN_TEXT_OPTION, data, "folder of the pairs"),
     TEXT(HN_INT_OPTION, out, "128", 2, 4096, "columns of the embedding"),
@@ -396,9 +531,17 @@ static const struct hn_option options[] = {
     OWN(HN_BOOL_OPTION, neighbours, "true", "two neighbouring words are a feature"),
     OWN(HN_INT_OPTION, words, "128", 1, 100000, "words of a text that count, its first"),
     OWN(HN_BOOL_OPTION, mask, "false", "a document that is relevant to a query is no negative"),
-    OWN(HN_BOOL_OPTION, mined, "false",
-        "each item brings the best of its query's negatives, for the whole batch"),
+    OWN(HN_CHOICE_OPTION, mined, "false", mineds,
+        "each item brings the best of its query's negatives (true), or documents drawn at random "
+        "(random), for the whole batch"),
     OWN(HN_INT_OPTION, min_rank, "1", 1, 100000, "mined: first rank among what is not relevant"),
+    OWN(HN_INT_OPTION, max_rank, NULL, 2, 100000,
+        "mined: last rank of a window that negatives are drawn from; without it the best are "
+        "taken"),
+    OWN(HN_INT_OPTION, negatives, NULL, 1, 16, "mined: of each query (default: 1)"),
+    OWN(HN_CHOICE_OPTION, among, NULL, amongs,
+        "mined: from all documents, as by default, or from those of the training's pairs alone"),
+    OWN(HN_INT_OPTION, mine_after, NULL, 0, 1e6, "mined: epochs before the first (default: 0)"),
     OWN(HN_REAL_OPTION, relative_margin, NULL, -INFINITY, INFINITY,
         "mined: keep scores of at most the positive's less this share of its size"),
     OWN(HN_INT_OPTION, mine_every, "0", 0, 1e9, "mined: steps between minings; 0: an epoch's"),
@@ -412,29 +555,43 @@ static const struct hn_option options[] = {
         "lines of qrels with an unknown id: refuse the file, as by default, or skip them"),
     OWN(HN_REAL_OPTION, held, "0.5", 0.001, 0.999,
         "without qrels/test.tsv: share of the queries that are evaluated"),
+    OWN(HN_REAL_OPTION, valid, NULL, 0, 0.9,
+        "share of the training's queries that is kept for choosing settings (columns valid_)"),
+    OWN(HN_INT_OPTION, data_seed, NULL, 0, INT32_MAX,
+        "seed of the draws of `held` and `valid` (default: 1)"),
+    OWN(HN_CHOICE_OPTION, split, NULL, splits,
+        "`held` and `valid` draw queries, as by default, or groups of them: lines of groups.txt"),
     TEXT(HN_INT_OPTION, svd, "0", 0, 4096,
          "singular vectors of the projection evaluated beside; 0: none"),
     {.name = NULL}};
 
 #define SHARE(name, of)                                                                            \
     { name, HN_COLUMN_REAL, "share", of, HN_LARGER }
-#define MEASURES(prefix, of)                                                                       \
+#define LABELLED(prefix, of)                                                                       \
     SHARE(prefix "mrr", "MRR@1000 of labelled documents among all" of),                            \
         SHARE(prefix "mrr_test", "MRR@1000 among the documents of the test pairs" of),             \
         SHARE(prefix "mrr_10", "MRR@10 among all" of),                                             \
-        SHARE(prefix "recall_100", "recall@100 among all" of),                                     \
+        SHARE(prefix "recall_100", "recall@100 among all" of)
+#define MEASURES(prefix, of)                                                                       \
+    LABELLED(prefix, of),                                                                          \
         SHARE(prefix "true_mrr", "MRR@1000 by complete relevance, among all" of),                  \
         SHARE(prefix "true_mrr_10", "MRR@10 by complete relevance" of),                            \
         SHARE(prefix "true_recall_100", "recall@100 by complete relevance" of)
 static const struct hn_column columns[COLUMNS] = {
     MEASURES("", ""),
+    LABELLED("valid_", ", of queries kept for choosing"),
     MEASURES("tfidf_", ", of the features alone"),
     MEASURES("svd_", ", of the features' projection to singular vectors"),
     {"overlap", HN_COLUMN_REAL, "queries", "evaluated queries whose text is trained on",
      HN_SMALLER}};
 
-static const char *const beir_files[] = {"queries.jsonl",  "corpus.jsonl",    "qrels/train.tsv",
-                                         "qrels/test.tsv", "qrels/truth.tsv", NULL};
+static const char *const beir_files[] = {"queries.jsonl",
+                                         "corpus.jsonl",
+                                         "qrels/train.tsv",
+                                         "qrels/test.tsv",
+                                         "qrels/truth.tsv",
+                                         "groups.txt",
+                                         NULL};
 static const struct hn_task_data beir = {
     .folder = "beir/fiqa",
     .folders = "beir/*",

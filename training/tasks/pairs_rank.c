@@ -296,11 +296,12 @@ static enum hn_code rank_own(struct hn_context *ctx, const struct values *v,
 }
 
 enum hn_code hn_pairs_measure(struct hn_context *ctx, const struct hn_pairs_ranked *r,
-                              const float *z, int64_t d, double *value) {
+                              const float *q, const float *p, int64_t d, double *value) {
     struct values v;
-    const struct hn_matrix q = {z, r->queries, d, d}, p = {z + r->queries * d, r->documents, d, d};
+    const struct hn_matrix asked = {q, r->queries, d, d}, among = {p, r->documents, d, d};
     HN_SCOPE(ctx);
-    if (open_values(ctx, r, &v) || rank_dense(ctx, &v, &q, &p, NULL) || rank_own(ctx, &v, &q, &p))
+    if (open_values(ctx, r, &v) || rank_dense(ctx, &v, &asked, &among, NULL) ||
+        rank_own(ctx, &v, &asked, &among))
         return ctx->code;
     put_means(&v, value);
     return HN_OK;

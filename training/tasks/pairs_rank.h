@@ -8,7 +8,7 @@
 // queries, MRR@10, recall@100; then MRR@1000, MRR@10 and recall@100 by complete relevance, NaN
 // where it is unknown. Documents of equal score count as in retrieval/evaluate.h: by the mean over
 // their orders.
-enum { HN_PAIRS_COLUMNS = 7 };
+enum { HN_PAIRS_COLUMNS = 7, HN_PAIRS_LABELLED = 4 }; // those by labels come first
 
 // Borrowed. Relevance by numbers of queries and documents.
 struct hn_pairs_ranked {
@@ -20,9 +20,9 @@ struct hn_pairs_ranked {
                                  // relevant; start = NULL: all are
 };
 
-// value[HN_PAIRS_COLUMNS] of z[queries + documents x d], unit rows or zero.
+// value[HN_PAIRS_COLUMNS] of embeddings q[queries x d] and p[documents x d], unit rows or zero.
 HN_MUST_USE enum hn_code hn_pairs_measure(struct hn_context *ctx, const struct hn_pairs_ranked *r,
-                                          const float *z, int64_t d, double *value);
+                                          const float *q, const float *p, int64_t d, double *value);
 // Likewise of bags, unit rows: of the queries, and of the documents, transposed.
 HN_MUST_USE enum hn_code hn_pairs_measure_bags(struct hn_context *ctx,
                                                const struct hn_pairs_ranked *r,

@@ -30,7 +30,7 @@ int32_t *hn_text_training(struct hn_context *ctx, const struct hn_sts *sts, bool
 
 enum hn_code hn_text_items_single(struct hn_context *ctx, const int32_t *of, int64_t n,
                                   struct hn_text_items *out) {
-    if (hn_text_items_open(ctx, n, out))
+    if (hn_text_items_open(ctx, n, 1, out))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         hn_text_items_add(out, of[i], of[i], -1);
@@ -61,7 +61,7 @@ static void add_both(struct hn_text_items *items, const int32_t sentence[2],
 enum hn_code hn_text_items_pairs(struct hn_context *ctx, const struct hn_sts *sts, bool sick_only,
                                  bool hard, struct hn_text_items *out) {
     int64_t sick = sts->set[HN_TEXT_SICK_TRAIN].n, sts12 = sts->set[HN_TEXT_STS12_TRAIN].n;
-    if (hn_text_items_open(ctx, 2 * (sick + sts12), out))
+    if (hn_text_items_open(ctx, 2 * (sick + sts12), 1, out))
         return ctx->code;
     HN_SCOPE(ctx);
     int32_t *partner = hn_alloc(ctx, sts->n, sizeof *partner);

@@ -27,7 +27,8 @@ static enum hn_code build(struct hn_context *ctx, struct hn_text_net *net, struc
 enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_features *features,
                               struct hn_weights *weights, const struct hn_text_net_spec *spec,
                               struct hn_text_net *net) {
-    int64_t rows = hn_max(3 * spec->batch, HN_TEXT_ROWS), entries, numbers;
+    int64_t keys = (1 + spec->hard) * spec->batch;
+    int64_t rows = hn_max(spec->batch + keys, HN_TEXT_ROWS), entries, numbers;
     *net = (struct hn_text_net){.dz = NULL};
     if (!hn_mul(rows, features->max, &entries) || !hn_mul(rows, spec->out, &numbers))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large",
@@ -36,7 +37,7 @@ enum hn_code hn_text_net_open(struct hn_context *ctx, const struct hn_text_featu
         hn_sparse_open(ctx, rows, net->encoder.in, entries, &net->x) ||
         hn_sparse_open(ctx, net->encoder.in, rows, entries, &net->x_t) ||
         hn_tape_open(ctx, &net->encoder, rows, true, &net->tape) ||
-        hn_loss_open(ctx, spec->objective, spec->batch, 2 * spec->batch, spec->out, &net->loss))
+        hn_loss_open(ctx, spec->objective, spec->batch, keys, spec->out, &net->loss))
         return ctx->code;
     bool good = HN_ALLOC(ctx, net->dz, numbers) && HN_ALLOC(ctx, net->number, entries) &&
                 HN_ZALLOC(ctx, net->number_of, net->encoder.in);
@@ -87,18 +88,20 @@ double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
     return loss;
 }
 
-enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity,
+enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity, int64_t width,
                                 struct hn_text_items *out) {
-    *out = (struct hn_text_items){.n = 0};
+    *out = (struct hn_text_items){.width = width};
     bool good = HN_ALLOC(ctx, out->query, capacity) && HN_ALLOC(ctx, out->key, capacity) &&
-                HN_ALLOC(ctx, out->hard, capacity);
+                HN_ALLOC(ctx, out->hard, capacity * width);
     return good ? HN_OK : ctx->code;
 }
 
 void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard) {
     items->query[items->n] = query;
     items->key[items->n] = key;
-    items->hard[items->n++] = hard;
+    for (int64_t k = 0; k < items->width; k++)
+        items->hard[items->n * items->width + k] = k == 0 ? hard : -1;
+    items->n++;
 }
 
 // The first text of a group, to which all on the way then point.
@@ -142,22 +145,24 @@ enum hn_code hn_text_task_open(struct hn_context *ctx, struct hn_task *task) {
     struct hn_text_task *t = task->state;
     if (t->lists && check_lists(ctx, task))
         return ctx->code;
-    int64_t b = task->batch_size, pairs;
-    if (!hn_mul(2 * b, b, &pairs))
+    int64_t b = task->batch_size, width = t->items.width, pairs;
+    if (!hn_mul((1 + width) * b, b, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)b);
     task->block = HN_TEXT_ROWS;
-    bool good = HN_ALLOC(ctx, t->left_out, t->features.max_words) && HN_ALLOC(ctx, t->hard, b) &&
-                HN_ALLOC(ctx, t->own, b);
+    bool good = HN_ALLOC(ctx, t->left_out, t->features.max_words) &&
+                HN_ALLOC(ctx, t->hard, b * width) && HN_ALLOC(ctx, t->own, b) &&
+                HN_ZALLOC(ctx, t->in_batch, t->features.n);
     for (int way = 0; way < 2 && good; way++)
         good = HN_ALLOC(ctx, t->start[way], b + 1) &&
-               HN_ALLOC(ctx, t->position[way], pairs / (1 + way));
+               HN_ALLOC(ctx, t->position[way], way == 0 ? pairs : b * b);
     const struct hn_text_params *p = task->params;
     const struct hn_text_net_spec spec = {.tables = t->apart < t->features.n ? 2 : 1,
                                           .hidden = p->hidden,
                                           .out = p->out,
                                           .drop = p->drop,
                                           .objective = task->setting.loss.objective,
-                                          .batch = b};
+                                          .batch = b,
+                                          .hard = t->lists ? width : 1};
     return good && !hn_text_net_open(ctx, &t->features, &task->weights, &spec, &t->net) ? HN_OK
                                                                                         : ctx->code;
 }
@@ -208,15 +213,17 @@ static void add_views(const struct hn_task *task, int64_t step, int view, const 
 
 // The different hard negatives of a batch, in the order of their first item.
 static void find_hard(const struct hn_task_batch *batch, struct hn_text_task *t) {
+    int64_t width = t->items.width;
     t->n_hard = 0;
-    for (int64_t i = 0; i < batch->n; i++) {
-        int32_t hard = t->items.hard[batch->id[i]];
-        bool there = hard < 0;
-        for (int64_t k = 0; k < t->n_hard && !there; k++)
-            there = t->hard[k] == hard;
-        if (!there)
+    for (int64_t i = 0; i < batch->n * width; i++) {
+        int32_t hard = t->items.hard[batch->id[i / width] * width + i % width];
+        if (hard >= 0 && !t->in_batch[hard]) {
+            t->in_batch[hard] = true;
             t->hard[t->n_hard++] = hard;
+        }
     }
+    for (int64_t k = 0; k < t->n_hard; k++)
+        t->in_batch[t->hard[k]] = false;
 }
 
 // The negatives of every query (way 0), all other keys and the hard negatives, or of every key

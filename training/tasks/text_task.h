@@ -35,7 +35,7 @@ struct hn_text_net_spec {
     int64_t hidden, out; // columns of h and z; hidden = 0: as many, without P
     double drop;
     enum hn_objective objective;
-    int64_t batch; // items in a batch, at most
+    int64_t batch, hard; // items in a batch, and hard negatives of each, at most
 };
 // E, then P, are all there is in `weights`, not allocated yet.
 HN_MUST_USE enum hn_code hn_text_net_open(struct hn_context *ctx,
@@ -56,14 +56,16 @@ double hn_text_net_step(struct hn_text_net *net, struct hn_weights *weights,
                         const struct hn_pass *pass, const struct hn_loss_spec *spec,
                         const struct hn_loss_lists *lists, int64_t n, const hn_real **z);
 
-// It belongs to the owner of the time. Texts by their number; hard: a negative of the item's own,
-// which serves the whole batch, -1 = none.
+// Owned by the current owner. Texts by their number; hard: negatives of the item's own, which serve
+// the whole batch, -1 = none.
 struct hn_text_items {
-    int64_t n;
-    int32_t *query, *key, *hard; // [n]
+    int64_t n, width;
+    int32_t *query, *key; // [n]
+    int32_t *hard;        // [n x width]
 };
-HN_MUST_USE enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity,
+HN_MUST_USE enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity, int64_t width,
                                             struct hn_text_items *out);
+// hard: the first of its hard negatives; the others are none.
 void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard);
 
 // Groups of texts that pairs connect. group[n], in which group[t] = t at first: joins those of two
@@ -97,10 +99,12 @@ struct hn_text_task {
     // By hn_text_task_open().
     struct hn_text_net net;
     bool *left_out; // [features.max_words]
-    int32_t *hard;  // [batch] different hard negatives of a batch
+    int32_t *hard;  // [batch x width] different hard negatives of a batch
     int64_t n_hard;
-    int32_t *own, *position[2]; // of the lists: [batch], [batch x 2 batch], [batch x batch]
-    int64_t *start[2];          // [batch + 1]
+    bool *in_batch;       // [features.n] scratch of find_hard(), false
+    int32_t *own;         // of the lists, as what follows: [batch]
+    int32_t *position[2]; // [batch x (1 + width) batch], [batch x batch]
+    int64_t *start[2];    // [batch + 1]
 };
 
 // After hn_task_set_items(). The hooks of hn_task_type follow.

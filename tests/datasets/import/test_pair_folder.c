@@ -42,11 +42,12 @@ static void test_relevance(void) {
     struct hn_pair_folder f;
     put_files();
     HN_SCOPE(&ctx);
-    HN_CHECK_FAILS(&ctx, read_with((struct hn_pair_folder_rules){.min_grade = 1}, &f), HN_DATA,
-                   "unknown: skip");
-    HN_CHECK(
-        &ctx,
-        read_with((struct hn_pair_folder_rules){.unknown = HN_UNKNOWN_SKIP, .min_grade = 1}, &f));
+    HN_CHECK_FAILS(&ctx, read_with((struct hn_pair_folder_rules){.seed = 1, .min_grade = 1}, &f),
+                   HN_DATA, "unknown: skip");
+    HN_CHECK(&ctx, read_with((struct hn_pair_folder_rules){.seed = 1,
+                                                           .unknown = HN_UNKNOWN_SKIP,
+                                                           .min_grade = 1},
+                             &f));
     CU_ASSERT_EQUAL(f.text[HN_CORPUS].n, 3);
     CU_ASSERT_STRING_EQUAL(hn_string(&f.id[HN_CORPUS], 2), "d3");
     CU_ASSERT_EQUAL(grade_of(&f.train, 0, 0), 2); // the best of 2 and 0
@@ -54,22 +55,24 @@ static void test_relevance(void) {
     CU_ASSERT_EQUAL(grade_of(&f.train, 2, 2), 1);
     CU_ASSERT_EQUAL(grade_of(&f.train, 2, 0), -1);
     CU_ASSERT_EQUAL(hn_qrels_summarize(&f.test).pairs, 1);
-    HN_CHECK(&ctx, read_with((struct hn_pair_folder_rules){.unknown = HN_UNKNOWN_SKIP,
-                                                           .min_grade = 2,
-                                                           .shared = true},
-                             &f));
+    HN_CHECK(&ctx, read_with(
+                       (struct hn_pair_folder_rules){
+                           .seed = 1, .unknown = HN_UNKNOWN_SKIP, .min_grade = 2, .shared = true},
+                       &f));
     CU_ASSERT_EQUAL(grade_of(&f.train, 2, 0), 2); // of q0
     CU_ASSERT_EQUAL(grade_of(&f.train, 0, 2), 1); // of q2
     CU_ASSERT_EQUAL(hn_qrels_summarize(&f.train).relevant, 2);
-    HN_CHECK(&ctx, read_with((struct hn_pair_folder_rules){.unknown = HN_UNKNOWN_SKIP,
-                                                           .min_grade = 1,
-                                                           .apart = true},
-                             &f));
+    HN_CHECK(&ctx, read_with(
+                       (struct hn_pair_folder_rules){
+                           .seed = 1, .unknown = HN_UNKNOWN_SKIP, .min_grade = 1, .apart = true},
+                       &f));
     CU_ASSERT_EQUAL(f.text[HN_CORPUS].n, 4);
     CU_ASSERT_EQUAL(grade_of(&f.train, 0, 2), 0);
     HN_CHECK_FAILS(
         &ctx,
-        read_with((struct hn_pair_folder_rules){.unknown = HN_UNKNOWN_SKIP, .min_grade = 3}, &f),
+        read_with(
+            (struct hn_pair_folder_rules){.seed = 1, .unknown = HN_UNKNOWN_SKIP, .min_grade = 3},
+            &f),
         HN_DATA, "has no pair to train on");
     hn_fixture_remove(folder);
 }
