@@ -419,4 +419,23 @@ expect "relevance by the words of mine" 0 'test.tsv: 1 line left out, with an id
     --set batch_size=2 --set epochs=1 --set seeds=[1] --set samplers=[uniform] --set task.pairs.data=some --set task.pairs.unknown=skip \
     --set task.pairs.self=id --set task.pairs.equal_texts=merge --set task.pairs.min_grade=1 --set task.pairs.mined=true
 
+for i in {1..60}; do
+    echo "{\"_id\": \"$i\", \"text\": \"word$((i % 7)) of$((i % 5)) $i\"}" >>code/queries.jsonl
+    echo "{\"_id\": \"$i\", \"text\": \"word$((i % 7)) by$((i % 3)) $i\"}" >>code/corpus.jsonl
+    printf '%s\t%s\t1\n' "$i" "$i" >>code/pairs.tsv
+    echo "group $((i / 4))" >>code/groups.txt
+done
+mkdir -p code/tuned/qrels
+mv code/queries.jsonl code/corpus.jsonl code/groups.txt code/tuned
+mv code/pairs.tsv code/tuned/qrels/train.tsv
+expect "recipes at what the validation part chooses" 0 'Each at the learning rate and temperature that valid_mrr chooses' \
+    train -c pairs.yaml --data code -o tuned --set batch_size=8 --set epochs=1 --set 'seeds=[1, 2, 3]' --set 'samplers=[uniform, knn]' \
+    --set 'adam.rate=[0.01, 0.1]' --set task.pairs.data=tuned --set task.pairs.valid=0.3 --set task.pairs.split=group --set 'task.pairs.mined=[false, random]'
+check "a row for each recipe" test "$(sed '1,/valid_mrr chooses/d' out | grep -cE '^(uniform|knn), mined=(false|random), rate 0.1?.*')" = 4
+run report tuned
+check "the page has the same" grep -q 'valid_mrr chooses' tuned/index.html
+check "and as many rows" test "$(sed -n '/id=tuned/,/Costs/p' tuned/index.html | grep -c '<th scope=row')" = 4
+expect "a window that is none" 2 'max_rank 5 is not above min_rank 5' train -c pairs.yaml --data code -o window --set batch_size=8 --set epochs=1 \
+    --set 'seeds=[1]' --set 'samplers=[uniform]' --set task.pairs.data=tuned --set 'task.pairs.mined=true' --set task.pairs.min_rank=5 --set task.pairs.max_rank=5
+
 finish

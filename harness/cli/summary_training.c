@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "harness/cli/summary.h"
 #include "results/analysis/trained.h"
+#include "results/analysis/tuned.h"
 #include "results/records.h"
 
 #include <math.h>
@@ -57,18 +58,24 @@ static json_t *values_row(const struct hn_trained *t, const struct hn_trained_ro
     return row;
 }
 
+enum { DIFFERENCE = 448 };
+
+// "+1.08 +- 0.18"
+static void format_difference(char text[DIFFERENCE], struct hn_mean d, double scale) {
+    int digits = digits_of(scale);
+    snprintf(text, DIFFERENCE, "%s", hn_rounded(scale * d.mean, digits, true).text);
+    if (!isnan(d.half))
+        hn_append(text, DIFFERENCE, " +- %.*f", digits, scale * d.half);
+}
+
 // Difference of the first column to the base, over seeds that both have.
 static void add_difference(const struct hn_trained *t, int64_t setting, int64_t base, json_t *row) {
     const char *column = hn_trained_column(t, base);
     struct hn_mean d = hn_trained_difference(t, setting, base, column);
-    double scale = hn_trained_scale(column);
-    int digits = digits_of(scale);
-    char text[448];
+    char text[DIFFERENCE];
     if (isnan(d.mean))
         return;
-    snprintf(text, sizeof text, "%s", hn_rounded(scale * d.mean, digits, true).text);
-    if (!isnan(d.half))
-        hn_append(text, sizeof text, " +- %.*f", digits, scale * d.half);
+    format_difference(text, d, hn_trained_scale(column));
     double p = hn_mean_p(d);
     if (!isnan(p))
         hn_append(text, sizeof text, p < 0.0005 ? ", p < .001" : ", p %.3f", p);
@@ -217,6 +224,62 @@ static void print_costs(const struct hn_trained *t, int64_t base) {
     json_decref(rows);
 }
 
+// "+1.08 +- 0.18 *"
+static json_t *tuned_value(const struct hn_tuned *t, int64_t row, int outcome) {
+    const struct hn_tuned_row *own = &t->row[row];
+    double scale = hn_trained_scale(t->outcome[outcome]);
+    struct hn_mean d = hn_tuned_difference(t, row, outcome);
+    char text[DIFFERENCE];
+    if (own->base == row)
+        return moments(hn_trained_at(t->trained, own->setting, t->outcome[outcome], HN_LAST_STEP),
+                       scale);
+    if (isnan(d.mean))
+        return json_null();
+    format_difference(text, d, scale);
+    hn_append(text, sizeof text, own->p[outcome] <= 0.05 ? " *" : "");
+    return json_string(text);
+}
+
+static enum hn_code print_tuned_table(struct hn_context *ctx, const struct hn_tuned *t,
+                                      int64_t base) {
+    struct hn_record_column *columns = hn_zalloc(ctx, t->outcomes + 4, sizeof *columns);
+    if (!columns)
+        return ctx->code;
+    columns[0] = (struct hn_record_column){"name", "chosen", .width = -NAME};
+    columns[1] = (struct hn_record_column){"tried", "tried", .width = 5};
+    for (int k = 0; k < t->outcomes; k++)
+        columns[2 + k] = (struct hn_record_column){t->outcome[k], t->outcome[k], .width = 14};
+    json_t *rows = json_array();
+    for (int64_t r = base; r < t->rows; r++) {
+        if (t->row[r].base != base)
+            continue;
+        const struct hn_phrase name = hn_trained_name(t->trained, t->row[r].setting, false);
+        json_t *row = json_pack("{s:o, s:I}", "name", hn_json_text(name.text), "tried",
+                                (json_int_t)t->row[r].tried);
+        for (int k = 0; k < t->outcomes; k++)
+            json_object_set_new(row, t->outcome[k], tuned_value(t, r, k));
+        json_array_append_new(rows, row);
+    }
+    printf("\nEach at the learning rate and temperature that %s chooses; the first as it is, the "
+           "others as differences paired by seed, * told apart (95 %% for all of the table, "
+           "Holm)%s\n",
+           t->by,
+           hn_tuned_is_fair(t, base) ? ""
+                                     : "; not all tried as many: those with more had more chances");
+    print_narrow(columns, rows);
+    json_decref(rows);
+    return HN_OK;
+}
+
+static enum hn_code print_tuned(struct hn_context *ctx, const struct hn_trained *trained) {
+    struct hn_tuned t;
+    enum hn_code code = hn_tuned_make(ctx, trained, &t);
+    for (int64_t r = 0; r < t.rows && !code; r++)
+        if (t.row[r].base == r)
+            code = print_tuned_table(ctx, &t, r);
+    return code == HN_NOT_APPLICABLE ? HN_OK : code;
+}
+
 static void print_failures(const struct hn_results *r) {
     for (int64_t i = 0; i < r->runs.rows; i++) {
         const char *status = hn_table_text(&r->runs, i, "status");
@@ -237,6 +300,8 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
         }
     if (!code)
         print_rates_at_edge(&t);
+    if (!code)
+        code = print_tuned(ctx, &t);
     if (!code || code == HN_NOT_APPLICABLE)
         print_failures(r);
     return code == HN_NOT_APPLICABLE ? HN_OK : code;

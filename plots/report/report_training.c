@@ -6,9 +6,11 @@
 #include "plots/report/report_html.h"
 #include "plots/report/report_private.h"
 #include "results/analysis/trained.h"
+#include "results/analysis/tuned.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { MAX_PROBLEMS = 4, MAX_TIES = 6 };
 
@@ -142,6 +144,88 @@ static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
     put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_LAST_REFERENCE, ""}},
               "what a step costs, means over steps and seeds.");
+}
+
+// A recipe at the settings that the validation part chose.
+struct tuned_row {
+    const struct hn_tuned *t;
+    int64_t row;
+};
+
+static void put_chosen(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct tuned_row *row = of;
+    const struct hn_trained *t = row->t->trained;
+    int64_t setting = row->t->row[row->row].setting;
+    (void)c;
+    hn_html(html, "<th scope=row data-sampler=\"%s\">%s</th>",
+            hn_trained_text(t, setting, "sampler"), hn_trained_name(t, setting, false).text);
+}
+
+static struct hn_html_number tried(const struct hn_html_column *c, const void *of) {
+    const struct tuned_row *row = of;
+    (void)c;
+    return (struct hn_html_number){(double)row->t->row[row->row].tried};
+}
+
+// The base's value, or the difference to it with a star where it is told apart.
+static void put_tuned_value(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct tuned_row *row = of;
+    const struct hn_tuned_row *own = &row->t->row[row->row];
+    double scale = hn_trained_scale(c->from);
+    bool base = own->base == row->row;
+    int k = 0, digits = scale > 1 ? 2 : 3;
+    while (strcmp(row->t->outcome[k], c->from) != 0)
+        k++;
+    struct hn_mean m = base ? hn_trained_at(row->t->trained, own->setting, c->from, HN_LAST_STEP)
+                            : hn_tuned_difference(row->t, row->row, k);
+    fputs("<td>", html);
+    hn_html_amount(html, (struct hn_html_amount){"", scale, digits, !base}, m.mean, m.half);
+    fputs(!base && own->p[k] <= 0.05 ? " *</td>" : "</td>", html);
+}
+
+static enum hn_code put_tuned(FILE *html, struct hn_context *ctx, const struct hn_tuned *t,
+                              int64_t base) {
+    struct hn_html_column *column = hn_alloc(ctx, t->outcomes + 2, sizeof *column);
+    char(*title)[HN_LABEL_SIZE] = hn_alloc(ctx, t->outcomes, sizeof *title);
+    if (!column || !title)
+        return ctx->code;
+    column[0] = (struct hn_html_column){"Chosen", .put = put_chosen};
+    column[1] = (struct hn_html_column){"Tried", "learning rates and temperatures",
+                                        .format = "%.0f", .number = tried};
+    for (int k = 0; k < t->outcomes; k++) {
+        snprintf(title[k], HN_LABEL_SIZE, "%s%s", t->outcome[k],
+                 hn_trained_scale(t->outcome[k]) > 1 ? " (%)" : "");
+        column[2 + k] =
+            (struct hn_html_column){title[k], .from = t->outcome[k], .put = put_tuned_value};
+    }
+    hn_html(html,
+            "<div class=scroll role=region tabindex=0 aria-label=\"Tuned\"><table>"
+            "<caption>Each at the learning rate and temperature that %s chooses. The first row as "
+            "it is, the others as differences to it, paired by seed; * told apart, with 95 %% for "
+            "all of the table together (Holm).%s</caption>\n",
+            t->by,
+            hn_tuned_is_fair(t, base)
+                ? ""
+                : " Not all tried as many: those with more had more chances.");
+    hn_html_heads(html, column, t->outcomes + 2, 0);
+    for (int64_t r = base; r < t->rows; r++)
+        if (t->row[r].base == base)
+            hn_html_row(html, column, t->outcomes + 2, &(struct tuned_row){t, r});
+    fputs("</tbody></table></div>\n", html);
+    return HN_OK;
+}
+
+static enum hn_code put_all_tuned(FILE *html, struct hn_context *ctx,
+                                  const struct hn_trained *trained) {
+    struct hn_tuned t;
+    enum hn_code code = hn_tuned_make(ctx, trained, &t);
+    if (code)
+        return code == HN_NOT_APPLICABLE ? HN_OK : code;
+    fputs("<h3 id=tuned>Tuned</h3>\n", html);
+    for (int64_t r = 0; r < t.rows && !code; r++)
+        if (t.row[r].base == r)
+            code = put_tuned(html, ctx, &t, r);
+    return code;
 }
 
 // The opening.
@@ -343,6 +427,8 @@ enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct h
     for (int64_t k = 0; k < t.settings && !code; k++)
         if (t.base[k] == k)
             code = put_accuracies(html, ctx, &t, k);
+    if (!code)
+        code = put_all_tuned(html, ctx, &t);
     fputs("<h3>Costs</h3>\n", html);
     for (int64_t k = 0; k < t.settings; k++)
         if (t.base[k] == k)

@@ -434,19 +434,17 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     return hn_text_step(ctx, task, batch, loss, z1);
 }
 
-static enum hn_code check_mined(struct hn_context *ctx, const struct params *p) {
-    const char *wrong =
-        p->max_rank != INT64_MIN && p->max_rank < p->min_rank + 1 ? "max_rank is not above min_rank"
-        : p->mined == AT_RANDOM && (p->max_rank != INT64_MIN || !isnan(p->relative_margin))
-            ? "mined: random takes no max_rank or relative_margin"
-            : NULL;
-    return wrong ? hn_fail(ctx, HN_USAGE, "task pairs: %s", wrong) : HN_OK;
+static enum hn_code check_window(struct hn_context *ctx, const struct params *p) {
+    return p->mined == MINED && p->max_rank != INT64_MIN && p->max_rank <= p->min_rank
+               ? hn_fail(ctx, HN_USAGE, "task pairs: max_rank %lld is not above min_rank %lld",
+                         (long long)p->max_rank, (long long)p->min_rank)
+               : HN_OK;
 }
 
 static enum hn_code open_pairs(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (check_mined(ctx, p) || read_data(ctx, task) ||
+    if (check_window(ctx, p) || read_data(ctx, task) ||
         make_items(ctx, s, p->mined ? or_else(p->negatives, 1) : 1) || list_behind(ctx, s) ||
         make_features(ctx, task) ||
         hn_task_set_items(ctx, task, s->text.items.n, s->text.items.n + s->n_behind, p->text.out))
