@@ -143,7 +143,7 @@ static enum hn_code correct(struct hn_context *ctx, struct hn_tuned *t, int64_t 
 
 enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
                            struct hn_tuned *out) {
-    int64_t most = 0;
+    int64_t max = 0;
     *out = (struct hn_tuned){.trained = t, .by = find_validation(t)};
     if (!HN_ALLOC(ctx, out->row, t->settings))
         return ctx->code;
@@ -154,10 +154,10 @@ enum hn_code hn_tuned_make(struct hn_context *ctx, const struct hn_trained *t,
         while (row->base < out->rows &&
                !is_comparable(t, out->row[row->base].setting, row->setting))
             row->base++;
-        most = hn_max(most, row->tried);
+        max = hn_max(max, row->tried);
         out->rows++;
     }
-    if (most < 2)
+    if (max < 2)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "nothing was chosen: no recipe has several learning rates or temperatures "
                        "and a validation part (valid)");

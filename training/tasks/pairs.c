@@ -247,22 +247,22 @@ struct mining {
     struct hn_strings id[HN_SETS]; // likewise; n = 0: there are none
 };
 
-// place[documents of the task]: of each among those that are mined from, -1: it is not.
+// position[documents of the task]: of each among those that are mined from, -1: it is not.
 static enum hn_code list_mined(struct hn_context *ctx, const struct state *s, bool all,
-                               struct mining *m, int32_t *place) {
+                               struct mining *m, int32_t *position) {
     const struct hn_qrels *train = &s->data.train;
     const struct hn_strings *id = &s->data.id[HN_CORPUS];
     for (int32_t d = 0; d < s->documents; d++)
-        place[d] = all ? 0 : -1;
+        position[d] = all ? 0 : -1;
     for (int64_t e = 0; e < train->start[train->n]; e++)
         if (hn_qrels_relevant_at(train, e))
-            place[train->passage[e]] = 0;
+            position[train->passage[e]] = 0;
     for (int64_t d = 0; d < s->documents; d++) {
-        if (place[d] < 0)
+        if (position[d] < 0)
             continue;
         if (id->n && hn_strings_add(ctx, &m->id[HN_CORPUS], hn_string(id, d)))
             return ctx->code;
-        place[d] = (int32_t)m->documents;
+        position[d] = (int32_t)m->documents;
         m->group[HN_CORPUS][m->documents] = s->group[HN_CORPUS][d];
         m->text[m->queries + m->documents++] = (int32_t)(s->queries + d);
     }
@@ -290,19 +290,19 @@ static enum hn_code list_mining(struct hn_context *ctx, const struct state *s, b
     const struct hn_qrels *train = &s->data.train;
     int64_t n = 0, items = s->text.items.n;
     struct hn_judgement *list;
-    int32_t *place;
+    int32_t *position;
     *m = (struct mining){0};
     if (!HN_ALLOC(ctx, m->text, items + s->documents) || !HN_ALLOC(ctx, m->row, items) ||
         !HN_ALLOC(ctx, m->group[HN_QUERIES], items) ||
-        !HN_ALLOC(ctx, m->group[HN_CORPUS], s->documents) || !HN_ALLOC(ctx, place, s->documents) ||
-        !HN_ALLOC(ctx, list, train->start[train->n]) || list_asking(ctx, s, m) ||
-        list_mined(ctx, s, all, m, place))
+        !HN_ALLOC(ctx, m->group[HN_CORPUS], s->documents) ||
+        !HN_ALLOC(ctx, position, s->documents) || !HN_ALLOC(ctx, list, train->start[train->n]) ||
+        list_asking(ctx, s, m) || list_mined(ctx, s, all, m, position))
         return ctx->code;
     for (int64_t q = 0; q < m->queries; q++)
         for (int64_t e = train->start[m->text[q]]; e < train->start[m->text[q] + 1]; e++)
-            if (place[train->passage[e]] >= 0)
+            if (position[train->passage[e]] >= 0)
                 list[n++] =
-                    (struct hn_judgement){(int32_t)q, place[train->passage[e]], train->grade[e]};
+                    (struct hn_judgement){(int32_t)q, position[train->passage[e]], train->grade[e]};
     if (hn_qrels_build(ctx, list, n, m->queries, &m->known))
         return ctx->code;
     m->known.min_grade = train->min_grade;

@@ -65,7 +65,7 @@ struct hn_text_items {
 };
 HN_MUST_USE enum hn_code hn_text_items_open(struct hn_context *ctx, int64_t capacity, int64_t width,
                                             struct hn_text_items *out);
-// hard: the first of its hard negatives; the others are none.
+// hard: the first of its hard negatives, which has no others.
 void hn_text_items_add(struct hn_text_items *items, int32_t query, int32_t key, int32_t hard);
 
 // Groups of texts that pairs connect. group[n], in which group[t] = t at first: joins those of two
